@@ -1,0 +1,82 @@
+# cpubind: which CPUs belong to which NPU. `make help` lists the targets.
+
+BUILD   ?= build
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+SHARED  ?= ../shared
+
+WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_XOPEN_SOURCE=700 -MMD -MP
+
+SOURCES   := $(sort $(wildcard adapters/text/*.c))
+TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))
+LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
+CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
+CORE      := $(BUILD)/obj/cpubind.o
+TESTS     := $(sort $(wildcard tests/core/test_*.c))
+TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
+SCRIPTS    = tests/packaging/packaging.sh
+
+.PHONY: all help check clean deps-check tests arm64-tests lib
+
+all: $(BUILD)/libcpubind.so ## the core as a shared library
+
+help: ## this text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  variables: BUILD=build CC=cc CFLAGS=\"-O2 -g\""
+
+check: deps-check ## set up what is missing, build, and run everything that CI runs
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
+	    CFLAGS="$(SANITIZE) -Werror" all tests
+	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) \
+	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) $(SCRIPTS)
+
+lib: $(BUILD)/libcpubind.so ## the core as a shared library
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD)
+
+deps-check:
+	@tests/support/deps.sh $(@:deps-%=%)
+
+tests: $(TEST_BINS)
+arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/%,$(TEST_BINS))
+
+$(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c $< -o $@
+
+# Other flags, other objects: what was built with some is not linked with others.
+FLAGS = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+FORCE:
+
+$(CORE): cpubind.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c99 $(CFLAGS) $(WARN) -DCPUBIND_IMPLEMENTATION -x c -c $< -o $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(ALL) -c $< -o $@
+
+# A test is linked with all that stands below its folder, and with its neighbours' helpers.
+$(BUILD)/tests/core/%: $(BUILD)/obj/tests/core/%.o $(BUILD)/obj/tests/core/model.o $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
+$(BUILD)/tests/text/%: $(BUILD)/obj/tests/text/%.o $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
+$(BUILD)/tests/linux/%: $(BUILD)/obj/tests/linux/%.o $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
+$(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@
+
+.PRECIOUS: $(BUILD)/obj/%.o
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,224 @@
+/* test_growth.c - the largest plans, and those that need the most work
+ * SPDX-License-Identifier: MIT
+ *
+ * Results only; nothing about time is asserted. tests/bench prints how it grows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../../cpubind.h"
+#include "../support/edge.h"
+
+/* A host of CPUs 0 .. n_cpu - 1 on nodes 0 .. n_node - 1, and a plan of all devices. */
+typedef struct grown {
+    int32_t *cpu, *node, *node_id, *affinity, *row;
+    cpubind_host host;
+    cpubind_devices devices;
+    cpubind_policy policy;
+    cpubind_plan plan;
+    cpubind_status status;
+} grown;
+
+/* Nodes are blocks of neighbours; an affinity array of n_affinity elements is still to fill. */
+static grown grow(int32_t n_cpu, int32_t n_node, int32_t n_device, int32_t n_affinity)
+{
+    static const cpubind_role_spec roles = {0, 0, 0, 0};
+    grown g;
+    memset(&g, 0, sizeof g);
+    g.cpu = edge_ints(n_cpu);
+    g.node = edge_ints(n_cpu);
+    g.node_id = edge_ints(n_node);
+    g.affinity = edge_ints(n_affinity);
+    g.row = edge_ints(n_device + 1);
+    for (int32_t i = 0; i < n_cpu; i++) {
+        g.cpu[i] = i;
+        g.node[i] = (int32_t)((int64_t)i * n_node / n_cpu);
+    }
+    for (int32_t i = 0; i < n_node; i++)
+        g.node_id[i] = i;
+    memset(g.row, 0, (size_t)(n_device + 1) * sizeof(int32_t));
+    g.host.cpu = g.cpu;
+    g.host.node = g.node;
+    g.host.node_id = g.node_id;
+    g.host.n_cpu = n_cpu;
+    g.host.n_node = n_node;
+    g.devices.affinity.cpu = g.affinity;
+    g.devices.affinity.row = g.row;
+    g.devices.affinity.n = n_device;
+    g.policy.strategy = CPUBIND_TOPO_AFFINITY;
+    g.policy.roles = roles;
+    g.policy.cluster = 1;
+    g.policy.spare_node = -1;
+    return g;
+}
+
+/* CPUs first .. first + count - 1 are near the next device, which is `device`. */
+static void add_near(grown *g, int32_t device, int32_t first, int32_t count)
+{
+    int32_t n = g->row[device + 1] ? g->row[device + 1] : g->row[device];
+    for (int32_t i = 0; i < count; i++)
+        g->affinity[n++] = first + i;
+    g->row[device + 1] = n;
+}
+
+static void plan_all(grown *g)
+{
+    int32_t n = g->devices.affinity.n;
+    g->plan.cap_cpu = CPUBIND_PLAN_CPUS(g->host.n_cpu);
+    g->plan.cap_work = CPUBIND_PLAN_WORK(g->host.n_cpu, g->host.n_node, n, g->row[n]);
+    g->plan.cpu = edge_ints(g->plan.cap_cpu);
+    g->plan.row = edge_ints(n + 1);
+    g->plan.work = edge_ints(g->plan.cap_work);
+    g->status = cpubind_make_plan(&g->host, &g->devices, &g->policy, NULL, n, &g->plan, NULL);
+    assert_int_equal(g->status, CPUBIND_OK);
+}
+
+/* Device d has `size` CPUs, the d-th block of all. */
+static void assert_blocks(const grown *g, int32_t size)
+{
+    assert_int_equal(g->plan.n_cpu, g->host.n_cpu);
+    for (int32_t d = 0; d <= g->devices.affinity.n; d++)
+        assert_int_equal(g->plan.row[d], d * size);
+    for (int32_t i = 0; i < g->plan.n_cpu; i++)
+        assert_int_equal(g->plan.cpu[i], i);
+}
+
+static void drop(grown *g)
+{
+    free(g->cpu);
+    free(g->node);
+    free(g->node_id);
+    free(g->affinity);
+    free(g->row);
+    free(g->plan.cpu);
+    free(g->plan.row);
+    free(g->plan.work);
+}
+
+static void the_limits_are_planned_without_affinity(void **state)
+{
+    grown g = grow(CPUBIND_MAX_CPUS, 1024, CPUBIND_MAX_DEVICES, 0);
+    (void)state;
+    plan_all(&g);
+    assert_int_equal(g.plan.strategy, CPUBIND_GLOBAL_SLICE);
+    assert_blocks(&g, 16);
+    drop(&g);
+}
+
+static void the_limits_are_planned_with_a_slot_for_each_device(void **state)
+{
+    grown g = grow(CPUBIND_MAX_CPUS, 1024, CPUBIND_MAX_DEVICES, 0);
+    int32_t *slot = edge_ints(CPUBIND_MAX_DEVICES);
+    (void)state;
+    for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
+        slot[d] = CPUBIND_MAX_DEVICES - 1 - d;
+    g.devices.slot = slot;
+    g.devices.total = CPUBIND_MAX_DEVICES;
+    plan_all(&g);
+    for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
+        assert_int_equal(g.plan.cpu[g.plan.row[d]], slot[d] * 16);
+    free(slot);
+    drop(&g);
+}
+
+static void the_limits_are_planned_with_a_node_for_each_device(void **state)
+{
+    grown g =
+        grow(CPUBIND_MAX_CPUS, CPUBIND_MAX_DEVICES, CPUBIND_MAX_DEVICES, CPUBIND_MAX_CPUS);
+    (void)state;
+    for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
+        add_near(&g, d, d * 16, 16);
+    plan_all(&g);
+    assert_int_equal(g.plan.strategy, CPUBIND_TOPO_AFFINITY);
+    assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    assert_blocks(&g, 16);
+    drop(&g);
+}
+
+static void a_node_for_each_cpu_is_planned(void **state)
+{
+    grown g = grow(CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, 2, 2);
+    (void)state;
+    add_near(&g, 0, 0, 1);
+    add_near(&g, 1, CPUBIND_MAX_CPUS - 1,
+             1); /* extended onto node 0: device 0 is at home there */
+    plan_all(&g);
+    assert_int_equal(g.plan.n_cpu, 3);
+    assert_int_equal(g.plan.row[1], 2);
+    assert_int_equal(g.plan.cpu[0], 0);
+    assert_int_equal(g.plan.cpu[1], 1);
+    assert_int_equal(g.plan.cpu[2], CPUBIND_MAX_CPUS - 1);
+    drop(&g);
+}
+
+static void of_1024_devices_on_8192_cpus_eight_share_a_node(void **state)
+{
+    grown g = grow(8192, 128, 1024, 1024 * 64);
+    (void)state;
+    for (int32_t d = 0; d < 1024; d++)
+        add_near(&g, d, d / 8 * 64, 64);
+    plan_all(&g);
+    assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    assert_blocks(&g, 8);
+    drop(&g);
+}
+
+/* Everyone is near everything but 8 CPUs: no two pools are equal, and all of them overlap. */
+static void large_homes_that_all_differ_share_evenly(void **state)
+{
+    grown g = grow(1024, 16, 128, 128 * 1016);
+    (void)state;
+    for (int32_t d = 0; d < 128; d++) {
+        add_near(&g, d, 0, d * 8);
+        add_near(&g, d, (d + 1) * 8, 1024 - (d + 1) * 8);
+    }
+    plan_all(&g);
+    assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    assert_int_equal(g.plan.n_cpu, 1024);
+    for (int32_t d = 0; d < 128; d++)
+        assert_int_equal(g.plan.row[d + 1] - g.plan.row[d], 8);
+    drop(&g);
+}
+
+/* Device 0 has `size` CPUs alone, every two neighbours share `size`: the even pools are only
+ * reached when each shared block goes over to the later device as a whole. */
+static void check_chain(int32_t n_device, int32_t size)
+{
+    grown g = grow(n_device * size, 2, n_device, 2 * n_device * size);
+    for (int32_t d = 0; d < n_device; d++)
+        add_near(&g, d, d * size, d == n_device - 1 ? size : 2 * size);
+    for (int32_t i = 0; i < g.host.n_cpu; i++)
+        g.node[i] = i % 2; /* every home lies on both nodes: none is extended */
+    plan_all(&g);
+    assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    assert_blocks(&g, size);
+    drop(&g);
+}
+
+static void cpus_move_through_a_chain_of_any_length(void **state)
+{
+    (void)state;
+    check_chain(2, 2);
+    check_chain(3, 7);
+    check_chain(16, 40);
+    check_chain(257, 8);
+    check_chain(1024, 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_limits_are_planned_without_affinity),
+        cmocka_unit_test(the_limits_are_planned_with_a_slot_for_each_device),
+        cmocka_unit_test(the_limits_are_planned_with_a_node_for_each_device),
+        cmocka_unit_test(a_node_for_each_cpu_is_planned),
+        cmocka_unit_test(of_1024_devices_on_8192_cpus_eight_share_a_node),
+        cmocka_unit_test(large_homes_that_all_differ_share_evenly),
+        cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
+    };
+    return cmocka_run_group_tests_name("growth", tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* test_laws.c - laws of a plan over random hosts, and the core against the naive model
+ * SPDX-License-Identifier: MIT
+ *
+ * CPUBIND_TEST_HOSTS sets the number of hosts (default 100,000).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../support/edge.h"
+#include "model.h"
+
+/* A plan in buffers of exactly the stated sizes. */
+typedef struct run {
+    cpubind_plan plan;
+    cpubind_fault fault;
+    cpubind_status status;
+} run;
+
+static run start(const model_host *h, int32_t n_want, int32_t cap_cpu)
+{
+    run r;
+    memset(&r, 0x5a, sizeof r);
+    r.plan.cap_work = CPUBIND_PLAN_WORK(h->n_cpu, h->n_node, h->n_device, h->row[h->n_device]);
+    r.plan.cap_cpu = cap_cpu;
+    r.plan.work = edge_ints(r.plan.cap_work);
+    r.plan.cpu = edge_ints(cap_cpu);
+    r.plan.row = edge_ints(n_want + 1);
+    return r;
+}
+
+static run make(const model_host *h, const int32_t *want, int32_t n_want,
+                cpubind_overlap overlap)
+{
+    cpubind_host host = model_core_host(h);
+    cpubind_devices devices = model_core_devices(h);
+    cpubind_policy policy = h->policy;
+    int32_t cap = overlap == CPUBIND_OVERLAP_KEEP ? CPUBIND_PLAN_CPUS_KEEP(h->n_cpu, n_want)
+                                                  : CPUBIND_PLAN_CPUS(h->n_cpu);
+    run r = start(h, n_want, cap);
+    policy.overlap = overlap;
+    r.status = cpubind_make_plan(&host, &devices, &policy, want, n_want, &r.plan, &r.fault);
+    return r;
+}
+
+static void end(run *r)
+{
+    free(r->plan.work);
+    free(r->plan.cpu);
+    free(r->plan.row);
+}
+
+/* Devices with a home: all that can be asked for. */
+static int32_t with_home(const model_host *h, const model_plan *m, int32_t *want)
+{
+    int32_t n = 0;
+    for (int32_t d = 0; d < h->n_device; d++)
+        if (model_count(&m->home[d]) > 0)
+            want[n++] = d;
+    return n;
+}
+
+static int32_t row_is(const run *r, int32_t row, const model_set *set)
+{
+    int32_t n = r->plan.row[row + 1] - r->plan.row[row];
+    if (n != model_count(set))
+        return 0;
+    for (int32_t i = r->plan.row[row]; i < r->plan.row[row + 1]; i++) {
+        if (i > r->plan.row[row])
+            assert_true(r->plan.cpu[i - 1] < r->plan.cpu[i]);
+        if (!set->has[r->plan.cpu[i]])
+            return 0;
+    }
+    return 1;
+}
+
+static void check_keep(const model_host *h, const model_plan *m, const int32_t *want, int32_t n)
+{
+    run r = make(h, want, n, CPUBIND_OVERLAP_KEEP);
+    assert_int_equal(r.status, CPUBIND_OK);
+    assert_int_equal(r.plan.overlap, m->overlap ? CPUBIND_FOUND_PRESENT : CPUBIND_FOUND_NONE);
+    assert_int_equal(r.plan.n_checked, n);
+    for (int32_t row = 0; row < n; row++)
+        assert_true(row_is(&r, row, &m->pool[want[row]]));
+    if (m->overlap) {
+        assert_true(m->pool[r.plan.shared.device].has[r.plan.shared.cpu]);
+        assert_true(m->pool[r.plan.shared.other].has[r.plan.shared.cpu]);
+        assert_int_not_equal(r.plan.shared.device, r.plan.shared.other);
+    }
+    end(&r);
+}
+
+static void check_refuse(const model_host *h, const model_plan *m, const int32_t *want,
+                         int32_t n)
+{
+    run r = make(h, want, n, CPUBIND_OVERLAP_REFUSE);
+    assert_int_equal(r.status, m->overlap ? CPUBIND_ERR_OVERLAP : CPUBIND_OK);
+    if (m->overlap) {
+        assert_true(m->pool[r.fault.device].has[r.fault.cpu]);
+        assert_true(m->pool[r.fault.other].has[r.fault.cpu]);
+        assert_int_not_equal(r.fault.device, r.fault.other);
+    }
+    end(&r);
+}
+
+/* No CPU twice; only claimed CPUs; every claimed CPU is given to somebody; the smallest pool
+ * as large as it can be. */
+static void check_resolved(const model_host *h, const model_plan *m, const run *r,
+                           const int32_t *want, int32_t n)
+{
+    static model_set claim[MODEL_DEVICES];
+    uint8_t given[MODEL_CPUS] = {0};
+    int32_t claimed = 0;
+    int32_t smallest = h->n_cpu;
+    model_claims(h, m, claim);
+    for (int32_t row = 0; row < n; row++) {
+        int32_t size = r->plan.row[row + 1] - r->plan.row[row];
+        smallest = size < smallest ? size : smallest;
+        for (int32_t i = r->plan.row[row]; i < r->plan.row[row + 1]; i++) {
+            assert_true(i == r->plan.row[row] || r->plan.cpu[i - 1] < r->plan.cpu[i]);
+            assert_true(claim[want[row]].has[r->plan.cpu[i]]);
+            assert_false(given[r->plan.cpu[i]]);
+            given[r->plan.cpu[i]] = 1;
+        }
+    }
+    for (int32_t cpu = 0; cpu < MODEL_CPUS; cpu++) {
+        int32_t any = 0;
+        for (int32_t d = 0; d < h->n_device; d++)
+            any |= claim[d].has[cpu];
+        claimed += any;
+    }
+    assert_int_equal(r->plan.n_cpu, claimed);
+    assert_int_equal(smallest, model_best_smallest(h, m, claim));
+}
+
+/* Whoever asks, for whatever devices, gets the same rows. */
+static void check_alone(const model_host *h, const run *all, const int32_t *want, int32_t row)
+{
+    run r = make(h, &want[row], 1, CPUBIND_OVERLAP_RESOLVE);
+    int32_t n = all->plan.row[row + 1] - all->plan.row[row];
+    assert_int_equal(r.status, CPUBIND_OK);
+    assert_int_equal(r.plan.n_cpu, n);
+    assert_memory_equal(r.plan.cpu, all->plan.cpu + all->plan.row[row],
+                        (size_t)n * sizeof(int32_t));
+    assert_int_equal(r.plan.overlap, all->plan.overlap);
+    end(&r);
+}
+
+static void check_resolve(const model_host *h, const model_plan *m, const int32_t *want,
+                          int32_t n)
+{
+    run r = make(h, want, n, CPUBIND_OVERLAP_RESOLVE);
+    run again = make(h, want, n, CPUBIND_OVERLAP_RESOLVE);
+    cpubind_lists lists;
+    assert_int_equal(r.status, CPUBIND_OK);
+    lists.cpu = r.plan.cpu;
+    lists.row = r.plan.row;
+    lists.n = n;
+    assert_int_equal(cpubind_check_disjoint(&lists, NULL), CPUBIND_OK);
+    assert_int_equal(r.plan.overlap, m->overlap ? CPUBIND_FOUND_RESOLVED : CPUBIND_FOUND_NONE);
+    if (m->overlap)
+        check_resolved(h, m, &r, want, n);
+    for (int32_t row = 0; !m->overlap && row < n; row++)
+        assert_true(row_is(&r, row, &m->pool[want[row]]));
+    for (int32_t row = 0; row < n; row++)
+        check_alone(h, &r, want, row);
+    assert_int_equal(again.plan.n_cpu, r.plan.n_cpu);
+    assert_memory_equal(again.plan.cpu, r.plan.cpu, (size_t)r.plan.n_cpu * sizeof(int32_t));
+    assert_memory_equal(again.plan.row, r.plan.row, (size_t)(n + 1) * sizeof(int32_t));
+    end(&r);
+    end(&again);
+}
+
+/* A device without a home cannot be asked for. */
+static void check_homeless(const model_host *h, const model_plan *m)
+{
+    for (int32_t d = 0; d < h->n_device && h->row[h->n_device] > 0; d++) {
+        run r;
+        if (model_count(&m->home[d]) > 0)
+            continue;
+        r = make(h, &d, 1, CPUBIND_OVERLAP_RESOLVE);
+        assert_int_equal(r.status, CPUBIND_ERR_EMPTY);
+        assert_int_equal(r.fault.device, d);
+        end(&r);
+    }
+}
+
+static int32_t host_count(void)
+{
+    const char *text = getenv("CPUBIND_TEST_HOSTS");
+    long n = text ? strtol(text, NULL, 10) : 100000;
+    return n > 0 ? (int32_t)n : 1;
+}
+
+static void run_hosts(uint64_t seed, int32_t hosts, int32_t max_cpu, int32_t max_device)
+{
+    static model_host h;
+    static model_plan m;
+    int32_t overlaps = 0;
+    for (int32_t i = 0; i < hosts; i++) {
+        int32_t want[MODEL_DEVICES];
+        int32_t n;
+        model_make_host(&seed, max_cpu, max_device, &h);
+        model_topo_affinity(&h, &m);
+        n = with_home(&h, &m, want);
+        check_homeless(&h, &m);
+        if (n == 0)
+            continue;
+        check_keep(&h, &m, want, n);
+        check_refuse(&h, &m, want, n);
+        check_resolve(&h, &m, want, n);
+        overlaps += m.overlap;
+    }
+    print_message("%d hosts, %d of them with overlapping pools\n", hosts, overlaps);
+    assert_true(hosts < 100 || (overlaps > hosts / 20 && overlaps < hosts));
+}
+
+static void plans_agree_with_the_model_on_small_hosts(void **state)
+{
+    (void)state;
+    run_hosts(0x9e3779b97f4a7c15u, host_count() * 4 / 5, 40, 6);
+}
+
+static void plans_agree_with_the_model_on_larger_hosts(void **state)
+{
+    (void)state;
+    run_hosts(0xd1b54a32d192ed03u, host_count() / 5, 128, 12);
+}
+
+static void slices_and_roles_tile(void **state)
+{
+    uint64_t seed = 42;
+    (void)state;
+    for (int32_t i = 0; i < host_count(); i++) {
+        int32_t total = (int32_t)model_random(&seed, 2000);
+        int32_t parts = 1 + (int32_t)model_random(&seed, 64);
+        cpubind_role_spec spec = {
+            (int32_t)model_random(&seed, 4), (int32_t)model_random(&seed, 3),
+            (int32_t)model_random(&seed, 3), (int32_t)model_random(&seed, 3)};
+        for (int32_t rule = 0; rule < 2; rule++) {
+            int32_t at = 0;
+            for (int32_t p = 0; p < parts; p++) {
+                cpubind_span s;
+                assert_int_equal(cpubind_share(total, parts, p, (cpubind_remainder)rule, &s),
+                                 CPUBIND_OK);
+                assert_int_equal(s.first, at);
+                assert_true(rule == CPUBIND_REMAINDER_LAST
+                                ? p == parts - 1 || s.count == total / parts
+                                : s.count - total / parts <= 1);
+                at += s.count;
+            }
+            assert_int_equal(at, total);
+        }
+        {
+            cpubind_roles r;
+            int32_t need = spec.irq + spec.main_min + spec.acl + spec.release;
+            cpubind_status status = cpubind_split_roles(total, &spec, &r);
+            assert_int_equal(status, total < need ? CPUBIND_ERR_TOO_FEW : CPUBIND_OK);
+            if (status != CPUBIND_OK)
+                continue;
+            assert_int_equal(r.irq.first, 0);
+            assert_int_equal(r.main.first, r.irq.count);
+            assert_int_equal(r.acl.first, r.main.first + r.main.count);
+            assert_int_equal(r.release.first, r.acl.first + r.acl.count);
+            assert_int_equal(r.release.first + r.release.count, total);
+            assert_true(r.main.count >= spec.main_min);
+        }
+    }
+}
+
+/* global_slice over random hosts: rows tile the allowed CPUs. */
+static void slices_of_all_devices_are_the_allowed_cpus(void **state)
+{
+    static model_host h;
+    uint64_t seed = 7;
+    (void)state;
+    for (int32_t i = 0; i < host_count() / 10; i++) {
+        run r;
+        model_make_host(&seed, 96, 12, &h);
+        h.policy.strategy = CPUBIND_GLOBAL_SLICE;
+        r = make(&h, NULL, h.n_device, CPUBIND_OVERLAP_RESOLVE);
+        assert_int_equal(r.status, CPUBIND_OK);
+        assert_int_equal(r.plan.n_cpu, h.n_cpu);
+        assert_memory_equal(r.plan.cpu, h.cpu, (size_t)h.n_cpu * sizeof(int32_t));
+        end(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_agree_with_the_model_on_small_hosts),
+        cmocka_unit_test(plans_agree_with_the_model_on_larger_hosts),
+        cmocka_unit_test(slices_and_roles_tile),
+        cmocka_unit_test(slices_of_all_devices_are_the_allowed_cpus),
+    };
+    return cmocka_run_group_tests_name("laws", tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+#!/bin/sh
+# packaging.sh - cpubind.h as others use it
+# SPDX-License-Identifier: MIT
+#
+# Runs from the top folder and prints TAP; exit 1 when any test failed. Outputs go below BUILD
+# (default build). GCC, GXX, CLANG, CLANGXX and AARCH64_CC name compilers; those that are not
+# there are skipped.
+set -u
+export LC_ALL=C
+
+here=tests/packaging
+out=${BUILD:-build}/packaging
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
+tests=0
+failed=0
+
+if [ ! -f cpubind.h ]; then
+    echo "packaging.sh: run it from the folder that holds cpubind.h" >&2
+    exit 2
+fi
+rm -rf "$out"
+mkdir -p "$out" || exit 2
+
+# -- TAP ---------------------------------------------------------------------
+
+pass() { # text
+    tests=$((tests + 1))
+    echo "ok $tests - $1"
+}
+
+fail() { # text, file that says why
+    tests=$((tests + 1))
+    failed=$((failed + 1))
+    echo "not ok $tests - $1"
+    sed 's/^/# /' "$2"
+}
+
+skip() { # text, reason
+    tests=$((tests + 1))
+    echo "ok $tests - $1 # SKIP $2"
+}
+
+# A test that passes when the command succeeds; its output explains a failure.
+check() { # text, command ...
+    check_text=$1
+    shift
+    if "$@" >"$out/output" 2>&1; then
+        pass "$check_text"
+    else
+        fail "$check_text" "$out/output"
+    fi
+}
+
+first_of() { # the first of these commands that is there, or nothing
+    for name in "$@"; do
+        if [ -n "$name" ] && command -v "$name" >/dev/null 2>&1; then
+            echo "$name"
+            return
+        fi
+    done
+}
+
+gcc=$(first_of "${GCC:-}" gcc)
+gxx=$(first_of "${GXX:-}" g++)
+clang=$(first_of "${CLANG:-}" clang clang-14)
+clangxx=$(first_of "${CLANGXX:-}" clang++ clang++-14)
+aarch64=$(first_of "${AARCH64_CC:-}" aarch64-linux-gnu-gcc)
+cc=$(first_of "${CC:-}" cc "$gcc" "$clang")
+if [ -z "$cc" ]; then
+    echo "packaging.sh: no C compiler" >&2
+    exit 2
+fi
+
+# -- The header compiles without a warning --------------------------------------
+
+# The standards of one compiler: the interface alone, with the implementation, as a private copy.
+check_standards() { # name, compiler, language, standards ...
+    name=$1 compiler=$2 language=$3
+    shift 3
+    for standard in "$@"; do
+        for option in "" -DCPUBIND_IMPLEMENTATION -DCPUBIND_STATIC; do
+            text="$name -std=$standard ${option:-"interface only"}: no warnings"
+            if [ -z "$compiler" ]; then
+                skip "$text" "no $name"
+                continue
+            fi
+            # The file that includes the header is compiled, as a header by itself is not used.
+            echo '#include "cpubind.h"' >"$out/include.c"
+            # shellcheck disable=SC2086
+            check "$text" "$compiler" -std="$standard" $warnings -O2 $option -I. \
+                -x "$language" -c "$out/include.c" -o "$out/include.o"
+        done
+    done
+}
+
+check_standards gcc "$gcc" c c99 c11 c17
+check_standards clang "$clang" c c99 c11 c17
+check_standards g++ "$gxx" c++ c++11 c++17 c++20
+check_standards clang++ "$clangxx" c++ c++11 c++17 c++20
+
+# -- Freestanding ------------------------------------------------------------
+
+is_empty() { # file: prints it and fails when it holds a line
+    cat "$1"
+    [ ! -s "$1" ]
+}
+
+# An object that needs nothing and that holds no data which could be written to.
+check_freestanding() { # name, compiler, options ...
+    name=$1 compiler=$2
+    shift 2
+    for level in -O0 -O2 -O3 -Os; do
+        text="$name -ffreestanding $level"
+        object=$out/freestanding.o
+        if [ -z "$compiler" ]; then
+            skip "$text: compiles" "no $name"
+            skip "$text: no undefined names" "no $name"
+            skip "$text: no writable data" "no $name"
+            continue
+        fi
+        rm -f "$object"
+        check "$text: compiles" "$compiler" -std=c99 -ffreestanding -fno-pic $level "$@" \
+            -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h -o "$object"
+        nm -u "$object" >"$out/undefined"
+        check "$text: no undefined names" is_empty "$out/undefined"
+        nm "$object" | awk '$2 ~ /^[DBCdbc]$/' >"$out/writable"
+        check "$text: no writable data" is_empty "$out/writable"
+    done
+}
+
+check_freestanding gcc "$gcc"
+check_freestanding clang "$clang"
+
+# -- Programs ----------------------------------------------------------------
+
+# A program of these sources that ends with 0.
+check_program() { # text, compiler and options, source ...
+    text=$1 compiler=$2
+    shift 2
+    rm -f "$out/program"
+    # shellcheck disable=SC2086
+    if $compiler $warnings "$@" -o "$out/program" >"$out/log" 2>&1; then
+        check "$text" "$out/program"
+    else
+        fail "$text" "$out/log"
+    fi
+}
+
+check_program "included before, for and after the implementation" "$cc -std=c99" $here/twice.c
+check_program "two files, one of them with the implementation" "$cc -std=c99" \
+    $here/two_files.c $here/implementation.c
+check_program "a private copy beside the public one" "$cc -std=c99" \
+    $here/static_beside_extern.c $here/public_copy.c $here/implementation.c
+for standard in c++11 c++17 c++20; do
+    if [ -n "$gxx" ]; then
+        check_program "a C++ program, g++ -std=$standard" "$gxx -std=$standard" $here/as_cxx.cc
+    else
+        skip "a C++ program, g++ -std=$standard" "no g++"
+    fi
+    if [ -n "$clangxx" ]; then
+        check_program "a C++ program, clang++ -std=$standard" "$clangxx -std=$standard" \
+            $here/as_cxx.cc
+    else
+        skip "a C++ program, clang++ -std=$standard" "no clang++"
+    fi
+done
+
+if "$cc" -std=c99 $here/two_files.c -o "$out/program" >"$out/log" 2>&1; then
+    echo "it linked" >"$out/log"
+    fail "without the implementation there is a link error" "$out/log"
+else
+    check "without the implementation there is a link error" grep -q cpubind_share "$out/log"
+fi
+
+late="CPUBIND_STATIC after a first include is an error that says what to do"
+if "$cc" -std=c99 -c $here/late_static.c -o "$out/late.o" >"$out/log" 2>&1; then
+    echo "it compiled" >"$out/log"
+    fail "$late" "$out/log"
+else
+    check "$late" grep -q "define CPUBIND_STATIC before the first include" "$out/log"
+fi
+
+# -- The shared library ------------------------------------------------------
+
+library=$out/libcpubind.so
+check "the header is its own shared library" \
+    "$cc" -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c cpubind.h -o "$library"
+nm -D --defined-only "$library" | awk '{ print $NF }' | sort >"$out/exported"
+grep -v '^#' $here/symbols.txt | awk '{ print $1 }' | sort >"$out/expected"
+check "it exports what symbols.txt lists, and no more" diff "$out/expected" "$out/exported"
+# shellcheck disable=SC2016 # the dollars are awk's
+check "symbols.txt says since which version" \
+    awk '/^#/ { next } NF != 2 || $2 !~ /^[0-9]+\.[0-9]+\.[0-9]+$/ { print; bad = 1 }
+         END { exit bad }' $here/symbols.txt
+"$cc" -std=c11 -D_DEFAULT_SOURCE $here/dynamic.c -ldl -o "$out/dynamic" >"$out/log" 2>&1 ||
+    cat "$out/log" >&2
+check "its functions can be called by name" "$out/dynamic" "$library"
+
+# -- Size and version --------------------------------------------------------
+
+size_text="at most 16,384 bytes of text on aarch64 -O2"
+if [ -z "$aarch64" ]; then
+    skip "$size_text" "no aarch64-linux-gnu-gcc"
+elif "$aarch64" -std=c99 -O2 -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
+    -o "$out/aarch64.o" >"$out/log" 2>&1; then
+    bytes=$(size -A "$out/aarch64.o" | awk '$1 ~ /^\.text/ { n += $2 } END { print n + 0 }')
+    echo "# .text: $bytes bytes"
+    echo "$bytes bytes" >"$out/log"
+    if [ "$bytes" -gt 0 ] && [ "$bytes" -le 16384 ]; then
+        pass "$size_text"
+    else
+        fail "$size_text" "$out/log"
+    fi
+else
+    fail "$size_text" "$out/log"
+fi
+
+macro() { # the value of CPUBIND_VERSION_$1 or CPUBIND_VERSION
+    awk -v name="CPUBIND_VERSION${1:+_$1}" '$1 == "#define" && $2 == name { print $3 }' cpubind.h
+}
+title=$(sed -n '1s|^/\* cpubind\.h - v\([0-9.]*\) - .*|\1|p' cpubind.h)
+parts=$(macro MAJOR).$(macro MINOR).$(macro PATCH)
+hex=$(printf '0x%02x%02x%02x' "$(macro MAJOR)" "$(macro MINOR)" "$(macro PATCH)")
+echo "title $title, parts $parts, text $(macro ''), hex $(macro HEX)" >"$out/versions"
+if [ -n "$title" ] && [ "$title" = "$parts" ] && [ "\"$title\"" = "$(macro '')" ] &&
+    [ "$hex" = "$(macro HEX)" ]; then
+    pass "title line and version macros agree"
+else
+    fail "title line and version macros agree" "$out/versions"
+fi
+
+echo "1..$tests"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,68 @@
+#!/bin/sh
+# deps.sh - what a target needs from Debian
+#
+#   tests/support/deps.sh run|check|bench
+#
+# Installs what is missing when it may (root with apt-get), else prints the one line that does
+# and stops. A machine that has everything is left alone.
+
+run='cc:gcc
+/usr/include/stdio.h:libc6-dev
+/usr/include/jansson.h:libjansson-dev'
+
+check="$run
+gcc:gcc
+g++:g++
+/usr/include/cmocka.h:libcmocka-dev
+clang:clang
+clang-format-14:clang-format-14
+clang-tidy:clang-tidy
+cppcheck:cppcheck
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+/usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
+qemu-aarch64-static:qemu-user-static"
+
+bench="$run
+/usr/include/hwloc.h:libhwloc-dev
+hwloc-distrib:hwloc-nox"
+
+case $1 in
+run) needs=$run ;;
+check) needs=$check ;;
+bench) needs=$bench ;;
+*) echo "usage: deps.sh run|check|bench" >&2 && exit 2 ;;
+esac
+
+missing=
+for need in $needs; do
+    what=${need%%:*}
+    case $what in
+    /*) [ -e "$what" ] && continue ;;
+    *) command -v "$what" >/dev/null 2>&1 && continue ;;
+    esac
+    missing="$missing ${need##*:}"
+done
+[ -z "$missing" ] && exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "missing, by the names of Debian's packages:$missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    echo "missing; install it with:" >&2
+    echo "  sudo apt-get install -y --no-install-recommends$missing" >&2
+    exit 1
+fi
+echo "installing:$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp) || exit 1
+# shellcheck disable=SC2086
+if apt-get install -y --no-install-recommends $missing >"$log" 2>&1 ||
+    { apt-get update >"$log" 2>&1 &&
+        apt-get install -y --no-install-recommends $missing >"$log" 2>&1; }; then
+    rm -f "$log"
+    exit 0
+fi
+cat "$log" >&2
+rm -f "$log"
+exit 1
