@@ -15,9 +15,9 @@ TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)
 LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
 CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
 CORE      := $(BUILD)/obj/cpubind.o
-TESTS     := $(sort $(wildcard tests/core/test_*.c))
+TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
-SCRIPTS    = tests/packaging/packaging.sh
+SCRIPTS    = tests/packaging/packaging.sh tests/checks/arm64.sh
 
 .PHONY: all help check clean deps-check tests arm64-tests lib
 

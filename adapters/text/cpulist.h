@@ -1,0 +1,37 @@
+/* cpulist.h - lists of numbers as the kernel prints them, both ways: "0-3,8"
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h. Used for CPUs, for nodes, and for device ids on the command line.
+ *
+ * GRAMMAR  (what the kernel's %*pbl prints, and nothing else)
+ *   list   = [ range *( "," range ) ] [ LF ] *NUL
+ *   range  = number [ "-" number ]          the second greater than the first
+ *   number = "0" / ( "1".."9" *DIGIT )      below `limit`
+ *   Ranges ascend and do not touch a number twice. One line feed may end the list, and NUL
+ *   bytes after it (some sysfs files have them). No blanks, no signs, no strides.
+ * The vectors are tests/vectors/cpulist.txt.
+ */
+#ifndef CPUBIND_CPULIST_H
+#define CPUBIND_CPULIST_H
+
+#include "text.h"
+
+/* Numbers of the list, ascending.
+ *   in      1 <= limit <= CPUBIND_MAX_CPUS: every number is below it
+ *   out     out[0 .. *out_n - 1]; an empty text is the empty list
+ *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE, ERR_ORDER; ERR_SPACE with *out_n, `out` untouched,
+ *           so that cap 0 with out NULL asks for the length
+ *   cost    O(len + numbers) */
+cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t limit,
+                                          int32_t *out, int32_t cap, int32_t *out_n,
+                                          cpubind_text_fault *fault);
+
+/* The list as text, without a NUL or a line feed.
+ *   in      cpu[0 .. n - 1] strictly ascending, each in 0 .. CPUBIND_MAX_CPUS - 1
+ *   out     text[0 .. *out_len - 1]; two neighbours are a range as well ("4-5")
+ *   errors  ERR_ARG, ERR_ORDER; ERR_SPACE with *out_len, `text` untouched
+ *   cost    O(n) */
+cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *text,
+                                           int32_t cap, int32_t *out_len);
+
+#endif /* CPUBIND_CPULIST_H */

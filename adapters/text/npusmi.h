@@ -1,0 +1,140 @@
+/* npusmi.h - what npu-smi prints: `info -m`, `info`, `info -t topo`
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h. Rows are split on their bars and words, never at columns. The ids of
+ * npu-smi are kept apart by name throughout:
+ *   card    `NPU ID`, the first cell of a row
+ *   chip    `Chip ID`, counts inside a card
+ *   logic   `Chip Logic ID`, what a runtime inside this container uses
+ *   phy     `Chip Phy-ID`, the host's number, the same in every container
+ * An id that the output does not print is -1. A name is a slice of the caller's text.
+ *
+ * The grammars stand above each parser in npusmi.c.
+ */
+#ifndef CPUBIND_NPUSMI_H
+#define CPUBIND_NPUSMI_H
+
+#include "text.h"
+
+/* What npu-smi says instead of an answer. It exits 0 with some of these: the text counts. */
+typedef enum cpubind_npusmi_refusal {
+    CPUBIND_NPUSMI_NONE = 0,          /* no known refusal in the text */
+    CPUBIND_NPUSMI_NO_NPU = 1,        /* There is no NPU card on this server. */
+    CPUBIND_NPUSMI_NOT_SUPPORTED = 2, /* This device does not support querying ... */
+    CPUBIND_NPUSMI_VM = 3,            /* This command cannot be executed on a VM... */
+    CPUBIND_NPUSMI_DRIVER = 4,        /* dcmi module initialize failed, model initialized ... */
+    CPUBIND_NPUSMI_QUERY = 5,         /* Failed to query "topo" info. */
+    CPUBIND_NPUSMI_PARAMETER = 6      /* Error parameter of ..., Invalid card id. */
+} cpubind_npusmi_refusal;
+
+/* The first known refusal of the text, and the line that holds it. The parsers below look for
+ * one themselves when the text is no whole table (ERR_SYNTAX, ERR_CUT, ERR_MISSING), and then
+ * answer ERR_REFUSED.
+ *   in      out_line may be NULL
+ *   cost    O(len) */
+cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
+                                                   cpubind_slice *out_line);
+
+/* == info -m ================================================================ */
+
+typedef struct cpubind_npusmi_chip {
+    int32_t card;       /* NPU ID, >= 0 */
+    int32_t chip;       /* Chip ID, >= 0 */
+    int32_t logic;      /* Chip Logic ID, or -1: this npu-smi prints no such column */
+    int32_t phy;        /* Chip Phy-ID, or -1: this npu-smi prints no such column */
+    cpubind_slice name; /* Chip Name, without blanks around it; may hold blanks */
+} cpubind_npusmi_chip;
+
+/* The NPU chips of `npu-smi info -m`. Rows of board controllers (Mcu, 3559: no logic id) are
+ * checked and left out.
+ *   out     chip[0 .. *out_n - 1], in the order of the text; at least one
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no header, no chip);
+ *           ERR_SYNTAX (also: a row before the header, a column twice, the same card and chip
+ *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *   cost    O(len + chips^2) */
+cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
+                                             cpubind_npusmi_chip *chip, int32_t cap,
+                                             int32_t *out_n, cpubind_text_fault *fault);
+
+/* == info -t topo =========================================================== */
+
+/* What the number in a row's label means. */
+typedef enum cpubind_npusmi_label {
+    CPUBIND_NPUSMI_LABEL_CARD = 0, /* NPU<n>: a card; the row holds for all of its chips */
+    CPUBIND_NPUSMI_LABEL_PHY = 1   /* Phy-ID<n>: a phy id */
+} cpubind_npusmi_label;
+
+typedef struct cpubind_npusmi_affinity {
+    int32_t id;    /* the number in the label */
+    int32_t first; /* its CPUs: cpu[first] .. cpu[first + count - 1], strictly ascending */
+    int32_t count; /* 0 without a CPU Affinity column, or when its cell is empty */
+} cpubind_npusmi_affinity;
+
+typedef struct cpubind_npusmi_topo {
+    cpubind_npusmi_affinity *row; /* the caller's array */
+    int32_t cap_row;              /* its length */
+    int32_t *cpu;                 /* the caller's array: CPU ids of all rows */
+    int32_t cap_cpu;              /* its length */
+    int32_t n_row;                /* out: rows of NPUs (NIC rows are checked and left out) */
+    int32_t n_cpu;                /* out */
+    cpubind_npusmi_label label;   /* out: the same for all rows */
+    int32_t has_affinity;         /* out: 1 when the table has a CPU Affinity column, else 0 */
+} cpubind_npusmi_topo;
+
+/* The matrix of `npu-smi info -t topo`.
+ *   in/out  topo, as above
+ *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (no header, no row); ERR_SYNTAX (also: a label
+ *           that the header does not have, a row twice, a missing row); ERR_CUT; ERR_RANGE;
+ *           ERR_ORDER; ERR_SPACE with n_row and n_cpu
+ *   cost    O(len + rows^2) */
+cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
+                                              cpubind_npusmi_topo *topo,
+                                              cpubind_text_fault *fault);
+
+/* == info =================================================================== */
+
+/* PCI address; domain -1 when npu-smi prints NA. */
+typedef struct cpubind_pci_address {
+    int32_t domain, bus, device, function;
+} cpubind_pci_address;
+
+typedef struct cpubind_npusmi_device {
+    int32_t card;            /* NPU, >= 0 */
+    int32_t chip;            /* Chip; 0 on products whose table has no Chip column (950) */
+    int32_t logic;           /* `Device` column of 310 products, or -1 */
+    int32_t phy;             /* `Phy-ID` column, or -1 */
+    cpubind_slice name;      /* may be empty */
+    cpubind_slice health;    /* "OK", "Warning", ... */
+    cpubind_pci_address pci; /* Bus-Id */
+} cpubind_npusmi_device;
+
+typedef struct cpubind_npusmi_process {
+    int32_t card;          /* >= 0 */
+    int32_t chip;          /* -1 on products whose table has no Chip column (950) */
+    int32_t pid;           /* as the host numbers it */
+    int32_t container_pid; /* 26.x: as the container numbers it, or -1 */
+    cpubind_slice name;    /* may be empty, may hold blanks and bars */
+} cpubind_npusmi_process;
+
+typedef struct cpubind_npusmi_info {
+    cpubind_npusmi_device *device;   /* the caller's array */
+    int32_t cap_device;              /* its length */
+    cpubind_npusmi_process *process; /* the caller's array */
+    int32_t cap_process;             /* its length */
+    int32_t n_device;                /* out; may be 0 when only the process table is there */
+    int32_t n_process;               /* out */
+    int32_t has_process_table;       /* out: 1 when its header was there, else 0 */
+    cpubind_slice version;           /* out: of npu-smi; empty when it is not printed */
+} cpubind_npusmi_info;
+
+/* The device table and the process table of `npu-smi info`, of all product families.
+ *   in/out  info, as above
+ *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (neither table); ERR_SYNTAX; ERR_CUT (a row
+ *           without its last bar, a device without its second line); ERR_RANGE;
+ *           ERR_SPACE with n_device and n_process
+ *   cost    O(len) */
+cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
+                                              cpubind_npusmi_info *info,
+                                              cpubind_text_fault *fault);
+
+#endif /* CPUBIND_NPUSMI_H */

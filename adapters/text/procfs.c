@@ -1,0 +1,204 @@
+/* procfs.c - small files of /proc and /sys, and the environment of a snapshot
+ * SPDX-License-Identifier: MIT
+ *
+ * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. It must not open a file and
+ * must not ask the process it runs in: a snapshot of another host is read the same way.
+ */
+#include "procfs.h"
+
+#include "scan.h"
+
+/* The list behind "Cpus_allowed_list:", up to the line feed.
+ *   status = *( line LF )            a line "Cpus_allowed_list:" TAB list; exactly one */
+static cpubind_text_status find_allowed(const scan_text *in, scan_run *list)
+{
+    static const char key[] = "Cpus_allowed_list:";
+    const int32_t key_len = (int32_t)(sizeof key - 1);
+    int32_t at = 0, found = 0;
+
+    while (at < in->len) {
+        const char *feed = (const char *)memchr(in->text + at, '\n', (size_t)(in->len - at));
+        const scan_run line = {at, feed ? (int32_t)(feed - in->text) : in->len};
+
+        at = line.end + 1;
+        if (!scan_starts(in, line, key, key_len))
+            continue;
+        if (found++)
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.at,
+                             "Cpus_allowed_list is there twice");
+        if (!feed)
+            return scan_fail(in, CPUBIND_TEXT_ERR_CUT, line.end,
+                             "the text ends in the middle of Cpus_allowed_list");
+        list->at = line.at + key_len;
+        list->end = line.end;
+        if (scan_is_empty(*list) || in->text[list->at] != '\t')
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, list->at,
+                             "a tab is missing before the list");
+        list->at++;
+    }
+    if (!found)
+        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
+                         "there is no line Cpus_allowed_list");
+    return CPUBIND_TEXT_OK;
+}
+
+cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t *out,
+                                         int32_t cap, int32_t *out_n, cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    scan_run run = {0, 0};
+    scan_list list;
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n)
+        return scan_fail_arg(fault);
+    status = find_allowed(&in, &run);
+    if (status == CPUBIND_TEXT_OK)
+        status = cpubind_priv_read_list(&in, run, CPUBIND_MAX_CPUS, &list);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (list.stop != run.end)
+        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, list.stop,
+                         "a byte does not belong to a list of CPUs");
+    *out_n = list.n;
+    if (list.n > cap)
+        return scan_fail_space(&in);
+    cpubind_priv_write_list(&in, &list, out);
+    return CPUBIND_TEXT_OK;
+}
+
+/*   number = [ "-" ] ( "0" / "1".."9" *DIGIT ) / "0x" 1*8HEXDIG   [ LF ] *NUL */
+cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t *out,
+                                         cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    const scan_run whole = {0, len};
+    int32_t at = 0, value = 0;
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || !out)
+        return scan_fail_arg(fault);
+    if (SCAN_STARTS(&in, whole, "0x")) {
+        at = 2;
+        status = scan_hex(&in, &at, len, INT32_MAX, &value);
+        if (status == CPUBIND_TEXT_OK && at > 2 + 8)
+            status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, 2 + 8,
+                               "a hexadecimal number has more than 8 digits");
+    } else if (SCAN_STARTS(&in, whole, "-")) {
+        at = 1;
+        status = scan_number(&in, &at, len, INT32_MAX, &value);
+        if (status == CPUBIND_TEXT_OK && value != 1)
+            status =
+                scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, 0, "a number below zero is not -1");
+        value = -value;
+    } else {
+        status = scan_number(&in, &at, len, INT32_MAX, &value);
+    }
+    if (status == CPUBIND_TEXT_OK)
+        status = scan_tail(&in, at);
+    if (status == CPUBIND_TEXT_OK)
+        *out = value;
+    return status;
+}
+
+/* Length of a name that a variable may have; 0 when it is none. */
+static int32_t name_len(const char *name)
+{
+    int32_t n = 0;
+
+    while (name && name[n] != '\0') {
+        if (name[n] == '=' || name[n] == '\n' || n == CPUBIND_TEXT_MAX)
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+/*   env    = *( NAME "=" value LF )  the last line may lack its LF; the first NAME counts */
+cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
+                                     cpubind_slice *out_value)
+{
+    const scan_text in = {text, len, NULL};
+    const int32_t n = name_len(name);
+    int32_t at = 0;
+
+    if (!scan_is_text(text, len) || n == 0 || !out_value)
+        return CPUBIND_TEXT_ERR_ARG;
+    while (at < len) {
+        const char *feed = (const char *)memchr(text + at, '\n', (size_t)(len - at));
+        const scan_run line = {at, feed ? (int32_t)(feed - text) : len};
+
+        if (scan_starts(&in, line, name, n) && at + n < line.end && text[at + n] == '=') {
+            out_value->at = at + n + 1;
+            out_value->len = line.end - out_value->at;
+            return CPUBIND_TEXT_OK;
+        }
+        at = line.end + 1;
+    }
+    return CPUBIND_TEXT_ERR_MISSING;
+}
+
+/* id = 1*DIGIT below `limit`, leading zeros allowed, up to a comma or the end; -1 when the
+ * token is anything else. */
+static int32_t read_id(const scan_text *in, int32_t *at, int32_t limit)
+{
+    const int32_t start = *at;
+    int64_t value = 0;
+    int32_t i = start;
+
+    for (; i < in->len && scan_is_digit(in->text[i]) && value < limit; i++)
+        value = value * 10 + (in->text[i] - '0');
+    if (i == start || value >= limit || (i < in->len && in->text[i] != ','))
+        return -1;
+    *at = i < in->len ? i + 1 : i;
+    return (int32_t)value;
+}
+
+/*   ids    = id *( "," id )          reading stops at the first token that is no id
+ * `out` may be NULL: count only. */
+static cpubind_text_status read_ids(const scan_text *in, int32_t limit, int32_t *out,
+                                    int32_t *out_n, int32_t *out_used)
+{
+    int32_t at = 0, n = 0, last = -1;
+
+    while (at < in->len) {
+        const int32_t start = at;
+        const int32_t id = read_id(in, &at, limit);
+
+        if (id < 0)
+            break;
+        if (id <= last)
+            return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start,
+                             id == last ? "an id is there twice" : "the ids do not ascend");
+        if (out)
+            out[n] = id;
+        n++;
+        last = id;
+    }
+    if (n == 0)
+        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, 0, "the list leaves no device");
+    *out_n = n;
+    *out_used = at;
+    return CPUBIND_TEXT_OK;
+}
+
+cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
+                                          int32_t *out, int32_t cap, int32_t *out_n,
+                                          int32_t *out_used, cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    int32_t n = 0, used = 0;
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n || !out_used ||
+        n_device < 0 || n_device > CPUBIND_MAX_DEVICES)
+        return scan_fail_arg(fault);
+    status = read_ids(&in, n_device, NULL, &n, &used);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    *out_n = n;
+    if (n > cap)
+        return scan_fail_space(&in);
+    *out_used = used;
+    return read_ids(&in, n_device, out, &n, &used);
+}

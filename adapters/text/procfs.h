@@ -1,0 +1,52 @@
+/* procfs.h - small files of /proc and /sys, and the environment of a snapshot
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h.
+ *
+ * GRAMMAR
+ *   status = *( line LF )            a line "Cpus_allowed_list:" TAB list; exactly one
+ *   number = [ "-" ] ( "0" / "1".."9" *DIGIT ) / "0x" 1*8HEXDIG   [ LF ] *NUL
+ *   env    = *( NAME "=" value LF )  the last line may lack its LF; the first NAME counts
+ *   ids    = id *( "," id )          ASCEND_RT_VISIBLE_DEVICES: decimal digits only; reading
+ *                                    stops at the first token that is not all digits or is not
+ *                                    below the number of devices, as the Ascend runtime does
+ */
+#ifndef CPUBIND_PROCFS_H
+#define CPUBIND_PROCFS_H
+
+#include "text.h"
+
+/* CPUs of the line "Cpus_allowed_list:" of /proc/<pid>/status.
+ *   out     out[0 .. *out_n - 1], ascending; may be empty
+ *   errors  as cpubind_cpulist_parse with limit CPUBIND_MAX_CPUS, offsets counted in the whole
+ *           text; ERR_MISSING without the line; ERR_SYNTAX when it is there twice; ERR_CUT
+ *           without the line feed behind the list
+ *   cost    O(len) */
+cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t *out,
+                                         int32_t cap, int32_t *out_n,
+                                         cpubind_text_fault *fault);
+
+/* The one number of a small file of /sys: "-1\n", "0x19e5\n", "128\n".
+ *   out     *out, in -1 .. 2147483647 (a sign is allowed before 1 alone)
+ *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE */
+cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t *out,
+                                         cpubind_text_fault *fault);
+
+/* The value of variable `name` (NUL-terminated) in an environment.
+ *   out     *out_value, a slice of the text; the value may be empty
+ *   errors  ERR_ARG, ERR_MISSING */
+cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
+                                     cpubind_slice *out_value);
+
+/* The ids of ASCEND_RT_VISIBLE_DEVICES.
+ *   in      n_device: ids at or past it end the reading (0 .. CPUBIND_MAX_DEVICES)
+ *   out     out[0 .. *out_n - 1], strictly ascending, at least one; *out_used bytes were read
+ *           before a bad token (== len when all of it was good)
+ *   errors  ERR_ARG; ERR_MISSING when no id is left; ERR_ORDER when ids do not ascend or
+ *           repeat; ERR_SPACE with *out_n
+ *   source  npu-smi/CANN runtime: a list that is out of order makes the device count fail */
+cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
+                                          int32_t *out, int32_t cap, int32_t *out_n,
+                                          int32_t *out_used, cpubind_text_fault *fault);
+
+#endif /* CPUBIND_PROCFS_H */

@@ -1,0 +1,173 @@
+/* readers.h - the npu-smi readers on buffers of the exact size, with all-or-nothing checked
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CPUBIND_TESTS_TEXT_READERS_H
+#define CPUBIND_TESTS_TEXT_READERS_H
+
+#include "support.h"
+
+#include "../../adapters/text/npusmi.h"
+
+/* Elements that a reader may write. Reset by each read_...(); the arrays are reused. */
+typedef struct reading {
+    char *text; /* allocation of the exact size */
+    int32_t len;
+    cpubind_text_status status;
+    cpubind_text_fault fault;
+    cpubind_npusmi_chip *chip;
+    int32_t n_chip;
+    cpubind_npusmi_topo topo;
+    cpubind_npusmi_info info;
+} reading;
+
+static inline void *edge_array(int32_t n, size_t size)
+{
+    const size_t bytes = (size_t)n * size;
+    void *p = malloc(bytes ? bytes : 1);
+
+    if (!p)
+        abort();
+    memset(p, EDGE_FILL, bytes);
+    return p;
+}
+
+static inline void start_reading(reading *r, const char *text, int32_t len)
+{
+    memset(r, 0, sizeof *r);
+    r->text = edge_text(text, len);
+    r->len = len;
+    r->fault = no_fault;
+}
+
+static inline void end_reading(reading *r)
+{
+    free(r->text);
+    free(r->chip);
+    free(r->topo.row);
+    free(r->topo.cpu);
+    free(r->info.device);
+    free(r->info.process);
+    memset(r, 0, sizeof *r);
+}
+
+static inline int is_failure(const reading *r)
+{
+    if (r->status == CPUBIND_TEXT_OK) {
+        assert_null(r->fault.what);
+        return 0;
+    }
+    assert_fault(&r->fault, r->len);
+    return 1;
+}
+
+/* info -m into an array of `cap` chips. */
+static inline cpubind_text_status read_map_cap(reading *r, const char *text, int32_t len,
+                                               int32_t cap)
+{
+    start_reading(r, text, len);
+    r->chip = (cpubind_npusmi_chip *)edge_array(cap, sizeof *r->chip);
+    memset(&r->n_chip, EDGE_FILL, sizeof r->n_chip);
+    r->status = cpubind_npusmi_parse_map(r->text, len, r->chip, cap, &r->n_chip, &r->fault);
+    if (is_failure(r)) {
+        assert_untouched(r->chip, (size_t)cap * sizeof *r->chip);
+        if (r->status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(&r->n_chip, sizeof r->n_chip);
+    }
+    return r->status;
+}
+
+/* info -t topo into arrays of these lengths. */
+static inline cpubind_text_status read_topo_cap(reading *r, const char *text, int32_t len,
+                                                int32_t cap_row, int32_t cap_cpu)
+{
+    cpubind_npusmi_topo *topo = &r->topo;
+
+    start_reading(r, text, len);
+    memset(topo, EDGE_FILL, sizeof *topo);
+    topo->row = (cpubind_npusmi_affinity *)edge_array(cap_row, sizeof *topo->row);
+    topo->cap_row = cap_row;
+    topo->cpu = edge_ints(cap_cpu);
+    topo->cap_cpu = cap_cpu;
+    r->status = cpubind_npusmi_parse_topo(r->text, len, topo, &r->fault);
+    if (is_failure(r)) {
+        assert_untouched(topo->row, (size_t)cap_row * sizeof *topo->row);
+        assert_untouched(topo->cpu, (size_t)cap_cpu * sizeof *topo->cpu);
+        assert_untouched(&topo->label, sizeof topo->label);
+        assert_untouched(&topo->has_affinity, sizeof topo->has_affinity);
+        if (r->status != CPUBIND_TEXT_ERR_SPACE) {
+            assert_untouched(&topo->n_row, sizeof topo->n_row);
+            assert_untouched(&topo->n_cpu, sizeof topo->n_cpu);
+        }
+    }
+    return r->status;
+}
+
+/* info into arrays of these lengths. */
+static inline cpubind_text_status read_info_cap(reading *r, const char *text, int32_t len,
+                                                int32_t cap_device, int32_t cap_process)
+{
+    cpubind_npusmi_info *info = &r->info;
+
+    start_reading(r, text, len);
+    memset(info, EDGE_FILL, sizeof *info);
+    info->device = (cpubind_npusmi_device *)edge_array(cap_device, sizeof *info->device);
+    info->cap_device = cap_device;
+    info->process = (cpubind_npusmi_process *)edge_array(cap_process, sizeof *info->process);
+    info->cap_process = cap_process;
+    r->status = cpubind_npusmi_parse_info(r->text, len, info, &r->fault);
+    if (is_failure(r)) {
+        assert_untouched(info->device, (size_t)cap_device * sizeof *info->device);
+        assert_untouched(info->process, (size_t)cap_process * sizeof *info->process);
+        assert_untouched(&info->has_process_table, sizeof info->has_process_table);
+        assert_untouched(&info->version, sizeof info->version);
+        if (r->status != CPUBIND_TEXT_ERR_SPACE) {
+            assert_untouched(&info->n_device, sizeof info->n_device);
+            assert_untouched(&info->n_process, sizeof info->n_process);
+        }
+    }
+    return r->status;
+}
+
+/* The same with room for exactly what is there: first the counts, then the elements. */
+static inline cpubind_text_status read_map(reading *r, const char *text, int32_t len)
+{
+    int32_t n;
+
+    if (read_map_cap(r, text, len, 0) != CPUBIND_TEXT_ERR_SPACE)
+        return r->status;
+    n = r->n_chip;
+    end_reading(r);
+    return read_map_cap(r, text, len, n);
+}
+
+static inline cpubind_text_status read_topo(reading *r, const char *text, int32_t len)
+{
+    int32_t n_row, n_cpu;
+
+    if (read_topo_cap(r, text, len, 0, 0) != CPUBIND_TEXT_ERR_SPACE)
+        return r->status;
+    n_row = r->topo.n_row;
+    n_cpu = r->topo.n_cpu;
+    end_reading(r);
+    return read_topo_cap(r, text, len, n_row, n_cpu);
+}
+
+static inline cpubind_text_status read_info(reading *r, const char *text, int32_t len)
+{
+    int32_t n_device, n_process;
+
+    if (read_info_cap(r, text, len, 0, 0) != CPUBIND_TEXT_ERR_SPACE)
+        return r->status;
+    n_device = r->info.n_device;
+    n_process = r->info.n_process;
+    end_reading(r);
+    return read_info_cap(r, text, len, n_device, n_process);
+}
+
+static inline int slice_is(const reading *r, cpubind_slice slice, const char *text)
+{
+    return slice.len == (int32_t)strlen(text) &&
+           memcmp(r->text + slice.at, text, (size_t)slice.len) == 0;
+}
+
+#endif

@@ -1,0 +1,268 @@
+/* test_cpulist.c - lists of CPUs, both ways, against tests/vectors/cpulist.txt
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "../../adapters/text/cpulist.h"
+
+enum { MAX_NUMBERS = 64 };
+
+/* One parse into an array of exactly `cap` numbers; on failure nothing may be written. */
+static cpubind_text_status parse(const char *text, int32_t len, int32_t limit, int32_t *out,
+                                 int32_t cap, int32_t *n, cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    int32_t *array = edge_ints(cap);
+    cpubind_text_status status;
+
+    memset(n, EDGE_FILL, sizeof *n);
+    *fault = no_fault;
+    status = cpubind_cpulist_parse(edge, len, limit, array, cap, n, fault);
+    if (status != CPUBIND_TEXT_OK) {
+        assert_untouched(array, (size_t)cap * sizeof *array);
+        assert_fault(fault, len);
+        if (status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(n, sizeof *n);
+    } else {
+        assert_null(fault->what);
+        memcpy(out, array, (size_t)*n * sizeof *out);
+    }
+    free(array);
+    free(edge);
+    return status;
+}
+
+static void check_written(const int32_t *number, int32_t n, const char *expected, int32_t len)
+{
+    int32_t written = -1;
+    char *text = edge_text(expected, len);
+
+    memset(text, EDGE_FILL, (size_t)len);
+    assert_int_equal(cpubind_cpulist_format(number, n, text, len, &written), CPUBIND_TEXT_OK);
+    assert_int_equal(written, len);
+    assert_memory_equal(text, expected, (size_t)len);
+    if (len > 0) {
+        memset(text, EDGE_FILL, (size_t)len);
+        assert_int_equal(cpubind_cpulist_format(number, n, text, len - 1, &written),
+                         CPUBIND_TEXT_ERR_SPACE);
+        assert_int_equal(written, len);
+        assert_untouched(text, (size_t)len);
+    }
+    free(text);
+}
+
+static void check_read(char **field, int32_t len)
+{
+    int32_t expected[MAX_NUMBERS], got[MAX_NUMBERS], n = -1;
+    const int32_t want = read_numbers(field[3], expected, MAX_NUMBERS);
+    const int32_t limit = (int32_t)strtol(field[1], NULL, 10);
+    cpubind_text_fault fault;
+
+    if (parse(field[0], len, limit, got, want, &n, &fault) != CPUBIND_TEXT_OK || n != want)
+        fail_msg("\"%s\" is not read", field[0]);
+    if (want > 0) {
+        assert_memory_equal(got, expected, (size_t)want * sizeof *got);
+        assert_int_equal(parse(field[0], len, limit, got, want - 1, &n, &fault),
+                         CPUBIND_TEXT_ERR_SPACE);
+        assert_int_equal(n, want);
+    }
+    check_written(expected, want, field[4], unescape(field[4]));
+}
+
+static void every_vector_holds(void **state)
+{
+    char *text = read_vectors("vectors/cpulist.txt"), *rest = text, *line;
+    int32_t n_case = 0;
+
+    (void)state;
+    while ((line = next_case(&rest))) {
+        char *field[5];
+        const int32_t n_field = split_tabs(line, field, 5);
+        int32_t len;
+
+        assert_in_range(n_field, 4, 5);
+        len = unescape(field[0]);
+        if (strcmp(field[2], "OK") == 0) {
+            assert_int_equal(n_field, 5);
+            check_read(field, len);
+        } else {
+            int32_t got[MAX_NUMBERS], n = -1;
+            cpubind_text_fault fault;
+            const cpubind_text_status status =
+                parse(field[0], len, (int32_t)strtol(field[1], NULL, 10), got, MAX_NUMBERS, &n,
+                      &fault);
+
+            if (strcmp(cpubind_text_status_name(status), field[2]) != 0 ||
+                fault.offset != strtol(field[3], NULL, 10))
+                fail_msg("\"%s\": %s at %d, not %s at %s", field[0],
+                         cpubind_text_status_name(status), fault.offset, field[2], field[3]);
+        }
+        n_case++;
+    }
+    free(text);
+    assert_true(n_case > 0);
+}
+
+static void a_reversed_range_is_refused_at_its_end(void **state)
+{
+    int32_t out[4], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    assert_int_equal(parse("5-2", 3, 64, out, 4, &n, &fault), CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(fault.offset, 2);
+    assert_string_equal(fault.what, "a range runs backwards");
+}
+
+static void capacity_zero_asks_for_the_length(void **state)
+{
+    int32_t n = -1;
+
+    (void)state;
+    assert_int_equal(cpubind_cpulist_parse("0-639", 5, 65536, NULL, 0, &n, NULL),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(n, 640);
+    assert_int_equal(cpubind_cpulist_parse(NULL, 0, 65536, NULL, 0, &n, NULL), CPUBIND_TEXT_OK);
+    assert_int_equal(n, 0);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    int32_t out[4], n = 7;
+    char text[8];
+    cpubind_text_fault fault = no_fault;
+
+    (void)state;
+    assert_int_equal(cpubind_cpulist_parse("0", -1, 64, out, 4, &n, &fault),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_fault(&fault, 0);
+    assert_int_equal(cpubind_cpulist_parse(NULL, 1, 64, out, 4, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", CPUBIND_TEXT_MAX + 1, 64, out, 4, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 0, out, 4, &n, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 65537, out, 4, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, NULL, 4, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, out, -1, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, out, 4, NULL, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_format(NULL, 1, text, 8, &n), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_format(out, -1, text, 8, &n), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_format(out, 0, NULL, 8, &n), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_format(out, 0, text, 8, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(n, 7);
+}
+
+static void numbers_that_are_no_list_are_not_written(void **state)
+{
+    const int32_t below[] = {-1, 0}, above[] = {65535, 65536}, twice[] = {3, 3},
+                  down[] = {4, 2};
+    char text[16];
+    int32_t len = 7;
+
+    (void)state;
+    memset(text, EDGE_FILL, sizeof text);
+    assert_int_equal(cpubind_cpulist_format(below, 2, text, 16, &len), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_format(above, 2, text, 16, &len), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_format(twice, 2, text, 16, &len), CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(cpubind_cpulist_format(down, 2, text, 16, &len), CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(len, 7);
+    assert_untouched(text, sizeof text);
+}
+
+/* A pseudo-random subset of 0 .. limit - 1 that takes each number with chance 1 / sparse. */
+static int32_t random_set(uint32_t *seed, int32_t limit, uint32_t sparse, int32_t *out)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < limit; i++) {
+        *seed = *seed * 1664525u + 1013904223u;
+        if ((*seed >> 16) % sparse == 0)
+            out[n++] = i;
+    }
+    return n;
+}
+
+static void what_is_written_reads_back_the_same(void **state)
+{
+    static int32_t set[CPUBIND_MAX_CPUS], back[CPUBIND_MAX_CPUS];
+    static char text[6 * CPUBIND_MAX_CPUS];
+    static const int32_t limits[] = {1, 17, 640, 1024, 1025, 5000, CPUBIND_MAX_CPUS};
+    uint32_t seed = 20240607;
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(limits); i++) {
+        for (uint32_t sparse = 1; sparse <= 4; sparse++) {
+            const int32_t n = random_set(&seed, limits[i], sparse, set);
+            int32_t len = 0, got = 0;
+
+            assert_int_equal(cpubind_cpulist_format(set, n, text, (int32_t)sizeof text, &len),
+                             CPUBIND_TEXT_OK);
+            assert_int_equal(parse(text, len, limits[i], back, n, &got, &fault),
+                             CPUBIND_TEXT_OK);
+            assert_int_equal(got, n);
+            assert_memory_equal(back, set, (size_t)n * sizeof *set);
+        }
+    }
+}
+
+/* Lists longer than what is held while reading: the ranges around that border are not lost. */
+static void long_lists_of_singles_are_whole(void **state)
+{
+    static int32_t back[2000];
+    static char text[16000];
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t n = 510; n <= 515; n++) {
+        int32_t len = 0, got = 0;
+
+        for (int32_t i = 0; i < n; i++)
+            len += snprintf(text + len, sizeof text - (size_t)len, "%s%d", i ? "," : "", 3 * i);
+        assert_int_equal(parse(text, len, CPUBIND_MAX_CPUS, back, n, &got, &fault),
+                         CPUBIND_TEXT_OK);
+        assert_int_equal(got, n);
+        for (int32_t i = 0; i < n; i++)
+            assert_int_equal(back[i], 3 * i);
+    }
+}
+
+/* A cut list is a list of the CPUs before the cut, but for its last number, or a fault. */
+static void every_prefix_is_a_shorter_list_or_a_fault(void **state)
+{
+    static const char text[] = "0-23,48,50,64-127,192-255,1000,65535\n";
+    int32_t whole[1024], out[1024], n_whole = 0, n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    assert_int_equal(
+        parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, whole, 1024, &n_whole, &fault),
+        CPUBIND_TEXT_OK);
+    for (int32_t len = 0; len < (int32_t)strlen(text); len++) {
+        if (parse(text, len, CPUBIND_MAX_CPUS, out, 1024, &n, &fault) != CPUBIND_TEXT_OK)
+            continue;
+        assert_in_range(n, 0, n_whole);
+        if (n > 1)
+            assert_memory_equal(out, whole, (size_t)(n - 1) * sizeof *out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_vector_holds),
+        cmocka_unit_test(a_reversed_range_is_refused_at_its_end),
+        cmocka_unit_test(capacity_zero_asks_for_the_length),
+        cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(numbers_that_are_no_list_are_not_written),
+        cmocka_unit_test(what_is_written_reads_back_the_same),
+        cmocka_unit_test(long_lists_of_singles_are_whole),
+        cmocka_unit_test(every_prefix_is_a_shorter_list_or_a_fault),
+    };
+
+    return cmocka_run_group_tests_name("cpulist", tests, NULL, NULL);
+}

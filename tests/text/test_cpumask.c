@@ -1,0 +1,203 @@
+/* test_cpumask.c - CPU masks, both ways, against tests/vectors/cpumask.txt
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "../../adapters/text/cpumask.h"
+
+enum { MAX_NUMBERS = 64 };
+
+static cpubind_text_status parse(const char *text, int32_t len, int32_t limit, int32_t *out,
+                                 int32_t cap, int32_t *n, cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    int32_t *array = edge_ints(cap);
+    cpubind_text_status status;
+
+    memset(n, EDGE_FILL, sizeof *n);
+    *fault = no_fault;
+    status = cpubind_cpumask_parse(edge, len, limit, array, cap, n, fault);
+    if (status != CPUBIND_TEXT_OK) {
+        assert_untouched(array, (size_t)cap * sizeof *array);
+        assert_fault(fault, len);
+        if (status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(n, sizeof *n);
+    } else {
+        memcpy(out, array, (size_t)*n * sizeof *out);
+    }
+    free(array);
+    free(edge);
+    return status;
+}
+
+static void check_written(const int32_t *number, int32_t n, int32_t width, const char *expected)
+{
+    const int32_t len = (int32_t)strlen(expected);
+    int32_t written = -1;
+    char *text = edge_text(expected, len);
+
+    memset(text, EDGE_FILL, (size_t)len);
+    assert_int_equal(cpubind_cpumask_format(number, n, width, text, len, &written),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(written, len);
+    assert_memory_equal(text, expected, (size_t)len);
+    memset(text, EDGE_FILL, (size_t)len);
+    assert_int_equal(cpubind_cpumask_format(number, n, width, text, len - 1, &written),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(written, len);
+    assert_untouched(text, (size_t)len);
+    free(text);
+}
+
+static void check_read(char **field, int32_t len)
+{
+    int32_t expected[MAX_NUMBERS], got[MAX_NUMBERS], n = -1;
+    const int32_t want = read_numbers(field[3], expected, MAX_NUMBERS);
+    const int32_t limit = (int32_t)strtol(field[1], NULL, 10);
+    cpubind_text_fault fault;
+
+    if (parse(field[0], len, limit, got, want, &n, &fault) != CPUBIND_TEXT_OK || n != want)
+        fail_msg("\"%s\" is not read", field[0]);
+    if (want > 0) {
+        assert_memory_equal(got, expected, (size_t)want * sizeof *got);
+        assert_int_equal(parse(field[0], len, limit, got, want - 1, &n, &fault),
+                         CPUBIND_TEXT_ERR_SPACE);
+        assert_int_equal(n, want);
+    }
+    check_written(expected, want, (int32_t)strtol(field[4], NULL, 10), field[5]);
+}
+
+static void every_vector_holds(void **state)
+{
+    char *text = read_vectors("vectors/cpumask.txt"), *rest = text, *line;
+    int32_t n_case = 0;
+
+    (void)state;
+    while ((line = next_case(&rest))) {
+        char *field[6];
+        const int32_t n_field = split_tabs(line, field, 6);
+        int32_t len;
+
+        assert_true(n_field == 4 || n_field == 6);
+        len = unescape(field[0]);
+        if (strcmp(field[2], "OK") == 0) {
+            assert_int_equal(n_field, 6);
+            check_read(field, len);
+        } else {
+            int32_t got[MAX_NUMBERS], n = -1;
+            cpubind_text_fault fault;
+            const cpubind_text_status status =
+                parse(field[0], len, (int32_t)strtol(field[1], NULL, 10), got, MAX_NUMBERS, &n,
+                      &fault);
+
+            if (strcmp(cpubind_text_status_name(status), field[2]) != 0 ||
+                fault.offset != strtol(field[3], NULL, 10))
+                fail_msg("\"%s\": %s at %d, not %s at %s", field[0],
+                         cpubind_text_status_name(status), fault.offset, field[2], field[3]);
+        }
+        n_case++;
+    }
+    free(text);
+    assert_true(n_case > 0);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    int32_t cpu[2] = {0, 1}, n = 7;
+    char text[32];
+
+    (void)state;
+    assert_int_equal(cpubind_cpumask_parse("0", -1, 64, cpu, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse(NULL, 1, 64, cpu, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 0, cpu, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 65537, cpu, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 64, NULL, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 64, cpu, 2, NULL, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_format(cpu, 2, 0, text, 32, &n), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_format(cpu, 2, INT32_MAX, text, 32, &n),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_format(NULL, 2, 64, text, 32, &n), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_format(cpu, 2, 64, NULL, 32, &n), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_format(cpu, 2, 64, text, 32, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(n, 7);
+}
+
+static void cpus_that_do_not_fit_are_not_written(void **state)
+{
+    const int32_t below[] = {-1, 0}, above[] = {3, 64}, twice[] = {3, 3}, down[] = {4, 2};
+    char text[32];
+    int32_t len = 7;
+
+    (void)state;
+    memset(text, EDGE_FILL, sizeof text);
+    assert_int_equal(cpubind_cpumask_format(below, 2, 64, text, 32, &len),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_format(above, 2, 64, text, 32, &len),
+                     CPUBIND_TEXT_ERR_RANGE);
+    assert_int_equal(cpubind_cpumask_format(twice, 2, 64, text, 32, &len),
+                     CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(cpubind_cpumask_format(down, 2, 64, text, 32, &len),
+                     CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(len, 7);
+    assert_untouched(text, sizeof text);
+}
+
+static void what_is_written_reads_back_the_same(void **state)
+{
+    static const int32_t widths[] = {1, 31, 32, 33, 640, 1152, CPUBIND_MAX_CPUS};
+    static int32_t set[CPUBIND_MAX_CPUS], back[CPUBIND_MAX_CPUS];
+    static char text[CPUBIND_MAX_CPUS];
+    uint32_t seed = 20240608;
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(widths); i++) {
+        int32_t n = 0, len = 0, got = 0;
+
+        for (int32_t cpu = 0; cpu < widths[i]; cpu++) {
+            seed = seed * 1664525u + 1013904223u;
+            if (seed >> 30 == 0)
+                set[n++] = cpu;
+        }
+        assert_int_equal(
+            cpubind_cpumask_format(set, n, widths[i], text, (int32_t)sizeof text, &len),
+            CPUBIND_TEXT_OK);
+        assert_int_equal(parse(text, len, widths[i], back, n, &got, &fault), CPUBIND_TEXT_OK);
+        assert_int_equal(got, n);
+        assert_memory_equal(back, set, (size_t)n * sizeof *set);
+    }
+}
+
+static void every_prefix_is_a_mask_or_a_fault(void **state)
+{
+    static const char text[] = "ff,00000000,12345678,9abcdef0\n";
+    int32_t out[128], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t len = 0; len <= (int32_t)strlen(text); len++) {
+        const cpubind_text_status status = parse(text, len, 128, out, 128, &n, &fault);
+        const int32_t is_whole_group =
+            len == 1 || len == 2 || len == 11 || len == 20 || len >= 29;
+
+        assert_int_equal(status == CPUBIND_TEXT_OK, is_whole_group);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_vector_holds),
+        cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(cpus_that_do_not_fit_are_not_written),
+        cmocka_unit_test(what_is_written_reads_back_the_same),
+        cmocka_unit_test(every_prefix_is_a_mask_or_a_fault),
+    };
+
+    return cmocka_run_group_tests_name("cpumask", tests, NULL, NULL);
+}

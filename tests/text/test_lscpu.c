@@ -1,0 +1,190 @@
+/* test_lscpu.c - `lscpu -e=CPU,NODE` and `lscpu`
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "../../adapters/text/lscpu.h"
+
+static cpubind_text_status parse_nodes(const char *text, int32_t len, int32_t *cpu,
+                                       int32_t *node, int32_t cap, int32_t *n,
+                                       cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    int32_t *cpus = edge_ints(cap), *nodes = edge_ints(cap);
+    cpubind_text_status status;
+
+    memset(n, EDGE_FILL, sizeof *n);
+    *fault = no_fault;
+    status = cpubind_lscpu_parse_nodes(edge, len, cpus, nodes, cap, n, fault);
+    if (status != CPUBIND_TEXT_OK) {
+        assert_untouched(cpus, (size_t)cap * sizeof *cpus);
+        assert_untouched(nodes, (size_t)cap * sizeof *nodes);
+        assert_fault(fault, len);
+        if (status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(n, sizeof *n);
+    } else {
+        memcpy(cpu, cpus, (size_t)*n * sizeof *cpu);
+        memcpy(node, nodes, (size_t)*n * sizeof *node);
+    }
+    free(nodes);
+    free(cpus);
+    free(edge);
+    return status;
+}
+
+static void rows_give_the_node_of_each_cpu(void **state)
+{
+    static const char text[] = "CPU NODE\n  0    0\n  1    0\n  8    -\n 24    1\n191    7";
+    const int32_t cpus[] = {0, 1, 8, 24, 191}, nodes[] = {0, 0, -1, 1, 7};
+    int32_t cpu[5], node[5], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 5, &n, &fault),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(n, 5);
+    assert_memory_equal(cpu, cpus, sizeof cpus);
+    assert_memory_equal(node, nodes, sizeof nodes);
+    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 4, &n, &fault),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(n, 5);
+}
+
+static void carriage_returns_are_blanks(void **state)
+{
+    static const char text[] = "CPU NODE\r\n0 0\r\n1 3\r\n";
+    int32_t cpu[2], node[2], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 2, &n, &fault),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(node[1], 3);
+}
+
+static void other_tables_are_refused_where_they_go_wrong(void **state)
+{
+    static const struct {
+        const char *text;
+        cpubind_text_status status;
+        int32_t offset;
+    } cases[] = {
+        {"", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"CPU NODE SOCKET\n0 0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"NODE CPU\n0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"CPU NODE\n", CPUBIND_TEXT_ERR_MISSING, 9},
+        {"CPU NODE\n0 0\n1", CPUBIND_TEXT_ERR_CUT, 14},
+        {"CPU NODE\n0\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
+        {"CPU NODE\n0 0 0\n", CPUBIND_TEXT_ERR_SYNTAX, 13},
+        {"CPU NODE\n0 x\n", CPUBIND_TEXT_ERR_SYNTAX, 11},
+        {"CPU NODE\n- 0\n", CPUBIND_TEXT_ERR_SYNTAX, 9},
+        {"CPU NODE\n00 0\n", CPUBIND_TEXT_ERR_SYNTAX, 9},
+        {"CPU NODE\n0 1x\n", CPUBIND_TEXT_ERR_SYNTAX, 12},
+        {"CPU NODE\n0 0\n\n1 0\n", CPUBIND_TEXT_ERR_SYNTAX, 13},
+        {"CPU NODE\n1 0\n0 0\n", CPUBIND_TEXT_ERR_ORDER, 13},
+        {"CPU NODE\n1 0\n1 0\n", CPUBIND_TEXT_ERR_ORDER, 13},
+        {"CPU NODE\n65536 0\n", CPUBIND_TEXT_ERR_RANGE, 9},
+        {"CPU NODE\n0 65536\n", CPUBIND_TEXT_ERR_RANGE, 11},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        int32_t cpu[4], node[4], n = 0;
+        cpubind_text_fault fault;
+
+        if (parse_nodes(cases[i].text, (int32_t)strlen(cases[i].text), cpu, node, 4, &n,
+                        &fault) != cases[i].status ||
+            fault.offset != cases[i].offset)
+            fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
+    }
+}
+
+static void every_prefix_is_a_shorter_table_or_a_fault(void **state)
+{
+    static const char text[] = "CPU NODE\n  0    0\n  1    0\n 24    1\n191    -\n";
+    int32_t cpu[8], node[8], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t len = 0; len <= (int32_t)strlen(text); len++)
+        if (parse_nodes(text, len, cpu, node, 8, &n, &fault) == CPUBIND_TEXT_OK) {
+            assert_in_range(n, 1, 4);
+            assert_int_equal(cpu[0], 0);
+            assert_int_equal(node[0], 0);
+        }
+}
+
+static void threads_of_a_core_are_read_from_their_line(void **state)
+{
+    static const struct {
+        const char *text;
+        cpubind_text_status status;
+        int32_t value; /* or the offset of the fault */
+    } cases[] = {
+        {"CPU(s):              192\nThread(s) per core:  1\nSocket(s): 4\n", CPUBIND_TEXT_OK,
+         1},
+        {"  Thread(s) per core:  2\n", CPUBIND_TEXT_OK, 2},
+        {"Thread(s) per core: 2\r\n", CPUBIND_TEXT_OK, 2},
+        {"Thread(s) per core:\t4", CPUBIND_TEXT_OK, 4},
+        {"Thread(s) per core: 2\nThread(s) per core: 2\n", CPUBIND_TEXT_OK, 2},
+        {"Thread(s) per core: 1\nThread(s) per core: 2\n", CPUBIND_TEXT_ERR_SYNTAX, 42},
+        {"Thread(s) per core: -\n", CPUBIND_TEXT_ERR_SYNTAX, 20},
+        {"Thread(s) per core:\n", CPUBIND_TEXT_ERR_SYNTAX, 19},
+        {"Thread(s) per core: 0\n", CPUBIND_TEXT_ERR_SYNTAX, 20},
+        {"Thread(s) per core: 1 2\n", CPUBIND_TEXT_ERR_SYNTAX, 21},
+        {"Thread(s) per core: 65537\n", CPUBIND_TEXT_ERR_RANGE, 20},
+        {"Thread(s) per cores: 1\n", CPUBIND_TEXT_ERR_MISSING, 23},
+        {"Core(s) per socket: 48\n", CPUBIND_TEXT_ERR_MISSING, 23},
+        {"", CPUBIND_TEXT_ERR_MISSING, 0},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const int32_t len = (int32_t)strlen(cases[i].text);
+        char *edge = edge_text(cases[i].text, len);
+        int32_t threads = -1;
+        cpubind_text_fault fault = no_fault;
+        const cpubind_text_status status =
+            cpubind_lscpu_parse_threads(edge, len, &threads, &fault);
+
+        assert_int_equal(status, cases[i].status);
+        assert_int_equal(status == CPUBIND_TEXT_OK ? threads : fault.offset, cases[i].value);
+        if (status != CPUBIND_TEXT_OK) {
+            assert_fault(&fault, len);
+            assert_int_equal(threads, -1);
+        }
+        free(edge);
+    }
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    int32_t cpu[2], node[2], n = 7;
+
+    (void)state;
+    assert_int_equal(cpubind_lscpu_parse_nodes(NULL, 1, cpu, node, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, NULL, node, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, cpu, NULL, 2, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, cpu, node, 2, NULL, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_lscpu_parse_threads("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(n, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_give_the_node_of_each_cpu),
+        cmocka_unit_test(carriage_returns_are_blanks),
+        cmocka_unit_test(other_tables_are_refused_where_they_go_wrong),
+        cmocka_unit_test(every_prefix_is_a_shorter_table_or_a_fault),
+        cmocka_unit_test(threads_of_a_core_are_read_from_their_line),
+        cmocka_unit_test(bad_arguments_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("lscpu", tests, NULL, NULL);
+}

@@ -1,0 +1,373 @@
+/* test_procfs.c - small files of /proc and /sys, environments, places in a text
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "../../adapters/text/procfs.h"
+
+#define STATUS_HEAD                                                                            \
+    "Name:\tpython3\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t4242\nThreads:\t7\n"
+#define STATUS_TAIL "Mems_allowed_list:\t0-7\nvoluntary_ctxt_switches:\t150\n"
+#define STATUS                                                                                 \
+    STATUS_HEAD                                                                                \
+    "Cpus_allowed:\tff,00000000,0000000f\nCpus_allowed_list:\t0-3,64-71\n" STATUS_TAIL
+
+/* == /proc/<pid>/status ===================================================== */
+
+static cpubind_text_status parse_status(const char *text, int32_t len, int32_t *out,
+                                        int32_t cap, int32_t *n, cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    int32_t *array = edge_ints(cap);
+    cpubind_text_status status;
+
+    memset(n, EDGE_FILL, sizeof *n);
+    *fault = no_fault;
+    status = cpubind_status_parse(edge, len, array, cap, n, fault);
+    if (status != CPUBIND_TEXT_OK) {
+        assert_untouched(array, (size_t)cap * sizeof *array);
+        assert_fault(fault, len);
+        if (status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(n, sizeof *n);
+    } else {
+        memcpy(out, array, (size_t)*n * sizeof *out);
+    }
+    free(array);
+    free(edge);
+    return status;
+}
+
+static void allowed_cpus_are_read_from_their_line(void **state)
+{
+    const int32_t expected[] = {0, 1, 2, 3, 64, 65, 66, 67, 68, 69, 70, 71};
+    int32_t out[12], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    assert_int_equal(parse_status(STATUS, (int32_t)strlen(STATUS), out, 12, &n, &fault),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(n, 12);
+    assert_memory_equal(out, expected, sizeof expected);
+    assert_int_equal(parse_status(STATUS, (int32_t)strlen(STATUS), out, 11, &n, &fault),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(n, 12);
+}
+
+static void faults_of_the_list_are_counted_in_the_whole_text(void **state)
+{
+    static const struct {
+        const char *text;
+        cpubind_text_status status;
+        int32_t offset;
+    } cases[] = {
+        {"Cpus_allowed_list:\t0-3,2\n", CPUBIND_TEXT_ERR_ORDER, 23},
+        {"A:\t1\nCpus_allowed_list:\t0-3 5\n", CPUBIND_TEXT_ERR_SYNTAX, 27},
+        {"A:\t1\nCpus_allowed_list:\t65536\n", CPUBIND_TEXT_ERR_RANGE, 24},
+        {"Cpus_allowed_list:0-3\n", CPUBIND_TEXT_ERR_SYNTAX, 18},
+        {"Cpus_allowed_list:\n", CPUBIND_TEXT_ERR_SYNTAX, 18},
+        {"Cpus_allowed_list:\t 0-3\n", CPUBIND_TEXT_ERR_SYNTAX, 19},
+        {"Cpus_allowed_list:\t0-3\r\n", CPUBIND_TEXT_ERR_SYNTAX, 22},
+        {"Cpus_allowed_list:\t0\nCpus_allowed_list:\t0\n", CPUBIND_TEXT_ERR_SYNTAX, 21},
+        {"Cpus_allowed_list:\t0-1", CPUBIND_TEXT_ERR_CUT, 22},
+        {"xCpus_allowed_list:\t0-1\n", CPUBIND_TEXT_ERR_MISSING, 24},
+        {"Cpus_allowed:\tff\n", CPUBIND_TEXT_ERR_MISSING, 17},
+        {"", CPUBIND_TEXT_ERR_MISSING, 0},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        int32_t out[8], n = 0;
+        cpubind_text_fault fault;
+
+        assert_int_equal(
+            parse_status(cases[i].text, (int32_t)strlen(cases[i].text), out, 8, &n, &fault),
+            cases[i].status);
+        assert_int_equal(fault.offset, cases[i].offset);
+    }
+}
+
+static void an_empty_list_is_no_cpu(void **state)
+{
+    static const char text[] = "Cpus_allowed_list:\t\n";
+    int32_t out[1], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    assert_int_equal(parse_status(text, (int32_t)strlen(text), out, 0, &n, &fault),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(n, 0);
+}
+
+static void every_prefix_of_a_status_is_whole_or_a_fault(void **state)
+{
+    const int32_t end = (int32_t)strlen(STATUS), line = (int32_t)strlen(STATUS_TAIL);
+    int32_t out[12], n = 0;
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t len = 0; len <= end; len++)
+        assert_int_equal(parse_status(STATUS, len, out, 12, &n, &fault) == CPUBIND_TEXT_OK,
+                         len >= end - line);
+}
+
+/* == numbers ================================================================ */
+
+static void numbers_of_sysfs_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        int32_t len, value;
+    } cases[] = {
+        {"0", 1, 0},
+        {"-1\n", 3, -1},
+        {"128\n", 4, 128},
+        {"2147483647", 10, INT32_MAX},
+        {"0x19e5\n", 7, 0x19e5},
+        {"0xD802\n", 7, 0xd802},
+        {"0x0", 3, 0},
+        {"0x00000001", 10, 1},
+        {"0x7fffffff\n\0\0", 13, INT32_MAX},
+        {"7\0\0", 3, 7},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        char *edge = edge_text(cases[i].text, cases[i].len);
+        int32_t value = 99;
+
+        assert_int_equal(cpubind_number_parse(edge, cases[i].len, &value, NULL),
+                         CPUBIND_TEXT_OK);
+        assert_int_equal(value, cases[i].value);
+        free(edge);
+    }
+}
+
+static void other_numbers_are_refused_where_they_go_wrong(void **state)
+{
+    static const struct {
+        const char *text;
+        cpubind_text_status status;
+        int32_t offset;
+    } cases[] = {
+        {"", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"x", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"-", CPUBIND_TEXT_ERR_SYNTAX, 1},
+        {"-2\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"-0", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"+1", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"010", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"1 ", CPUBIND_TEXT_ERR_SYNTAX, 1},
+        {"1\n2", CPUBIND_TEXT_ERR_SYNTAX, 2},
+        {"1\n\n", CPUBIND_TEXT_ERR_SYNTAX, 2},
+        {"0x", CPUBIND_TEXT_ERR_SYNTAX, 2},
+        {"0xg", CPUBIND_TEXT_ERR_SYNTAX, 2},
+        {"0X1", CPUBIND_TEXT_ERR_SYNTAX, 1},
+        {"0x80000000", CPUBIND_TEXT_ERR_RANGE, 2},
+        {"0x000000001", CPUBIND_TEXT_ERR_SYNTAX, 10},
+        {"2147483648", CPUBIND_TEXT_ERR_RANGE, 0},
+        {"99999999999999999999", CPUBIND_TEXT_ERR_RANGE, 0},
+        {"-0x1", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"--1", CPUBIND_TEXT_ERR_SYNTAX, 1},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const int32_t len = (int32_t)strlen(cases[i].text);
+        char *edge = edge_text(cases[i].text, len);
+        int32_t value = 99;
+        cpubind_text_fault fault = no_fault;
+
+        if (cpubind_number_parse(edge, len, &value, &fault) != cases[i].status ||
+            fault.offset != cases[i].offset)
+            fail_msg("\"%s\": at %d, not %d", cases[i].text, fault.offset, cases[i].offset);
+        assert_fault(&fault, len);
+        assert_int_equal(value, 99);
+        free(edge);
+    }
+}
+
+/* == the environment ======================================================== */
+
+static void the_first_variable_of_a_name_counts(void **state)
+{
+    static const char text[] = "PATH=/bin\nXRANK=9\nRANK=3\nRANK=4\nEMPTY=\nLAST=a=b c";
+    char *edge = edge_text(text, (int32_t)strlen(text));
+    const int32_t len = (int32_t)strlen(text);
+    cpubind_slice value = {-1, -1};
+
+    (void)state;
+    assert_int_equal(cpubind_env_find(edge, len, "RANK", &value), CPUBIND_TEXT_OK);
+    assert_int_equal(value.at, 23);
+    assert_int_equal(value.len, 1);
+    assert_int_equal(cpubind_env_find(edge, len, "EMPTY", &value), CPUBIND_TEXT_OK);
+    assert_int_equal(value.len, 0);
+    assert_int_equal(cpubind_env_find(edge, len, "LAST", &value), CPUBIND_TEXT_OK);
+    assert_int_equal(value.len, 5);
+    assert_memory_equal(edge + value.at, "a=b c", 5);
+    value.at = value.len = -1;
+    assert_int_equal(cpubind_env_find(edge, len, "RAN", &value), CPUBIND_TEXT_ERR_MISSING);
+    assert_int_equal(cpubind_env_find(edge, len, "LASTLONGERTHANTEXT", &value),
+                     CPUBIND_TEXT_ERR_MISSING);
+    assert_int_equal(cpubind_env_find(NULL, 0, "RANK", &value), CPUBIND_TEXT_ERR_MISSING);
+    assert_int_equal(value.at, -1);
+    free(edge);
+}
+
+static void names_that_no_variable_has_are_bad_arguments(void **state)
+{
+    cpubind_slice value = {-1, -1};
+
+    (void)state;
+    assert_int_equal(cpubind_env_find("A=1", 3, "", &value), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_env_find("A=1", 3, NULL, &value), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_env_find("A=1", 3, "A=", &value), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_env_find("A=1", 3, "A", NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_env_find(NULL, 3, "A", &value), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_env_find("A=1", -1, "A", &value), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(value.at, -1);
+}
+
+/* == ASCEND_RT_VISIBLE_DEVICES ============================================== */
+
+static void visible_devices_are_read_up_to_the_first_bad_token(void **state)
+{
+    static const struct {
+        const char *text;
+        int32_t n_device, n, used;
+        int32_t id[4];
+    } cases[] = {
+        {"0", 8, 1, 1, {0}},
+        {"0,2,5", 8, 3, 5, {0, 2, 5}},
+        {"1,3,8", 8, 2, 4, {1, 3}},
+        {"1, 2,3", 8, 1, 2, {1}},
+        {"1,,2", 8, 1, 2, {1}},
+        {"1,", 8, 1, 2, {1}},
+        {"1,2x", 8, 1, 2, {1}},
+        {"01,2", 8, 2, 4, {1, 2}},
+        {"3,99999999999999999999", 8, 1, 2, {3}},
+        {"0,1\n", 8, 1, 2, {0}},
+        {"2,x,1", 8, 1, 2, {2}},
+        {"0-3", 8, 0, 0, {0}},
+        {"", 8, 0, 0, {0}},
+        {"8", 8, 0, 0, {0}},
+        {" 1", 8, 0, 0, {0}},
+        {"-1", 8, 0, 0, {0}},
+        {"0", 0, 0, 0, {0}},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const int32_t len = (int32_t)strlen(cases[i].text);
+        char *edge = edge_text(cases[i].text, len);
+        int32_t *out = edge_ints(cases[i].n), n = -1, used = -1;
+        cpubind_text_fault fault = no_fault;
+        const cpubind_text_status status = cpubind_visible_parse(
+            edge, len, cases[i].n_device, out, cases[i].n, &n, &used, &fault);
+
+        if (cases[i].n == 0) {
+            assert_int_equal(status, CPUBIND_TEXT_ERR_MISSING);
+            assert_fault(&fault, len);
+            assert_int_equal(n, -1);
+            assert_int_equal(used, -1);
+        } else {
+            assert_int_equal(status, CPUBIND_TEXT_OK);
+            assert_int_equal(n, cases[i].n);
+            assert_int_equal(used, cases[i].used);
+            assert_memory_equal(out, cases[i].id, (size_t)n * sizeof *out);
+        }
+        free(out);
+        free(edge);
+    }
+}
+
+static void visible_devices_must_ascend(void **state)
+{
+    int32_t out[4] = {9, 9, 9, 9}, n = -1, used = -1;
+    cpubind_text_fault fault = no_fault;
+
+    (void)state;
+    assert_int_equal(cpubind_visible_parse("2,1", 3, 8, out, 4, &n, &used, &fault),
+                     CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(fault.offset, 2);
+    assert_int_equal(cpubind_visible_parse("1,2,2", 5, 8, out, 4, &n, &used, &fault),
+                     CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(fault.offset, 4);
+    assert_int_equal(n, -1);
+    assert_int_equal(cpubind_visible_parse("1,2,3", 5, 8, out, 2, &n, &used, &fault),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(n, 3);
+    assert_int_equal(used, -1);
+    assert_int_equal(out[0], 9);
+    assert_int_equal(cpubind_visible_parse("1", 1, -1, out, 4, &n, &used, &fault),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(
+        cpubind_visible_parse("1", 1, CPUBIND_MAX_DEVICES + 1, out, 4, &n, &used, &fault),
+        CPUBIND_TEXT_ERR_ARG);
+}
+
+/* == text.h ================================================================= */
+
+static void a_place_counts_lines_and_bytes_from_one(void **state)
+{
+    static const struct {
+        int32_t offset, line, column;
+    } cases[] = {{0, 1, 1}, {2, 1, 3}, {3, 2, 1}, {4, 3, 1}, {6, 3, 3}, {99, 3, 3}, {-5, 1, 1}};
+    char *edge = edge_text("ab\n\nxy", 6);
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const cpubind_place place = cpubind_text_place(edge, 6, cases[i].offset);
+
+        assert_int_equal(place.line, cases[i].line);
+        assert_int_equal(place.column, cases[i].column);
+    }
+    assert_int_equal(cpubind_text_place(NULL, 0, 0).line, 1);
+    free(edge);
+}
+
+static void every_status_has_a_name_and_a_sentence(void **state)
+{
+    (void)state;
+    for (int32_t code = -107; code <= -100; code++) {
+        assert_memory_equal(cpubind_text_status_name((cpubind_text_status)code), "ERR_", 4);
+        assert_true(strlen(cpubind_text_status_text((cpubind_text_status)code)) > 10);
+    }
+    assert_string_equal(cpubind_text_status_name(CPUBIND_TEXT_OK), "OK");
+    assert_string_equal(cpubind_text_status_name((cpubind_text_status)-1), "?");
+    assert_string_equal(cpubind_text_status_text((cpubind_text_status)-108), "?");
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    int32_t out[2], n = 7;
+
+    (void)state;
+    assert_int_equal(cpubind_status_parse(NULL, 1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_status_parse("", 0, NULL, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_status_parse("", 0, out, 2, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_number_parse("1", 1, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_number_parse(NULL, 1, &n, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(n, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allowed_cpus_are_read_from_their_line),
+        cmocka_unit_test(faults_of_the_list_are_counted_in_the_whole_text),
+        cmocka_unit_test(an_empty_list_is_no_cpu),
+        cmocka_unit_test(every_prefix_of_a_status_is_whole_or_a_fault),
+        cmocka_unit_test(numbers_of_sysfs_are_read),
+        cmocka_unit_test(other_numbers_are_refused_where_they_go_wrong),
+        cmocka_unit_test(the_first_variable_of_a_name_counts),
+        cmocka_unit_test(names_that_no_variable_has_are_bad_arguments),
+        cmocka_unit_test(visible_devices_are_read_up_to_the_first_bad_token),
+        cmocka_unit_test(visible_devices_must_ascend),
+        cmocka_unit_test(a_place_counts_lines_and_bytes_from_one),
+        cmocka_unit_test(every_status_has_a_name_and_a_sentence),
+        cmocka_unit_test(bad_arguments_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("procfs", tests, NULL, NULL);
+}
