@@ -10,14 +10,14 @@ WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_XOPEN_SOURCE=700 -MMD -MP
 
-SOURCES   := $(sort $(wildcard adapters/text/*.c))
+SOURCES   := $(sort $(wildcard adapters/text/*.c adapters/linux/*.c))
 TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))
 LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
 CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
 CORE      := $(BUILD)/obj/cpubind.o
-TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c))
+TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/linux/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
-SCRIPTS    = tests/packaging/packaging.sh tests/checks/arm64.sh
+SCRIPTS    = tests/packaging/packaging.sh tests/checks/layers.sh "tests/checks/layers.sh --self-test" tests/checks/arm64.sh
 
 .PHONY: all help check clean deps-check tests arm64-tests lib
 

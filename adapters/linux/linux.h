@@ -1,0 +1,37 @@
+/* linux.h - what all of adapters/linux shares: status codes, and what the kernel said
+ * SPDX-License-Identifier: MIT
+ *
+ * adapters/linux is the only folder with system calls. Nothing in it prints or exits, and
+ * nothing in it changes a signal handler, the environment or the working folder of the caller.
+ */
+#ifndef CPUBIND_LINUX_H
+#define CPUBIND_LINUX_H
+
+#include <stdint.h>
+
+/* The one list of codes: (name, number, text). Numbers never change; new ones go at the end. */
+#define CPUBIND_LINUX_STATUS_LIST(X)                                                           \
+    X(OK, 0, "success")                                                                        \
+    X(ERR_ARG, -200, "an argument is outside its documented range")                            \
+    X(ERR_OPEN, -201, "the folder could not be opened")                                        \
+    X(ERR_MEMORY, -202, "there is no memory left")
+
+typedef enum cpubind_linux_status {
+#define CPUBIND_X(name, value, text) CPUBIND_LINUX_##name = value,
+    CPUBIND_LINUX_STATUS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_linux_status;
+
+/* What the kernel said; filled on failure only. */
+typedef struct cpubind_linux_fault {
+    int32_t error;    /* errno, never 0 */
+    const char *what; /* the step that failed ("open"), static text; never NULL */
+} cpubind_linux_fault;
+
+/* "ERR_OPEN", or "?" for a number that is no code. Static storage. */
+const char *cpubind_linux_status_name(cpubind_linux_status status);
+
+/* One English sentence without a full stop. Static storage. */
+const char *cpubind_linux_status_text(cpubind_linux_status status);
+
+#endif /* CPUBIND_LINUX_H */

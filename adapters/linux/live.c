@@ -1,0 +1,161 @@
+/* live.c - the host that this process runs on
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and no other.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "host.h"
+
+/* Longest value in `env`: far more than a list of all devices. */
+#define VALUE_MAX 65536
+
+/* One command of the list. */
+typedef struct listed {
+    const char *name;    /* of the input */
+    const char *argv[8]; /* ended by NULL */
+} listed;
+
+#define CPUBIND_X(name, ...) {name, {__VA_ARGS__}},
+static const listed commands[CPUBIND_N_COMMANDS] = {CPUBIND_COMMAND_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+
+static const char *const variables[] = {
+#define CPUBIND_X(name) name,
+    CPUBIND_ENV_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+static int is_npusmi(const listed *l)
+{
+    return strcmp(l->argv[0], "npu-smi") == 0;
+}
+
+/* Whether `l` is to run now that `asked` was asked for: itself, and beside an npu-smi command
+ * the other ones that have no answer yet. */
+static int is_due(const cpubind_linux_host *host, const listed *l, const listed *asked)
+{
+    if (l == asked)
+        return 1;
+    return is_npusmi(asked) && is_npusmi(l) && !cpubind_answers_find(&host->files, l->name);
+}
+
+/* Runs the command and those that are due with it. Theirs are answered in host->files; its own
+ * output is left in host->bytes, as every fetch leaves it. */
+static cpubind_input run_due(cpubind_linux_host *host, const listed *asked)
+{
+    cpubind_command run[CPUBIND_N_COMMANDS];
+    cpubind_answer *to[CPUBIND_N_COMMANDS];
+    int index[CPUBIND_N_COMMANDS];
+    int n = 0;
+    cpubind_input input = cpubind_input_absent();
+    for (int i = 0; i < CPUBIND_N_COMMANDS; i++) {
+        const listed *l = &commands[i];
+        if (!is_due(host, l, asked))
+            continue;
+        to[n] = l == asked ? NULL : cpubind_answers_add(&host->files, host->sys, l->name);
+        if (l != asked && !to[n])
+            continue; /* no memory to remember it: it runs when it is asked for */
+        run[n] = (cpubind_command){.argv = l->argv};
+        index[n++] = i;
+    }
+    cpubind_commands_run(run, n, host->limit_ms, host->sys);
+    for (int k = 0; k < n; k++) {
+        host->unreaped[index[k]] = run[k].pid;
+        if (to[k]) {
+            cpubind_answer_set(to[k], host->sys, run[k].input, &run[k].bytes);
+            cpubind_bytes_free(&run[k].bytes);
+        } else {
+            input = run[k].input;
+            cpubind_bytes_free(&host->bytes);
+            host->bytes = run[k].bytes;
+        }
+    }
+    return input;
+}
+
+static cpubind_input run_command(cpubind_linux_host *host, const char *name)
+{
+    for (int i = 0; i < CPUBIND_N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return run_due(host, &commands[i]);
+    return cpubind_input_absent();
+}
+
+/* Puts the text behind the content. 0 or ENOMEM. */
+static int append(cpubind_linux_host *host, const char *text, size_t len)
+{
+    if (cpubind_bytes_reserve(&host->bytes, host->sys, (int32_t)len))
+        return ENOMEM;
+    memcpy(host->bytes.data + host->bytes.len, text, len);
+    host->bytes.len += (int32_t)len;
+    return 0;
+}
+
+static cpubind_input read_environment(cpubind_linux_host *host)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        if (!value)
+            continue;
+        size_t len = strlen(value);
+        if (len > VALUE_MAX)
+            return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
+        if (memchr(value, '\n', len))
+            return cpubind_input_failed(EILSEQ, "a value holds a line feed");
+        if (append(host, variables[i], strlen(variables[i])) || append(host, "=", 1) ||
+            append(host, value, len) || append(host, "\n", 1))
+            return cpubind_input_failed(ENOMEM, "memory");
+    }
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
+static cpubind_input read_machine(cpubind_linux_host *host)
+{
+    struct utsname system;
+    if (host->sys->uname(&system) < 0)
+        return cpubind_input_failed(errno, "uname");
+    if (append(host, system.machine, strlen(system.machine)) || append(host, "\n", 1))
+        return cpubind_input_failed(ENOMEM, "memory");
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
+static cpubind_input read_live(cpubind_linux_host *host, const char *name)
+{
+    if (strncmp(name, "cmd/", 4) == 0)
+        return run_command(host, name);
+    if (strcmp(name, "env") == 0)
+        return read_environment(host);
+    if (strcmp(name, "uname") == 0)
+        return read_machine(host);
+    return cpubind_tree_read(&host->tree, name, &host->bytes);
+}
+
+static cpubind_input list_live(cpubind_linux_host *host, const char *name)
+{
+    /* "cmd", "env" and "uname" are names of inputs; what "/" holds by these names is not. */
+    if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
+        strcmp(name, "uname") == 0)
+        return cpubind_input_absent();
+    return cpubind_tree_list(&host->tree, name, &host->bytes);
+}
+
+cpubind_linux_status cpubind_linux_open_live(int32_t limit_ms, const cpubind_sys *sys,
+                                             cpubind_linux_host **out,
+                                             cpubind_linux_fault *fault)
+{
+    if (!out || limit_ms < 1 || limit_ms > CPUBIND_LIVE_LIMIT_MAX_MS)
+        return cpubind_linux_bad_argument(out, fault);
+    cpubind_linux_status status =
+        cpubind_linux_new("/", CPUBIND_REACH_ANYWHERE, sys, out, fault);
+    if (status == CPUBIND_LINUX_OK) {
+        (*out)->read = read_live;
+        (*out)->list = list_live;
+        (*out)->limit_ms = limit_ms;
+    }
+    return status;
+}

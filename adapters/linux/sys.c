@@ -1,0 +1,128 @@
+/* sys.c - the real table of system calls
+ * SPDX-License-Identifier: MIT
+ *
+ * Thin wrappers: no retries, no decisions; those belong to the callers, where tests reach them.
+ */
+#define _GNU_SOURCE
+#include "sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int real_open(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+static int real_openat(int dir, const char *path, int flags)
+{
+    return openat(dir, path, flags);
+}
+
+#ifdef SYS_openat2
+/* struct open_how and RESOLVE_BENEATH of <linux/openat2.h>, which libraries older than the call
+ * lack. The kernel takes the size as the version of the struct. */
+struct open_how_v0 {
+    uint64_t flags, mode, resolve;
+};
+#define BENEATH 0x08
+
+static int real_open_beneath(int dir, const char *path, int flags)
+{
+    struct open_how_v0 how = {(uint64_t)flags, 0, BENEATH};
+    return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+}
+#else
+static int real_open_beneath(int dir, const char *path, int flags)
+{
+    (void)dir, (void)path, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+static int real_pipe(int fd[2])
+{
+    return pipe2(fd, O_CLOEXEC);
+}
+
+/* The three standard files of the child. `out` is duplicated first: should the caller have
+ * closed its own, `out` may be 0 or 2, and the opens that follow would replace it. */
+static int set_files(posix_spawn_file_actions_t *files, int out)
+{
+    int error = posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error =
+            posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    return error;
+}
+
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t all, none;
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL); /* these two cannot be set, */
+    sigdelset(&all, SIGSTOP); /* and an attempt may be refused */
+    sigemptyset(&none);
+    int error = posix_spawnattr_setsigdefault(attributes, &all);
+    if (!error)
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    if (!error)
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    if (!error)
+        error = posix_spawnattr_setflags(
+            attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    return error;
+}
+
+/* posix_spawnp hands back the errno of a failed exec, so that a missing command and one that
+ * exits 127 stay two things; and it copies no page table, however large the caller is. */
+static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, int out)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&files);
+    if (error)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = set_files(&files, out);
+        if (!error)
+            error = set_attributes(&attributes);
+        if (!error) /* argv is not written; the missing const is history */
+            error = posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)argv, envp);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+const cpubind_sys cpubind_sys_real = {
+    .open = real_open,
+    .openat = real_openat,
+    .open_beneath = real_open_beneath,
+    .readlinkat = readlinkat,
+    .fstat = fstat,
+    .read = read,
+    .close = close,
+    .fdopendir = fdopendir,
+    .readdir = readdir,
+    .closedir = closedir,
+    .uname = uname,
+    .pipe = real_pipe,
+    .spawn = real_spawn,
+    .poll = poll,
+    .waitpid = waitpid,
+    .kill = kill,
+    .malloc = malloc,
+    .realloc = realloc,
+};

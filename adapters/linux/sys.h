@@ -1,0 +1,50 @@
+/* sys.h - the system calls that a source makes, as one table
+ * SPDX-License-Identifier: MIT
+ *
+ * Every call that can fail goes through this table, memory included, so that a test can let
+ * each of them fail at each of its calls. A function sets errno as the call of its name does,
+ * unless it says otherwise. The real table holds no state.
+ */
+#ifndef CPUBIND_LINUX_SYS_H
+#define CPUBIND_LINUX_SYS_H
+
+#include <dirent.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/utsname.h>
+
+typedef struct cpubind_sys {
+    /* == files == */
+    int (*open)(const char *path, int flags);
+    int (*openat)(int dir, const char *path, int flags);
+    /* openat2(2) with RESOLVE_BENEATH; ENOSYS where the kernel or its headers have none. */
+    int (*open_beneath)(int dir, const char *path, int flags);
+    ssize_t (*readlinkat)(int dir, const char *path, char *text, size_t cap);
+    int (*fstat)(int fd, struct stat *out);
+    ssize_t (*read)(int fd, void *data, size_t cap);
+    int (*close)(int fd);
+    DIR *(*fdopendir)(int fd);
+    struct dirent *(*readdir)(DIR *folder);
+    int (*closedir)(DIR *folder);
+    int (*uname)(struct utsname *out);
+    /* == commands == */
+    /* A pipe, both ends close-on-exec. */
+    int (*pipe)(int fd[2]);
+    /* Starts argv[0], found on PATH, in a process group of its own: stdout is `out`, stdin and
+     * stderr are /dev/null, no signal is blocked, ignored or handled. Returns 0 or an errno,
+     * that of a failed exec too: ENOENT when there is no such command. */
+    int (*spawn)(pid_t *pid, const char *const *argv, char *const *envp, int out);
+    int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
+    pid_t (*waitpid)(pid_t pid, int *status, int options);
+    int (*kill)(pid_t pid, int signal);
+    /* == memory; what they return goes to free(3) == */
+    void *(*malloc)(size_t size_bytes);
+    void *(*realloc)(void *old, size_t size_bytes);
+} cpubind_sys;
+
+/* The calls of this kernel and C library. */
+extern const cpubind_sys cpubind_sys_real;
+
+#endif /* CPUBIND_LINUX_SYS_H */

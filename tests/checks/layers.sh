@@ -1,0 +1,376 @@
+#!/bin/sh
+# layers.sh - the walls between the core and the adapters, held up
+# SPDX-License-Identifier: MIT
+#
+#   layers.sh               check the tree in the current folder
+#   layers.sh --self-test   plant one breach for each wall in a copy: each must be found
+#
+# Prints TAP; exit 1 when a wall is broken. Reads the objects in BUILD/obj (default
+# build/obj) when they are there. Comments and string literals do not count.
+set -u
+export LC_ALL=C
+
+build=${BUILD:-build}
+out=$build/layers
+tests=0
+failed=0
+
+# -- TAP ---------------------------------------------------------------------
+
+pass() { # text
+    tests=$((tests + 1))
+    echo "ok $tests - $1"
+}
+
+fail() { # text, file that says why
+    tests=$((tests + 1))
+    failed=$((failed + 1))
+    echo "not ok $tests - $1"
+    sed 's/^/# /' "$2"
+}
+
+skip() { # text, reason
+    tests=$((tests + 1))
+    echo "ok $tests - $1 # SKIP $2"
+}
+
+# A wall stands when nothing was found: when the file $out/found is empty.
+wall() { # text
+    if [ -s "$out/found" ]; then
+        fail "$1" "$out/found"
+    else
+        pass "$1"
+    fi
+}
+
+finish() {
+    echo "1..$tests"
+    [ "$failed" -eq 0 ]
+}
+
+# -- What the sources say ----------------------------------------------------
+
+# "FILE:LINE: CODE" of every line, without comments and without what is between quotes; the
+# quotes of an #include stay.
+plain_lines() { # file ...
+    awk '
+        FNR == 1 { in_comment = 0 }
+        {
+            rest = $0
+            code = ""
+            include = rest ~ /^[ \t]*#[ \t]*include/
+            while (rest != "") {
+                if (in_comment) {
+                    end = index(rest, "*/")
+                    rest = end ? substr(rest, end + 2) : ""
+                    in_comment = !end
+                } else if (!match(rest, /\/\*|\/\/|["\047]/)) {
+                    code = code rest
+                    rest = ""
+                } else {
+                    code = code substr(rest, 1, RSTART - 1)
+                    token = substr(rest, RSTART, RLENGTH)
+                    rest = substr(rest, RSTART + RLENGTH)
+                    if (token == "/*") {
+                        code = code " "
+                        in_comment = 1
+                    } else if (token == "//") {
+                        rest = ""
+                    } else {
+                        code = code token
+                        for (i = 1; i <= length(rest); i++) {
+                            c = substr(rest, i, 1)
+                            if (c == "\\")
+                                i++
+                            if (c == token)
+                                break
+                        }
+                        code = code (include ? substr(rest, 1, i - 1) : "") token
+                        rest = substr(rest, i + 1)
+                    }
+                }
+            }
+            if (code ~ /[^ \t]/)
+                print FILENAME ":" FNR ": " code
+        }' "$@"
+}
+
+# "FILE:LINE: TARGET" of every include: <name>, or the path of a file of the tree.
+includes() { # plain lines on stdin
+    sed -n 's/^\([^ ]*\) [ \t]*#[ \t]*include[ \t]*\(.*[^ \t]\)[ \t]*$/\1 \2/p' |
+        while read -r where target; do
+            case $target in
+            \"*\")
+                name=${target#\"}
+                name=${name%\"}
+                from=${where%%:*}
+                case $from in
+                */*) path=${from%/*}/$name ;;
+                *) path=$name ;;
+                esac
+                for try in "$path" "adapters/$name" "$name"; do
+                    if [ -f "$try" ]; then
+                        path=$try
+                        break
+                    fi
+                done
+                echo "$where $path"
+                ;;
+            *) echo "$where $target" ;;
+            esac
+        done |
+        awk '{ # a/b/../c is a/c
+            while (match($2, /[^\/.]+\/\.\.\//))
+                $2 = substr($2, 1, RSTART - 1) substr($2, RSTART + RLENGTH)
+            print
+        }'
+}
+
+# Includes of the files that match `from` whose target does not match `allowed`.
+includes_outside() { # from, allowed
+    awk -v from="^($1)" -v allowed="^($2)\$" '$1 ~ from && $2 !~ allowed' "$out/includes"
+}
+
+# Includes of the files that match `from` whose target matches `banned`.
+includes_of() { # from, banned
+    awk -v from="^($1)" -v banned="^($2)" '$1 ~ from && $2 ~ banned' "$out/includes"
+}
+
+# Calls of these functions by files that match `from`; members of structs do not count.
+calls_of() { # from, names
+    grep -E "^($1)" "$out/plain" |
+        grep -E ": (.*([^[:alnum:]_.>]|[^-]>))?[[:space:]]*($2)[[:space:]]*\("
+}
+
+# -- What the objects say ----------------------------------------------------
+
+# "OBJECT: NAME" of every undefined name of the objects of a folder; fails when there are none.
+undefined_of() { # folder
+    set -- "$build/obj/$1"/*.o
+    [ -f "$1" ] || return 1
+    for object in "$@"; do
+        nm -u "$object" | awk -v object="$object" '{ print object ": " $NF }'
+    done
+}
+
+# -- The walls ---------------------------------------------------------------
+
+prints='v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|quick_exit'
+system='open|openat|read|write|close|fopen|fdopen|popen|system|fork|vfork|exec[lv]p?e?|execvpe'
+system="$system|posix_spawnp?|pipe2?|dup[23]?|poll|kill|syscall|ioctl|opendir|readdir|stat|lstat"
+system="$system|fstat|mkdir|unlink|rename|sched_[a-z]+|pthread_[a-z_]+|waitpid|uname"
+environment='getenv|secure_getenv|setenv|setlocale|time|clock_gettime'
+memory='malloc|calloc|realloc|free|strdup|alloca'
+system_headers='<(unistd|fcntl|sched|dirent|spawn|poll|pthread|numa|numaif|glob|ftw)\.h>'
+system_headers="$system_headers|<(sys|linux|asm)/"
+runtime='__(asan|ubsan|sanitizer|tsan|msan|gcov|llvm|sanitizer_cov)_.*|__stack_chk_fail'
+runtime="$runtime|__(mem|str)[a-z]+_chk|_GLOBAL_OFFSET_TABLE_|__afl_.*|__start_.*|__stop_.*"
+bytes='mem(cmp|cpy|set|move|chr)|strlen'
+
+check_tree() {
+    if [ ! -f cpubind.h ]; then
+        echo "layers.sh: run it from the folder that holds cpubind.h" >&2
+        exit 2
+    fi
+    mkdir -p "$out" || exit 2
+    # Names of files hold no blanks.
+    # shellcheck disable=SC2046
+    plain_lines $(find cpubind.h adapters -name '*.[ch]' | sort) >"$out/plain"
+    includes <"$out/plain" >"$out/includes"
+
+    while read -r where target; do
+        case $target in
+        \<*\>) ;;
+        *) [ -f "$target" ] || echo "$where $target" ;;
+        esac
+    done <"$out/includes" >"$out/found"
+    wall "an include in quotes names a file of the tree"
+
+    includes_outside cpubind.h '<stdint\.h>|<stddef\.h>' >"$out/found"
+    wall "the core includes <stdint.h> and <stddef.h> only"
+    includes_outside adapters/source.h '<stdint\.h>|<stddef\.h>' >"$out/found"
+    wall "the seam includes <stdint.h> and <stddef.h> only"
+    includes_outside adapters/text/ \
+        '<(stdint|stddef|string)\.h>|cpubind\.h|adapters/source\.h|adapters/text/.*' >"$out/found"
+    wall "adapters/text includes the core, the seam, itself and <string.h>"
+    includes_of adapters/linux/ 'adapters/(sqlite|cli)/|<sqlite3' >"$out/found"
+    wall "adapters/linux does not include adapters/sqlite or adapters/cli"
+    includes_of adapters/sqlite/ 'adapters/(linux|cli)/' >"$out/found"
+    wall "adapters/sqlite does not include adapters/linux or adapters/cli"
+    includes_of 'cpubind.h|adapters/(source.h|text/|linux/|cli/)' '<sqlite3|sqlite3\.h' >"$out/found"
+    wall "only adapters/sqlite includes <sqlite3.h>"
+
+    calls_of 'cpubind.h|adapters/(source.h|text/|linux/|sqlite/)' "$prints" >"$out/found"
+    wall "only adapters/cli prints or exits"
+    includes_of 'cpubind.h|adapters/(source.h|text/)' '<stdio\.h>' >"$out/found"
+    wall "core and adapters/text do not include <stdio.h>"
+    grep -E '^adapters/(linux|sqlite)/' "$out/plain" |
+        grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
+    wall "adapters/linux and adapters/sqlite do not mention stdout or stderr"
+
+    includes_of 'cpubind.h|adapters/(source.h|text/|sqlite/)' "$system_headers" >"$out/found"
+    wall "only adapters/linux includes headers of system calls"
+    includes_of adapters/cli/ "$system_headers" |
+        grep -E -v ' (<unistd\.h>|<sys/ioctl\.h>)$' >"$out/found"
+    wall "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
+    calls_of 'cpubind.h|adapters/(source.h|text/)' "$system|$environment|$memory" >"$out/found"
+    wall "core and adapters/text call neither system, environment nor malloc"
+    calls_of adapters/cli/ "$system" |
+        grep -E -v '[^[:alnum:]_]ioctl[[:space:]]*\(.*TIOCGWINSZ' >"$out/found"
+    wall "adapters/cli makes no system call but for the terminal"
+
+    text="objects of adapters/text need a handful of functions on bytes"
+    if undefined_of adapters/text >"$out/undefined"; then
+        grep -E -v " (cpubind_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
+        wall "$text"
+    else
+        skip "$text" "nothing is built in $build/obj"
+    fi
+    text="objects of adapters/linux call no SQLite"
+    if undefined_of adapters/linux >"$out/undefined"; then
+        grep ' sqlite3_' "$out/undefined" >"$out/found"
+        wall "$text"
+    else
+        skip "$text" "nothing is built in $build/obj"
+    fi
+    finish
+}
+
+# -- Self-test ---------------------------------------------------------------
+
+self=$0
+case $self in
+/*) ;;
+*) self=$PWD/$self ;;
+esac
+
+# In the copy, with one more file; the wall must fall, and no other test decides.
+plant() { # text of the wall, file, line
+    printf '%s\n' "$3" >"$2"
+    BUILD=$PWD/build sh "$self" >tap 2>&1
+    status=$?
+    rm -f "$2"
+    if [ $status -eq 1 ] && grep -q "^not ok [0-9]* - $1\$" tap; then
+        pass "found: $2: $3"
+    else
+        fail "found: $2: $3" tap
+    fi
+}
+
+plant_object() { # text of the wall, folder, line
+    mkdir -p "build/obj/$2"
+    printf '%s\n' "$3" >planted.c
+    if ! ${CC:-cc} -c planted.c -o "build/obj/$2/planted.o" 2>tap; then
+        fail "found in an object of $2: $3" tap
+        return
+    fi
+    BUILD=$PWD/build sh "$self" >tap 2>&1
+    status=$?
+    rm -rf build planted.c
+    if [ $status -eq 1 ] && grep -q "^not ok [0-9]* - $1\$" tap; then
+        pass "found in an object of $2: $3"
+    else
+        fail "found in an object of $2: $3" tap
+    fi
+}
+
+stands() { # text, file, line: no wall falls
+    printf '%s\n' "$3" >"$2"
+    if BUILD=$PWD/build sh "$self" >tap 2>&1; then
+        pass "$1"
+    else
+        fail "$1" tap
+    fi
+    rm -f "$2"
+}
+
+plant_all() {
+    text=adapters/text/planted.c
+    linux=adapters/linux/planted.c
+    sqlite=adapters/sqlite/planted.c
+    cli=adapters/cli/planted.c
+
+    stands "a file without a breach is let through" $text '#include "text.h"'
+    stands "comments do not count" $text '/* #include <stdio.h>
+printf("x"); */ int a; /* exit(1) */ // getenv("x")'
+    stands "string literals do not count" $text 'const char *a = "read(1) /*", b = (int)0;'
+    stands "members of structs do not count" $cli 'int a(void) { return s->read(s.open(1)); }'
+    stands "snprintf does not print" $linux 'void a(void) { snprintf(b, 1, c); }'
+
+    plant "an include in quotes names a file of the tree" $linux '#include "nowhere.h"'
+    plant "adapters/text includes the core, the seam, itself and <string.h>" $text \
+        '#include <stdlib.h>'
+    plant "adapters/text includes the core, the seam, itself and <string.h>" $text \
+        '# include "../linux/sys.h" /* far */'
+    plant "adapters/linux does not include adapters/sqlite or adapters/cli" $linux \
+        '#include "../cli/main.h"'
+    plant "adapters/linux does not include adapters/sqlite or adapters/cli" $linux \
+        '#include "../sqlite/corpus.h"'
+    plant "adapters/sqlite does not include adapters/linux or adapters/cli" $sqlite \
+        '#include "../linux/sys.h"'
+    plant "only adapters/sqlite includes <sqlite3.h>" $cli '#include <sqlite3.h>'
+    plant "only adapters/sqlite includes <sqlite3.h>" $text '#include <sqlite3.h>'
+    plant "only adapters/cli prints or exits" $linux 'void a(void) { printf("x"); }'
+    plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
+    plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
+    plant "core and adapters/text do not include <stdio.h>" $text '#include <stdio.h>'
+    plant "adapters/linux and adapters/sqlite do not mention stdout or stderr" $linux \
+        'void a(void) { fwrite(b, 1, 1, stderr); }'
+    plant "only adapters/linux includes headers of system calls" $sqlite '#include <sys/stat.h>'
+    plant "only adapters/linux includes headers of system calls" $text '#include <unistd.h>'
+    plant "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most" $cli \
+        '#include <fcntl.h>'
+    plant "core and adapters/text call neither system, environment nor malloc" $text \
+        'char *a(void) { return getenv("A"); }'
+    plant "core and adapters/text call neither system, environment nor malloc" $text \
+        'void *a(void) { return malloc(1); }'
+    plant "adapters/cli makes no system call but for the terminal" $cli \
+        'void a(void) { write(1, "a", 1); }'
+    plant_object "objects of adapters/text need a handful of functions on bytes" adapters/text \
+        'extern char *getenv(const char *); char *a(void) { return getenv("A"); }'
+    plant_object "objects of adapters/linux call no SQLite" adapters/linux \
+        'extern int sqlite3_open(void); int a(void) { return sqlite3_open(); }'
+
+    cp cpubind.h kept.h
+    for line in '#include <stdlib.h>' '#include <unistd.h>'; do
+        printf '%s\n' "$line" | cat - kept.h >cpubind.h
+        BUILD=$PWD/build sh "$self" >tap 2>&1
+        if grep -q "^not ok [0-9]* - the core includes <stdint.h> and <stddef.h> only\$" tap; then
+            pass "found: cpubind.h: $line"
+        else
+            fail "found: cpubind.h: $line" tap
+        fi
+    done
+    cp kept.h cpubind.h
+    cp adapters/source.h kept.h
+    printf '%s\n' '#include <stdio.h>' | cat - kept.h >adapters/source.h
+    BUILD=$PWD/build sh "$self" >tap 2>&1
+    if grep -q "^not ok [0-9]* - the seam includes <stdint.h> and <stddef.h> only\$" tap; then
+        pass "found: adapters/source.h: #include <stdio.h>"
+    else
+        fail "found: adapters/source.h: #include <stdio.h>" tap
+    fi
+}
+
+self_test() {
+    tree=$build/layers-self-test
+    rm -rf "$tree"
+    mkdir -p "$tree" || exit 2
+    cp -R cpubind.h adapters "$tree" || exit 2
+    cd "$tree" || exit 2
+    mkdir -p adapters/text adapters/linux adapters/sqlite adapters/cli build
+    out=$PWD/build
+    : >adapters/cli/main.h
+    : >adapters/sqlite/corpus.h
+    plant_all
+    finish
+}
+
+case ${1:-} in
+'') check_tree ;;
+--self-test) self_test ;;
+*)
+    echo "usage: layers.sh [--self-test]" >&2
+    exit 2
+    ;;
+esac
