@@ -1,8 +1,11 @@
 # cpubind: which CPUs belong to which NPU. `make help` lists the targets.
 
 BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
 CC      ?= cc
 CFLAGS  ?= -O2 -g
+HOST    ?= a2-192cpu-8npu
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 SHARED  ?= ../shared
 
@@ -10,40 +13,62 @@ WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_XOPEN_SOURCE=700 -MMD -MP
 
-SOURCES   := $(sort $(wildcard adapters/text/*.c adapters/linux/*.c))
+SOURCES   := $(sort $(wildcard adapters/text/*.c adapters/linux/*.c adapters/cli/*.c))
 TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))
 LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
 CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
 CORE      := $(BUILD)/obj/cpubind.o
-TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/linux/test_*.c))
+TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/linux/test_*.c \
+               tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
-SCRIPTS    = tests/packaging/packaging.sh tests/checks/layers.sh "tests/checks/layers.sh --self-test" tests/checks/arm64.sh
+SCRIPTS    = tests/packaging/packaging.sh tests/checks/layers.sh \
+             "tests/checks/layers.sh --self-test" tests/checks/install.sh \
+             tests/checks/readme.sh tests/checks/lint.sh tests/checks/arm64.sh
 
-.PHONY: all help check clean deps-check tests arm64-tests lib
+.PHONY: all help run check bench install clean deps-run deps-check deps-bench tests arm64-tests lib
 
-all: $(BUILD)/libcpubind.so ## the core as a shared library
+all: $(BUILD)/cpubind ## build/cpubind
 
 help: ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
-	@echo "  variables: BUILD=build CC=cc CFLAGS=\"-O2 -g\""
+	@echo "  variables: BUILD=build PREFIX=/usr/local DESTDIR= CC=cc CFLAGS=\"-O2 -g\" HOST=$(HOST)"
+
+run: deps-run ## set up what is missing, build, and plan the fixture host HOST
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@$(BUILD)/cpubind plan --fixture $(HOST)
 
 check: deps-check ## set up what is missing, build, and run everything that CI runs
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" all tests
-	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) \
+	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
 	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) $(SCRIPTS)
+
+bench: deps-bench ## measure, as ratios in one run
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_command
+	@$(BUILD)/bench
+	@$(BUILD)/bench_command $(BUILD)/cpubind
+
+install: $(BUILD)/cpubind ## into DESTDIR/PREFIX: the command, the header, the fixture hosts
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
+	install -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
+	install -d $(DESTDIR)$(PREFIX)/share/cpubind
+	cp -R fixtures/hosts $(DESTDIR)$(PREFIX)/share/cpubind/
 
 lib: $(BUILD)/libcpubind.so ## the core as a shared library
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-deps-check:
+deps-run deps-check deps-bench:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/%,$(TEST_BINS))
+
+$(BUILD)/cpubind: $(CLI) $(LINUX) $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -o $@
 
 $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -77,6 +102,10 @@ $(BUILD)/tests/linux/%: $(BUILD)/obj/tests/linux/%.o $(LINUX) $(TEXT) $(CORE)
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@
+$(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lhwloc -o $@
+$(BUILD)/bench_command: $(BUILD)/obj/tests/bench/bench_command.o
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 .PRECIOUS: $(BUILD)/obj/%.o
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

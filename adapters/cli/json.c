@@ -1,0 +1,160 @@
+/* json.c - a plan or a problem for machines
+ * SPDX-License-Identifier: MIT
+ */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "../text/cpulist.h"
+#include "cli.h"
+
+/* A kernel list, null when it is empty. */
+static json_t *list_json(const int32_t *list, int32_t n)
+{
+    json_t *value;
+    char *text;
+    int32_t len = 0;
+    if (n == 0)
+        return json_null();
+    if (cpubind_cpulist_format(list, n, NULL, 0, &len) != CPUBIND_TEXT_ERR_SPACE)
+        return NULL;
+    text = (char *)malloc((size_t)len);
+    if (!text)
+        return NULL;
+    value = cpubind_cpulist_format(list, n, text, len, &len) == CPUBIND_TEXT_OK
+                ? json_stringn(text, (size_t)len)
+                : NULL;
+    free(text);
+    return value;
+}
+
+static json_t *id_json(int32_t id)
+{
+    return id < 0 ? json_null() : json_integer(id);
+}
+
+static json_t *span_json(const cli_row *row, cpubind_span span)
+{
+    return list_json(row->cpu + span.first, span.count);
+}
+
+static json_t *nodes_json(const cpubind_facts *facts, const cli_row *row)
+{
+    json_t *value;
+    int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
+    if (!nodes)
+        return NULL;
+    value = list_json(nodes, cli_nodes_of(facts, row, nodes));
+    free(nodes);
+    return value;
+}
+
+static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+{
+    cli_row row = cli_row_of(facts, plan, i);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
+                     id_json(row.npu->logic), "card", id_json(row.npu->card), "chip",
+                     id_json(row.npu->chip), "phy", id_json(row.npu->phy), "pool",
+                     list_json(row.cpu, row.n), "irq", span_json(&row, row.roles.irq), "main",
+                     span_json(&row, row.roles.main), "acl", span_json(&row, row.roles.acl),
+                     "release", span_json(&row, row.roles.release), "nodes",
+                     nodes_json(facts, &row), "memory_node",
+                     id_json(row.n > 0 ? cpubind_facts_node(facts, row.cpu[0]) : -1));
+}
+
+static json_t *npus_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < plan->n_want; i++)
+        if (json_array_append_new(array, npu_json(facts, plan, i)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *visible_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < plan->n_want; i++)
+        if (json_array_append_new(array, json_integer(facts->npu[plan->want[i]].logic)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *warnings_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < CPUBIND_WARNING_COUNT; i++) {
+        cli_text text = {"", 0};
+        if (!(plan->warnings & (1u << i)))
+            continue;
+        cli_explain_warning((cpubind_warning)i, facts, plan, &text);
+        if (json_array_append_new(array, json_pack("{s:s, s:s}", "code",
+                                                   cpubind_warning_word((cpubind_warning)i),
+                                                   "text", text.text)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+/* One line; 0 without a value, or when it cannot be written. */
+static int print(FILE *out, json_t *value)
+{
+    int done = value && json_dumpf(value, out, JSON_ENSURE_ASCII) == 0;
+    json_decref(value);
+    return done && fputc('\n', out) != EOF;
+}
+
+int cli_print_json(FILE *out, const cpubind_facts *facts, const cli_options *options,
+                   const cpubind_ascend_plan *plan)
+{
+    return print(
+        out, json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:o, s:o, s:o}", "cpubind",
+                       CPUBIND_VERSION, "device_type", cpubind_type_word(facts->type),
+                       "strategy", cli_strategy_word(plan->core.strategy), "overlap",
+                       cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank,
+                       "allowed", list_json(facts->cpu, facts->n_cpu), "total_npus",
+                       (int)plan->total, "visible_npus", visible_json(facts, plan), "npus",
+                       npus_json(facts, plan), "warnings", warnings_json(facts, plan)));
+}
+
+static int set_number(json_t *object, const char *key, int32_t value)
+{
+    return json_object_set_new(object, key, json_integer(value)) == 0;
+}
+
+/* What the problem is about, beside its code and text. */
+static int add_details(json_t *error, const cpubind_problem *p)
+{
+    cpubind_place place = cli_place(p);
+    int good = 1;
+    if (p->npu >= 0)
+        good &= set_number(error, "npu", p->npu);
+    if (p->other >= 0)
+        good &= set_number(error, "other_npu", p->other);
+    if (p->cpu >= 0)
+        good &= set_number(error, "cpu", p->cpu);
+    if (p->need > 0)
+        good &= set_number(error, "need", p->need) && set_number(error, "have", p->have);
+    if (p->input)
+        good &= json_object_set_new(error, "input", json_string(p->input)) == 0;
+    if (place.line > 0)
+        good &=
+            set_number(error, "line", place.line) && set_number(error, "column", place.column);
+    return good;
+}
+
+int cli_print_json_error(FILE *out, const cpubind_problem *problem, const char *text)
+{
+    json_t *error =
+        json_pack("{s:s, s:s}", "code", cpubind_problem_word(problem->code), "text", text);
+    if (!error || !add_details(error, problem)) {
+        json_decref(error);
+        return 0;
+    }
+    return print(out, json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "error", error));
+}

@@ -1,0 +1,44 @@
+/* main.c - the cpubind command: which command was meant
+ * SPDX-License-Identifier: MIT
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static int is_one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+/* A full disk or a closed pipe shows when the output is flushed. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fputs("cpubind: the output could not be written\n", stderr);
+    return status == CLI_DONE ? CLI_UNREADABLE : status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    /* A parent that ignores SIGCHLD hands that down, and exit codes would be lost. */
+    signal(SIGCHLD, SIG_DFL);
+    if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
+        cli_print_help(stdout);
+        return finish(CLI_DONE);
+    }
+    if (is_one_of(word, "--version", "-V")) {
+        puts("cpubind " CPUBIND_VERSION);
+        return finish(CLI_DONE);
+    }
+    if (strcmp(word, "plan") == 0)
+        return finish(cli_plan(argc - 1, argv + 1));
+    if (word[0] == '\0')
+        cli_print_help(stderr);
+    else
+        fprintf(stderr, "cpubind: there is no command \"%s\"; try: cpubind --help\n", word);
+    return CLI_USAGE;
+}

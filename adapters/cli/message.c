@@ -1,0 +1,290 @@
+/* message.c - problems and warnings as sentences: what, where, why, and what to do
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "../text/cpulist.h"
+#include "cli.h"
+
+#define MAX_LIST  512 /* bytes of a list that is quoted in a message */
+#define MAX_QUOTE 80  /* bytes of a line that is quoted */
+
+void cli_add(cli_text *to, const char *format, ...)
+{
+    size_t room = sizeof to->text - to->len;
+    va_list arguments;
+    int n;
+    va_start(arguments, format);
+    n = vsnprintf(to->text + to->len, room, format, arguments);
+    va_end(arguments);
+    if (n > 0)
+        to->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
+{
+    char text[MAX_LIST];
+    int32_t len = 0;
+    if (n <= 0)
+        cli_add(to, "none");
+    else if (cpubind_cpulist_format(list, n, text, MAX_LIST, &len) == CPUBIND_TEXT_OK)
+        cli_add(to, "%.*s", (int)len, text);
+    else
+        cli_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
+}
+
+cpubind_place cli_place(const cpubind_problem *problem)
+{
+    static const cpubind_place none = {0, 0};
+    if (problem->offset < 0 || problem->answer.state != CPUBIND_INPUT_PRESENT)
+        return none;
+    return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset);
+}
+
+/* The words of an input: the command that prints it, where it is a command's output. */
+static const char *input_words(const char *name)
+{
+    static const struct {
+        const char *name, *words;
+    } commands[] = {{"cmd/npu-smi-info-m.txt", "npu-smi info -m"},
+                    {"cmd/npu-smi-info.txt", "npu-smi info"},
+                    {"cmd/npu-smi-info-t-topo.txt", "npu-smi info -t topo"},
+                    {"cmd/lscpu-e.txt", "lscpu -e=CPU,NODE"},
+                    {"cmd/lscpu.txt", "lscpu"}};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].words;
+    return name;
+}
+
+/* The line at fault, without blanks before it, what is not printable as "?". */
+static void add_quote(const cpubind_problem *p, cli_text *out)
+{
+    const char *text = p->answer.data;
+    int32_t at = p->offset < p->answer.len ? p->offset : p->answer.len;
+    int32_t end = at;
+    char quote[MAX_QUOTE + 1];
+    int32_t n = 0;
+    while (at > 0 && text[at - 1] != '\n')
+        at--;
+    while (at < p->answer.len && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    while (end < p->answer.len && text[end] != '\n')
+        end++;
+    while (at < end && n < MAX_QUOTE) {
+        quote[n++] = text[at] >= ' ' && text[at] <= '~' ? text[at] : '?';
+        at++;
+    }
+    quote[n] = '\0';
+    if (n > 0)
+        cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");
+}
+
+/* What to do about an input that cannot be read. */
+static const char *way_out(const char *input)
+{
+    if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0)
+        return "run it by hand and look, or name the NPUs with --npus LIST";
+    if (input && strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0)
+        return "run it by hand and look, or plan without it: --strategy global_slice";
+    if (input && strncmp(input, "cmd/", 4) == 0)
+        return "run it by hand and look: is the driver loaded, may this user ask it?";
+    return "look at it by hand";
+}
+
+static void explain_input(const cpubind_problem *p, cli_text *out)
+{
+    cpubind_place place = cli_place(p);
+    if (p->input) {
+        cli_add(out, "%s", input_words(p->input));
+        if (place.line > 0)
+            cli_add(out, ", line %d, column %d", (int)place.line, (int)place.column);
+        cli_add(out, ": ");
+    }
+    cli_add(out, "%s", p->what);
+    if (p->npu >= 0)
+        cli_add(out, " (%d)", (int)p->npu);
+    if (place.line > 0)
+        add_quote(p, out);
+    if (p->answer.state == CPUBIND_INPUT_FAILED)
+        cli_add(out, " (%s: %s)", p->answer.why ? p->answer.why : "read",
+                strerror(p->answer.error));
+    if (p->answer.state == CPUBIND_INPUT_PRESENT && p->answer.exit_code != 0)
+        cli_add(out, "; it exited with %d", (int)p->answer.exit_code);
+    cli_add(out, "; %s", way_out(p->input));
+}
+
+static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
+{
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].logic == logic)
+            return &facts->npu[i];
+    return NULL;
+}
+
+static void add_logic_ids(const cpubind_facts *facts, cli_text *out)
+{
+    int32_t ids[CPUBIND_MAX_DEVICES];
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        ids[i] = facts->npu[i].logic;
+    cli_add_list(out, ids, facts->n_npu);
+}
+
+static void add_affinity(const cpubind_facts *facts, int32_t logic, cli_text *out)
+{
+    const cpubind_npu *npu = npu_of(facts, logic);
+    cli_add(out, "affinity ");
+    if (npu && npu->affinity_count > 0)
+        cli_add_list(out, facts->affinity + npu->affinity_first, npu->affinity_count);
+    else
+        cli_add(out, "not known");
+    cli_add(out, ", allowed ");
+    cli_add_list(out, facts->cpu, facts->n_cpu);
+}
+
+static void explain_running(const cpubind_problem *p, const cpubind_facts *facts, cli_text *out)
+{
+    if (p->input)
+        cli_add(out, "%s: ", input_words(p->input));
+    cli_add(out, "%s", p->what);
+    if (facts->visible)
+        cli_add(out, " (visible devices: \"%.*s\")",
+                facts->visible_len < MAX_QUOTE ? (int)facts->visible_len : MAX_QUOTE,
+                facts->visible);
+    if (p->input)
+        cli_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
+    else
+        cli_add(out, "; start the workers first so that npu-smi info lists them, or name the "
+                     "NPUs with --npus LIST");
+}
+
+static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts,
+                            const cli_options *options, cli_text *out)
+{
+    if (p->npu >= 0)
+        cli_add(out, "NPU %d: %s", (int)p->npu, p->what);
+    else
+        cli_add(out, "rank %d: %s", (int)options->request.rank, p->what);
+    cli_add(out, "; this host has NPUs ");
+    add_logic_ids(facts, out);
+}
+
+static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts, cli_text *out)
+{
+    if (p->npu >= 0)
+        cli_add(out, "NPU %d: ", (int)p->npu);
+    cli_add(out, "%s", p->what);
+    if (p->need > 0)
+        cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
+    cli_add(out, " (allowed ");
+    cli_add_list(out, facts->cpu, facts->n_cpu);
+    cli_add(out, "); give the process more CPUs (cpuset, taskset), or use fewer NPUs");
+}
+
+void cli_explain(const cpubind_problem *p, const cpubind_facts *facts,
+                 const cli_options *options, cli_text *out)
+{
+    switch (p->code) {
+    case CPUBIND_PROBLEM_TOO_FEW_CPUS:
+        explain_too_few(p, facts, out);
+        break;
+    case CPUBIND_PROBLEM_NO_LOCAL_CPUS:
+        cli_add(out, "NPU %d: %s (", (int)p->npu, p->what);
+        add_affinity(facts, p->npu, out);
+        cli_add(out, "); allow some of them (cpuset, taskset), or use --strategy global_slice");
+        break;
+    case CPUBIND_PROBLEM_NO_RUNNING_NPU:
+        explain_running(p, facts, out);
+        break;
+    case CPUBIND_PROBLEM_UNKNOWN_NPU:
+        explain_unknown(p, facts, options, out);
+        break;
+    case CPUBIND_PROBLEM_OVERLAP:
+        cli_add(out, "NPU %d and NPU %d: %s", (int)p->other, (int)p->npu, p->what);
+        if (p->cpu >= 0)
+            cli_add(out, " (CPU %d); use --overlap resolve", (int)p->cpu);
+        else
+            cli_add(out, "; plan with --strategy topo_affinity, or bind one of them alone with "
+                         "--npus");
+        break;
+    case CPUBIND_PROBLEM_SKIPPED:
+        cli_add(out, "binding is skipped: ");
+        if (p->npu >= 0)
+            cli_add(out, "NPU %d: ", (int)p->npu);
+        cli_add(out, "%s", p->what);
+        if (p->need > 0)
+            cli_add(out, ": %d CPUs needed, %d there", (int)p->need, (int)p->have);
+        cli_add(out, "; nothing needs to be done, the workers run unbound");
+        break;
+    case CPUBIND_PROBLEM_NO_NPU_SMI:
+        cli_add(out,
+                "npu-smi is not on this %s; plan a captured host with --root DIR, one that "
+                "came with cpubind with --fixture NAME, or name the NPUs with --npus LIST",
+                options->root || options->fixture ? "host" : "machine");
+        break;
+    case CPUBIND_PROBLEM_UNKNOWN_TYPE:
+        cli_add(out, "%s; give it with --device-type a2, a3, 300i or 950", p->what);
+        break;
+    case CPUBIND_PROBLEM_NO_MEMORY:
+        cli_add(out, "there is no memory left for the facts of this host");
+        break;
+    case CPUBIND_PROBLEM_UNREADABLE:
+    case CPUBIND_PROBLEM_NONE:
+        explain_input(p, out);
+        break;
+    }
+}
+
+void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
+                         const cpubind_ascend_plan *plan, cli_text *out)
+{
+    const cpubind_fault *shared = &plan->core.shared;
+    switch (warning) {
+    case CPUBIND_WARNING_NO_STATUS:
+        cli_add(out, "there is no proc/self/status: all online CPUs count as allowed");
+        break;
+    case CPUBIND_WARNING_OFFLINE:
+        cli_add(out, "some allowed CPUs are offline and are left out");
+        break;
+    case CPUBIND_WARNING_NODE_MAP:
+        cli_add(out, "/sys shows no nodes: they are taken from lscpu -e=CPU,NODE");
+        break;
+    case CPUBIND_WARNING_NO_NODES:
+        cli_add(out, "no NUMA nodes are known: all CPUs count as node 0");
+        break;
+    case CPUBIND_WARNING_NO_MAP:
+        cli_add(out, "there is no npu-smi info -m: ids are taken as logic ids");
+        break;
+    case CPUBIND_WARNING_EXIT_CODE:
+        cli_add(out, "npu-smi answered, but did not exit with 0");
+        break;
+    case CPUBIND_WARNING_VISIBLE_TAIL:
+        cli_add(out,
+                "the visible devices \"%.*s\" are good up to a point only, and are read to "
+                "there, as the Ascend runtime does",
+                (int)facts->visible_len, facts->visible);
+        break;
+    case CPUBIND_WARNING_NO_AFFINITY:
+        cli_add(out,
+                "no affinity is known (npu-smi info -t topo): global_slice is used instead");
+        break;
+    case CPUBIND_WARNING_ONLY_LOGIC_IDS:
+        cli_add(out, "slices are cut by logic ids, which start at 0 in every container: two "
+                     "containers with one cpuset would get the same CPUs");
+        break;
+    case CPUBIND_WARNING_RESOLVED:
+    case CPUBIND_WARNING_OVERLAP:
+        cli_add(out, "the rule gives CPU %d to NPU %d and NPU %d: %s", (int)shared->cpu,
+                (int)facts->npu[shared->other].logic, (int)facts->npu[shared->device].logic,
+                warning == CPUBIND_WARNING_RESOLVED
+                    ? "resolved, each CPU has one NPU now"
+                    : "kept as asked; --overlap resolve would not");
+        break;
+    case CPUBIND_WARNING_NO_SPARE:
+        cli_add(out, "node 0 has no CPU left for the host's UVB polling threads");
+        break;
+    case CPUBIND_WARNING_COUNT:
+        break;
+    }
+}

@@ -1,0 +1,385 @@
+/* bench.c - what a plan and a CPU list cost, beside hwloc and memcpy, in one run
+ * SPDX-License-Identifier: MIT
+ *
+ * Prints a table and asserts nothing: times belong to the machine, the ratios to the code. Each
+ * time is the best of several batches, so that what else runs here is mostly left out.
+ */
+#include <hwloc.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../adapters/text/cpulist.h"
+#include "../../cpubind.h"
+
+/* == Time =================================================================== */
+
+#define BATCHES  12
+#define BATCH_NS 4e6
+
+typedef void (*work_function)(void *ctx);
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double batch_ns(work_function work, void *ctx, int32_t times)
+{
+    double start = now_ns();
+    for (int32_t i = 0; i < times; i++)
+        work(ctx);
+    return now_ns() - start;
+}
+
+/* ns of one call: the best batch, each long enough for the clock. */
+static double measure(work_function work, void *ctx)
+{
+    int32_t times = 1;
+    double best;
+    while (batch_ns(work, ctx, times) < BATCH_NS && times < 1 << 24)
+        times *= 2;
+    best = batch_ns(work, ctx, times);
+    for (int32_t i = 1; i < BATCHES; i++) {
+        double ns = batch_ns(work, ctx, times);
+        best = ns < best ? ns : best;
+    }
+    return best / times;
+}
+
+/* What must go right for a time to mean something. */
+static void must(int good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "bench: %s failed\n", what);
+    exit(1);
+}
+
+static void *must_alloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    must(p != NULL, "malloc");
+    return p;
+}
+
+static int32_t *ints(int32_t n)
+{
+    return (int32_t *)must_alloc((size_t)n * sizeof(int32_t));
+}
+
+/* == The table ============================================================== */
+
+static void heading(const char *title)
+{
+    printf("\n%-44s %12s %10s %5s  %s\n", title, "ns", "goal", "met", "beside");
+}
+
+/* goal 0: there is none. other: the ns of what it is held against, named `beside`. */
+static void row(const char *name, double ns, double goal, double other, const char *beside)
+{
+    printf("  %-42s %12.1f ", name, ns);
+    if (goal > 0)
+        printf("%10.0f %5s", goal, ns <= goal ? "yes" : "no");
+    else
+        printf("%10s %5s", "", "");
+    if (other > 0)
+        printf("  %.2f of %s", ns / other, beside);
+    printf("\n");
+}
+
+/* == Hosts ================================================================== */
+
+/* n_cpu CPUs on n_node nodes; n_device devices, each near a node, or near `span` CPUs. */
+typedef struct bench_host {
+    int32_t *cpu, *node, *node_id, *affinity, *offset;
+    cpubind_host host;
+    cpubind_devices devices;
+    cpubind_policy policy;
+    cpubind_plan plan;
+} bench_host;
+
+static void add_lists(bench_host *b, int32_t n_cpu, int32_t n_node, int32_t n_device)
+{
+    int32_t size = n_cpu / n_node;
+    b->affinity = ints(n_device * size);
+    b->offset = ints(n_device + 1);
+    b->offset[0] = 0;
+    for (int32_t d = 0; d < n_device; d++) {
+        int32_t first = (int32_t)((int64_t)d * n_node / n_device) * size;
+        for (int32_t i = 0; i < size; i++)
+            b->affinity[d * size + i] = first + i;
+        b->offset[d + 1] = (d + 1) * size;
+    }
+}
+
+static bench_host host_open(cpubind_strategy strategy, int32_t n_cpu, int32_t n_node,
+                            int32_t n_device)
+{
+    static const cpubind_role_spec roles = {2, 1, 1, 1};
+    bench_host b;
+    memset(&b, 0, sizeof b);
+    b.cpu = ints(n_cpu);
+    b.node = ints(n_cpu);
+    b.node_id = ints(n_node);
+    for (int32_t i = 0; i < n_cpu; i++) {
+        b.cpu[i] = i;
+        b.node[i] = i / (n_cpu / n_node);
+    }
+    for (int32_t i = 0; i < n_node; i++)
+        b.node_id[i] = i;
+    add_lists(&b, n_cpu, n_node, n_device);
+    b.host.cpu = b.cpu;
+    b.host.node = b.node;
+    b.host.node_id = b.node_id;
+    b.host.n_cpu = n_cpu;
+    b.host.n_node = n_node;
+    b.devices.affinity.cpu = b.affinity;
+    b.devices.affinity.row = b.offset;
+    b.devices.affinity.n = n_device;
+    b.policy.strategy = strategy;
+    b.policy.roles = roles;
+    b.policy.spare_node = -1;
+    b.plan.cap_cpu = CPUBIND_PLAN_CPUS(n_cpu);
+    b.plan.cap_work = CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, b.offset[n_device]);
+    b.plan.cpu = ints(b.plan.cap_cpu);
+    b.plan.row = ints(n_device + 1);
+    b.plan.work = ints(b.plan.cap_work);
+    return b;
+}
+
+static void host_close(bench_host *b)
+{
+    free(b->cpu);
+    free(b->node);
+    free(b->node_id);
+    free(b->affinity);
+    free(b->offset);
+    free(b->plan.cpu);
+    free(b->plan.row);
+    free(b->plan.work);
+}
+
+/* Two devices on the first of two neighbours: extended pools are equal or do not meet. */
+static void spread_out(bench_host *b)
+{
+    int32_t size = b->host.n_cpu / b->host.n_node;
+    for (int32_t d = 0; d < b->devices.affinity.n; d++)
+        for (int32_t i = 0; i < size; i++)
+            b->affinity[d * size + i] = b->affinity[d * size + i] / (2 * size) * 2 * size + i;
+}
+
+/* Bytes of the buffers that the caller hands over. */
+static int32_t host_bytes(const bench_host *b)
+{
+    return (b->plan.cap_work + b->plan.cap_cpu + b->devices.affinity.n + 1) *
+           (int32_t)sizeof(int32_t);
+}
+
+static void make_plan(void *ctx)
+{
+    bench_host *b = (bench_host *)ctx;
+    must(cpubind_make_plan(&b->host, &b->devices, &b->policy, NULL, b->devices.affinity.n,
+                           &b->plan, NULL) == CPUBIND_OK,
+         "cpubind_make_plan");
+}
+
+/* == Core: 640 CPUs, 16 devices ============================================= */
+
+typedef struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+} copy;
+
+static void copy_plan(void *ctx)
+{
+    copy *c = (copy *)ctx;
+    memcpy(c->to, c->from, c->bytes);
+    __asm__ volatile("" : : "g"(c->to) : "memory"); /* the copy counts as used */
+}
+
+static void distribute(void *ctx)
+{
+    hwloc_topology_t topology = (hwloc_topology_t)ctx;
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_bitmap_t sets[16];
+    must(hwloc_distrib(topology, &root, 1, sets, 16, INT32_MAX, 0) == 0, "hwloc_distrib");
+    for (int32_t i = 0; i < 16; i++)
+        hwloc_bitmap_free(sets[i]);
+}
+
+static double measure_hwloc_distrib(void)
+{
+    hwloc_topology_t topology;
+    double ns;
+    must(hwloc_topology_init(&topology) == 0, "hwloc_topology_init");
+    must(hwloc_topology_set_synthetic(topology, "NUMANode:8 Core:40 PU:2") == 0 &&
+             hwloc_topology_load(topology) == 0,
+         "the synthetic topology");
+    ns = measure(distribute, topology);
+    hwloc_topology_destroy(topology);
+    return ns;
+}
+
+static double measure_memcpy(void)
+{
+    copy c;
+    double ns;
+    c.bytes = (640 + 17) * sizeof(int32_t);
+    c.to = must_alloc(c.bytes);
+    c.from = calloc(1, c.bytes);
+    must(c.from != NULL, "calloc");
+    ns = measure(copy_plan, &c);
+    free(c.to);
+    free((void *)c.from);
+    return ns;
+}
+
+static void bench_core(void)
+{
+    static const struct {
+        const char *name;
+        cpubind_strategy strategy;
+        int32_t n_node;
+        cpubind_finding overlap;
+        double goal;
+    } cases[] = {
+        {"global_slice", CPUBIND_GLOBAL_SLICE, 16, CPUBIND_FOUND_NONE, 2000},
+        {"topo_affinity, 16 nodes, no overlap", CPUBIND_TOPO_AFFINITY, 16, CPUBIND_FOUND_NONE,
+         5000},
+        {"topo_affinity, 16 nodes, resolved", CPUBIND_TOPO_AFFINITY, 16, CPUBIND_FOUND_RESOLVED,
+         5000},
+        {"topo_affinity, 8 nodes, resolved", CPUBIND_TOPO_AFFINITY, 8, CPUBIND_FOUND_RESOLVED,
+         5000},
+        {"topo_affinity, 4 nodes, resolved", CPUBIND_TOPO_AFFINITY, 4, CPUBIND_FOUND_RESOLVED,
+         5000},
+    };
+    double distrib = measure_hwloc_distrib();
+    int32_t most = 0;
+    heading("plan of 640 CPUs x 16 devices, all of them");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bench_host b = host_open(cases[i].strategy, 640, cases[i].n_node, 16);
+        double ns;
+        if (cases[i].strategy == CPUBIND_TOPO_AFFINITY &&
+            cases[i].overlap == CPUBIND_FOUND_NONE)
+            spread_out(&b);
+        ns = measure(make_plan, &b);
+        must(b.plan.overlap == cases[i].overlap, "the expected finding");
+        row(cases[i].name, ns, cases[i].goal, distrib, "hwloc_distrib");
+        most = host_bytes(&b) > most ? host_bytes(&b) : most;
+        host_close(&b);
+    }
+    row("hwloc_distrib of 16 over 640 PUs", distrib, 0, 0, NULL);
+    row("memcpy of the plan's bytes", measure_memcpy(), 0, 0, NULL);
+    printf("  %-42s %12" PRId32 " %10d %5s  bytes\n",
+           "the caller's buffers, the largest of these", most, 65536,
+           most <= 65536 ? "yes" : "no");
+}
+
+/* == Core: growth =========================================================== */
+
+static void bench_growth(void)
+{
+    static const int32_t sizes[][3] = {{640, 16, 16}, {2048, 64, 64}, {8192, 512, 1024}};
+    static const char *const kinds[] = {"global_slice", "topo_affinity, no overlap",
+                                        "topo_affinity, resolved"};
+    printf("\n%-44s %12s %16s\n", "growth: CPUs x devices, each near a node", "ns",
+           "ns / (CPU + near)");
+    for (int32_t kind = 0; kind < 3; kind++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            const int32_t *s = sizes[i];
+            char name[64];
+            bench_host b = host_open(kind ? CPUBIND_TOPO_AFFINITY : CPUBIND_GLOBAL_SLICE, s[0],
+                                     s[1], s[2]);
+            double ns;
+            if (kind == 1)
+                spread_out(&b);
+            ns = measure(make_plan, &b);
+            must(b.plan.overlap == (kind == 2 ? CPUBIND_FOUND_RESOLVED : CPUBIND_FOUND_NONE),
+                 "the expected finding");
+            snprintf(name, sizeof name, "%s, %" PRId32 " x %" PRId32, kinds[kind], s[0], s[2]);
+            printf("  %-42s %12.1f %16.3f\n", name, ns,
+                   ns / (s[0] + (kind ? b.offset[s[2]] : 0)));
+            host_close(&b);
+        }
+    }
+}
+
+/* == CPU lists ============================================================== */
+
+/* One list as text and as numbers, and room for both. */
+typedef struct list {
+    char text[4096], out_text[4096];
+    int32_t len, cpu[640], n;
+    hwloc_bitmap_t set;
+} list;
+
+static void parse_list(void *ctx)
+{
+    list *l = (list *)ctx;
+    must(cpubind_cpulist_parse(l->text, l->len, 65536, l->cpu, 640, &l->n, NULL) ==
+             CPUBIND_TEXT_OK,
+         "cpubind_cpulist_parse");
+}
+
+static void format_list(void *ctx)
+{
+    list *l = (list *)ctx;
+    int32_t len;
+    must(cpubind_cpulist_format(l->cpu, l->n, l->out_text, sizeof l->out_text, &len) ==
+             CPUBIND_TEXT_OK,
+         "cpubind_cpulist_format");
+}
+
+static void parse_hwloc(void *ctx)
+{
+    list *l = (list *)ctx;
+    must(hwloc_bitmap_list_sscanf(l->set, l->text) == 0, "hwloc_bitmap_list_sscanf");
+}
+
+static void format_hwloc(void *ctx)
+{
+    list *l = (list *)ctx;
+    must(hwloc_bitmap_list_snprintf(l->out_text, sizeof l->out_text, l->set) > 0,
+         "hwloc_bitmap_list_snprintf");
+}
+
+static void bench_lists(void)
+{
+    static list whole, singles;
+    double ns, other;
+    whole.len = (int32_t)strlen(strcpy(whole.text, "0-639"));
+    for (int32_t i = 0; i < 320; i++)
+        singles.len +=
+            snprintf(singles.text + singles.len, sizeof singles.text - (size_t)singles.len,
+                     "%s%" PRId32, i ? "," : "", 2 * i);
+    whole.set = hwloc_bitmap_alloc();
+    singles.set = hwloc_bitmap_alloc();
+    must(whole.set && singles.set, "hwloc_bitmap_alloc");
+    heading("CPU lists");
+    ns = measure(parse_list, &whole);
+    other = measure(parse_hwloc, &whole);
+    row("parse 0-639", ns, 15, other, "hwloc");
+    ns = measure(parse_list, &singles);
+    other = measure(parse_hwloc, &singles);
+    row("parse 320 singles", ns, 1500, other, "hwloc");
+    ns = measure(format_list, &singles);
+    other = measure(format_hwloc, &singles);
+    row("format 320 singles", ns, 1500, other, "hwloc");
+    hwloc_bitmap_free(whole.set);
+    hwloc_bitmap_free(singles.set);
+}
+
+int main(void)
+{
+    printf("cpubind %s, best of %d batches\n", CPUBIND_VERSION, BATCHES);
+    bench_core();
+    bench_growth();
+    bench_lists();
+    return 0;
+}

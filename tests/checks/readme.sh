@@ -1,0 +1,106 @@
+#!/bin/sh
+# readme.sh - the README says what the code does; prints TAP
+#
+#   tests/checks/readme.sh       from the top folder, after `make`; BUILD as there
+
+BUILD=${BUILD:-build}
+out=$BUILD/readme
+mkdir -p "$out"
+n=0
+failed=0
+
+# check TEXT COMMAND...
+check() {
+    text=$1
+    shift
+    n=$((n + 1))
+    if "$@" >"$out/log" 2>&1; then
+        echo "ok $n - $text"
+    else
+        echo "not ok $n - $text"
+        sed 's/^/# /' "$out/log"
+        failed=1
+    fi
+}
+
+# The first block of README.md that is fenced as $1, into $2.
+block() {
+    awk -v fence='^```'"$1"'$' '$0 ~ fence && !done { on = 1; next }
+        /^```$/ && on { on = 0; done = 1 } on' README.md >"$2"
+    [ -s "$2" ]
+}
+
+program_runs() {
+    block c "$out/program.c" && block text "$out/expected" || return 1
+    for std in c99 c17; do
+        cc -std=$std -Wall -Wextra -Werror -fsanitize=address,undefined -I . "$out/program.c" \
+            -o "$out/program" || return 1
+        "$out/program" | diff "$out/expected" - || return 1
+    done
+}
+
+# The console block: "$ cpubind ..." and what it prints on a pipe.
+console_is_true() {
+    block console "$out/console" || return 1
+    command=$(sed -n '1s/^\$ cpubind //p' "$out/console")
+    [ -n "$command" ] || return 1
+    sed 1d "$out/console" >"$out/expected"
+    # shellcheck disable=SC2086
+    "$BUILD/cpubind" $command | diff "$out/expected" -
+}
+
+# The table of status codes against the X-macro.
+codes_are_those_of_the_header() {
+    awk '/define CPUBIND_STATUS_LIST/ { on = 1; next }
+        on && match($0, /X\([A-Z_]+, -?[0-9]+, "[^"]*"\)/) {
+            split(substr($0, RSTART + 2, RLENGTH - 3), f, ", ")
+            text = substr($0, index($0, "\"") + 1); sub(/".*/, "", text)
+            print "| `" f[1] "` | " f[2] " | " text " |" }
+        on && !/\\$/ { exit }' cpubind.h >"$out/codes"
+    [ -s "$out/codes" ] && grep -E '^\| `(OK|ERR_)' README.md | diff "$out/codes" -
+}
+
+words_are_in_readme() {
+    for word in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z_]*\)".*/\1/p' adapters/text/snapshot.h); do
+        grep -q "\`$word\`" README.md || [ "$word" = auto ] || {
+            echo "README.md does not name $word"
+            return 1
+        }
+    done
+}
+
+options_are_in_readme() {
+    for option in $("$BUILD/cpubind" plan --help | grep -o -- '--[a-z-]*' | sort -u); do
+        case $option in --help | --version) continue ;; esac
+        grep -q -- "$option" README.md || {
+            echo "README.md does not name $option"
+            return 1
+        }
+    done
+}
+
+commands_stand_on_the_first_screen() {
+    head -40 README.md | grep -q '^make run' && head -40 README.md | grep -q '^make check'
+}
+
+versions_agree() {
+    version=$(sed -n '1s/.* v\([0-9.]*\) .*/\1/p' cpubind.h)
+    [ "$("$BUILD/cpubind" --version)" = "cpubind $version" ] &&
+        grep -q "define CPUBIND_VERSION *\"$version\"" cpubind.h
+}
+
+speaks_of_itself() {
+    ! grep -rnIE '/work/|/tmp/w/' --include='*' cpubind.h adapters fixtures tests Makefile \
+        README.md CHANGELOG.md .ci | grep -v 'tests/checks/readme.sh'
+}
+
+check "the program of README.md compiles, runs and prints what stands there" program_runs
+check "the command of README.md prints what stands there" console_is_true
+check "the status codes of README.md are those of the header" codes_are_those_of_the_header
+check "README.md names every error and warning code" words_are_in_readme
+check "README.md names every option" options_are_in_readme
+check "the two commands stand on its first screen" commands_stand_on_the_first_screen
+check "the version is the same everywhere" versions_agree
+check "no path of a build machine" speaks_of_itself
+echo "1..$n"
+exit $failed

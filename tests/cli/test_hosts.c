@@ -1,0 +1,169 @@
+/* test_hosts.c - every fixture host, from its bytes to the plan that stands beside it
+ * SPDX-License-Identifier: MIT
+ *
+ * Each fixtures/hosts/<host>/expect/<case>.json is a test: `args` are given to the command,
+ * `exit` is its status, and `plan` or `error` what it must print. fixtures/README.md has the
+ * format.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <glob.h>
+#include <jansson.h>
+
+#include "command.h"
+
+#define MAX_PATH 4096
+
+/* "fixtures/hosts/NAME" of "fixtures/hosts/NAME/expect/CASE.json". */
+static void host_of(const char *path, char *out)
+{
+    const char *expect = strstr(path, "/expect/");
+    assert_non_null(expect);
+    snprintf(out, MAX_PATH, "%.*s", (int)(expect - path), path);
+}
+
+static command_result plan(const char *root, const json_t *args, const char *last)
+{
+    const char *words[COMMAND_WORDS] = {command_path(), "plan", "--root", root};
+    size_t n = 4;
+    for (size_t i = 0; i < json_array_size(args) && n < COMMAND_WORDS - 2; i++)
+        words[n++] = json_string_value(json_array_get(args, i));
+    words[n++] = last;
+    words[n] = NULL;
+    return command_run(words);
+}
+
+static int has_code(const json_t *warnings, const char *code)
+{
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(warnings, i), "code")),
+                   code) == 0)
+            return 1;
+    return 0;
+}
+
+/* The expected codes, each with a text, and no others. */
+static void check_warnings(const json_t *got, const json_t *expected)
+{
+    assert_int_equal(json_array_size(got), json_array_size(expected));
+    for (size_t i = 0; i < json_array_size(expected); i++)
+        assert_true(has_code(got, json_string_value(json_array_get(expected, i))));
+    for (size_t i = 0; i < json_array_size(got); i++)
+        assert_true(json_string_length(json_object_get(json_array_get(got, i), "text")) > 0);
+}
+
+static void check_equal(const char *key, const json_t *got, const json_t *expected)
+{
+    char *a, *b;
+    if (json_equal(got, expected))
+        return;
+    a = json_dumps(got, JSON_ENCODE_ANY);
+    b = json_dumps(expected, JSON_ENCODE_ANY);
+    print_error("%s: got %s, expected %s\n", key, a ? a : "nothing", b);
+    free(a);
+    free(b);
+    fail();
+}
+
+/* Every key but the warnings is equal, and in the same order as the contract gives them. */
+static void check_plan(json_t *got, json_t *expected)
+{
+    const char *key;
+    json_t *value;
+    assert_non_null(json_object_get(got, "cpubind"));
+    assert_int_equal(json_object_size(got), json_object_size(expected) + 1);
+    check_warnings(json_object_get(got, "warnings"), json_object_get(expected, "warnings"));
+    json_object_foreach(expected, key, value)
+    {
+        if (strcmp(key, "warnings") != 0)
+            check_equal(key, json_object_get(got, key), value);
+    }
+}
+
+static void check_error(json_t *got, json_t *expected)
+{
+    const char *key;
+    json_t *value;
+    json_t *error = json_object_get(got, "error");
+    assert_int_equal(json_object_size(got), 2);
+    assert_true(json_string_length(json_object_get(error, "text")) > 20);
+    json_object_foreach(expected, key, value)
+    {
+        check_equal(key, json_object_get(error, key), value);
+    }
+}
+
+static void check_json(const char *root, json_t *expect)
+{
+    json_error_t fault;
+    command_result r = plan(root, json_object_get(expect, "args"), "--json");
+    json_t *got = json_loads(r.out, 0, &fault);
+    if (!got)
+        fail_msg("stdout is no JSON: %s\n%s", r.out, r.err);
+    if (r.status != json_integer_value(json_object_get(expect, "exit")))
+        fail_msg("exit status %d: %s%s", r.status, r.out, r.err);
+    assert_string_equal(r.err, "");
+    if (json_object_get(expect, "plan"))
+        check_plan(got, json_object_get(expect, "plan"));
+    else
+        check_error(got, json_object_get(expect, "error"));
+    json_decref(got);
+    command_free(&r);
+}
+
+/* As text: a plan on stdout, or nothing there and one line on stderr. */
+static void check_text(const char *root, const json_t *expect)
+{
+    command_result r = plan(root, json_object_get(expect, "args"), "--quiet");
+    assert_int_equal(r.status, json_integer_value(json_object_get(expect, "exit")));
+    if (json_object_get(expect, "plan")) {
+        assert_ptr_equal(strstr(r.out, "[cpu_bind_mode] mode="), r.out);
+        assert_string_equal(r.err, "");
+    } else {
+        assert_string_equal(r.out, "");
+        assert_ptr_equal(strstr(r.err, "cpubind: "), r.err);
+        assert_ptr_equal(strchr(r.err, '\n'), r.err + strlen(r.err) - 1);
+    }
+    command_free(&r);
+}
+
+static void a_host_gets_its_plan(void **state)
+{
+    const char *path = (const char *)*state;
+    char root[MAX_PATH];
+    json_error_t fault;
+    json_t *expect = json_load_file(path, 0, &fault);
+    if (!expect)
+        fail_msg("%s, line %d: %s", path, fault.line, fault.text);
+    host_of(path, root);
+    check_json(root, expect);
+    check_text(root, expect);
+    json_decref(expect);
+}
+
+int main(void)
+{
+    glob_t found;
+    struct CMUnitTest *tests;
+    int status;
+    if (glob("fixtures/hosts/*/expect/*.json", 0, NULL, &found) != 0) {
+        fprintf(stderr, "no fixtures/hosts here\n");
+        return 1;
+    }
+    tests = (struct CMUnitTest *)calloc(found.gl_pathc, sizeof *tests);
+    if (!tests)
+        return 1;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        tests[i].name = found.gl_pathv[i] + strlen("fixtures/hosts/");
+        tests[i].test_func = a_host_gets_its_plan;
+        tests[i].initial_state = found.gl_pathv[i];
+    }
+    status = _cmocka_run_group_tests("hosts", tests, found.gl_pathc, NULL, NULL);
+    free(tests);
+    globfree(&found);
+    return status;
+}

@@ -1,0 +1,537 @@
+/* test_plan.c - cpubind plan as people and machines use it
+ * SPDX-License-Identifier: MIT
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <sys/stat.h>
+
+#include "command.h"
+
+#define HOSTS    "fixtures/hosts/"
+#define A2       HOSTS "a2-192cpu-8npu"
+#define MAX_PATH 4096
+
+static command_result run(const char *const *arguments)
+{
+    const char *words[COMMAND_WORDS] = {command_path()};
+    size_t n = 1;
+    while (*arguments)
+        words[n++] = *arguments++;
+    words[n] = NULL;
+    return command_run(words);
+}
+
+#define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
+
+/* Status and nothing on stdout, one line on stderr that holds `part`. */
+static void expect_refusal(command_result r, int status, const char *part)
+{
+    if (r.status != status || r.out[0] != '\0' || !strstr(r.err, part))
+        fail_msg("status %d, stdout \"%s\", stderr \"%s\"; no \"%s\"", r.status, r.out, r.err,
+                 part);
+    command_free(&r);
+}
+
+static void expect_output(command_result r, const char *part)
+{
+    if (r.status != 0 || !strstr(r.out, part))
+        fail_msg("status %d, stderr \"%s\", stdout \"%s\"; no \"%s\"", r.status, r.err, r.out,
+                 part);
+    command_free(&r);
+}
+
+/* == Snapshots of one change ================================================ */
+
+static char scratch[] = "/tmp/cpubind-test-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
+{
+    (void)info;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+/* A copy of a host whose file `name` holds `text` instead; NULL takes the file away. */
+static void change(const char *host, const char *name, const char *text, size_t len)
+{
+    char path[MAX_PATH];
+    const char *copy[] = {"cp", "-R", host, scratch, NULL};
+    command_result r;
+    nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    r = command_run(copy);
+    assert_int_equal(r.status, 0);
+    command_free(&r);
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
+    if (text) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fwrite(text, 1, len, file), len);
+        assert_int_equal(fclose(file), 0);
+    } else {
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void change_text(const char *host, const char *name, const char *text)
+{
+    change(host, name, text, text ? strlen(text) : 0);
+}
+
+static char *load(const char *path, size_t *len)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    *len = 0;
+    {
+        char *text = command_slurp(file);
+        *len = strlen(text);
+        return text;
+    }
+}
+
+static int make_scratch(void **state)
+{
+    (void)state;
+    return mkdtemp(scratch) ? 0 : -1;
+}
+
+static int drop_scratch(void **state)
+{
+    (void)state;
+    return nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* == Help and usage ========================================================= */
+
+static void help_fits_a_screen(void **state)
+{
+    const char *const helps[][4] = {{"--help", NULL}, {"plan", "--help", NULL}, {"help", NULL}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        command_result r = run(helps[i]);
+        int lines = 0;
+        assert_int_equal(r.status, 0);
+        for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n")) {
+            assert_true(strlen(line) <= 80);
+            lines++;
+        }
+        assert_true(lines > 5 && lines <= 40);
+        command_free(&r);
+    }
+}
+
+static void version_is_one_line(void **state)
+{
+    (void)state;
+    expect_output(RUN("--version"), "cpubind 0.1.0\n");
+    expect_output(RUN("plan", "--version"), "cpubind 0.1.0\n");
+}
+
+static void wrong_words_exit_with_2(void **state)
+{
+    (void)state;
+    expect_refusal(RUN("plans"), 2, "plans");
+    expect_refusal(RUN("plan", "--roots", A2), 2, "--roots");
+    expect_refusal(RUN("plan", "extra"), 2, "extra");
+    expect_refusal(RUN("plan", "--root"), 2, "requires an argument");
+    expect_refusal(RUN("plan", "--root", A2, "--fixture", "x"), 2, "give one");
+    expect_refusal(RUN("plan", "--device-type", "a4"), 2, "a2, a3, 300i, 950");
+    expect_refusal(RUN("plan", "--strategy", "best"), 2, "topo_affinity");
+    expect_refusal(RUN("plan", "--overlap", "allow"), 2, "resolve, keep, refuse");
+    expect_refusal(RUN("plan", "--rank", "-1"), 2, "--rank");
+    expect_refusal(RUN("plan", "--rank", "4294967296"), 2, "--rank");
+    expect_refusal(RUN("plan", "--rank", "0x1"), 2, "--rank");
+    expect_refusal(RUN("plan", "--rank", ""), 2, "--rank");
+    expect_refusal(RUN("plan", "--npus", ""), 2, "--npus");
+    expect_refusal(RUN("plan", "--npus", "3-1"), 2, "character 3");
+    expect_refusal(RUN("plan", "--npus", "0,"), 2, "character 3");
+    expect_refusal(RUN("plan", "--npus", "4294967297"), 2, "character 1");
+}
+
+static void no_command_prints_help_and_exits_with_2(void **state)
+{
+    const char *words[] = {command_path(), NULL};
+    (void)state;
+    expect_refusal(command_run(words), 2, "Usage: cpubind COMMAND");
+}
+
+/* == Output ================================================================= */
+
+static void text_keeps_the_lines_of_the_logs(void **state)
+{
+    (void)state;
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
+                  "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0]\n"
+                  "The CPU allocation plan is as follows:\n"
+                  "NPU0: main=[146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 "
+                  "162 163 164 165]  acl=[166]  release=[167]\n");
+    expect_output(RUN("plan", "--root", HOSTS "950-smt1-256cpu"),
+                  "Ascend 950 NPU0: worker=[64 65 66 67 68 69 70 71]\n");
+}
+
+static void equal_hosts_give_equal_bytes(void **state)
+{
+    command_result a = RUN("plan", "--root", A2);
+    command_result b = RUN("plan", "--root", A2);
+    (void)state;
+    assert_string_equal(a.out, b.out);
+    command_free(&a);
+    command_free(&b);
+}
+
+static void json_has_the_keys_in_their_order(void **state)
+{
+    static const char *const keys[] = {"cpubind", "device_type", "strategy",   "overlap",
+                                       "rank",    "allowed",     "total_npus", "visible_npus",
+                                       "npus",    "warnings"};
+    static const char *const npu_keys[] = {"npu",     "card",  "chip",       "phy",
+                                           "pool",    "irq",   "main",       "acl",
+                                           "release", "nodes", "memory_node"};
+    command_result r = RUN("plan", "--root", A2, "--json");
+    json_t *plan = json_loads(r.out, 0, NULL);
+    const char *key;
+    json_t *value;
+    size_t n = 0;
+    (void)state;
+    assert_non_null(plan);
+    json_object_foreach(plan, key, value)
+    {
+        assert_string_equal(key, keys[n++]);
+    }
+    assert_int_equal(n, 10);
+    n = 0;
+    json_object_foreach(json_array_get(json_object_get(plan, "npus"), 0), key, value)
+    {
+        assert_string_equal(key, npu_keys[n++]);
+    }
+    assert_int_equal(n, 11);
+    json_decref(plan);
+    command_free(&r);
+}
+
+/* The rows of the map: no wider than the screen, and no colour where nobody looks. */
+static void check_width(const char *host, const char *columns)
+{
+    command_result r;
+    int rows = 0;
+    setenv("COLUMNS", columns, 1);
+    r = RUN("plan", "--root", host);
+    unsetenv("COLUMNS");
+    assert_int_equal(r.status, 0);
+    assert_null(strchr(r.out, '\033'));
+    for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "node ", 5) != 0)
+            continue;
+        assert_true(strlen(line) <= strtoul(columns, NULL, 10));
+        rows++;
+    }
+    assert_true(rows >= 4);
+    command_free(&r);
+}
+
+static void the_map_is_no_wider_than_the_screen(void **state)
+{
+    (void)state;
+    check_width(A2, "80");
+    check_width(A2, "40");
+    check_width(A2, "20");
+    check_width(A2, "300");
+    check_width(HOSTS "a3-640cpu-16npu", "80");
+    check_width(HOSTS "a3-640cpu-16npu", "60");
+    check_width(HOSTS "a2-192cpu-4node-8npu", "80");
+}
+
+static void the_map_shows_each_cpu(void **state)
+{
+    (void)state;
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
+                  "node 5 |------------------------| 120-143\n"
+                  "node 6 |ii00000000000000000000ar| 144-167\n"
+                  "node 7 |........................| 168-191\n");
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu", "--overlap", "keep"),
+                  "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47\n");
+}
+
+/* == The host =============================================================== */
+
+static void a_machine_without_npu_smi_names_the_ways_out(void **state)
+{
+    command_result r = RUN("plan", "--root", HOSTS "npu-missing");
+    (void)state;
+    assert_non_null(strstr(r.err, "--root"));
+    assert_non_null(strstr(r.err, "--fixture"));
+    expect_refusal(r, 3, "npu-smi is not on this");
+}
+
+static void no_running_npu_names_both_ways_out(void **state)
+{
+    command_result r = RUN("plan", "--root", HOSTS "idle-a2");
+    (void)state;
+    assert_non_null(strstr(r.err, "--npus"));
+    expect_refusal(r, 1, "start the workers");
+}
+
+static void a_folder_or_fixture_that_is_not_there_exits_with_3(void **state)
+{
+    (void)state;
+    expect_refusal(RUN("plan", "--root", "/nowhere/at/all"), 3, "No such file");
+    expect_refusal(RUN("plan", "--root", "Makefile"), 3, "Not a directory");
+    expect_refusal(RUN("plan", "--fixture", "no-such-host"), 3, "no-such-host");
+    expect_refusal(RUN("plan", "--fixture", "../hosts/idle-a2"), 3, "Invalid");
+}
+
+static void under_json_an_error_is_an_object_too(void **state)
+{
+    command_result r = RUN("plan", "--json", "--root", "/nowhere/at/all");
+    json_t *error = json_loads(r.out, 0, NULL);
+    (void)state;
+    assert_int_equal(r.status, 3);
+    assert_string_equal(r.err, "");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(error, "error"), "code")),
+        "unreadable");
+    json_decref(error);
+    command_free(&r);
+}
+
+static void a_fixture_is_found_beside_the_program(void **state)
+{
+    (void)state;
+    expect_output(RUN("plan", "--fixture", "a3-640cpu-16npu"), "mode=global_slice");
+}
+
+static void a_rank_drives_its_visible_device(void **state)
+{
+    (void)state;
+    expect_refusal(RUN("plan", "--root", A2, "--rank", "8"), 1, "rank 8");
+    expect_output(RUN("plan", "--root", A2, "--rank", "7"), "rank=7");
+    expect_output(RUN("plan", "--root", A2, "--visible", "5", "--rank", "7"), "NPU5: main");
+    expect_refusal(RUN("plan", "--root", A2, "--visible", "5,3"), 1, "5,3");
+    expect_refusal(RUN("plan", "--root", A2, "--visible", ""), 1, "visible");
+    expect_refusal(RUN("plan", "--root", A2, "--visible", "9"), 1, "\"9\"");
+}
+
+/* == Bad input ============================================================== */
+
+static void a_bad_list_of_allowed_cpus_is_placed(void **state)
+{
+    static const char *const lists[][2] = {{"5-2", "column 22"},   {"010", "column 20"},
+                                           {"+1", "column 20"},    {"4294967297", "column 20"},
+                                           {"0,", "column 22"},    {"0-3,2", "column 24"},
+                                           {"0-3 5", "column 23"}, {"0-6:2", "column 23"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "Name:\tpython\nCpus_allowed_list:\t%s\n", lists[i][0]);
+        change_text(A2, "proc/self/status", text);
+        expect_refusal(RUN("plan", "--root", scratch), 3, lists[i][1]);
+        expect_refusal(RUN("plan", "--root", scratch), 3, "proc/self/status, line 2");
+    }
+}
+
+static void an_empty_list_of_allowed_cpus_is_refused(void **state)
+{
+    (void)state;
+    change_text(A2, "proc/self/status", "Name:\tpython\nCpus_allowed_list:\t\n");
+    expect_refusal(RUN("plan", "--root", scratch), 1, "no allowed CPU");
+    change_text(A2, "proc/self/status", "Name:\tpython\n");
+    expect_refusal(RUN("plan", "--root", scratch), 3, "proc/self/status");
+}
+
+static void allowed_cpus_that_no_node_has_are_left_out(void **state)
+{
+    (void)state;
+    change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-191,60000\n");
+    expect_output(RUN("plan", "--root", scratch, "--json"), "\"allowed\": \"0-191\"");
+    expect_output(RUN("plan", "--root", scratch, "--json"), "\"code\": \"offline\"");
+}
+
+static const char *const captures[] = {"cmd/npu-smi-info-m.txt", "cmd/npu-smi-info.txt",
+                                       "cmd/npu-smi-info-t-topo.txt"};
+
+static void an_empty_capture_is_an_error_with_its_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        change_text(A2, captures[i], "");
+        expect_refusal(RUN("plan", "--root", scratch), 3, "line 1, column 1");
+    }
+}
+
+static void megabytes_of_noise_are_an_error(void **state)
+{
+    size_t len = (size_t)4 << 20;
+    char *noise = (char *)malloc(len);
+    uint32_t x = 1;
+    (void)state;
+    assert_non_null(noise);
+    for (size_t i = 0; i < len; i++) {
+        x = x * 1664525u + 1013904223u;
+        noise[i] = (char)(x >> 24);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        change(A2, captures[i], noise, len);
+        expect_refusal(RUN("plan", "--root", scratch), 3, "npu-smi info");
+    }
+    free(noise);
+}
+
+static void captures_in_each_others_place_are_errors(void **state)
+{
+    size_t len;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char path[MAX_PATH];
+        char *text;
+        snprintf(path, sizeof path, A2 "/%s", captures[(i + 1) % 3]);
+        text = load(path, &len);
+        change(A2, captures[i], text, len);
+        expect_refusal(RUN("plan", "--root", scratch), 3, "npu-smi info");
+        free(text);
+    }
+}
+
+/* Lines in the wrong order: rows before their header. */
+static void a_capture_that_is_upside_down_is_an_error(void **state)
+{
+    size_t len;
+    char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
+    char *turned = (char *)malloc(len + 1);
+    size_t end = len;
+    size_t n = 0;
+    (void)state;
+    assert_non_null(turned);
+    while (end > 0) {
+        size_t start = end - 1;
+        while (start > 0 && text[start - 1] != '\n')
+            start--;
+        memcpy(turned + n, text + start, end - start);
+        n += end - start;
+        end = start;
+    }
+    change(A2, "cmd/npu-smi-info-m.txt", turned, n);
+    expect_refusal(RUN("plan", "--root", scratch), 3, "npu-smi info -m, line ");
+    free(text);
+    free(turned);
+}
+
+/* A plan of a capture that was cut is an error, or it is the plan of a smaller host: then every
+ * NPU of it is whole. It is never a crash, and never on stdout when it is an error. */
+static void a_capture_cut_anywhere_is_an_error_or_smaller(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char path[MAX_PATH];
+        size_t len;
+        char *text;
+        snprintf(path, sizeof path, HOSTS "a2-192cpu-8npu-cpuset/%s", captures[i]);
+        text = load(path, &len);
+        for (size_t cut = 0; cut < len; cut += len / 12 + 1) {
+            command_result r;
+            change(HOSTS "a2-192cpu-8npu-cpuset", captures[i], text, cut);
+            r = RUN("plan", "--root", scratch, "--npus", "0");
+            if (r.status != 0)
+                assert_string_equal(r.out, "");
+            assert_true(r.status == 0 || r.status == 1 || r.status == 3);
+            command_free(&r);
+        }
+        free(text);
+    }
+}
+
+static void a_map_of_another_product_is_told_from_its_chips(void **state)
+{
+    size_t len;
+    char *text = load(HOSTS "a3-640cpu-16npu/cmd/npu-smi-info-m.txt", &len);
+    (void)state;
+    change(A2, "cmd/npu-smi-info-m.txt", text, len);
+    expect_output(RUN("plan", "--root", scratch, "--npus", "0", "--json"),
+                  "\"device_type\": \"a3\"");
+    free(text);
+}
+
+static void an_unknown_chip_asks_for_the_device_type(void **state)
+{
+    (void)state;
+    change_text(HOSTS "a2-192cpu-8npu-cpuset", "cmd/npu-smi-info-m.txt",
+                "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                "\t0        0         0               Fantasy 1\n");
+    {
+        command_result r = RUN("plan", "--root", scratch, "--npus", "0");
+        if (r.status == 3)
+            assert_non_null(strstr(r.err, "--device-type a2, a3, 300i or 950"));
+        else
+            assert_int_equal(r.status, 0); /* told by the PCI ids of the host */
+        command_free(&r);
+    }
+    expect_output(
+        RUN("plan", "--root", scratch, "--npus", "0", "--device-type", "a2", "--json"),
+        "\"total_npus\": 1");
+}
+
+static void ids_out_of_range_are_errors(void **state)
+{
+    (void)state;
+    change_text(A2, "cmd/npu-smi-info-m.txt",
+                "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                "\t0        0         4294967296      Ascend 910B3\n");
+    expect_refusal(RUN("plan", "--root", scratch), 3, "line 2");
+    change_text(A2, "cmd/npu-smi-info-m.txt",
+                "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                "\t0        0         0               Ascend 910B3\n"
+                "\t1        0         0               Ascend 910B3\n");
+    expect_refusal(RUN("plan", "--root", scratch), 3, "a logic id stands twice");
+    change_text(A2, "sys/devices/system/node/node3/cpulist", "72-95,70000\n");
+    expect_refusal(RUN("plan", "--root", scratch), 3, "node3/cpulist, line 1, column 7");
+    expect_refusal(RUN("plan", "--root", A2, "--npus", "8"), 1, "NPU 8");
+}
+
+static void a_full_disk_is_noticed(void **state)
+{
+    const char *words[] = {"sh", "-c", "\"$0\" plan --root " A2 " >/dev/full", command_path(),
+                           NULL};
+    (void)state;
+    expect_refusal(command_run(words), 3, "could not be written");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_fits_a_screen),
+        cmocka_unit_test(version_is_one_line),
+        cmocka_unit_test(wrong_words_exit_with_2),
+        cmocka_unit_test(no_command_prints_help_and_exits_with_2),
+        cmocka_unit_test(text_keeps_the_lines_of_the_logs),
+        cmocka_unit_test(equal_hosts_give_equal_bytes),
+        cmocka_unit_test(json_has_the_keys_in_their_order),
+        cmocka_unit_test(the_map_is_no_wider_than_the_screen),
+        cmocka_unit_test(the_map_shows_each_cpu),
+        cmocka_unit_test(a_machine_without_npu_smi_names_the_ways_out),
+        cmocka_unit_test(no_running_npu_names_both_ways_out),
+        cmocka_unit_test(a_folder_or_fixture_that_is_not_there_exits_with_3),
+        cmocka_unit_test(under_json_an_error_is_an_object_too),
+        cmocka_unit_test(a_fixture_is_found_beside_the_program),
+        cmocka_unit_test(a_rank_drives_its_visible_device),
+        cmocka_unit_test(a_bad_list_of_allowed_cpus_is_placed),
+        cmocka_unit_test(an_empty_list_of_allowed_cpus_is_refused),
+        cmocka_unit_test(allowed_cpus_that_no_node_has_are_left_out),
+        cmocka_unit_test(an_empty_capture_is_an_error_with_its_place),
+        cmocka_unit_test(megabytes_of_noise_are_an_error),
+        cmocka_unit_test(captures_in_each_others_place_are_errors),
+        cmocka_unit_test(a_capture_that_is_upside_down_is_an_error),
+        cmocka_unit_test(a_capture_cut_anywhere_is_an_error_or_smaller),
+        cmocka_unit_test(a_map_of_another_product_is_told_from_its_chips),
+        cmocka_unit_test(an_unknown_chip_asks_for_the_device_type),
+        cmocka_unit_test(ids_out_of_range_are_errors),
+        cmocka_unit_test(a_full_disk_is_noticed),
+    };
+    return cmocka_run_group_tests_name("plan", tests, make_scratch, drop_scratch);
+}
