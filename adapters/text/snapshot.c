@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpulist.h"
+#include "cpumask.h"
 #include "lscpu.h"
 #include "npusmi.h"
 #include "procfs.h"
@@ -16,6 +17,7 @@
 
 #define INPUT_STATUS  "proc/self/status"
 #define INPUT_ONLINE  "sys/devices/system/cpu/online"
+#define INPUT_CPUS    "sys/devices/system/cpu"
 #define INPUT_NODES   "sys/devices/system/node"
 #define INPUT_LSCPU_E "cmd/lscpu-e.txt"
 #define INPUT_LSCPU   "cmd/lscpu.txt"
@@ -33,6 +35,7 @@ typedef struct reader {
     cpubind_arena *arena;
     cpubind_facts *facts;
     cpubind_problem *problem;
+    uint8_t *online; /* by CPU id, CPUBIND_MAX_CPUS long: 1 when it is; NULL: not known */
 } reader;
 
 /* == Problems =============================================================== */
@@ -177,22 +180,32 @@ static const char *name_in(reader *r, const char *folder, cpubind_input listing,
     return out;
 }
 
-/* A list of CPUs in the arena. */
-static cpubind_problem_code read_list(reader *r, const char *name, cpubind_input answer,
-                                      int32_t **out, int32_t *out_n)
+/* How CPUs are written: "0-3" or "0000000f". */
+typedef cpubind_text_status read_cpus_fn(const char *text, int32_t len, int32_t limit,
+                                         int32_t *out, int32_t cap, int32_t *out_n,
+                                         cpubind_text_fault *fault);
+
+/* The CPUs of an input, in the arena. */
+static cpubind_problem_code read_list_as(reader *r, const char *name, cpubind_input answer,
+                                         read_cpus_fn *parse, int32_t **out, int32_t *out_n)
 {
     cpubind_text_fault fault;
-    cpubind_text_status status = cpubind_cpulist_parse(
-        answer.data, answer.len, CPUBIND_MAX_CPUS, NULL, 0, out_n, &fault);
+    cpubind_text_status status =
+        parse(answer.data, answer.len, CPUBIND_MAX_CPUS, NULL, 0, out_n, &fault);
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
         return fail_text(r, name, answer, &fault);
     *out = cpubind_arena_ints(r->arena, *out_n);
     if (!*out)
         return fail_memory(r);
-    status = cpubind_cpulist_parse(answer.data, answer.len, CPUBIND_MAX_CPUS, *out, *out_n,
-                                   out_n, &fault);
+    status = parse(answer.data, answer.len, CPUBIND_MAX_CPUS, *out, *out_n, out_n, &fault);
     return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
                                      : fail_text(r, name, answer, &fault);
+}
+
+static cpubind_problem_code read_list(reader *r, const char *name, cpubind_input answer,
+                                      int32_t **out, int32_t *out_n)
+{
+    return read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
 /* The next name of a listing; 0 at its end. */
@@ -227,51 +240,114 @@ static cpubind_problem_code read_status(reader *r, cpubind_input answer)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The allowed CPUs of the process, else all that are online. */
+/* The allowed CPUs of the process; without a status all CPUs that there are, n_cpu being -1
+ * until they are known. */
 static cpubind_problem_code read_allowed(reader *r)
 {
-    cpubind_facts *f = r->facts;
-    cpubind_input status, online;
+    cpubind_input status;
     cpubind_problem_code code = ask(r, INPUT_STATUS, &status);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (is_there(status))
         return read_status(r, status);
     warn(r, CPUBIND_WARNING_NO_STATUS);
-    code = ask(r, INPUT_ONLINE, &online);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (is_there(online))
-        return read_list(r, INPUT_ONLINE, online, &f->cpu, &f->n_cpu);
-    f->n_cpu = -1; /* all CPUs that are on a node */
+    r->facts->n_cpu = -1;
     return CPUBIND_PROBLEM_NONE;
 }
 
-static void put_on_node(cpubind_facts *f, int32_t cpu, int32_t node)
+/* "node12" after "node": 12; -1 for another name, or a number past all limits. */
+static int32_t number_after(const char *prefix, const char *text, cpubind_slice name)
 {
+    int32_t n = (int32_t)strlen(prefix);
+    int32_t number;
+    if (name.len <= n || memcmp(text + name.at, prefix, (size_t)n) != 0 ||
+        cpubind_number_parse(text + name.at + n, name.len - n, &number, NULL) !=
+            CPUBIND_TEXT_OK)
+        return -1;
+    return number < CPUBIND_MAX_CPUS ? number : -1;
+}
+
+/* The number in a file of one device, CPU or node; `without` when there is no such file. */
+static cpubind_problem_code read_number(reader *r, const char *path, int32_t without,
+                                        int32_t *out)
+{
+    cpubind_input answer;
+    cpubind_text_fault fault;
+    cpubind_problem_code code;
+    *out = without;
+    if (!path)
+        return fail_memory(r);
+    code = ask(r, path, &answer);
+    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
+        return code;
+    if (cpubind_number_parse(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
+        return fail_text(r, path, answer, &fault);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Kernels without cpu/online say it CPU by CPU; a CPU that cannot go offline has no file. */
+static cpubind_problem_code read_online_each(reader *r, cpubind_input listing)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_slice name;
+    int32_t at = 0;
+    while (code == CPUBIND_PROBLEM_NONE && next_name(listing, &at, &name)) {
+        int32_t online;
+        int32_t cpu = number_after("cpu", listing.data, name);
+        if (cpu < 0)
+            continue;
+        code = read_number(r, name_in(r, INPUT_CPUS, listing, name, "online"), 1, &online);
+        r->online[cpu] = online != 0;
+    }
+    return code;
+}
+
+static cpubind_problem_code read_online(reader *r)
+{
+    cpubind_input answer;
+    cpubind_input listing = {CPUBIND_INPUT_ABSENT, NULL, 0, 0, 0, NULL};
+    int32_t *cpu;
+    int32_t n;
+    cpubind_problem_code code = ask(r, INPUT_ONLINE, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!is_there(answer)) {
+        listing = r->source->list(r->source->ctx, INPUT_CPUS);
+        if (!is_there(listing))
+            return CPUBIND_PROBLEM_NONE;
+    }
+    r->online = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    if (!r->online)
+        return fail_memory(r);
+    memset(r->online, 0, CPUBIND_MAX_CPUS);
+    if (!is_there(answer))
+        return read_online_each(r, listing);
+    code = read_list(r, INPUT_ONLINE, answer, &cpu, &n);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
+        r->online[cpu[i]] = 1;
+    return code;
+}
+
+/* Note the node of an online CPU; one that is offline is on no node. Returns 1 or 0. */
+static int32_t put_on_node(reader *r, int32_t cpu, int32_t node)
+{
+    cpubind_facts *f = r->facts;
+    if (node < 0 || (r->online && !r->online[cpu]))
+        return 0;
     f->node_of[cpu] = node;
-    if (node >= 0 && cpu >= f->n_cpu_id)
+    if (cpu >= f->n_cpu_id)
         f->n_cpu_id = cpu + 1;
+    return 1;
 }
 
 /* Add a node, when it has CPUs at all, and note where they are. */
 static void add_node(reader *r, int32_t node, const int32_t *cpu, int32_t n)
 {
-    if (n > 0)
-        r->facts->node_id[r->facts->n_node++] = node;
+    int32_t there = 0;
     for (int32_t i = 0; i < n; i++)
-        put_on_node(r->facts, cpu[i], node);
-}
-
-/* "node12": 12; -1 for another name. */
-static int32_t node_number(const char *text, cpubind_slice name)
-{
-    int32_t node;
-    if (name.len <= 4 || memcmp(text + name.at, "node", 4) != 0)
-        return -1;
-    if (cpubind_number_parse(text + name.at + 4, name.len - 4, &node, NULL) != CPUBIND_TEXT_OK)
-        return -1;
-    return node < CPUBIND_MAX_CPUS ? node : -1;
+        there += put_on_node(r, cpu[i], node);
+    if (there > 0)
+        r->facts->node_id[r->facts->n_node++] = node;
 }
 
 static int32_t count_names(cpubind_input listing)
@@ -284,23 +360,32 @@ static int32_t count_names(cpubind_input listing)
     return n;
 }
 
-/* The CPUs of node<node>, whose folder is `name`. */
+/* The CPUs of node<node>, whose folder is `name`: its cpulist, on old kernels its cpumap. */
 static cpubind_problem_code read_node(reader *r, cpubind_input listing, cpubind_slice name,
                                       int32_t node)
 {
-    const char *path = name_in(r, INPUT_NODES, listing, name, "cpulist");
-    cpubind_input answer;
-    cpubind_problem_code code;
+    static const struct {
+        const char *leaf;
+        read_cpus_fn *parse;
+    } files[] = {{"cpulist", cpubind_cpulist_parse}, {"cpumap", cpubind_cpumask_parse}};
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int32_t *cpu;
     int32_t n;
-    if (!path)
-        return fail_memory(r);
-    code = ask(r, path, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
+    for (int i = 0; i < 2; i++) {
+        const char *path = name_in(r, INPUT_NODES, listing, name, files[i].leaf);
+        cpubind_input answer;
+        if (!path)
+            return fail_memory(r);
+        code = ask(r, path, &answer);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (!is_there(answer))
+            continue;
+        code = read_list_as(r, path, answer, files[i].parse, &cpu, &n);
+        if (code == CPUBIND_PROBLEM_NONE)
+            add_node(r, node, cpu, n);
         return code;
-    code = read_list(r, path, answer, &cpu, &n);
-    if (code == CPUBIND_PROBLEM_NONE)
-        add_node(r, node, cpu, n);
+    }
     return code;
 }
 
@@ -310,7 +395,7 @@ static cpubind_problem_code read_node_folders(reader *r, cpubind_input listing)
     cpubind_slice name;
     int32_t at = 0;
     while (code == CPUBIND_PROBLEM_NONE && next_name(listing, &at, &name)) {
-        int32_t node = node_number(listing.data, name);
+        int32_t node = number_after("node", listing.data, name);
         if (node >= 0)
             code = read_node(r, listing, name, node);
     }
@@ -335,11 +420,9 @@ static cpubind_problem_code read_node_rows(reader *r, cpubind_input answer)
     status = cpubind_lscpu_parse_nodes(answer.data, answer.len, cpu, node, n, &n, &fault);
     if (status != CPUBIND_TEXT_OK)
         return fail_text(r, INPUT_LSCPU_E, answer, &fault);
-    for (int32_t i = 0; i < n; i++) {
-        put_on_node(r->facts, cpu[i], node[i]);
-        if (node[i] >= 0)
+    for (int32_t i = 0; i < n; i++)
+        if (put_on_node(r, cpu[i], node[i]))
             r->facts->node_id[r->facts->n_node++] = node[i];
-    }
     warn(r, CPUBIND_WARNING_NODE_MAP);
     return CPUBIND_PROBLEM_NONE;
 }
@@ -372,7 +455,9 @@ static cpubind_problem_code assume_one_node(reader *r)
     r->facts->node_id[0] = 0;
     r->facts->n_node = 1;
     for (int32_t i = 0; i < r->facts->n_cpu; i++)
-        put_on_node(r->facts, r->facts->cpu[i], 0);
+        (void)put_on_node(r, r->facts->cpu[i], 0);
+    for (int32_t cpu = 0; r->facts->n_cpu < 0 && r->online && cpu < CPUBIND_MAX_CPUS; cpu++)
+        (void)put_on_node(r, cpu, 0);
     warn(r, CPUBIND_WARNING_NO_NODES);
     return CPUBIND_PROBLEM_NONE;
 }
@@ -424,11 +509,13 @@ static cpubind_problem_code read_cpus(reader *r)
     memset(r->facts->node_of, -1, CPUBIND_MAX_CPUS * sizeof(int32_t));
     code = read_allowed(r);
     if (code == CPUBIND_PROBLEM_NONE)
+        code = read_online(r);
+    if (code == CPUBIND_PROBLEM_NONE)
         code = read_nodes(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu < 0)
-        code = allow_all(r);
     if (code == CPUBIND_PROBLEM_NONE && r->facts->n_node == 0)
         code = assume_one_node(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu < 0)
+        code = allow_all(r);
     if (code == CPUBIND_PROBLEM_NONE &&
         cpubind_sort_unique(r->facts->node_id, &r->facts->n_node) != CPUBIND_OK)
         code = fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
@@ -507,25 +594,6 @@ static int is_vendor(int32_t vendor)
            vendor == 0x20e9;
 }
 
-/* The number in file `leaf` of a PCI device; -1 when there is none. */
-static cpubind_problem_code read_pci_number(reader *r, cpubind_input listing,
-                                            cpubind_slice name, const char *leaf, int32_t *out)
-{
-    const char *path = name_in(r, INPUT_PCI, listing, name, leaf);
-    cpubind_input answer;
-    cpubind_text_fault fault;
-    cpubind_problem_code code;
-    *out = -1;
-    if (!path)
-        return fail_memory(r);
-    code = ask(r, path, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
-        return code;
-    if (cpubind_number_parse(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
-        return fail_text(r, path, answer, &fault);
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
 static cpubind_problem_code read_census(reader *r)
 {
@@ -535,12 +603,13 @@ static cpubind_problem_code read_census(reader *r)
     while (is_there(listing) && next_name(listing, &at, &name)) {
         int32_t vendor, device;
         cpubind_device_type type;
-        cpubind_problem_code code = read_pci_number(r, listing, name, "vendor", &vendor);
+        cpubind_problem_code code =
+            read_number(r, name_in(r, INPUT_PCI, listing, name, "vendor"), -1, &vendor);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
         if (!is_vendor(vendor))
             continue;
-        code = read_pci_number(r, listing, name, "device", &device);
+        code = read_number(r, name_in(r, INPUT_PCI, listing, name, "device"), -1, &device);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
         type = type_of_pci(device);
@@ -930,7 +999,7 @@ cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
                                            const cpubind_request *request, cpubind_arena *arena,
                                            cpubind_facts *out, cpubind_problem *problem)
 {
-    reader r = {source, request, arena, out, problem};
+    reader r = {source, request, arena, out, problem, NULL};
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
     clear_problem(problem);

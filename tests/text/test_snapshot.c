@@ -441,6 +441,53 @@ static void without_status_the_online_cpus_are_allowed(void **state)
     drop(&a);
 }
 
+static void offline_cpus_are_left_out_and_do_not_make_a_node(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "sys/devices/system/cpu/online", "0-5,8-15\n"); /* node 2 is off */
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
+    assert_int_equal(a.facts.n_cpu, 14);
+    assert_int_equal(a.facts.n_node, 2);
+    drop(&a);
+}
+
+static void old_kernels_show_masks_and_cpus_one_by_one(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "proc/self/status");
+    take_away(&h, "sys/devices/system/node/node0/cpulist");
+    take_away(&h, "sys/devices/system/node/node1/cpulist");
+    take_away(&h, "sys/devices/system/node/node2/cpulist");
+    set(&h, "sys/devices/system/node/node0/cpumap", "00000000,000000ff\n");
+    set(&h, "sys/devices/system/node/node1/cpumap", "00000000,0000ff00\n");
+    set(&h, "sys/devices/system/cpu/",
+        "cpu0\ncpu1\ncpu10\ncpu11\ncpu12\ncpu13\ncpu14\ncpu15\ncpu2\ncpu3\ncpu4\ncpu5\n"
+        "cpu6\ncpu7\ncpu8\ncpu9\ncpufreq\ncpuidle\n");
+    set(&h, "sys/devices/system/cpu/cpu9/online", "0\n");
+    set(&h, "sys/devices/system/cpu/cpu3/online", "1\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.n_cpu, 15);
+    assert_int_equal(cpubind_facts_node(&a.facts, 9), -1);
+    assert_int_equal(cpubind_facts_node(&a.facts, 10), 1);
+    drop(&a);
+    set(&h, "sys/devices/system/node/node1/cpumap", "0000000g\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, "sys/devices/system/node/node1/cpumap");
+    assert_int_equal(a.problem.offset, 7);
+    drop(&a);
+}
+
 static void nodes_come_from_lscpu_when_sys_has_none(void **state)
 {
     memory_host h = small_a2();
@@ -603,6 +650,8 @@ int main(void)
         cmocka_unit_test(the_device_type_is_told_by_the_chip_name),
         cmocka_unit_test(without_a_known_name_pci_ids_tell_the_device_type),
         cmocka_unit_test(without_status_the_online_cpus_are_allowed),
+        cmocka_unit_test(offline_cpus_are_left_out_and_do_not_make_a_node),
+        cmocka_unit_test(old_kernels_show_masks_and_cpus_one_by_one),
         cmocka_unit_test(nodes_come_from_lscpu_when_sys_has_none),
         cmocka_unit_test(a_process_on_an_unknown_chip_is_a_fault_of_the_table),
         cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
