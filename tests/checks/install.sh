@@ -5,29 +5,16 @@
 
 BUILD=${BUILD:-build}
 stage=$BUILD/stage
-n=0
-failed=0
-
-# check TEXT COMMAND...
-check() {
-    text=$1
-    shift
-    n=$((n + 1))
-    if "$@" >"$BUILD/install.log" 2>&1; then
-        echo "ok $n - $text"
-    else
-        echo "not ok $n - $text"
-        sed 's/^/# /' "$BUILD/install.log"
-        failed=1
-    fi
-}
+out=$BUILD/install
+mkdir -p "$out"
+. tests/support/tap.sh
 
 # A program of another project: includes the installed header.
 use_header() {
     printf '#define CPUBIND_IMPLEMENTATION\n#include <cpubind.h>\n%s\n' \
         'int main(void) { return cpubind_version() == CPUBIND_VERSION_HEX ? 0 : 1; }' \
-        >"$BUILD/use.c"
-    cc -I "$stage/usr/include" "$BUILD/use.c" -o "$BUILD/use" && "$BUILD/use"
+        >"$out/use.c"
+    cc -I "$stage/usr/include" "$out/use.c" -o "$out/use" && "$out/use"
 }
 
 only_below_stage() {
@@ -43,5 +30,4 @@ check "the installed header compiles" use_header
 check "the installed command finds its fixtures" \
     "$stage/usr/bin/cpubind" plan --fixture a3-640cpu-16npu
 check "make help lists the targets" make -s help
-echo "1..$n"
-exit $failed
+finish

@@ -12,27 +12,8 @@ export LC_ALL=C
 
 build=${BUILD:-build}
 out=$build/layers
-tests=0
-failed=0
 
-# -- TAP ---------------------------------------------------------------------
-
-pass() { # text
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
-
-fail() { # text, file that says why
-    tests=$((tests + 1))
-    failed=$((failed + 1))
-    echo "not ok $tests - $1"
-    sed 's/^/# /' "$2"
-}
-
-skip() { # text, reason
-    tests=$((tests + 1))
-    echo "ok $tests - $1 # SKIP $2"
-}
+. "$(dirname "$0")/../support/tap.sh"
 
 # A wall stands when nothing was found: when the file $out/found is empty.
 wall() { # text
@@ -41,11 +22,6 @@ wall() { # text
     else
         pass "$1"
     fi
-}
-
-finish() {
-    echo "1..$tests"
-    [ "$failed" -eq 0 ]
 }
 
 # -- What the sources say ----------------------------------------------------

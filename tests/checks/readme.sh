@@ -6,22 +6,7 @@
 BUILD=${BUILD:-build}
 out=$BUILD/readme
 mkdir -p "$out"
-n=0
-failed=0
-
-# check TEXT COMMAND...
-check() {
-    text=$1
-    shift
-    n=$((n + 1))
-    if "$@" >"$out/log" 2>&1; then
-        echo "ok $n - $text"
-    else
-        echo "not ok $n - $text"
-        sed 's/^/# /' "$out/log"
-        failed=1
-    fi
-}
+. tests/support/tap.sh
 
 # The first block of README.md that is fenced as $1, into $2.
 block() {
@@ -102,5 +87,4 @@ check "README.md names every option" options_are_in_readme
 check "the two commands stand on its first screen" commands_stand_on_the_first_screen
 check "the version is the same everywhere" versions_agree
 check "no path of a build machine" speaks_of_itself
-echo "1..$n"
-exit $failed
+finish

@@ -11,8 +11,6 @@ export LC_ALL=C
 here=tests/packaging
 out=${BUILD:-build}/packaging
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
-tests=0
-failed=0
 
 if [ ! -f cpubind.h ]; then
     echo "packaging.sh: run it from the folder that holds cpubind.h" >&2
@@ -21,35 +19,7 @@ fi
 rm -rf "$out"
 mkdir -p "$out" || exit 2
 
-# -- TAP ---------------------------------------------------------------------
-
-pass() { # text
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
-
-fail() { # text, file that says why
-    tests=$((tests + 1))
-    failed=$((failed + 1))
-    echo "not ok $tests - $1"
-    sed 's/^/# /' "$2"
-}
-
-skip() { # text, reason
-    tests=$((tests + 1))
-    echo "ok $tests - $1 # SKIP $2"
-}
-
-# A test that passes when the command succeeds; its output explains a failure.
-check() { # text, command ...
-    check_text=$1
-    shift
-    if "$@" >"$out/output" 2>&1; then
-        pass "$check_text"
-    else
-        fail "$check_text" "$out/output"
-    fi
-}
+. tests/support/tap.sh
 
 first_of() { # the first of these commands that is there, or nothing
     for name in "$@"; do
