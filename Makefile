@@ -11,7 +11,7 @@ SHARED  ?= ../shared
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_XOPEN_SOURCE=700 -MMD -MP
+ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
 
 SOURCES   := $(sort $(wildcard adapters/text/*.c adapters/linux/*.c adapters/cli/*.c))
 TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))

@@ -118,7 +118,7 @@ static char letter_of(const map *m, cell c)
 /* A background for each NPU, neighbours told apart; roles other than main underlined. */
 static void start_colour(FILE *out, cell c)
 {
-    static const int backgrounds[] = {44, 42, 45, 46, 43, 104, 102, 105};
+    static const int backgrounds[] = {106, 102, 105, 103, 104, 46, 42, 43};
     if (c.kind == TWICE)
         fputs("\033[97;41m", out);
     else if (c.row >= 0)

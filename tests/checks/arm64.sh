@@ -1,14 +1,15 @@
 #!/bin/sh
-# arm64.sh - the tests of the core and of the parsers, built for aarch64 and run by qemu; TAP
+# arm64.sh - the tests of the core, the parsers and the fixture hosts, for aarch64 by qemu; TAP
 #
-#   tests/checks/arm64.sh        from the top folder; BUILD is where objects go
+#   tests/checks/arm64.sh        from the top folder, after the tests were built; BUILD as there
 #
-# cmocka for aarch64 comes from Debian, unpacked below BUILD: nothing is installed, and the
-# machine's list of architectures stays as it is. Without it (no network) the tests are skipped.
+# Libraries for aarch64 come from Debian, unpacked below BUILD: nothing is installed, and the
+# machine's list of architectures stays as it is. Without them (no network) all is skipped.
 
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
 apt=$out/apt
+packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4"
 
 give_up() {
     echo "ok 1 - tests on aarch64 # SKIP $1"
@@ -30,20 +31,22 @@ fetch() {
         set -- -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
             -o Dir::State::lists="$top/$apt/lists" -o Dir::Cache="$top/$apt/cache" \
             -o Dir::State::status="$top/$apt/status" -o APT::Sandbox::User=root
-        apt-get "$@" update && apt-get "$@" download libcmocka-dev libcmocka0 &&
+        # shellcheck disable=SC2086
+        apt-get "$@" update && apt-get "$@" download $packages &&
             for deb in *.deb; do dpkg -x "$deb" root || exit 1; done
     ) >"$out/apt.log" 2>&1
 }
 
 mkdir -p "$out"
-if [ ! -e "$apt/root/usr/include/cmocka.h" ]; then
-    fetch || give_up "cmocka for aarch64 could not be fetched"
+if [ "$(cat "$apt/fetched" 2>/dev/null)" != "$packages" ]; then
+    fetch || give_up "libraries for aarch64 could not be fetched"
+    echo "$packages" >"$apt/fetched"
 fi
 
 lib=$apt/root/usr/lib/aarch64-linux-gnu
 if ! make -s -j"$(nproc)" BUILD="$out" CC=aarch64-linux-gnu-gcc \
     CFLAGS="-O2 -g -Werror -idirafter $apt/root/usr/include" LDFLAGS="-L$lib -Wl,-rpath-link,$lib" \
-    arm64-tests >"$out/log" 2>&1; then
+    all arm64-tests >"$out/log" 2>&1; then
     echo "not ok 1 - tests build for aarch64"
     sed 's/^/# /' "$out/log"
     echo "1..1"
@@ -54,8 +57,15 @@ fi
 CPUBIND_TEST_HOSTS=${CPUBIND_TEST_HOSTS:-5000}
 export CPUBIND_TEST_HOSTS
 failed=0
+run="qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=$lib"
 for test in "$out"/tests/core/test_* "$out"/tests/text/test_*; do
     [ -x "$test" ] || continue
-    qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH="$lib" "$test" || failed=1
+    # shellcheck disable=SC2086
+    $run "$test" || failed=1
 done
+
+# The fixture hosts: the test program of this machine, the command of the other.
+printf '#!/bin/sh\nexec %s %s "$@"\n' "$run" "$out/cpubind" >"$out/emulated"
+chmod +x "$out/emulated"
+CPUBIND=$out/emulated "$BUILD/san/tests/cli/test_hosts" || failed=1
 exit $failed

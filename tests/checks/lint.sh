@@ -13,7 +13,7 @@ headers=$(find adapters -name '*.h' | sort)
 tests_c=$(find tests -name '*.c' | sort)
 tests_h=$(find tests -name '*.h' | sort)
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
-words='-std=c11 -D_XOPEN_SOURCE=700'
+words='-std=c11 -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700'
 
 # Lists of files and flags are split on purpose.
 # shellcheck disable=SC2086

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,48 @@ static inline command_result command_run(const char *const *words)
         r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     r.out = command_slurp(out);
     r.err = command_slurp(err);
+    return r;
+}
+
+/* Run `words` with stdout on a terminal of `columns`; stderr goes there too. */
+static inline command_result command_run_on_terminal(const char *const *words,
+                                                     unsigned short columns)
+{
+    command_result r = {-1, NULL, NULL};
+    struct winsize size = {24, columns, 0, 0};
+    size_t cap = 1 << 20;
+    size_t n = 0;
+    ssize_t got;
+    int status = 0;
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    pid_t pid;
+    r.out = (char *)malloc(cap);
+    r.err = (char *)calloc(1, 1);
+    if (!r.out || !r.err || master < 0 || grantpt(master) || unlockpt(master) ||
+        ioctl(master, TIOCSWINSZ, &size))
+        abort();
+    pid = fork();
+    if (pid == 0) {
+        int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+        dup2(slave, 0);
+        dup2(slave, 1);
+        dup2(slave, 2);
+        execvp(words[0], (char *const *)words);
+        _exit(127);
+    }
+    /* Read until the other end is closed (EIO) while the command runs. */
+    while (n < cap - 1) {
+        got = read(master, r.out + n, cap - 1 - n);
+        if (got > 0)
+            n += (size_t)got;
+        else if (waitpid(pid, &status, WNOHANG) == pid)
+            break;
+        else
+            usleep(1000);
+    }
+    r.out[n] = '\0';
+    close(master);
+    r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return r;
 }
 

@@ -260,6 +260,93 @@ static void the_map_shows_each_cpu(void **state)
                   "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47\n");
 }
 
+static void the_map_is_coloured_on_a_terminal_that_wants_it(void **state)
+{
+    const char *words[] = {command_path(), "plan", "--root", A2, NULL};
+    command_result r;
+    char *line;
+    (void)state;
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    r = command_run_on_terminal(words, 40);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.out, "\033["));
+    line = strstr(r.out, "node 0 |");
+    assert_non_null(line);
+    command_free(&r);
+    setenv("NO_COLOR", "1", 1);
+    r = command_run_on_terminal(words, 40);
+    unsetenv("NO_COLOR");
+    assert_int_equal(r.status, 0);
+    assert_null(strchr(r.out, '\033'));
+    for (line = strtok(r.out, "\r\n"); line; line = strtok(NULL, "\r\n"))
+        assert_true(strncmp(line, "node ", 5) != 0 || strlen(line) <= 40);
+    command_free(&r);
+    setenv("TERM", "dumb", 1);
+    r = command_run_on_terminal(words, 80);
+    assert_null(strchr(r.out, '\033'));
+    command_free(&r);
+}
+
+/* == This host ============================================================== */
+
+/* An npu-smi of our own on PATH, that prints `text` and exits with `code`. */
+static void stand_in(const char *text, int code)
+{
+    char path[MAX_PATH];
+    FILE *file;
+    nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(mkdir(scratch, 0700), 0);
+    snprintf(path, sizeof path, "%s/npu-smi", scratch);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\ncat <<'END'\n%sEND\nexit %d\n", text, code);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static command_result plan_live(const char *last)
+{
+    char path[MAX_PATH * 2];
+    const char *old = getenv("PATH");
+    command_result r;
+    snprintf(path, sizeof path, "PATH=%s:%s", scratch, old ? old : "/usr/bin:/bin");
+    {
+        const char *words[] = {"env", path, command_path(), "plan", last, NULL};
+        r = command_run(words);
+    }
+    return r;
+}
+
+static void on_this_host_npu_smi_is_run_and_its_words_are_quoted(void **state)
+{
+    command_result r;
+    (void)state;
+    stand_in("dcmi module initialize failed. ret is -8005\n", 187);
+    r = plan_live("--quiet");
+    assert_non_null(strstr(r.err, "ret is -8005"));
+    expect_refusal(r, 3, "it exited with 187");
+    stand_in("There is no NPU card on this server.\n", 0);
+    expect_refusal(plan_live("--quiet"), 1, "finds no NPU");
+}
+
+/* An A3 of one NPU gets all that this process may use, or is refused for having too few. */
+static void on_this_host_the_cpus_are_those_of_this_process(void **state)
+{
+    command_result r;
+    (void)state;
+    stand_in("\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+             "\t0        0         0               0             Ascend910\n",
+             0);
+    r = plan_live("--npus=0");
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 5)
+        assert_int_equal(r.status, 1);
+    else
+        assert_true(r.status == 0 || r.status == 1);
+    assert_non_null(strstr(r.status == 0 ? r.out : r.err, "allowed"));
+    command_free(&r);
+}
+
 /* == The host =============================================================== */
 
 static void a_machine_without_npu_smi_names_the_ways_out(void **state)
@@ -514,6 +601,9 @@ int main(void)
         cmocka_unit_test(json_has_the_keys_in_their_order),
         cmocka_unit_test(the_map_is_no_wider_than_the_screen),
         cmocka_unit_test(the_map_shows_each_cpu),
+        cmocka_unit_test(the_map_is_coloured_on_a_terminal_that_wants_it),
+        cmocka_unit_test(on_this_host_npu_smi_is_run_and_its_words_are_quoted),
+        cmocka_unit_test(on_this_host_the_cpus_are_those_of_this_process),
         cmocka_unit_test(a_machine_without_npu_smi_names_the_ways_out),
         cmocka_unit_test(no_running_npu_names_both_ways_out),
         cmocka_unit_test(a_folder_or_fixture_that_is_not_there_exits_with_3),
