@@ -53,6 +53,17 @@ static int is_name(const char *name)
     return name[0] && name[0] != '.' && name[strspn(name, allowed)] == '\0';
 }
 
+/* 0 when `folder`/`place`/`name`, put into `out`, is a folder. */
+static int try_place(const char *folder, const char *place, const char *name, char *out,
+                     size_t size)
+{
+    struct stat info;
+    int length = snprintf(out, size, "%s/%s/%s", folder, place, name);
+    if (length < 0 || (size_t)length >= size)
+        return ENAMETOOLONG;
+    return stat(out, &info) == 0 && S_ISDIR(info.st_mode) ? 0 : ENOENT;
+}
+
 int cpubind_linux_find_fixture(const char *name, char *out, size_t size)
 {
     static const char *const places[] = {"../fixtures/hosts", "../../fixtures/hosts",
@@ -67,16 +78,12 @@ int cpubind_linux_find_fixture(const char *name, char *out, size_t size)
         return errno;
     program[n] = '\0';
     slash = strrchr(program, '/');
-    if (!slash)
-        return ENOENT;
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        struct stat info;
-        int length = snprintf(out, size, "%s/%s/%s", program, places[i], name);
-        if (length < 0 || (size_t)length >= size)
-            return ENAMETOOLONG;
-        if (stat(out, &info) == 0 && S_ISDIR(info.st_mode))
-            return 0;
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
+        int error = try_place(program, places[i], name, out, size);
+        if (error != ENOENT)
+            return error;
     }
-    return ENOENT;
+    return try_place(".", "fixtures/hosts", name, out, size);
 }

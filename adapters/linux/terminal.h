@@ -19,7 +19,7 @@ int cpubind_linux_has_colour(int fd);
 
 /* The folder of fixture host `name`, for a program that runs from its build folder or is
  * installed: fixtures/hosts/ one or two folders above the program's, else
- * ../share/cpubind/hosts/ beside it.
+ * ../share/cpubind/hosts/ beside it, else fixtures/hosts/ in the current folder.
  *   in      name: letters, digits, ".", "_" and "-", no dot first
  *   out     out: the path, NUL-terminated
  *   returns 0; EINVAL for a name that is none; ENOENT when there is no such folder;

@@ -723,6 +723,7 @@ static cpubind_problem_code npus_from_rows(reader *r, const cpubind_npusmi_topo 
         cpubind_npu npu = {topo->row[i].id, topo->row[i].id, 0, -1, 0, 0, 0};
         if (topo->label == CPUBIND_NPUSMI_LABEL_PHY)
             npu.phy = npu.logic;
+        f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
         (void)insert_npu(f, &npu);
     }
     return CPUBIND_PROBLEM_NONE;

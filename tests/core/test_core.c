@@ -940,6 +940,7 @@ static void a_slot_outside_the_total_is_unknown(void **state)
 static void two_wanted_devices_with_one_slot_are_refused(void **state)
 {
     static const int32_t slot[] = {3, 1, 3};
+    static const int32_t lowest[] = {1, 1, 3};
     rig r = rig_open("0-39", "0", "0-39", "- - -");
     (void)state;
     r.devices.slot = slot;
@@ -951,6 +952,10 @@ static void two_wanted_devices_with_one_slot_are_refused(void **state)
     assert_no_answer(&r);
     rig_plan(&r, "0-1");
     assert_pools(&r, 2, "30-39 10-19");
+    r.devices.slot = lowest;
+    rig_plan(&r, NULL);
+    assert_fault(&r, CPUBIND_ERR_OVERLAP, 1, 0, 0);
+    assert_int_equal(r.fault.other, 0);
     rig_close(&r);
 }
 

@@ -1,0 +1,99 @@
+/* test_collision.c - different pools with equal signs are told apart
+ * SPDX-License-Identifier: MIT
+ *
+ * Pools are grouped by a sign, the sum of marks of their atoms. Two that differ and have one
+ * sign are rare enough that no random host meets them, so they are looked for here, with the
+ * mark of the header itself.
+ */
+#define CPUBIND_STATIC
+#include "../../cpubind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CPUS 1600
+
+typedef struct pair {
+    int32_t sign, a, b;
+} pair;
+
+static int by_sign(const void *left, const void *right)
+{
+    const pair *l = (const pair *)left;
+    const pair *r = (const pair *)right;
+    return (l->sign > r->sign) - (l->sign < r->sign);
+}
+
+/* Two pairs of an even and an odd atom, four different ones, with one sum of marks. */
+static int find_collision(pair *first, pair *second)
+{
+    int32_t n = CPUS / 2 * (CPUS / 2);
+    pair *all = (pair *)malloc((size_t)n * sizeof *all);
+    int found = 0;
+    assert_non_null(all);
+    n = 0;
+    for (int32_t a = 0; a < CPUS; a += 2)
+        for (int32_t b = 1; b < CPUS; b += 2) {
+            all[n].sign = cpubind_priv_add_mark(cpubind_priv_mark(a), cpubind_priv_mark(b));
+            all[n].a = a < b ? a : b;
+            all[n++].b = a < b ? b : a;
+        }
+    qsort(all, (size_t)n, sizeof *all, by_sign);
+    for (int32_t i = 1; i < n && !found; i++) {
+        *first = all[i - 1];
+        *second = all[i];
+        found = first->sign == second->sign && first->a != second->a && first->b != second->b &&
+                first->a != second->b && first->b != second->a;
+    }
+    free(all);
+    return found;
+}
+
+static void pools_with_one_sign_are_told_apart(void **state)
+{
+    static int32_t cpu[CPUS], node[CPUS], work[CPUBIND_PLAN_WORK(CPUS, 2, 2, 4)];
+    const int32_t node_id[] = {0, 1};
+    const int32_t near_row[] = {0, 2, 4};
+    int32_t near_cpu[4], out[CPUS], row[3];
+    pair first, second;
+    cpubind_host host = {cpu, node, node_id, CPUS, 2};
+    cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
+    cpubind_policy policy;
+    cpubind_plan plan;
+    (void)state;
+    assert_true(find_collision(&first, &second));
+    for (int32_t i = 0; i < CPUS; i++) {
+        cpu[i] = i;
+        node[i] = i % 2; /* every CPU is an atom of its own */
+    }
+    near_cpu[0] = first.a;
+    near_cpu[1] = first.b;
+    near_cpu[2] = second.a;
+    near_cpu[3] = second.b;
+    memset(&policy, 0, sizeof policy);
+    policy.strategy = CPUBIND_TOPO_AFFINITY;
+    memset(&plan, 0, sizeof plan);
+    plan.cpu = out;
+    plan.row = row;
+    plan.work = work;
+    plan.cap_cpu = CPUS;
+    plan.cap_work = (int32_t)(sizeof work / sizeof *work);
+    assert_int_equal(cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL),
+                     CPUBIND_OK);
+    assert_int_equal(plan.overlap, CPUBIND_FOUND_NONE);
+    assert_memory_equal(out, near_cpu, sizeof near_cpu);
+    assert_int_equal(row[1], 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pools_with_one_sign_are_told_apart),
+    };
+    return cmocka_run_group_tests_name("collision", tests, NULL, NULL);
+}
