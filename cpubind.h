@@ -1602,7 +1602,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_map *map, const
     const cpubind_host *host = map->host;
     cpubind_plan *plan = map->plan;
     int32_t total = map->devices->total ? map->devices->total : map->n_device;
-    int32_t n = 0;
+    int32_t n;
     cpubind_status status =
         cpubind_priv_check_size(map, cpubind_priv_wanted(want, 0), host->n_cpu / total);
     if (status == CPUBIND_OK)
@@ -1628,7 +1628,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_map *map, const
         if (n > plan->cap_cpu)
             return CPUBIND_ERR_SPACE;
     }
-    plan->row[map->n_want] = n;
+    plan->row[map->n_want] = plan->n_cpu;
     plan->strategy = CPUBIND_GLOBAL_SLICE;
     plan->overlap = CPUBIND_FOUND_NONE;
     plan->n_checked = total;

@@ -213,7 +213,7 @@ static void extend(const model_host *h, const model_set *allowed, const model_se
 void model_topo_affinity(const model_host *h, model_plan *out)
 {
     model_set allowed = allowed_set(h);
-    model_set wide[MODEL_DEVICES];
+    model_set *wide = out->wide;
     memset(out, 0, sizeof *out);
     for (int32_t d = 0; d < h->n_device; d++) {
         for (int32_t i = h->row[d]; i < h->row[d + 1]; i++)

@@ -33,6 +33,7 @@ typedef struct model_host {
 /* Pools of all devices with a home, by the rule as it stands (4.2), before overlap. */
 typedef struct model_plan {
     model_set home[MODEL_DEVICES];
+    model_set wide[MODEL_DEVICES]; /* extended, before equal ones are shared */
     model_set pool[MODEL_DEVICES];
     int32_t overlap;   /* 1 when two pools share a CPU */
     int32_t a, b, cpu; /* then: two devices that share a CPU */

@@ -1273,6 +1273,9 @@ static void clusters_are_cut_in_ascending_order_of_devices(void **state)
     r.policy.cluster = 16;
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "32-47 48-63");
+    r.policy.cluster = 1;
+    rig_plan(&r, NULL);
+    assert_pools(&r, 2, "32 33");
     rig_close(&r);
 }
 
