@@ -169,16 +169,43 @@ static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_asc
     free(t.cell);
 }
 
-/* Over which NPUs overlap was looked for: all that have an allowed CPU near, or all slices. */
-static void print_findings(FILE *out, const cpubind_facts *facts,
+/* Whether the affinity of an NPU meets the allowed CPUs. */
+static int has_home(const cpubind_facts *facts, const cpubind_npu *npu)
+{
+    int32_t n = 0;
+    cpubind_status status =
+        cpubind_intersect(facts->affinity + npu->affinity_first, npu->affinity_count,
+                          facts->cpu, facts->n_cpu, NULL, 0, &n);
+    return (status == CPUBIND_OK || status == CPUBIND_ERR_SPACE) && n > 0;
+}
+
+/* Over which NPUs overlap was looked for: those with a home, hidden ones too, or all slices. */
+static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                        cli_text *out)
+{
+    int32_t ids[CPUBIND_MAX_DEVICES];
+    int32_t n = 0;
+    if (plan->core.strategy == CPUBIND_GLOBAL_SLICE) {
+        cli_add(out, "all %d NPUs that slices are cut for", (int)plan->total);
+        return;
+    }
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].affinity_count > 0 && has_home(facts, &facts->npu[i]))
+            ids[n++] = facts->npu[i].logic;
+    cli_add(out, "NPUs ");
+    cli_add_list(out, ids, n);
+}
+
+static void print_findings(FILE *out, const cpubind_facts *facts, const cli_options *options,
                            const cpubind_ascend_plan *plan)
 {
     cli_text text = {"", 0};
-    cli_add(&text, "overlap: %s, checked over %d NPUs (device type %s, allowed CPUs ",
-            cli_finding_word(plan->core.overlap), (int)plan->core.n_checked,
-            cpubind_type_word(facts->type));
+    cli_add(&text, "device type %s, allowed CPUs ", cpubind_type_word(facts->type));
     cli_add_list(&text, facts->cpu, facts->n_cpu);
-    cli_add(&text, ")");
+    cli_add(&text, ", rank %d drives NPU %d\noverlap: %s, checked over ",
+            (int)options->request.rank, (int)facts->npu[plan->want[plan->rank_row]].logic,
+            cli_finding_word(plan->core.overlap));
+    add_checked(facts, plan, &text);
     if (plan->n_spare > 0) {
         cli_add(&text, "\nUVB polling threads of the host: CPUs ");
         cli_add_list(&text, plan->spare, plan->n_spare);
@@ -196,7 +223,7 @@ void cli_print_text(FILE *out, const cpubind_facts *facts, const cli_options *op
     fputs("\n", out);
     print_table(out, facts, plan);
     fputs("\n", out);
-    print_findings(out, facts, plan);
+    print_findings(out, facts, options, plan);
     fputs("\n", out);
     cli_print_map(out, facts, plan, cpubind_linux_columns(fd), cpubind_linux_has_colour(fd));
 }

@@ -67,6 +67,7 @@ static cpubind_problem_code choose_ours(planner *p)
 {
     const cpubind_facts *f = p->facts;
     int32_t running = 0;
+    int32_t has_table = f->has_processes || p->request->npu != NULL;
     p->out->want = cpubind_arena_ints(p->arena, f->n_npu);
     if (!p->out->want)
         return fail_memory(p);
@@ -78,7 +79,9 @@ static cpubind_problem_code choose_ours(planner *p)
     if (p->out->n_want > 0)
         return CPUBIND_PROBLEM_NONE;
     return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
-                running ? "no running NPU is visible" : "no NPU has a running process");
+                running     ? "no running NPU is visible"
+                : has_table ? "no NPU has a running process"
+                            : "npu-smi info shows no process table");
 }
 
 /* Rank r drives the r-th visible device; one device alone is driven by any rank. */

@@ -878,6 +878,7 @@ static cpubind_problem_code read_processes(reader *r)
     if (status != CPUBIND_TEXT_OK)
         return fail_text(r, INPUT_INFO, answer, &fault);
     check_exit(r, answer);
+    r->facts->has_processes = info.has_process_table;
     return take_processes(r, answer, &info);
 }
 

@@ -124,6 +124,8 @@ typedef struct cpubind_facts {
     cpubind_strategy strategy; /* the one to try first */
     int32_t threads;           /* threads a core, or 0: not known */
     int32_t n_census;          /* NPUs of the host by /sys/bus/pci, or 0: not known */
+    int32_t has_processes;     /* npu-smi info showed a process table; not asked for when the
+                                  request names NPUs */
     int32_t has_phy;           /* every NPU has a phy id */
     const char *visible;       /* text of the visible devices, or NULL: all */
     int32_t visible_len;       /* bytes */

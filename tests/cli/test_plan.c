@@ -395,9 +395,23 @@ static void a_fixture_is_found_beside_the_program(void **state)
     expect_output(RUN("plan", "--fixture", "a3-640cpu-16npu"), "mode=global_slice");
 }
 
+static void a_plan_says_over_which_npus_overlap_was_checked(void **state)
+{
+    (void)state;
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
+                  "overlap: none, checked over NPUs 0,2\n");
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu"),
+                  "overlap: resolved, checked over NPUs 0-7\n");
+    expect_output(RUN("plan", "--root", HOSTS "a3-container-renumbered"),
+                  "overlap: none, checked over all 16 NPUs that slices are cut for\n");
+}
+
 static void a_rank_drives_its_visible_device(void **state)
 {
     (void)state;
+    expect_output(RUN("plan", "--root", A2, "--rank", "5"), "rank 5 drives NPU 5\n");
+    expect_output(RUN("plan", "--root", A2, "--visible", "2,4,6", "--rank", "1"),
+                  "rank 1 drives NPU 4\n");
     expect_refusal(RUN("plan", "--root", A2, "--rank", "8"), 1, "rank 8");
     expect_output(RUN("plan", "--root", A2, "--rank", "7"), "rank=7");
     expect_output(RUN("plan", "--root", A2, "--visible", "5", "--rank", "7"), "NPU5: main");
@@ -609,6 +623,7 @@ int main(void)
         cmocka_unit_test(a_folder_or_fixture_that_is_not_there_exits_with_3),
         cmocka_unit_test(under_json_an_error_is_an_object_too),
         cmocka_unit_test(a_fixture_is_found_beside_the_program),
+        cmocka_unit_test(a_plan_says_over_which_npus_overlap_was_checked),
         cmocka_unit_test(a_rank_drives_its_visible_device),
         cmocka_unit_test(a_bad_list_of_allowed_cpus_is_placed),
         cmocka_unit_test(an_empty_list_of_allowed_cpus_is_refused),

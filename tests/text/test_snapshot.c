@@ -533,6 +533,31 @@ static void a_process_on_an_unknown_chip_is_a_fault_of_the_table(void **state)
     drop(&a);
 }
 
+static void a_missing_process_table_is_told_from_an_empty_one(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+        "| No running processes found in NPU 4                                              "
+        "|\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_string_equal(a.problem.what, "no NPU has a running process");
+    drop(&a);
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4     910B4               | OK            | 88.4        46                   |\n"
+        "| 0                         | 0000:C1:00.0  | 0           0    / 0             |\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_string_equal(a.problem.what, "npu-smi info shows no process table");
+    drop(&a);
+}
+
 static void the_rank_follows_the_order_of_the_visible_devices(void **state)
 {
     memory_host h = small_a2();
@@ -654,6 +679,7 @@ int main(void)
         cmocka_unit_test(old_kernels_show_masks_and_cpus_one_by_one),
         cmocka_unit_test(nodes_come_from_lscpu_when_sys_has_none),
         cmocka_unit_test(a_process_on_an_unknown_chip_is_a_fault_of_the_table),
+        cmocka_unit_test(a_missing_process_table_is_told_from_an_empty_one),
         cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
         cmocka_unit_test(named_npus_need_no_process_table),
         cmocka_unit_test(every_input_that_fails_is_named),
