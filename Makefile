@@ -13,19 +13,21 @@ WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
 
-SOURCES   := $(sort $(wildcard adapters/text/*.c adapters/linux/*.c adapters/cli/*.c))
+SOURCES   := $(sort $(wildcard adapters/*/*.c))
 TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))
 LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
+SQLITE    := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/sqlite/%,$(SOURCES)))
 CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
 CORE      := $(BUILD)/obj/cpubind.o
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/linux/test_*.c \
-               tests/cli/test_*.c))
+               tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
-SCRIPTS    = tests/packaging/packaging.sh tests/checks/layers.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/sqlite/pack.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/readme.sh tests/checks/lint.sh tests/checks/arm64.sh
 
-.PHONY: all help run check bench install clean deps-run deps-check deps-bench tests arm64-tests lib
+.PHONY: all help run check bench fixtures install clean deps-run deps-check deps-bench \
+        deps-fixtures tests arm64-tests lib
 
 all: $(BUILD)/cpubind ## build/cpubind
 
@@ -49,6 +51,10 @@ bench: deps-bench ## measure, as ratios in one run
 	@$(BUILD)/bench
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 
+fixtures: deps-fixtures ## the fixture hosts as one database, BUILD/fixtures.db
+	@mkdir -p $(BUILD)
+	@fixtures/pack.sh fixtures/hosts $(BUILD)/fixtures.db
+
 install: $(BUILD)/cpubind ## into DESTDIR/PREFIX: the command, the header, the fixture hosts
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
@@ -61,14 +67,14 @@ lib: $(BUILD)/libcpubind.so ## the core as a shared library
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-bench:
+deps-run deps-check deps-bench deps-fixtures:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/%,$(TEST_BINS))
 
-$(BUILD)/cpubind: $(CLI) $(LINUX) $(TEXT) $(CORE)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -o $@
+$(BUILD)/cpubind: $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -o $@
 
 $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -99,6 +105,9 @@ $(BUILD)/tests/text/%: $(BUILD)/obj/tests/text/%.o $(TEXT) $(CORE)
 $(BUILD)/tests/linux/%: $(BUILD)/obj/tests/linux/%.o $(LINUX) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
+$(BUILD)/tests/sqlite/%: $(BUILD)/obj/tests/sqlite/%.o $(SQLITE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -lsqlite3 -o $@
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@

@@ -22,6 +22,7 @@ enum cli_exit {
 typedef struct cli_options {
     const char *root;    /* a snapshot folder, or NULL */
     const char *fixture; /* the name of a fixture host, or NULL */
+    const char *db;      /* the corpus that has it, or NULL: the host folders */
     cpubind_request request;
     int32_t npu[CPUBIND_MAX_DEVICES]; /* --npus; request.npu points here */
     int json, quiet;

@@ -35,6 +35,7 @@ void cli_print_plan_help(FILE *out)
           "Which host (default: this one):\n"
           "  --root DIR            a snapshot folder: proc/, sys/ and cmd/ of a host\n"
           "  --fixture NAME        a host that came with cpubind, such as a2-192cpu-8npu\n"
+          "  --db FILE             the corpus that has the fixture\n"
           "\n"
           "Which NPUs:\n"
           "  --npus LIST           logic ids, such as 0-3,6, instead of the process table\n"
@@ -150,10 +151,11 @@ static int read_rank(const char *text, cli_options *o)
     return -1;
 }
 
-enum option_id { ROOT = 256, FIXTURE, TYPE, NPUS, VISIBLE, RANK, STRATEGY, OVERLAP };
+enum option_id { ROOT = 256, FIXTURE, DB, TYPE, NPUS, VISIBLE, RANK, STRATEGY, OVERLAP };
 
 static const struct option long_options[] = {{"root", required_argument, NULL, ROOT},
                                              {"fixture", required_argument, NULL, FIXTURE},
+                                             {"db", required_argument, NULL, DB},
                                              {"device-type", required_argument, NULL, TYPE},
                                              {"npus", required_argument, NULL, NPUS},
                                              {"visible", required_argument, NULL, VISIBLE},
@@ -174,6 +176,9 @@ static int take_option(int id, cli_options *o)
         return -1;
     case FIXTURE:
         o->fixture = optarg;
+        return -1;
+    case DB:
+        o->db = optarg;
         return -1;
     case TYPE:
         return choose_type(optarg, o);
@@ -221,5 +226,7 @@ int cli_read_options(int argc, char **argv, cli_options *out)
         return usage("this word is no option", argv[optind]);
     if (out->root && out->fixture)
         return usage("--root and --fixture each name a host; give one", out->fixture);
+    if (out->db && !out->fixture)
+        return usage("--db needs the name of a host, --fixture NAME", out->db);
     return -1;
 }

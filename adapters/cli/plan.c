@@ -7,6 +7,7 @@
 
 #include "../linux/source.h"
 #include "../linux/terminal.h"
+#include "../sqlite/corpus.h"
 #include "cli.h"
 
 #define MAX_PATH    4096
@@ -16,7 +17,9 @@
 /* Everything that one run holds. */
 typedef struct run {
     cli_options options;
-    cpubind_linux_host *host;
+    cpubind_linux_host *host; /* one of the two is open */
+    cpubind_corpus_host *fixture;
+    cpubind_source source;
     cpubind_arena arena;
     cpubind_facts facts;
     cpubind_problem problem;
@@ -33,21 +36,65 @@ static int report(const run *r, const char *text)
     return (int)cpubind_problem_exit(r->problem.code);
 }
 
+static int report_unreadable(run *r, const cli_text *text)
+{
+    r->problem.code = CPUBIND_PROBLEM_UNREADABLE;
+    r->problem.offset = r->problem.npu = r->problem.other = r->problem.cpu = -1;
+    return report(r, text->text);
+}
+
 static int fail_to_open(run *r, const char *what, const char *name, int error)
 {
     cli_text text = {"", 0};
-    r->problem.code = CPUBIND_PROBLEM_UNREADABLE;
-    r->problem.offset = r->problem.npu = r->problem.other = r->problem.cpu = -1;
     cli_add(&text, "%s \"%s\" cannot be opened: %s", what, name, strerror(error));
-    return report(r, text.text);
+    return report_unreadable(r, &text);
+}
+
+static int fail_in_corpus(run *r, cpubind_corpus_status status,
+                          const cpubind_corpus_fault *fault)
+{
+    cli_text text = {"", 0};
+    cli_add(&text, "the fixture \"%s\" in \"%s\": %s: %s", r->options.fixture, r->options.db,
+            cpubind_corpus_status_text(status), fault->what);
+    if (fault->message[0])
+        cli_add(&text, " (%s)", fault->message);
+    if (fault->error)
+        cli_add(&text, ": %s", strerror(fault->error));
+    return report_unreadable(r, &text);
+}
+
+static int open_in_corpus(run *r)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus *corpus = NULL;
+    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
+    if (!cpubind_linux_is_file(r->options.db))
+        return fail_to_open(r, "the corpus", r->options.db, errno);
+    status = cpubind_corpus_open(r->options.db, &corpus, &fault);
+    if (status == CPUBIND_CORPUS_OK)
+        status = cpubind_corpus_open_host(corpus, r->options.fixture, &r->fixture, &fault);
+    cpubind_corpus_close(corpus);
+    if (status != CPUBIND_CORPUS_OK)
+        return fail_in_corpus(r, status, &fault);
+    r->source = cpubind_corpus_source(r->fixture);
+    return CLI_DONE;
+}
+
+/* What an open of adapters/linux came to. */
+static int take_host(run *r, const char *what, const char *name, cpubind_linux_status status,
+                     const cpubind_linux_fault *fault)
+{
+    if (status != CPUBIND_LINUX_OK)
+        return fail_to_open(r, what, name, fault->error);
+    r->source = cpubind_linux_source(r->host);
+    return CLI_DONE;
 }
 
 static int open_folder(const char *what, const char *name, const char *path, run *r)
 {
     cpubind_linux_fault fault = {0, ""};
-    if (cpubind_linux_open_folder(path, NULL, &r->host, &fault) == CPUBIND_LINUX_OK)
-        return CLI_DONE;
-    return fail_to_open(r, what, name, fault.error);
+    cpubind_linux_status status = cpubind_linux_open_folder(path, NULL, &r->host, &fault);
+    return take_host(r, what, name, status, &fault);
 }
 
 static int open_fixture(const char *name, run *r)
@@ -62,14 +109,15 @@ static int open_fixture(const char *name, run *r)
 static int open_host(run *r)
 {
     cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_status status;
+    if (r->options.db)
+        return open_in_corpus(r);
     if (r->options.fixture)
         return open_fixture(r->options.fixture, r);
     if (r->options.root)
         return open_folder("the folder", r->options.root, r->options.root, r);
-    if (cpubind_linux_open_live(CPUBIND_LIVE_LIMIT_MS, NULL, &r->host, &fault) ==
-        CPUBIND_LINUX_OK)
-        return CLI_DONE;
-    return fail_to_open(r, "the folder", "/", fault.error);
+    status = cpubind_linux_open_live(CPUBIND_LIVE_LIMIT_MS, NULL, &r->host, &fault);
+    return take_host(r, "the folder", "/", status, &fault);
 }
 
 /* npu-smi can take seconds: say so on a terminal, and take it back. */
@@ -82,9 +130,8 @@ static void show_progress(const run *r, const char *text)
 
 static cpubind_problem_code make(run *r)
 {
-    cpubind_source source = cpubind_linux_source(r->host);
-    cpubind_problem_code code =
-        cpubind_snapshot_read(&source, &r->options.request, &r->arena, &r->facts, &r->problem);
+    cpubind_problem_code code = cpubind_snapshot_read(&r->source, &r->options.request,
+                                                      &r->arena, &r->facts, &r->problem);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_ascend_make_plan(&r->facts, &r->options.request, &r->arena, &r->plan,
                                         &r->problem);
@@ -154,6 +201,7 @@ int cli_plan(int argc, char **argv)
     show_progress(&r, "\r\033[K");
     status = code == CPUBIND_PROBLEM_NONE ? print_plan(&r) : print_problem(&r);
     cpubind_linux_close(r.host);
+    cpubind_corpus_close_host(r.fixture);
     free(r.arena.base);
     return status;
 }

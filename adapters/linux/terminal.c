@@ -46,6 +46,15 @@ int cpubind_linux_has_colour(int fd)
     return isatty(fd) && !(no_colour && no_colour[0]) && term && strcmp(term, "dumb") != 0;
 }
 
+int cpubind_linux_is_file(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return 0;
+    errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    return S_ISREG(info.st_mode);
+}
+
 static int is_name(const char *name)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

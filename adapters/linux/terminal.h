@@ -17,6 +17,10 @@ int32_t cpubind_linux_columns(int fd);
  * to anything but "dumb". */
 int cpubind_linux_has_colour(int fd);
 
+/* Whether a path leads to a regular file; errno says why not (EINVAL: something else, such
+ * as a FIFO, which would be waited for). */
+int cpubind_linux_is_file(const char *path);
+
 /* The folder of fixture host `name`, for a program that runs from its build folder or is
  * installed: fixtures/hosts/ one or two folders above the program's, else
  * ../share/cpubind/hosts/ beside it, else fixtures/hosts/ in the current folder.

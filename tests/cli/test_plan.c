@@ -406,6 +406,37 @@ static void a_plan_says_over_which_npus_overlap_was_checked(void **state)
                   "overlap: none, checked over all 16 NPUs that slices are cut for\n");
 }
 
+/* The same bytes from a folder and from a row. */
+static void a_host_in_a_corpus_gets_the_plan_of_its_folder(void **state)
+{
+    static const char *const hosts[] = {"a2-192cpu-4node-8npu", "a3-container-renumbered",
+                                        "950-smt2-640cpu", "driver-broken", "a2-cut-output"};
+    char db[MAX_PATH];
+    const char *pack[] = {"fixtures/pack.sh", "fixtures/hosts", db, NULL};
+    command_result r;
+    (void)state;
+    nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(mkdir(scratch, 0700), 0);
+    snprintf(db, sizeof db, "%s/corpus.db", scratch);
+    r = command_run(pack);
+    if (r.status != 0)
+        fail_msg("%s", r.err);
+    command_free(&r);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        command_result folder = RUN("plan", "--fixture", hosts[i], "--json");
+        command_result row = RUN("plan", "--fixture", hosts[i], "--db", db, "--json");
+        assert_int_equal(row.status, folder.status);
+        assert_string_equal(row.out, folder.out);
+        command_free(&folder);
+        command_free(&row);
+    }
+    expect_refusal(RUN("plan", "--fixture", "nobody", "--db", db), 3, "no host of this name");
+    expect_refusal(RUN("plan", "--fixture", "nobody", "--db", "Makefile"), 3, "no SQLite");
+    expect_refusal(RUN("plan", "--fixture", "nobody", "--db", "tests"), 3, "Is a directory");
+    expect_refusal(RUN("plan", "--fixture", "nobody", "--db", "/nowhere"), 3, "No such file");
+    expect_refusal(RUN("plan", "--db", db), 2, "--fixture NAME");
+}
+
 static void a_rank_drives_its_visible_device(void **state)
 {
     (void)state;
@@ -624,6 +655,7 @@ int main(void)
         cmocka_unit_test(under_json_an_error_is_an_object_too),
         cmocka_unit_test(a_fixture_is_found_beside_the_program),
         cmocka_unit_test(a_plan_says_over_which_npus_overlap_was_checked),
+        cmocka_unit_test(a_host_in_a_corpus_gets_the_plan_of_its_folder),
         cmocka_unit_test(a_rank_drives_its_visible_device),
         cmocka_unit_test(a_bad_list_of_allowed_cpus_is_placed),
         cmocka_unit_test(an_empty_list_of_allowed_cpus_is_refused),

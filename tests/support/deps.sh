@@ -1,16 +1,20 @@
 #!/bin/sh
 # deps.sh - what a target needs from Debian
 #
-#   tests/support/deps.sh run|check|bench
+#   tests/support/deps.sh run|check|bench|fixtures
 #
 # Installs what is missing when it may (root with apt-get), else prints the one line that does
 # and stops. A machine that has everything is left alone.
 
 run='cc:gcc
 /usr/include/stdio.h:libc6-dev
-/usr/include/jansson.h:libjansson-dev'
+/usr/include/jansson.h:libjansson-dev
+/usr/include/sqlite3.h:libsqlite3-dev'
+
+fixtures='sqlite3:sqlite3'
 
 check="$run
+$fixtures
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
@@ -30,7 +34,8 @@ case $1 in
 run) needs=$run ;;
 check) needs=$check ;;
 bench) needs=$bench ;;
-*) echo "usage: deps.sh run|check|bench" >&2 && exit 2 ;;
+fixtures) needs=$fixtures ;;
+*) echo "usage: deps.sh run|check|bench|fixtures" >&2 && exit 2 ;;
 esac
 
 missing=

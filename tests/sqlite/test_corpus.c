@@ -1,0 +1,1066 @@
+/* test_corpus.c - the corpus as a source of hosts
+ * SPDX-License-Identifier: MIT
+ *
+ * Every database is made here, from fixtures/schema.sql. SQLite runs on an allocator that
+ * counts, fails when told to, and has no pool of its own, so that the sanitizers see each
+ * allocation. No test may leave memory, a descriptor or a child behind.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sqlite3.h>
+
+#include "../../adapters/sqlite/corpus.h"
+#include "../linux/scratch.h"
+
+typedef struct fixture {
+    scratch s;
+    char path[SCRATCH_PATH * 2];
+    char schema[16384];
+    sqlite3 *db; /* to make the database with; closed before it is read */
+    cpubind_corpus *corpus;
+    cpubind_corpus_host *host;
+    cpubind_corpus_fault fault;
+    int descriptors;
+    sqlite3_int64 memory;
+} fixture;
+
+static fixture f;
+
+/* == an allocator that fails == */
+
+static sqlite3_mem_methods real;
+static int countdown; /* allocations until one fails; 0: none does */
+static int has_failed;
+
+static int must_fail(void)
+{
+    if (countdown == 0 || --countdown > 0)
+        return 0;
+    has_failed = 1;
+    return 1;
+}
+
+static void *failing_malloc(int n)
+{
+    return must_fail() ? NULL : real.xMalloc(n);
+}
+
+static void *failing_realloc(void *old, int n)
+{
+    return must_fail() ? NULL : real.xRealloc(old, n);
+}
+
+static void configure(void)
+{
+    scratch_need(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real) == SQLITE_OK, "GETMALLOC");
+    sqlite3_mem_methods failing = real;
+    failing.xMalloc = failing_malloc;
+    failing.xRealloc = failing_realloc;
+    scratch_need(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing) == SQLITE_OK, "MALLOC");
+    scratch_need(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) == SQLITE_OK, "LOOKASIDE");
+    scratch_need(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1) == SQLITE_OK, "MEMSTATUS");
+    scratch_need(sqlite3_initialize() == SQLITE_OK, "sqlite3_initialize");
+}
+
+/* == databases == */
+
+static void sql(const char *text)
+{
+    char *error = NULL;
+    if (sqlite3_exec(f.db, text, NULL, NULL, &error) != SQLITE_OK) {
+        fprintf(stderr, "%s\n%s\n", text, error);
+        abort();
+    }
+}
+
+static void make_empty(void)
+{
+    scratch_need(sqlite3_open(f.path, &f.db) == SQLITE_OK, f.path);
+}
+
+static void made(void)
+{
+    scratch_need(sqlite3_close(f.db) == SQLITE_OK, "sqlite3_close");
+    f.db = NULL;
+}
+
+static void add_host(const char *name)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "INSERT INTO hosts VALUES ('%s', 'a product', 'synthetic', 'none', 'a note')",
+             name);
+    sql(text);
+}
+
+/* The schema does not look into the sum: a number will do. */
+static void add_content(int number, const void *bytes, int n)
+{
+    sqlite3_stmt *insert = NULL;
+    char sum[65];
+    snprintf(sum, sizeof sum, "%064d", number);
+    sqlite3_prepare_v2(f.db, "INSERT INTO contents VALUES (?1, ?2)", -1, &insert, NULL);
+    sqlite3_bind_text(insert, 1, sum, -1, SQLITE_STATIC);
+    if (bytes)
+        sqlite3_bind_blob(insert, 2, bytes, n, SQLITE_STATIC);
+    else
+        sqlite3_bind_zeroblob(insert, 2, n);
+    scratch_need(sqlite3_step(insert) == SQLITE_DONE, "INSERT INTO contents");
+    sqlite3_finalize(insert);
+}
+
+static int try_input(const char *host, const char *name, int number, int exit_code)
+{
+    sqlite3_stmt *insert = NULL;
+    char sum[65];
+    snprintf(sum, sizeof sum, "%064d", number);
+    sqlite3_prepare_v2(f.db, "INSERT INTO inputs VALUES (?1, ?2, ?3, ?4)", -1, &insert, NULL);
+    sqlite3_bind_text(insert, 1, host, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 2, name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 3, sum, -1, SQLITE_STATIC);
+    sqlite3_bind_int(insert, 4, exit_code);
+    sqlite3_step(insert);
+    return sqlite3_finalize(insert) == SQLITE_OK;
+}
+
+static void add_input(const char *host, const char *name, int number, int exit_code)
+{
+    scratch_need(try_input(host, name, number, exit_code), name);
+}
+
+static void make_tables(void)
+{
+    make_empty();
+    sql("PRAGMA synchronous = OFF");
+    sql(f.schema);
+}
+
+/* Two hosts that share a content, with listings and an exit code. */
+static void make_corpus(void)
+{
+    make_tables();
+    sql("BEGIN");
+    add_host("one");
+    add_host("two");
+    add_content(1, "0-31\n", 5);
+    add_content(2, "refused\n", 8);
+    add_content(3, "", 0);
+    add_content(4, "a\0b", 3);
+    char long_text[9000];
+    memset(long_text, 'x', sizeof long_text);
+    add_content(5, long_text, sizeof long_text);
+    add_input("one", "sys/devices/system/node/node0/cpulist", 1, 0);
+    add_input("one", "sys/devices/system/node/node10/cpulist", 1, 0);
+    add_input("one", "sys/devices/system/node/node0/distance", 4, 0);
+    add_input("one", "sys/devices/system/node/node0-old", 1, 0);
+    add_input("one", "sys/devices/system/node/node2", 1, 0);
+    add_input("one", "sys/devices/system/node/has_cpu", 1, 0);
+    add_input("one", "cmd/npu-smi-info-m.txt", 2, 187);
+    add_input("one", "env", 3, 0);
+    add_input("one", "proc/interrupts", 5, 0);
+    add_input("two", "proc/self/status", 1, 0);
+    sql("COMMIT");
+    made();
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    f.descriptors = open_descriptors();
+    f.memory = sqlite3_memory_used();
+    scratch_make(&f.s);
+    scratch_path(&f.s, "corpus.db", f.path);
+    FILE *file = fopen("fixtures/schema.sql", "re");
+    scratch_need(file != NULL, "fixtures/schema.sql");
+    size_t n = fread(f.schema, 1, sizeof f.schema - 1, file);
+    f.schema[n] = '\0';
+    scratch_need(n < sizeof f.schema - 1, "fixtures/schema.sql");
+    fclose(file);
+    return 0;
+}
+
+static void close_all(void)
+{
+    cpubind_corpus_close_host(f.host);
+    cpubind_corpus_close(f.corpus);
+    f.host = NULL;
+    f.corpus = NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    countdown = 0;
+    close_all();
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() &&
+                   sqlite3_memory_used() == f.memory
+               ? 0
+               : -1;
+}
+
+/* == asking == */
+
+static cpubind_corpus_status open_corpus(void)
+{
+    memset(&f.fault, 0x55, sizeof f.fault);
+    return cpubind_corpus_open(f.path, &f.corpus, &f.fault);
+}
+
+static cpubind_corpus_status open_host(const char *name)
+{
+    memset(&f.fault, 0x55, sizeof f.fault);
+    return cpubind_corpus_open_host(f.corpus, name, &f.host, &f.fault);
+}
+
+static void open_both(const char *name)
+{
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    assert_int_equal(open_host(name), CPUBIND_CORPUS_OK);
+}
+
+static cpubind_input get(const char *name)
+{
+    cpubind_source source = cpubind_corpus_source(f.host);
+    return source.read(source.ctx, name);
+}
+
+static cpubind_input names_in(const char *name)
+{
+    cpubind_source source = cpubind_corpus_source(f.host);
+    return source.list(source.ctx, name);
+}
+
+/* A fault can always be printed. */
+static int is_fault(const cpubind_corpus_fault *fault)
+{
+    const char *end = memchr(fault->message, '\0', sizeof fault->message);
+    if (!fault->what || !*fault->what || !end)
+        return 0;
+    for (const char *c = fault->message; c < end; c++)
+        if (*c < ' ' || *c > '~')
+            return 0;
+    return 1;
+}
+
+static void opening_is(cpubind_corpus_status status, const char *what)
+{
+    f.corpus = (cpubind_corpus *)&f;
+    assert_int_equal(open_corpus(), status);
+    assert_null(f.corpus);
+    assert_true(is_fault(&f.fault));
+    assert_string_equal(f.fault.what, what);
+}
+
+static void host_is(const char *name, cpubind_corpus_status status, const char *what)
+{
+    f.host = (cpubind_corpus_host *)&f;
+    assert_int_equal(open_host(name), status);
+    assert_null(f.host);
+    assert_true(is_fault(&f.fault));
+    assert_string_equal(f.fault.what, what);
+}
+
+/* == answers == */
+
+static void an_input_is_answered_byte_by_byte(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    assert_true(is_text(get("sys/devices/system/node/node0/cpulist"), "0-31\n"));
+    cpubind_input input = get("sys/devices/system/node/node0/distance");
+    assert_int_equal(input.len, 3);
+    assert_memory_equal(input.data, "a\0b", 3);
+    assert_int_equal(get("proc/interrupts").len, 9000);
+}
+
+static void an_empty_input_is_present_without_data(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    assert_true(is_text(get("env"), ""));
+}
+
+static void an_exit_code_belongs_to_its_command(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    assert_true(is_text(get("cmd/npu-smi-info-m.txt"), "refused\n"));
+    assert_int_equal(get("cmd/npu-smi-info-m.txt").exit_code, 187);
+    assert_int_equal(get("env").exit_code, 0);
+}
+
+static void what_no_row_has_is_absent(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    static const char *const absent[] = {"uname",
+                                         "en",
+                                         "env2",
+                                         "ENV",
+                                         "env/x",
+                                         "pro",
+                                         "proc/self/status",
+                                         "zzz",
+                                         "'; DROP TABLE hosts; --"};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        assert_true(is_state(get(absent[i]), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("env"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("uname"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("sys/devices/system/nod"), CPUBIND_INPUT_ABSENT));
+}
+
+static void a_folder_is_listed_in_byte_order_and_is_no_file(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    assert_true(is_text(names_in("sys/devices/system/node"),
+                        "has_cpu\nnode0\nnode0-old\nnode10\nnode2\n"));
+    assert_true(is_text(names_in("sys"), "devices\n"));
+    assert_true(is_text(names_in("sys/devices/system/node/node0"), "cpulist\ndistance\n"));
+    assert_true(is_text(names_in("cmd"), "npu-smi-info-m.txt\n"));
+    assert_true(is_failed(get("sys/devices"), EISDIR, "not a regular file"));
+}
+
+static void a_first_answer_is_repeated(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    cpubind_input file = get("proc/interrupts"), folder = names_in("sys"),
+                  other = names_in("proc");
+    assert_true(is_text(other, "interrupts\n"));
+    scratch_need(sqlite3_open(f.path, &f.db) == SQLITE_OK, f.path);
+    sql("PRAGMA foreign_keys = ON; DELETE FROM hosts");
+    made();
+    assert_ptr_equal(get("proc/interrupts").data, file.data);
+    assert_ptr_equal(names_in("sys").data, folder.data);
+    assert_ptr_equal(names_in("proc").data, other.data);
+}
+
+static void names_outside_the_rules_fail(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    char longest[4200];
+    memset(longest, 'a', sizeof longest);
+    longest[4095] = '\0';
+    assert_true(is_state(get(longest), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in(longest), CPUBIND_INPUT_ABSENT));
+    longest[4095] = 'a';
+    longest[4096] = '\0';
+    const char *const bad[] = {"",   "/env", "env/", "proc//self", "..",   "proc/../env",
+                               NULL, "a\nb", "a/..", "\x1f",       longest};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_true(is_failed(get(bad[i]), EINVAL, "name"));
+        assert_true(is_failed(names_in(bad[i]), EINVAL, "name"));
+    }
+}
+
+static void odd_names_are_names(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"it's", "a b",     "a\"b",          "%s%n",     "a\\b",
+                                      "-x",   "a...b/c", "\xff",          "\xc3\xa4", "*",
+                                      "[a]",  "x;--",    "0000:04:00.0/x"};
+    make_tables();
+    add_host("odd");
+    add_content(1, "x", 1);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        add_input("odd", odd[i], 1, 0);
+    made();
+    open_both("odd");
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        assert_true(is_text(get(odd[i]), "x"));
+    assert_true(is_text(names_in("a...b"), "c\n"));
+}
+
+static void bytes_of_two_hosts_are_stored_once(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("two");
+    assert_true(is_text(get("proc/self/status"), "0-31\n"));
+    assert_true(is_state(get("env"), CPUBIND_INPUT_ABSENT));
+}
+
+static void a_host_lives_without_its_corpus(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    cpubind_corpus_host *one = f.host;
+    assert_int_equal(open_host("two"), CPUBIND_CORPUS_OK);
+    cpubind_corpus_close(f.corpus);
+    f.corpus = NULL;
+    cpubind_source source = cpubind_corpus_source(one);
+    assert_true(is_text(source.read(source.ctx, "env"), ""));
+    assert_true(is_text(names_in("proc"), "self\n"));
+    cpubind_corpus_close_host(one);
+    assert_true(is_text(get("proc/self/status"), "0-31\n"));
+}
+
+static void a_host_without_inputs_answers_nothing(void **state)
+{
+    (void)state;
+    make_tables();
+    add_host("bare");
+    made();
+    open_both("bare");
+    assert_true(is_state(get("env"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("sys"), CPUBIND_INPUT_ABSENT));
+}
+
+/* == the schema == */
+
+static void the_schema_refuses_what_the_seam_does_not_know(void **state)
+{
+    (void)state;
+    make_tables();
+    sql("PRAGMA foreign_keys = ON");
+    add_host("one");
+    add_content(1, "x", 1);
+    static const char *const bad[] = {"",    "/a",   "a/",     "a//b", ".",      "..",
+                                      "a/.", "../a", "a/../b", "a\nb", "a/\x01", "\x1f"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(try_input("one", bad[i], 1, 0));
+    assert_false(try_input("one", "cmd/a.txt", 1, 256));
+    assert_false(try_input("one", "cmd/a.txt", 1, -1));
+    assert_false(try_input("one", "env", 1, 1));
+    assert_false(try_input("one", "env", 2, 0));
+    assert_false(try_input("two", "env", 1, 0));
+    assert_true(try_input("one", "env", 1, 0));
+    assert_false(try_input("one", "env", 1, 0));
+    static const char *const refused[] = {
+        "INSERT INTO hosts VALUES ('a/b', 'p', 'synthetic', 'none', 'n')",
+        "INSERT INTO hosts VALUES ('', 'p', 'synthetic', 'none', 'n')",
+        "INSERT INTO hosts VALUES ('.a', 'p', 'synthetic', 'none', 'n')",
+        "INSERT INTO hosts VALUES ('a', 'p', 'guessed', 'none', 'n')",
+        "INSERT INTO hosts VALUES ('a', 'p', 'synthetic', 'none', '')",
+        "INSERT INTO contents VALUES ('00', x'00')",
+        "INSERT INTO contents VALUES (printf('%064d', 9), 'text')",
+        "INSERT INTO inputs VALUES ('one', 'a'||char(0)||'b', printf('%064d', 1), 0)",
+        "INSERT INTO inputs VALUES ('one', 'a', printf('%064d', 1), 'x')",
+        "INSERT INTO expectations VALUES ('one', 'a', '{')",
+        "INSERT INTO expectations VALUES ('one', 'a', '{\"args\": [], \"exit\": 0}')",
+        "INSERT INTO expectations VALUES ('one', 'a',"
+        " '{\"args\": [], \"exit\": 0, \"plan\": {}, \"error\": {}}')",
+        "INSERT INTO expectations VALUES ('none', 'a',"
+        " '{\"args\": [], \"exit\": 0, \"plan\": {}}')",
+        "DELETE FROM contents",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_not_equal(sqlite3_exec(f.db, refused[i], NULL, NULL, NULL), SQLITE_OK);
+    sql("INSERT INTO expectations VALUES ('one', 'a',"
+        " '{\"args\": [], \"exit\": 1, \"error\": {}}'); DELETE FROM hosts");
+    made();
+}
+
+/* == files that are no corpus == */
+
+static void bad_arguments_are_refused(void **state)
+{
+    (void)state;
+    make_corpus();
+    assert_int_equal(cpubind_corpus_open(NULL, &f.corpus, &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_open(f.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_open("/nowhere", &f.corpus, NULL), CPUBIND_CORPUS_ERR_OPEN);
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    host_is(NULL, CPUBIND_CORPUS_ERR_ARG, "argument");
+    assert_int_equal(cpubind_corpus_open_host(f.corpus, "one", NULL, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_open_host(NULL, "one", &f.host, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_open_host(f.corpus, "three", &f.host, NULL),
+                     CPUBIND_CORPUS_ERR_UNKNOWN_HOST);
+}
+
+static void a_missing_file_says_so(void **state)
+{
+    (void)state;
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, ENOENT);
+    assert_int_equal(f.fault.result & 0xff, SQLITE_CANTOPEN);
+    assert_int_equal(access(f.path, F_OK), -1);
+    f.path[0] = '\0';
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, ENOENT);
+}
+
+static void a_folder_says_so(void **state)
+{
+    (void)state;
+    scratch_folder(&f.s, "corpus.db");
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, EISDIR);
+}
+
+static void an_unreadable_file_says_so(void **state)
+{
+    (void)state;
+    make_corpus();
+    scratch_need(chmod(f.path, 0) == 0, "chmod");
+    if (access(f.path, R_OK) == 0)
+        skip(); /* root reads everything */
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, EACCES);
+}
+
+static void an_empty_file_is_no_database(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "corpus.db", "");
+    opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file is empty");
+}
+
+static void text_is_no_database(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "corpus.db", "name: a2-192cpu-8npu\n");
+    opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
+    char text[8192];
+    memset(text, 'x', sizeof text);
+    scratch_bytes(&f.s, "corpus.db", text, sizeof text);
+    opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
+    assert_string_equal(f.fault.message, "file is not a database");
+}
+
+static void another_applications_database_is_no_corpus(void **state)
+{
+    (void)state;
+    make_empty();
+    sql("CREATE TABLE hosts (name TEXT)");
+    made();
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+    make_empty();
+    sql("PRAGMA application_id = 7");
+    made();
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+}
+
+static void a_newer_schema_is_refused_whatever_it_holds(void **state)
+{
+    (void)state;
+    make_tables();
+    sql("PRAGMA user_version = 2; PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET sql = 'CREATE GADGET inputs (x)' WHERE name = 'inputs'");
+    made();
+    opening_is(CPUBIND_CORPUS_ERR_NEWER, "the user_version is newer");
+}
+
+static void a_schema_without_a_version_is_damaged(void **state)
+{
+    (void)state;
+    make_tables();
+    sql("PRAGMA user_version = 0");
+    made();
+    opening_is(CPUBIND_CORPUS_ERR_DAMAGED, "the user_version is below 1");
+}
+
+static void tables_of_another_shape_are_no_corpus(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {
+        "",
+        "CREATE TABLE inputs (host, name, content)",
+        "CREATE VIEW inputs AS SELECT 'one' host, 'env' name, '1' content, 0 exit_code",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        make_tables();
+        add_host("one");
+        sql("DROP TABLE inputs");
+        sql(shapes[i]);
+        made();
+        assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+        host_is("one", CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus");
+        assert_string_not_equal(f.fault.message, "");
+        close_all();
+        scratch_need(unlink(f.path) == 0, f.path);
+    }
+}
+
+static void a_fault_has_no_byte_that_a_terminal_obeys(void **state)
+{
+    (void)state;
+    make_tables();
+    sql("PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET sql = 'CREATE', name = char(27) || '[31m' || char(228)"
+        " || hex(zeroblob(400)) WHERE name = 'inputs'");
+    made();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should");
+    assert_non_null(strstr(f.fault.message, "(?[31m??000"));
+    assert_int_equal(strlen(f.fault.message), CPUBIND_CORPUS_MESSAGE - 1);
+}
+
+static void a_host_is_matched_byte_by_byte(void **state)
+{
+    (void)state;
+    static const char *const unknown[] = {"", "ONE", "on", "one ", "one/", "%", "' OR 1 --"};
+    make_corpus();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        host_is(unknown[i], CPUBIND_CORPUS_ERR_UNKNOWN_HOST, "no such row in hosts");
+    char too_long[5000];
+    memset(too_long, 'a', sizeof too_long);
+    too_long[sizeof too_long - 1] = '\0';
+    host_is(too_long, CPUBIND_CORPUS_ERR_UNKNOWN_HOST, "the name is too long");
+}
+
+/* == rows that break the schema == */
+
+static void bytes_that_are_missing_fail_their_input_alone(void **state)
+{
+    (void)state;
+    make_corpus();
+    make_empty();
+    sql("PRAGMA foreign_keys = OFF; DELETE FROM contents WHERE sha256 = printf('%064d', 2)");
+    made();
+    open_both("one");
+    assert_true(is_failed(get("cmd/npu-smi-info-m.txt"), EIO, "content"));
+    assert_true(is_text(get("env"), ""));
+    assert_true(is_text(names_in("cmd"), "npu-smi-info-m.txt\n"));
+}
+
+static void rows_that_break_the_schema_are_damage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *change, *what;
+    } rows[] = {
+        {"UPDATE inputs SET name = '../env' WHERE name = 'env'",
+         "the name of an input breaks the rules"},
+        {"UPDATE inputs SET name = 'a' || char(0) || 'b' WHERE name = 'env'",
+         "the name of an input breaks the rules"},
+        {"UPDATE inputs SET exit_code = 256 WHERE name = 'env'",
+         "an input is not of the schema"},
+        {"UPDATE inputs SET exit_code = -1 WHERE name = 'env'",
+         "an input is not of the schema"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_corpus();
+        make_empty();
+        sql("PRAGMA ignore_check_constraints = ON");
+        sql(rows[i].change);
+        made();
+        assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+        host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, rows[i].what);
+        close_all();
+        scratch_need(unlink(f.path) == 0, f.path);
+    }
+}
+
+static void types_that_break_the_schema_are_damage(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"7, 0, x'00'", "'env', 'x', x'00'", "'env', 0, 'text'",
+                                       "'env', NULL, x'00'"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        make_empty();
+        sql("PRAGMA application_id = 0x43505542; PRAGMA user_version = 1;"
+            "CREATE TABLE hosts (name); INSERT INTO hosts VALUES ('one');"
+            "CREATE TABLE inputs (host, name, exit_code, content);"
+            "CREATE TABLE contents (sha256, bytes);");
+        snprintf(text, sizeof text,
+                 "INSERT INTO inputs (name, exit_code, content) VALUES (%s);"
+                 "INSERT INTO contents SELECT 1, content FROM inputs;"
+                 "UPDATE inputs SET content = 1, host = 'one'",
+                 rows[i]);
+        sql(text);
+        made();
+        assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+        host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, "an input is not of the schema");
+        close_all();
+        scratch_need(unlink(f.path) == 0, f.path);
+    }
+}
+
+/* == limits == */
+
+static void an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not(void **state)
+{
+    (void)state;
+    make_tables();
+    add_host("one");
+    add_host("four");
+    add_content(1, NULL, 64 << 20);
+    add_content(2, NULL, (64 << 20) + 1);
+    add_content(3, NULL, (65 << 20) + 9);
+    add_input("one", "at", 1, 0);
+    add_input("one", "over", 2, 0);
+    add_input("one", "further", 3, 0);
+    add_input("four", "1", 1, 0);
+    add_input("four", "2", 1, 0);
+    add_input("four", "3", 1, 0);
+    add_input("four", "4", 1, 0);
+    made();
+    open_both("one");
+    assert_int_equal(get("at").len, 64 << 20);
+    assert_true(is_state(get("over"), CPUBIND_INPUT_TOO_LONG));
+    assert_true(is_state(get("further"), CPUBIND_INPUT_TOO_LONG));
+    cpubind_corpus_close_host(f.host);
+    host_is("four", CPUBIND_CORPUS_ERR_LIMIT, "too many inputs, or too many bytes");
+}
+
+static void add_numbered(int n)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+             "INSERT INTO inputs SELECT 'one', printf('d/%%080d', i), printf('%%064d', 1), 0"
+             " FROM n",
+             n);
+    sql(text);
+}
+
+static void a_host_has_a_greatest_number_of_inputs(void **state)
+{
+    (void)state;
+    make_tables();
+    add_host("one");
+    add_content(1, "x", 1);
+    add_numbered(CPUBIND_CORPUS_MAX_INPUTS);
+    made();
+    open_both("one");
+    assert_true(is_state(names_in("d"), CPUBIND_INPUT_TOO_LONG));
+    assert_true(is_text(names_in("d/0"), "") || names_in("d/0").state == CPUBIND_INPUT_ABSENT);
+    close_all();
+    make_empty();
+    add_input("one", "e", 1, 0);
+    made();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    host_is("one", CPUBIND_CORPUS_ERR_LIMIT, "too many inputs, or too many bytes");
+}
+
+/* == writers == */
+
+/* A process that begins to write, holds the database for `ms`, and gives up. It says when it
+ * has begun. */
+static pid_t start_writer(const char *begin, int ms, int is_rude)
+{
+    int ends[2];
+    char ready;
+    scratch_need(pipe(ends) == 0, "pipe");
+    pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0) {
+        make_empty();
+        sql(begin);
+        scratch_need(write(ends[1], "r", 1) == 1, "write");
+        usleep((useconds_t)ms * 1000);
+        if (!is_rude) {
+            sql("ROLLBACK");
+            made();
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    scratch_need(read(ends[0], &ready, 1) == 1, "the writer");
+    close(ends[0]);
+    return pid;
+}
+
+static void end_writer(pid_t pid)
+{
+    int status;
+    kill(pid, SIGKILL);
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+}
+
+static void a_writer_is_waited_for(void **state)
+{
+    (void)state;
+    make_corpus();
+    pid_t writer = start_writer("BEGIN EXCLUSIVE", 300, 0);
+    cpubind_corpus_status status = open_corpus();
+    end_writer(writer);
+    assert_int_equal(status, CPUBIND_CORPUS_OK);
+    assert_int_equal(open_host("one"), CPUBIND_CORPUS_OK);
+}
+
+static void a_writer_that_stays_is_busy(void **state)
+{
+    (void)state;
+    make_corpus();
+    pid_t writer = start_writer("BEGIN EXCLUSIVE", 60000, 0);
+    int64_t start = clock_ms();
+    cpubind_corpus_status status = open_corpus();
+    int64_t waited = clock_ms() - start;
+    end_writer(writer);
+    assert_int_equal(status, CPUBIND_CORPUS_ERR_BUSY);
+    assert_true(is_fault(&f.fault));
+    assert_string_equal(f.fault.message, "database is locked");
+    assert_in_range(waited, CPUBIND_CORPUS_WAIT_MS * 3 / 4, CPUBIND_CORPUS_WAIT_MS * 5);
+}
+
+static void a_writer_that_comes_later_is_busy_for_the_next_host(void **state)
+{
+    (void)state;
+    make_corpus();
+    open_both("one");
+    cpubind_corpus_host *one = f.host;
+    pid_t writer = start_writer("BEGIN EXCLUSIVE", 60000, 0);
+    cpubind_corpus_status status = open_host("two");
+    cpubind_source source = cpubind_corpus_source(one);
+    int is_there = is_text(source.read(source.ctx, "env"), "");
+    end_writer(writer);
+    cpubind_corpus_close_host(one);
+    assert_true(is_there);
+    assert_int_equal(status, CPUBIND_CORPUS_ERR_BUSY);
+    assert_int_equal(open_host("two"), CPUBIND_CORPUS_OK);
+}
+
+static void a_write_that_was_interrupted_is_not_read_over(void **state)
+{
+    (void)state;
+    make_corpus();
+    pid_t writer = start_writer("PRAGMA cache_size = 1; BEGIN EXCLUSIVE;"
+                                "UPDATE inputs SET exit_code = 0;"
+                                "UPDATE hosts SET notes = hex(zeroblob(20000));"
+                                "INSERT INTO contents VALUES (printf('%064d', 99),"
+                                " zeroblob(200000))",
+                                0, 1);
+    int status;
+    scratch_need(waitpid(writer, &status, 0) == writer, "waitpid");
+    opening_is(CPUBIND_CORPUS_ERR_READ,
+               "a write that was interrupted must be rolled back first");
+}
+
+/* == damage == */
+
+/* Asks for everything; what comes back must be one of the answers there are. */
+static void look_through(void)
+{
+    static const char *const hosts[] = {"one", "two", "three"};
+    static const char *const names[] = {"sys/devices/system/node/node0/cpulist",
+                                        "sys/devices/system/node",
+                                        "cmd/npu-smi-info-m.txt",
+                                        "env",
+                                        "proc/interrupts",
+                                        "proc/self/status",
+                                        "sys",
+                                        "cmd"};
+    cpubind_corpus_status status = open_corpus();
+    if (status != CPUBIND_CORPUS_OK) {
+        assert_null(f.corpus);
+        assert_true(is_fault(&f.fault));
+        assert_string_not_equal(cpubind_corpus_status_name(status), "?");
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        status = open_host(hosts[i]);
+        assert_int_equal(f.host == NULL, status != CPUBIND_CORPUS_OK);
+        if (!f.host) {
+            assert_true(is_fault(&f.fault));
+            continue;
+        }
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            cpubind_input input = j & 1 ? names_in(names[j]) : get(names[j]);
+            unsigned sum = 0;
+            for (int32_t k = 0; k < input.len; k++)
+                sum += (unsigned char)input.data[k];
+            assert_true(sum < UINT32_MAX);
+            assert_in_range(input.state, CPUBIND_INPUT_ABSENT, CPUBIND_INPUT_TOO_LONG);
+            assert_in_range(input.exit_code, 0, 255);
+        }
+        cpubind_corpus_close_host(f.host);
+        f.host = NULL;
+    }
+    close_all();
+}
+
+static size_t read_back(char *bytes, size_t cap)
+{
+    FILE *file = fopen(f.path, "re");
+    scratch_need(file != NULL, f.path);
+    size_t n = fread(bytes, 1, cap, file);
+    fclose(file);
+    return n;
+}
+
+/* xorshift: the same places on every run. */
+static uint32_t next(uint32_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 17;
+    *seed ^= *seed << 5;
+    return *seed;
+}
+
+enum { PLACES = 200 };
+
+static void flipped_bytes_do_no_harm(void **state)
+{
+    (void)state;
+    static char good[1 << 18], bad[1 << 18];
+    make_corpus();
+    size_t n = read_back(good, sizeof good);
+    assert_in_range(n, 4096, sizeof good - 1);
+    uint32_t seed = 2463534242u;
+    for (int i = 0; i < PLACES * 3; i++) {
+        memcpy(bad, good, n);
+        /* A third hits the first page, a third the starts of pages, a third anywhere; one to
+         * four bytes. */
+        for (int k = 0; k <= (i & 3); k++) {
+            size_t at = next(&seed) % n;
+            if (i % 3 == 0)
+                at %= 4096;
+            else if (i % 3 == 1)
+                at = at / 4096 * 4096 + at % 64;
+            bad[at] = (char)(bad[at] ^ (char)(1 + next(&seed) % 255));
+        }
+        scratch_bytes(&f.s, "corpus.db", bad, n);
+        look_through();
+    }
+}
+
+static void a_cut_file_does_no_harm(void **state)
+{
+    (void)state;
+    static char good[1 << 18];
+    make_corpus();
+    size_t n = read_back(good, sizeof good);
+    uint32_t seed = 88172645u;
+    for (int i = 0; i < PLACES; i++) {
+        size_t len = i < 110 ? (size_t)i : next(&seed) % n;
+        if (i >= 180)
+            len = len / 4096 * 4096; /* whole pages */
+        scratch_bytes(&f.s, "corpus.db", good, len);
+        look_through();
+    }
+    scratch_bytes(&f.s, "corpus.db", good, n);
+    open_both("one");
+}
+
+/* == memory == */
+
+/* All that a reader does. Whether it went through. */
+static int read_all(void)
+{
+    cpubind_corpus_status status = open_corpus();
+    if (status == CPUBIND_CORPUS_OK)
+        status = open_host("one");
+    if (status != CPUBIND_CORPUS_OK) {
+        assert_int_equal(status, CPUBIND_CORPUS_ERR_MEMORY);
+        assert_true(is_fault(&f.fault));
+        assert_int_equal(f.fault.error, ENOMEM);
+        close_all();
+        return 0;
+    }
+    cpubind_input names = names_in("sys");
+    int is_whole = names.state == CPUBIND_INPUT_PRESENT;
+    if (!is_whole) {
+        assert_true(is_failed(names, ENOMEM, "memory"));
+        assert_true(is_text(names_in("sys"), "devices\n"));
+    }
+    assert_true(is_text(get("sys/devices/system/node/node0/cpulist"), "0-31\n"));
+    assert_int_equal(get("proc/interrupts").len, 9000);
+    close_all();
+    return is_whole;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    make_corpus();
+    assert_true(read_all());
+    sqlite3_int64 before = sqlite3_memory_used();
+    int n = 1, n_stopped = 0;
+    for (;; n++) {
+        countdown = n;
+        has_failed = 0;
+        int is_whole = read_all();
+        countdown = 0;
+        assert_int_equal(sqlite3_memory_used(), before);
+        if (!has_failed) {
+            assert_true(is_whole);
+            break;
+        }
+        n_stopped += !is_whole;
+        assert_in_range(n, 1, 100000);
+    }
+    assert_in_range(n_stopped, 50, n); /* some are spare: SQLite goes on without them */
+}
+
+/* == codes == */
+
+static void every_code_has_a_name_and_a_text(void **state)
+{
+    (void)state;
+#define CPUBIND_X(name, value, text)                                                           \
+    assert_int_equal(CPUBIND_CORPUS_##name, value);                                            \
+    assert_string_equal(cpubind_corpus_status_name(CPUBIND_CORPUS_##name), #name);             \
+    assert_string_equal(cpubind_corpus_status_text(CPUBIND_CORPUS_##name), text);
+    CPUBIND_CORPUS_STATUS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    assert_string_equal(cpubind_corpus_status_name((cpubind_corpus_status)-1), "?");
+    assert_string_equal(cpubind_corpus_status_text((cpubind_corpus_status)1), "?");
+}
+
+static void closing_nothing_is_allowed(void **state)
+{
+    (void)state;
+    cpubind_corpus_close_host(NULL);
+    cpubind_corpus_close(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    configure();
+    const struct CMUnitTest tests[] = {
+        TEST(an_input_is_answered_byte_by_byte),
+        TEST(an_empty_input_is_present_without_data),
+        TEST(an_exit_code_belongs_to_its_command),
+        TEST(what_no_row_has_is_absent),
+        TEST(a_folder_is_listed_in_byte_order_and_is_no_file),
+        TEST(a_first_answer_is_repeated),
+        TEST(names_outside_the_rules_fail),
+        TEST(odd_names_are_names),
+        TEST(bytes_of_two_hosts_are_stored_once),
+        TEST(a_host_lives_without_its_corpus),
+        TEST(a_host_without_inputs_answers_nothing),
+        TEST(the_schema_refuses_what_the_seam_does_not_know),
+        TEST(bad_arguments_are_refused),
+        TEST(a_missing_file_says_so),
+        TEST(a_folder_says_so),
+        TEST(an_unreadable_file_says_so),
+        TEST(an_empty_file_is_no_database),
+        TEST(text_is_no_database),
+        TEST(another_applications_database_is_no_corpus),
+        TEST(a_newer_schema_is_refused_whatever_it_holds),
+        TEST(a_schema_without_a_version_is_damaged),
+        TEST(tables_of_another_shape_are_no_corpus),
+        TEST(a_fault_has_no_byte_that_a_terminal_obeys),
+        TEST(a_host_is_matched_byte_by_byte),
+        TEST(bytes_that_are_missing_fail_their_input_alone),
+        TEST(rows_that_break_the_schema_are_damage),
+        TEST(types_that_break_the_schema_are_damage),
+        TEST(an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
+        TEST(a_host_has_a_greatest_number_of_inputs),
+        TEST(a_writer_is_waited_for),
+        TEST(a_writer_that_stays_is_busy),
+        TEST(a_writer_that_comes_later_is_busy_for_the_next_host),
+        TEST(a_write_that_was_interrupted_is_not_read_over),
+        TEST(flipped_bytes_do_no_harm),
+        TEST(a_cut_file_does_no_harm),
+        TEST(every_allocation_may_fail),
+        TEST(every_code_has_a_name_and_a_text),
+        TEST(closing_nothing_is_allowed),
+    };
+    return cmocka_run_group_tests_name("corpus", tests, NULL, NULL);
+}
