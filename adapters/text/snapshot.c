@@ -161,6 +161,13 @@ static int is_there(cpubind_input answer)
     return answer.state == CPUBIND_INPUT_PRESENT;
 }
 
+/* Whether a command that is a fallback has answered: lscpu without /sys says nothing and fails,
+ * which is no worse than not being there. */
+static int has_answered(cpubind_input answer)
+{
+    return is_there(answer) && (answer.len > 0 || answer.exit_code == 0);
+}
+
 /* The input "folder/name/leaf", in the arena, so that a message can quote it; NULL when the
  * arena is full. */
 static const char *name_in(reader *r, const char *folder, cpubind_input listing,
@@ -443,7 +450,7 @@ static cpubind_problem_code read_nodes(reader *r)
     code = ask(r, INPUT_LSCPU_E, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    return is_there(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
+    return has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
 }
 
 /* No nodes are known: every CPU counts as one of node 0. */
@@ -942,7 +949,7 @@ static cpubind_problem_code read_threads(reader *r)
     if (is_there(answer))
         return read_list(r, INPUT_THREADS, answer, &cpu, &f->threads);
     code = ask(r, INPUT_LSCPU, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
+    if (code != CPUBIND_PROBLEM_NONE || !has_answered(answer))
         return code;
     if (cpubind_lscpu_parse_threads(answer.data, answer.len, &f->threads, &fault) !=
         CPUBIND_TEXT_OK)

@@ -26,6 +26,7 @@ typedef struct memory_host {
     entry entry[MAX_INPUTS];
     int32_t n;
     const char *failing; /* name of the input that fails, or NULL */
+    const char *exits_1; /* name of the command that exits with 1, or NULL */
     cpubind_input_state state;
     int32_t asked; /* inputs asked for so far */
     char seen[2048];
@@ -58,6 +59,7 @@ static cpubind_input answer(memory_host *h, const char *name, int is_list)
         input.state = CPUBIND_INPUT_PRESENT;
         input.data = e->text;
         input.len = (int32_t)strlen(e->text);
+        input.exit_code = h->exits_1 && strcmp(h->exits_1, name) == 0;
         return input;
     }
     return input;
@@ -508,6 +510,13 @@ static void nodes_come_from_lscpu_when_sys_has_none(void **state)
     assert_int_equal(cpubind_facts_node(&a.facts, 14), 3);
     assert_int_equal(cpubind_facts_node(&a.facts, 15), -1);
     drop(&a);
+    set(&h, "cmd/lscpu-e.txt", ""); /* lscpu has no /sys either */
+    h.exits_1 = "cmd/lscpu-e.txt";
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
+    drop(&a);
+    h.exits_1 = NULL;
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
     take_away(&h, "cmd/lscpu-e.txt");
     a = try(&h, &request);
     assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
@@ -555,6 +564,19 @@ static void a_missing_process_table_is_told_from_an_empty_one(void **state)
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
     assert_string_equal(a.problem.what, "npu-smi info shows no process table");
+    drop(&a);
+}
+
+static void an_answer_with_an_exit_code_is_taken_and_said(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    h.exits_1 = "cmd/npu-smi-info.txt";
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
     drop(&a);
 }
 
@@ -680,6 +702,7 @@ int main(void)
         cmocka_unit_test(nodes_come_from_lscpu_when_sys_has_none),
         cmocka_unit_test(a_process_on_an_unknown_chip_is_a_fault_of_the_table),
         cmocka_unit_test(a_missing_process_table_is_told_from_an_empty_one),
+        cmocka_unit_test(an_answer_with_an_exit_code_is_taken_and_said),
         cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
         cmocka_unit_test(named_npus_need_no_process_table),
         cmocka_unit_test(every_input_that_fails_is_named),
