@@ -105,7 +105,7 @@ $(BUILD)/tests/text/%: $(BUILD)/obj/tests/text/%.o $(TEXT) $(CORE)
 $(BUILD)/tests/linux/%: $(BUILD)/obj/tests/linux/%.o $(LINUX) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
-$(BUILD)/tests/sqlite/%: $(BUILD)/obj/tests/sqlite/%.o $(SQLITE)
+$(BUILD)/tests/sqlite/%: $(BUILD)/obj/tests/sqlite/%.o $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -lsqlite3 -o $@
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o

@@ -10,7 +10,7 @@
  *          cmd/npu-smi-info-m.txt      the output of a command (CPUBIND_COMMAND_LIST)
  *          env                         lines NAME=value; CPUBIND_ENV_LIST names what is kept
  *          uname                       one line: the machine, as `uname -m` prints it
- *        Names hold no "..", no empty part and no byte below a blank.
+ *        Names hold no "..", no empty part and no byte below a blank (text/input.h).
  */
 #ifndef CPUBIND_SOURCE_H
 #define CPUBIND_SOURCE_H

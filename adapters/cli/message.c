@@ -43,19 +43,24 @@ cpubind_place cli_place(const cpubind_problem *problem)
 }
 
 /* The words of an input: the command that prints it, where it is a command's output. */
-static const char *input_words(const char *name)
+static void add_input(cli_text *to, const char *name)
 {
     static const struct {
-        const char *name, *words;
-    } commands[] = {{"cmd/npu-smi-info-m.txt", "npu-smi info -m"},
-                    {"cmd/npu-smi-info.txt", "npu-smi info"},
-                    {"cmd/npu-smi-info-t-topo.txt", "npu-smi info -t topo"},
-                    {"cmd/lscpu-e.txt", "lscpu -e=CPU,NODE"},
-                    {"cmd/lscpu.txt", "lscpu"}};
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return commands[i].words;
-    return name;
+        const char *name;
+        const char *words[8];
+    } commands[] = {
+#define CPUBIND_X(name, ...) {name, {__VA_ARGS__}},
+        CPUBIND_COMMAND_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, name) != 0)
+            continue;
+        for (int k = 0; commands[i].words[k]; k++)
+            cli_add(to, "%s%s", k ? " " : "", commands[i].words[k]);
+        return;
+    }
+    cli_add(to, "%s", name);
 }
 
 /* The line at fault, without blanks before it, what is not printable as "?". */
@@ -97,7 +102,7 @@ static void explain_input(const cpubind_problem *p, cli_text *out)
 {
     cpubind_place place = cli_place(p);
     if (p->input) {
-        cli_add(out, "%s", input_words(p->input));
+        add_input(out, p->input);
         if (place.line > 0)
             cli_add(out, ", line %d, column %d", (int)place.line, (int)place.column);
         cli_add(out, ": ");
@@ -145,8 +150,10 @@ static void add_affinity(const cpubind_facts *facts, int32_t logic, cli_text *ou
 
 static void explain_running(const cpubind_problem *p, const cpubind_facts *facts, cli_text *out)
 {
-    if (p->input)
-        cli_add(out, "%s: ", input_words(p->input));
+    if (p->input) {
+        add_input(out, p->input);
+        cli_add(out, ": ");
+    }
     cli_add(out, "%s", p->what);
     if (facts->visible)
         cli_add(out, " (visible devices: \"%.*s\")",

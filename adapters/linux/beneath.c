@@ -20,28 +20,6 @@
  * followed. A few tries; a host that is that busy gets the walk, which cannot fail so. */
 #define TRIES 8
 
-int cpubind_tree_is_name(const char *name)
-{
-    size_t len = 0, part = 0; /* bytes so far, of the whole and of this part */
-    if (!name)
-        return 0;
-    for (const char *c = name;; c++, len++) {
-        if (*c == '/' || !*c) {
-            if (part == 0 || len >= PATH_MAX)
-                return 0;
-            if (part == 2 && c[-1] == '.' && c[-2] == '.')
-                return 0;
-            if (!*c)
-                return 1;
-            part = 0;
-        } else if ((unsigned char)*c < ' ') {
-            return 0;
-        } else {
-            part++;
-        }
-    }
-}
-
 /* openat(2), again when a signal interrupts it (a file system over a network may). */
 static int open_retry(const cpubind_sys *sys, int dir, const char *path, int flags)
 {

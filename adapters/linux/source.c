@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "../text/input.h"
 #include "command.h"
 #include "host.h"
 
@@ -56,7 +57,7 @@ cpubind_linux_status cpubind_linux_bad_argument(cpubind_linux_host **out,
 static cpubind_input answer(cpubind_linux_host *host, cpubind_answers *answers,
                             cpubind_fetch *fetch, const char *name)
 {
-    if (!cpubind_tree_is_name(name))
+    if (!cpubind_input_is_name(name))
         return cpubind_input_failed(EINVAL, "name");
     cpubind_answer *a = cpubind_answers_find(answers, name);
     if (a)

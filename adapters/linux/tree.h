@@ -42,9 +42,6 @@ typedef struct cpubind_tree {
     cpubind_reach reach; /* BENEATH becomes WALK when the kernel has no openat2 */
 } cpubind_tree;
 
-/* Whether `name` is the name of an input: see NAMES in ../source.h. 1 or 0. */
-int cpubind_tree_is_name(const char *name);
-
 /* Opens `name` below the folder, for reading, close-on-exec.
  *   in      a valid name; `flags` are added to the open flags
  *   out     a file descriptor, or -1 with errno; EXDEV: a link leads outside */

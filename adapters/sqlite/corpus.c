@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/input.h"
+
 #define INPUT_MAX (64 << 20)
 #define LIST_MAX  (4 << 20)
 
 /* The longest name of an input or a folder, as a path of Linux. */
-#define NAME_MAX_BYTES 4095
 
 struct cpubind_corpus {
     sqlite3 *db;
@@ -250,29 +251,6 @@ void cpubind_corpus_close(cpubind_corpus *corpus)
 
 /* == Names ================================================================== */
 
-/* Whether the seam allows the name: no empty part, no "..", no byte below a blank. */
-static int is_name(const char *name)
-{
-    size_t part = 0; /* bytes of this part so far */
-    if (!name)
-        return 0;
-    for (const char *c = name;; c++) {
-        if (*c == '/' || !*c) {
-            if (part == 0 || c - name > NAME_MAX_BYTES)
-                return 0;
-            if (part == 2 && c[-1] == '.' && c[-2] == '.')
-                return 0;
-            if (!*c)
-                return 1;
-            part = 0;
-        } else if ((unsigned char)*c < ' ') {
-            return 0;
-        } else {
-            part++;
-        }
-    }
-}
-
 /* Byte order, but with "/" below every other byte: what is below a folder stands together,
  * right behind a file of its name, and the next parts ascend. */
 static int compare_names(const char *a, const char *b)
@@ -392,7 +370,7 @@ static cpubind_corpus_status take_row(sqlite3_stmt *query, cpubind_corpus_host *
     if (!name)
         return fail_memory(fault);
     size_t size = (size_t)sqlite3_column_bytes(query, NAME) + 1;
-    if (strlen(name) + 1 != size || !is_name(name))
+    if (strlen(name) + 1 != size || !cpubind_input_is_name(name))
         return fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "the name of an input breaks the rules",
                     fault);
     cpubind_input input = answer_of(query);
@@ -472,7 +450,7 @@ cpubind_corpus_status cpubind_corpus_open_host(cpubind_corpus *corpus, const cha
         *out = NULL;
     if (!corpus || !name || !out)
         return fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-    if (strlen(name) > NAME_MAX_BYTES)
+    if (strlen(name) > CPUBIND_INPUT_NAME_MAX)
         return fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "the name is too long", fault);
     cpubind_corpus_host *host = sqlite3_malloc64(sizeof *host);
     if (!host)
@@ -506,7 +484,7 @@ void cpubind_corpus_close_host(cpubind_corpus_host *host)
 static cpubind_input read_input(void *ctx, const char *name)
 {
     const cpubind_corpus_host *host = ctx;
-    if (!is_name(name))
+    if (!cpubind_input_is_name(name))
         return failed(EINVAL, "name");
     int32_t at = lower_bound(host, name);
     if (at < host->n_row && strcmp(host->row[at].name, name) == 0)
@@ -543,7 +521,7 @@ static size_t write_parts(const cpubind_corpus_host *host, int32_t first, int32_
 static cpubind_input list_input(void *ctx, const char *name)
 {
     cpubind_corpus_host *host = ctx;
-    if (!is_name(name))
+    if (!cpubind_input_is_name(name))
         return failed(EINVAL, "name");
     for (const listing *known = host->listings; known; known = known->next)
         if (strcmp(known->name, name) == 0)
