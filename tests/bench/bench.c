@@ -79,16 +79,22 @@ static void heading(const char *title)
     printf("\n%-44s %12s %10s %5s  %s\n", title, "ns", "goal", "met", "beside");
 }
 
-/* goal 0: there is none. other: the ns of what it is held against, named `beside`. */
-static void row(const char *name, double ns, double goal, double other, const char *beside)
+/* What a row is held against: its ns and its name. */
+typedef struct measure_of {
+    double ns;
+    const char *name;
+} measure_of;
+
+/* goal 0: there is none. beside: n things that it is held against. */
+static void row(const char *name, double ns, double goal, const measure_of *beside, int n)
 {
     printf("  %-42s %12.1f ", name, ns);
     if (goal > 0)
         printf("%10.0f %5s", goal, ns <= goal ? "yes" : "no");
     else
         printf("%10s %5s", "", "");
-    if (other > 0)
-        printf("  %.2f of %s", ns / other, beside);
+    for (int i = 0; i < n; i++)
+        printf("%s%.2f of %s", i ? ", " : "  ", ns / beside[i].ns, beside[i].name);
     printf("\n");
 }
 
@@ -259,7 +265,8 @@ static void bench_core(void)
         {"topo_affinity, 4 nodes, resolved", CPUBIND_TOPO_AFFINITY, 4, CPUBIND_FOUND_RESOLVED,
          5000},
     };
-    double distrib = measure_hwloc_distrib();
+    const measure_of beside[] = {{measure_hwloc_distrib(), "hwloc_distrib"},
+                                 {measure_memcpy(), "memcpy"}};
     int32_t most = 0;
     heading("plan of 640 CPUs x 16 devices, all of them");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -270,12 +277,12 @@ static void bench_core(void)
             spread_out(&b);
         ns = measure(make_plan, &b);
         must(b.plan.overlap == cases[i].overlap, "the expected finding");
-        row(cases[i].name, ns, cases[i].goal, distrib, "hwloc_distrib");
+        row(cases[i].name, ns, cases[i].goal, beside, 2);
         most = host_bytes(&b) > most ? host_bytes(&b) : most;
         host_close(&b);
     }
-    row("hwloc_distrib of 16 over 640 PUs", distrib, 0, 0, NULL);
-    row("memcpy of the plan's bytes", measure_memcpy(), 0, 0, NULL);
+    row("hwloc_distrib of 16 over 640 PUs", beside[0].ns, 0, NULL, 0);
+    row("memcpy of the plan's bytes", beside[1].ns, 0, NULL, 0);
     printf("  %-42s %12" PRId32 " %10d %5s  bytes\n",
            "the caller's buffers, the largest of these", most, 65536,
            most <= 65536 ? "yes" : "no");
@@ -352,7 +359,8 @@ static void format_hwloc(void *ctx)
 static void bench_lists(void)
 {
     static list whole, singles;
-    double ns, other;
+    double ns;
+    measure_of hwloc = {0, "hwloc"};
     whole.len = (int32_t)strlen(strcpy(whole.text, "0-639"));
     for (int32_t i = 0; i < 320; i++)
         singles.len +=
@@ -363,14 +371,14 @@ static void bench_lists(void)
     must(whole.set && singles.set, "hwloc_bitmap_alloc");
     heading("CPU lists");
     ns = measure(parse_list, &whole);
-    other = measure(parse_hwloc, &whole);
-    row("parse 0-639", ns, 15, other, "hwloc");
+    hwloc.ns = measure(parse_hwloc, &whole);
+    row("parse 0-639", ns, 15, &hwloc, 1);
     ns = measure(parse_list, &singles);
-    other = measure(parse_hwloc, &singles);
-    row("parse 320 singles", ns, 1500, other, "hwloc");
+    hwloc.ns = measure(parse_hwloc, &singles);
+    row("parse 320 singles", ns, 1500, &hwloc, 1);
     ns = measure(format_list, &singles);
-    other = measure(format_hwloc, &singles);
-    row("format 320 singles", ns, 1500, other, "hwloc");
+    hwloc.ns = measure(format_hwloc, &singles);
+    row("format 320 singles", ns, 1500, &hwloc, 1);
     hwloc_bitmap_free(whole.set);
     hwloc_bitmap_free(singles.set);
 }
