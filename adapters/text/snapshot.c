@@ -743,13 +743,13 @@ static cpubind_problem_code take_rows(reader *r, const cpubind_npusmi_topo *topo
     if (f->n_npu == 0)
         code = npus_from_rows(r, topo);
     f->affinity = topo->cpu;
-    f->n_affinity = topo->n_cpu;
     for (int32_t d = 0; code == CPUBIND_PROBLEM_NONE && d < f->n_npu; d++) {
         for (int32_t i = 0; i < topo->n_row; i++) {
             if (!is_row_of(topo, &topo->row[i], &f->npu[d]))
                 continue;
             f->npu[d].affinity_first = topo->row[i].first;
             f->npu[d].affinity_count = topo->row[i].count;
+            f->has_affinity |= topo->row[i].count > 0;
         }
     }
     return code;
@@ -979,7 +979,7 @@ static cpubind_problem_code read_for_strategy(reader *r)
     if (code == CPUBIND_PROBLEM_NONE && f->strategy == CPUBIND_CLUSTER)
         code = read_threads(r);
     if (code == CPUBIND_PROBLEM_NONE && f->n_census == 0 && f->strategy != CPUBIND_CLUSTER &&
-        (f->strategy == CPUBIND_GLOBAL_SLICE || f->n_affinity == 0))
+        (f->strategy == CPUBIND_GLOBAL_SLICE || !f->has_affinity))
         code = read_census(r);
     return code;
 }

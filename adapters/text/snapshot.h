@@ -119,7 +119,8 @@ typedef struct cpubind_facts {
     int32_t n_cpu_id;           /* one past the highest CPU id that is on a node */
     cpubind_npu *npu;           /* by ascending logic id */
     int32_t n_npu;
-    int32_t *affinity, n_affinity; /* allowed or not, list after list */
+    int32_t *affinity;    /* CPUs, allowed or not, list after list */
+    int32_t has_affinity; /* some NPU has a list; rows of no NPU do not count */
     cpubind_device_type type;
     cpubind_strategy strategy; /* the one to try first */
     int32_t threads;           /* threads a core, or 0: not known */

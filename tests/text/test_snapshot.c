@@ -235,6 +235,28 @@ static void a_cards_row_holds_for_all_its_chips(void **state)
     drop(&a);
 }
 
+/* Rows of cards that info -m does not list say nothing of ours: slices, as with no topology. */
+static void rows_of_no_npu_are_no_affinity(void **state)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU1       NPU2       CPU Affinity\n"
+        "NPU1       X          HCCS       8-15\n"
+        "NPU2       HCCS       X          0-7\n");
+    request.npu = both;
+    request.n_npu = 2;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
+    assert_true(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
+    drop(&a);
+}
+
 static void phy_rows_are_found_by_phy_id(void **state)
 {
     memory_host h = small_a2();
@@ -690,6 +712,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(affinity_is_found_by_card_not_by_logic_id),
         cmocka_unit_test(a_cards_row_holds_for_all_its_chips),
+        cmocka_unit_test(rows_of_no_npu_are_no_affinity),
         cmocka_unit_test(phy_rows_are_found_by_phy_id),
         cmocka_unit_test(slices_go_by_phy_id_among_the_npus_of_the_host),
         cmocka_unit_test(a_phy_id_that_stands_twice_is_refused),
