@@ -10,8 +10,18 @@
 #define MAX_LIST  512 /* bytes of a list that is quoted in a message */
 #define MAX_QUOTE 80  /* bytes of a line that is quoted */
 
+/* Messages quote what may come from a stranger: what a terminal would obey, and what JSON
+ * cannot hold, does not pass. Line feeds are our own. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if (*text != '\n' && (*text < ' ' || *text > '~'))
+            *text = '?';
+}
+
 void cli_add(cli_text *to, const char *format, ...)
 {
+    size_t start = to->len;
     size_t room = sizeof to->text - to->len;
     va_list arguments;
     int n;
@@ -20,6 +30,7 @@ void cli_add(cli_text *to, const char *format, ...)
     va_end(arguments);
     if (n > 0)
         to->len += (size_t)n < room ? (size_t)n : room - 1;
+    make_plain(to->text + start);
 }
 
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
@@ -63,7 +74,7 @@ static void add_input(cli_text *to, const char *name)
     cli_add(to, "%s", name);
 }
 
-/* The line at fault, without blanks before it, what is not printable as "?". */
+/* The line at fault, without blanks before it; a copy, since it may hold NUL bytes. */
 static void add_quote(const cpubind_problem *p, cli_text *out)
 {
     const char *text = p->answer.data;
@@ -77,10 +88,8 @@ static void add_quote(const cpubind_problem *p, cli_text *out)
         at++;
     while (end < p->answer.len && text[end] != '\n')
         end++;
-    while (at < end && n < MAX_QUOTE) {
-        quote[n++] = text[at] >= ' ' && text[at] <= '~' ? text[at] : '?';
-        at++;
-    }
+    for (; at < end && n < MAX_QUOTE; at++)
+        quote[n++] = text[at] ? text[at] : '?';
     quote[n] = '\0';
     if (n > 0)
         cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");

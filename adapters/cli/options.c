@@ -60,26 +60,33 @@ typedef struct choice {
     int32_t value;
 } choice;
 
-static int usage(const char *text, const char *value)
+static int complain(const cli_text *text)
 {
-    fprintf(stderr, "cpubind: %s: \"%s\"; try: cpubind plan --help\n", text, value);
+    fprintf(stderr, "cpubind: %s\n", text->text);
     return CLI_USAGE;
+}
+
+static int usage(const char *what, const char *value)
+{
+    cli_text text = {"", 0};
+    cli_add(&text, "%s: \"%s\"; try: cpubind plan --help", what, value);
+    return complain(&text);
 }
 
 static int choose(const choice *choices, int32_t n, const char *option, const char *word,
                   int32_t *out)
 {
+    cli_text text = {"", 0};
     for (int32_t i = 0; i < n; i++) {
         if (strcmp(choices[i].word, word) != 0)
             continue;
         *out = choices[i].value;
         return -1;
     }
-    fprintf(stderr, "cpubind: --%s does not know \"%s\"; it knows", option, word);
+    cli_add(&text, "--%s does not know \"%s\"; it knows", option, word);
     for (int32_t i = 0; i < n; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", choices[i].word);
-    fputs("\n", stderr);
-    return CLI_USAGE;
+        cli_add(&text, "%s %s", i ? "," : "", choices[i].word);
+    return complain(&text);
 }
 
 static int choose_type(const char *word, cli_options *o)
@@ -130,12 +137,13 @@ static int32_t length(const char *text)
 static int read_npus(const char *text, cli_options *o)
 {
     cpubind_text_fault fault;
+    cli_text message = {"", 0};
     if (cpubind_cpulist_parse(text, length(text), CPUBIND_MAX_DEVICES, o->npu,
                               CPUBIND_MAX_DEVICES, &o->request.n_npu,
                               &fault) != CPUBIND_TEXT_OK) {
-        fprintf(stderr, "cpubind: --npus \"%s\", character %d: %s; such as 0-3,6\n", text,
+        cli_add(&message, "--npus \"%s\", character %d: %s; such as 0-3,6", text,
                 (int)fault.offset + 1, fault.what);
-        return CLI_USAGE;
+        return complain(&message);
     }
     if (o->request.n_npu == 0)
         return usage("--npus names no NPU", text);

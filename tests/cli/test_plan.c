@@ -389,6 +389,31 @@ static void under_json_an_error_is_an_object_too(void **state)
     command_free(&r);
 }
 
+/* What is quoted may come from a stranger, or be no UTF-8. */
+static void quotes_hold_nothing_that_a_terminal_obeys(void **state)
+{
+    command_result r = RUN("plan", "--root", A2, "--visible", "\033[31m9");
+    json_t *error;
+    (void)state;
+    assert_null(strchr(r.err, '\033'));
+    expect_refusal(r, 1, "\"?[31m9\"");
+    r = RUN("plan", "--root", A2, "--npus", "\033[31m9");
+    assert_null(strchr(r.err, '\033'));
+    expect_refusal(r, 2, "\"?[31m9\"");
+    change_text(A2, "env", "ASCEND_RT_VISIBLE_DEVICES=1,\033[31m\xff\n");
+    r = RUN("plan", "--root", scratch);
+    assert_null(strchr(r.err, '\033'));
+    expect_output(r, "visible_npus=[1]");
+    r = RUN("plan", "--root", "/no\xffwhere", "--json");
+    error = json_loads(r.out, 0, NULL);
+    assert_int_equal(r.status, 3);
+    assert_non_null(
+        strstr(json_string_value(json_object_get(json_object_get(error, "error"), "text")),
+               "/no?where"));
+    json_decref(error);
+    command_free(&r);
+}
+
 static void a_fixture_is_found_beside_the_program(void **state)
 {
     (void)state;
@@ -653,6 +678,7 @@ int main(void)
         cmocka_unit_test(no_running_npu_names_both_ways_out),
         cmocka_unit_test(a_folder_or_fixture_that_is_not_there_exits_with_3),
         cmocka_unit_test(under_json_an_error_is_an_object_too),
+        cmocka_unit_test(quotes_hold_nothing_that_a_terminal_obeys),
         cmocka_unit_test(a_fixture_is_found_beside_the_program),
         cmocka_unit_test(a_plan_says_over_which_npus_overlap_was_checked),
         cmocka_unit_test(a_host_in_a_corpus_gets_the_plan_of_its_folder),
