@@ -86,7 +86,13 @@ cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, 
 /* The nodes that a pool touches, ascending; `out` has room for all nodes. Returns how many. */
 int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *out);
 
-/* "global_slice", "none", "resolve": the words of the contract. */
+/* (name, word): words of --strategy and of the plan. */
+#define CLI_STRATEGY_LIST(X)                                                                   \
+    X(GLOBAL_SLICE, "global_slice")                                                            \
+    X(TOPO_AFFINITY, "topo_affinity")                                                          \
+    X(CLUSTER, "cluster")
+
+/* "global_slice", "none": the words of the contract. */
 const char *cli_strategy_word(cpubind_strategy strategy);
 const char *cli_finding_word(cpubind_finding finding);
 

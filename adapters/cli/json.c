@@ -58,17 +58,23 @@ static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *p
                      span_json(&row, row.roles.main), "acl", span_json(&row, row.roles.acl),
                      "release", span_json(&row, row.roles.release), "nodes",
                      nodes_json(facts, &row), "memory_node",
-                     id_json(row.n > 0 ? cpubind_facts_node(facts, row.cpu[0]) : -1));
+                     id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1));
+}
+
+/* `array` with one value more; NULL, and nothing left, when either is missing. */
+static json_t *append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0)
+        return array;
+    json_decref(array);
+    return NULL;
 }
 
 static json_t *npus_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
 {
     json_t *array = json_array();
     for (int32_t i = 0; array && i < plan->n_want; i++)
-        if (json_array_append_new(array, npu_json(facts, plan, i)) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = append(array, npu_json(facts, plan, i));
     return array;
 }
 
@@ -76,10 +82,7 @@ static json_t *visible_json(const cpubind_facts *facts, const cpubind_ascend_pla
 {
     json_t *array = json_array();
     for (int32_t i = 0; array && i < plan->n_want; i++)
-        if (json_array_append_new(array, json_integer(facts->npu[plan->want[i]].logic)) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = append(array, json_integer(facts->npu[plan->want[i]].logic));
     return array;
 }
 
@@ -91,12 +94,9 @@ static json_t *warnings_json(const cpubind_facts *facts, const cpubind_ascend_pl
         if (!(plan->warnings & (1u << i)))
             continue;
         cli_explain_warning((cpubind_warning)i, facts, plan, &text);
-        if (json_array_append_new(array, json_pack("{s:s, s:s}", "code",
-                                                   cpubind_warning_word((cpubind_warning)i),
-                                                   "text", text.text)) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = append(array,
+                       json_pack("{s:s, s:s}", "code", cpubind_warning_word((cpubind_warning)i),
+                                 "text", text.text));
     }
     return array;
 }

@@ -130,7 +130,7 @@ static void start_colour(FILE *out, cell c)
 
 static int same_look(cell a, cell b)
 {
-    return a.row == b.row && (a.kind == b.kind);
+    return a.row == b.row && a.kind == b.kind;
 }
 
 static void print_cell(const map *m, FILE *out, cell c, const cell *before)

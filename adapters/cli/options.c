@@ -54,6 +54,8 @@ void cli_print_plan_help(FILE *out)
           out);
 }
 
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+
 /* A word of a closed set. */
 typedef struct choice {
     const char *word;
@@ -91,13 +93,13 @@ static int choose(const choice *choices, int32_t n, const char *option, const ch
 
 static int choose_type(const char *word, cli_options *o)
 {
-    static const choice types[] = {{"auto", CPUBIND_TYPE_AUTO},
-                                   {"a2", CPUBIND_TYPE_A2},
-                                   {"a3", CPUBIND_TYPE_A3},
-                                   {"300i", CPUBIND_TYPE_300I},
-                                   {"950", CPUBIND_TYPE_950}};
+    static const choice types[] = {
+#define CLI_X(name, word) {word, CPUBIND_TYPE_##name},
+        CPUBIND_TYPE_LIST(CLI_X)
+#undef CLI_X
+    };
     int32_t value = 0;
-    int status = choose(types, 5, "device-type", word, &value);
+    int status = choose(types, COUNT(types), "device-type", word, &value);
     o->request.type = (cpubind_device_type)value;
     return status;
 }
@@ -105,11 +107,12 @@ static int choose_type(const char *word, cli_options *o)
 static int choose_strategy(const char *word, cli_options *o)
 {
     static const choice strategies[] = {{"auto", -1},
-                                        {"global_slice", CPUBIND_GLOBAL_SLICE},
-                                        {"topo_affinity", CPUBIND_TOPO_AFFINITY},
-                                        {"cluster", CPUBIND_CLUSTER}};
+#define CLI_X(name, word) {word, CPUBIND_##name},
+                                        CLI_STRATEGY_LIST(CLI_X)
+#undef CLI_X
+    };
     int32_t value = -1;
-    int status = choose(strategies, 4, "strategy", word, &value);
+    int status = choose(strategies, COUNT(strategies), "strategy", word, &value);
     o->request.is_auto_strategy = value < 0;
     if (value >= 0)
         o->request.strategy = (cpubind_strategy)value;
@@ -122,7 +125,7 @@ static int choose_overlap(const char *word, cli_options *o)
                                       {"keep", CPUBIND_OVERLAP_KEEP},
                                       {"refuse", CPUBIND_OVERLAP_REFUSE}};
     int32_t value = 0;
-    int status = choose(policies, 3, "overlap", word, &value);
+    int status = choose(policies, COUNT(policies), "overlap", word, &value);
     o->request.overlap = (cpubind_overlap)value;
     return status;
 }

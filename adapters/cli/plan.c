@@ -38,8 +38,8 @@ static int report(const run *r, const char *text)
 
 static int report_unreadable(run *r, const cli_text *text)
 {
+    cpubind_problem_clear(&r->problem);
     r->problem.code = CPUBIND_PROBLEM_UNREADABLE;
-    r->problem.offset = r->problem.npu = r->problem.other = r->problem.cpu = -1;
     return report(r, text->text);
 }
 

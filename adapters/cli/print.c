@@ -12,12 +12,11 @@
 const char *cli_strategy_word(cpubind_strategy strategy)
 {
     switch (strategy) {
-    case CPUBIND_GLOBAL_SLICE:
-        return "global_slice";
-    case CPUBIND_TOPO_AFFINITY:
-        return "topo_affinity";
-    case CPUBIND_CLUSTER:
-        return "cluster";
+#define CLI_X(name, word)                                                                      \
+    case CPUBIND_##name:                                                                       \
+        return word;
+        CLI_STRATEGY_LIST(CLI_X)
+#undef CLI_X
     }
     return "?";
 }
@@ -135,7 +134,7 @@ static void fill_row(table *t, int32_t at, const cpubind_facts *facts, const cli
     set_list(t, at, 7, row->cpu + row->roles.acl.first, row->roles.acl.count);
     set_list(t, at, 8, row->cpu + row->roles.release.first, row->roles.release.count);
     set_list(t, at, 9, nodes, cli_nodes_of(facts, row, nodes));
-    set_id(t, at, 10, row->n > 0 ? cpubind_facts_node(facts, row->cpu[0]) : -1);
+    set_id(t, at, 10, row->n > 0 ? facts->node_of[row->cpu[0]] : -1);
 }
 
 static void print_rows(FILE *out, const table *t)

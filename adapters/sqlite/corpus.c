@@ -18,8 +18,6 @@
 #define INPUT_MAX (64 << 20)
 #define LIST_MAX  (4 << 20)
 
-/* The longest name of an input or a folder, as a path of Linux. */
-
 struct cpubind_corpus {
     sqlite3 *db;
 };

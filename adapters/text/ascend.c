@@ -47,20 +47,6 @@ static void warn(planner *p, cpubind_warning warning)
     p->out->warnings |= 1u << warning;
 }
 
-int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t cpu)
-{
-    int32_t low = 0;
-    int32_t high = facts->n_cpu;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (facts->cpu[middle] < cpu)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < facts->n_cpu && facts->cpu[low] == cpu ? facts->node[low] : -1;
-}
-
 static int is_visible(const cpubind_facts *f, int32_t logic)
 {
     for (int32_t i = 0; f->visible && i < f->n_visible; i++)

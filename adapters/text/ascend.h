@@ -29,8 +29,4 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
                                               cpubind_arena *arena, cpubind_ascend_plan *out,
                                               cpubind_problem *problem);
 
-/* Node id of an allowed CPU, -1 for any other.
- *   cost    O(log n_cpu) */
-int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t cpu);
-
 #endif /* CPUBIND_ASCEND_H */

@@ -94,7 +94,7 @@ const char *cpubind_type_word(cpubind_device_type type)
     return "?";
 }
 
-static void clear_problem(cpubind_problem *problem)
+void cpubind_problem_clear(cpubind_problem *problem)
 {
     memset(problem, 0, sizeof *problem);
     problem->offset = -1;
@@ -229,22 +229,13 @@ static int next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
 
 /* == Allowed CPUs and nodes ================================================= */
 
-static cpubind_problem_code read_status(reader *r, cpubind_input answer)
+/* cpubind_status_parse, whose limit is always the largest. */
+static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
+                                        int32_t *out, int32_t cap, int32_t *out_n,
+                                        cpubind_text_fault *fault)
 {
-    cpubind_facts *f = r->facts;
-    cpubind_text_fault fault;
-    cpubind_text_status status =
-        cpubind_status_parse(answer.data, answer.len, NULL, 0, &f->n_cpu, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE) {
-        f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
-        if (!f->cpu)
-            return fail_memory(r);
-        status =
-            cpubind_status_parse(answer.data, answer.len, f->cpu, f->n_cpu, &f->n_cpu, &fault);
-    }
-    if (status != CPUBIND_TEXT_OK)
-        return fail_text(r, INPUT_STATUS, answer, &fault);
-    return CPUBIND_PROBLEM_NONE;
+    (void)limit;
+    return cpubind_status_parse(text, len, out, cap, out_n, fault);
 }
 
 /* The allowed CPUs of the process; without a status all CPUs that there are, n_cpu being -1
@@ -256,7 +247,8 @@ static cpubind_problem_code read_allowed(reader *r)
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (is_there(status))
-        return read_status(r, status);
+        return read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
+                            &r->facts->n_cpu);
     warn(r, CPUBIND_WARNING_NO_STATUS);
     r->facts->n_cpu = -1;
     return CPUBIND_PROBLEM_NONE;
@@ -1011,7 +1003,7 @@ cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
     reader r = {source, request, arena, out, problem, NULL};
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
-    clear_problem(problem);
+    cpubind_problem_clear(problem);
     code = read_npus(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_cpus(&r);

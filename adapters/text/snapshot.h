@@ -143,6 +143,9 @@ cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
                                            const cpubind_request *request, cpubind_arena *arena,
                                            cpubind_facts *out, cpubind_problem *problem);
 
+/* No problem: no code, no place, no ids. */
+void cpubind_problem_clear(cpubind_problem *problem);
+
 /* "too_few_cpus"; the exit status; "no_status"; "a2". Static storage. */
 const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);

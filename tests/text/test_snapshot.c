@@ -501,8 +501,8 @@ static void old_kernels_show_masks_and_cpus_one_by_one(void **state)
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.facts.n_cpu, 15);
-    assert_int_equal(cpubind_facts_node(&a.facts, 9), -1);
-    assert_int_equal(cpubind_facts_node(&a.facts, 10), 1);
+    assert_int_equal(a.facts.node_of[9], -1);
+    assert_int_equal(a.facts.node_of[10], 1);
     drop(&a);
     set(&h, "sys/devices/system/node/node1/cpumap", "0000000g\n");
     a = try(&h, &request);
@@ -529,8 +529,8 @@ static void nodes_come_from_lscpu_when_sys_has_none(void **state)
     assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE)); /* CPU 15 */
     assert_int_equal(a.facts.n_node, 2);
     assert_int_equal(a.facts.node_id[1], 3);
-    assert_int_equal(cpubind_facts_node(&a.facts, 14), 3);
-    assert_int_equal(cpubind_facts_node(&a.facts, 15), -1);
+    assert_int_equal(a.facts.node_of[14], 3);
+    assert_int_equal(a.facts.node_of[15], -1);
     drop(&a);
     set(&h, "cmd/lscpu-e.txt", ""); /* lscpu has no /sys either */
     h.exits_1 = "cmd/lscpu-e.txt";
