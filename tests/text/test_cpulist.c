@@ -1,35 +1,14 @@
 /* test_cpulist.c - lists of CPUs, both ways, against tests/vectors/cpulist.txt
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "numbers.h"
 
 #include "../../adapters/text/cpulist.h"
 
-enum { MAX_NUMBERS = 64 };
-
-/* One parse into an array of exactly `cap` numbers; on failure nothing may be written. */
 static cpubind_text_status parse(const char *text, int32_t len, int32_t limit, int32_t *out,
                                  int32_t cap, int32_t *n, cpubind_text_fault *fault)
 {
-    char *edge = edge_text(text, len);
-    int32_t *array = edge_ints(cap);
-    cpubind_text_status status;
-
-    memset(n, EDGE_FILL, sizeof *n);
-    *fault = no_fault;
-    status = cpubind_cpulist_parse(edge, len, limit, array, cap, n, fault);
-    if (status != CPUBIND_TEXT_OK) {
-        assert_untouched(array, (size_t)cap * sizeof *array);
-        assert_fault(fault, len);
-        if (status != CPUBIND_TEXT_ERR_SPACE)
-            assert_untouched(n, sizeof *n);
-    } else {
-        assert_null(fault->what);
-        memcpy(out, array, (size_t)*n * sizeof *out);
-    }
-    free(array);
-    free(edge);
-    return status;
+    return parse_edge(cpubind_cpulist_parse, text, len, limit, out, cap, n, fault);
 }
 
 static void check_written(const int32_t *number, int32_t n, const char *expected, int32_t len)
@@ -53,19 +32,9 @@ static void check_written(const int32_t *number, int32_t n, const char *expected
 
 static void check_read(char **field, int32_t len)
 {
-    int32_t expected[MAX_NUMBERS], got[MAX_NUMBERS], n = -1;
-    const int32_t want = read_numbers(field[3], expected, MAX_NUMBERS);
-    const int32_t limit = (int32_t)strtol(field[1], NULL, 10);
-    cpubind_text_fault fault;
+    int32_t expected[MAX_NUMBERS];
+    const int32_t want = check_numbers(cpubind_cpulist_parse, field, len, expected);
 
-    if (parse(field[0], len, limit, got, want, &n, &fault) != CPUBIND_TEXT_OK || n != want)
-        fail_msg("\"%s\" is not read", field[0]);
-    if (want > 0) {
-        assert_memory_equal(got, expected, (size_t)want * sizeof *got);
-        assert_int_equal(parse(field[0], len, limit, got, want - 1, &n, &fault),
-                         CPUBIND_TEXT_ERR_SPACE);
-        assert_int_equal(n, want);
-    }
     check_written(expected, want, field[4], unescape(field[4]));
 }
 
@@ -86,16 +55,7 @@ static void every_vector_holds(void **state)
             assert_int_equal(n_field, 5);
             check_read(field, len);
         } else {
-            int32_t got[MAX_NUMBERS], n = -1;
-            cpubind_text_fault fault;
-            const cpubind_text_status status =
-                parse(field[0], len, (int32_t)strtol(field[1], NULL, 10), got, MAX_NUMBERS, &n,
-                      &fault);
-
-            if (strcmp(cpubind_text_status_name(status), field[2]) != 0 ||
-                fault.offset != strtol(field[3], NULL, 10))
-                fail_msg("\"%s\": %s at %d, not %s at %s", field[0],
-                         cpubind_text_status_name(status), fault.offset, field[2], field[3]);
+            check_refused(cpubind_cpulist_parse, field, len);
         }
         n_case++;
     }

@@ -1,0 +1,81 @@
+/* numbers.h - parsers of CPUs against vectors, shared by the tests of lists and of masks
+ * SPDX-License-Identifier: MIT
+ *
+ * A vector is a line of fields: text, limit, status, then the numbers, or the offset of the
+ * fault.
+ */
+#ifndef CPUBIND_TESTS_TEXT_NUMBERS_H
+#define CPUBIND_TESTS_TEXT_NUMBERS_H
+
+#include "support.h"
+
+enum { MAX_NUMBERS = 64 };
+
+/* cpubind_cpulist_parse or cpubind_cpumask_parse. */
+typedef cpubind_text_status parse_fn(const char *text, int32_t len, int32_t limit, int32_t *out,
+                                     int32_t cap, int32_t *out_n, cpubind_text_fault *fault);
+
+/* One parse into an array of exactly `cap` numbers; on failure nothing may be written. */
+static inline cpubind_text_status parse_edge(parse_fn *parse, const char *text, int32_t len,
+                                             int32_t limit, int32_t *out, int32_t cap,
+                                             int32_t *n, cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    int32_t *array = edge_ints(cap);
+    cpubind_text_status status;
+
+    memset(n, EDGE_FILL, sizeof *n);
+    *fault = no_fault;
+    status = parse(edge, len, limit, array, cap, n, fault);
+    if (status != CPUBIND_TEXT_OK) {
+        assert_untouched(array, (size_t)cap * sizeof *array);
+        assert_fault(fault, len);
+        if (status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(n, sizeof *n);
+    } else {
+        assert_null(fault->what);
+        memcpy(out, array, (size_t)*n * sizeof *out);
+    }
+    free(array);
+    free(edge);
+    return status;
+}
+
+/* A vector that is read: its numbers, of which there are as many as are returned, and room for
+ * one number less is too little. */
+static inline int32_t check_numbers(parse_fn *parse, char **field, int32_t len,
+                                    int32_t *expected)
+{
+    int32_t got[MAX_NUMBERS], n = -1;
+    const int32_t want = read_numbers(field[3], expected, MAX_NUMBERS);
+    const int32_t limit = (int32_t)strtol(field[1], NULL, 10);
+    cpubind_text_fault fault;
+
+    if (parse_edge(parse, field[0], len, limit, got, want, &n, &fault) != CPUBIND_TEXT_OK ||
+        n != want)
+        fail_msg("\"%s\" is not read", field[0]);
+    if (want > 0) {
+        assert_memory_equal(got, expected, (size_t)want * sizeof *got);
+        assert_int_equal(parse_edge(parse, field[0], len, limit, got, want - 1, &n, &fault),
+                         CPUBIND_TEXT_ERR_SPACE);
+        assert_int_equal(n, want);
+    }
+    return want;
+}
+
+/* A vector that is refused: with which status, and where. */
+static inline void check_refused(parse_fn *parse, char **field, int32_t len)
+{
+    int32_t got[MAX_NUMBERS], n = -1;
+    cpubind_text_fault fault;
+    const cpubind_text_status status =
+        parse_edge(parse, field[0], len, (int32_t)strtol(field[1], NULL, 10), got, MAX_NUMBERS,
+                   &n, &fault);
+
+    if (strcmp(cpubind_text_status_name(status), field[2]) != 0 ||
+        fault.offset != strtol(field[3], NULL, 10))
+        fail_msg("\"%s\": %s at %d, not %s at %s", field[0], cpubind_text_status_name(status),
+                 fault.offset, field[2], field[3]);
+}
+
+#endif
