@@ -16,6 +16,10 @@
 
 #include "text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Numbers of the list, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: every number is below it
  *   out     out[0 .. *out_n - 1]; an empty text is the empty list
@@ -33,5 +37,9 @@ cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t
  *   cost    O(n) */
 cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *text,
                                            int32_t cap, int32_t *out_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_CPULIST_H */

@@ -14,6 +14,10 @@
 
 #include "text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* CPUs whose bit is set, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: a set bit at or past it is ERR_RANGE
  *   out     out[0 .. *out_n - 1]
@@ -31,5 +35,9 @@ cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t
  *   cost    O(n + width) */
 cpubind_text_status cpubind_cpumask_format(const int32_t *cpu, int32_t n, int32_t width,
                                            char *text, int32_t cap, int32_t *out_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_CPUMASK_H */

@@ -14,6 +14,10 @@
 
 #include "text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The rows of `lscpu -e=CPU,NODE`: node[i] is the node of cpu[i], -1 for "-".
  *   out     cpu and node [0 .. *out_n - 1], cpu strictly ascending
  *   errors  ERR_ARG, ERR_MISSING (no header, no row), ERR_SYNTAX, ERR_CUT, ERR_RANGE,
@@ -30,5 +34,9 @@ cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len, int
 cpubind_text_status cpubind_lscpu_parse_threads(const char *text, int32_t len,
                                                 int32_t *out_threads,
                                                 cpubind_text_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LSCPU_H */

@@ -1,4 +1,4 @@
-/* npusmi.h - what npu-smi prints: `info -m`, `info`, `info -t topo`
+/* npusmi.h - what npu-smi prints: `info -m`, `-t topo`, `info`, `-t board`, `-l`, its refusals
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h. Rows are split on their bars and words, never at columns. The ids of
@@ -9,12 +9,16 @@
  *   phy     `Chip Phy-ID`, the host's number, the same in every container
  * An id that the output does not print is -1. A name is a slice of the caller's text.
  *
- * The grammars stand above each parser in npusmi.c.
+ * The grammars stand above each reader in npusmi_*.c.
  */
 #ifndef CPUBIND_NPUSMI_H
 #define CPUBIND_NPUSMI_H
 
 #include "text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What npu-smi says instead of an answer. It exits 0 with some of these: the text counts. */
 typedef enum cpubind_npusmi_refusal {
@@ -136,5 +140,59 @@ typedef struct cpubind_npusmi_info {
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
                                               cpubind_npusmi_info *info,
                                               cpubind_text_fault *fault);
+
+/* == info -t board ========================================================== */
+
+/* A block of `npu-smi info -t board`: one chip, or a whole card. Names are empty when they are
+ * not printed or say NA. */
+typedef struct cpubind_npusmi_board {
+    int32_t card;            /* NPU ID, >= 0 */
+    int32_t chip;            /* Chip ID, or -1: the block speaks of the whole card */
+    int32_t n_chip;          /* Chip Count, or -1: not printed (of one chip it is not) */
+    int32_t has_pci;         /* 1: the line `PCIe Bus Info` is there; else 0 */
+    cpubind_pci_address pci; /* PCIe Bus Info */
+    int32_t vendor;          /* PCI Vendor ID (Vendor ID without PCI), or -1: none, NA */
+    int32_t device;          /* PCI Device ID (Device ID without PCI), or -1: none, NA */
+    cpubind_slice npu_name;  /* NPU Name */
+    cpubind_slice chip_type; /* Chip Type */
+    cpubind_slice chip_name; /* Chip Name */
+    cpubind_slice product;   /* Product Name */
+    cpubind_slice serial;    /* Serial Number */
+} cpubind_npusmi_board;
+
+/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. Keys that are not named above are
+ * checked for their form and left out.
+ *   out     board[0 .. *out_n - 1], in the order of the text; at least one
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
+ *           ERR_SYNTAX (also: a key twice in a block, the same card and chip twice); ERR_CUT;
+ *           ERR_RANGE; ERR_SPACE with *out_n
+ *   cost    O(len + blocks^2) */
+cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
+                                               cpubind_npusmi_board *board, int32_t cap,
+                                               int32_t *out_n, cpubind_text_fault *fault);
+
+/* == info -l ================================================================ */
+
+typedef struct cpubind_npusmi_card {
+    int32_t card;          /* NPU ID, >= 0 */
+    int32_t n_chip;        /* Chip Count, or -1: not printed */
+    cpubind_slice product; /* Product Name; empty: not printed, NA */
+    cpubind_slice serial;  /* Serial Number; empty: not printed, NA */
+} cpubind_npusmi_card;
+
+/* The cards of `npu-smi info -l`.
+ *   out     card[0 .. *out_n - 1], in the order of the text: as many as `Total Count` (or
+ *           `Card Count`) says
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count);
+ *           ERR_SYNTAX (also: a key twice, a card twice, more cards than the count);
+ *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with *out_n
+ *   cost    O(len + cards^2) */
+cpubind_text_status cpubind_npusmi_parse_list(const char *text, int32_t len,
+                                              cpubind_npusmi_card *card, int32_t cap,
+                                              int32_t *out_n, cpubind_text_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_NPUSMI_H */

@@ -16,6 +16,10 @@
 
 #include "text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* CPUs of the line "Cpus_allowed_list:" of /proc/<pid>/status.
  *   out     out[0 .. *out_n - 1], ascending; may be empty
  *   errors  as cpubind_cpulist_parse with limit CPUBIND_MAX_CPUS, offsets counted in the whole
@@ -48,5 +52,15 @@ cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
                                           int32_t *out, int32_t cap, int32_t *out_n,
                                           int32_t *out_used, cpubind_text_fault *fault);
+
+/* Whether a thread whose /proc/<pid>/task/<tid>/comm reads `comm` has this name. The kernel
+ * keeps 15 bytes of a name: a longer one equals its first 15.
+ *   in      comm with or without its line feed; name ended by NUL
+ *   returns 1 or 0 */
+int cpubind_comm_is(const char *comm, int32_t len, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_PROCFS_H */

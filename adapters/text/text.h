@@ -18,6 +18,10 @@
 
 #include "../../cpubind.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Longest accepted text, in bytes: offsets stay far inside int32_t. */
 #define CPUBIND_TEXT_MAX (1 << 28)
 
@@ -67,5 +71,9 @@ const char *cpubind_text_status_name(cpubind_text_status status);
 
 /* One English sentence without a full stop. Static storage. */
 const char *cpubind_text_status_text(cpubind_text_status status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_TEXT_H */

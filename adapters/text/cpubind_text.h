@@ -1,0 +1,52 @@
+/* cpubind_text.h - the readers of adapters/text, all in one
+ * SPDX-License-Identifier: MIT
+ *
+ * What npu-smi, /proc, /sys and lscpu print, as numbers in the caller's arrays. For a runtime
+ * or a tool that has the text already and wants no command, no process and no library beside
+ * this one.
+ *
+ * USE
+ *   #include "adapters/text/cpubind_text.h"      compile the .c files beside it as well, or
+ *   #include <cpubind/text/cpubind_text.h>       link -lcpubind_text (make install)
+ *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset.
+ *
+ * EVERY READER
+ *   takes    (pointer, length); the text needs no NUL at its end and is not changed
+ *   gives    numbers, and slices (offset, length) of the text, into arrays of the caller
+ *   counts   when an array is too small: ERR_SPACE and the lengths that would do, so that a
+ *            first call with length 0 asks and a second one reads
+ *   fails    as a whole: no element is written, and the fault holds the byte and the reason;
+ *            cpubind_text_place makes line and column of it
+ *   keeps    nothing: no state, no malloc, no locale, no errno; any number of threads
+ *   takes    time linear in the text, whatever the text is
+ *
+ * THE READERS                                                          grammar
+ *   cpulist.h      "0-3,8"                             parse, format   cpulist.h
+ *   cpumask.h      "0000000f,ffffffff"                 parse           cpumask.h
+ *   procfs.h       /proc/<pid>/status, numbers of /sys, environment,
+ *                  ASCEND_RT_VISIBLE_DEVICES, names of threads         procfs.h
+ *   interrupts.h   /proc/interrupts                                    interrupts.c
+ *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
+ *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
+ *
+ * EXAMPLE
+ *   cpubind_npusmi_chip chip[64];
+ *   cpubind_text_fault fault;
+ *   int32_t n;
+ *   if (cpubind_npusmi_parse_map(text, len, chip, 64, &n, &fault) != CPUBIND_TEXT_OK) {
+ *       cpubind_place at = cpubind_text_place(text, len, fault.offset);
+ *       fprintf(stderr, "npu-smi info -m:%d:%d: %s\n", at.line, at.column, fault.what);
+ *   }
+ */
+#ifndef CPUBIND_TEXT_READERS_H
+#define CPUBIND_TEXT_READERS_H
+
+#include "cpulist.h"
+#include "cpumask.h"
+#include "interrupts.h"
+#include "lscpu.h"
+#include "npusmi.h"
+#include "procfs.h"
+#include "text.h"
+
+#endif /* CPUBIND_TEXT_READERS_H */

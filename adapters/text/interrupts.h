@@ -1,0 +1,45 @@
+/* interrupts.h - /proc/interrupts: which numbers the interrupts of a name have
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h. Counters are not kept, and a host with a thousand CPUs has a million of
+ * them: the reader steps over them, at the speed of the memory.
+ */
+#ifndef CPUBIND_INTERRUPTS_H
+#define CPUBIND_INTERRUPTS_H
+
+#include "text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One numbered interrupt. */
+typedef struct cpubind_interrupt {
+    int32_t irq;         /* its number, >= 0 */
+    cpubind_slice names; /* names of its handlers: "a" or, shared, "a, b"; empty: it has none */
+} cpubind_interrupt;
+
+/* The numbered interrupts of /proc/interrupts. Rows without a number (IPI0, NMI, ERR) are
+ * checked and left out.
+ *   out     irq[0 .. *out_n - 1], numbers strictly ascending; may be none
+ *           *out_n_cpu, columns of CPUs, at least one; may be NULL
+ *   errors  ERR_ARG; ERR_MISSING (no header); ERR_SYNTAX; ERR_CUT (the last row lacks its line
+ *           feed); ERR_RANGE; ERR_ORDER; ERR_SPACE with *out_n
+ *   cost    O(len), of which the counters are memchr */
+cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
+                                             cpubind_interrupt *irq, int32_t cap,
+                                             int32_t *out_n, int32_t *out_n_cpu,
+                                             cpubind_text_fault *fault);
+
+/* The next name of a row; names hold blanks and end at ", ".
+ *   in      names of a row; *at: 0 before the first
+ *   out     *name, a slice of the text, not empty; *at moves
+ *   returns 1, or 0 at the end */
+int cpubind_interrupts_next_name(const char *text, cpubind_slice names, int32_t *at,
+                                 cpubind_slice *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_INTERRUPTS_H */

@@ -1,0 +1,393 @@
+/* npusmi_info.c - `npu-smi info`: the device table and the process table
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure. Rows are split on their bars, cells on their words.
+ */
+#include "npusmi_scan.h"
+
+/* Which table the lines belong to: the one whose header was last. */
+typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS } section;
+
+/* What the second number of a device is: its header says so, or nobody does. */
+typedef enum second_id { SECOND_UNKNOWN, SECOND_ABSENT, SECOND_LOGIC, SECOND_PHY } second_id;
+
+enum {
+    NARROW_CELLS = 3,    /* a device row: NPU Name | Health | values */
+    WIDE_CELLS = 4,      /* of a 950: NPU ID | Name | Health | values */
+    PROCESS_CELLS = 4,   /* ids | pid | name | memory */
+    CONTAINER_CELLS = 5, /* 26.x: and the pid in the container */
+    ROW_CELLS = 5        /* a name with bars makes more; they are found from the right */
+};
+
+/* A line between bars. */
+typedef struct bar_row {
+    const scan_line *line;
+    int32_t n; /* cells, which may be more than are held */
+    scan_run cell[ROW_CELLS];
+    int32_t last_bar; /* its offset */
+} bar_row;
+
+/* The tables while they are read. */
+typedef struct info_reader {
+    cpubind_npusmi_device *device; /* NULL: do not write */
+    cpubind_npusmi_process *process;
+    int32_t n_device;
+    int32_t n_process;
+    section section;
+    second_id second;
+    int32_t header_lines;  /* of the device table: 0, 1 or 2 */
+    int32_t device_cells;  /* 0 until a header or a row tells */
+    int32_t process_cells; /* of the process table's header */
+    int32_t n_id;          /* ids of a process row: 1, 2, or 0 when the header does not tell */
+    int32_t is_half;       /* 1: `half` waits for its second line */
+    cpubind_npusmi_device half;
+    cpubind_slice version;
+} info_reader;
+
+static cpubind_text_status split_row(const scan_text *in, const scan_line *line, bar_row *row)
+{
+    int32_t at = line->run.at + 1, end = line->run.end;
+
+    row->line = line;
+    row->n = 0;
+    while (at < end) {
+        const char *bar = (const char *)memchr(in->text + at, '|', (size_t)(end - at));
+
+        if (!bar)
+            return fail_short(in, line, "the row ends before its last bar");
+        if (row->n < ROW_CELLS) {
+            row->cell[row->n].at = at;
+            row->cell[row->n].end = (int32_t)(bar - in->text);
+        }
+        row->n++;
+        row->last_bar = (int32_t)(bar - in->text);
+        at = row->last_bar + 1;
+    }
+    if (row->n == 0)
+        return fail_short(in, line, "the row ends before its last bar");
+    for (int32_t i = 0; i < row->n && i < ROW_CELLS; i++)
+        row->cell[i] = scan_trim(in, row->cell[i]);
+    return CPUBIND_TEXT_OK;
+}
+
+/* The cell that ends at the bar `end`, not left of `from`. */
+static scan_run cell_before(const scan_text *in, int32_t from, int32_t end)
+{
+    scan_run cell = {end, end};
+
+    while (cell.at > from && in->text[cell.at - 1] != '|')
+        cell.at--;
+    return cell;
+}
+
+/* -- the device table -- */
+
+/*   device1 = "|" card [ name ] "|" health "|" values "|"
+ *   device1 = "|" card "|" [ name ] "|" health "|" values "|"      wide
+ *   health  = a word that starts with no digit */
+static cpubind_text_status read_device_start(const scan_text *in, const bar_row *row,
+                                             info_reader *info)
+{
+    const int32_t wide = row->n == WIDE_CELLS;
+    const scan_run health = row->cell[wide ? 2 : 1];
+    scan_run card = row->cell[0], name = row->cell[1];
+    cpubind_npusmi_device *half = &info->half;
+    cpubind_text_status status;
+
+    if (!wide) {
+        card = scan_word(in, card.at, card.end);
+        name = scan_word(in, card.end, row->cell[0].end);
+        name.end = row->cell[0].end;
+    } else if (is_all_digits(in, name)) {
+        return fail_cell(in, card, "a row of a process stands before its header");
+    }
+    status = scan_whole_number(in, card, INT32_MAX, &half->card);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (scan_is_empty(health) || scan_starts_with_digit(in, health))
+        return fail_cell(in, health, "a cell is no health of a device");
+    if (scan_is_empty(row->cell[row->n - 1]))
+        return fail_cell(in, row->cell[row->n - 1], "the values of a device are missing");
+    half->name = scan_slice(name);
+    half->health = scan_slice(health);
+    info->is_half = 1;
+    return CPUBIND_TEXT_OK;
+}
+
+/*   ids = chip [ blanks second ]       the second when the header has a word for it */
+static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
+                                           info_reader *info)
+{
+    const scan_run chip = scan_word(in, cell.at, cell.end);
+    scan_run second = scan_word(in, chip.end, cell.end);
+    int32_t id = -1;
+    cpubind_text_status status = scan_whole_number(in, chip, INT32_MAX, &info->half.chip);
+
+    second.end = cell.end;
+    if (status == CPUBIND_TEXT_OK && !scan_is_empty(second))
+        status = scan_whole_number(in, second, INT32_MAX, &id);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (info->second != SECOND_UNKNOWN &&
+        scan_is_empty(second) != (info->second == SECOND_ABSENT))
+        return fail_cell(in, second, "a device has not the ids that the header names");
+    info->half.phy = info->second == SECOND_PHY ? id : -1;
+    info->half.logic = info->second == SECOND_LOGIC ? id : -1;
+    return CPUBIND_TEXT_OK;
+}
+
+/*   device2 = "|" ids "|" pci "|" values "|"
+ *   device2 = "|" "|" "|" pci "|" values "|"                       wide */
+static cpubind_text_status read_device_end(const scan_text *in, const bar_row *row,
+                                           info_reader *info)
+{
+    const int32_t wide = row->n == WIDE_CELLS;
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+
+    if (!wide) {
+        status = read_device_ids(in, row->cell[0], info);
+    } else {
+        if (!scan_is_empty(row->cell[0]) || !scan_is_empty(row->cell[1]))
+            return fail_cell(in, row->cell[0], "a device ends before its second line");
+        info->half.chip = 0;
+        info->half.logic = info->half.phy = -1;
+    }
+    if (status == CPUBIND_TEXT_OK)
+        status = read_pci(in, row->cell[wide ? 2 : 1], &info->half.pci);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (scan_is_empty(row->cell[row->n - 1]))
+        return fail_cell(in, row->cell[row->n - 1], "the values of a device are missing");
+    if (info->device)
+        info->device[info->n_device] = info->half;
+    info->n_device++;
+    info->is_half = 0;
+    return CPUBIND_TEXT_OK;
+}
+
+static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
+                                       info_reader *info)
+{
+    if (info->device_cells == 0 && (row->n == NARROW_CELLS || row->n == WIDE_CELLS))
+        info->device_cells = row->n;
+    if (row->n < info->device_cells)
+        return fail_short(in, row->line, "a device has fewer cells than its table");
+    if (row->n != info->device_cells)
+        return fail_cell(in, row->cell[0], "a device has not as many cells as its table");
+    return info->is_half ? read_device_end(in, row, info) : read_device_start(in, row, info);
+}
+
+/* A line of the device table's header. Its words count only where they name the second id. */
+static cpubind_text_status read_device_header(const scan_text *in, const bar_row *row,
+                                              info_reader *info)
+{
+    const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
+    const scan_run second = scan_word(in, first.end, row->cell[0].end);
+
+    if (info->section == SECTION_PROCESS || info->n_device > 0 || info->header_lines == 2)
+        return fail_cell(in, row->cell[0], "a header of devices stands behind a row");
+    if (info->header_lines > 0 && row->n != info->device_cells)
+        return fail_cell(in, row->cell[0], "the two lines of a header differ");
+    info->section = SECTION_DEVICE;
+    info->device_cells = row->n;
+    info->header_lines++;
+    if (SCAN_IS(in, first, "Chip")) {
+        info->header_lines = 2;
+        if (scan_is_empty(second))
+            info->second = SECOND_ABSENT;
+        else if (STARTS_WITH_LETTERS(in, second, "Phy-ID"))
+            info->second = SECOND_PHY;
+        else if (SCAN_IS(in, second, "Device"))
+            info->second = SECOND_LOGIC;
+    }
+    return CPUBIND_TEXT_OK;
+}
+
+/* -- the process table -- */
+
+/* Its header is known by the number of its cells, for its words may be translated. */
+static cpubind_text_status read_process_header(const scan_text *in, const bar_row *row,
+                                               info_reader *info)
+{
+    const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
+    const scan_run second = scan_word(in, first.end, row->cell[0].end);
+
+    if (info->section == SECTION_PROCESS)
+        return fail_cell(in, row->cell[0], "the header of processes is there twice");
+    info->section = SECTION_PROCESS;
+    info->process_cells = row->n;
+    if (SCAN_IS(in, first, "NPU") && SCAN_IS(in, second, "Chip"))
+        info->n_id = 2;
+    else if (SCAN_IS(in, first, "NPU") && SCAN_IS(in, second, "ID"))
+        info->n_id = 1;
+    return CPUBIND_TEXT_OK;
+}
+
+/*   ids = card blanks chip / card       a 950 prints the card alone */
+static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
+                                            const info_reader *info,
+                                            cpubind_npusmi_process *process)
+{
+    const scan_run card = scan_word(in, cell.at, cell.end);
+    scan_run chip = scan_word(in, card.end, cell.end);
+    cpubind_text_status status = scan_whole_number(in, card, INT32_MAX, &process->card);
+
+    chip.end = cell.end;
+    process->chip = -1;
+    if (status == CPUBIND_TEXT_OK && !scan_is_empty(chip))
+        status = scan_whole_number(in, chip, INT32_MAX, &process->chip);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (info->n_id > 0 && scan_is_empty(chip) != (info->n_id == 1))
+        return fail_cell(in, chip, "a process has not the ids that the header names");
+    return CPUBIND_TEXT_OK;
+}
+
+/*   process = "|" ids "|" pid "|" name "|" memory "|" [ pid-or-NA "|" ]
+ *   name    = *byte                     may be empty and may hold bars: the cells behind it are
+ *                                       found from the right */
+static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
+                                        info_reader *info)
+{
+    cpubind_npusmi_process process;
+    scan_run memory, name;
+    int32_t bar = row->last_bar;
+    cpubind_text_status status = read_process_ids(in, row->cell[0], info, &process);
+
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (row->n < info->process_cells)
+        return fail_short(in, row->line, "a process has fewer cells than its table");
+    status = scan_whole_number(in, row->cell[1], INT32_MAX, &process.pid);
+    process.container_pid = -1;
+    if (status == CPUBIND_TEXT_OK && info->process_cells == CONTAINER_CELLS) {
+        const scan_run cell = cell_before(in, row->cell[2].at, bar);
+        const scan_run pid = scan_trim(in, cell);
+
+        if (!is_no_id(in, pid))
+            status = scan_whole_number(in, pid, INT32_MAX, &process.container_pid);
+        bar = cell.at - 1;
+    }
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    memory = cell_before(in, row->cell[2].at, bar);
+    name.at = row->cell[2].at;
+    name.end = memory.at - 1;
+    memory = scan_trim(in, memory);
+    if (!is_all_digits(in, memory) && !is_no_id(in, memory))
+        return fail_cell(in, memory, "a memory size is no number");
+    process.name = scan_slice(scan_trim(in, name));
+    if (info->process)
+        info->process[info->n_process] = process;
+    info->n_process++;
+    return CPUBIND_TEXT_OK;
+}
+
+/* -- both -- */
+
+/* A row of one cell: the title, or a message such as "No running processes found in NPU 0". */
+static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
+                                        info_reader *info)
+{
+    const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
+
+    if (scan_starts_with_digit(in, first))
+        return fail_short(in, row->line, "the row ends before its last cell");
+    if (info->version.len == 0 && SCAN_IS(in, first, "npu-smi"))
+        info->version = scan_slice(scan_word(in, first.end, row->cell[0].end));
+    return CPUBIND_TEXT_OK;
+}
+
+static cpubind_text_status read_row(const scan_text *in, const bar_row *row, info_reader *info)
+{
+    const int32_t is_wide_end =
+        row->n == WIDE_CELLS && scan_is_empty(row->cell[0]) && scan_is_empty(row->cell[1]);
+
+    if (info->is_half)
+        return read_device(in, row, info);
+    if (row->n == 1)
+        return read_message(in, row, info);
+    if (scan_starts_with_digit(in, row->cell[0]))
+        return info->section == SECTION_PROCESS ? read_process(in, row, info)
+                                                : read_device(in, row, info);
+    if (row->n == NARROW_CELLS || is_wide_end ||
+        (row->n == WIDE_CELLS && SCAN_IS(in, row->cell[1], "Name")))
+        return read_device_header(in, row, info);
+    if (row->n == PROCESS_CELLS || row->n == CONTAINER_CELLS)
+        return read_process_header(in, row, info);
+    return fail_cell(in, row->cell[0], "a row is of no known kind");
+}
+
+/*   info    = *( row / noise )         devices first, then processes; each table may be missing
+ *   row     = title / header / device1 / device2 / process / message
+ *   title   = "|" "npu-smi" version anything "|"
+ *   header  = a row of 3 to 5 cells that starts with no digit: one or two lines of devices, one
+ *             of processes
+ *   message = a row of one cell that starts with no digit
+ *   noise   = a line without a bar at its start: rules, "...", warnings; none between the two
+ *             lines of a device
+ * Devices without any header are read as far as they go: what their second id means is unknown
+ * then. A header of devices behind a row is refused. */
+static cpubind_text_status read_info(const scan_text *in, info_reader *info)
+{
+    scan_line line = {{0, 0}, 0, 0};
+    bar_row row;
+
+    info->n_device = info->n_process = 0;
+    info->section = SECTION_NONE;
+    info->second = SECOND_UNKNOWN;
+    info->header_lines = info->device_cells = info->process_cells = info->n_id = 0;
+    info->is_half = 0;
+    info->version.at = info->version.len = 0;
+    while (scan_next_line(in, &line)) {
+        cpubind_text_status status = CPUBIND_TEXT_OK;
+
+        if (scan_is_empty(line.run))
+            continue;
+        if (in->text[line.run.at] != '|') {
+            if (info->is_half)
+                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.run.at,
+                                 "a device ends before its second line");
+            continue;
+        }
+        status = split_row(in, &line, &row);
+        if (status == CPUBIND_TEXT_OK)
+            status = read_row(in, &row, info);
+        if (status != CPUBIND_TEXT_OK)
+            return status;
+    }
+    if (info->is_half)
+        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                         "a device ends before its second line");
+    if (info->n_device == 0 && info->section != SECTION_PROCESS)
+        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
+                         "there is no table of devices or processes");
+    return CPUBIND_TEXT_OK;
+}
+
+cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
+                                              cpubind_npusmi_info *info,
+                                              cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    info_reader reader;
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || !info || !scan_is_array(info->device, info->cap_device) ||
+        !scan_is_array(info->process, info->cap_process))
+        return scan_fail_arg(fault);
+    reader.device = NULL;
+    reader.process = NULL;
+    status = read_info(&in, &reader);
+    if (status != CPUBIND_TEXT_OK)
+        return cpubind_priv_npusmi_refused_or(&in, status);
+    info->n_device = reader.n_device;
+    info->n_process = reader.n_process;
+    if (reader.n_device > info->cap_device || reader.n_process > info->cap_process)
+        return scan_fail_space(&in);
+    info->has_process_table = reader.section == SECTION_PROCESS;
+    info->version = reader.version;
+    reader.device = info->device;
+    reader.process = info->process;
+    return read_info(&in, &reader);
+}

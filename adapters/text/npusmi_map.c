@@ -1,0 +1,243 @@
+/* npusmi_map.c - `npu-smi info -m`: card, chip, logic id, phy id, chip name
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure. Columns are known by their names, cells by their order.
+ */
+#include "npusmi_scan.h"
+
+enum {
+    COLUMN_CARD,
+    COLUMN_SLOT,
+    COLUMN_CHIP,
+    COLUMN_LOGIC,
+    COLUMN_PHY,
+    COLUMN_NAME,
+    N_COLUMN,
+    COLUMN_NONE = -1
+};
+
+static const struct column_name {
+    const char *name;
+    int32_t len;
+} column_names[N_COLUMN] = {
+#define COLUMN(name)                                                                           \
+    {                                                                                          \
+        (name), (int32_t)(sizeof(name) - 1)                                                    \
+    }
+    [COLUMN_CARD] = COLUMN("NPU ID"),     [COLUMN_SLOT] = COLUMN("Slot ID"),
+    [COLUMN_CHIP] = COLUMN("Chip ID"),    [COLUMN_LOGIC] = COLUMN("Chip Logic ID"),
+    [COLUMN_PHY] = COLUMN("Chip Phy-ID"), [COLUMN_NAME] = COLUMN("Chip Name"),
+#undef COLUMN
+};
+
+/* The table while it is read. A host has 16 to 64 chips; the keys take 32 KiB of stack. */
+typedef struct map_reader {
+    cpubind_npusmi_chip *out; /* NULL: check and count */
+    int32_t n;
+    int32_t n_column; /* 0 until the header was read */
+    int32_t column[N_COLUMN];
+    uint64_t key[CPUBIND_MAX_DEVICES]; /* card and chip of each row, to find a repeated one */
+    uint64_t max_key;
+} map_reader;
+
+/* The column whose name starts at `at`, and where it ends. */
+static int32_t read_column(const scan_text *in, int32_t at, int32_t end, int32_t *next)
+{
+    const scan_run rest = {at, end};
+
+    for (int32_t i = 0; i < N_COLUMN; i++) {
+        const int32_t stop = at + column_names[i].len;
+
+        if (starts_with_letters(in, rest, column_names[i].name, column_names[i].len) &&
+            (stop == end || scan_is_blank(in->text[stop]))) {
+            *next = scan_word(in, stop, end).at;
+            return i;
+        }
+    }
+    return COLUMN_NONE;
+}
+
+/* A line that starts with the names of two columns. */
+static int is_map_header(const scan_text *in, scan_run run)
+{
+    int32_t at = run.at;
+
+    return read_column(in, at, run.end, &at) != COLUMN_NONE && at < run.end &&
+           read_column(in, at, run.end, &at) != COLUMN_NONE;
+}
+
+static cpubind_text_status read_map_header(const scan_text *in, const scan_line *line,
+                                           map_reader *map)
+{
+    int32_t at = line->run.at, n = 0;
+    uint32_t seen = 0;
+    const uint32_t needed = 1u << COLUMN_CARD | 1u << COLUMN_CHIP | 1u << COLUMN_NAME;
+
+    if (map->n_column > 0)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "the header is there twice");
+    while (at < line->run.end) {
+        const int32_t start = at;
+        const int32_t column = read_column(in, at, line->run.end, &at);
+
+        if (column == COLUMN_NONE)
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a column is not known");
+        if (seen & 1u << column)
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a column is there twice");
+        seen |= 1u << column;
+        map->column[n++] = column;
+    }
+    if ((seen & needed) != needed)
+        return fail_short(in, line, "the header lacks NPU ID, Chip ID or Chip Name");
+    if (map->column[n - 1] != COLUMN_NAME)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
+                         "Chip Name is not the last column");
+    map->n_column = n;
+    return CPUBIND_TEXT_OK;
+}
+
+/* Refuses a second row of the same card and chip. npu-smi prints them ascending, so that the
+ * search is for texts that it did not write. */
+static cpubind_text_status note_key(const scan_text *in, map_reader *map, int32_t offset,
+                                    const cpubind_npusmi_chip *chip)
+{
+    const uint64_t key = (uint64_t)chip->card << 32 | (uint64_t)chip->chip;
+
+    if (map->n == CPUBIND_MAX_DEVICES)
+        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many chips");
+    if (map->n > 0 && key <= map->max_key)
+        for (int32_t i = 0; i < map->n; i++)
+            if (map->key[i] == key)
+                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset,
+                                 "the same card and chip are there twice");
+    if (map->n == 0 || key > map->max_key)
+        map->max_key = key;
+    map->key[map->n] = key;
+    return CPUBIND_TEXT_OK;
+}
+
+/* One id cell of a row; -1 for a cell that says "none" where that may be. */
+static cpubind_text_status read_map_id(const scan_text *in, int32_t column, scan_run word,
+                                       int32_t *id)
+{
+    *id = -1;
+    if (column != COLUMN_CARD && column != COLUMN_CHIP && is_no_id(in, word))
+        return CPUBIND_TEXT_OK;
+    return scan_whole_number(in, word, INT32_MAX, id);
+}
+
+/* Board controllers (Mcu, 3559) have no logic id; on a 950, which prints none, no phy id. */
+static int is_controller(uint32_t has, const int32_t *id)
+{
+    if (has & 1u << COLUMN_LOGIC)
+        return id[COLUMN_LOGIC] < 0;
+    return (has & 1u << COLUMN_PHY) && id[COLUMN_PHY] < 0;
+}
+
+static cpubind_text_status read_map_row(const scan_text *in, const scan_line *line,
+                                        map_reader *map)
+{
+    int32_t id[N_COLUMN] = {-1, -1, -1, -1, -1, -1};
+    uint32_t has = 0;
+    scan_run rest = line->run;
+    cpubind_npusmi_chip chip;
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+
+    for (int32_t i = 0; i < map->n_column - 1; i++) {
+        const int32_t column = map->column[i];
+        const scan_run word = scan_word(in, rest.at, rest.end);
+
+        if (scan_is_empty(word))
+            return fail_short(in, line, "the row ends before its last cell");
+        status = read_map_id(in, column, word, &id[column]);
+        if (status != CPUBIND_TEXT_OK)
+            return status;
+        has |= 1u << column;
+        rest.at = word.end;
+    }
+    rest = scan_trim(in, rest);
+    if (scan_is_empty(rest))
+        return fail_short(in, line, "the row ends before its chip name");
+    if (is_controller(has, id))
+        return CPUBIND_TEXT_OK;
+    chip.card = id[COLUMN_CARD];
+    chip.chip = id[COLUMN_CHIP];
+    chip.logic = id[COLUMN_LOGIC];
+    chip.phy = id[COLUMN_PHY];
+    chip.name = scan_slice(rest);
+    if (map->out)
+        map->out[map->n] = chip;
+    else
+        status = note_key(in, map, line->run.at, &chip);
+    map->n++;
+    return status;
+}
+
+/* Whether a line must be read as a row. Before the header only a line that starts with two
+ * numbers is one; behind it one number in the first two words is enough, so that a row with one
+ * broken cell is an error and not noise. */
+static int is_map_row(const scan_text *in, scan_run run, int32_t has_header)
+{
+    const scan_run first = scan_word(in, run.at, run.end);
+    const scan_run second = scan_word(in, first.end, run.end);
+
+    if (has_header)
+        return scan_starts_with_digit(in, first) || is_all_digits(in, second);
+    return is_all_digits(in, first) && is_all_digits(in, second);
+}
+
+/*   map    = *noise header *( row / noise )
+ *   header = column 1*( blanks column )    each at most once, "Chip Name" last; "NPU ID" and
+ *                                          "Chip ID" must be there
+ *   column = "NPU ID" / "Slot ID" / "Chip ID" / "Chip Logic ID" / "Chip Phy-ID" / "Chip Name"
+ *   row    = 1*( id blanks ) name          as many ids as columns stand before "Chip Name"
+ *   id     = number / "-" / "NA" / "MCU"   NPU ID and Chip ID are numbers
+ *   name   = word *( blanks word )
+ *   noise  = a line that is_map_row does not take for a row */
+static cpubind_text_status read_map(const scan_text *in, map_reader *map)
+{
+    scan_line line = {{0, 0}, 0, 0};
+
+    map->n = 0;
+    map->n_column = 0;
+    map->max_key = 0;
+    while (scan_next_line(in, &line)) {
+        cpubind_text_status status = CPUBIND_TEXT_OK;
+
+        if (is_map_header(in, line.run))
+            status = read_map_header(in, &line, map);
+        else if (!is_map_row(in, line.run, map->n_column > 0))
+            continue;
+        else if (map->n_column > 0)
+            status = read_map_row(in, &line, map);
+        else
+            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.run.at,
+                               "a row stands before the header");
+        if (status != CPUBIND_TEXT_OK)
+            return status;
+    }
+    if (map->n == 0)
+        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
+                         map->n_column > 0 ? "the table has no NPU" : "there is no header");
+    return CPUBIND_TEXT_OK;
+}
+
+cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
+                                             cpubind_npusmi_chip *chip, int32_t cap,
+                                             int32_t *out_n, cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    map_reader map;
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || !scan_is_array(chip, cap) || !out_n)
+        return scan_fail_arg(fault);
+    map.out = NULL;
+    status = read_map(&in, &map);
+    if (status != CPUBIND_TEXT_OK)
+        return cpubind_priv_npusmi_refused_or(&in, status);
+    *out_n = map.n;
+    if (map.n > cap)
+        return scan_fail_space(&in);
+    map.out = chip;
+    return read_map(&in, &map);
+}
