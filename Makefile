@@ -47,8 +47,10 @@ check: deps-check ## set up what is missing, build, and run everything that CI r
 	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) $(SCRIPTS)
 
 bench: deps-bench ## measure, as ratios in one run
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_command
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
+	    $(BUILD)/bench_command
 	@$(BUILD)/bench
+	@$(BUILD)/bench_text
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 
 fixtures: deps-fixtures ## the fixture hosts as one database, BUILD/fixtures.db
@@ -113,6 +115,8 @@ $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lhwloc -o $@
+$(BUILD)/bench_text: $(BUILD)/obj/tests/bench/bench_text.o $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 $(BUILD)/bench_command: $(BUILD)/obj/tests/bench/bench_command.o
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
