@@ -27,13 +27,18 @@ typedef enum cpubind_npusmi_refusal {
     CPUBIND_NPUSMI_NOT_SUPPORTED = 2, /* This device does not support querying ... */
     CPUBIND_NPUSMI_VM = 3,            /* This command cannot be executed on a VM... */
     CPUBIND_NPUSMI_DRIVER = 4,        /* dcmi module initialize failed, model initialized ... */
-    CPUBIND_NPUSMI_QUERY = 5,         /* Failed to query "topo" info. */
-    CPUBIND_NPUSMI_PARAMETER = 6      /* Error parameter of ..., Invalid card id. */
+    CPUBIND_NPUSMI_QUERY = 5,         /* Failed to query "topo" info. Failed to get ... */
+    CPUBIND_NPUSMI_PARAMETER = 6,     /* Error parameter of ..., Invalid card id. */
+    CPUBIND_NPUSMI_NOT_PERMITTED = 7, /* ... can be executed only by the root user. */
+    CPUBIND_NPUSMI_BUSY = 8,          /* ... because the device is used: by another container */
+    CPUBIND_NPUSMI_USAGE = 9,         /* Usage: npu-smi ..., and nothing of the above before */
+    CPUBIND_NPUSMI_NOT_RUN = 10       /* npu-smi: command not found, shared libraries, ... */
 } cpubind_npusmi_refusal;
 
 /* The first known refusal of the text, and the line that holds it. The parsers below look for
  * one themselves when the text is no whole table (ERR_SYNTAX, ERR_CUT, ERR_MISSING), and then
- * answer ERR_REFUSED.
+ * answer ERR_REFUSED. Messages about one card of many, which npu-smi prints in front of a
+ * table, are none.
  *   in      out_line may be NULL
  *   cost    O(len) */
 cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
@@ -144,7 +149,8 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
 /* == info -t board ========================================================== */
 
 /* A block of `npu-smi info -t board`: one chip, or a whole card. Names are empty when they are
- * not printed or say NA. */
+ * not printed or say NA. Where npu-smi could not ask for the address it prints zeros: they read
+ * as NA. */
 typedef struct cpubind_npusmi_board {
     int32_t card;            /* NPU ID, >= 0 */
     int32_t chip;            /* Chip ID, or -1: the block speaks of the whole card */
@@ -160,12 +166,13 @@ typedef struct cpubind_npusmi_board {
     cpubind_slice serial;    /* Serial Number */
 } cpubind_npusmi_board;
 
-/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. Keys that are not named above are
- * checked for their form and left out.
+/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
+ * the next `Chip ID` of an output that prints the card first and then its chips. Keys that are
+ * not named above are left out, and so are lines without a colon.
  *   out     board[0 .. *out_n - 1], in the order of the text; at least one
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
- *           ERR_SYNTAX (also: a key twice in a block, the same card and chip twice); ERR_CUT;
- *           ERR_RANGE; ERR_SPACE with *out_n
+ *           ERR_SYNTAX (also: one of these keys before the first NPU ID or twice in a block,
+ *           the same card and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
  *   cost    O(len + blocks^2) */
 cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
                                                cpubind_npusmi_board *board, int32_t cap,
@@ -182,8 +189,8 @@ typedef struct cpubind_npusmi_card {
 
 /* The cards of `npu-smi info -l`.
  *   out     card[0 .. *out_n - 1], in the order of the text: as many as `Total Count` (or
- *           `Card Count`) says
- *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count);
+ *           `Card Count`) says; at least one
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count, no card);
  *           ERR_SYNTAX (also: a key twice, a card twice, more cards than the count);
  *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with *out_n
  *   cost    O(len + cards^2) */

@@ -18,6 +18,10 @@ typedef struct reading {
     int32_t n_chip;
     cpubind_npusmi_topo topo;
     cpubind_npusmi_info info;
+    cpubind_npusmi_board *board;
+    int32_t n_board;
+    cpubind_npusmi_card *card;
+    int32_t n_card;
 } reading;
 
 static inline void *edge_array(int32_t n, size_t size)
@@ -47,6 +51,8 @@ static inline void end_reading(reading *r)
     free(r->topo.cpu);
     free(r->info.device);
     free(r->info.process);
+    free(r->board);
+    free(r->card);
     memset(r, 0, sizeof *r);
 }
 
@@ -128,6 +134,38 @@ static inline cpubind_text_status read_info_cap(reading *r, const char *text, in
     return r->status;
 }
 
+/* info -t board into an array of `cap` blocks. */
+static inline cpubind_text_status read_board_cap(reading *r, const char *text, int32_t len,
+                                                 int32_t cap)
+{
+    start_reading(r, text, len);
+    r->board = (cpubind_npusmi_board *)edge_array(cap, sizeof *r->board);
+    memset(&r->n_board, EDGE_FILL, sizeof r->n_board);
+    r->status = cpubind_npusmi_parse_board(r->text, len, r->board, cap, &r->n_board, &r->fault);
+    if (is_failure(r)) {
+        assert_untouched(r->board, (size_t)cap * sizeof *r->board);
+        if (r->status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(&r->n_board, sizeof r->n_board);
+    }
+    return r->status;
+}
+
+/* info -l into an array of `cap` cards. */
+static inline cpubind_text_status read_list_cap(reading *r, const char *text, int32_t len,
+                                                int32_t cap)
+{
+    start_reading(r, text, len);
+    r->card = (cpubind_npusmi_card *)edge_array(cap, sizeof *r->card);
+    memset(&r->n_card, EDGE_FILL, sizeof r->n_card);
+    r->status = cpubind_npusmi_parse_list(r->text, len, r->card, cap, &r->n_card, &r->fault);
+    if (is_failure(r)) {
+        assert_untouched(r->card, (size_t)cap * sizeof *r->card);
+        if (r->status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(&r->n_card, sizeof r->n_card);
+    }
+    return r->status;
+}
+
 /* The same with room for exactly what is there: first the counts, then the elements. */
 static inline cpubind_text_status read_map(reading *r, const char *text, int32_t len)
 {
@@ -162,6 +200,56 @@ static inline cpubind_text_status read_info(reading *r, const char *text, int32_
     n_process = r->info.n_process;
     end_reading(r);
     return read_info_cap(r, text, len, n_device, n_process);
+}
+
+static inline cpubind_text_status read_board(reading *r, const char *text, int32_t len)
+{
+    int32_t n;
+
+    if (read_board_cap(r, text, len, 0) != CPUBIND_TEXT_ERR_SPACE)
+        return r->status;
+    n = r->n_board;
+    end_reading(r);
+    return read_board_cap(r, text, len, n);
+}
+
+static inline cpubind_text_status read_list(reading *r, const char *text, int32_t len)
+{
+    int32_t n;
+
+    if (read_list_cap(r, text, len, 0) != CPUBIND_TEXT_ERR_SPACE)
+        return r->status;
+    n = r->n_card;
+    end_reading(r);
+    return read_list_cap(r, text, len, n);
+}
+
+/* A text, what a reader says of it, and where. */
+typedef struct verdict {
+    const char *text;
+    cpubind_text_status status;
+    int32_t offset;
+} verdict;
+
+static inline void check_verdicts(cpubind_text_status (*read)(reading *r, const char *text,
+                                                              int32_t len),
+                                  const verdict *cases, int32_t n)
+{
+    int32_t n_wrong = 0;
+
+    for (int32_t i = 0; i < n; i++) {
+        reading r;
+
+        if (read(&r, cases[i].text, (int32_t)strlen(cases[i].text)) != cases[i].status ||
+            r.fault.offset != cases[i].offset) {
+            print_error("%s\n-- %s, \"%s\" at %d\n", cases[i].text,
+                        cpubind_text_status_name(r.status), r.fault.what ? r.fault.what : "",
+                        r.fault.offset);
+            n_wrong++;
+        }
+        end_reading(&r);
+    }
+    assert_int_equal(n_wrong, 0);
 }
 
 static inline int slice_is(const reading *r, cpubind_slice slice, const char *text)

@@ -188,6 +188,128 @@ static const char info_chinese[] =
     "| NPU 1 \xe6\x9c\xaa\xe5\x8f\x91\xe7\x8e\xb0\xe8\xbf\x9b\xe7\xa8\x8b |\n"
     "[\xe8\xad\xa6\xe5\x91\x8a]\xe9\xa9\xb1\xe5\x8a\xa8\xe5\x8c\x85\n";
 
+/* == info -t board ========================================================== */
+
+static const char board_a2_chip[] =
+    "\tNPU ID                         : 6\n"
+    "\tChip ID                        : 0\n"
+    "\tChip Type                      : Ascend\n"
+    "\tChip Name                      : 910B2\n"
+    "\tChip Version                   : V1\n"
+    "\tBoard ID                       : 0x3a\n"
+    "\tPCB ID                         : NA\n"
+    "\tBOM ID                         : 1\n"
+    "\tVDie ID                        : 0A1B2C3D 00000001 00000002 00000003 00000004\n"
+    "\tNDie ID                        : 00000000 00000000 00000000 00000000 00000005\n"
+    "\tChip Position ID               : 6\n"
+    "\tPCIe Bus Info                  : 0000:5D:00.0\n"
+    "\tFirmware Version               : 7.5.0.1.129\n";
+
+static const char board_a2_mcu[] = "\tNPU ID                         : 6\n"
+                                   "\tChip ID                        : 1\n"
+                                   "\tChip Name                      : MCU\n"
+                                   "\tBoard ID                       : NA\n"
+                                   "\tPCB ID                         : NA\n"
+                                   "\tBOM ID                         : NA\n"
+                                   "\tChip Position ID               : NA\n"
+                                   "\tFirmware Version               : 24.16.1\n";
+
+static const char board_a3_chip[] = "\tNPU ID                         : 3\n"
+                                    "\tNPU Name                       : 9382\n"
+                                    "\tChip ID                        : 1\n"
+                                    "\tChip Name                      : Ascend910\n"
+                                    "\tChip Version                   : V1\n"
+                                    "\tBoard ID                       : 0xb1\n"
+                                    "\tPCIe Bus Info                  : 0001:8e:1F.7\n"
+                                    "\tFirmware Version               : NA\n";
+
+/* The card first, then its chips, which do not say again whose they are. */
+static const char board_card_chips[] = "DrvMngGetConsoleLogLevel failed. (ret=4)\n"
+                                       "\tNPU ID                         : 2\n"
+                                       "\tProduct Name                   : Box of two: A\n"
+                                       "\tModel                          : NA\n"
+                                       "\tManufacturer                   : Nobody\n"
+                                       "\tSerial Number                  : 0123SN\n"
+                                       "\tSoftware Version               : 25.4.0\n"
+                                       "\tCompatibility                  : OK\n"
+                                       "\tMain Board ID                  : 0x20\n"
+                                       "\tPCIe Bus Info                  : 0000:1A:00.0\n"
+                                       "\tSlot ID                        : 0\n"
+                                       "\tClass ID                       : NA\n"
+                                       "\tPCI Vendor ID                  : 0x19E5\n"
+                                       "\tPCI Device ID                  : 0xD803\n"
+                                       "\tSubsystem Vendor ID            : 0x0200\n"
+                                       "\tSubsystem Device ID            : 0x0100\n"
+                                       "\tChip Count                     : 2\n"
+                                       "\n"
+                                       "\tChip ID                        : 0\n"
+                                       "\tChip Name                      : Ascend910\n"
+                                       "\tPCIe Bus Info                  : 0000:1A:00.0\n"
+                                       "\n"
+                                       "\tChip ID                        : 1\n"
+                                       "\tChip Name                      : Ascend910\n"
+                                       "\tPCIe Bus Info                  : 0000:1B:00.0\n";
+
+/* The query of the address failed: zeros, with a line in front and one behind. */
+static const char board_no_pci[] = "Failed to query card pcie info.\n"
+                                   "\tNPU ID                         : 4\n"
+                                   "\tProduct Name                   : \n"
+                                   "\tSerial Number                  : NA\n"
+                                   "\tPCIe Bus Info                  : 0000:00:00.0\n"
+                                   "\tPCI Vendor ID                  : 0x0000\n"
+                                   "\tPCI Device ID                  : 0x0000\n"
+                                   "\tChip Count                     : 1\n"
+                                   "Failed to query \"board\" info.\n";
+
+static const char board_950[] =
+    "              NPU ID                         : 1\r\n"
+    "              NPU Name                       : 950PR\r\n"
+    "              Chip Name                      : Ascend950PR\r\n"
+    "              Serial Number                  : NA\r\n"
+    "              Main Board ID                  : 0x68(2P)\r\n"
+    "              PCIe Bus Info                  : 0000:71:00.0\r\n"
+    "              PCI Vendor ID                  : 0x19E5\r\n"
+    "              PCI Device ID                  : 0xD806\r\n"
+    "              Chip Count                     : 1\r\n"
+    "              DDie ID                        : 00000009 00000008 00000007 00000006 "
+    "00000005\r\n"
+    "              Chip Position ID               : 1";
+
+static const char board_950_ub[] = "\tNPU ID                         : 7\n"
+                                   "\tChip Name                      : Ascend950DT\n"
+                                   "\tPCIe Bus Info                  : NA\n"
+                                   "\tSlot ID                        : 2\n"
+                                   "\tClass ID                       : NA\n"
+                                   "\tVendor ID                      : 0xCC08\n"
+                                   "\tDevice ID                      : 0xD806\n"
+                                   "\tModule Vendor ID               : 0x1111\n"
+                                   "\tModule ID                      : 0x2222\n"
+                                   "\tChip Count                     : NA\n";
+
+/* == info -l ================================================================ */
+
+static const char list_a2[] = "\tTotal Count                    : 2\n\n"
+                              "\tNPU ID                         : 3\n"
+                              "\tChip Count                     : 1\n\n"
+                              "\tNPU ID                         : 5\n"
+                              "\tChip Count                     : 1\n\n";
+
+static const char list_310[] = "Failed to get device num.\n"
+                               "\tCard Count                     : 2\n\n"
+                               "\tNPU ID                         : 1\n"
+                               "\tProduct Name                   : Card: four chips\n"
+                               "\tSerial Number                  : NA\n"
+                               "\tChip Count                     : 4\n\n"
+                               "\tNPU ID                         : 9\n"
+                               "\tProduct Name                   : NA\n"
+                               "\tSerial Number                  : SN 17\n"
+                               "\tChip Count                     : 0\n\n";
+
+static const char list_950[] = "Total Count                    : 1\r\n\r\n"
+                               "NPU ID                         : 12\r\n"
+                               "Product Name                   : PCIe card\r\n"
+                               "Serial Number                  : 0123";
+
 typedef struct sample {
     const char *text;
     int32_t len;
@@ -199,10 +321,14 @@ typedef struct sample {
     }
 
 static const sample samples[] = {
-    SAMPLE(map_a2),       SAMPLE(map_a3),        SAMPLE(map_950),     SAMPLE(map_310),
-    SAMPLE(topo_a2),      SAMPLE(topo_stripped), SAMPLE(topo_a3_nic), SAMPLE(info_a3),
-    SAMPLE(info_a2),      SAMPLE(info_310p),     SAMPLE(info_950),    SAMPLE(info_container),
-    SAMPLE(info_chinese),
+    SAMPLE(map_a2),        SAMPLE(map_a3),           SAMPLE(map_950),
+    SAMPLE(map_310),       SAMPLE(topo_a2),          SAMPLE(topo_stripped),
+    SAMPLE(topo_a3_nic),   SAMPLE(info_a3),          SAMPLE(info_a2),
+    SAMPLE(info_310p),     SAMPLE(info_950),         SAMPLE(info_container),
+    SAMPLE(info_chinese),  SAMPLE(board_a2_chip),    SAMPLE(board_a2_mcu),
+    SAMPLE(board_a3_chip), SAMPLE(board_card_chips), SAMPLE(board_no_pci),
+    SAMPLE(board_950),     SAMPLE(board_950_ub),     SAMPLE(list_a2),
+    SAMPLE(list_310),      SAMPLE(list_950),
 };
 
 #endif

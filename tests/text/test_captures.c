@@ -224,6 +224,84 @@ static void check_info_fact(const reading *r, const char *key, const char *value
         check_device_fact(r, key, value);
 }
 
+/* "19e5/d802"; "-" is none. */
+static void check_pci_ids(const cpubind_npusmi_board *board, const char *value)
+{
+    char text[32], vendor[8] = "-", device[8] = "-";
+
+    if (board->vendor >= 0)
+        (void)snprintf(vendor, sizeof vendor, "%04x", (unsigned)board->vendor & 0xffffu);
+    if (board->device >= 0)
+        (void)snprintf(device, sizeof device, "%04x", (unsigned)board->device & 0xffffu);
+    (void)snprintf(text, sizeof text, "%s/%s", vendor, device);
+    assert_string_equal(text, value);
+}
+
+static void check_board(const reading *r, const cpubind_npusmi_board *board, const char *fact,
+                        const char *value)
+{
+    if (has_prefix(&fact, "count:"))
+        assert_int_equal(board->n_chip, fact_id(&value));
+    else if (has_prefix(&fact, "ids:"))
+        check_pci_ids(board, value);
+    else if (has_prefix(&fact, "name:"))
+        check_words(r, board->chip_name, value);
+    else if (has_prefix(&fact, "type:"))
+        check_words(r, board->chip_type, value);
+    else if (has_prefix(&fact, "npu:"))
+        check_words(r, board->npu_name, value);
+    else if (has_prefix(&fact, "product:"))
+        check_words(r, board->product, value);
+    else if (has_prefix(&fact, "serial:"))
+        check_words(r, board->serial, value);
+    else if (board->has_pci)
+        check_bus(&board->pci, value);
+    else
+        assert_string_equal(value, "none");
+}
+
+static void check_board_fact(const reading *r, const char *key, const char *value)
+{
+    const char *colon = strchr(key, ':');
+    int32_t card, chip;
+
+    if (strcmp(key, "n") == 0) {
+        check_number(value, r->n_board);
+        return;
+    }
+    fact_key(colon ? colon + 1 : key, &card, &chip);
+    for (int32_t i = 0; i < r->n_board; i++) {
+        if (r->board[i].card != card || r->board[i].chip != chip)
+            continue;
+        check_board(r, &r->board[i], key, value);
+        return;
+    }
+    fail_msg("no block %s", key);
+}
+
+static void check_list_fact(const reading *r, const char *key, const char *value)
+{
+    const int32_t is_product = has_prefix(&key, "product:");
+    const int32_t is_serial = has_prefix(&key, "serial:");
+
+    if (strcmp(key, "n") == 0) {
+        check_number(value, r->n_card);
+        return;
+    }
+    for (int32_t i = 0, wanted = fact_id(&key); i < r->n_card; i++) {
+        if (r->card[i].card != wanted)
+            continue;
+        if (is_product)
+            check_words(r, r->card[i].product, value);
+        else if (is_serial)
+            check_words(r, r->card[i].serial, value);
+        else
+            assert_int_equal(r->card[i].n_chip, fact_id(&value));
+        return;
+    }
+    fail_msg("no card %s", key);
+}
+
 /* == readings =============================================================== */
 
 typedef void check_fact(const reading *r, const char *key, const char *value);
@@ -254,8 +332,9 @@ static const struct {
     cpubind_text_status (*read)(reading *r, const char *text, int32_t len);
     check_fact *check;
 } readers[] = {
-    {"map", read_map, check_map_fact},    {"topo", read_topo, check_topo_fact},
-    {"info", read_info, check_info_fact}, {"refusal", read_refusal, check_is},
+    {"map", read_map, check_map_fact},       {"topo", read_topo, check_topo_fact},
+    {"info", read_info, check_info_fact},    {"refusal", read_refusal, check_is},
+    {"board", read_board, check_board_fact}, {"list", read_list, check_list_fact},
     {"threads", read_threads, check_is},
 };
 

@@ -213,6 +213,29 @@ static void check_slice(const reading *r, cpubind_slice slice)
     assert_in_range(slice.len, 0, r->len - slice.at);
 }
 
+static void read_pairs(const damaged *d)
+{
+    reading r;
+
+    if (read_board(&r, d->text, d->len) == CPUBIND_TEXT_OK)
+        for (int32_t i = 0; i < r.n_board; i++) {
+            assert_in_range(r.board[i].card, 0, INT32_MAX);
+            check_slice(&r, r.board[i].npu_name);
+            check_slice(&r, r.board[i].chip_type);
+            check_slice(&r, r.board[i].chip_name);
+            check_slice(&r, r.board[i].product);
+            check_slice(&r, r.board[i].serial);
+        }
+    end_reading(&r);
+    if (read_list(&r, d->text, d->len) == CPUBIND_TEXT_OK)
+        for (int32_t i = 0; i < r.n_card; i++) {
+            assert_in_range(r.card[i].card, 0, INT32_MAX);
+            check_slice(&r, r.card[i].product);
+            check_slice(&r, r.card[i].serial);
+        }
+    end_reading(&r);
+}
+
 static void read_tables(const damaged *d)
 {
     reading r;
@@ -254,6 +277,7 @@ static void damaged_texts_do_no_harm(void **state)
         damage(&d, &seed);
         read_lists(&d, i % 16 == 0 ? MAX_NUMBERS : i % 8);
         read_tables(&d);
+        read_pairs(&d);
     }
 }
 

@@ -48,7 +48,7 @@ static void known_refusals_are_recognised(void **state)
         {"\n This command cannot be executed on a VM.\r\n", CPUBIND_NPUSMI_VM, 2},
         {"a\ndcmi module initialize failed. ret is -8005\n", CPUBIND_NPUSMI_DRIVER, 2},
         {"dcmi model initialized failed, because the device is used. ret is -8020\n",
-         CPUBIND_NPUSMI_DRIVER, 0},
+         CPUBIND_NPUSMI_BUSY, 0},
         {"Failed to query \"topo\" info.\n", CPUBIND_NPUSMI_QUERY, 0},
         {"Error parameter of -t\n", CPUBIND_NPUSMI_PARAMETER, 0},
         {"Invalid card id.\nError parameter of -i\n", CPUBIND_NPUSMI_PARAMETER, 0},
