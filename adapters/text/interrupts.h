@@ -1,8 +1,9 @@
 /* interrupts.h - /proc/interrupts: which numbers the interrupts of a name have
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Counters are not kept, and a host with a thousand CPUs has a million of
- * them: the reader steps over them, at the speed of the memory.
+ * Pure: see text.h. Counters are checked, every byte of them, and not kept. A host with a
+ * thousand CPUs has a million of them: the reader steps over them eight bytes at a time. The
+ * grammar stands in interrupts.c.
  */
 #ifndef CPUBIND_INTERRUPTS_H
 #define CPUBIND_INTERRUPTS_H
@@ -23,9 +24,10 @@ typedef struct cpubind_interrupt {
  * checked and left out.
  *   out     irq[0 .. *out_n - 1], numbers strictly ascending; may be none
  *           *out_n_cpu, columns of CPUs, at least one; may be NULL
- *   errors  ERR_ARG; ERR_MISSING (no header); ERR_SYNTAX; ERR_CUT (the last row lacks its line
- *           feed); ERR_RANGE; ERR_ORDER; ERR_SPACE with *out_n
- *   cost    O(len), of which the counters are memchr */
+ *   errors  ERR_ARG; ERR_MISSING (no header); ERR_SYNTAX; ERR_CUT (the last line lacks its
+ *           line feed, whatever else is wrong with it); ERR_RANGE (a number above 2147483647,
+ *           a CPU past CPUBIND_MAX_CPUS); ERR_ORDER; ERR_SPACE with *out_n
+ *   cost    O(len) */
 cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
                                              cpubind_interrupt *irq, int32_t cap,
                                              int32_t *out_n, int32_t *out_n_cpu,

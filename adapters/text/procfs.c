@@ -202,3 +202,18 @@ cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t
     *out_used = used;
     return read_ids(&in, n_device, out, &n, &used);
 }
+
+/* A comm may hold line feeds of its own: one at the end is the file's. */
+int cpubind_comm_is(const char *comm, int32_t len, const char *name)
+{
+    const size_t kept = 15; /* TASK_COMM_LEN of Linux, without its NUL */
+    size_t n, n_name;
+
+    if (!comm || !name || len < 0)
+        return 0;
+    n = (size_t)len;
+    if (n > 0 && comm[n - 1] == '\n')
+        n--;
+    n_name = strlen(name);
+    return (n == n_name || (n == kept && n_name > kept)) && memcmp(comm, name, n) == 0;
+}

@@ -54,9 +54,10 @@ cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t
                                           int32_t *out_used, cpubind_text_fault *fault);
 
 /* Whether a thread whose /proc/<pid>/task/<tid>/comm reads `comm` has this name. The kernel
- * keeps 15 bytes of a name: a longer one equals its first 15.
+ * keeps 15 bytes of a name: a longer one equals its first 15. Of its own threads, kernels from
+ * 5.17 on keep the whole name: that equals it, too.
  *   in      comm with or without its line feed; name ended by NUL
- *   returns 1 or 0 */
+ *   returns 1 or 0; 0 for arguments that are no text or no name */
 int cpubind_comm_is(const char *comm, int32_t len, const char *name);
 
 #ifdef __cplusplus

@@ -93,10 +93,21 @@ static inline int scan_starts_with_digit(const scan_text *in, scan_run run)
     return run.at < run.end && scan_is_digit(in->text[run.at]);
 }
 
+/* Where the blanks that stand at `at` end. Tables are mostly padding: 8 spaces a step. */
+static inline int32_t scan_skip_blanks(const scan_text *in, int32_t at, int32_t end)
+{
+    while (end - at >= 8 && memcmp(in->text + at, "        ", 8) == 0)
+        at += 8;
+    while (at < end && scan_is_blank(in->text[at]))
+        at++;
+    return at;
+}
+
 static inline scan_run scan_trim(const scan_text *in, scan_run run)
 {
-    while (run.at < run.end && scan_is_blank(in->text[run.at]))
-        run.at++;
+    run.at = scan_skip_blanks(in, run.at, run.end);
+    while (run.end - run.at >= 8 && memcmp(in->text + run.end - 8, "        ", 8) == 0)
+        run.end -= 8;
     while (run.at < run.end && scan_is_blank(in->text[run.end - 1]))
         run.end--;
     return run;
@@ -130,8 +141,7 @@ static inline scan_run scan_word(const scan_text *in, int32_t at, int32_t end)
 {
     scan_run word;
 
-    while (at < end && scan_is_blank(in->text[at]))
-        at++;
+    at = scan_skip_blanks(in, at, end);
     word.at = at;
     while (at < end && !scan_is_blank(in->text[at]))
         at++;

@@ -306,6 +306,58 @@ static void visible_devices_must_ascend(void **state)
         CPUBIND_TEXT_ERR_ARG);
 }
 
+/* == comm =================================================================== */
+
+static int comm_is(const char *comm, const char *name)
+{
+    const int32_t len = (int32_t)strlen(comm);
+    char *edge = edge_text(comm, len);
+    const int answer = cpubind_comm_is(edge, len, name);
+
+    free(edge);
+    return answer;
+}
+
+static void a_thread_has_its_name_or_the_first_15_bytes_of_it(void **state)
+{
+    static const struct {
+        const char *comm, *name;
+        int is;
+    } cases[] = {
+        {"acl_thread\n", "acl_thread", 1},
+        {"acl_thread", "acl_thread", 1},
+        {"uvb_poll_window\n", "uvb_poll_window_thread", 1},
+        {"dev10_sq_send_w", "dev10_sq_send_wq", 1},
+        {"dev10_sq_send_wq\n", "dev10_sq_send_wq", 1},
+        {"dev10_sq_send_w\n", "dev10_sq_send_w", 1},
+        {"name with blank\n", "name with blanks", 1},
+        {"\n", "", 1},
+        {"", "", 1},
+        {"a\n\n", "a\n", 1},
+        {"acl_thread\n", "acl_threads", 0},
+        {"acl_thread\n", "acl_threa", 0},
+        {"acl_thread\n\n", "acl_thread", 0},
+        {"acl_thread ", "acl_thread", 0},
+        {"ACL_thread\n", "acl_thread", 0},
+        {"dev10_sq_send_x\n", "dev10_sq_send_wq", 0},
+        {"dev1_sq_send_wq\n", "dev10_sq_send_wq", 0},
+        {"uvb_poll_windo\n", "uvb_poll_window_thread", 0},
+        {"uvb_poll_window_\n", "uvb_poll_window_thread", 0},
+        {"\n", "acl_thread", 0},
+        {"acl_thread\n", "", 0},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++)
+        if (comm_is(cases[i].comm, cases[i].name) != cases[i].is)
+            fail_msg("\"%s\" is %s\"%s\"", cases[i].comm, cases[i].is ? "not " : "",
+                     cases[i].name);
+    assert_int_equal(cpubind_comm_is("acl\0thread\n", 11, "acl"), 0);
+    assert_int_equal(cpubind_comm_is(NULL, 0, "a"), 0);
+    assert_int_equal(cpubind_comm_is("a", -1, "a"), 0);
+    assert_int_equal(cpubind_comm_is("a", 1, NULL), 0);
+}
+
 /* == text.h ================================================================= */
 
 static void a_place_counts_lines_and_bytes_from_one(void **state)
@@ -364,6 +416,7 @@ int main(void)
         cmocka_unit_test(names_that_no_variable_has_are_bad_arguments),
         cmocka_unit_test(visible_devices_are_read_up_to_the_first_bad_token),
         cmocka_unit_test(visible_devices_must_ascend),
+        cmocka_unit_test(a_thread_has_its_name_or_the_first_15_bytes_of_it),
         cmocka_unit_test(a_place_counts_lines_and_bytes_from_one),
         cmocka_unit_test(every_status_has_a_name_and_a_sentence),
         cmocka_unit_test(bad_arguments_are_refused),
