@@ -1,0 +1,249 @@
+/* bench_text.c - what the readers of text cost, beside memchr over the same bytes, in one run
+ * SPDX-License-Identifier: MIT
+ *
+ *   bench_text        from the top folder: the outputs of npu-smi are those of fixture hosts
+ *
+ * Prints a table and asserts nothing: see measure.h. No reader allocates; the arrays that they
+ * write are taken before a time starts.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../adapters/text/cpubind_text.h"
+#include "measure.h"
+
+enum { MAX_ROWS = 2048, MAX_CPUS = 1024 };
+
+/* A text, what stands in it, and the arrays that a reader fills. */
+typedef struct input {
+    char *text;
+    int32_t len;
+    int32_t n;   /* what the reader must find: rows, devices, CPUs */
+    int32_t sum; /* what the work found, so that it counts as used */
+    union {
+        cpubind_npusmi_chip chip[64];
+        cpubind_npusmi_affinity row[64];
+        cpubind_npusmi_device device[64];
+        cpubind_interrupt irq[MAX_ROWS];
+        int32_t cpu[MAX_CPUS];
+    } out;
+    cpubind_npusmi_process process[64];
+    int32_t more[MAX_CPUS];
+} input;
+
+/* == Texts ================================================================== */
+
+static void open_file(input *in, const char *path, int32_t n)
+{
+    FILE *file = fopen(path, "rb");
+    must(file != NULL, path);
+    in->text = (char *)must_alloc(1 << 16);
+    in->len = (int32_t)fread(in->text, 1, 1 << 16, file);
+    in->n = n;
+    must(in->len > 0 && in->len < 1 << 16 && fclose(file) == 0, path);
+}
+
+/* lscpu -e=CPU,NODE of n_cpu CPUs on 16 nodes. */
+static void make_lscpu(input *in, int32_t n_cpu)
+{
+    const size_t cap = 16 + 16 * (size_t)n_cpu;
+    in->text = (char *)must_alloc(cap);
+    in->len = snprintf(in->text, cap, "CPU NODE\n");
+    for (int32_t i = 0; i < n_cpu; i++)
+        in->len += snprintf(in->text + in->len, cap - (size_t)in->len,
+                            "%3" PRId32 " %4" PRId32 "\n", i, i * 16 / n_cpu);
+    in->n = n_cpu;
+}
+
+enum { N_NPU = 16, N_VECTOR = 18, N_OTHER = 732 };
+
+/* The handler of a row: other devices first, then 18 vectors of each NPU. */
+static void name_of(char *name, size_t cap, int32_t row)
+{
+    const int32_t npu = (row - N_OTHER) / N_VECTOR, vector = (row - N_OTHER) % N_VECTOR;
+    if (row < N_OTHER)
+        snprintf(name, cap, "nvme%" PRId32 "q%" PRId32, row / 64, row % 64);
+    else if (vector == 0)
+        snprintf(name, cap, "trs-mbox-%" PRId32 "-0", npu);
+    else
+        snprintf(name, cap, "%s", vector == 1 ? "sq_send_trigger_irq" : "cq_update_irq");
+}
+
+/* /proc/interrupts of n_cpu CPUs, with 732 rows of other devices and 288 of 16 NPUs. */
+static void make_interrupts(input *in, int32_t n_cpu)
+{
+    const int32_t n_row = N_OTHER + N_NPU * N_VECTOR;
+    const size_t cap = ((size_t)n_row + 1) * ((size_t)n_cpu * 11 + 80);
+    char name[32];
+    in->text = (char *)must_alloc(cap);
+    in->len = snprintf(in->text, cap, "%5s", "");
+    for (int32_t i = 0; i < n_cpu; i++)
+        in->len += snprintf(in->text + in->len, cap - (size_t)in->len, "%*sCPU%-8" PRId32,
+                            i ? 0 : 7, "", i);
+    in->text[in->len++] = '\n';
+    for (int32_t row = 0; row < n_row; row++) {
+        in->len +=
+            snprintf(in->text + in->len, cap - (size_t)in->len, "%5" PRId32 ":", row + 24);
+        for (int32_t i = 0; i < n_cpu; i++)
+            in->len += snprintf(in->text + in->len, cap - (size_t)in->len, " %10" PRIu32,
+                                (row + i) % 7 ? 0 : (uint32_t)row * (uint32_t)(i + 1));
+        name_of(name, sizeof name, row);
+        in->len += snprintf(in->text + in->len, cap - (size_t)in->len,
+                            "   ITS-MSI %5" PRId32 " Edge      %s\n", row, name);
+    }
+    in->n = n_row;
+}
+
+/* == Readers ================================================================ */
+
+static void find_feeds(void *ctx)
+{
+    input *in = (input *)ctx;
+    const char *at = in->text, *end = in->text + in->len;
+    while ((at = (const char *)memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        in->sum++;
+        at++;
+    }
+}
+
+static void read_info(void *ctx)
+{
+    input *in = (input *)ctx;
+    cpubind_npusmi_info info;
+    memset(&info, 0, sizeof info);
+    info.device = in->out.device;
+    info.cap_device = 64;
+    info.process = in->process;
+    info.cap_process = 64;
+    must(cpubind_npusmi_parse_info(in->text, in->len, &info, NULL) == CPUBIND_TEXT_OK &&
+             info.n_device == in->n && info.n_process == in->n,
+         "cpubind_npusmi_parse_info");
+}
+
+static void read_map(void *ctx)
+{
+    input *in = (input *)ctx;
+    int32_t n = 0;
+    must(cpubind_npusmi_parse_map(in->text, in->len, in->out.chip, 64, &n, NULL) ==
+                 CPUBIND_TEXT_OK &&
+             n == in->n,
+         "cpubind_npusmi_parse_map");
+}
+
+static void read_topo(void *ctx)
+{
+    input *in = (input *)ctx;
+    cpubind_npusmi_topo topo;
+    memset(&topo, 0, sizeof topo);
+    topo.row = in->out.row;
+    topo.cap_row = 64;
+    topo.cpu = in->more;
+    topo.cap_cpu = MAX_CPUS;
+    must(cpubind_npusmi_parse_topo(in->text, in->len, &topo, NULL) == CPUBIND_TEXT_OK &&
+             topo.n_row == in->n,
+         "cpubind_npusmi_parse_topo");
+}
+
+static void read_nodes(void *ctx)
+{
+    input *in = (input *)ctx;
+    int32_t n = 0;
+    must(cpubind_lscpu_parse_nodes(in->text, in->len, in->out.cpu, in->more, MAX_CPUS, &n,
+                                   NULL) == CPUBIND_TEXT_OK &&
+             n == in->n,
+         "cpubind_lscpu_parse_nodes");
+}
+
+static void read_status(void *ctx)
+{
+    input *in = (input *)ctx;
+    int32_t n = 0;
+    must(cpubind_status_parse(in->text, in->len, in->out.cpu, MAX_CPUS, &n, NULL) ==
+                 CPUBIND_TEXT_OK &&
+             n == in->n,
+         "cpubind_status_parse");
+}
+
+static int starts(const input *in, cpubind_slice name, const char *with)
+{
+    const size_t n = strlen(with);
+    return (size_t)name.len >= n && memcmp(in->text + name.at, with, n) == 0;
+}
+
+/* Reads the rows, and finds those of the NPUs by the names of their handlers. */
+static void find_npu_irqs(void *ctx)
+{
+    input *in = (input *)ctx;
+    cpubind_slice name;
+    int32_t n = 0, found = 0;
+    must(cpubind_interrupts_parse(in->text, in->len, in->out.irq, MAX_ROWS, &n, NULL, NULL) ==
+                 CPUBIND_TEXT_OK &&
+             n == in->n,
+         "cpubind_interrupts_parse");
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t at = 0;
+             cpubind_interrupts_next_name(in->text, in->out.irq[i].names, &at, &name);)
+            found += starts(in, name, "sq_send_trigger_irq") ||
+                     starts(in, name, "cq_update_irq") || starts(in, name, "trs-mbox-");
+    must(found == N_NPU * N_VECTOR, "finding the interrupts of 16 NPUs");
+}
+
+/* == The tables ============================================================= */
+
+/* goal: MB/s, or 0. */
+static void rate_row(const char *name, work_function work, double goal, input *in)
+{
+    const double ns = measure(work, in), feeds = measure(find_feeds, in);
+    const double rate = (double)in->len / ns * 1e3;
+    printf("  %-34s %8" PRId32 " %10.1f %8.0f ", name, in->len, ns, rate);
+    if (goal > 0)
+        printf("%6.0f %5s", goal, rate >= goal ? "yes" : "no");
+    else
+        printf("%6s %5s", "", "");
+    printf("  %.2f of memchr\n", ns / feeds);
+    free(in->text);
+    memset(in, 0, sizeof *in);
+}
+
+static void bench_outputs(input *in)
+{
+    printf("\n%-36s %8s %10s %8s %6s %5s  %s\n", "readers of text", "bytes", "ns", "MB/s",
+           "goal", "met", "beside");
+    open_file(in, "fixtures/hosts/a3-640cpu-16npu/cmd/npu-smi-info.txt", 16);
+    rate_row("npu-smi info, 16 NPUs", read_info, 500, in);
+    open_file(in, "fixtures/hosts/a3-640cpu-16npu/cmd/npu-smi-info-m.txt", 16);
+    rate_row("npu-smi info -m, 16 NPUs", read_map, 500, in);
+    open_file(in, "fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info-t-topo.txt", 8);
+    rate_row("npu-smi info -t topo, 8 NPUs", read_topo, 500, in);
+    open_file(in, "fixtures/hosts/a3-640cpu-16npu/cmd/npu-smi-info-t-topo.txt", 16);
+    rate_row("npu-smi info -t topo, 16 NPUs", read_topo, 500, in);
+    make_lscpu(in, 640);
+    rate_row("lscpu -e=CPU,NODE, 640 CPUs", read_nodes, 0, in);
+    open_file(in, "fixtures/hosts/a2-192cpu-8npu/proc/self/status", 192);
+    rate_row("/proc/<pid>/status, 192 CPUs", read_status, 0, in);
+}
+
+static void bench_interrupts(input *in)
+{
+    measure_of feeds = {0, "memchr"};
+    double ns;
+    make_interrupts(in, 1152);
+    heading("/proc/interrupts of 1,152 CPUs");
+    feeds.ns = measure(find_feeds, in);
+    ns = measure(find_npu_irqs, in);
+    row("the interrupts of 16 NPUs, by name", ns, 3e6, &feeds, 1);
+    row("memchr of every line feed", feeds.ns, 0, NULL, 0);
+    printf("  %-42s %12" PRId32 " %10s %5s  bytes, %" PRId32 " rows\n", "the text", in->len, "",
+           "", in->n);
+    free(in->text);
+}
+
+int main(void)
+{
+    static input in;
+    bench_outputs(&in);
+    bench_interrupts(&in);
+    return 0;
+}
