@@ -51,15 +51,17 @@ typedef struct cpubind_npusmi_chip {
     int32_t chip;       /* Chip ID, >= 0 */
     int32_t logic;      /* Chip Logic ID, or -1: this npu-smi prints no such column */
     int32_t phy;        /* Chip Phy-ID, or -1: this npu-smi prints no such column */
-    cpubind_slice name; /* Chip Name, without blanks around it; may hold blanks */
+    cpubind_slice name; /* Chip Name, without blanks around it; may hold blanks; see below */
 } cpubind_npusmi_chip;
 
 /* The NPU chips of `npu-smi info -m`. Rows of board controllers (Mcu, 3559: no logic id) are
- * checked and left out.
+ * checked and left out. A chip that npu-smi could not query has an empty name, and its logic
+ * and phy ids may be 0 instead of what they are.
  *   out     chip[0 .. *out_n - 1], in the order of the text; at least one
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no header, no chip);
  *           ERR_SYNTAX (also: a row before the header, a column twice, the same card and chip
  *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *   cuts    not told behind a row, and inside the name of the first chip
  *   cost    O(len + chips^2) */
 cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
                                              cpubind_npusmi_chip *chip, int32_t cap,
@@ -93,8 +95,10 @@ typedef struct cpubind_npusmi_topo {
 /* The matrix of `npu-smi info -t topo`.
  *   in/out  topo, as above
  *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (no header, no row); ERR_SYNTAX (also: a label
- *           that the header does not have, a row twice, a missing row); ERR_CUT; ERR_RANGE;
+ *           that the header does not have, a row twice, a missing row); ERR_CUT (also: the text
+ *           ends with a list of CPUs that no other row has: it may go on); ERR_RANGE;
  *           ERR_ORDER; ERR_SPACE with n_row and n_cpu
+ *   cuts    all are told that lose a row or a CPU of an NPU
  *   cost    O(len + rows^2) */
 cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
                                               cpubind_npusmi_topo *topo,
@@ -113,7 +117,7 @@ typedef struct cpubind_npusmi_device {
     int32_t logic;           /* `Device` column of 310 products, or -1 */
     int32_t phy;             /* `Phy-ID` column, or -1 */
     cpubind_slice name;      /* may be empty */
-    cpubind_slice health;    /* "OK", "Warning", ... */
+    cpubind_slice health;    /* "OK", "Warning", "UNKNOWN", ...; may be empty */
     cpubind_pci_address pci; /* Bus-Id */
 } cpubind_npusmi_device;
 
@@ -136,12 +140,16 @@ typedef struct cpubind_npusmi_info {
     cpubind_slice version;           /* out: of npu-smi; empty when it is not printed */
 } cpubind_npusmi_info;
 
-/* The device table and the process table of `npu-smi info`, of all product families.
+/* The device table and the process table of `npu-smi info`, of all product families. A device
+ * is known by card and chip: in a container several may have one phy id and one Bus-Id. A chip
+ * that npu-smi could not query, and prints one line of instead of two, is left out.
  *   in/out  info, as above
- *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (neither table); ERR_SYNTAX; ERR_CUT (a row
- *           without its last bar, a device without its second line); ERR_RANGE;
- *           ERR_SPACE with n_device and n_process
- *   cost    O(len) */
+ *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (neither table); ERR_SYNTAX (also: the same card
+ *           and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_device and n_process
+ *   cuts    told inside a row, a rule or a device, where a rule announces more, behind the
+ *           header of processes, and between the last process and its rule; not told behind a
+ *           whole device or the processes of a card, where samples end as well
+ *   cost    O(len + devices^2) */
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
                                               cpubind_npusmi_info *info,
                                               cpubind_text_fault *fault);

@@ -8,6 +8,9 @@
 /* Which table the lines belong to: the one whose header was last. */
 typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS } section;
 
+/* What stands last, as far as it tells a whole output from one that was cut. */
+typedef enum last_line { LAST_OTHER, LAST_ROW, LAST_DASHES } last_line;
+
 /* What the second number of a device is: its header says so, or nobody does. */
 typedef enum second_id { SECOND_UNKNOWN, SECOND_ABSENT, SECOND_LOGIC, SECOND_PHY } second_id;
 
@@ -39,9 +42,13 @@ typedef struct info_reader {
     int32_t device_cells;  /* 0 until a header or a row tells */
     int32_t process_cells; /* of the process table's header */
     int32_t n_id;          /* ids of a process row: 1, 2, or 0 when the header does not tell */
-    int32_t is_half;       /* 1: `half` waits for its second line */
+    int32_t n_process_row; /* rows and messages behind the process table's header */
+    int32_t has_rules;     /* 1: the process table has rules */
+    last_line last;
+    int32_t is_half; /* 1: `half` waits for its second line */
     cpubind_npusmi_device half;
     cpubind_slice version;
+    device_keys keys;
 } info_reader;
 
 static cpubind_text_status split_row(const scan_text *in, const scan_line *line, bar_row *row)
@@ -82,8 +89,8 @@ static scan_run cell_before(const scan_text *in, int32_t from, int32_t end)
 
 /* -- the device table -- */
 
-/*   device1 = "|" card [ name ] "|" health "|" values "|"
- *   device1 = "|" card "|" [ name ] "|" health "|" values "|"      wide
+/*   device1 = "|" card [ name ] "|" [ health ] "|" values "|"
+ *   device1 = "|" card "|" [ name ] "|" [ health ] "|" values "|"  wide
  *   health  = a word that starts with no digit */
 static cpubind_text_status read_device_start(const scan_text *in, const bar_row *row,
                                              info_reader *info)
@@ -104,7 +111,7 @@ static cpubind_text_status read_device_start(const scan_text *in, const bar_row 
     status = scan_whole_number(in, card, INT32_MAX, &half->card);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    if (scan_is_empty(health) || scan_starts_with_digit(in, health))
+    if (scan_starts_with_digit(in, health))
         return fail_cell(in, health, "a cell is no health of a device");
     if (scan_is_empty(row->cell[row->n - 1]))
         return fail_cell(in, row->cell[row->n - 1], "the values of a device are missing");
@@ -137,7 +144,8 @@ static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
 }
 
 /*   device2 = "|" ids "|" pci "|" values "|"
- *   device2 = "|" "|" "|" pci "|" values "|"                       wide */
+ *   device2 = "|" "|" "|" pci "|" values "|"                       wide
+ * One without a first line is checked and left out: which card it belongs to is not printed. */
 static cpubind_text_status read_device_end(const scan_text *in, const bar_row *row,
                                            info_reader *info)
 {
@@ -158,11 +166,30 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
         return status;
     if (scan_is_empty(row->cell[row->n - 1]))
         return fail_cell(in, row->cell[row->n - 1], "the values of a device are missing");
+    if (!info->is_half)
+        return CPUBIND_TEXT_OK;
     if (info->device)
         info->device[info->n_device] = info->half;
+    else
+        status =
+            note_device(in, &info->keys, row->cell[0].at, info->half.card, info->half.chip);
     info->n_device++;
     info->is_half = 0;
-    return CPUBIND_TEXT_OK;
+    return status;
+}
+
+/* A second line that stands where a first one should. npu-smi prints no first line of a chip
+ * whose health it does not know. */
+static int is_lone_end(const scan_text *in, const bar_row *row, const info_reader *info)
+{
+    const scan_text quiet = {in->text, in->len, NULL};
+    const int32_t wide = row->n == WIDE_CELLS;
+    cpubind_pci_address pci;
+
+    if (info->section == SECTION_PROCESS || row->n != info->device_cells || info->is_half ||
+        read_pci(&quiet, row->cell[wide ? 2 : 1], &pci) != CPUBIND_TEXT_OK)
+        return 0;
+    return wide ? scan_is_empty(row->cell[0]) && scan_is_empty(row->cell[1]) : pci.domain >= 0;
 }
 
 static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
@@ -174,7 +201,9 @@ static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
         return fail_short(in, row->line, "a device has fewer cells than its table");
     if (row->n != info->device_cells)
         return fail_cell(in, row->cell[0], "a device has not as many cells as its table");
-    return info->is_half ? read_device_end(in, row, info) : read_device_start(in, row, info);
+    if (info->is_half || is_lone_end(in, row, info))
+        return read_device_end(in, row, info);
+    return read_device_start(in, row, info);
 }
 
 /* A line of the device table's header. Its words count only where they name the second id. */
@@ -277,6 +306,7 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
     if (!is_all_digits(in, memory) && !is_no_id(in, memory))
         return fail_cell(in, memory, "a memory size is no number");
     process.name = scan_slice(scan_trim(in, name));
+    info->n_process_row++;
     if (info->process)
         info->process[info->n_process] = process;
     info->n_process++;
@@ -285,14 +315,17 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
 
 /* -- both -- */
 
-/* A row of one cell: the title, or a message such as "No running processes found in NPU 0". */
+/* A row of one cell: the title, or a message such as "No running processes found in NPU 0".
+ * Outside of the process table nothing ends with one: there it is the first cell of a row. */
 static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
                                         info_reader *info)
 {
     const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
 
-    if (scan_starts_with_digit(in, first))
+    if (scan_starts_with_digit(in, first) ||
+        (info->section != SECTION_PROCESS && !row->line->ended))
         return fail_short(in, row->line, "the row ends before its last cell");
+    info->n_process_row += info->section == SECTION_PROCESS;
     if (info->version.len == 0 && SCAN_IS(in, first, "npu-smi"))
         info->version = scan_slice(scan_word(in, first.end, row->cell[0].end));
     return CPUBIND_TEXT_OK;
@@ -303,7 +336,7 @@ static cpubind_text_status read_row(const scan_text *in, const bar_row *row, inf
     const int32_t is_wide_end =
         row->n == WIDE_CELLS && scan_is_empty(row->cell[0]) && scan_is_empty(row->cell[1]);
 
-    if (info->is_half)
+    if (info->is_half || (is_wide_end && is_lone_end(in, row, info)))
         return read_device(in, row, info);
     if (row->n == 1)
         return read_message(in, row, info);
@@ -318,51 +351,114 @@ static cpubind_text_status read_row(const scan_text *in, const bar_row *row, inf
     return fail_cell(in, row->cell[0], "a row is of no known kind");
 }
 
-/*   info    = *( row / noise )         devices first, then processes; each table may be missing
+/*   rule   = "+" ( "-" / "=" ) anything "+" */
+static int is_rule(const scan_text *in, scan_run run)
+{
+    const char *text = in->text + run.at;
+    const int32_t len = run.end - run.at;
+
+    return len > 2 && text[0] == '+' && (text[1] == '-' || text[1] == '=') &&
+           text[len - 1] == '+';
+}
+
+/* A line without a bar at its start. Where the second line has the logic id (310 products), a
+ * rule may follow the first: npu-smi prints no second line of a chip whose logic id it cannot
+ * read, and which chip it is then is not known. */
+static cpubind_text_status read_other(const scan_text *in, const scan_line *line,
+                                      info_reader *info)
+{
+    const char *text = in->text + line->run.at;
+    const int rule = is_rule(in, line->run);
+
+    if (info->is_half && !(rule && info->second == SECOND_LOGIC))
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
+                         "a device ends before its second line");
+    if (!rule && text[0] == '+' && !line->ended)
+        return fail_short(in, line, "the text ends inside a rule");
+    info->is_half = 0;
+    info->has_rules |= rule && info->section == SECTION_PROCESS;
+    info->last = rule && text[1] == '-' ? LAST_DASHES : LAST_OTHER;
+    return CPUBIND_TEXT_OK;
+}
+
+static cpubind_text_status read_line(const scan_text *in, const scan_line *line,
+                                     info_reader *info)
+{
+    bar_row row = {line, 0, {{0, 0}}, 0};
+    cpubind_text_status status;
+
+    if (scan_is_empty(line->run))
+        return CPUBIND_TEXT_OK;
+    if (in->text[line->run.at] != '|')
+        return read_other(in, line, info);
+    status = split_row(in, line, &row);
+    if (status == CPUBIND_TEXT_OK)
+        status = read_row(in, &row, info);
+    info->last = LAST_ROW;
+    return status;
+}
+
+/* What a whole output cannot end with. */
+static cpubind_text_status check_info_end(const scan_text *in, const info_reader *info)
+{
+    const int32_t has_processes = info->section == SECTION_PROCESS;
+
+    if (info->is_half)
+        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                         "a device ends before its second line");
+    if (info->n_device == 0 && !has_processes)
+        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
+                         "there is no table of devices or processes");
+    if (!has_processes && info->last == LAST_DASHES)
+        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                         "nothing follows the rule that stands between two parts");
+    if (has_processes && info->n_process_row == 0)
+        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                         "the table of processes has no row");
+    if (info->has_rules && info->last == LAST_ROW)
+        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                         "the rule behind the last process is missing");
+    return CPUBIND_TEXT_OK;
+}
+
+/*   info    = *( row / rule / noise )  devices first, then processes; each table may be missing
  *   row     = title / header / device1 / device2 / process / message
  *   title   = "|" "npu-smi" version anything "|"
  *   header  = a row of 3 to 5 cells that starts with no digit: one or two lines of devices, one
  *             of processes
  *   message = a row of one cell that starts with no digit
- *   noise   = a line without a bar at its start: rules, "...", warnings; none between the two
+ *   rule    = "+" ( "-" / "=" ) anything "+"
+ *   noise   = another line without a bar at its start: "...", warnings; none between the two
  *             lines of a device
  * Devices without any header are read as far as they go: what their second id means is unknown
- * then. A header of devices behind a row is refused. */
+ * then. A header of devices behind a row is refused. A chip that npu-smi could not query has
+ * but one of its two lines: it is left out.
+ *
+ * WHERE A TEXT WAS CUT
+ * Samples lack rules, and begin and end at any row. So these are cuts: inside a row or a rule;
+ * between the lines of a device; behind a rule of dashes that no table follows; behind the
+ * header of processes; in a process table with rules, behind a row. These are not told from a
+ * whole text: behind the last line of a device, or the rule below it; behind the rule below the
+ * processes of a card; without rules, behind a process. */
 static cpubind_text_status read_info(const scan_text *in, info_reader *info)
 {
     scan_line line = {{0, 0}, 0, 0};
-    bar_row row;
 
     info->n_device = info->n_process = 0;
     info->section = SECTION_NONE;
     info->second = SECOND_UNKNOWN;
     info->header_lines = info->device_cells = info->process_cells = info->n_id = 0;
-    info->is_half = 0;
+    info->n_process_row = info->has_rules = info->is_half = 0;
+    info->last = LAST_OTHER;
     info->version.at = info->version.len = 0;
+    info->keys.n = 0;
     while (scan_next_line(in, &line)) {
-        cpubind_text_status status = CPUBIND_TEXT_OK;
+        const cpubind_text_status status = read_line(in, &line, info);
 
-        if (scan_is_empty(line.run))
-            continue;
-        if (in->text[line.run.at] != '|') {
-            if (info->is_half)
-                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.run.at,
-                                 "a device ends before its second line");
-            continue;
-        }
-        status = split_row(in, &line, &row);
-        if (status == CPUBIND_TEXT_OK)
-            status = read_row(in, &row, info);
         if (status != CPUBIND_TEXT_OK)
             return status;
     }
-    if (info->is_half)
-        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                         "a device ends before its second line");
-    if (info->n_device == 0 && info->section != SECTION_PROCESS)
-        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
-                         "there is no table of devices or processes");
-    return CPUBIND_TEXT_OK;
+    return check_info_end(in, info);
 }
 
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,

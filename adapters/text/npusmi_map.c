@@ -30,14 +30,14 @@ static const struct column_name {
 #undef COLUMN
 };
 
-/* The table while it is read. A host has 16 to 64 chips; the keys take 32 KiB of stack. */
+/* The table while it is read. */
 typedef struct map_reader {
     cpubind_npusmi_chip *out; /* NULL: check and count */
     int32_t n;
     int32_t n_column; /* 0 until the header was read */
     int32_t column[N_COLUMN];
-    uint64_t key[CPUBIND_MAX_DEVICES]; /* card and chip of each row, to find a repeated one */
-    uint64_t max_key;
+    scan_run name; /* of the first chip that has one */
+    device_keys keys;
 } map_reader;
 
 /* The column whose name starts at `at`, and where it ends. */
@@ -95,32 +95,15 @@ static cpubind_text_status read_map_header(const scan_text *in, const scan_line 
     return CPUBIND_TEXT_OK;
 }
 
-/* Refuses a second row of the same card and chip. npu-smi prints them ascending, so that the
- * search is for texts that it did not write. */
-static cpubind_text_status note_key(const scan_text *in, map_reader *map, int32_t offset,
-                                    const cpubind_npusmi_chip *chip)
-{
-    const uint64_t key = (uint64_t)chip->card << 32 | (uint64_t)chip->chip;
-
-    if (map->n == CPUBIND_MAX_DEVICES)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many chips");
-    if (map->n > 0 && key <= map->max_key)
-        for (int32_t i = 0; i < map->n; i++)
-            if (map->key[i] == key)
-                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset,
-                                 "the same card and chip are there twice");
-    if (map->n == 0 || key > map->max_key)
-        map->max_key = key;
-    map->key[map->n] = key;
-    return CPUBIND_TEXT_OK;
-}
-
-/* One id cell of a row; -1 for a cell that says "none" where that may be. */
+/* One id cell of a row; -1 for a cell that says "none" where that may be. A slot that npu-smi
+ * does not know is the number -1. */
 static cpubind_text_status read_map_id(const scan_text *in, int32_t column, scan_run word,
                                        int32_t *id)
 {
     *id = -1;
     if (column != COLUMN_CARD && column != COLUMN_CHIP && is_no_id(in, word))
+        return CPUBIND_TEXT_OK;
+    if (column == COLUMN_SLOT && SCAN_IS(in, word, "-1"))
         return CPUBIND_TEXT_OK;
     return scan_whole_number(in, word, INT32_MAX, id);
 }
@@ -131,6 +114,24 @@ static int is_controller(uint32_t has, const int32_t *id)
     if (has & 1u << COLUMN_LOGIC)
         return id[COLUMN_LOGIC] < 0;
     return (has & 1u << COLUMN_PHY) && id[COLUMN_PHY] < 0;
+}
+
+/* The name is the last cell, so that only the end of the line shows that it is whole: it may be
+ * empty there, for npu-smi prints none when it cannot query the chip. At the end of the text it
+ * was cut when another chip's name goes on: the chips of a host have one name. */
+static cpubind_text_status check_map_name(const scan_text *in, const scan_line *line,
+                                          const map_reader *map, scan_run name)
+{
+    const int32_t len = name.end - name.at;
+
+    if (line->ended)
+        return CPUBIND_TEXT_OK;
+    if (scan_is_empty(name))
+        return fail_short(in, line, "the row ends before its chip name");
+    if (map->name.end - map->name.at > len &&
+        scan_starts(in, map->name, in->text + name.at, len))
+        return fail_short(in, line, "the row ends inside its chip name");
+    return CPUBIND_TEXT_OK;
 }
 
 static cpubind_text_status read_map_row(const scan_text *in, const scan_line *line,
@@ -155,19 +156,22 @@ static cpubind_text_status read_map_row(const scan_text *in, const scan_line *li
         rest.at = word.end;
     }
     rest = scan_trim(in, rest);
-    if (scan_is_empty(rest))
-        return fail_short(in, line, "the row ends before its chip name");
     if (is_controller(has, id))
         return CPUBIND_TEXT_OK;
+    status = check_map_name(in, line, map, rest);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
     chip.card = id[COLUMN_CARD];
     chip.chip = id[COLUMN_CHIP];
     chip.logic = id[COLUMN_LOGIC];
     chip.phy = id[COLUMN_PHY];
     chip.name = scan_slice(rest);
+    if (scan_is_empty(map->name))
+        map->name = rest;
     if (map->out)
         map->out[map->n] = chip;
     else
-        status = note_key(in, map, line->run.at, &chip);
+        status = note_device(in, &map->keys, line->run.at, chip.card, chip.chip);
     map->n++;
     return status;
 }
@@ -189,17 +193,20 @@ static int is_map_row(const scan_text *in, scan_run run, int32_t has_header)
  *   header = column 1*( blanks column )    each at most once, "Chip Name" last; "NPU ID" and
  *                                          "Chip ID" must be there
  *   column = "NPU ID" / "Slot ID" / "Chip ID" / "Chip Logic ID" / "Chip Phy-ID" / "Chip Name"
- *   row    = 1*( id blanks ) name          as many ids as columns stand before "Chip Name"
- *   id     = number / "-" / "NA" / "MCU"   NPU ID and Chip ID are numbers
- *   name   = word *( blanks word )
- *   noise  = a line that is_map_row does not take for a row */
+ *   row    = 1*( id blanks ) [ name ]      as many ids as columns stand before "Chip Name"
+ *   id     = number / "-" / "NA" / "MCU"   NPU ID and Chip ID are numbers; Slot ID may be "-1"
+ *   name   = word *( blanks word )         empty: npu-smi could not query the chip
+ *   noise  = a line that is_map_row does not take for a row
+ * Lines of a controller (Mcu, 3559) are no chips: a card whose chips cannot be listed has both
+ * with chip id 0. A cut behind a row, or inside the name of the first chip, cannot be told. */
 static cpubind_text_status read_map(const scan_text *in, map_reader *map)
 {
     scan_line line = {{0, 0}, 0, 0};
 
     map->n = 0;
     map->n_column = 0;
-    map->max_key = 0;
+    map->keys.n = 0;
+    map->name.at = map->name.end = 0;
     while (scan_next_line(in, &line)) {
         cpubind_text_status status = CPUBIND_TEXT_OK;
 

@@ -56,6 +56,34 @@ static inline int starts_with_letters(const scan_text *in, scan_run run, const c
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \
     starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
 
+/* Card and chip of each device so far, to find a repeated one. A host has 16 to 64 chips; the
+ * keys take 32 KiB of stack. */
+typedef struct device_keys {
+    int32_t n;
+    uint64_t max;
+    uint64_t key[CPUBIND_MAX_DEVICES];
+} device_keys;
+
+/* Refuses a second device of the same card and chip. npu-smi prints them ascending, so that the
+ * search is for texts that it did not write. */
+static inline cpubind_text_status note_device(const scan_text *in, device_keys *keys,
+                                              int32_t offset, int32_t card, int32_t chip)
+{
+    const uint64_t key = (uint64_t)card << 32 | (uint64_t)chip;
+
+    if (keys->n == CPUBIND_MAX_DEVICES)
+        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many chips");
+    if (keys->n > 0 && key <= keys->max)
+        for (int32_t i = 0; i < keys->n; i++)
+            if (keys->key[i] == key)
+                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset,
+                                 "the same card and chip are there twice");
+    if (keys->n == 0 || key > keys->max)
+        keys->max = key;
+    keys->key[keys->n++] = key;
+    return CPUBIND_TEXT_OK;
+}
+
 /* What stands where a chip has no such id. */
 static inline int is_no_id(const scan_text *in, scan_run word)
 {

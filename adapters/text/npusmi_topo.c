@@ -121,7 +121,25 @@ static cpubind_text_status read_topo_header(const scan_text *in, const scan_line
     return CPUBIND_TEXT_OK;
 }
 
-/* The CPU Affinity cell, the last of its row; a node without a CPU leaves it empty. */
+/* Whether a line above this one ends in the same list. */
+static int is_list_above(const scan_text *in, const scan_line *line, scan_run list)
+{
+    const int32_t len = list.end - list.at;
+    scan_line above = {{0, 0}, 0, 0};
+
+    while (scan_next_line(in, &above) && above.run.at < line->run.at) {
+        const scan_run tail = {above.run.end - len, above.run.end};
+
+        if (tail.at > above.run.at && scan_is_blank(in->text[tail.at - 1]) &&
+            scan_starts(in, tail, in->text + list.at, len))
+            return 1;
+    }
+    return 0;
+}
+
+/* The CPU Affinity cell, the last of its row; a node without a CPU leaves it empty. Where the
+ * text ends with the list it may be cut: "0-2" of "0-23". It is whole when another NPU has the
+ * same one, for lists of two nodes share no CPU. */
 static cpubind_text_status read_affinity(const scan_text *in, const scan_line *line,
                                          scan_run word, int32_t *out, int32_t *out_n)
 {
@@ -138,6 +156,8 @@ static cpubind_text_status read_affinity(const scan_text *in, const scan_line *l
     if (list.stop != word.end)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, list.stop,
                          "a byte does not belong to a list of CPUs");
+    if (word.end == in->len && !is_list_above(in, line, word))
+        return fail_short(in, line, "the text ends with a list that may go on");
     if (out)
         cpubind_priv_write_list(in, &list, out);
     *out_n = list.n;
@@ -248,7 +268,7 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
  *                                                      if the header says "CPU Affinity"
  *   link   = a word that starts with no digit
  *   noise  = a line that does not start with a label: the legend, "NIC0: name"
- * Each label has one row, in any order. */
+ * Each label has one row, in any order. NIC rows may be missing: a cut there loses nothing. */
 static cpubind_text_status read_topo(const scan_text *in, topo_reader *topo)
 {
     scan_line line = {{0, 0}, 0, 0};
