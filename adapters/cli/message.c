@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
+#include "../text/input.h"
 #include "cli.h"
 
 #define MAX_LIST  512 /* bytes of a list that is quoted in a message */
@@ -64,6 +65,13 @@ static void add_input(cli_text *to, const char *name)
         CPUBIND_COMMAND_LIST(CPUBIND_X)
 #undef CPUBIND_X
     };
+    cpubind_slice card, chip;
+    if (cpubind_input_is_board(name, &card, &chip)) {
+        cli_add(to, "npu-smi info -t board -i %.*s", (int)card.len, name + card.at);
+        if (chip.len > 0)
+            cli_add(to, " -c %.*s", (int)chip.len, name + chip.at);
+        return;
+    }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(commands[i].name, name) != 0)
             continue;
@@ -135,6 +143,15 @@ static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
         if (facts->npu[i].logic == logic)
             return &facts->npu[i];
     return NULL;
+}
+
+static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality, cli_text *out)
+{
+    int32_t ids[CPUBIND_MAX_DEVICES], n = 0;
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].locality == locality)
+            ids[n++] = facts->npu[i].logic;
+    cli_add_list(out, ids, n);
 }
 
 static void add_logic_ids(const cpubind_facts *facts, cli_text *out)
@@ -252,6 +269,27 @@ void cli_explain(const cpubind_problem *p, const cpubind_facts *facts,
     }
 }
 
+static void explain_locality(cpubind_warning warning, const cpubind_facts *facts, cli_text *out)
+{
+    if (warning == CPUBIND_WARNING_PCI_AFFINITY) {
+        cli_add(out, "npu-smi gives no CPU affinity for NPU ");
+        add_npus_with(facts, CPUBIND_LOCALITY_TAKEN, out);
+        cli_add(out, ": it is taken from the kernel (numa_node, local_cpulist)");
+    } else if (warning == CPUBIND_WARNING_AFFINITY_DIFFERS) {
+        cli_add(out,
+                "npu-smi and the kernel (numa_node, local_cpulist) disagree about the CPUs "
+                "near NPU ");
+        add_npus_with(facts, CPUBIND_LOCALITY_DIFFERS, out);
+        cli_add(out, ": npu-smi is followed");
+    } else {
+        cli_add(out, "the kernel has no node for NPU ");
+        add_npus_with(facts, CPUBIND_LOCALITY_NO_NODE, out);
+        cli_add(out,
+                " (numa_node -1): npu-smi prints the CPUs of node 0 then, which may be far "
+                "from it");
+    }
+}
+
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_ascend_plan *plan, cli_text *out)
 {
@@ -283,7 +321,13 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         break;
     case CPUBIND_WARNING_NO_AFFINITY:
         cli_add(out,
-                "no affinity is known (npu-smi info -t topo): global_slice is used instead");
+                "no affinity is known (npu-smi info -t topo, numa_node of the PCI function): "
+                "global_slice is used instead");
+        break;
+    case CPUBIND_WARNING_PCI_AFFINITY:
+    case CPUBIND_WARNING_AFFINITY_DIFFERS:
+    case CPUBIND_WARNING_NO_NUMA_NODE:
+        explain_locality(warning, facts, out);
         break;
     case CPUBIND_WARNING_ONLY_LOGIC_IDS:
         cli_add(out, "slices are cut by logic ids, which start at 0 in every container: two "

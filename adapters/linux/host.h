@@ -30,6 +30,7 @@ struct cpubind_linux_host {
     /* The live host alone: */
     int32_t limit_ms;                   /* for each command */
     pid_t unreaped[CPUBIND_N_COMMANDS]; /* children that outlived SIGKILL, else 0 */
+    pid_t unreaped_board;               /* the same, of `npu-smi info -t board` */
 };
 
 /* A host of folder `dir`, with its functions still to be set. As cpubind_linux_open_folder. */

@@ -1,13 +1,15 @@
 /* live.c - the host that this process runs on
  * SPDX-License-Identifier: MIT
  *
- * Reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and no other.
+ * Reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and `npu-smi info -t
+ * board`, and no other.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/input.h"
 #include "command.h"
 #include "host.h"
 
@@ -78,8 +80,42 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed *asked)
     return input;
 }
 
+/* A number as a word of a command line. */
+typedef struct word {
+    char text[16];
+} word;
+
+static word word_of(const char *name, cpubind_slice digits)
+{
+    word w = {{0}};
+    memcpy(w.text, name + digits.at, (size_t)digits.len);
+    return w;
+}
+
+/* npu-smi info -t board. One that was killed and is still there hangs on its card: another
+ * would hang beside it, and is not started. */
+static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_slice card,
+                               cpubind_slice chip)
+{
+    const word i = word_of(name, card), c = word_of(name, chip);
+    const char *const argv[] = {
+        "npu-smi", "info", "-t", "board", "-i", i.text, chip.len > 0 ? "-c" : NULL,
+        c.text,    NULL};
+    cpubind_command run = {.argv = argv};
+    if (host->unreaped_board)
+        return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
+    cpubind_commands_run(&run, 1, host->limit_ms, host->sys);
+    host->unreaped_board = run.pid;
+    cpubind_bytes_free(&host->bytes);
+    host->bytes = run.bytes;
+    return run.input;
+}
+
 static cpubind_input run_command(cpubind_linux_host *host, const char *name)
 {
+    cpubind_slice card, chip;
+    if (cpubind_input_is_board(name, &card, &chip))
+        return run_board(host, name, card, chip);
     for (int i = 0; i < CPUBIND_N_COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return run_due(host, &commands[i]);

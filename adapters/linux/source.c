@@ -96,6 +96,8 @@ void cpubind_linux_close(cpubind_linux_host *host)
     for (int i = 0; i < CPUBIND_N_COMMANDS; i++)
         if (host->unreaped[i])
             cpubind_command_reap(host->unreaped[i], host->sys);
+    if (host->unreaped_board)
+        cpubind_command_reap(host->unreaped_board, host->sys);
     host->sys->close(host->tree.fd);
     cpubind_answers_free(&host->files);
     cpubind_answers_free(&host->folders);

@@ -2,15 +2,16 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure: bytes come through the seam (source.h), memory from the caller's arena. Reads only what
- * the request cannot do without: no process table when the NPUs are named, no PCI census when
- * no slice is cut, no threads when no cluster is.
+ * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no board
+ * when something else tells the CPUs near an NPU. npu-smi info may fail when the NPUs are named:
+ * all that it tells then is their PCI addresses.
  */
 #ifndef CPUBIND_SNAPSHOT_H
 #define CPUBIND_SNAPSHOT_H
 
 #include "../source.h"
 #include "arena.h"
-#include "text.h"
+#include "npusmi.h"
 
 /* == What can go wrong ====================================================== */
 
@@ -49,14 +50,17 @@ typedef struct cpubind_problem {
 
 /* Things to know that do not stop a plan: (name, code for machines). */
 #define CPUBIND_WARNING_LIST(X)                                                                \
-    X(NO_STATUS, "no_status")           /* all online CPUs are taken as allowed */             \
-    X(OFFLINE, "offline")               /* allowed CPUs that are offline are left out */       \
-    X(NODE_MAP, "node_map")             /* nodes come from lscpu, not from /sys */             \
-    X(NO_NODES, "no_nodes")             /* no nodes are known: all CPUs count as one */        \
-    X(NO_MAP, "no_map")                 /* no info -m: ids are taken as logic ids */           \
-    X(EXIT_CODE, "exit_code")           /* npu-smi answered and did not exit with 0 */         \
-    X(VISIBLE_TAIL, "visible_tail")     /* the visible devices were not read to their end */   \
-    X(NO_AFFINITY, "no_affinity")       /* no affinity is known: global_slice instead */       \
+    X(NO_STATUS, "no_status")       /* all online CPUs are taken as allowed */                 \
+    X(OFFLINE, "offline")           /* allowed CPUs that are offline are left out */           \
+    X(NODE_MAP, "node_map")         /* nodes come from lscpu, not from /sys */                 \
+    X(NO_NODES, "no_nodes")         /* no nodes are known: all CPUs count as one */            \
+    X(NO_MAP, "no_map")             /* no info -m: ids are taken as logic ids */               \
+    X(EXIT_CODE, "exit_code")       /* npu-smi answered and did not exit with 0 */             \
+    X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
+    X(NO_AFFINITY, "no_affinity")   /* no affinity is known: global_slice instead */           \
+    X(PCI_AFFINITY, "pci_affinity") /* affinity is the kernel's, npu-smi gives none */         \
+    X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree about it */     \
+    X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi gives node 0, the kernel none */        \
     X(ONLY_LOGIC_IDS, "only_logic_ids") /* slices by numbers that may differ in containers */  \
     X(RESOLVED, "resolved")             /* the rule gave CPUs twice; the plan does not */      \
     X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
@@ -101,13 +105,25 @@ typedef struct cpubind_request {
 
 /* == What is known ========================================================== */
 
+/* What the kernel says of the CPUs near an NPU (numa_node and local_cpulist of its PCI
+ * function), held against what npu-smi says. */
+typedef enum cpubind_locality {
+    CPUBIND_LOCALITY_UNKNOWN = 0, /* nothing, or its PCI address is not known */
+    CPUBIND_LOCALITY_SAME = 1,
+    CPUBIND_LOCALITY_TAKEN = 2,   /* npu-smi says nothing: the kernel's word is taken */
+    CPUBIND_LOCALITY_DIFFERS = 3, /* npu-smi's word is kept */
+    CPUBIND_LOCALITY_NO_NODE = 4 /* the function is on no node; npu-smi takes that for node 0 */
+} cpubind_locality;
+
 /* One logical NPU. An id that is not known is -1. */
 typedef struct cpubind_npu {
-    int32_t logic;          /* what a runtime in this container calls it */
-    int32_t card, chip;     /* what npu-smi's tables call it */
-    int32_t phy;            /* what the host calls it */
-    int32_t affinity_first; /* its CPUs in facts->affinity */
-    int32_t affinity_count; /* 0: not known */
+    int32_t logic;           /* what a runtime in this container calls it */
+    int32_t card, chip;      /* what npu-smi's tables call it */
+    int32_t phy;             /* what the host calls it */
+    int32_t affinity_first;  /* its CPUs in facts->affinity */
+    int32_t affinity_count;  /* 0: not known */
+    cpubind_pci_address pci; /* domain -1: not known, or not needed */
+    cpubind_locality locality;
     int32_t is_running; /* a process of ours may run on it: named, or in the process table */
 } cpubind_npu;
 

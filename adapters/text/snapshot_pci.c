@@ -1,0 +1,390 @@
+/* snapshot_pci.c - what the PCI bus tells: how many NPUs the host has, and the CPUs near each
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc.
+ */
+#include "input.h"
+#include "snapshot_reader.h"
+
+#define INPUT_PCI "sys/bus/pci/devices"
+
+/* == The census ============================================================= */
+
+static cpubind_device_type type_of_pci(int32_t device)
+{
+    switch (device) {
+    case 0xd100:
+    case 0xd105:
+    case 0xd500:
+    case 0xd501:
+        return CPUBIND_TYPE_300I;
+    case 0xd801:
+    case 0xd802:
+    case 0xd804:
+    case 0xd805:
+        return CPUBIND_TYPE_A2;
+    case 0xd803:
+        return CPUBIND_TYPE_A3;
+    case 0xd806:
+        return CPUBIND_TYPE_950;
+    default:
+        return CPUBIND_TYPE_AUTO;
+    }
+}
+
+/* Huawei, and the vendors that sell the same devices under their own numbers. */
+static int is_vendor(int32_t vendor)
+{
+    return vendor == 0x19e5 || vendor == 0x2092 || vendor == 0x20c6 || vendor == 0x203f ||
+           vendor == 0x20e9;
+}
+
+/* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
+cpubind_problem_code cpubind_priv_read_census(reader *r)
+{
+    cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
+    cpubind_slice name;
+    int32_t at = 0;
+    while (is_there(listing) && next_name(listing, &at, &name)) {
+        int32_t vendor, device;
+        cpubind_device_type type;
+        cpubind_problem_code code =
+            read_number(r, name_in(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (!is_vendor(vendor))
+            continue;
+        code = read_number(r, name_in(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        type = type_of_pci(device);
+        r->facts->n_census += type != CPUBIND_TYPE_AUTO;
+        if (r->facts->type == CPUBIND_TYPE_AUTO)
+            r->facts->type = type;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Addresses ============================================================== */
+
+/* Longest name of a function: 8 digits for the domain, then ":c1:00.0" and a NUL. */
+enum { ADDRESS_MAX = 8 + 8 + 1 };
+
+/* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
+static char *write_hex(char *out, int32_t value, int32_t digits)
+{
+    while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
+        digits++;
+    while (digits-- > 0)
+        *out++ = "0123456789abcdef"[(uint32_t)value >> (4 * digits) & 15u];
+    return out;
+}
+
+/* "0000:c1:00.0", as /sys names a function; returns its length. */
+static int32_t write_address(char *out, const cpubind_pci_address *pci)
+{
+    char *end = write_hex(out, pci->domain, 4);
+    *end++ = ':';
+    end = write_hex(end, pci->bus, 2);
+    *end++ = ':';
+    end = write_hex(end, pci->device, 2);
+    *end++ = '.';
+    end = write_hex(end, pci->function, 1);
+    return (int32_t)(end - out);
+}
+
+/* The addresses that npu-smi info prints. */
+static void take_addresses(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t d = 0; d < f->n_npu; d++)
+        for (int32_t i = 0; i < r->info.n_device; i++)
+            if (r->info.device[i].card == f->npu[d].card &&
+                r->info.device[i].chip == f->npu[d].chip)
+                f->npu[d].pci = r->info.device[i].pci;
+}
+
+static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        n += f->npu[i].card == card;
+    return n;
+}
+
+/* Whether a block of board speaks of this NPU: of its chip, or of a card with one chip. */
+static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu,
+                       int32_t n_chip)
+{
+    return board->has_pci && board->card == npu->card &&
+           (board->chip == npu->chip || (board->chip < 0 && n_chip == 1));
+}
+
+/* The address that `npu-smi info -t board` prints, if it answers at all. */
+static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *name,
+                                       cpubind_input answer)
+{
+    const int32_t n_chip = chips_of_card(r->facts, npu->card);
+    cpubind_npusmi_board *board;
+    cpubind_text_fault fault;
+    int32_t n = 0;
+    cpubind_text_status status =
+        cpubind_npusmi_parse_board(answer.data, answer.len, NULL, 0, &n, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED)
+        return CPUBIND_PROBLEM_NONE;
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(r, name, answer, &fault);
+    board = (cpubind_npusmi_board *)cpubind_arena_take(r->arena, n, sizeof *board);
+    if (!board)
+        return fail_memory(r);
+    status = cpubind_npusmi_parse_board(answer.data, answer.len, board, n, &n, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return fail_text(r, name, answer, &fault);
+    for (int32_t i = 0; i < n; i++)
+        if (is_board_of(&board[i], npu, n_chip))
+            npu->pci = board[i].pci;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Asks for the board of the chip, then for that of the card. `*is_stuck`: npu-smi hangs. */
+static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuck)
+{
+    const int32_t chips[2] = {npu->chip, -1};
+    for (int i = 0; i < 2 && npu->pci.domain < 0 && !*is_stuck; i++) {
+        cpubind_problem_code code;
+        cpubind_input answer;
+        char *name = (char *)cpubind_arena_take(r->arena, CPUBIND_INPUT_BOARD_MAX, 1);
+        if (!name)
+            return fail_memory(r);
+        cpubind_input_board_name(name, npu->card, chips[i]);
+        answer = r->source->read(r->source->ctx, name);
+        *is_stuck = answer.state == CPUBIND_INPUT_TIMEOUT;
+        if (!is_there(answer))
+            continue;
+        code = take_board(r, npu, name, answer);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Boards are asked for one by one, and each costs a run of npu-smi: only where nothing else
+ * tells the CPUs near an NPU. */
+static cpubind_problem_code read_boards(reader *r)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int is_stuck = 0;
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_npu; i++) {
+        cpubind_npu *npu = &r->facts->npu[i];
+        if (npu->affinity_count == 0 && npu->pci.domain < 0 && npu->card >= 0 &&
+            npu->chip >= 0 && !is_stuck)
+            code = read_board(r, npu, &is_stuck);
+    }
+    return code;
+}
+
+static int is_any_without_affinity(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].affinity_count == 0)
+            return 1;
+    return 0;
+}
+
+static cpubind_problem_code read_addresses(reader *r)
+{
+    const int is_needed = is_any_without_affinity(r->facts);
+    cpubind_problem_code code = cpubind_priv_read_info(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (r->info_status == CPUBIND_TEXT_OK)
+        take_addresses(r);
+    else if (is_needed && is_there(r->info_answer) &&
+             r->info_status != CPUBIND_TEXT_ERR_REFUSED)
+        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+    if (!is_needed ||
+        (r->info_status != CPUBIND_TEXT_OK && r->info_answer.state != CPUBIND_INPUT_ABSENT))
+        return CPUBIND_PROBLEM_NONE;
+    return read_boards(r);
+}
+
+/* == Near CPUs ============================================================== */
+
+/* What the kernel says of a function. */
+typedef struct near_cpus {
+    int is_known; /* it names CPUs */
+    int32_t node; /* numa_node: -1: on none; NODE_UNKNOWN: there is no such file */
+    int32_t *cpu; /* ascending */
+    int32_t n;
+} near_cpus;
+
+enum { NODE_UNKNOWN = -2 };
+
+/* The CPUs of a node, in the arena. */
+static cpubind_problem_code list_node(reader *r, near_cpus *near)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        near->n += f->node_of[cpu] == near->node;
+    near->cpu = cpubind_arena_ints(r->arena, near->n);
+    if (!near->cpu)
+        return fail_memory(r);
+    near->n = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] == near->node)
+            near->cpu[near->n++] = cpu;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* An input that is not worth a problem when it cannot be read. */
+static cpubind_input peek(reader *r, const char *path)
+{
+    return r->source->read(r->source->ctx, path);
+}
+
+/* numa_node and local_cpulist of the function of an NPU. A function on no node has all CPUs in
+ * its local_cpulist, which says nothing. */
+static cpubind_problem_code read_near(reader *r, const cpubind_pci_address *pci,
+                                      near_cpus *near)
+{
+    char text[ADDRESS_MAX];
+    const cpubind_slice address = {0, write_address(text, pci)};
+    const char *node = name_in(r, INPUT_PCI, text, address, "numa_node");
+    const char *list = name_in(r, INPUT_PCI, text, address, "local_cpulist");
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    near->node = NODE_UNKNOWN;
+    if (!node || !list)
+        return fail_memory(r);
+    answer = peek(r, node);
+    if (is_there(answer) &&
+        cpubind_number_parse(answer.data, answer.len, &near->node, &fault) != CPUBIND_TEXT_OK)
+        return fail_text(r, node, answer, &fault);
+    if (near->node == -1)
+        return code;
+    answer = peek(r, list);
+    if (is_there(answer))
+        code = read_list(r, list, answer, &near->cpu, &near->n);
+    else if (near->node >= 0)
+        code = list_node(r, near);
+    near->is_known = near->n > 0;
+    return code;
+}
+
+/* The next element that is an online CPU, or n. */
+static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
+{
+    while (i < n && f->node_of[cpu[i]] < 0)
+        i++;
+    return i;
+}
+
+/* Whether two ascending lists hold the same online CPUs. */
+static int are_same(const cpubind_facts *f, const int32_t *a, int32_t n_a, const int32_t *b,
+                    int32_t n_b)
+{
+    int32_t i = next_online(f, a, n_a, 0), k = next_online(f, b, n_b, 0);
+    while (i < n_a && k < n_b && a[i] == b[k]) {
+        i = next_online(f, a, n_a, i + 1);
+        k = next_online(f, b, n_b, k + 1);
+    }
+    return i == n_a && k == n_b;
+}
+
+/* How what the kernel says stands to what npu-smi says of this NPU. */
+static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
+                                const near_cpus *near)
+{
+    if (npu->affinity_count == 0)
+        return near->is_known ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
+    if (near->node == -1)
+        return CPUBIND_LOCALITY_NO_NODE;
+    if (!near->is_known)
+        return CPUBIND_LOCALITY_UNKNOWN;
+    return are_same(f, f->affinity + npu->affinity_first, npu->affinity_count, near->cpu,
+                    near->n)
+               ? CPUBIND_LOCALITY_SAME
+               : CPUBIND_LOCALITY_DIFFERS;
+}
+
+static int is_any_taken(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].locality == CPUBIND_LOCALITY_TAKEN)
+            return 1;
+    return 0;
+}
+
+/* The lists of npu-smi, and those of the kernel where it has none, in one array. */
+static cpubind_problem_code join_lists(reader *r, const near_cpus *near)
+{
+    cpubind_facts *f = r->facts;
+    int32_t total = 0, *all;
+    if (!is_any_taken(f))
+        return CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        total +=
+            f->npu[i].locality == CPUBIND_LOCALITY_TAKEN ? near[i].n : f->npu[i].affinity_count;
+    all = cpubind_arena_ints(r->arena, total);
+    if (!all)
+        return fail_memory(r);
+    total = 0;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        cpubind_npu *npu = &f->npu[i];
+        const int is_taken = npu->locality == CPUBIND_LOCALITY_TAKEN;
+        const int32_t n = is_taken ? near[i].n : npu->affinity_count;
+        if (n > 0)
+            memcpy(all + total, is_taken ? near[i].cpu : f->affinity + npu->affinity_first,
+                   (size_t)n * sizeof *all);
+        npu->affinity_first = total;
+        npu->affinity_count = n;
+        total += n;
+    }
+    f->affinity = all;
+    f->has_affinity = total > 0;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static void warn_of_locality(reader *r)
+{
+    for (int32_t i = 0; i < r->facts->n_npu; i++) {
+        switch (r->facts->npu[i].locality) {
+        case CPUBIND_LOCALITY_TAKEN:
+            warn(r, CPUBIND_WARNING_PCI_AFFINITY);
+            break;
+        case CPUBIND_LOCALITY_DIFFERS:
+            warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
+            break;
+        case CPUBIND_LOCALITY_NO_NODE:
+            warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
+            break;
+        case CPUBIND_LOCALITY_UNKNOWN:
+        case CPUBIND_LOCALITY_SAME:
+            break;
+        }
+    }
+}
+
+/* The CPUs near each NPU as the kernel has them: taken where npu-smi gives none, and compared
+ * where it does. */
+cpubind_problem_code cpubind_priv_read_near(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    near_cpus *near = (near_cpus *)cpubind_arena_take(r->arena, f->n_npu, sizeof(near_cpus));
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (!near)
+        return fail_memory(r);
+    memset(near, 0, (size_t)f->n_npu * sizeof *near);
+    code = read_addresses(r);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++) {
+        if (f->npu[i].pci.domain < 0)
+            continue;
+        code = read_near(r, &f->npu[i].pci, &near[i]);
+        f->npu[i].locality = compare(f, &f->npu[i], &near[i]);
+    }
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = join_lists(r, near);
+    warn_of_locality(r);
+    return code;
+}
