@@ -179,7 +179,8 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
 }
 
 /* A second line that stands where a first one should. npu-smi prints no first line of a chip
- * whose health it does not know. */
+ * whose health it does not know. Behind half a header it is none: what looks like a header may
+ * be the first line, with a card that is no number. */
 static int is_lone_end(const scan_text *in, const bar_row *row, const info_reader *info)
 {
     const scan_text quiet = {in->text, in->len, NULL};
@@ -187,6 +188,7 @@ static int is_lone_end(const scan_text *in, const bar_row *row, const info_reade
     cpubind_pci_address pci;
 
     if (info->section == SECTION_PROCESS || row->n != info->device_cells || info->is_half ||
+        info->header_lines == 1 ||
         read_pci(&quiet, row->cell[wide ? 2 : 1], &pci) != CPUBIND_TEXT_OK)
         return 0;
     return wide ? scan_is_empty(row->cell[0]) && scan_is_empty(row->cell[1]) : pci.domain >= 0;
@@ -273,8 +275,8 @@ static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
 }
 
 /*   process = "|" ids "|" pid "|" name "|" memory "|" [ pid-or-NA "|" ]
- *   name    = *byte                     may be empty and may hold bars: the cells behind it are
- *                                       found from the right */
+ *   name    = *64byte                   may be empty and may hold bars: the cells behind it are
+ *                                       found from the right; no control character */
 static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
                                         info_reader *info)
 {
@@ -305,7 +307,11 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
     memory = scan_trim(in, memory);
     if (!is_all_digits(in, memory) && !is_no_id(in, memory))
         return fail_cell(in, memory, "a memory size is no number");
-    process.name = scan_slice(scan_trim(in, name));
+    name = scan_trim(in, name);
+    status = check_name(in, name);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    process.name = scan_slice(name);
     info->n_process_row++;
     if (info->process)
         info->process[info->n_process] = process;
@@ -373,6 +379,9 @@ static cpubind_text_status read_other(const scan_text *in, const scan_line *line
     if (info->is_half && !(rule && info->second == SECOND_LOGIC))
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
                          "a device ends before its second line");
+    if (in->text[line->run.end - 1] == '|')
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
+                         "a row does not start with a bar");
     if (!rule && text[0] == '+' && !line->ended)
         return fail_short(in, line, "the text ends inside a rule");
     info->is_half = 0;
@@ -412,9 +421,9 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
     if (!has_processes && info->last == LAST_DASHES)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "nothing follows the rule that stands between two parts");
-    if (has_processes && info->n_process_row == 0)
+    if (has_processes && info->n_process_row == 0 && !info->has_rules)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                         "the table of processes has no row");
+                         "the text ends behind the header of processes");
     if (info->has_rules && info->last == LAST_ROW)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "the rule behind the last process is missing");
@@ -437,7 +446,8 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  * WHERE A TEXT WAS CUT
  * Samples lack rules, and begin and end at any row. So these are cuts: inside a row or a rule;
  * between the lines of a device; behind a rule of dashes that no table follows; behind the
- * header of processes; in a process table with rules, behind a row. These are not told from a
+ * header of processes (a rule behind it makes an empty table); in a process table with rules,
+ * behind a row. These are not told from a
  * whole text: behind the last line of a device, or the rule below it; behind the rule below the
  * processes of a card; without rules, behind a process. */
 static cpubind_text_status read_info(const scan_text *in, info_reader *info)

@@ -116,6 +116,21 @@ static int is_controller(uint32_t has, const int32_t *id)
     return (has & 1u << COLUMN_PHY) && id[COLUMN_PHY] < 0;
 }
 
+/* Whether a name has four words at most, one blank apart: one of more is two rows without the
+ * line feed between them. */
+static int is_one_name(const scan_text *in, scan_run name)
+{
+    int32_t n_blank = 0;
+
+    for (int32_t i = name.at; i < name.end; i++) {
+        if (!scan_is_blank(in->text[i]))
+            continue;
+        if (++n_blank > 3 || scan_is_blank(in->text[i + 1]))
+            return 0;
+    }
+    return 1;
+}
+
 /* The name is the last cell, so that only the end of the line shows that it is whole: it may be
  * empty there, for npu-smi prints none when it cannot query the chip. At the end of the text it
  * was cut when another chip's name goes on: the chips of a host have one name. */
@@ -156,8 +171,11 @@ static cpubind_text_status read_map_row(const scan_text *in, const scan_line *li
         rest.at = word.end;
     }
     rest = scan_trim(in, rest);
-    if (is_controller(has, id))
-        return CPUBIND_TEXT_OK;
+    status = check_name(in, rest);
+    if (status == CPUBIND_TEXT_OK && !is_one_name(in, rest))
+        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, rest.at, "a name is two rows in one");
+    if (status != CPUBIND_TEXT_OK || is_controller(has, id))
+        return status;
     status = check_map_name(in, line, map, rest);
     if (status != CPUBIND_TEXT_OK)
         return status;
@@ -195,7 +213,8 @@ static int is_map_row(const scan_text *in, scan_run run, int32_t has_header)
  *   column = "NPU ID" / "Slot ID" / "Chip ID" / "Chip Logic ID" / "Chip Phy-ID" / "Chip Name"
  *   row    = 1*( id blanks ) [ name ]      as many ids as columns stand before "Chip Name"
  *   id     = number / "-" / "NA" / "MCU"   NPU ID and Chip ID are numbers; Slot ID may be "-1"
- *   name   = word *( blanks word )         empty: npu-smi could not query the chip
+ *   name   = word *( blanks word )         up to 4 words, one blank apart, and 64 bytes; empty:
+ *                                          npu-smi could not query the chip
  *   noise  = a line that is_map_row does not take for a row
  * Lines of a controller (Mcu, 3559) are no chips: a card whose chips cannot be listed has both
  * with chip id 0. A cut behind a row, or inside the name of the first chip, cannot be told. */

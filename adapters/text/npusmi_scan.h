@@ -84,6 +84,21 @@ static inline cpubind_text_status note_device(const scan_text *in, device_keys *
     return CPUBIND_TEXT_OK;
 }
 
+/* Longest name of a chip or of a process. The driver has 32 bytes for a chip and the kernel 16
+ * for a process; what is longer is two rows without the line feed between them. */
+enum { NAME_LEN_MAX = 64 };
+
+static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
+{
+    if (name.end - name.at > NAME_LEN_MAX)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is too long");
+    for (int32_t i = name.at; i < name.end; i++)
+        if ((unsigned char)in->text[i] < ' ')
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
+                             "a name holds a control character");
+    return CPUBIND_TEXT_OK;
+}
+
 /* What stands where a chip has no such id. */
 static inline int is_no_id(const scan_text *in, scan_run word)
 {

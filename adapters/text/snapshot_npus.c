@@ -209,6 +209,7 @@ static int is_unsupported(cpubind_input answer)
     case CPUBIND_NPUSMI_VM:
     case CPUBIND_NPUSMI_QUERY:
     case CPUBIND_NPUSMI_PARAMETER:
+    case CPUBIND_NPUSMI_USAGE:
         return 1;
     default:
         return 0;

@@ -17,6 +17,13 @@ use_header() {
     cc -I "$stage/usr/include" "$out/use.c" -o "$out/use" && "$out/use"
 }
 
+# One that reads what npu-smi prints, in C and in C++, and has no core of its own.
+use_readers() { # compiler, standard
+    "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
+        tests/packaging/readers.c -L "$stage/usr/lib" -lcpubind_text -o "$out/readers" &&
+        "$out/readers"
+}
+
 only_below_stage() {
     [ -x "$stage/usr/bin/cpubind" ] && [ -d "$stage/usr/share/cpubind/hosts/a2-192cpu-8npu" ] &&
         [ "$(find "$stage" -mindepth 1 -maxdepth 1)" = "$stage/usr" ]
@@ -27,6 +34,8 @@ check "make install DESTDIR= PREFIX=" \
     make -s BUILD="$BUILD" DESTDIR="$stage" PREFIX=/usr install
 check "everything is below DESTDIR/PREFIX" only_below_stage
 check "the installed header compiles" use_header
+check "the installed readers link into a C program" use_readers cc -std=c11
+check "the installed readers link into a C++ program" use_readers c++ -std=c++11 -x c++
 check "the installed command finds its fixtures" \
     "$stage/usr/bin/cpubind" plan --fixture a3-640cpu-16npu
 check "make help lists the targets" make -s help
