@@ -113,7 +113,7 @@ typedef struct cpubind_pci_address {
 
 typedef struct cpubind_npusmi_device {
     int32_t card;            /* NPU, >= 0 */
-    int32_t chip;            /* Chip; 0 on products whose table has no Chip column (950) */
+    int32_t chip;            /* Chip; -1 on products whose table has no Chip column (950) */
     int32_t logic;           /* `Device` column of 310 products, or -1 */
     int32_t phy;             /* `Phy-ID` column, or -1 */
     cpubind_slice name;      /* may be empty */

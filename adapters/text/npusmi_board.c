@@ -186,32 +186,6 @@ static cpubind_text_status end_value(const scan_text *in, const pair *p,
     return scan_fail(in, status, fault->offset, fault->what);
 }
 
-/* == Unique blocks ========================================================== */
-
-/* The cards, or cards and chips, that were read. npu-smi prints them ascending, so that the
- * search is for texts that it did not write. The keys take 32 KiB of stack. */
-typedef struct key_list {
-    int32_t n;
-    uint64_t max;
-    uint64_t key[CPUBIND_MAX_DEVICES];
-} key_list;
-
-static cpubind_text_status add_unique(const scan_text *in, key_list *list, uint64_t key,
-                                      int32_t offset)
-{
-    if (list->n == CPUBIND_MAX_DEVICES)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many blocks");
-    if (list->n > 0 && key <= list->max)
-        for (int32_t i = 0; i < list->n; i++)
-            if (list->key[i] == key)
-                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset,
-                                 "the same card or chip is there twice");
-    if (list->n == 0 || key > list->max)
-        list->max = key;
-    list->key[list->n++] = key;
-    return CPUBIND_TEXT_OK;
-}
-
 /* == info -t board ========================================================== */
 
 typedef struct board_reader {
@@ -221,7 +195,7 @@ typedef struct board_reader {
     uint32_t seen;             /* its keys */
     int32_t at;                /* where it starts */
     cpubind_npusmi_board board;
-    key_list keys;
+    device_keys keys;
 } board_reader;
 
 static const cpubind_npusmi_board no_board = {
@@ -229,7 +203,6 @@ static const cpubind_npusmi_board no_board = {
 
 static cpubind_text_status close_board(const scan_text *in, board_reader *r)
 {
-    const uint64_t card = (uint64_t)r->board.card, chip = (uint64_t)(r->board.chip + 1LL);
     cpubind_text_status status = CPUBIND_TEXT_OK;
 
     if (!r->is_open)
@@ -237,7 +210,7 @@ static cpubind_text_status close_board(const scan_text *in, board_reader *r)
     if (r->out)
         r->out[r->n] = r->board;
     else
-        status = add_unique(in, &r->keys, card << 32 | chip, r->at);
+        status = note_device(in, &r->keys, r->at, r->board.card, r->board.chip);
     r->n++;
     r->is_open = 0;
     return status;
@@ -404,7 +377,7 @@ typedef struct list_reader {
     int32_t total;            /* as the count says; -1 until it was read */
     uint32_t seen;            /* keys of the card that is being read */
     cpubind_npusmi_card card;
-    key_list keys;
+    device_keys keys;
 } list_reader;
 
 static cpubind_text_status read_total(const scan_text *in, list_reader *r, const pair *p)
@@ -428,7 +401,7 @@ static cpubind_text_status open_card(const scan_text *in, list_reader *r, const 
     if (r->n == r->total)
         return fail_pair(in, p, "there are more cards than the count says");
     if (!r->out)
-        status = add_unique(in, &r->keys, (uint64_t)card, p->name.at);
+        status = note_device(in, &r->keys, p->name.at, card, -1);
     r->seen = 1u << KEY_CARD;
     r->card = no_card;
     r->card.card = card;

@@ -157,8 +157,7 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
     } else {
         if (!scan_is_empty(row->cell[0]) || !scan_is_empty(row->cell[1]))
             return fail_cell(in, row->cell[0], "a device ends before its second line");
-        info->half.chip = 0;
-        info->half.logic = info->half.phy = -1;
+        info->half.chip = info->half.logic = info->half.phy = -1;
     }
     if (status == CPUBIND_TEXT_OK)
         status = read_pci(in, row->cell[wide ? 2 : 1], &info->half.pci);

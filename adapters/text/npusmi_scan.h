@@ -56,20 +56,20 @@ static inline int starts_with_letters(const scan_text *in, scan_run run, const c
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \
     starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
 
-/* Card and chip of each device so far, to find a repeated one. A host has 16 to 64 chips; the
- * keys take 32 KiB of stack. */
+/* Card and chip of each row or block so far, to find a repeated one. A host has 16 to 64 chips;
+ * the keys take 32 KiB of stack. */
 typedef struct device_keys {
     int32_t n;
     uint64_t max;
     uint64_t key[CPUBIND_MAX_DEVICES];
 } device_keys;
 
-/* Refuses a second device of the same card and chip. npu-smi prints them ascending, so that the
- * search is for texts that it did not write. */
+/* Refuses a second one of the same card and chip; chip -1 is the card as a whole. npu-smi
+ * prints them ascending, so that the search is for texts that it did not write. */
 static inline cpubind_text_status note_device(const scan_text *in, device_keys *keys,
                                               int32_t offset, int32_t card, int32_t chip)
 {
-    const uint64_t key = (uint64_t)card << 32 | (uint64_t)chip;
+    const uint64_t key = (uint64_t)card << 32 | (uint64_t)(chip + INT64_C(1));
 
     if (keys->n == CPUBIND_MAX_DEVICES)
         return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many chips");
@@ -77,7 +77,7 @@ static inline cpubind_text_status note_device(const scan_text *in, device_keys *
         for (int32_t i = 0; i < keys->n; i++)
             if (keys->key[i] == key)
                 return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset,
-                                 "the same card and chip are there twice");
+                                 "the same card or chip is there twice");
     if (keys->n == 0 || key > keys->max)
         keys->max = key;
     keys->key[keys->n++] = key;
@@ -125,8 +125,9 @@ static inline cpubind_text_status read_pci(const scan_text *in, scan_run cell,
         for (int32_t i = 0; i < 4; i++) {
             cpubind_text_status status;
 
-            if (i > 0 && (cell.at == cell.end || in->text[cell.at++] != part[i].before))
+            if (i > 0 && (cell.at == cell.end || in->text[cell.at] != part[i].before))
                 return fail_cell(in, cell, "a cell is no PCI address and not NA");
+            cell.at += i > 0;
             status = scan_hex(in, &cell.at, cell.end, part[i].max, &value[i]);
             if (status != CPUBIND_TEXT_OK)
                 return status;

@@ -100,7 +100,7 @@ static void take_addresses(reader *r)
     for (int32_t d = 0; d < f->n_npu; d++)
         for (int32_t i = 0; i < r->info.n_device; i++)
             if (r->info.device[i].card == f->npu[d].card &&
-                r->info.device[i].chip == f->npu[d].chip)
+                (r->info.device[i].chip < 0 || r->info.device[i].chip == f->npu[d].chip))
                 f->npu[d].pci = r->info.device[i].pci;
 }
 

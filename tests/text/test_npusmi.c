@@ -537,8 +537,8 @@ static void a_950_has_no_chips(void **state)
     (void)state;
     assert_int_equal(READ(read_info, &r, info_950), CPUBIND_TEXT_OK);
     assert_int_equal(r.info.n_device, 2);
-    check_device(&r, 0, 0, 0, -1, -1, "Ascend950PR", "OK");
-    check_device(&r, 1, 1, 0, -1, -1, "", "Alarm");
+    check_device(&r, 0, 0, -1, -1, -1, "Ascend950PR", "OK");
+    check_device(&r, 1, 1, -1, -1, -1, "", "Alarm");
     check_pci(&r, 1, -1, -1, -1, -1);
     assert_int_equal(r.info.n_process, 1);
     check_process(&r, 0, 1, -1, 1530715, -1, "python");
@@ -751,7 +751,7 @@ static void a_chip_with_one_line_is_left_out(void **state)
                           "|  |  | 0000:9D:00.0 | 1 |\n"),
                      CPUBIND_TEXT_OK);
     assert_int_equal(r.info.n_device, 1);
-    check_device(&r, 0, 1, 0, -1, -1, "A", "OK");
+    check_device(&r, 0, 1, -1, -1, -1, "A", "OK");
     end_reading(&r);
 }
 
@@ -952,7 +952,7 @@ static void check_family_devices(const reading *r, const family *f)
     for (int32_t i = 0; i < r->info.n_device; i++) {
         const int32_t is_phy = strcmp(f->second, "Phy-ID") == 0;
 
-        check_device(r, i, family_card(f, i / f->n_chip), i % f->n_chip,
+        check_device(r, i, family_card(f, i / f->n_chip), f->wide ? -1 : i % f->n_chip,
                      *f->second && !is_phy ? i : -1, is_phy ? i : -1, "Chip", "OK");
         if (f->has_bus)
             check_pci(r, i, 0, i & 0xff, 0x1f, 7);
