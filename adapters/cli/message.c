@@ -103,19 +103,30 @@ static void add_quote(const cpubind_problem *p, cli_text *out)
         cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");
 }
 
-/* What to do about an input that cannot be read. */
-static const char *way_out(const char *input)
+/* Whether an input is read for the CPUs near the NPUs alone. npu-smi info is, when they are
+ * named. */
+static int is_for_affinity(const char *input, const cli_options *options)
 {
+    cpubind_slice card, chip;
+    if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
+        return options->request.npu != NULL;
+    return strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0 ||
+           cpubind_input_is_board(input, &card, &chip);
+}
+
+/* What to do about an input that cannot be read. */
+static const char *way_out(const char *input, const cli_options *options)
+{
+    if (input && is_for_affinity(input, options))
+        return "run it by hand and look, or plan without it: --strategy global_slice";
     if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0)
         return "run it by hand and look, or name the NPUs with --npus LIST";
-    if (input && strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0)
-        return "run it by hand and look, or plan without it: --strategy global_slice";
     if (input && strncmp(input, "cmd/", 4) == 0)
         return "run it by hand and look: is the driver loaded, may this user ask it?";
     return "look at it by hand";
 }
 
-static void explain_input(const cpubind_problem *p, cli_text *out)
+static void explain_input(const cpubind_problem *p, const cli_options *options, cli_text *out)
 {
     cpubind_place place = cli_place(p);
     if (p->input) {
@@ -134,7 +145,7 @@ static void explain_input(const cpubind_problem *p, cli_text *out)
                 strerror(p->answer.error));
     if (p->answer.state == CPUBIND_INPUT_PRESENT && p->answer.exit_code != 0)
         cli_add(out, "; it exited with %d", (int)p->answer.exit_code);
-    cli_add(out, "; %s", way_out(p->input));
+    cli_add(out, "; %s", way_out(p->input, options));
 }
 
 static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
@@ -264,7 +275,7 @@ void cli_explain(const cpubind_problem *p, const cpubind_facts *facts,
         break;
     case CPUBIND_PROBLEM_UNREADABLE:
     case CPUBIND_PROBLEM_NONE:
-        explain_input(p, out);
+        explain_input(p, options, out);
         break;
     }
 }

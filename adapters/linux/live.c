@@ -80,9 +80,9 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed *asked)
     return input;
 }
 
-/* A number as a word of a command line. */
+/* A number as a word of a command line: the digits of an int32_t and a NUL. */
 typedef struct word {
-    char text[16];
+    char text[11];
 } word;
 
 static word word_of(const char *name, cpubind_slice digits)
@@ -92,15 +92,15 @@ static word word_of(const char *name, cpubind_slice digits)
     return w;
 }
 
-/* npu-smi info -t board. One that was killed and is still there hangs on its card: another
- * would hang beside it, and is not started. */
+/* npu-smi info -t board; an empty `chip` asks for the card. One that was killed and is still
+ * there hangs on its card: another would hang beside it, and is not started. */
 static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_slice card,
                                cpubind_slice chip)
 {
-    const word i = word_of(name, card), c = word_of(name, chip);
+    const word card_id = word_of(name, card), chip_id = word_of(name, chip);
     const char *const argv[] = {
-        "npu-smi", "info", "-t", "board", "-i", i.text, chip.len > 0 ? "-c" : NULL,
-        c.text,    NULL};
+        "npu-smi",    "info", "-t", "board", "-i", card_id.text, chip.len > 0 ? "-c" : NULL,
+        chip_id.text, NULL};
     cpubind_command run = {.argv = argv};
     if (host->unreaped_board)
         return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);

@@ -4,7 +4,6 @@
  * Asks the source for inputs, hands their bytes to the parsers, and joins what they say by id.
  * Pure but for the source: no I/O of its own, no malloc.
  */
-#include "snapshot.h"
 #include "snapshot_reader.h"
 
 /* == Problems =============================================================== */

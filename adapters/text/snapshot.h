@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure: bytes come through the seam (source.h), memory from the caller's arena. Reads only what
- * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no board
- * when something else tells the CPUs near an NPU. npu-smi info may fail when the NPUs are named:
- * all that it tells then is their PCI addresses.
+ * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no
+ * board when something else tells the CPUs near an NPU. npu-smi info may fail when the NPUs are
+ * named: all that it tells then is their PCI addresses.
  */
 #ifndef CPUBIND_SNAPSHOT_H
 #define CPUBIND_SNAPSHOT_H
@@ -60,7 +60,7 @@ typedef struct cpubind_problem {
     X(NO_AFFINITY, "no_affinity")   /* no affinity is known: global_slice instead */           \
     X(PCI_AFFINITY, "pci_affinity") /* affinity is the kernel's, npu-smi gives none */         \
     X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree about it */     \
-    X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi gives node 0, the kernel none */        \
+    X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi says node 0, the kernel no node */      \
     X(ONLY_LOGIC_IDS, "only_logic_ids") /* slices by numbers that may differ in containers */  \
     X(RESOLVED, "resolved")             /* the rule gave CPUs twice; the plan does not */      \
     X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
@@ -106,13 +106,13 @@ typedef struct cpubind_request {
 /* == What is known ========================================================== */
 
 /* What the kernel says of the CPUs near an NPU (numa_node and local_cpulist of its PCI
- * function), held against what npu-smi says. */
+ * function), held against what npu-smi says. CPUs that are offline do not count. */
 typedef enum cpubind_locality {
     CPUBIND_LOCALITY_UNKNOWN = 0, /* nothing, or its PCI address is not known */
     CPUBIND_LOCALITY_SAME = 1,
     CPUBIND_LOCALITY_TAKEN = 2,   /* npu-smi says nothing: the kernel's word is taken */
     CPUBIND_LOCALITY_DIFFERS = 3, /* npu-smi's word is kept */
-    CPUBIND_LOCALITY_NO_NODE = 4 /* the function is on no node; npu-smi takes that for node 0 */
+    CPUBIND_LOCALITY_NO_NODE = 4  /* no node of several; npu-smi takes that for node 0 */
 } cpubind_locality;
 
 /* One logical NPU. An id that is not known is -1. */

@@ -45,6 +45,7 @@ static cpubind_device_type type_of_name(const char *text, cpubind_slice name, in
         return CPUBIND_TYPE_A2;
     return end < name.len || has_phy ? CPUBIND_TYPE_A3 : CPUBIND_TYPE_A2;
 }
+
 /* A refusal of npu-smi where an answer was expected. */
 static cpubind_problem_code fail_refusal(reader *r, const char *name, cpubind_input answer,
                                          const cpubind_text_fault *fault)
@@ -54,12 +55,6 @@ static cpubind_problem_code fail_refusal(reader *r, const char *name, cpubind_in
     if (refusal != CPUBIND_NPUSMI_NO_NPU)
         return code;
     return fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, "npu-smi finds no NPU on this host");
-}
-
-static void check_exit(reader *r, cpubind_input answer)
-{
-    if (answer.exit_code != 0)
-        warn(r, CPUBIND_WARNING_EXIT_CODE);
 }
 
 /* An NPU of which nothing but its ids is known. */
@@ -165,18 +160,18 @@ static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affin
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
 }
 
-/* Without info -m, every row is an NPU, and its number all that is known of it. */
+/* Without info -m, every row is an NPU, and its number, a card or a phy id, all that is known
+ * of it. */
 static cpubind_problem_code npus_from_rows(reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
     f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->npu);
     if (!f->npu)
         return fail_memory(r);
+    f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row; i++) {
-        cpubind_npu npu = new_npu(topo->row[i].id, topo->row[i].id, 0, -1);
-        if (topo->label == CPUBIND_NPUSMI_LABEL_PHY)
-            npu.phy = npu.logic;
-        f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
+        const int32_t id = topo->row[i].id;
+        const cpubind_npu npu = f->has_phy ? new_npu(id, -1, -1, id) : new_npu(id, id, 0, -1);
         (void)insert_npu(f, &npu);
     }
     return CPUBIND_PROBLEM_NONE;

@@ -67,8 +67,8 @@ cpubind_problem_code cpubind_priv_read_census(reader *r)
 
 /* == Addresses ============================================================== */
 
-/* Longest name of a function: 8 digits for the domain, then ":c1:00.0" and a NUL. */
-enum { ADDRESS_MAX = 8 + 8 + 1 };
+/* Longest name of a function: 8 digits for the domain, then ":c1:00.0". */
+enum { ADDRESS_MAX = 8 + 8 };
 
 /* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
 static char *write_hex(char *out, int32_t value, int32_t digits)
@@ -80,7 +80,7 @@ static char *write_hex(char *out, int32_t value, int32_t digits)
     return out;
 }
 
-/* "0000:c1:00.0", as /sys names a function; returns its length. */
+/* "0000:c1:00.0", as /sys names a function, without a NUL; returns its length. */
 static int32_t write_address(char *out, const cpubind_pci_address *pci)
 {
     char *end = write_hex(out, pci->domain, 4);
@@ -93,14 +93,22 @@ static int32_t write_address(char *out, const cpubind_pci_address *pci)
     return (int32_t)(end - out);
 }
 
+/* Whether a row of the device table is this NPU's. Without info -m the phy id may be all that
+ * is known of it. */
+static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *npu)
+{
+    if (npu->card < 0)
+        return device->phy >= 0 && device->phy == npu->phy;
+    return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
+}
+
 /* The addresses that npu-smi info prints. */
 static void take_addresses(reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t d = 0; d < f->n_npu; d++)
         for (int32_t i = 0; i < r->info.n_device; i++)
-            if (r->info.device[i].card == f->npu[d].card &&
-                (r->info.device[i].chip < 0 || r->info.device[i].chip == f->npu[d].chip))
+            if (is_device_of(&r->info.device[i], &f->npu[d]))
                 f->npu[d].pci = r->info.device[i].pci;
 }
 
@@ -112,12 +120,14 @@ static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
     return n;
 }
 
-/* Whether a block of board speaks of this NPU: of its chip, or of a card with one chip. */
+/* Whether a block of board tells where this NPU is: that of its chip, or of a card whose only
+ * chip it is, here and on the host. */
 static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu,
                        int32_t n_chip)
 {
-    return board->has_pci && board->card == npu->card &&
-           (board->chip == npu->chip || (board->chip < 0 && n_chip == 1));
+    if (!board->has_pci || board->card != npu->card)
+        return 0;
+    return board->chip < 0 ? n_chip == 1 && board->n_chip <= 1 : board->chip == npu->chip;
 }
 
 /* The address that `npu-smi info -t board` prints, if it answers at all. */
@@ -140,13 +150,14 @@ static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *
     status = cpubind_npusmi_parse_board(answer.data, answer.len, board, n, &n, &fault);
     if (status != CPUBIND_TEXT_OK)
         return fail_text(r, name, answer, &fault);
-    for (int32_t i = 0; i < n; i++)
+    check_exit(r, answer);
+    for (int32_t i = 0; i < n && npu->pci.domain < 0; i++)
         if (is_board_of(&board[i], npu, n_chip))
             npu->pci = board[i].pci;
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Asks for the board of the chip, then for that of the card. `*is_stuck`: npu-smi hangs. */
+/* Asks for the board of the chip, then for that of the card. *is_stuck: npu-smi hangs. */
 static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuck)
 {
     const int32_t chips[2] = {npu->chip, -1};
@@ -156,7 +167,7 @@ static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuc
         char *name = (char *)cpubind_arena_take(r->arena, CPUBIND_INPUT_BOARD_MAX, 1);
         if (!name)
             return fail_memory(r);
-        cpubind_input_board_name(name, npu->card, chips[i]);
+        (void)cpubind_input_board_name(name, npu->card, chips[i]);
         answer = r->source->read(r->source->ctx, name);
         *is_stuck = answer.state == CPUBIND_INPUT_TIMEOUT;
         if (!is_there(answer))
@@ -176,8 +187,7 @@ static cpubind_problem_code read_boards(reader *r)
     int is_stuck = 0;
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_npu; i++) {
         cpubind_npu *npu = &r->facts->npu[i];
-        if (npu->affinity_count == 0 && npu->pci.domain < 0 && npu->card >= 0 &&
-            npu->chip >= 0 && !is_stuck)
+        if (npu->affinity_count == 0 && npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0)
             code = read_board(r, npu, &is_stuck);
     }
     return code;
@@ -191,34 +201,66 @@ static int is_any_without_affinity(const cpubind_facts *f)
     return 0;
 }
 
+/* The address of each NPU; of one whose CPUs npu-smi names, only if npu-smi info has it. */
 static cpubind_problem_code read_addresses(reader *r)
 {
     const int is_needed = is_any_without_affinity(r->facts);
     cpubind_problem_code code = cpubind_priv_read_info(r);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (r->info_status == CPUBIND_TEXT_OK)
+    if (r->info_status == CPUBIND_TEXT_OK) {
+        check_exit(r, r->info_answer);
         take_addresses(r);
-    else if (is_needed && is_there(r->info_answer) &&
-             r->info_status != CPUBIND_TEXT_ERR_REFUSED)
-        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
-    if (!is_needed ||
-        (r->info_status != CPUBIND_TEXT_OK && r->info_answer.state != CPUBIND_INPUT_ABSENT))
+    }
+    if (!is_needed)
         return CPUBIND_PROBLEM_NONE;
-    return read_boards(r);
+    switch (r->info_status) {
+    case CPUBIND_TEXT_OK:
+        return read_boards(r);
+    case CPUBIND_TEXT_ERR_MISSING: /* no table, or no answer: one that hangs hangs again */
+        return is_there(r->info_answer) || r->info_answer.state == CPUBIND_INPUT_ABSENT
+                   ? read_boards(r)
+                   : CPUBIND_PROBLEM_NONE;
+    case CPUBIND_TEXT_ERR_REFUSED: /* it would refuse each board as well */
+        return CPUBIND_PROBLEM_NONE;
+    default:
+        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+    }
 }
 
 /* == Near CPUs ============================================================== */
 
+enum { NODE_NONE = -1, NODE_UNKNOWN = -2 };
+
 /* What the kernel says of a function. */
 typedef struct near_cpus {
-    int is_known; /* it names CPUs */
-    int32_t node; /* numa_node: -1: on none; NODE_UNKNOWN: there is no such file */
+    int32_t node; /* numa_node; NODE_NONE: on none; NODE_UNKNOWN: there is no such file */
     int32_t *cpu; /* ascending */
-    int32_t n;
+    int32_t n;    /* 0: it names none */
 } near_cpus;
 
-enum { NODE_UNKNOWN = -2 };
+/* The next element that is an online CPU, or n. */
+static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
+{
+    while (i < n && f->node_of[cpu[i]] < 0)
+        i++;
+    return i;
+}
+
+/* Whether an ascending list holds every online CPU of a host with several nodes: what the
+ * kernel says of a function that is on none of them. */
+static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
+{
+    int32_t i = 0;
+    for (int32_t id = 0; id < f->n_cpu_id; id++) {
+        if (f->node_of[id] < 0)
+            continue;
+        i = next_online(f, cpu, n, i);
+        if (i == n || cpu[i++] != id)
+            return 0;
+    }
+    return f->n_node > 1;
+}
 
 /* The CPUs of a node, in the arena. */
 static cpubind_problem_code list_node(reader *r, near_cpus *near)
@@ -236,22 +278,37 @@ static cpubind_problem_code list_node(reader *r, near_cpus *near)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* An input that is not worth a problem when it cannot be read. */
+/* An input whose absence, or failure, costs no more than what it would have told. */
 static cpubind_input peek(reader *r, const char *path)
 {
     return r->source->read(r->source->ctx, path);
 }
 
+/* What local_cpulist says, without one the CPUs of the node, if nodes are known. */
+static cpubind_problem_code list_near(reader *r, const char *path, near_cpus *near)
+{
+    const cpubind_facts *f = r->facts;
+    const cpubind_input answer = peek(r, path);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (is_there(answer)) {
+        code = read_list(r, path, answer, &near->cpu, &near->n);
+        if (code == CPUBIND_PROBLEM_NONE && is_everywhere(f, near->cpu, near->n))
+            near->n = 0;
+    } else if (near->node >= 0 && !(f->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
+        code = list_node(r, near);
+    }
+    return code;
+}
+
 /* numa_node and local_cpulist of the function of an NPU. A function on no node has all CPUs in
  * its local_cpulist, which says nothing. */
-static cpubind_problem_code read_near(reader *r, const cpubind_pci_address *pci,
-                                      near_cpus *near)
+static cpubind_problem_code read_function(reader *r, const cpubind_pci_address *pci,
+                                          near_cpus *near)
 {
     char text[ADDRESS_MAX];
     const cpubind_slice address = {0, write_address(text, pci)};
     const char *node = name_in(r, INPUT_PCI, text, address, "numa_node");
     const char *list = name_in(r, INPUT_PCI, text, address, "local_cpulist");
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_text_fault fault;
     cpubind_input answer;
     near->node = NODE_UNKNOWN;
@@ -261,23 +318,7 @@ static cpubind_problem_code read_near(reader *r, const cpubind_pci_address *pci,
     if (is_there(answer) &&
         cpubind_number_parse(answer.data, answer.len, &near->node, &fault) != CPUBIND_TEXT_OK)
         return fail_text(r, node, answer, &fault);
-    if (near->node == -1)
-        return code;
-    answer = peek(r, list);
-    if (is_there(answer))
-        code = read_list(r, list, answer, &near->cpu, &near->n);
-    else if (near->node >= 0)
-        code = list_node(r, near);
-    near->is_known = near->n > 0;
-    return code;
-}
-
-/* The next element that is an online CPU, or n. */
-static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
-{
-    while (i < n && f->node_of[cpu[i]] < 0)
-        i++;
-    return i;
+    return near->node == NODE_NONE ? CPUBIND_PROBLEM_NONE : list_near(r, list, near);
 }
 
 /* Whether two ascending lists hold the same online CPUs. */
@@ -292,20 +333,30 @@ static int are_same(const cpubind_facts *f, const int32_t *a, int32_t n_a, const
     return i == n_a && k == n_b;
 }
 
+/* Whether all online CPUs of a list are on node 0, and the host has others. */
+static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (f->node_of[cpu[i]] > 0)
+            return 0;
+    return f->n_node > 1;
+}
+
 /* How what the kernel says stands to what npu-smi says of this NPU. */
 static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
                                 const near_cpus *near)
 {
-    if (npu->affinity_count == 0)
-        return near->is_known ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
-    if (near->node == -1)
+    const int32_t n = npu->affinity_count;
+    const int32_t *cpu;
+    if (n == 0)
+        return near->n > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
+    cpu = f->affinity + npu->affinity_first;
+    if (near->node == NODE_NONE && is_node_0(f, cpu, n))
         return CPUBIND_LOCALITY_NO_NODE;
-    if (!near->is_known)
+    if (near->n == 0)
         return CPUBIND_LOCALITY_UNKNOWN;
-    return are_same(f, f->affinity + npu->affinity_first, npu->affinity_count, near->cpu,
-                    near->n)
-               ? CPUBIND_LOCALITY_SAME
-               : CPUBIND_LOCALITY_DIFFERS;
+    return are_same(f, cpu, n, near->cpu, near->n) ? CPUBIND_LOCALITY_SAME
+                                                   : CPUBIND_LOCALITY_DIFFERS;
 }
 
 static int is_any_taken(const cpubind_facts *f)
@@ -376,12 +427,13 @@ cpubind_problem_code cpubind_priv_read_near(reader *r)
     if (!near)
         return fail_memory(r);
     memset(near, 0, (size_t)f->n_npu * sizeof *near);
-    code = read_addresses(r);
+    code = f->n_npu > 0 ? read_addresses(r) : CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++) {
         if (f->npu[i].pci.domain < 0)
             continue;
-        code = read_near(r, &f->npu[i].pci, &near[i]);
-        f->npu[i].locality = compare(f, &f->npu[i], &near[i]);
+        code = read_function(r, &f->npu[i].pci, &near[i]);
+        if (code == CPUBIND_PROBLEM_NONE)
+            f->npu[i].locality = compare(f, &f->npu[i], &near[i]);
     }
     if (code == CPUBIND_PROBLEM_NONE)
         code = join_lists(r, near);

@@ -34,14 +34,14 @@ typedef struct reader {
 
 /* == The steps ============================================================== */
 
-/* Each adds to the facts; a problem ends the reading. */
-/* snapshot_cpus.c */
+/* Each adds to the facts; a problem ends the reading.
+ * snapshot_cpus.c */
 cpubind_problem_code cpubind_priv_read_cpus(reader *r);
 cpubind_problem_code cpubind_priv_read_threads(reader *r);
 /* snapshot_npus.c */
 cpubind_problem_code cpubind_priv_read_npus(reader *r);
 cpubind_problem_code cpubind_priv_read_topo(reader *r);
-cpubind_problem_code cpubind_priv_read_info(reader *r);
+cpubind_problem_code cpubind_priv_read_info(reader *r); /* into r->info alone */
 cpubind_problem_code cpubind_priv_read_running(reader *r);
 cpubind_problem_code cpubind_priv_read_visible(reader *r);
 /* snapshot_pci.c */
@@ -118,6 +118,13 @@ static inline int is_there(cpubind_input answer)
 static inline int has_answered(cpubind_input answer)
 {
     return is_there(answer) && (answer.len > 0 || answer.exit_code == 0);
+}
+
+/* npu-smi answered, and that is taken; what it exited with is said. */
+static inline void check_exit(reader *r, cpubind_input answer)
+{
+    if (answer.exit_code != 0)
+        warn(r, CPUBIND_WARNING_EXIT_CODE);
 }
 
 /* The input "folder/name/leaf", in the arena, so that a message can quote it; NULL when the

@@ -212,6 +212,107 @@ static void only_the_commands_of_the_list_run(void **state)
     assert_true(is_state(names_in("cmd/x"), CPUBIND_INPUT_ABSENT));
 }
 
+/* == boards == */
+
+static void a_board_is_asked_for_by_card_and_chip(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "echo \"$#: $@\"; [ \"$5\" != 4 ] || exit 215");
+    open_host(GENEROUS_MS);
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i0-c1.txt"), "7: info -t board -i 0 -c 1\n"));
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i33792.txt"), "5: info -t board -i 33792\n"));
+    assert_true(is_text(get("cmd/npu-smi-info-t-board-i2147483647-c2147483647.txt"),
+                        "7: info -t board -i 2147483647 -c 2147483647\n"));
+    cpubind_input input = get("cmd/npu-smi-info-t-board-i4.txt");
+    assert_true(is_text(input, "5: info -t board -i 4\n"));
+    assert_int_equal(input.exit_code, 215);
+}
+
+/* The number of lines that a stand-in has written to its log. */
+static int runs(void)
+{
+    char path[SCRATCH_PATH * 2];
+    int n = 0;
+    scratch_path(&f.s, "npu-smi.log", path);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    for (int c; (c = fgetc(file)) != EOF;)
+        n += c == '\n';
+    fclose(file);
+    return n;
+}
+
+static void log_runs(void)
+{
+    char body[SCRATCH_PATH * 2];
+    snprintf(body, sizeof body, "echo \"$@\" >> %s/npu-smi.log; echo \"$@\"", f.s.dir);
+    scratch_script(&f.s, "bin/npu-smi", body);
+}
+
+static void what_is_no_name_of_a_board_runs_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cmd/npu-smi-info-t-board.txt",
+                                        "cmd/npu-smi-info-t-board-i.txt",
+                                        "cmd/npu-smi-info-t-board-i01.txt",
+                                        "cmd/npu-smi-info-t-board-i-1.txt",
+                                        "cmd/npu-smi-info-t-board-i2147483648.txt",
+                                        "cmd/npu-smi-info-t-board-i0-c.txt",
+                                        "cmd/npu-smi-info-t-board-i0 -c1.txt",
+                                        "cmd/npu-smi-info-t-board-i0-c1",
+                                        "cmd/npu-smi-info-t-board-i0-c1.txt.txt",
+                                        "cmd/npu-smi-info-t-board-i0;id.txt",
+                                        "cmd/npu-smi-info-t-board-i0/../x.txt"};
+    log_runs();
+    open_host(GENEROUS_MS);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_int_not_equal(get(names[i]).state, CPUBIND_INPUT_PRESENT);
+    assert_true(is_state(names_in("cmd/npu-smi-info-t-board-i0.txt"), CPUBIND_INPUT_ABSENT));
+    assert_int_equal(runs(), 0);
+}
+
+static void a_board_is_asked_for_once_and_alone(void **state)
+{
+    (void)state;
+    log_runs();
+    open_host(GENEROUS_MS);
+    for (int i = 0; i < 3; i++)
+        assert_true(
+            is_text(get("cmd/npu-smi-info-t-board-i4-c0.txt"), "info -t board -i 4 -c 0\n"));
+    assert_int_equal(runs(), 1);
+    assert_true(is_text(get("cmd/npu-smi-info-t-board-i4.txt"), "info -t board -i 4\n"));
+    assert_int_equal(runs(), 2);
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i4-c0.txt"), "info -t board -i 4 -c 0\n"));
+    assert_true(is_text(get(MAP), "info -m\n"));
+    assert_int_equal(runs(), 2 + 3); /* the three of the list run side by side */
+}
+
+static void a_board_without_npu_smi_is_absent(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 3];
+    snprintf(path, sizeof path, "%s/bin", f.s.dir);
+    setenv("PATH", path, 1);
+    open_host(GENEROUS_MS);
+    assert_true(is_state(get("cmd/npu-smi-info-t-board-i0.txt"), CPUBIND_INPUT_ABSENT));
+}
+
+/* It was killed and is gone: another card may answer. Who asks decides whether to go on. */
+static void a_board_that_hangs_is_killed_and_another_can_be_asked(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "[ \"$5\" = 0 ] && exec sleep 30; echo \"$@\"");
+    open_host(MEDIUM_MS);
+    assert_true(is_state(get("cmd/npu-smi-info-t-board-i0-c0.txt"), CPUBIND_INPUT_TIMEOUT));
+    assert_false(has_child());
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i1-c0.txt"), "info -t board -i 1 -c 0\n"));
+}
+
 /* == what a command is given == */
 
 static void a_command_runs_in_the_c_locale_and_else_the_callers_environment(void **state)
@@ -597,6 +698,11 @@ int main(void)
         EACH(a_file_that_is_no_program_is_not_given_to_a_shell),
         EACH(a_long_output_is_complete),
         EACH(only_the_commands_of_the_list_run),
+        EACH(a_board_is_asked_for_by_card_and_chip),
+        EACH(what_is_no_name_of_a_board_runs_nothing),
+        EACH(a_board_is_asked_for_once_and_alone),
+        EACH(a_board_without_npu_smi_is_absent),
+        EACH(a_board_that_hangs_is_killed_and_another_can_be_asked),
         EACH(a_command_runs_in_the_c_locale_and_else_the_callers_environment),
         EACH(stdin_is_empty_and_stderr_is_dropped),
         EACH(a_command_gets_no_descriptor_of_ours),

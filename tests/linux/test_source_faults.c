@@ -176,9 +176,10 @@ static const cpubind_sys table = {
 
 /* == the scenario == */
 
-#define MAP  "cmd/npu-smi-info-m.txt"
-#define INFO "cmd/npu-smi-info.txt"
-#define TOPO "cmd/npu-smi-info-t-topo.txt"
+#define MAP   "cmd/npu-smi-info-m.txt"
+#define INFO  "cmd/npu-smi-info.txt"
+#define TOPO  "cmd/npu-smi-info-t-topo.txt"
+#define BOARD "cmd/npu-smi-info-t-board-i4-c0.txt"
 
 typedef enum kind { KIND_FOLDER, KIND_WALK, KIND_LIVE } kind;
 
@@ -188,7 +189,7 @@ typedef struct question {
     const char *text; /* the right answer; NULL: absent */
 } question;
 
-#define N_QUESTIONS 9
+#define N_QUESTIONS 10
 #define N_FILES     5 /* the first ones are files and folders, the rest is computed live */
 
 static struct {
@@ -218,6 +219,7 @@ static const question asked[N_QUESTIONS] = {
     {MAP, 0, 3, "info -m\n"},
     {INFO, 0, 3, "info\n"},
     {TOPO, 0, 3, "info -t topo\n"},
+    {BOARD, 0, 3, "info -t board -i 4 -c 0\n"},
     {"uname", 0, 0, NULL}, /* the text is set below */
 };
 
@@ -238,7 +240,7 @@ static int set_up(void **state)
     snprintf(machine, sizeof machine, "%s\n", system.machine);
 
     memcpy(f.questions, asked, sizeof asked);
-    f.questions[8].text = machine;
+    f.questions[N_QUESTIONS - 1].text = machine;
     scratch_link(&f.s, "sys/bus/dev0", "../devices/pci/dev0");
     scratch_file(&f.s, "sys/devices/pci/dev0/vendor", "0x19e5\n");
     for (int i = 0; i < N_QUESTIONS; i++)
@@ -247,6 +249,7 @@ static int set_up(void **state)
     scratch_file(&f.s, "cmd/npu-smi-info-m.exit", "3\n");
     scratch_file(&f.s, "cmd/npu-smi-info.exit", "3\n");
     scratch_file(&f.s, "cmd/npu-smi-info-t-topo.exit", "3");
+    scratch_file(&f.s, "cmd/npu-smi-info-t-board-i4-c0.exit", "3\n");
     scratch_script(&f.s, "bin/npu-smi", "echo \"$@\"; exit 3");
     f.descriptors = open_descriptors();
     return 0;
@@ -540,7 +543,20 @@ static void a_link_that_appears_during_the_walk_is_not_followed(void **state)
     cpubind_linux_close(host);
 }
 
-/* A command that outlives its SIGKILL, as one that hangs in a driver does. */
+/* Ends the stand-in whose pid is in the file `path`, and waits until it can be reaped. */
+static void end_stand_in(const char *path)
+{
+    long pid = 0;
+    siginfo_t info;
+    FILE *file = fopen(path, "re");
+    scratch_need(file && fscanf(file, "%ld", &pid) == 1 && pid > 0, path);
+    fclose(file);
+    kill((pid_t)pid, SIGKILL);
+    waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+}
+
+/* A command that outlives its SIGKILL, as one that hangs in a driver does. It ends after all;
+ * then closing reaps it. */
 static void a_command_that_cannot_be_killed_does_not_hold_us(void **state)
 {
     (void)state;
@@ -560,14 +576,39 @@ static void a_command_that_cannot_be_killed_does_not_hold_us(void **state)
     assert_true(clock_ms() - begun >= 2000); /* the limit, and the time to die in */
     assert_true(clock_ms() - begun < 15000);
     assert_true(fault.count[CALL_KILL] > 0);
-    /* It ends after all; then closing reaps it. */
-    long pid = 0;
-    siginfo_t info;
-    FILE *file = fopen(path, "re");
-    scratch_need(file && fscanf(file, "%ld", &pid) == 1 && pid > 0, path);
-    fclose(file);
-    kill((pid_t)pid, SIGKILL);
-    waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+    end_stand_in(path);
+    cpubind_linux_close(host);
+    assert_false(has_child());
+}
+
+/* Every other board would hang beside it. */
+static void a_board_that_cannot_be_killed_is_the_last_one(void **state)
+{
+    (void)state;
+    cpubind_linux_host *host = NULL;
+    char body[SCRATCH_PATH * 2], path[SCRATCH_PATH * 2];
+    scratch_path(&f.s, "pid", path);
+    snprintf(body, sizeof body,
+             "[ \"$3\" = board ] || exec echo x\n[ \"$5\" = 4 ] || exec echo \"$@\"\n"
+             "echo $$ > %s/pid\nexec sleep 30",
+             f.s.dir);
+    scratch_script(&f.s, "bin/npu-smi", body);
+    set_fault(CALL_KILL, 1, EPERM, 1);
+    memset(fault.count, 0, sizeof fault.count);
+    assert_int_equal(open_kind(KIND_LIVE, &table, 1000, &host, NULL), CPUBIND_LINUX_OK);
+    cpubind_source source = cpubind_linux_source(host);
+    assert_true(is_text(source.read(source.ctx, "cmd/npu-smi-info-t-board-i1.txt"),
+                        "info -t board -i 1\n"));
+    assert_true(is_state(source.read(source.ctx, BOARD), CPUBIND_INPUT_TIMEOUT));
+    int spawned = fault.count[CALL_SPAWN];
+    assert_true(is_state(source.read(source.ctx, "cmd/npu-smi-info-t-board-i2.txt"),
+                         CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_state(source.read(source.ctx, BOARD), CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_text(source.read(source.ctx, "cmd/npu-smi-info-t-board-i1.txt"),
+                        "info -t board -i 1\n"));
+    assert_int_equal(fault.count[CALL_SPAWN], spawned);
+    assert_true(is_text(source.read(source.ctx, MAP), "x\n"));
+    end_stand_in(path);
     cpubind_linux_close(host);
     assert_false(has_child());
 }
@@ -618,6 +659,7 @@ int main(void)
         EACH(a_folder_that_never_ends_is_too_long),
         EACH(a_link_that_appears_during_the_walk_is_not_followed),
         EACH(a_command_that_cannot_be_killed_does_not_hold_us),
+        EACH(a_board_that_cannot_be_killed_is_the_last_one),
         EACH(a_poll_that_always_fails_ends_the_commands),
         EACH(an_answer_without_memory_to_remember_it_may_come_later),
     };

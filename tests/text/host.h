@@ -31,8 +31,8 @@ typedef struct memory_host {
     const char *failing; /* name of the input that fails, or NULL */
     const char *exits_1; /* name of the command that exits with 1, or NULL */
     cpubind_input_state state;
-    int32_t asked; /* inputs asked for so far */
-    char seen[2048];
+    int32_t asked;   /* inputs asked for so far */
+    char seen[4096]; /* their names, a blank behind each */
 } memory_host;
 
 static inline cpubind_input absent(void)
@@ -71,8 +71,8 @@ static inline cpubind_input answer(memory_host *h, const char *name, int is_list
 static inline cpubind_input read_input(void *ctx, const char *name)
 {
     memory_host *h = (memory_host *)ctx;
-    if (strlen(h->seen) + strlen(name) + 2 < sizeof h->seen)
-        strcat(strcat(h->seen, name), " ");
+    assert_true(strlen(h->seen) + strlen(name) + 2 < sizeof h->seen);
+    strcat(strcat(h->seen, name), " ");
     return answer(h, name, 0);
 }
 

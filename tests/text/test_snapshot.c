@@ -469,6 +469,881 @@ static void the_rank_follows_the_order_of_the_visible_devices(void **state)
     expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
+/* == The CPUs near an NPU =================================================== */
+
+#define PCI_4      "sys/bus/pci/devices/0000:c1:00.0/"
+#define PCI_6      "sys/bus/pci/devices/0000:82:00.0/"
+#define TOPO       "cmd/npu-smi-info-t-topo.txt"
+#define INFO       "cmd/npu-smi-info.txt"
+#define BOARD_4_C0 "cmd/npu-smi-info-t-board-i4-c0.txt"
+#define BOARD_4    "cmd/npu-smi-info-t-board-i4.txt"
+#define BOARD_6_C0 "cmd/npu-smi-info-t-board-i6-c0.txt"
+#define BOARD_6    "cmd/npu-smi-info-t-board-i6.txt"
+
+#define REFUSED_TOPO "This device does not support querying topo.\n"
+
+#define DEVICE_HEAD                                                                            \
+    "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"       \
+    "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+#define DEVICE(card, bus)                                                                      \
+    "| " card                                                                                  \
+    "     910B4               | OK            | 88.4        46                   |\n"          \
+    "| 0                         | " bus "  | 0           0    / 0             |\n"
+#define PROCESSES                                                                              \
+    "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"    \
+    "| 4       0                 | 812           | python3        | 150                |\n"    \
+    "| 6       0                 | 813           | python3        | 151                |\n"
+
+#define BOARD_OF(card, chip, bus)                                                              \
+    "\tNPU ID                         : " card "\n"                                            \
+    "\tChip ID                        : " chip "\n"                                            \
+    "\tChip Name                      : 910B4\n"                                               \
+    "\tPCIe Bus Info                  : " bus "\n"
+#define CARD_OF(card, bus, count)                                                              \
+    "\tNPU ID                         : " card "\n"                                            \
+    "\tSoftware Version               : 23.0.5\n"                                              \
+    "\tPCIe Bus Info                  : " bus "\n"                                             \
+    "\tChip Count                     : " count "\n"
+
+/* small_a2 whose topology is refused: the kernel knows the same affinities, at the addresses
+ * that npu-smi info prints. */
+static memory_host kernel_a2(void)
+{
+    memory_host h = small_a2();
+    set(&h, TOPO, REFUSED_TOPO);
+    set(&h, INFO,
+        DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0") PROCESSES);
+    set(&h, PCI_4 "numa_node", "1\n");
+    set(&h, PCI_4 "local_cpulist", "8-15\n");
+    set(&h, PCI_6 "numa_node", "0\n");
+    set(&h, PCI_6 "local_cpulist", "0-7\n");
+    return h;
+}
+
+/* kernel_a2 with NPUs that are named and no device table: the boards know the addresses. */
+static memory_host board_a2(cpubind_request *request)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h = kernel_a2();
+    set(&h, INFO, PROCESSES);
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
+    set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:82:00.0"));
+    *request = ask_nothing();
+    request->npu = both;
+    request->n_npu = 2;
+    return h;
+}
+
+/* What was known of where the NPUs are, and the warnings that this is worth. */
+static void expect_locality(const attempt *a, cpubind_locality first, cpubind_locality second)
+{
+    assert_int_equal(a->facts.npu[0].locality, first);
+    assert_int_equal(a->facts.npu[1].locality, second);
+    assert_int_equal(has_warning(a, CPUBIND_WARNING_PCI_AFFINITY),
+                     first == CPUBIND_LOCALITY_TAKEN || second == CPUBIND_LOCALITY_TAKEN);
+    assert_int_equal(has_warning(a, CPUBIND_WARNING_AFFINITY_DIFFERS),
+                     first == CPUBIND_LOCALITY_DIFFERS || second == CPUBIND_LOCALITY_DIFFERS);
+    assert_int_equal(has_warning(a, CPUBIND_WARNING_NO_NUMA_NODE),
+                     first == CPUBIND_LOCALITY_NO_NODE || second == CPUBIND_LOCALITY_NO_NODE);
+}
+
+/* NPU 1 is nowhere: it gets no plan while the other one has a home. */
+static void expect_second_unknown(const attempt *a)
+{
+    assert_int_equal(a->code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    assert_int_equal(a->problem.npu, 1);
+    expect_locality(a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_UNKNOWN);
+}
+
+/* NPU 0 has 8-15 and NPU 1 has 0-7, as npu-smi of small_a2 has them. */
+static void expect_plan_of_small_a2(const attempt *a)
+{
+    assert_int_equal(a->code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a->plan.core.strategy, CPUBIND_TOPO_AFFINITY);
+    assert_false(has_warning(a, CPUBIND_WARNING_NO_AFFINITY));
+    expect_run(a, 0, 8, 15);
+    expect_run(a, 1, 0, 7);
+}
+
+static void expect_slices(const attempt *a)
+{
+    assert_int_equal(a->code, CPUBIND_PROBLEM_NONE);
+    expect_locality(a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    assert_int_equal(a->plan.core.strategy, CPUBIND_GLOBAL_SLICE);
+    assert_true(has_warning(a, CPUBIND_WARNING_NO_AFFINITY));
+    expect_run(a, 0, 0, 7);
+    expect_run(a, 1, 8, 15);
+}
+
+static void affinity_is_the_kernels_where_npu_smi_has_none(void **state)
+{
+    static const char *const topo[] = {
+        REFUSED_TOPO, "Failed to query \"topo\" info.\n",
+        "\t   NPU4       NPU6       \n" /* no column */
+        "NPU4       X          HCCS       \n"
+        "NPU6       HCCS       X          \n",
+        "\t   NPU1       NPU2       CPU Affinity\n" /* rows of others */
+        "NPU1       X          HCCS       8-15\n"
+        "NPU2       HCCS       X          0-7\n",
+        NULL};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof topo / sizeof *topo; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        if (topo[i])
+            set(&h, TOPO, topo[i]);
+        else
+            take_away(&h, TOPO);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        assert_int_equal(a.facts.has_affinity, 1);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void one_missing_row_is_filled_and_the_others_are_kept(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, TOPO, "\t   NPU4       CPU Affinity\nNPU4       X          8-15\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+static void where_both_agree_nothing_is_said(void **state)
+{
+    memory_host h = kernel_a2(), plain = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    for (int32_t i = 0; i < plain.n; i++)
+        if (strcmp(plain.entry[i].name, TOPO) == 0)
+            set(&h, TOPO, plain.entry[i].text);
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
+    expect_plan_of_small_a2(&a);
+    assert_null(strstr(h.seen, "board"));
+    assert_null(strstr(strstr(h.seen, INFO) + 1, INFO)); /* read once for both its uses */
+    drop(&a);
+}
+
+/* npu-smi's rows of small_a2, over the kernel's word of kernel_a2. */
+static memory_host both_a2(void)
+{
+    memory_host h = kernel_a2();
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          0-7\n");
+    return h;
+}
+
+static void npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said(void **state)
+{
+    static const char *const lists[] = {"16-23\n", "8-14\n", "9-15\n", "7-15\n", "8-16\n"};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        memory_host h = both_a2();
+        attempt a;
+        set(&h, PCI_4 "local_cpulist", lists[i]);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void a_difference_in_offline_cpus_alone_is_none(void **state)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "sys/devices/system/cpu/online", "0-6,9-13,16-23\n");
+    set(&h, PCI_4 "local_cpulist", "9-13\n");
+    set(&h, PCI_6 "local_cpulist", "0-8\n"); /* 7 and 8 are off: npu-smi has the one */
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
+    drop(&a);
+    set(&h, PCI_4 "local_cpulist", "9-12\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
+    drop(&a);
+}
+
+static void node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node(void **state)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, PCI_6 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-23\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_NO_NODE);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, PCI_4 "numa_node", "-1\n"); /* npu-smi says node 1: it knows more than that */
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_NO_NODE);
+    drop(&a);
+}
+
+static void on_one_node_there_is_nothing_to_doubt(void **state)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "sys/devices/system/node/", "node0\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-15\n");
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       0-15\n"
+        "NPU6       HCCS       X          0-15\n");
+    set(&h, PCI_4 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-15\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
+    drop(&a);
+}
+
+static void no_node_is_no_affinity(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, PCI_4 "numa_node", "-1\n");
+    set(&h, PCI_4 "local_cpulist", "0-23\n");
+    set(&h, PCI_6 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-23\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    drop(&a);
+}
+
+static void one_npu_on_no_node_does_not_spoil_the_others(void **state)
+{
+    static const int32_t one = 1;
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, PCI_4 "numa_node", "-1\n");
+    request.npu = &one;
+    request.n_npu = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_TAKEN);
+    expect_run(&a, 0, 0, 15); /* NPU 4 is no candidate: node 1 extends the home of NPU 6 */
+    drop(&a);
+    request.npu = NULL;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    assert_int_equal(a.problem.npu, 0);
+    drop(&a);
+}
+
+static void a_node_without_a_list_has_the_cpus_of_the_node(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, PCI_4 "local_cpulist");
+    take_away(&h, PCI_6 "local_cpulist");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, PCI_4 "numa_node", "7\n"); /* there is no such node */
+    set(&h, PCI_6 "numa_node", "2147483647\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    drop(&a);
+}
+
+/* Node 0 is then what all CPUs count as, not what the kernel means. */
+static void a_node_says_nothing_when_no_nodes_are_known(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "sys/devices/system/node/");
+    take_away(&h, PCI_4 "local_cpulist");
+    take_away(&h, PCI_6 "local_cpulist");
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
+    expect_slices(&a);
+    drop(&a);
+}
+
+static void a_list_without_a_node_is_enough(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, PCI_4 "numa_node");
+    take_away(&h, PCI_6 "numa_node");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+static void a_list_of_all_cpus_or_of_none_says_nothing(void **state)
+{
+    static const char *const lists[] = {"0-23\n", "\n", "", "0-14,16-23\n"};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        set(&h, "sys/devices/system/cpu/online", i < 3 ? "0-23\n" : "0-14,16-23\n");
+        take_away(&h, PCI_4 "numa_node");
+        take_away(&h, PCI_6 "numa_node");
+        set(&h, PCI_4 "local_cpulist", lists[i]);
+        set(&h, PCI_6 "local_cpulist", lists[i]);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+        assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
+        drop(&a);
+    }
+}
+
+static void a_function_that_is_not_in_sys_says_nothing(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, INFO,
+        DEVICE_HEAD DEVICE("4", "0000:D1:00.0") DEVICE("6", "0001:82:00.0") PROCESSES);
+    a = try(&h, &request);
+    expect_slices(&a);
+    assert_int_equal(a.facts.npu[1].pci.domain, 1);
+    assert_non_null(strstr(h.seen, "sys/bus/pci/devices/0000:d1:00.0/numa_node "));
+    assert_non_null(strstr(h.seen, "sys/bus/pci/devices/0001:82:00.0/local_cpulist "));
+    drop(&a);
+}
+
+static void a_file_of_the_function_that_cannot_be_read_says_nothing(void **state)
+{
+    static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        h.failing = names[i];
+        h.state = CPUBIND_INPUT_FAILED;
+        a = try(&h, &request); /* the other file tells the same */
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void a_bus_id_that_is_not_there_is_asked_of_the_board(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, INFO,
+        DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0") PROCESSES);
+    a = try(&h, &request);
+    assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_4 " "));
+    assert_null(strstr(h.seen, "board-i6"));
+    assert_int_equal(a.facts.npu[0].locality, CPUBIND_LOCALITY_UNKNOWN);
+    assert_int_equal(a.facts.npu[1].locality, CPUBIND_LOCALITY_TAKEN);
+    drop(&a);
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "NA"));
+    set(&h, BOARD_4, CARD_OF("4", "NA", "1"));
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[0].pci.domain, -1);
+    assert_int_equal(a.facts.npu[0].locality, CPUBIND_LOCALITY_UNKNOWN);
+    drop(&a);
+}
+
+static void addresses_are_matched_whatever_their_case_and_width(void **state)
+{
+#define AT(bus) DEVICE_HEAD DEVICE("4", bus) DEVICE("6", "0000:82:00.0") PROCESSES
+    static const struct {
+        const char *info, *numa_node;
+    } cases[] = {
+        {AT("0000:AF:1F.7"), "sys/bus/pci/devices/0000:af:1f.7/numa_node"},
+        {AT("0000:af:0a.1"), "sys/bus/pci/devices/0000:af:0a.1/numa_node"},
+        {AT("FFFF:00:00.0"), "sys/bus/pci/devices/ffff:00:00.0/numa_node"},
+        {AT("10000:C1:00.0"), "sys/bus/pci/devices/10000:c1:00.0/numa_node"},
+        {AT("7FFFFFFF:FF:1F.7"), "sys/bus/pci/devices/7fffffff:ff:1f.7/numa_node"},
+    };
+#undef AT
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        set(&h, INFO, cases[i].info);
+        set(&h, cases[i].numa_node, "1\n");
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+/* 300I Duo: both chips of card 4 stand at one address; they share its CPUs. */
+static void two_chips_on_one_function_have_the_same_home(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         0               Ascend 310P3\n"
+        "\t4        1         1               Ascend 310P3\n");
+    set(&h, INFO,
+        "| NPU     Name              | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip    Device            | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4       310P3             | OK            | NA          46                   |\n"
+        "| 0       0                 | 0000:C1:00.0  | 0           100  / 21534         |\n"
+        "| 4       310P3             | OK            | NA          46                   |\n"
+        "| 1       1                 | 0000:C1:00.0  | 0           100  / 21534         |\n"
+        "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+        "| 4       0                 | 812           | python3        | 150                |\n"
+        "| 4       1                 | 813           | python3        | 150                "
+        "|\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_run(&a, 0, 8, 15); /* 8-15, extended by 16-23, cut into two */
+    expect_run(&a, 1, 16, 23);
+    drop(&a);
+}
+
+/* The dies of an A3 card have an address each. */
+static void chips_of_one_card_have_their_own_addresses(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t4        0         0               8             Ascend910\n"
+        "\t4        1         1               9             Ascend910\n");
+    set(&h, INFO,
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     8                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 4     Ascend910           | OK            | -           36                   |\n"
+        "| 1     9                   | 0000:82:00.0  | 0           0    / 0             |\n");
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+/* A soft-split container prints both dies with the ids and the address of one. */
+static void a_soft_split_container_shows_one_address_twice(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t4        0         0               8             Ascend910\n"
+        "\t4        1         1               8             Ascend910\n");
+    set(&h, INFO,
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     8                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 4     Ascend910           | OK            | -           36                   |\n"
+        "| 1     8                   | 0000:C1:00.0  | 0           0    / 0             |\n");
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_run(&a, 0, 8, 15);
+    expect_run(&a, 1, 16, 23);
+    drop(&a);
+}
+
+/* The number of a Phy-ID row is not a card's: card 3 is somebody else. */
+static void without_info_m_a_phy_row_finds_its_address_by_phy_id(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "cmd/npu-smi-info-m.txt");
+    set(&h, TOPO,
+        "\t   Phy-ID2    Phy-ID3    \n"
+        "Phy-ID2    X          SIO        \n"
+        "Phy-ID3    SIO        X          \n");
+    set(&h, INFO,
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 1     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     2                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 1     Ascend910           | OK            | -           36                   |\n"
+        "| 1     3                   | 0000:82:00.0  | 0           0    / 0             |\n"
+        "| 3     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     6                   | 0000:C1:00.0  | 0           0    / 0             |\n");
+    request.type = CPUBIND_TYPE_A3;
+    request.npu = (const int32_t[]){2, 3};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    assert_int_equal(a.facts.npu[1].card, -1);
+    assert_int_equal(a.facts.npu[1].phy, 3);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+/* Clusters need a home, and take the kernel's. */
+static void a_cluster_is_cut_where_the_kernel_says(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
+        "\t4        1         0         0             Ascend950PR\n");
+    set(&h, INFO,
+        "| NPU ID | Name            | Health          | Power(W)  Temp(C)          |\n"
+        "|        |                 | Bus-Id          | AICore(%) Memory-Usage(MB) |\n"
+        "| 4      | Ascend950PR     | OK              | 150.0     40               |\n"
+        "|        |                 | 0000:C1:00.0    | 0         0    / 0         |\n");
+    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    request.npu = (const int32_t[]){4};
+    request.n_npu = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_PCI_AFFINITY));
+    assert_int_equal(a.plan.core.strategy, CPUBIND_CLUSTER);
+    expect_run(&a, 0, 8, 15);
+    drop(&a);
+}
+
+static void a_damaged_file_of_the_function_has_its_place(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        int32_t offset;
+    } cases[] = {
+        {PCI_4 "numa_node", "1x\n", 1},         {PCI_6 "numa_node", "", 0},
+        {PCI_4 "numa_node", "-2\n", 0},         {PCI_4 "numa_node", "99999999999\n", 0},
+        {PCI_6 "local_cpulist", "0-7;\n", 3},   {PCI_6 "local_cpulist", "0-\n", 2},
+        {PCI_6 "local_cpulist", "0,65536\n", 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memory_host hosts[] = {kernel_a2(), both_a2()};
+        for (size_t k = 0; k < 2; k++) {
+            cpubind_request request = ask_nothing();
+            attempt a;
+            set(&hosts[k], cases[i].name, cases[i].text);
+            a = try(&hosts[k], &request);
+            assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+            assert_string_equal(a.problem.input, cases[i].name);
+            assert_int_equal(a.problem.offset, cases[i].offset);
+            drop(&a);
+        }
+    }
+}
+
+/* == Boards ================================================================= */
+
+static void boards_are_asked_for_their_addresses_when_nothing_else_has_them(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a = try(&h, &request);
+    (void)state;
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_6_C0 " "));
+    assert_null(strstr(h.seen, BOARD_4 " "));
+    assert_null(strstr(h.seen, BOARD_6 " "));
+    assert_false(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+    h.exits_1 = BOARD_6_C0;
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+}
+
+static void no_board_is_asked_when_all_affinity_is_known(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          0-7\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_plan_of_small_a2(&a);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+    set(&h, TOPO, "\t   NPU6       CPU Affinity\nNPU6       X          0-7\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_UNKNOWN);
+    assert_non_null(strstr(h.seen, BOARD_4_C0));
+    assert_null(strstr(h.seen, "board-i6"));
+    drop(&a);
+}
+
+static void no_board_is_asked_for_slices(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_GLOBAL_SLICE;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_null(strstr(h.seen, "board"));
+    assert_null(strstr(h.seen, INFO));
+    drop(&a);
+}
+
+static void the_board_of_the_card_serves_its_only_chip(void **state)
+{
+    static const char *const cards[] = {CARD_OF("6", "0000:82:00.0", "1"),
+                                        "\tNPU ID                         : 6\n"
+                                        "\tPCIe Bus Info                  : 0000:82:00.0\n"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        cpubind_request request;
+        memory_host h = board_a2(&request);
+        attempt a;
+        take_away(&h, BOARD_6_C0);
+        set(&h, BOARD_6, cards[i]);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        assert_non_null(strstr(h.seen, BOARD_6_C0 " " BOARD_6 " "));
+        drop(&a);
+    }
+}
+
+static void the_board_of_a_card_with_more_chips_serves_none(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    take_away(&h, BOARD_6_C0);
+    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "2")); /* the other is in no container here */
+    a = try(&h, &request);
+    expect_second_unknown(&a);
+    drop(&a);
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         0               Ascend 310P3\n"
+        "\t6        0         1               Ascend 310P3\n"
+        "\t6        1         2               Ascend 310P3\n");
+    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[1].pci.domain, -1);
+    assert_int_equal(a.facts.npu[2].pci.domain, -1);
+    drop(&a);
+    set(&h, BOARD_6, /* it may print its chips behind it: they say whose address is whose */
+        CARD_OF("6", "0000:82:00.0", "2") BOARD_OF("6", "0", "0000:82:00.0")
+            BOARD_OF("6", "1", "0000:C1:00.0"));
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[1].pci.bus, 0x82);
+    assert_int_equal(a.facts.npu[2].pci.bus, 0xc1);
+    drop(&a);
+}
+
+static void a_board_of_another_chip_is_not_taken(void **state)
+{
+    static const char no_address[] = "\tNPU ID                         : 6\n"
+                                     "\tChip ID                        : 0\n";
+    static const char *const others[] = {BOARD_OF("5", "0", "0000:82:00.0"),
+                                         BOARD_OF("6", "1", "0000:82:00.0"),
+                                         CARD_OF("4", "0000:82:00.0", "1"), no_address};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        cpubind_request request;
+        memory_host h = board_a2(&request);
+        attempt a;
+        set(&h, BOARD_6_C0, others[i]);
+        a = try(&h, &request);
+        expect_second_unknown(&a);
+        drop(&a);
+    }
+}
+
+static void a_board_that_hangs_is_the_last_one(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    h.failing = BOARD_4_C0;
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    a = try(&h, &request);
+    expect_slices(&a);
+    assert_non_null(strstr(h.seen, BOARD_4_C0));
+    assert_null(strstr(h.seen, BOARD_4 " "));
+    assert_null(strstr(h.seen, "board-i6"));
+    drop(&a);
+}
+
+static void a_board_that_fails_or_refuses_is_passed_over(void **state)
+{
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
+                                                 CPUBIND_INPUT_ABSENT};
+    cpubind_request request;
+    memory_host refusing = board_a2(&request);
+    attempt a;
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        memory_host h = board_a2(&request);
+        h.failing = BOARD_6_C0;
+        h.state = states[i];
+        a = try(&h, &request);
+        expect_second_unknown(&a);
+        assert_non_null(strstr(h.seen, BOARD_6 " "));
+        drop(&a);
+    }
+    set(&refusing, BOARD_6_C0, "Error parameter of -i\nInvalid card id.\n");
+    set(&refusing, BOARD_6, "This device does not support querying board.\n");
+    a = try(&refusing, &request);
+    expect_second_unknown(&a);
+    assert_false(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+}
+
+static int32_t line_of(const cpubind_problem *problem)
+{
+    return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset).line;
+}
+
+static void a_damaged_board_is_a_problem_with_its_place(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:8X:00.0"));
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, BOARD_6_C0);
+    assert_int_equal(line_of(&a.problem), 4);
+    drop(&a);
+    set(&h, BOARD_6_C0, "\tNPU ID                         : 6\n\tChip ID           ");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, BOARD_6_C0);
+    assert_int_equal(line_of(&a.problem), 2);
+    drop(&a);
+}
+
+/* == npu-smi info, when the NPUs are named ================================== */
+
+#define DAMAGED_INFO DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:8X:00.0")
+
+static void a_damaged_info_is_a_problem_only_when_its_addresses_are_needed(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, INFO, DAMAGED_INFO);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, INFO);
+    assert_int_equal(line_of(&a.problem), 6);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+    h = both_a2();
+    set(&h, INFO, DAMAGED_INFO);
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+static void without_a_device_table_the_boards_are_asked(void **state)
+{
+    static const char *const texts[] = {"", "Some words of a new version.\n", NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cpubind_request request;
+        memory_host h = board_a2(&request);
+        attempt a;
+        if (texts[i])
+            set(&h, INFO, texts[i]);
+        else
+            take_away(&h, INFO);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards(void **state)
+{
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
+                                                 CPUBIND_INPUT_TOO_LONG};
+    cpubind_request request;
+    attempt a;
+    (void)state;
+    for (size_t i = 0; i <= sizeof states / sizeof *states; i++) {
+        memory_host h = board_a2(&request);
+        if (i < sizeof states / sizeof *states) {
+            h.failing = INFO;
+            h.state = states[i];
+        } else {
+            set(&h, INFO, "dcmi module initialize failed. ret is -8005\n");
+        }
+        a = try(&h, &request);
+        expect_slices(&a);
+        assert_null(strstr(h.seen, "board"));
+        drop(&a);
+    }
+}
+
 /* == What is not read ======================================================= */
 
 static void named_npus_need_no_process_table(void **state)
@@ -486,6 +1361,21 @@ static void named_npus_need_no_process_table(void **state)
     assert_null(strstr(h.seen, "pci"));
     assert_null(strstr(h.seen, "topology"));
     assert_null(strstr(h.seen, "lscpu"));
+}
+
+static void npu_smi_info_is_not_asked_about_npus_without_a_card(void **state)
+{
+    static const int32_t zero = 0;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    (void)state;
+    request.type = CPUBIND_TYPE_A2;
+    request.npu = &zero;
+    request.n_npu = 1;
+    take_away(&h, "cmd/npu-smi-info-m.txt");
+    take_away(&h, TOPO);
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    assert_null(strstr(h.seen, INFO));
 }
 
 /* == Faults ================================================================= */
@@ -516,22 +1406,47 @@ static void every_input_that_fails_is_named(void **state)
 }
 
 /* Every size of arena up to one that is enough: NO_MEMORY, and then the plan. */
+static void expect_no_memory_below_what_is_used(memory_host *h, const cpubind_request *request)
+{
+    attempt whole = try(h, request);
+    size_t used = whole.arena.used;
+    assert_int_equal(whole.code, CPUBIND_PROBLEM_NONE);
+    drop(&whole);
+    for (size_t size = 0; size < used; size += size < used - 8192 ? 4093 : 7) {
+        attempt a;
+        h->seen[0] = '\0';
+        a = try_in(h, request, size);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NO_MEMORY);
+        drop(&a);
+    }
+    h->seen[0] = '\0';
+    whole = try_in(h, request, used);
+    assert_int_equal(whole.code, CPUBIND_PROBLEM_NONE);
+    drop(&whole);
+}
+
 static void an_arena_that_is_too_small_is_said_so(void **state)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
-    attempt whole = try(&h, &request);
-    size_t used = whole.arena.used;
     (void)state;
-    drop(&whole);
-    for (size_t size = 0; size < used; size += size < used - 8192 ? 4093 : 7) {
-        attempt a = try_in(&h, &request, size);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NO_MEMORY);
-        drop(&a);
-    }
-    whole = try_in(&h, &request, used);
-    assert_int_equal(whole.code, CPUBIND_PROBLEM_NONE);
-    drop(&whole);
+    expect_no_memory_below_what_is_used(&h, &request);
+}
+
+/* With addresses of npu-smi info and lists; of boards and nodes; and with lists to compare. */
+static void an_arena_that_is_too_small_for_what_is_near_is_said_so(void **state)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = kernel_a2();
+    (void)state;
+    expect_no_memory_below_what_is_used(&h, &request);
+    h = both_a2();
+    expect_no_memory_below_what_is_used(&h, &request);
+    h = board_a2(&request);
+    take_away(&h, BOARD_6_C0);
+    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
+    take_away(&h, PCI_4 "local_cpulist");
+    expect_no_memory_below_what_is_used(&h, &request);
 }
 
 static void every_code_has_a_word(void **state)
@@ -566,9 +1481,46 @@ int main(void)
         cmocka_unit_test(a_missing_process_table_is_told_from_an_empty_one),
         cmocka_unit_test(an_answer_with_an_exit_code_is_taken_and_said),
         cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
+        cmocka_unit_test(affinity_is_the_kernels_where_npu_smi_has_none),
+        cmocka_unit_test(one_missing_row_is_filled_and_the_others_are_kept),
+        cmocka_unit_test(where_both_agree_nothing_is_said),
+        cmocka_unit_test(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said),
+        cmocka_unit_test(a_difference_in_offline_cpus_alone_is_none),
+        cmocka_unit_test(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node),
+        cmocka_unit_test(on_one_node_there_is_nothing_to_doubt),
+        cmocka_unit_test(no_node_is_no_affinity),
+        cmocka_unit_test(one_npu_on_no_node_does_not_spoil_the_others),
+        cmocka_unit_test(a_node_without_a_list_has_the_cpus_of_the_node),
+        cmocka_unit_test(a_node_says_nothing_when_no_nodes_are_known),
+        cmocka_unit_test(a_list_without_a_node_is_enough),
+        cmocka_unit_test(a_list_of_all_cpus_or_of_none_says_nothing),
+        cmocka_unit_test(a_function_that_is_not_in_sys_says_nothing),
+        cmocka_unit_test(a_file_of_the_function_that_cannot_be_read_says_nothing),
+        cmocka_unit_test(a_bus_id_that_is_not_there_is_asked_of_the_board),
+        cmocka_unit_test(addresses_are_matched_whatever_their_case_and_width),
+        cmocka_unit_test(two_chips_on_one_function_have_the_same_home),
+        cmocka_unit_test(chips_of_one_card_have_their_own_addresses),
+        cmocka_unit_test(a_soft_split_container_shows_one_address_twice),
+        cmocka_unit_test(without_info_m_a_phy_row_finds_its_address_by_phy_id),
+        cmocka_unit_test(a_cluster_is_cut_where_the_kernel_says),
+        cmocka_unit_test(a_damaged_file_of_the_function_has_its_place),
+        cmocka_unit_test(boards_are_asked_for_their_addresses_when_nothing_else_has_them),
+        cmocka_unit_test(no_board_is_asked_when_all_affinity_is_known),
+        cmocka_unit_test(no_board_is_asked_for_slices),
+        cmocka_unit_test(the_board_of_the_card_serves_its_only_chip),
+        cmocka_unit_test(the_board_of_a_card_with_more_chips_serves_none),
+        cmocka_unit_test(a_board_of_another_chip_is_not_taken),
+        cmocka_unit_test(a_board_that_hangs_is_the_last_one),
+        cmocka_unit_test(a_board_that_fails_or_refuses_is_passed_over),
+        cmocka_unit_test(a_damaged_board_is_a_problem_with_its_place),
+        cmocka_unit_test(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed),
+        cmocka_unit_test(without_a_device_table_the_boards_are_asked),
+        cmocka_unit_test(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards),
         cmocka_unit_test(named_npus_need_no_process_table),
+        cmocka_unit_test(npu_smi_info_is_not_asked_about_npus_without_a_card),
         cmocka_unit_test(every_input_that_fails_is_named),
         cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
+        cmocka_unit_test(an_arena_that_is_too_small_for_what_is_near_is_said_so),
         cmocka_unit_test(every_code_has_a_word),
     };
     return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
