@@ -514,6 +514,45 @@ static void allowed_cpus_that_no_node_has_are_left_out(void **state)
 static const char *const captures[] = {"cmd/npu-smi-info-m.txt", "cmd/npu-smi-info.txt",
                                        "cmd/npu-smi-info-t-topo.txt"};
 
+static void warnings_of_affinity_name_their_npus(void **state)
+{
+    static const char *const cases[][2] = {
+        {HOSTS "300i-pro-x86-96cpu",
+         "no CPU affinity for NPU 0-3: it is taken from the kernel"},
+        {HOSTS "a2-affinity-differs",
+         "disagree about the CPUs near NPU 3: npu-smi is followed"},
+        {HOSTS "a2-no-numa-node", "the kernel has no node for NPU 2 (numa_node -1)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        command_result r = RUN("plan", "--root", cases[i][0]);
+        assert_int_equal(r.status, 0);
+        if (!strstr(r.err, cases[i][1]))
+            fail_msg("\"%s\" holds no \"%s\"", r.err, cases[i][1]);
+        command_free(&r);
+    }
+}
+
+/* The command that printed it, the place, and a way out that is not the one taken already. */
+static void what_tells_the_affinity_alone_can_be_planned_without(void **state)
+{
+    static const char *const ways[] = {"npu-smi info -t board -i 4 -c 0, line 2, column ",
+                                       "npu-smi info, line 1, column "};
+    static const char *const inputs[][2] = {
+        {"cmd/npu-smi-info-t-board-i4-c0.txt", "\tNPU ID : 4\n\tPCIe Bus Info : 0000:E8\n"},
+        {"cmd/npu-smi-info.txt", "| NPU     Chip | Process id | Process"}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        change_text(HOSTS "a2-container-boards", inputs[i][0], inputs[i][1]);
+        expect_refusal(RUN("plan", "--root", scratch, "--npus", "0,1"), 3, ways[i]);
+        expect_refusal(RUN("plan", "--root", scratch, "--npus", "0,1"), 3,
+                       "plan without it: --strategy global_slice");
+        expect_output(
+            RUN("plan", "--root", scratch, "--npus", "0,1", "--strategy", "global_slice"),
+            "mode=global_slice");
+    }
+    expect_refusal(RUN("plan", "--root", scratch), 3, "name the NPUs with --npus LIST");
+}
+
 static void an_empty_capture_is_an_error_with_its_place(void **state)
 {
     (void)state;
@@ -686,6 +725,8 @@ int main(void)
         cmocka_unit_test(a_bad_list_of_allowed_cpus_is_placed),
         cmocka_unit_test(an_empty_list_of_allowed_cpus_is_refused),
         cmocka_unit_test(allowed_cpus_that_no_node_has_are_left_out),
+        cmocka_unit_test(warnings_of_affinity_name_their_npus),
+        cmocka_unit_test(what_tells_the_affinity_alone_can_be_planned_without),
         cmocka_unit_test(an_empty_capture_is_an_error_with_its_place),
         cmocka_unit_test(megabytes_of_noise_are_an_error),
         cmocka_unit_test(captures_in_each_others_place_are_errors),
