@@ -321,6 +321,10 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_MAP:
         cli_add(out, "there is no npu-smi info -m: ids are taken as logic ids");
         break;
+    case CPUBIND_WARNING_UNKNOWN_CHIP:
+        cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
+                (int)facts->n_unknown);
+        break;
     case CPUBIND_WARNING_EXIT_CODE:
         cli_add(out, "npu-smi answered, but did not exit with 0");
         break;

@@ -111,7 +111,7 @@ static cpubind_problem_code choose_slots(planner *p)
     for (int32_t i = 0; i < f->n_npu; i++)
         slot[i] = by_phy ? f->npu[i].phy : f->npu[i].logic;
     p->devices.slot = slot;
-    p->devices.total = by_phy ? f->n_census : f->n_npu;
+    p->devices.total = by_phy ? f->n_census : f->n_npu + f->n_unknown;
     p->out->total = p->devices.total;
     if (!by_phy)
         warn(p, CPUBIND_WARNING_ONLY_LOGIC_IDS);
@@ -285,7 +285,7 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
     p.host.n_cpu = facts->n_cpu;
     p.host.n_node = facts->n_node;
     out->warnings = facts->warnings;
-    out->total = facts->n_npu;
+    out->total = facts->n_npu + facts->n_unknown;
     choose_policy(&p);
     code = choose_ours(&p);
     if (code == CPUBIND_PROBLEM_NONE)

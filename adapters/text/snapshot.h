@@ -55,6 +55,7 @@ typedef struct cpubind_problem {
     X(NODE_MAP, "node_map")         /* nodes come from lscpu, not from /sys */                 \
     X(NO_NODES, "no_nodes")         /* no nodes are known: all CPUs count as one */            \
     X(NO_MAP, "no_map")             /* no info -m: ids are taken as logic ids */               \
+    X(UNKNOWN_CHIP, "unknown_chip") /* chips that npu-smi cannot query are left out */         \
     X(EXIT_CODE, "exit_code")       /* npu-smi answered and did not exit with 0 */             \
     X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
     X(NO_AFFINITY, "no_affinity")   /* no affinity is known: global_slice instead */           \
@@ -135,6 +136,7 @@ typedef struct cpubind_facts {
     int32_t n_cpu_id;           /* one past the highest CPU id that is on a node */
     cpubind_npu *npu;           /* by ascending logic id */
     int32_t n_npu;
+    int32_t n_unknown;    /* chips beside them that npu-smi lists and cannot query */
     int32_t *affinity;    /* CPUs, allowed or not, list after list */
     int32_t has_affinity; /* some NPU has a list; rows of no NPU do not count */
     cpubind_device_type type;

@@ -85,7 +85,8 @@ static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
     return 1;
 }
 
-/* Take over the chips of info -m. Where it has no logic id (950), the NPU ID is that. */
+/* Take over the chips of info -m. Where it has no logic id (950), the NPU ID is that. A chip
+ * without a name could not be queried: its other ids are zeros that mean nothing. */
 static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
                                        const cpubind_npusmi_chip *chip, int32_t n)
 {
@@ -95,6 +96,11 @@ static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
         return fail_memory(r);
     f->has_phy = 1;
     for (int32_t i = 0; i < n; i++) {
+        if (chip[i].name.len == 0) {
+            f->n_unknown++;
+            warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
+            continue;
+        }
         const cpubind_npu npu = new_npu(chip[i].logic < 0 ? chip[i].card : chip[i].logic,
                                         chip[i].card, chip[i].chip, chip[i].phy);
         f->has_phy &= npu.phy >= 0;
@@ -105,6 +111,8 @@ static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
         if (f->type == CPUBIND_TYPE_AUTO)
             f->type = type_of_name(answer.data, chip[i].name, chip[i].phy >= 0);
     }
+    if (f->n_npu == 0)
+        return fail_input(r, INPUT_MAP, answer, chip[0].name.at, "no chip could be queried");
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -377,7 +385,8 @@ cpubind_problem_code cpubind_priv_read_visible(reader *r)
     cpubind_text_fault fault = {0, "no NPU is visible"};
     cpubind_text_status status;
     int32_t used = 0;
-    int32_t limit = f->n_npu > 0 ? f->npu[f->n_npu - 1].logic + 1 : 0;
+    int32_t last = f->n_npu > 0 ? f->npu[f->n_npu - 1].logic : -1;
+    int32_t limit = last < CPUBIND_MAX_DEVICES ? last + 1 : CPUBIND_MAX_DEVICES;
     cpubind_problem_code code = find_visible(r);
     if (code != CPUBIND_PROBLEM_NONE || !f->visible)
         return code;

@@ -1378,6 +1378,53 @@ static void npu_smi_info_is_not_asked_about_npus_without_a_card(void **state)
     assert_null(strstr(h.seen, INFO));
 }
 
+/* A wedged chip has no name, and zeros for ids that others have. The slices of the others are
+ * those that they have when it is well. */
+static void a_chip_that_npu_smi_cannot_query_is_left_out_and_said(void **state)
+{
+    static const int32_t last = 2;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t0        0         0               0             Ascend910\n"
+        "\t0        1         0               0             \n"
+        "\t1        0         2               2             Ascend910\n");
+    request.npu = &last;
+    request.n_npu = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_UNKNOWN_CHIP));
+    assert_int_equal(a.facts.n_npu, 2);
+    assert_int_equal(a.plan.total, 3);
+    expect_run(&a, 0, 11, 15);
+    drop(&a);
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t0        0         0               \n");
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+}
+
+static void a_huge_logic_id_is_not_visible_and_no_fault(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         2147483647      Ascend 910B4\n"
+        "\t6        0         0               Ascend 910B4\n");
+    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=0,2147483647\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 1);
+    assert_int_equal(a.facts.npu[a.plan.want[0]].card, 6);
+    drop(&a);
+}
+
 /* == Faults ================================================================= */
 
 static void every_input_that_fails_is_named(void **state)
@@ -1518,6 +1565,8 @@ int main(void)
         cmocka_unit_test(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards),
         cmocka_unit_test(named_npus_need_no_process_table),
         cmocka_unit_test(npu_smi_info_is_not_asked_about_npus_without_a_card),
+        cmocka_unit_test(a_chip_that_npu_smi_cannot_query_is_left_out_and_said),
+        cmocka_unit_test(a_huge_logic_id_is_not_visible_and_no_fault),
         cmocka_unit_test(every_input_that_fails_is_named),
         cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
         cmocka_unit_test(an_arena_that_is_too_small_for_what_is_near_is_said_so),
