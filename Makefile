@@ -11,6 +11,8 @@ SHARED  ?= ../shared
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
+COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
 
 SOURCES   := $(sort $(wildcard adapters/*/*.c))
@@ -22,12 +24,14 @@ CORE      := $(BUILD)/obj/cpubind.o
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/linux/test_*.c \
                tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
+FUZZ      := $(shell fuzz/run.sh list)
+REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 SCRIPTS    = tests/packaging/packaging.sh tests/sqlite/pack.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/readme.sh tests/checks/lint.sh tests/checks/arm64.sh
 
-.PHONY: all help run check bench fixtures install clean deps-run deps-check deps-bench \
-        deps-fixtures tests arm64-tests lib
+.PHONY: all help run check bench fuzz fuzz-merge fixtures install clean deps-run deps-check \
+        deps-bench deps-fuzz deps-fixtures tests arm64-tests fuzz-targets fuzz-replays lib
 
 all: $(BUILD)/cpubind ## build/cpubind
 
@@ -44,7 +48,8 @@ check: deps-check ## set up what is missing, build, and run everything that CI r
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" all tests
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
-	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) $(SCRIPTS)
+	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) \
+	    $(patsubst %,$(BUILD)/san/fuzz/replay_%,$(FUZZ)) $(SCRIPTS)
 
 bench: deps-bench ## measure, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
@@ -52,6 +57,17 @@ bench: deps-bench ## measure, as ratios in one run
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_command $(BUILD)/cpubind
+
+fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist plan" chooses
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/fuzz CC=clang \
+	    CFLAGS="$(FUZZED)" fuzz-targets
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/fuzz/cov CC=clang \
+	    CFLAGS="$(COVERED)" fuzz-replays
+	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" \
+	    FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) fuzz/run.sh fuzz
+
+fuzz-merge: ## after make fuzz: keep what was found and adds coverage, in fuzz/corpus
+	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" fuzz/run.sh merge
 
 fixtures: deps-fixtures ## the fixture hosts as one database, BUILD/fixtures.db
 	@mkdir -p $(BUILD)
@@ -69,10 +85,12 @@ lib: $(BUILD)/libcpubind.so ## the core as a shared library
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-bench deps-fixtures:
+deps-run deps-check deps-bench deps-fuzz deps-fixtures:
 	@tests/support/deps.sh $(@:deps-%=%)
 
-tests: $(TEST_BINS)
+tests: $(TEST_BINS) $(REPLAYS)
+fuzz-targets: $(patsubst %,$(BUILD)/fuzz/%,$(FUZZ))
+fuzz-replays: $(REPLAYS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/%,$(TEST_BINS))
 
 $(BUILD)/cpubind: $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
@@ -113,6 +131,13 @@ $(BUILD)/tests/sqlite/%: $(BUILD)/obj/tests/sqlite/%.o $(SQLITE) $(TEXT) $(CORE)
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@
+# A fuzz target has the main of replay.c or that of libFuzzer.
+$(BUILD)/fuzz/replay_%: $(BUILD)/obj/fuzz/targets/%.o $(BUILD)/obj/fuzz/replay.o $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/%.o $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lhwloc -o $@
 $(BUILD)/bench_text: $(BUILD)/obj/tests/bench/bench_text.o $(TEXT) $(CORE)

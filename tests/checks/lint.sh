@@ -10,6 +10,8 @@ mkdir -p "$out"
 
 sources=$(find adapters -name '*.c' | sort)
 headers=$(find adapters -name '*.h' | sort)
+fuzz_c=$(find fuzz -name '*.c' | sort)
+fuzz_h=$(find fuzz -name '*.h' | sort)
 tests_c=$(find tests -name '*.c' | sort)
 tests_h=$(find tests -name '*.h' | sort)
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
@@ -18,17 +20,18 @@ words='-std=c11 -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700'
 # Lists of files and flags are split on purpose.
 # shellcheck disable=SC2086
 format_is_clean() {
-    clang-format-14 --dry-run -Werror cpubind.h $sources $headers $tests_c $tests_h
+    clang-format-14 --dry-run -Werror cpubind.h $sources $headers $fuzz_c $fuzz_h $tests_c \
+        $tests_h
 }
 
 # shellcheck disable=SC2086
 compiles_clean() { # compiler
-    printf '%s\n' $sources | xargs -P 4 -I{} "$1" $words $warn -O2 -fsyntax-only {}
+    printf '%s\n' $sources $fuzz_c | xargs -P 4 -I{} "$1" $words $warn -O2 -fsyntax-only {}
 }
 
 # shellcheck disable=SC2086
 tidy_is_clean() {
-    printf '%s\n' $sources | xargs -P 4 -I{} clang-tidy --quiet {} -- $words
+    printf '%s\n' $sources $fuzz_c | xargs -P 4 -I{} clang-tidy --quiet {} -- $words
 }
 
 core_tidy_is_clean() {
@@ -48,18 +51,19 @@ cppcheck_is_clean() {
 # shellcheck disable=SC2086
 bans_hold() {
     ! grep -nE '\b(atoi|atol|sscanf|strtoul|gets|strcpy|strcat|sprintf|alloca|system|popen)\(' \
-        cpubind.h $sources $headers
+        cpubind.h $sources $headers $fuzz_c $fuzz_h
 }
 
 # shellcheck disable=SC2086
 comments_are_plain() {
-    ! grep -nE '(^|[^:"])//|TODO|FIXME|XXX' cpubind.h $sources $headers
+    ! grep -nE '(^|[^:"])//|TODO|FIXME|XXX' cpubind.h $sources $headers $fuzz_c $fuzz_h
 }
 
 # shellcheck disable=SC2086
 lines_are_short() {
     awk 'length > 96 { print FILENAME ":" FNR ": " length " columns"; bad = 1 } END { exit bad }' \
-        cpubind.h $sources $headers $tests_c $tests_h
+        cpubind.h $sources $headers $fuzz_c $fuzz_h $tests_c \
+        $tests_h
 }
 
 check_with() { # command that is needed, text, command ...
@@ -73,9 +77,9 @@ check_with() { # command that is needed, text, command ...
 }
 
 check_with clang-format-14 "sources are formatted (clang-format 14)" format_is_clean
-check_with gcc "no warning of gcc in adapters/" compiles_clean gcc
-check_with clang "no warning of clang in adapters/" compiles_clean clang
-check_with clang-tidy "clang-tidy is clean on adapters/" tidy_is_clean
+check_with gcc "no warning of gcc in adapters/ and fuzz/" compiles_clean gcc
+check_with clang "no warning of clang in adapters/ and fuzz/" compiles_clean clang
+check_with clang-tidy "clang-tidy is clean on adapters/ and fuzz/" tidy_is_clean
 check_with clang-tidy "clang-tidy is clean on cpubind.h" core_tidy_is_clean
 check_with cppcheck "cppcheck is clean" cppcheck_is_clean
 check "no banned function" bans_hold

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - what a target needs from Debian
 #
-#   tests/support/deps.sh run|check|bench|fixtures
+#   tests/support/deps.sh run|check|bench|fuzz|fixtures
 #
 # Installs what is missing when it may (root with apt-get), else prints the one line that does
 # and stops. A machine that has everything is left alone.
@@ -30,12 +30,26 @@ bench="$run
 /usr/include/hwloc.h:libhwloc-dev
 hwloc-distrib:hwloc-nox"
 
+fuzz='cc:gcc
+/usr/include/stdio.h:libc6-dev
+clang:clang
+libfuzzer:libclang-rt-dev
+llvm-cov:llvm
+llvm-profdata:llvm'
+
+# Where it lies depends on the version of clang and on the machine.
+has_libfuzzer() {
+    [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)/lib" -name '*rt.fuzzer*.a' \
+        2>/dev/null | head -n 1)" ]
+}
+
 case $1 in
 run) needs=$run ;;
 check) needs=$check ;;
 bench) needs=$bench ;;
+fuzz) needs=$fuzz ;;
 fixtures) needs=$fixtures ;;
-*) echo "usage: deps.sh run|check|bench|fixtures" >&2 && exit 2 ;;
+*) echo "usage: deps.sh run|check|bench|fuzz|fixtures" >&2 && exit 2 ;;
 esac
 
 missing=
@@ -43,6 +57,7 @@ for need in $needs; do
     what=${need%%:*}
     case $what in
     /*) [ -e "$what" ] && continue ;;
+    libfuzzer) has_libfuzzer && continue ;;
     *) command -v "$what" >/dev/null 2>&1 && continue ;;
     esac
     missing="$missing ${need##*:}"

@@ -1,0 +1,155 @@
+#!/bin/sh
+# run.sh - run the fuzz targets side by side, and say what they did; called by make
+#
+#   fuzz/run.sh list     the targets that can be built
+#   fuzz/run.sh fuzz     each target for FUZZ_SECONDS, then a table; exit 1 on a finding
+#   fuzz/run.sh merge    what was found and adds coverage becomes part of fuzz/corpus
+#
+# BUILD, JOBS and FUZZ_TARGETS as in the Makefile. New inputs go to BUILD/fuzz/found/TARGET;
+# an input that breaks a target goes to fuzz/crashes/TARGET as well.
+
+BUILD=${BUILD:-build}
+JOBS=${JOBS:-2}
+FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+work=$BUILD/fuzz
+table=fuzz/targets.txt
+most_kept=4096 # bytes: longer inputs that were found are not kept
+
+list() {
+    awk '/^[a-z]/ {
+        split($3, file, ",")
+        found = 0
+        while (!found && (getline line < file[1]) > 0)
+            found = index(line, $2 "(") > 0
+        close(file[1])
+        if (found)
+            print $1
+    }' $table
+}
+
+field() { # target, column
+    awk -v name="$1" -v column="$2" '$1 == name { print $column }' $table
+}
+
+stat_of() { # target, name
+    sed -n "s/^stat::$2: *//p" "$work/log/$1" | tail -n 1
+}
+
+# One target for its time; its log is $work/log/TARGET, its exit status in .status.
+one() { # target
+    found=$work/found/$1
+    artifacts=$work/artifacts/$1
+    rm -rf "$artifacts"
+    mkdir -p "$found" "$artifacts" "fuzz/corpus/$1" "fuzz/crashes/$1"
+    "$work/fuzz/$1" -max_total_time="$FUZZ_SECONDS" -timeout=5 -rss_limit_mb=2048 \
+        -max_len="$(field "$1" 4)" -dict="fuzz/dict/$(field "$1" 5).dict" \
+        -print_final_stats=1 -artifact_prefix="$artifacts/" \
+        "$found" "fuzz/corpus/$1" "fuzz/crashes/$1" >"$work/log/$1" 2>&1
+    echo $? >"$work/log/$1.status"
+    for input in "$artifacts"/*; do
+        [ -f "$input" ] && cp "$input" "fuzz/crashes/$1/"
+    done
+}
+
+# "LINES BRANCHES" in percent, of the files of a target, by the corpora of all targets of them.
+coverage() { # target
+    files=$(field "$1" 3)
+    set --
+    profiles=
+    for target in $(awk -v files="$files" '/^[a-z]/ && $3 == files { print $1 }' $table); do
+        replay=$work/cov/fuzz/replay_$target
+        [ -x "$replay" ] || continue
+        LLVM_PROFILE_FILE=$work/cov/$target.profraw "$replay" >/dev/null 2>&1
+        profiles="$profiles $work/cov/$target.profraw"
+        if [ $# -eq 0 ]; then set -- "$replay"; else set -- "$@" -object "$replay"; fi
+    done
+    merged=$work/cov/$target.profdata
+    # Lists of files are split on purpose.
+    # shellcheck disable=SC2046,SC2086
+    llvm-profdata merge -o "$merged" $profiles 2>/dev/null &&
+        llvm-cov report "$@" -instr-profile="$merged" $(echo "$files" | tr ',' ' ') 2>/dev/null |
+        awk '/^TOTAL/ { print $10, $13 }'
+}
+
+# Waits for the targets; on a terminal it says how far they are.
+wait_for() { # pid, number of targets
+    begin=$(date +%s)
+    turns=$((($2 + JOBS - 1) / JOBS))
+    while kill -0 "$1" 2>/dev/null; do
+        if [ -t 2 ]; then
+            printf '\r%d of %d targets, %d of about %d s ' \
+                "$(find "$work/log" -name '*.status' | wc -l)" "$2" \
+                $(($(date +%s) - begin)) $((turns * FUZZ_SECONDS)) >&2
+        fi
+        sleep 1
+    done
+    [ -t 2 ] && printf '\r%60s\r' '' >&2
+    wait "$1"
+}
+
+row() { # target
+    edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$work/log/$1" | tail -n 1)
+    # Two words are split on purpose.
+    # shellcheck disable=SC2046
+    set -- "$1" "${edges:-0}" $(coverage "$1")
+    printf '%-15s %10s %8s %8s %8s %8s %9s %9s\n' "$1" \
+        "$(stat_of "$1" number_of_executed_units)" "$(stat_of "$1" average_exec_per_sec)" \
+        "$(find "$work/found/$1" -type f | wc -l)" "$2" "${3:-?}" "${4:-?}" \
+        "$(find "$work/artifacts/$1" -type f | wc -l)"
+}
+
+findings() { # target
+    if [ "$(cat "$work/log/$1.status")" -eq 0 ]; then
+        return 0
+    fi
+    echo "$1 failed; the end of $work/log/$1:"
+    grep -E 'a law is broken|ERROR: |SUMMARY: |runtime error' "$work/log/$1" | sed 's/^/    /'
+    for input in "$work/artifacts/$1"/*; do
+        [ -f "$input" ] || continue
+        echo "    input:  fuzz/crashes/$1/${input##*/}"
+        echo "    replay: $work/fuzz/$1 fuzz/crashes/$1/${input##*/}"
+    done
+    return 1
+}
+
+fuzz() {
+    rm -rf "$work/log"
+    mkdir -p "$work/log"
+    set -- ${FUZZ_TARGETS:-$(list)}
+    printf '%s\n' "$@" | xargs -P "$JOBS" -I{} "$0" one {} &
+    wait_for $! $#
+    printf '%-15s %10s %8s %8s %8s %8s %9s %9s\n' target runs runs/s kept edges lines \
+        branches findings
+    for target in "$@"; do
+        row "$target"
+    done
+    failed=0
+    for target in "$@"; do
+        findings "$target" || failed=1
+    done
+    return $failed
+}
+
+# Edges only, so that few inputs are kept; short ones come first.
+merge_one() { # target
+    find "$work/found/$1" -type f -size +${most_kept}c -exec rm {} +
+    "$work/fuzz/$1" -merge=1 -use_counters=0 -max_len=$((1 << 20)) "fuzz/corpus/$1" \
+        "$work/found/$1" >"$work/log/$1.merge" 2>&1 || cat "$work/log/$1.merge"
+    printf '%-15s %4d inputs, %7d bytes\n' "$1" "$(find "fuzz/corpus/$1" -type f | wc -l)" \
+        "$(cat "fuzz/corpus/$1"/* | wc -c)"
+}
+
+case $1 in
+list) list ;;
+one) one "$2" ;;
+fuzz) fuzz ;;
+merge)
+    for target in ${FUZZ_TARGETS:-$(list)}; do
+        merge_one "$target"
+    done
+    ;;
+*)
+    echo "usage: run.sh list|fuzz|merge" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,48 @@
+/* npusmi_refusal.c - what npu-smi says instead of an answer
+ * SPDX-License-Identifier: MIT
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/text/npusmi.h"
+
+/* A reader answers ERR_REFUSED for a text that holds a refusal, at its line, and only then. */
+static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal refusal,
+                         cpubind_slice line)
+{
+    cpubind_text_fault fault = {-7, NULL};
+    int32_t n = 0;
+    const cpubind_text_status status = cpubind_npusmi_parse_map(text, len, NULL, 0, &n, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED)
+        CHECK(refusal != CPUBIND_NPUSMI_NONE && fault.offset == line.at);
+    if (status == CPUBIND_TEXT_ERR_SYNTAX || status == CPUBIND_TEXT_ERR_CUT ||
+        status == CPUBIND_TEXT_ERR_MISSING)
+        CHECK(refusal == CPUBIND_NPUSMI_NONE);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const int32_t len = (int32_t)size;
+    cpubind_slice line = {-7, -7}, none = {-7, -7};
+    cpubind_npusmi_refusal refusal;
+    char *text;
+    if (size > FUZZ_MAX_TEXT)
+        return 0;
+    text = fuzz_text(data, size);
+    refusal = cpubind_npusmi_find_refusal(text, len, &line);
+    CHECK(refusal >= CPUBIND_NPUSMI_NONE && refusal <= CPUBIND_NPUSMI_PARAMETER);
+    CHECK(cpubind_npusmi_find_refusal(text, len, NULL) == refusal);
+    if (refusal == CPUBIND_NPUSMI_NONE) {
+        CHECK(line.at == -7 && line.len == -7);
+    } else {
+        fuzz_check_name(text, len, line);
+        CHECK(line.len > 0);
+        CHECK(cpubind_npusmi_find_refusal(text + line.at, line.len, &none) == refusal);
+        CHECK(none.at == 0 && none.len == line.len);
+        CHECK(cpubind_npusmi_find_refusal(text, line.at, NULL) == CPUBIND_NPUSMI_NONE);
+    }
+    check_reader(text, len, refusal, line);
+    CHECK(cpubind_npusmi_find_refusal(NULL, 1, NULL) == CPUBIND_NPUSMI_NONE);
+    CHECK(cpubind_npusmi_find_refusal(text, -1, NULL) == CPUBIND_NPUSMI_NONE);
+    free(text);
+    return 0;
+}
