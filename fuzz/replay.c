@@ -55,7 +55,7 @@ static void on_signal(int number)
     say(", its first ");
     say(digits + at);
     say(" bytes\n");
-    say(number == SIGPROF ? "# it takes more than a second\n" : "# it breaks a law\n");
+    say(number == SIGPROF ? "# it takes more than a second\n" : "# why stands above\n");
     _exit(1);
 }
 

@@ -35,6 +35,14 @@ stat_of() { # target, name
     sed -n "s/^stat::$2: *//p" "$work/log/$1" | tail -n 1
 }
 
+# Whether a folder has these bytes under any name.
+is_known() { # file, folder
+    for other in "$2"/*; do
+        cmp -s "$1" "$other" && return 0
+    done
+    return 1
+}
+
 # One target for its time; its log is $work/log/TARGET, its exit status in .status.
 one() { # target
     found=$work/found/$1
@@ -47,7 +55,9 @@ one() { # target
         "$found" "fuzz/corpus/$1" "fuzz/crashes/$1" >"$work/log/$1" 2>&1
     echo $? >"$work/log/$1.status"
     for input in "$artifacts"/*; do
-        [ -f "$input" ] && cp "$input" "fuzz/crashes/$1/"
+        if [ -f "$input" ] && ! is_known "$input" "fuzz/crashes/$1"; then
+            cp "$input" "fuzz/crashes/$1/"
+        fi
     done
 }
 
@@ -56,6 +66,7 @@ coverage() { # target
     files=$(field "$1" 3)
     set --
     profiles=
+    # shellcheck disable=SC2013
     for target in $(awk -v files="$files" '/^[a-z]/ && $3 == files { print $1 }' $table); do
         replay=$work/cov/fuzz/replay_$target
         [ -x "$replay" ] || continue
@@ -106,8 +117,11 @@ findings() { # target
     grep -E 'a law is broken|ERROR: |SUMMARY: |runtime error' "$work/log/$1" | sed 's/^/    /'
     for input in "$work/artifacts/$1"/*; do
         [ -f "$input" ] || continue
-        echo "    input:  fuzz/crashes/$1/${input##*/}"
-        echo "    replay: $work/fuzz/$1 fuzz/crashes/$1/${input##*/}"
+        for kept in "fuzz/crashes/$1"/*; do
+            cmp -s "$input" "$kept" || continue
+            echo "    input:  $kept"
+            echo "    replay: $work/fuzz/$1 $kept"
+        done
     done
     return 1
 }
@@ -115,6 +129,8 @@ findings() { # target
 fuzz() {
     rm -rf "$work/log"
     mkdir -p "$work/log"
+    # Names are split on purpose.
+    # shellcheck disable=SC2046,SC2086
     set -- ${FUZZ_TARGETS:-$(list)}
     printf '%s\n' "$@" | xargs -P "$JOBS" -I{} "$0" one {} &
     wait_for $! $#
@@ -133,7 +149,7 @@ fuzz() {
 # Edges only, so that few inputs are kept; short ones come first.
 merge_one() { # target
     find "$work/found/$1" -type f -size +${most_kept}c -exec rm {} +
-    "$work/fuzz/$1" -merge=1 -use_counters=0 -max_len=$((1 << 20)) "fuzz/corpus/$1" \
+    "$work/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=$((1 << 20)) "fuzz/corpus/$1" \
         "$work/found/$1" >"$work/log/$1.merge" 2>&1 || cat "$work/log/$1.merge"
     printf '%-15s %4d inputs, %7d bytes\n' "$1" "$(find "fuzz/corpus/$1" -type f | wc -l)" \
         "$(cat "fuzz/corpus/$1"/* | wc -c)"

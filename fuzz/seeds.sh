@@ -46,9 +46,7 @@ all() {
         seed "$host/cmd/lscpu.txt" lscpu_threads "$name"
         seed "$host/proc/interrupts" interrupts "$name"
         seed "$host/proc/self/status" status "$name"
-        for list in "$host"/cmd/npu-smi-info-l.txt; do
-            seed "$list" npusmi_list "$name"
-        done
+        seed "$host/cmd/npu-smi-info-l.txt" npusmi_list "$name"
         for board in "$host"/cmd/npu-smi-info-t-board-*.txt; do
             part=${board##*board-}
             seed "$board" npusmi_board "$name-${part%.txt}"

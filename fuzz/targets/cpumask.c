@@ -68,12 +68,41 @@ static int32_t count_bits(const char *text, int32_t len)
     return n;
 }
 
+static int is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Whether the text is a mask by the grammar of cpumask.h, group by group. */
+static int is_mask(const char *text, int32_t len)
+{
+    int32_t at = 0;
+    for (int32_t group = 0;; group++) {
+        const int32_t start = at;
+        while (at < len && is_hex(text[at]))
+            at++;
+        if (at == start || at - start > 8 || (group > 0 && at - start != 8))
+            return 0;
+        if (at == len || text[at] != ',')
+            break;
+        at++;
+    }
+    if (at < len && text[at] == '\n')
+        at++;
+    while (at < len && text[at] == '\0')
+        at++;
+    return at == len;
+}
+
 static void check_limit(const char *text, int32_t len, int32_t limit)
 {
     const fuzz_reader reader = {read, limit, 1, {sizeof(int32_t), 0}};
     fuzz_reading r;
-    if (!fuzz_read(&reader, text, len, &r))
+    if (!fuzz_read(&reader, text, len, &r)) {
+        CHECK(limit < CPUBIND_MAX_CPUS || len > CPUBIND_MAX_CPUS / 4 || !is_mask(text, len));
         return;
+    }
+    CHECK(is_mask(text, len));
     fuzz_check_list((const int32_t *)r.array[0].at, r.array[0].n, limit);
     CHECK(r.array[0].n == count_bits(text, len));
     check_format((const int32_t *)r.array[0].at, r.array[0].n, limit);

@@ -195,7 +195,7 @@ static void check_roles(int32_t count, const cpubind_role_spec *spec)
     CHECK(roles.release.first + roles.release.count == count);
 }
 
-/* Pools are ascending parts of the allowed CPUs, and no CPU is in two where that is promised. */
+/* Pools are ascending parts of the allowed CPUs; no CPU is in two where that is promised. */
 static void check_pools(const fuzz_host *h, const cpubind_policy *policy, const run *r,
                         int32_t n_want)
 {
@@ -267,19 +267,39 @@ static int32_t has_home(const fuzz_host *h, int32_t device)
     return n > 0;
 }
 
-/* No CPU twice over all devices with a home, wanted or not; with roles that need nothing, so
- * that a pool too small for the roles hides no other one. */
+/* The plan of all devices with a home, wanted or not; their number in *n. A device whose home
+ * is on several nodes has no cluster, which is an error for those who want it only. */
+static run make_all(const fuzz_host *h, const cpubind_policy *policy, int32_t *want, int32_t *n)
+{
+    run r;
+    *n = 0;
+    for (int32_t d = 0; d < h->devices.affinity.n; d++)
+        if (has_home(h, d))
+            want[(*n)++] = d;
+    for (;;) {
+        int32_t kept = 0;
+        r = make(h, policy, want, *n, FUZZ_FILL);
+        if (r.status != CPUBIND_ERR_SPREAD)
+            return r;
+        for (int32_t i = 0; i < *n; i++)
+            if (want[i] != r.fault.device)
+                want[kept++] = want[i];
+        CHECK(kept == *n - 1 && kept > 0);
+        *n = kept;
+        end(&r);
+    }
+}
+
+/* No CPU twice over everybody; with roles that need nothing, so that a pool too small for the
+ * roles hides no other one. */
 static void check_everybody(const fuzz_host *h, const run *few)
 {
     cpubind_policy policy = h->policy;
     int32_t want[MAX_DEVICES] = {0};
-    int32_t n = 0;
+    int32_t n;
     run r;
     memset(&policy.roles, 0, sizeof policy.roles);
-    for (int32_t d = 0; d < h->devices.affinity.n; d++)
-        if (has_home(h, d))
-            want[n++] = d;
-    r = make(h, &policy, want, n, FUZZ_FILL);
+    r = make_all(h, &policy, want, &n);
     if (r.status == CPUBIND_OK) {
         check_pools(h, &policy, &r, n);
         for (int32_t i = 0, k = 0; i < h->n_want; i++) {
@@ -318,29 +338,149 @@ static void check_space(const fuzz_host *h, const int32_t *want, const run *good
     }
 }
 
-/* Arguments that are refused whatever the host is. */
+static void refused(const fuzz_host *h, const cpubind_policy *policy,
+                    const cpubind_devices *devices, const int32_t *want, int32_t n_want,
+                    cpubind_plan *plan)
+{
+    CHECK(cpubind_make_plan(&h->host, devices, policy, want, n_want, plan, NULL) ==
+          CPUBIND_ERR_ARG);
+}
+
+/* Policies and buffers that are refused whatever the host is. */
+static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
+{
+    static const int32_t one[] = {0};
+    const size_t offset[] = {
+        offsetof(cpubind_policy, roles.irq),     offsetof(cpubind_policy, roles.main_min),
+        offsetof(cpubind_policy, roles.acl),     offsetof(cpubind_policy, roles.release),
+        offsetof(cpubind_policy, strategy),      offsetof(cpubind_policy, overlap),
+        offsetof(cpubind_policy, roles.release),
+    };
+    cpubind_policy odd;
+    for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++) {
+        const int32_t value = i == 6 ? CPUBIND_MAX_CPUS + 1 : i >= 4 ? 3 : -1;
+        odd = h->policy;
+        memcpy((char *)&odd + offset[i], &value, sizeof value);
+        refused(h, &odd, &h->devices, one, 1, plan);
+    }
+    odd = h->policy;
+    odd.strategy = CPUBIND_CLUSTER;
+    odd.cluster = CPUBIND_MAX_CPUS + 1;
+    refused(h, &odd, &h->devices, one, 1, plan);
+    plan->cap_cpu = -1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_cpu = 1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_cpu = 0;
+    plan->cap_work = -1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_work = 1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_work = 0;
+}
+
+/* Devices, wanted ones and a host that are refused whatever the policy is. */
+static void check_device_args(const fuzz_host *h, cpubind_plan *plan)
+{
+    static const int32_t rows[][3] = {{1, 1, 1}, {0, 1, 0}, {0, 1, 1}};
+    static const int32_t past[] = {1 << 13};
+    cpubind_policy policy = h->policy;
+    cpubind_devices odd = h->devices;
+    policy.cluster = 1;
+    policy.strategy = CPUBIND_TOPO_AFFINITY;
+    refused(h, &policy, &odd, NULL, odd.affinity.n + 1, plan);
+    refused(h, &policy, &odd, past, 1, plan);
+    odd.total = -1;
+    refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    odd.total = CPUBIND_MAX_DEVICES + 1;
+    refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    odd.total = 0;
+    odd.affinity.n = -1;
+    refused(h, &policy, &odd, NULL, 1, plan);
+    odd.affinity.n = CPUBIND_MAX_DEVICES + 1;
+    refused(h, &policy, &odd, NULL, 1, plan);
+    odd.affinity.n = 2;
+    odd.affinity.cpu = NULL;
+    for (int i = 0; i < 3; i++) {
+        cpubind_status status;
+        odd.affinity.row = rows[i];
+        status = cpubind_make_plan(&h->host, &odd, &policy, NULL, 2, plan, NULL);
+        CHECK(status == CPUBIND_ERR_ARG || status == CPUBIND_ERR_ORDER);
+    }
+}
+
 static void check_args(const fuzz_host *h)
 {
-    const cpubind_host *host = &h->host;
-    const cpubind_devices *devices = &h->devices;
-    cpubind_policy odd = h->policy;
+    int32_t row[MAX_DEVICES + 2];
     cpubind_plan plan;
     cpubind_fault fault;
     memset(&plan, 0, sizeof plan);
-    CHECK(cpubind_make_plan(host, devices, NULL, NULL, 0, &plan, &fault) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_make_plan(host, NULL, &odd, NULL, 0, &plan, &fault) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_make_plan(host, devices, &odd, NULL, -1, &plan, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_make_plan(host, devices, &odd, NULL, 0, NULL, NULL) == CPUBIND_ERR_ARG);
-    plan.cap_cpu = -1;
-    CHECK(cpubind_make_plan(host, devices, &odd, h->want, h->n_want, &plan, NULL) ==
+    refused(h, &h->policy, &h->devices, h->want, h->n_want, &plan); /* plan.row is NULL */
+    plan.row = row;
+    CHECK(cpubind_make_plan(&h->host, &h->devices, NULL, NULL, 1, &plan, &fault) ==
           CPUBIND_ERR_ARG);
-    odd.roles.acl = -1;
-    CHECK(cpubind_make_plan(host, devices, &odd, h->want, h->n_want, &plan, NULL) ==
+    refused(h, &h->policy, NULL, NULL, 1, &plan);
+    refused(h, &h->policy, &h->devices, NULL, 1, NULL);
+    refused(h, &h->policy, &h->devices, NULL, -1, &plan);
+    check_policy_args(h, &plan);
+    check_device_args(h, &plan);
+}
+
+/* The same of the smaller functions. */
+static void check_small_args(void)
+{
+    static const cpubind_role_spec none = {0, 0, 0, 0};
+    static const cpubind_role_spec odd = {-1, 0, 0, 0};
+    cpubind_roles roles;
+    cpubind_span span;
+    int32_t n = 0, high = CPUBIND_MAX_CPUS, low = -1, one = 1;
+    CHECK(cpubind_share(-1, 1, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(high + 1, 1, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 0, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, CPUBIND_MAX_DEVICES + 1, 0, CPUBIND_REMAINDER_LAST, &span) ==
           CPUBIND_ERR_ARG);
-    odd = h->policy;
-    odd.strategy = (cpubind_strategy)3;
-    CHECK(cpubind_make_plan(host, devices, &odd, h->want, h->n_want, &plan, NULL) ==
-          CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, -1, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 1, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 0, (cpubind_remainder)2, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 0, CPUBIND_REMAINDER_LAST, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(-1, &none, &roles) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, NULL, &roles) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, &none, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, &odd, &roles) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&high, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&low, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(NULL, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(NULL, -1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(NULL, high + 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, 0, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, -1, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, 1, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(NULL, &one) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(&n, &low) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(&high, &one) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_check_disjoint(NULL, NULL) == CPUBIND_ERR_ARG);
+}
+
+/* A host without lists, and pools that are no part of it. */
+static void check_extend_args(const fuzz_host *h)
+{
+    static const int32_t past[] = {CPUBIND_MAX_CPUS - 1};
+    cpubind_host odd = h->host;
+    int32_t n = 0;
+    CHECK(cpubind_extend(NULL, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    if (!(h->flags & FLAG_SHUFFLED)) {
+        CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_UNKNOWN);
+        CHECK(cpubind_extend(&odd, past, 0, NULL, 0, &n) == CPUBIND_ERR_EMPTY);
+        CHECK(cpubind_extend(&odd, past, 1, NULL, 0, NULL) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_extend(&odd, past, 1, NULL, -1, &n) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_extend(&odd, past, 1, NULL, 1, &n) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_extend(&odd, NULL, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    }
+    odd.n_node = 0;
+    CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    odd.n_cpu = 1;
+    odd.node = NULL;
+    CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
 }
 
 /* == Sets =================================================================== */
@@ -435,6 +575,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_devices(&in, &h);
     check_plan(&h);
     check_args(&h);
+    check_small_args();
+    check_extend_args(&h);
     check_extend(&h);
     check_sort(data, size);
     check_share(h.host.n_cpu, 1 + h.devices.affinity.n);

@@ -4,7 +4,8 @@
  * An input is a text of entries. A line "==" SP name starts one, its bytes go up to the next
  * such line. In place of the second "=" may stand: "-" the last line feed is not part of it;
  * "!" it cannot be read; "t" it does not end in time; "l" it is too long; "1" .. "9" the
- * command exits with that. What stands before the first entry is the request, lines "key value":
+ * command exits with that. What stands before the first entry is the request, in lines of a
+ * key and a value:
  *   type WORD   strategy auto|0|1|2   overlap 0|1|2   rank N   npus LIST   visible TEXT
  *   arena KIB
  */
@@ -382,6 +383,29 @@ static void check_plans_same(const outcome *a, const outcome *b)
     CHECK(fuzz_same(x->cpu, y->cpu, (size_t)x->n_cpu * sizeof(int32_t)));
 }
 
+static void check_arena_of(memory_host *h, const asked *a, const outcome *first, size_t size)
+{
+    static outcome r;
+    asked less = *a;
+    less.arena = size;
+    make(h, &less, FUZZ_OTHER, &r);
+    CHECK(r.code == first->code ||
+          (r.code == CPUBIND_PROBLEM_NO_MEMORY && size < first->arena.used));
+    if (r.code != CPUBIND_PROBLEM_NONE)
+        check_problem(&r);
+    free(r.arena.base);
+}
+
+/* In an arena of what was used the outcome is the same; in a smaller one it is that or a want
+ * of memory. Which sizes are tried depends on the input. */
+static void check_arena(memory_host *h, const asked *a, const outcome *first, size_t size)
+{
+    const size_t used = first->arena.used, cut = 1 + size % 61 * 16;
+    check_arena_of(h, a, first, used);
+    check_arena_of(h, a, first, used / 32 * (size % 32));
+    check_arena_of(h, a, first, used > cut ? used - cut : 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static memory_host h;
@@ -407,6 +431,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_problem(&first);
         check_problem_same(&first.problem, &again.problem);
     }
+    check_arena(&h, &a, &first, size);
     free(first.arena.base);
     free(again.arena.base);
     free_host(&h);
