@@ -9,7 +9,7 @@
 # The inputs that a plan asks for, in the container of fuzz/targets/snapshot.c.
 snapshot() { # folder
     (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort) |
-        grep -E '^(env|uname|cmd/.*|proc/self/status|sys/devices/system/cpu/online|sys/devices/system/cpu/cpu[0-9]+/online|sys/devices/system/cpu/cpu0/topology/thread_siblings_list|sys/devices/system/node/node[0-9]+/cpu(list|map)|sys/bus/pci/devices/[^/]*/(vendor|device))$' |
+        grep -E '^(env|uname|cmd/.*|proc/self/status|sys/devices/system/cpu/online|sys/devices/system/cpu/cpu[0-9]+/online|sys/devices/system/cpu/cpu0/topology/thread_siblings_list|sys/devices/system/node/node[0-9]+/cpu(list|map)|sys/bus/pci/devices/[^/]*/(vendor|device|numa_node|local_cpulist))$' |
         while read -r name; do
             if [ -n "$(tail -c 1 "$1/$name")" ]; then
                 echo "=- $name"

@@ -43,14 +43,16 @@ static void check_devices(const char *text, int32_t len, const cpubind_npusmi_de
                           int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
-        CHECK(device[i].card >= 0 && device[i].chip >= 0);
+        CHECK(device[i].card >= 0 && device[i].chip >= -1);
         CHECK(device[i].logic >= -1 && device[i].phy >= -1);
         CHECK(device[i].logic == -1 || device[i].phy == -1);
         fuzz_check_name(text, len, device[i].name);
         fuzz_check_name(text, len, device[i].health);
-        CHECK(device[i].health.len > 0);
         check_pci(&device[i].pci);
         CHECK(i == 0 || device[i].health.at > device[i - 1].health.at);
+        CHECK((device[i].chip < 0) == (device[0].chip < 0));
+        for (int32_t k = 0; k < i && k < 64; k++)
+            CHECK(device[i].card != device[k].card || device[i].chip != device[k].chip);
     }
 }
 

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     text = fuzz_text(data, size);
     refusal = cpubind_npusmi_find_refusal(text, len, &line);
-    CHECK(refusal >= CPUBIND_NPUSMI_NONE && refusal <= CPUBIND_NPUSMI_PARAMETER);
+    CHECK(refusal >= CPUBIND_NPUSMI_NONE && refusal <= CPUBIND_NPUSMI_NOT_RUN);
     CHECK(cpubind_npusmi_find_refusal(text, len, NULL) == refusal);
     if (refusal == CPUBIND_NPUSMI_NONE) {
         CHECK(line.at == -7 && line.len == -7);
