@@ -18,6 +18,7 @@ ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -
 SOURCES   := $(sort $(wildcard adapters/*/*.c))
 TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))
 LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
+PUBLIC    := $(filter-out %scan.h %_reader.h,$(sort $(wildcard adapters/text/*.h)))
 SQLITE    := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/sqlite/%,$(SOURCES)))
 CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
 CORE      := $(BUILD)/obj/cpubind.o
@@ -73,14 +74,19 @@ fixtures: deps-fixtures ## the fixture hosts as one database, BUILD/fixtures.db
 	@mkdir -p $(BUILD)
 	@fixtures/pack.sh fixtures/hosts $(BUILD)/fixtures.db
 
-install: $(BUILD)/cpubind ## into DESTDIR/PREFIX: the command, the header, the fixture hosts
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include
+# Beside include/cpubind.h the headers of adapters/ keep their places to one another.
+install: $(BUILD)/cpubind $(BUILD)/libcpubind_text.a ## into DESTDIR/PREFIX: command, headers, readers, hosts
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/include/cpubind/text
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
+	install -m 644 $(BUILD)/libcpubind_text.a $(DESTDIR)$(PREFIX)/lib/libcpubind_text.a
 	install -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
+	install -m 644 adapters/source.h $(DESTDIR)$(PREFIX)/include/cpubind/source.h
+	install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/cpubind/text/
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	cp -R fixtures/hosts $(DESTDIR)$(PREFIX)/share/cpubind/
 
-lib: $(BUILD)/libcpubind.so ## the core as a shared library
+lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a ## the core as a shared library, the readers as a static one
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
@@ -99,6 +105,11 @@ $(BUILD)/cpubind: $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c $< -o $@
+
+# The readers, and the core for those who plan with what was read.
+$(BUILD)/libcpubind_text.a: $(TEXT) $(CORE)
+	rm -f $@
+	$(AR) rcs $@ $^
 
 # Other flags, other objects: what was built with some is not linked with others.
 FLAGS = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
