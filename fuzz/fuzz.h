@@ -67,6 +67,42 @@ static inline int fuzz_same(const void *a, const void *b, size_t size)
     return size == 0 || memcmp(a, b, size) == 0;
 }
 
+/* == Inputs ================================================================= */
+
+/* Checks the input as a text of its exact size; the value that libFuzzer expects. */
+static inline int fuzz_text_input(const uint8_t *data, size_t size,
+                                  void (*check)(const char *text, int32_t len))
+{
+    char *text;
+    if (size > FUZZ_MAX_TEXT)
+        return 0;
+    text = fuzz_text(data, size);
+    check(text, (int32_t)size);
+    free(text);
+    return 0;
+}
+
+/* The same where the first line of the input is a name, ended by NUL for the check. */
+static inline int fuzz_named_input(const uint8_t *data, size_t size,
+                                   void (*check)(const char *text, int32_t len,
+                                                 const char *name))
+{
+    const uint8_t *feed = size ? (const uint8_t *)memchr(data, '\n', size) : NULL;
+    const size_t n = feed ? (size_t)(feed - data) : size;
+    const size_t rest = feed ? size - n - 1 : 0;
+    char *name, *text;
+    if (size > FUZZ_MAX_TEXT)
+        return 0;
+    name = (char *)fuzz_filled(n + 1, 0);
+    if (n)
+        memcpy(name, data, n);
+    text = fuzz_text(feed ? feed + 1 : data, rest);
+    check(text, (int32_t)rest, name);
+    free(name);
+    free(text);
+    return 0;
+}
+
 /* == One reader ============================================================= */
 
 enum { FUZZ_ARRAYS = 2, FUZZ_EXTRA = 4 };

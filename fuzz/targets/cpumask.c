@@ -109,22 +109,19 @@ static void check_limit(const char *text, int32_t len, int32_t limit)
     fuzz_end(&r);
 }
 
+static void check_text(const char *text, int32_t len)
+{
+    int32_t n;
+    check_limit(text, len, CPUBIND_MAX_CPUS);
+    check_limit(text, len, 100);
+    check_numbers((const uint8_t *)text, (size_t)len);
+    CHECK(cpubind_cpumask_parse(text, len, 0, NULL, 0, &n, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_cpumask_parse(text, len, CPUBIND_MAX_CPUS + 1, NULL, 0, &n, NULL) ==
+          CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_cpumask_parse(text, len, 1, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text;
-    int32_t n;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
-    check_limit(text, (int32_t)size, CPUBIND_MAX_CPUS);
-    check_limit(text, (int32_t)size, 100);
-    check_numbers(data, size);
-    CHECK(cpubind_cpumask_parse(text, (int32_t)size, 0, NULL, 0, &n, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_cpumask_parse(text, (int32_t)size, CPUBIND_MAX_CPUS + 1, NULL, 0, &n, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_cpumask_parse(text, (int32_t)size, 1, NULL, 0, NULL, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+    return fuzz_text_input(data, size, check_text);
 }

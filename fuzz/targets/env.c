@@ -44,18 +44,5 @@ static void check_find(const char *text, int32_t len, const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *feed = size ? (const uint8_t *)memchr(data, '\n', size) : NULL;
-    const size_t n = feed ? (size_t)(feed - data) : size;
-    const size_t rest = feed ? size - n - 1 : 0;
-    char *name, *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    name = (char *)fuzz_filled(n + 1, 0);
-    if (n)
-        memcpy(name, data, n);
-    text = fuzz_text(data + (feed ? n + 1 : n), rest);
-    check_find(text, (int32_t)rest, name);
-    free(name);
-    free(text);
-    return 0;
+    return fuzz_named_input(data, size, check_find);
 }

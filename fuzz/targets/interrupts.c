@@ -38,15 +38,10 @@ static void check_names(const char *text, int32_t len, cpubind_slice names)
         CHECK(text[next] == ',' || fuzz_is_blank(text[next]));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {read, 0, 1, {sizeof(cpubind_interrupt), 0}};
-    const int32_t len = (int32_t)size;
     fuzz_reading r;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     if (fuzz_read(&reader, text, len, &r)) {
         cpubind_interrupt *irq = (cpubind_interrupt *)r.array[0].at;
         int32_t n = -1;
@@ -62,6 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     CHECK(cpubind_interrupts_parse(text, len, NULL, 0, NULL, NULL, NULL) ==
           CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

@@ -26,16 +26,11 @@ static int32_t count_lines(const char *text, int32_t len)
     return n;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {read, 0, 1, {2 * sizeof(int32_t), 0}};
-    const int32_t len = (int32_t)size;
     int32_t one = 0, n = 0;
     fuzz_reading r;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     if (fuzz_read(&reader, text, len, &r)) {
         const int32_t *cpu = (const int32_t *)r.array[0].at;
         n = r.array[0].n;
@@ -49,6 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
           CPUBIND_TEXT_ERR_ARG);
     CHECK(cpubind_lscpu_parse_nodes(text, len, NULL, NULL, 0, NULL, NULL) ==
           CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

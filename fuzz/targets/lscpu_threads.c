@@ -27,20 +27,18 @@ static void check_source(const char *text, int32_t len, int32_t threads)
     CHECK(found);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {read, 0, 0, {0, 0}};
-    const int32_t len = (int32_t)size;
     fuzz_reading r;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     if (fuzz_read(&reader, text, len, &r)) {
         check_source(text, len, r.extra[0]);
         fuzz_end(&r);
     }
     CHECK(cpubind_lscpu_parse_threads(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

@@ -67,16 +67,11 @@ static void check_processes(const char *text, int32_t len,
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {
         read, 0, 2, {sizeof(cpubind_npusmi_device), sizeof(cpubind_npusmi_process)}};
-    const int32_t len = (int32_t)size;
     fuzz_reading r;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     if (fuzz_read(&reader, text, len, &r)) {
         const cpubind_slice version = {r.extra[1], r.extra[2]};
         check_devices(text, len, (const cpubind_npusmi_device *)r.array[0].at, r.array[0].n);
@@ -87,6 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_end(&r);
     }
     CHECK(cpubind_npusmi_parse_info(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

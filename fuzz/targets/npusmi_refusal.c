@@ -19,15 +19,10 @@ static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal r
         CHECK(refusal == CPUBIND_NPUSMI_NONE);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
-    const int32_t len = (int32_t)size;
     cpubind_slice line = {-7, -7}, none = {-7, -7};
     cpubind_npusmi_refusal refusal;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     refusal = cpubind_npusmi_find_refusal(text, len, &line);
     CHECK(refusal >= CPUBIND_NPUSMI_NONE && refusal <= CPUBIND_NPUSMI_NOT_RUN);
     CHECK(cpubind_npusmi_find_refusal(text, len, NULL) == refusal);
@@ -43,6 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_reader(text, len, refusal, line);
     CHECK(cpubind_npusmi_find_refusal(NULL, 1, NULL) == CPUBIND_NPUSMI_NONE);
     CHECK(cpubind_npusmi_find_refusal(text, -1, NULL) == CPUBIND_NPUSMI_NONE);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

@@ -49,20 +49,18 @@ static void check_rows(const fuzz_reading *r)
     CHECK(next == r->array[1].n);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {read, 0, 2, {sizeof(cpubind_npusmi_affinity), sizeof(int32_t)}};
-    const int32_t len = (int32_t)size;
     fuzz_reading r;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     if (fuzz_read(&reader, text, len, &r)) {
         check_rows(&r);
         fuzz_end(&r);
     }
     CHECK(cpubind_npusmi_parse_topo(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

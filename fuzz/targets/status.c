@@ -36,21 +36,19 @@ static void check_line(const char *text, int32_t len, const int32_t *cpu, int32_
     free(again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {read, 0, 1, {sizeof(int32_t), 0}};
-    const int32_t len = (int32_t)size;
     fuzz_reading r;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     if (fuzz_read(&reader, text, len, &r)) {
         fuzz_check_list((const int32_t *)r.array[0].at, r.array[0].n, CPUBIND_MAX_CPUS);
         check_line(text, len, (const int32_t *)r.array[0].at, r.array[0].n);
         fuzz_end(&r);
     }
     CHECK(cpubind_status_parse(text, len, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

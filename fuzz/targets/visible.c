@@ -51,14 +51,9 @@ static void check_limit(const char *text, int32_t len, int32_t limit)
     fuzz_end(&r);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const char *text, int32_t len)
 {
-    const int32_t len = (int32_t)size;
     int32_t n, used;
-    char *text;
-    if (size > FUZZ_MAX_TEXT)
-        return 0;
-    text = fuzz_text(data, size);
     check_limit(text, len, 0);
     check_limit(text, len, 8);
     check_limit(text, len, CPUBIND_MAX_DEVICES);
@@ -69,6 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
           CPUBIND_TEXT_ERR_ARG);
     CHECK(cpubind_visible_parse(text, len, CPUBIND_MAX_DEVICES + 1, NULL, 0, &n, &used, NULL) ==
           CPUBIND_TEXT_ERR_ARG);
-    free(text);
-    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
 }

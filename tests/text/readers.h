@@ -231,9 +231,9 @@ typedef struct verdict {
     int32_t offset;
 } verdict;
 
-static inline void check_verdicts(cpubind_text_status (*read)(reading *r, const char *text,
-                                                              int32_t len),
-                                  const verdict *cases, int32_t n)
+typedef cpubind_text_status reader(reading *r, const char *text, int32_t len);
+
+static inline void check_verdicts(reader *read, const verdict *cases, int32_t n)
 {
     int32_t n_wrong = 0;
 

@@ -6,34 +6,6 @@
 
 #define READ(reader, r, text) reader((r), (text), (int32_t)strlen(text))
 
-/* A text, and what a reader says of it. */
-typedef struct refused {
-    const char *text;
-    cpubind_text_status status;
-    int32_t offset;
-} refused;
-
-typedef cpubind_text_status reader(reading *r, const char *text, int32_t len);
-
-static void check_refused(reader *read, const refused *cases, int32_t n)
-{
-    int32_t n_wrong = 0;
-
-    for (int32_t i = 0; i < n; i++) {
-        reading r;
-
-        if (READ(read, &r, cases[i].text) != cases[i].status ||
-            r.fault.offset != cases[i].offset) {
-            print_error("%s\n-- %s, \"%s\" at %d\n", cases[i].text,
-                        cpubind_text_status_name(r.status), r.fault.what ? r.fault.what : "",
-                        r.fault.offset);
-            n_wrong++;
-        }
-        end_reading(&r);
-    }
-    assert_int_equal(n_wrong, 0);
-}
-
 /* == refusals =============================================================== */
 
 static void known_refusals_are_recognised(void **state)
@@ -73,16 +45,16 @@ static void known_refusals_are_recognised(void **state)
 
 static void a_refusal_is_no_table(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
         {"DrvMng failed. (ret=4)\ndcmi module initialize failed. ret is -8005\n",
          CPUBIND_TEXT_ERR_REFUSED, 23},
     };
 
     (void)state;
-    check_refused(read_map, cases, LENGTH(cases));
-    check_refused(read_topo, cases, LENGTH(cases));
-    check_refused(read_info, cases, LENGTH(cases));
+    check_verdicts(read_map, cases, LENGTH(cases));
+    check_verdicts(read_topo, cases, LENGTH(cases));
+    check_verdicts(read_info, cases, LENGTH(cases));
 }
 
 /* == info -m ================================================================ */
@@ -151,7 +123,7 @@ static void columns_of_ids_may_stand_in_any_order(void **state)
 
 static void other_maps_are_refused_where_they_go_wrong(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"hello\n", CPUBIND_TEXT_ERR_MISSING, 6},
         {HEADER, CPUBIND_TEXT_ERR_MISSING, 42},
@@ -186,7 +158,7 @@ static void other_maps_are_refused_where_they_go_wrong(void **state)
     };
 
     (void)state;
-    check_refused(read_map, cases, LENGTH(cases));
+    check_verdicts(read_map, cases, LENGTH(cases));
 }
 
 /* npu-smi goes on when it cannot query a chip: the ids that it did not get are 0, the name is
@@ -230,7 +202,7 @@ static void controllers_are_never_there_twice(void **state)
 
 static void a_slot_may_be_unknown(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {"NPU ID  Slot ID  Chip ID  Chip Phy-ID  Chip Name\n0 -2 0 0 Ascend950PR\n",
          CPUBIND_TEXT_ERR_SYNTAX, 51},
     };
@@ -245,7 +217,7 @@ static void a_slot_may_be_unknown(void **state)
     check_chip(&r, 0, 0, 0, -1, 3, "Ascend950PR");
     check_chip(&r, 1, 1, 0, -1, 4, "Ascend950PR");
     end_reading(&r);
-    check_refused(read_map, cases, LENGTH(cases));
+    check_verdicts(read_map, cases, LENGTH(cases));
 }
 
 static void a_map_without_room_says_how_much_it_needs(void **state)
@@ -392,7 +364,7 @@ static void a_column_of_affinity_may_be_empty(void **state)
 
 static void other_matrices_are_refused_where_they_go_wrong(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"Legend:\n  X    = Self\n", CPUBIND_TEXT_ERR_MISSING, 22},
         {MATRIX, CPUBIND_TEXT_ERR_MISSING, 23},
@@ -427,7 +399,7 @@ static void other_matrices_are_refused_where_they_go_wrong(void **state)
     };
 
     (void)state;
-    check_refused(read_topo, cases, LENGTH(cases));
+    check_verdicts(read_topo, cases, LENGTH(cases));
 }
 
 static void a_matrix_without_room_says_how_much_it_needs(void **state)
@@ -592,7 +564,7 @@ static void devices_without_a_header_have_no_second_id(void **state)
 
 static void other_tables_are_refused_where_they_go_wrong(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"no table\n", CPUBIND_TEXT_ERR_MISSING, 9},
         {DEVICES, CPUBIND_TEXT_ERR_MISSING, 61},
@@ -635,7 +607,7 @@ static void other_tables_are_refused_where_they_go_wrong(void **state)
     };
 
     (void)state;
-    check_refused(read_info, cases, LENGTH(cases));
+    check_verdicts(read_info, cases, LENGTH(cases));
 }
 
 #define DASHES "+-----+-----+\n" /* 14 */
@@ -645,7 +617,7 @@ static void other_tables_are_refused_where_they_go_wrong(void **state)
 /* Each of these is the start of a whole output that loses something. */
 static void a_text_that_was_cut_is_refused(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {DEVICES DEVICE DASHES, CPUBIND_TEXT_ERR_CUT, 119},
         {DEVICES DEVICE EQUALS DASHES, CPUBIND_TEXT_ERR_CUT, 133},
         {DEVICES DEVICE EQUALS DASHES "\n \n", CPUBIND_TEXT_ERR_CUT, 136},
@@ -661,14 +633,14 @@ static void a_text_that_was_cut_is_refused(void **state)
     };
 
     (void)state;
-    check_refused(read_info, cases, LENGTH(cases));
+    check_verdicts(read_info, cases, LENGTH(cases));
 }
 
 /* Two rows without the line feed between them, and a row without its first bar: each would be a
  * row less. */
 static void a_row_that_is_lost_in_another_is_refused(void **state)
 {
-    static const refused maps[] = {
+    static const verdict maps[] = {
         {"\tNPU ID  Chip ID  Chip Logic ID  Chip Name\n"
          "\t0       0        0              Ascend 910B3                                       "
          "  "
@@ -677,15 +649,15 @@ static void a_row_that_is_lost_in_another_is_refused(void **state)
         {"NPU ID  Chip ID  Chip Logic ID  Chip Name\n0 0 0 A B C D\n1 0 1 A B C D E\n",
          CPUBIND_TEXT_ERR_SYNTAX, 62},
     };
-    static const refused tables[] = {
+    static const verdict tables[] = {
         {PROCESSES EQUALS "0 0 | 4711 | python | 1 |\n" EQUALS, CPUBIND_TEXT_ERR_SYNTAX, 76},
         {PROCESSES EQUALS "| 0 0 | 4711 | py\x01thon | 1 |\n" EQUALS, CPUBIND_TEXT_ERR_SYNTAX,
          93},
     };
 
     (void)state;
-    check_refused(read_map, maps, LENGTH(maps));
-    check_refused(read_info, tables, LENGTH(tables));
+    check_verdicts(read_map, maps, LENGTH(maps));
+    check_verdicts(read_info, tables, LENGTH(tables));
 }
 
 /* Samples that people paste end where they please. */
@@ -757,7 +729,7 @@ static void a_chip_with_one_line_is_left_out(void **state)
 
 static void a_lone_line_must_be_whole(void **state)
 {
-    static const refused cases[] = {
+    static const verdict cases[] = {
         {DEVICES DEVICE "| 0 A | 0000:01:00.0 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 109},
         {DEVICES DEVICE "| 0 1 | 0000:01:00 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 113},
         {DEVICES DEVICE "| 0 1 | 0000:01:00.0 | |\n", CPUBIND_TEXT_ERR_SYNTAX, 128},
@@ -770,7 +742,7 @@ static void a_lone_line_must_be_whole(void **state)
     };
 
     (void)state;
-    check_refused(read_info, cases, LENGTH(cases));
+    check_verdicts(read_info, cases, LENGTH(cases));
 }
 
 static void a_health_may_be_any_word_or_none(void **state)
