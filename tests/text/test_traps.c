@@ -27,6 +27,23 @@ static int is_word(const char *text, cpubind_slice slice, const char *word)
     return slice.len == length(word) && memcmp(text + slice.at, word, strlen(word)) == 0;
 }
 
+/* npu-smi info, which must fit. */
+static cpubind_npusmi_info info_of(const char *text, cpubind_npusmi_device *device,
+                                   int32_t n_device, cpubind_npusmi_process *process,
+                                   int32_t n_process)
+{
+    cpubind_npusmi_info info;
+
+    memset(&info, 0, sizeof info);
+    info.device = device;
+    info.cap_device = n_device;
+    info.process = process;
+    info.cap_process = n_process;
+    assert_int_equal(cpubind_npusmi_parse_info(text, length(text), &info, &fault),
+                     CPUBIND_TEXT_OK);
+    return info;
+}
+
 /* Four nodes of 8 CPUs, all allowed. */
 static memory_host four_nodes(void)
 {
@@ -286,14 +303,9 @@ static void trap_09_pids_are_those_of_the_host(void **state)
         "| 0       0    | 1732754    | python       | 30212              | 41 |\n"
         "| 1       0    | 1732755    |              | 30212              | NA |\n";
     cpubind_npusmi_process process[2];
-    cpubind_npusmi_info info;
 
     (void)state;
-    memset(&info, 0, sizeof info);
-    info.process = process;
-    info.cap_process = 2;
-    assert_int_equal(cpubind_npusmi_parse_info(text, length(text), &info, &fault),
-                     CPUBIND_TEXT_OK);
+    (void)info_of(text, NULL, 0, process, 2);
     assert_int_equal(process[0].pid, 1732754);
     assert_int_equal(process[0].container_pid, 41);
     assert_int_equal(process[1].container_pid, -1);
@@ -372,18 +384,10 @@ static void trap_12_widths_and_rules_differ_between_versions(void **state)
         "| 1       7                    | 0000:9f:00.0   | 7          3150 / 65536      |\n"
         "+==============================+================+==============================+\n";
     cpubind_npusmi_device a[2], b[2];
-    cpubind_npusmi_info info;
 
     (void)state;
-    memset(&info, 0, sizeof info);
-    info.cap_device = 2;
-    info.device = a;
-    assert_int_equal(cpubind_npusmi_parse_info(narrow, length(narrow), &info, &fault),
-                     CPUBIND_TEXT_OK);
-    info.device = b;
-    assert_int_equal(cpubind_npusmi_parse_info(wide, length(wide), &info, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(info.n_device, 2);
+    assert_int_equal(info_of(narrow, a, 2, NULL, 0).n_device, 2);
+    assert_int_equal(info_of(wide, b, 2, NULL, 0).n_device, 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(a[i].card, 3);
         assert_int_equal(a[i].chip, i);
@@ -473,15 +477,9 @@ static void trap_17_devices_are_told_apart_by_card_and_chip(void **state)
                                "| 5 Ascend910 | OK | - |\n"
                                "| 1 10 | 0000:9D:00.0 | 7 |\n";
     cpubind_npusmi_device device[2];
-    cpubind_npusmi_info info;
 
     (void)state;
-    memset(&info, 0, sizeof info);
-    info.device = device;
-    info.cap_device = 2;
-    assert_int_equal(cpubind_npusmi_parse_info(text, length(text), &info, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(info.n_device, 2);
+    assert_int_equal(info_of(text, device, 2, NULL, 0).n_device, 2);
     assert_int_equal(device[0].chip, 0);
     assert_int_equal(device[1].chip, 1);
     assert_int_equal(device[1].phy, 10);
@@ -497,16 +495,10 @@ static void trap_18_a_warning_may_follow_and_a_process_table_may_be_missing(void
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
     cpubind_npusmi_device device;
-    cpubind_npusmi_info info;
     attempt a;
 
     (void)state;
-    memset(&info, 0, sizeof info);
-    info.device = &device;
-    info.cap_device = 1;
-    assert_int_equal(cpubind_npusmi_parse_info(text, length(text), &info, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(info.has_process_table, 0);
+    assert_int_equal(info_of(text, &device, 1, NULL, 0).has_process_table, 0);
     assert_int_equal(device.pci.domain, -1);
     set(&h, "cmd/npu-smi-info.txt", text);
     a = try(&h, &request);
