@@ -6,6 +6,7 @@
 
 #include "support.h"
 
+#include "../../adapters/text/interrupts.h"
 #include "../../adapters/text/npusmi.h"
 
 /* Elements that a reader may write. Reset by each read_...(); the arrays are reused. */
@@ -22,6 +23,9 @@ typedef struct reading {
     int32_t n_board;
     cpubind_npusmi_card *card;
     int32_t n_card;
+    cpubind_interrupt *irq;
+    int32_t n_irq;
+    int32_t n_irq_cpu; /* CPUs of its header */
 } reading;
 
 static inline void *edge_array(int32_t n, size_t size)
@@ -53,6 +57,7 @@ static inline void end_reading(reading *r)
     free(r->info.process);
     free(r->board);
     free(r->card);
+    free(r->irq);
     memset(r, 0, sizeof *r);
 }
 
@@ -166,6 +171,25 @@ static inline cpubind_text_status read_list_cap(reading *r, const char *text, in
     return r->status;
 }
 
+/* /proc/interrupts into an array of `cap` rows. */
+static inline cpubind_text_status read_interrupts_cap(reading *r, const char *text, int32_t len,
+                                                      int32_t cap)
+{
+    start_reading(r, text, len);
+    r->irq = (cpubind_interrupt *)edge_array(cap, sizeof *r->irq);
+    memset(&r->n_irq, EDGE_FILL, sizeof r->n_irq);
+    memset(&r->n_irq_cpu, EDGE_FILL, sizeof r->n_irq_cpu);
+    r->status = cpubind_interrupts_parse(r->text, len, r->irq, cap, &r->n_irq, &r->n_irq_cpu,
+                                         &r->fault);
+    if (is_failure(r)) {
+        assert_untouched(r->irq, (size_t)cap * sizeof *r->irq);
+        assert_untouched(&r->n_irq_cpu, sizeof r->n_irq_cpu);
+        if (r->status != CPUBIND_TEXT_ERR_SPACE)
+            assert_untouched(&r->n_irq, sizeof r->n_irq);
+    }
+    return r->status;
+}
+
 /* The same with room for exactly what is there: first the counts, then the elements. */
 static inline cpubind_text_status read_map(reading *r, const char *text, int32_t len)
 {
@@ -224,6 +248,17 @@ static inline cpubind_text_status read_list(reading *r, const char *text, int32_
     return read_list_cap(r, text, len, n);
 }
 
+static inline cpubind_text_status read_interrupts(reading *r, const char *text, int32_t len)
+{
+    int32_t n;
+
+    if (read_interrupts_cap(r, text, len, 0) != CPUBIND_TEXT_ERR_SPACE)
+        return r->status;
+    n = r->n_irq;
+    end_reading(r);
+    return read_interrupts_cap(r, text, len, n);
+}
+
 /* A text, what a reader says of it, and where. */
 typedef struct verdict {
     const char *text;
@@ -231,9 +266,9 @@ typedef struct verdict {
     int32_t offset;
 } verdict;
 
-typedef cpubind_text_status reader(reading *r, const char *text, int32_t len);
+typedef cpubind_text_status reader_fn(reading *r, const char *text, int32_t len);
 
-static inline void check_verdicts(reader *read, const verdict *cases, int32_t n)
+static inline void check_verdicts(reader_fn *read, const verdict *cases, int32_t n)
 {
     int32_t n_wrong = 0;
 

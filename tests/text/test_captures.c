@@ -6,31 +6,13 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "captures.h"
 #include "readers.h"
-
-#include <dirent.h>
 
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/lscpu.h"
 
 enum { MAX_CPUS_IN_ROW = 1024 };
-
-static void capture_path(char *path, size_t cap, const char *file)
-{
-    char name[512];
-    const int n = snprintf(name, sizeof name, "npu-smi/captures/%s", file);
-
-    assert_true(n > 0 && (size_t)n < sizeof name);
-    path_below(path, cap, "CPUBIND_SHARED", "../shared", name);
-}
-
-static DIR *open_captures(void)
-{
-    char path[4096];
-
-    capture_path(path, sizeof path, "");
-    return opendir(path);
-}
 
 /* == facts: "key=value" ===================================================== */
 
@@ -302,6 +284,24 @@ static void check_list_fact(const reading *r, const char *key, const char *value
     fail_msg("no card %s", key);
 }
 
+/* "n=2 2753=sq_send_trigger_irq" */
+static void check_irq_fact(const reading *r, const char *key, const char *value)
+{
+    const int32_t number = strcmp(key, "n") == 0 ? -1 : fact_id(&key);
+
+    if (number < 0) {
+        check_number(value, r->n_irq);
+        return;
+    }
+    for (int32_t i = 0; i < r->n_irq; i++) {
+        if (r->irq[i].irq != number)
+            continue;
+        check_words(r, r->irq[i].names, value);
+        return;
+    }
+    fail_msg("no interrupt %s", key);
+}
+
 /* == readings =============================================================== */
 
 typedef void check_fact(const reading *r, const char *key, const char *value);
@@ -335,7 +335,7 @@ static const struct {
     {"map", read_map, check_map_fact},       {"topo", read_topo, check_topo_fact},
     {"info", read_info, check_info_fact},    {"refusal", read_refusal, check_is},
     {"board", read_board, check_board_fact}, {"list", read_list, check_list_fact},
-    {"threads", read_threads, check_is},
+    {"threads", read_threads, check_is},     {"interrupts", read_interrupts, check_irq_fact},
 };
 
 static int32_t find_reader(const char *name)
@@ -351,15 +351,10 @@ static int32_t find_reader(const char *name)
 static void check_capture(const char *file, const char *name, const char *status, char *facts)
 {
     const int32_t index = find_reader(name);
-    char path[4096];
     int32_t len = 0, n_fact = 0;
-    char *text;
+    char *text = read_capture(file, &len);
     reading r;
 
-    capture_path(path, sizeof path, file);
-    text = read_file(path, &len);
-    if (!text)
-        fail_msg("cannot read %s", path);
     readers[index].read(&r, text, len);
     if (strcmp(cpubind_text_status_name(r.status), status) != 0)
         fail_msg("%s: %s, not %s (%s at %d)", file, cpubind_text_status_name(r.status), status,
@@ -435,19 +430,17 @@ static void every_capture_is_in_the_table(void **state)
 {
     DIR *captures = open_captures();
     char *table;
-    struct dirent *entry;
+    const char *file;
     int32_t n_missing = 0;
 
     (void)state;
     if (!captures)
         skip();
     table = read_vectors("vectors/captures.txt");
-    while ((entry = readdir(captures)) != NULL) {
-        const char *end = strrchr(entry->d_name, '.');
-
-        if (!end || strcmp(end, ".txt") != 0 || is_in_table(table, entry->d_name))
+    while ((file = next_capture(captures)) != NULL) {
+        if (is_in_table(table, file))
             continue;
-        print_error("%s is not in tests/vectors/captures.txt\n", entry->d_name);
+        print_error("%s is not in tests/vectors/captures.txt\n", file);
         n_missing++;
     }
     (void)closedir(captures);

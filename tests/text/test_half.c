@@ -8,14 +8,14 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "captures.h"
 #include "readers.h"
 #include "samples.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <time.h>
 
-enum { MAX_LINES = 1 << 17, MAX_DAMAGED = 1 << 16, MAX_CUTS = 1200, MAX_FLIPS = 1200 };
+enum { MAX_LINES = 1 << 17, MAX_DAMAGED = 1 << 16, MAX_CUTS = 1200, MAX_FLIPS = 600 };
 
 /* == what was read, as lines ================================================ */
 
@@ -271,22 +271,15 @@ static void check_text(const char *name, const char *text, int32_t len, check_fn
 
 static void check_captures(check_fn *check)
 {
-    char path[4096];
-    struct dirent *entry;
-    DIR *folder;
+    DIR *folder = open_captures();
+    const char *file;
 
-    path_below(path, sizeof path, "CPUBIND_SHARED", "../shared", "npu-smi/captures");
-    folder = opendir(path);
-    while (folder && (entry = readdir(folder)) != NULL) {
-        char file[4096 + 256];
-        char *text;
+    while (folder && (file = next_capture(folder)) != NULL) {
         int32_t len = 0;
+        char *text = read_capture(file, &len);
 
-        (void)snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        if (!strstr(entry->d_name, ".txt") || (text = read_file(file, &len)) == NULL)
-            continue;
         if (len < MAX_DAMAGED / 2)
-            check_text(entry->d_name, text, len, check);
+            check_text(file, text, len, check);
         free(text);
     }
     if (folder)

@@ -1,71 +1,13 @@
 /* test_interrupts.c - /proc/interrupts: numbers, names, and what is no table
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
-
-#include "../../adapters/text/interrupts.h"
+#include "readers.h"
 
 /* == Reading ================================================================ */
 
-typedef struct reading {
-    char *text; /* allocation of the exact size */
-    int32_t len;
-    cpubind_interrupt *irq;
-    int32_t n, n_cpu;
-    cpubind_text_status status;
-    cpubind_text_fault fault;
-} reading;
-
-static void end_reading(reading *r)
-{
-    free(r->text);
-    free(r->irq);
-    memset(r, 0, sizeof *r);
-}
-
-/* Into an array of `cap` rows; on failure nothing may be written. */
-static cpubind_text_status read_cap(reading *r, const char *text, int32_t len, int32_t cap)
-{
-    const size_t bytes = (size_t)cap * sizeof *r->irq;
-
-    r->text = edge_text(text, len);
-    r->len = len;
-    r->irq = (cpubind_interrupt *)malloc(bytes ? bytes : 1);
-    if (!r->irq)
-        abort();
-    memset(r->irq, EDGE_FILL, bytes);
-    memset(&r->n, EDGE_FILL, sizeof r->n);
-    memset(&r->n_cpu, EDGE_FILL, sizeof r->n_cpu);
-    r->fault = no_fault;
-    r->status =
-        cpubind_interrupts_parse(r->text, len, r->irq, cap, &r->n, &r->n_cpu, &r->fault);
-    if (r->status == CPUBIND_TEXT_OK) {
-        assert_null(r->fault.what);
-        return r->status;
-    }
-    assert_fault(&r->fault, len);
-    assert_untouched(r->irq, bytes);
-    assert_untouched(&r->n_cpu, sizeof r->n_cpu);
-    if (r->status != CPUBIND_TEXT_ERR_SPACE)
-        assert_untouched(&r->n, sizeof r->n);
-    return r->status;
-}
-
-/* With room for exactly what is there. */
-static cpubind_text_status read_len(reading *r, const char *text, int32_t len)
-{
-    int32_t n;
-
-    if (read_cap(r, text, len, 0) != CPUBIND_TEXT_ERR_SPACE)
-        return r->status;
-    n = r->n;
-    end_reading(r);
-    return read_cap(r, text, len, n);
-}
-
 static cpubind_text_status read_text(reading *r, const char *text)
 {
-    return read_len(r, text, (int32_t)strlen(text));
+    return read_interrupts(r, text, (int32_t)strlen(text));
 }
 
 static void assert_names(const reading *r, int32_t row, const char *names)
@@ -177,9 +119,9 @@ static void every_numbered_row_gives_its_number_and_its_names(void **state)
 
     (void)state;
     assert_int_equal(read_text(&r, X86), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_cpu, 2);
-    assert_int_equal(r.n, LENGTH(rows));
-    for (int32_t i = 0; i < r.n; i++) {
+    assert_int_equal(r.n_irq_cpu, 2);
+    assert_int_equal(r.n_irq, LENGTH(rows));
+    for (int32_t i = 0; i < r.n_irq; i++) {
         assert_int_equal(r.irq[i].irq, rows[i].irq);
         assert_names(&r, i, rows[i].names);
     }
@@ -252,8 +194,8 @@ static void names_stand_behind_the_chip_whatever_it_prints(void **state)
                 fail_msg("\"%s\" of %d CPUs: %s", tails[i].tail, n_cpus[k],
                          cpubind_text_status_name(status));
             if (tails[i].names) {
-                assert_int_equal(r.n, 1);
-                assert_int_equal(r.n_cpu, n_cpus[k]);
+                assert_int_equal(r.n_irq, 1);
+                assert_int_equal(r.n_irq_cpu, n_cpus[k]);
                 assert_int_equal(r.irq[0].irq, 24);
                 assert_names(&r, 0, tails[i].names);
             }
@@ -275,7 +217,7 @@ static void rows_without_a_number_are_left_out(void **state)
                                    "IPI1:  \n"
                                    "Err:          0\n"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.n, 1);
+    assert_int_equal(r.n_irq, 1);
     assert_int_equal(r.irq[0].irq, 11);
     end_reading(&r);
     assert_refused("  CPU0\nNMI\n", CPUBIND_TEXT_ERR_SYNTAX, 10);
@@ -291,8 +233,8 @@ static void a_table_may_have_no_row(void **state)
 
     (void)state;
     assert_int_equal(read_text(&r, "           CPU0       \n"), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n, 0);
-    assert_int_equal(r.n_cpu, 1);
+    assert_int_equal(r.n_irq, 0);
+    assert_int_equal(r.n_irq_cpu, 1);
     end_reading(&r);
 }
 
@@ -304,7 +246,7 @@ static void cpus_that_are_offline_have_no_column(void **state)
     assert_int_equal(read_text(&r, "           CPU0       CPU3       CPU1151    \n"
                                    " 24:          1          2          3  MIPS   7  uart\n"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_cpu, 3);
+    assert_int_equal(r.n_irq_cpu, 3);
     assert_names(&r, 0, "uart");
     end_reading(&r);
 }
@@ -424,7 +366,7 @@ static void no_byte_of_a_counter_goes_unseen(void **state)
 
             b.text[at] = (char)byte;
             expected = byte != '\0' && model_is_row(b.text + colon + 1, N_CPU);
-            if ((read_len(&r, b.text, (int32_t)b.len) == CPUBIND_TEXT_OK) != expected)
+            if ((read_interrupts(&r, b.text, (int32_t)b.len) == CPUBIND_TEXT_OK) != expected)
                 fail_msg("byte %d as %d: %s", at - colon - 1, byte,
                          cpubind_text_status_name(r.status));
             if (expected)
@@ -451,7 +393,7 @@ static void counters_of_other_widths_are_walked(void **state)
     add(&b, "3:  1  2  3  4  5  6  7  8  9  0  1  2  3  4  5  6  7  8  9   0  MIPS 9  three\n");
     add_row(&b, 4, 20, "  MIPS   8  four");
     assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n, 4);
+    assert_int_equal(r.n_irq, 4);
     assert_names(&r, 0, "one");
     assert_names(&r, 1, "two");
     assert_names(&r, 2, "three");
@@ -556,7 +498,7 @@ static void a_cut_is_an_error_unless_it_is_behind_a_line_feed(void **state)
         const int whole = cut > 0 && X86[cut - 1] == '\n';
         reading r;
 
-        (void)read_len(&r, X86, cut);
+        (void)read_interrupts(&r, X86, cut);
         if (whole)
             assert_int_equal(r.status, CPUBIND_TEXT_OK);
         else if (cut < header - X86 + 3)
@@ -579,7 +521,7 @@ static void a_cut_in_a_block_is_an_error(void **state)
     for (int32_t cut = row + 1; cut < (int32_t)b.len; cut++) {
         reading r;
 
-        assert_int_equal(read_len(&r, b.text, cut), CPUBIND_TEXT_ERR_CUT);
+        assert_int_equal(read_interrupts(&r, b.text, cut), CPUBIND_TEXT_ERR_CUT);
         end_reading(&r);
     }
     free(b.text);
@@ -591,11 +533,12 @@ static void an_array_that_is_too_small_is_told_how_much_is_there(void **state)
 
     (void)state;
     for (int32_t cap = 0; cap < 5; cap++) {
-        assert_int_equal(read_cap(&r, X86, (int32_t)strlen(X86), cap), CPUBIND_TEXT_ERR_SPACE);
-        assert_int_equal(r.n, 5);
+        assert_int_equal(read_interrupts_cap(&r, X86, (int32_t)strlen(X86), cap),
+                         CPUBIND_TEXT_ERR_SPACE);
+        assert_int_equal(r.n_irq, 5);
         end_reading(&r);
     }
-    assert_int_equal(read_cap(&r, X86, (int32_t)strlen(X86), 5), CPUBIND_TEXT_OK);
+    assert_int_equal(read_interrupts_cap(&r, X86, (int32_t)strlen(X86), 5), CPUBIND_TEXT_OK);
     end_reading(&r);
 }
 
@@ -609,7 +552,7 @@ static void a_nul_anywhere_is_an_error(void **state)
         reading r;
 
         text[at] = '\0';
-        if (read_len(&r, text, len) == CPUBIND_TEXT_OK)
+        if (read_interrupts(&r, text, len) == CPUBIND_TEXT_OK)
             fail_msg("a NUL at %d is let through", at);
         end_reading(&r);
         text[at] = X86[at];
@@ -648,8 +591,8 @@ static void carriage_returns_at_the_end_of_lines_do_not_count(void **state)
     }
     assert_int_equal(read_text(&plain, X86), CPUBIND_TEXT_OK);
     assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n, plain.n);
-    for (int32_t i = 0; i < r.n; i++) {
+    assert_int_equal(r.n_irq, plain.n_irq);
+    for (int32_t i = 0; i < r.n_irq; i++) {
         const cpubind_slice a = r.irq[i].names, c = plain.irq[i].names;
 
         assert_int_equal(r.irq[i].irq, plain.irq[i].irq);
@@ -728,9 +671,9 @@ static void the_interrupts_of_16_npus_are_found_among_1152_cpus(void **state)
         add_npu(&b, 2048 + 256 * i, N_CPU, i);
     add(&b, "IPI0:         1          1       Rescheduling interrupts\n");
     assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_cpu, N_CPU);
-    assert_int_equal(r.n, 32 + 18 * N_NPU);
-    for (int32_t i = 0; i < r.n; i++) {
+    assert_int_equal(r.n_irq_cpu, N_CPU);
+    assert_int_equal(r.n_irq, 32 + 18 * N_NPU);
+    for (int32_t i = 0; i < r.n_irq; i++) {
         const int32_t vector = (r.irq[i].irq - 2048) % 256;
 
         assert_int_equal(has_name(&r, i, "trs-mbox-"), r.irq[i].irq >= 2048 && vector == 0);
@@ -760,8 +703,8 @@ static void two_npus_on_one_function_are_told_apart_by_their_mailboxes(void **st
     add_npu(&b, 500, 4, 3);
     add_npu(&b, 518, 4, 2);
     assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n, 36);
-    for (int32_t i = 0; i < r.n; i++) {
+    assert_int_equal(r.n_irq, 36);
+    for (int32_t i = 0; i < r.n_irq; i++) {
         if (has_name(&r, i, "trs-mbox-"))
             npu = r.text[r.irq[i].names.at + 9] - '0';
         assert_int_equal(npu, r.irq[i].irq < 518 ? 3 : 2);

@@ -2,8 +2,12 @@
  * SPDX-License-Identifier: MIT
  *
  * 2,000 damaged texts from a fixed seed, each given to every reader of adapters/text in a
- * buffer of its exact size.
+ * buffer of its exact size; as many again of captured outputs, where they are there. What may
+ * be read of a damaged text is held in test_half.c.
  */
+#define _POSIX_C_SOURCE 200809L
+
+#include "captures.h"
 #include "readers.h"
 #include "samples.h"
 
@@ -12,7 +16,9 @@
 #include "../../adapters/text/lscpu.h"
 #include "../../adapters/text/procfs.h"
 
-enum { N_MUTATION = 2000, MAX_TEXT = 1 << 16, MAX_NUMBERS = CPUBIND_MAX_CPUS };
+#include <time.h>
+
+enum { N_MUTATION = 2000, MAX_TEXT = 1 << 16, MAX_NUMBERS = CPUBIND_MAX_CPUS, N_CAPTURE = 256 };
 
 static const char list_text[] = "0-23,48,50,64-127,192-255,1000,65535\n";
 static const char mask_text[] = "ff,00000000,12345678,9abcdef0\n";
@@ -25,9 +31,19 @@ static const char visible_text[] = "0,1,2,5,11,4095";
 static const char env_text[] = "PATH=/bin\nASCEND_RT_VISIBLE_DEVICES=0,1\nRANK=1\n";
 static const char number_text[] = "0x19e5\n";
 
+static const char interrupts_text[] =
+    "           CPU0       CPU1       CPU4       \n"
+    "  9:          0          0          7     GICv3  23 Level     arm-pmu, other pmu\n"
+    " 44:       1024          0          0   ITS-MSI 524288 Edge      trs-mbox-0-0\n"
+    " 45:          0         12          0   ITS-MSI 524289 Edge      sq_send_trigger_irq\n"
+    " 46:          0          0          0   ITS-MSI 524290 Edge      \n"
+    "IPI0:        11         12         13       Rescheduling interrupts\n"
+    "Err:          0\n";
+
 static const sample others[] = {
-    SAMPLE(list_text),  SAMPLE(mask_text),    SAMPLE(status_text), SAMPLE(nodes_text),
-    SAMPLE(lscpu_text), SAMPLE(visible_text), SAMPLE(env_text),    SAMPLE(number_text),
+    SAMPLE(list_text),  SAMPLE(mask_text),   SAMPLE(status_text),
+    SAMPLE(nodes_text), SAMPLE(lscpu_text),  SAMPLE(visible_text),
+    SAMPLE(env_text),   SAMPLE(number_text), SAMPLE(interrupts_text),
 };
 
 /* == damage ================================================================= */
@@ -261,29 +277,92 @@ static void read_tables(const damaged *d)
     end_reading(&r);
 }
 
-static void damaged_texts_do_no_harm(void **state)
+static void read_rows(const damaged *d)
+{
+    reading r;
+
+    if (read_interrupts(&r, d->text, d->len) == CPUBIND_TEXT_OK)
+        for (int32_t i = 0; i < r.n_irq; i++) {
+            cpubind_slice name = {0, 0};
+            int32_t at = 0;
+
+            assert_true(i == 0 || r.irq[i - 1].irq < r.irq[i].irq);
+            check_slice(&r, r.irq[i].names);
+            while (cpubind_interrupts_next_name(r.text, r.irq[i].names, &at, &name))
+                check_slice(&r, name);
+        }
+    end_reading(&r);
+}
+
+/* Every reader reads the text, and all of them together in less than a second. */
+static void read_all(const damaged *d, int32_t cap)
+{
+    struct timespec start, end;
+
+    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start), 0);
+    read_lists(d, cap);
+    read_tables(d);
+    read_pairs(d);
+    read_rows(d);
+    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end), 0);
+    assert_in_range(end.tv_sec - start.tv_sec, 0, 1);
+}
+
+static void damage_and_read(const sample *from, int32_t turn, uint32_t *seed)
 {
     static damaged d;
+
+    assert_in_range(from->len, 0, MAX_TEXT);
+    memcpy(d.text, from->text, (size_t)from->len);
+    d.len = from->len;
+    damage(&d, seed);
+    read_all(&d, turn % 16 == 0 ? MAX_NUMBERS : turn % 8);
+}
+
+static void damaged_texts_do_no_harm(void **state)
+{
     uint32_t seed = 0x2545f491;
 
     (void)state;
     for (int32_t i = 0; i < N_MUTATION; i++) {
         const int32_t pick = i % (LENGTH(samples) + LENGTH(others));
-        const sample *from =
-            pick < LENGTH(samples) ? &samples[pick] : &others[pick - LENGTH(samples)];
 
-        memcpy(d.text, from->text, (size_t)from->len);
-        d.len = from->len;
-        damage(&d, &seed);
-        read_lists(&d, i % 16 == 0 ? MAX_NUMBERS : i % 8);
-        read_tables(&d);
-        read_pairs(&d);
+        damage_and_read(pick < LENGTH(samples) ? &samples[pick]
+                                               : &others[pick - LENGTH(samples)],
+                        i, &seed);
     }
+}
+
+static void damaged_captures_do_no_harm(void **state)
+{
+    static sample capture[N_CAPTURE];
+    DIR *folder = open_captures();
+    const char *file;
+    uint32_t seed = 0x9e3779b9;
+    int32_t n = 0;
+
+    (void)state;
+    if (!folder)
+        skip();
+    while ((file = next_capture(folder)) != NULL) {
+        assert_in_range(n, 0, N_CAPTURE - 1);
+        capture[n].text = read_capture(file, &capture[n].len);
+        n++;
+    }
+    (void)closedir(folder);
+    assert_true(n > 0);
+    for (int32_t i = 0; i < N_MUTATION; i++)
+        damage_and_read(&capture[i % n], i, &seed);
+    for (int32_t i = 0; i < n; i++)
+        free((void *)(uintptr_t)capture[i].text);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(damaged_texts_do_no_harm)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_texts_do_no_harm),
+        cmocka_unit_test(damaged_captures_do_no_harm),
+    };
 
     return cmocka_run_group_tests_name("mutations", tests, NULL, NULL);
 }

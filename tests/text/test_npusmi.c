@@ -996,7 +996,7 @@ static int same_readings(const reading *a, const reading *b)
             !memcmp(u->process, v->process, (size_t)u->n_process * sizeof *u->process));
 }
 
-static int reads_like(reader *read, const reading *r, const char *text, int32_t len)
+static int reads_like(reader_fn *read, const reading *r, const char *text, int32_t len)
 {
     reading other;
     int same;
@@ -1009,7 +1009,7 @@ static int reads_like(reader *read, const reading *r, const char *text, int32_t 
 
 /* Cut at each byte from `from` on, the text is refused, or reads as without the line that was
  * cut, or as with the whole line. */
-static void check_cuts(reader *read, const char *text, int32_t len, int32_t from)
+static void check_cuts(reader_fn *read, const char *text, int32_t len, int32_t from)
 {
     int32_t start = from;
 
