@@ -304,9 +304,9 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_check_disjoint(const cpubin
  *   errors  ERR_ARG, ERR_ORDER; ERR_UNKNOWN (a node that is not in node_id, a slot past
  *           total; fault->device); ERR_SPACE (plan->n_work, plan->n_cpu); ERR_EMPTY (a wanted
  *           device has no home); ERR_TOO_FEW (a wanted device; need, have); ERR_OVERLAP
- *           (REFUSE; or two wanted devices with one slot: fault->cpu is -1); ERR_SPREAD,
- *           ERR_CLUSTERS (cluster; there need and have are CPUs of the node, and any device
- *           with a home counts)
+ *           (REFUSE; or two wanted devices with one slot: fault->cpu is -1); ERR_SPREAD
+ *           (cluster; a wanted device), ERR_CLUSTERS (cluster; need and have are CPUs of the
+ *           node, and any device whose home is on it alone counts)
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
  *   cost    linear in CPUs + nodes + devices + affinity entries; RESOLVE adds the searches
  *           for paths where pools overlap unevenly, each linear in the same
