@@ -319,7 +319,7 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         cli_add(out, "no NUMA nodes are known: all CPUs count as node 0");
         break;
     case CPUBIND_WARNING_NO_MAP:
-        cli_add(out, "there is no npu-smi info -m: ids are taken as logic ids");
+        cli_add(out, "npu-smi info -m gave no answer: ids are taken as logic ids");
         break;
     case CPUBIND_WARNING_UNKNOWN_CHIP:
         cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",

@@ -179,7 +179,9 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
     case CPUBIND_ERR_EMPTY:
         p->problem->need = 0;
         return fail(p, is_cluster ? CPUBIND_PROBLEM_SKIPPED : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
-                    "none of the CPUs near it is allowed");
+                    p->facts->npu[fault->device].affinity_count > 0
+                        ? "none of the CPUs near it is allowed"
+                        : "which CPUs are near it is not known");
     case CPUBIND_ERR_TOO_FEW:
         if (is_slice)
             p->problem->npu = -1;

@@ -44,6 +44,11 @@ typedef enum cpubind_npusmi_refusal {
 cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
                                                    cpubind_slice *out_line);
 
+/* How many cards `npu-smi info -m` could not list: lines "Failed to get chip number of card".
+ * Their chips are missing in the table, which is whole otherwise.
+ *   cost    O(len) */
+int32_t cpubind_npusmi_count_lost(const char *text, int32_t len);
+
 /* == info -m ================================================================ */
 
 typedef struct cpubind_npusmi_chip {
@@ -181,6 +186,8 @@ typedef struct cpubind_npusmi_board {
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
  *           ERR_SYNTAX (also: one of these keys before the first NPU ID or twice in a block,
  *           the same card and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *   cuts    told inside a line; behind one not: what comes later is missing then, the chip (the
+ *           block is read as one of the card) or the address
  *   cost    O(len + blocks^2) */
 cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
                                                cpubind_npusmi_board *board, int32_t cap,
@@ -201,6 +208,7 @@ typedef struct cpubind_npusmi_card {
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count, no card);
  *           ERR_SYNTAX (also: a key twice, a card twice, more cards than the count);
  *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with *out_n
+ *   cuts    told, but for the lines of the last card behind its NPU ID
  *   cost    O(len + cards^2) */
 cpubind_text_status cpubind_npusmi_parse_list(const char *text, int32_t len,
                                               cpubind_npusmi_card *card, int32_t cap,

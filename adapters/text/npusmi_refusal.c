@@ -17,7 +17,7 @@ typedef struct known_text {
         (text), (int32_t)(sizeof(text) - 1), (refusal)                                         \
     }
 
-/*   refusal = one of these at the start of a line, then anything
+/*   refusal = one of these at the start of a line, letters of either case, then anything
  *
  * The first that fits counts: a longer text stands before the start that it shares. NONE is a
  * message about one card of many, printed in front of a table. */
@@ -61,6 +61,8 @@ static const known_text starts[] = {
     KNOWN("Operation not permitted", CPUBIND_NPUSMI_NOT_PERMITTED),
     KNOWN("sudo: a ", CPUBIND_NPUSMI_NOT_PERMITTED),
     KNOWN("Usage: npu-smi", CPUBIND_NPUSMI_USAGE),
+    KNOWN("Segmentation fault", CPUBIND_NPUSMI_NOT_RUN),
+    KNOWN("Aborted (core dumped)", CPUBIND_NPUSMI_NOT_RUN),
 };
 
 /*   not-run = a line with "npu-smi" and one of these in it, in any order; no row of a table
@@ -112,7 +114,7 @@ static int is_not_run(const scan_text *in, scan_run run)
 static cpubind_npusmi_refusal refusal_of(const scan_text *in, scan_run run)
 {
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (scan_starts(in, run, starts[i].text, starts[i].len))
+        if (starts_with_letters(in, run, starts[i].text, starts[i].len))
             return starts[i].refusal;
     return is_not_run(in, run) ? CPUBIND_NPUSMI_NOT_RUN : CPUBIND_NPUSMI_NONE;
 }
@@ -135,6 +137,19 @@ cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len
         return refusal;
     }
     return CPUBIND_NPUSMI_NONE;
+}
+
+int32_t cpubind_npusmi_count_lost(const char *text, int32_t len)
+{
+    const scan_text in = {text, len, NULL};
+    scan_line line = {{0, 0}, 0, 0};
+    int32_t n = 0;
+
+    if (!scan_is_text(text, len))
+        return 0;
+    while (scan_next_line(&in, &line))
+        n += STARTS_WITH_LETTERS(&in, line.run, "Failed to get chip number of card");
+    return n;
 }
 
 /* A text that is no table may be a refusal: then that is what is wrong with it. */

@@ -3,8 +3,9 @@
  *
  * Pure: bytes come through the seam (source.h), memory from the caller's arena. Reads only what
  * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no
- * board when something else tells the CPUs near an NPU. npu-smi info may fail when the NPUs are
- * named: all that it tells then is their PCI addresses.
+ * board when something else tells the CPUs near an NPU. When the NPUs are named, npu-smi info
+ * tells their PCI addresses alone; what it cannot tell is a problem only if nothing else has
+ * the CPUs near an NPU.
  */
 #ifndef CPUBIND_SNAPSHOT_H
 #define CPUBIND_SNAPSHOT_H
@@ -156,7 +157,7 @@ typedef struct cpubind_facts {
  *   in      source, request; an arena of 1 MiB is enough for most hosts
  *   out     *out; what was read before a problem is there as well, for the message
  *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem; NO_MEMORY: try a larger arena
- *   cost    O(bytes read) */
+ *   cost    O(bytes read), and NPUs x rows of npu-smi */
 cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
                                            const cpubind_request *request, cpubind_arena *arena,
                                            cpubind_facts *out, cpubind_problem *problem);

@@ -116,8 +116,24 @@ static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Cards whose chips npu-smi could not list: as many chips each as the largest other card. */
+static void note_lost_cards(reader *r, cpubind_input answer)
+{
+    cpubind_facts *f = r->facts;
+    const int32_t lost = cpubind_npusmi_count_lost(answer.data, answer.len);
+    int32_t n_chip = 0;
+    if (lost == 0)
+        return;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].chip >= n_chip)
+            n_chip = f->npu[i].chip + 1;
+    f->n_unknown += lost * (n_chip < CPUBIND_MAX_DEVICES / lost ? n_chip : 1);
+    warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
+}
+
 static cpubind_problem_code read_map(reader *r, cpubind_input answer)
 {
+    cpubind_problem_code code;
     cpubind_text_fault fault;
     cpubind_npusmi_chip *chip;
     int32_t n = 0;
@@ -136,16 +152,33 @@ static cpubind_problem_code read_map(reader *r, cpubind_input answer)
     if (status != CPUBIND_TEXT_OK)
         return fail_text(r, INPUT_MAP, answer, &fault);
     check_exit(r, answer);
-    return take_chips(r, answer, chip, n);
+    code = take_chips(r, answer, chip, n);
+    if (code == CPUBIND_PROBLEM_NONE)
+        note_lost_cards(r, answer);
+    return code;
+}
+
+/* npu-smi info -m. One that hangs is passed over when all that it would tell is given: the NPUs
+ * and their type. */
+static cpubind_problem_code ask_map(reader *r, cpubind_input *answer)
+{
+    cpubind_problem_code code = ask(r, INPUT_MAP, answer);
+    if (code == CPUBIND_PROBLEM_NONE || !r->request->npu ||
+        r->request->type == CPUBIND_TYPE_AUTO)
+        return code;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
 }
 
 cpubind_problem_code cpubind_priv_read_npus(reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input answer;
-    cpubind_problem_code code = ask(r, INPUT_MAP, &answer);
+    cpubind_problem_code code = ask_map(r, &answer);
     f->type = r->request->type;
-    if (code == CPUBIND_PROBLEM_NONE && is_there(answer))
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (is_there(answer))
         code = read_map(r, answer);
     else
         warn(r, CPUBIND_WARNING_NO_MAP);
@@ -219,6 +252,16 @@ static int is_unsupported(cpubind_input answer)
     }
 }
 
+/* A topology that npu-smi does not give is a problem only if the kernel does not tell either:
+ * cpubind_priv_read_near decides. */
+static cpubind_problem_code put_off(reader *r, cpubind_problem_code code)
+{
+    r->topo_code = code;
+    r->topo_problem = *r->problem;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_priv_read_topo(reader *r)
 {
     cpubind_npusmi_topo topo = {NULL, 0, NULL, 0, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
@@ -226,12 +269,15 @@ cpubind_problem_code cpubind_priv_read_topo(reader *r)
     cpubind_text_status status;
     cpubind_input answer;
     cpubind_problem_code code = ask(r, INPUT_TOPO, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
+    if (code != CPUBIND_PROBLEM_NONE)
+        return put_off(r, code);
+    if (!is_there(answer))
         return code;
     status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
+        return CPUBIND_PROBLEM_NONE;
     if (status == CPUBIND_TEXT_ERR_REFUSED)
-        return is_unsupported(answer) ? CPUBIND_PROBLEM_NONE
-                                      : fail_refusal(r, INPUT_TOPO, answer, &fault);
+        return put_off(r, fail_refusal(r, INPUT_TOPO, answer, &fault));
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return fail_text(r, INPUT_TOPO, answer, &fault);
     topo.row =
@@ -300,7 +346,7 @@ static cpubind_problem_code take_processes(reader *r, cpubind_input answer,
             f->npu[i].is_running = 1;
             found = 1;
         }
-        if (!found)
+        if (!found && f->n_unknown == 0)
             return fail_input(r, INPUT_INFO, answer, info->process[p].name.at,
                               "a process is on a chip that npu-smi info -m does not list");
     }

@@ -134,13 +134,13 @@ static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu
 static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *name,
                                        cpubind_input answer)
 {
-    const int32_t n_chip = chips_of_card(r->facts, npu->card);
+    const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
     cpubind_npusmi_board *board;
     cpubind_text_fault fault;
     int32_t n = 0;
     cpubind_text_status status =
         cpubind_npusmi_parse_board(answer.data, answer.len, NULL, 0, &n, &fault);
-    if (status == CPUBIND_TEXT_ERR_REFUSED)
+    if (status == CPUBIND_TEXT_ERR_REFUSED || status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return fail_text(r, name, answer, &fault);
@@ -218,9 +218,8 @@ static cpubind_problem_code read_addresses(reader *r)
     case CPUBIND_TEXT_OK:
         return read_boards(r);
     case CPUBIND_TEXT_ERR_MISSING: /* no table, or no answer: one that hangs hangs again */
-        return is_there(r->info_answer) || r->info_answer.state == CPUBIND_INPUT_ABSENT
-                   ? read_boards(r)
-                   : CPUBIND_PROBLEM_NONE;
+        code = judge(r, INPUT_INFO, r->info_answer);
+        return code == CPUBIND_PROBLEM_NONE ? read_boards(r) : code;
     case CPUBIND_TEXT_ERR_REFUSED: /* it would refuse each board as well */
         return CPUBIND_PROBLEM_NONE;
     default:
@@ -336,10 +335,13 @@ static int are_same(const cpubind_facts *f, const int32_t *a, int32_t n_a, const
 /* Whether all online CPUs of a list are on node 0, and the host has others. */
 static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 {
-    for (int32_t i = 0; i < n; i++)
+    int32_t n_online = 0;
+    for (int32_t i = 0; i < n; i++) {
         if (f->node_of[cpu[i]] > 0)
             return 0;
-    return f->n_node > 1;
+        n_online += f->node_of[cpu[i]] == 0;
+    }
+    return n_online > 0 && f->n_node > 1;
 }
 
 /* How what the kernel says stands to what npu-smi says of this NPU. */
@@ -365,6 +367,20 @@ static int is_any_taken(const cpubind_facts *f)
         if (f->npu[i].locality == CPUBIND_LOCALITY_TAKEN)
             return 1;
     return 0;
+}
+
+/* Where npu-smi tells of no NPU and the kernel not of all, neither counts: half of the NPUs
+ * cannot be planned by affinity while others are not, and slices serve all of them. A cluster
+ * has nothing to fall back to. */
+static void drop_half_known(cpubind_facts *f)
+{
+    int32_t n_taken = 0;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        n_taken += f->npu[i].locality == CPUBIND_LOCALITY_TAKEN;
+    if (f->has_affinity || f->strategy != CPUBIND_TOPO_AFFINITY || n_taken == f->n_npu)
+        return;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].locality = CPUBIND_LOCALITY_UNKNOWN;
 }
 
 /* The lists of npu-smi, and those of the kernel where it has none, in one array. */
@@ -417,6 +433,19 @@ static void warn_of_locality(reader *r)
     }
 }
 
+/* What the kernel says of one NPU. A damaged file is a problem only if npu-smi says nothing. */
+static cpubind_problem_code read_near(reader *r, cpubind_npu *npu, near_cpus *near)
+{
+    cpubind_problem_code code = read_function(r, &npu->pci, near);
+    if (code == CPUBIND_PROBLEM_NONE) {
+        npu->locality = compare(r->facts, npu, near);
+    } else if (code == CPUBIND_PROBLEM_UNREADABLE && npu->affinity_count > 0) {
+        cpubind_problem_clear(r->problem);
+        code = CPUBIND_PROBLEM_NONE;
+    }
+    return code;
+}
+
 /* The CPUs near each NPU as the kernel has them: taken where npu-smi gives none, and compared
  * where it does. */
 cpubind_problem_code cpubind_priv_read_near(reader *r)
@@ -428,15 +457,18 @@ cpubind_problem_code cpubind_priv_read_near(reader *r)
         return fail_memory(r);
     memset(near, 0, (size_t)f->n_npu * sizeof *near);
     code = f->n_npu > 0 ? read_addresses(r) : CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++) {
-        if (f->npu[i].pci.domain < 0)
-            continue;
-        code = read_function(r, &f->npu[i].pci, &near[i]);
-        if (code == CPUBIND_PROBLEM_NONE)
-            f->npu[i].locality = compare(f, &f->npu[i], &near[i]);
-    }
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = join_lists(r, near);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++)
+        if (f->npu[i].pci.domain >= 0)
+            code = read_near(r, &f->npu[i], &near[i]);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    drop_half_known(f);
+    code = join_lists(r, near);
     warn_of_locality(r);
-    return code;
+    if (code != CPUBIND_PROBLEM_NONE || r->topo_code == CPUBIND_PROBLEM_NONE)
+        return code;
+    if (f->n_npu > 0 && !is_any_without_affinity(f))
+        return CPUBIND_PROBLEM_NONE;
+    *r->problem = r->topo_problem;
+    return r->topo_code;
 }

@@ -30,6 +30,9 @@ typedef struct reader {
     cpubind_text_status info_status; /* not OK without an answer */
     cpubind_text_fault info_fault;
     cpubind_npusmi_info info;
+    /* What is wrong with npu-smi info -t topo, as long as the kernel may tell the same: */
+    cpubind_problem_code topo_code;
+    cpubind_problem topo_problem;
 } reader;
 
 /* == The steps ============================================================== */

@@ -547,14 +547,6 @@ static void expect_locality(const attempt *a, cpubind_locality first, cpubind_lo
                      first == CPUBIND_LOCALITY_NO_NODE || second == CPUBIND_LOCALITY_NO_NODE);
 }
 
-/* NPU 1 is nowhere: it gets no plan while the other one has a home. */
-static void expect_second_unknown(const attempt *a)
-{
-    assert_int_equal(a->code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
-    assert_int_equal(a->problem.npu, 1);
-    expect_locality(a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_UNKNOWN);
-}
-
 /* NPU 0 has 8-15 and NPU 1 has 0-7, as npu-smi of small_a2 has them. */
 static void expect_plan_of_small_a2(const attempt *a)
 {
@@ -573,6 +565,14 @@ static void expect_slices(const attempt *a)
     assert_true(has_warning(a, CPUBIND_WARNING_NO_AFFINITY));
     expect_run(a, 0, 0, 7);
     expect_run(a, 1, 8, 15);
+}
+
+/* NPU 1 is nowhere: then what is known of the other one does not count either. */
+static void expect_second_unknown(const attempt *a)
+{
+    assert_int_equal(a->facts.npu[0].pci.bus, 0xc1);
+    assert_int_equal(a->facts.npu[1].pci.domain, -1);
+    expect_slices(a);
 }
 
 static void affinity_is_the_kernels_where_npu_smi_has_none(void **state)
@@ -730,7 +730,8 @@ static void no_node_is_no_affinity(void **state)
     drop(&a);
 }
 
-static void one_npu_on_no_node_does_not_spoil_the_others(void **state)
+/* Whoever asks: the NPU whose CPUs the kernel knows gets a slice as well. */
+static void one_npu_on_no_node_leaves_all_of_them_to_slices(void **state)
 {
     static const int32_t one = 1;
     memory_host h = kernel_a2();
@@ -738,17 +739,15 @@ static void one_npu_on_no_node_does_not_spoil_the_others(void **state)
     attempt a;
     (void)state;
     set(&h, PCI_4 "numa_node", "-1\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    drop(&a);
     request.npu = &one;
     request.n_npu = 1;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_TAKEN);
-    expect_run(&a, 0, 0, 15); /* NPU 4 is no candidate: node 1 extends the home of NPU 6 */
-    drop(&a);
-    request.npu = NULL;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
-    assert_int_equal(a.problem.npu, 0);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_run(&a, 0, 8, 15);
     drop(&a);
 }
 
@@ -865,8 +864,7 @@ static void a_bus_id_that_is_not_there_is_asked_of_the_board(void **state)
     a = try(&h, &request);
     assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_4 " "));
     assert_null(strstr(h.seen, "board-i6"));
-    assert_int_equal(a.facts.npu[0].locality, CPUBIND_LOCALITY_UNKNOWN);
-    assert_int_equal(a.facts.npu[1].locality, CPUBIND_LOCALITY_TAKEN);
+    expect_slices(&a);
     drop(&a);
     set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
     a = try(&h, &request);
@@ -1070,17 +1068,20 @@ static void a_damaged_file_of_the_function_has_its_place(void **state)
         {PCI_6 "local_cpulist", "0,65536\n", 2}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memory_host hosts[] = {kernel_a2(), both_a2()};
-        for (size_t k = 0; k < 2; k++) {
-            cpubind_request request = ask_nothing();
-            attempt a;
-            set(&hosts[k], cases[i].name, cases[i].text);
-            a = try(&hosts[k], &request);
-            assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-            assert_string_equal(a.problem.input, cases[i].name);
-            assert_int_equal(a.problem.offset, cases[i].offset);
-            drop(&a);
-        }
+        memory_host h = kernel_a2();
+        cpubind_request request = ask_nothing();
+        attempt a;
+        set(&h, cases[i].name, cases[i].text);
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, cases[i].name);
+        assert_int_equal(a.problem.offset, cases[i].offset);
+        drop(&a);
+        h = both_a2(); /* it would serve a comparison alone */
+        set(&h, cases[i].name, cases[i].text);
+        a = try(&h, &request);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
     }
 }
 
@@ -1327,21 +1328,110 @@ static void an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards(void **stat
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
     cpubind_request request;
+    memory_host h = board_a2(&request);
     attempt a;
     (void)state;
-    for (size_t i = 0; i <= sizeof states / sizeof *states; i++) {
-        memory_host h = board_a2(&request);
-        if (i < sizeof states / sizeof *states) {
-            h.failing = INFO;
-            h.state = states[i];
-        } else {
-            set(&h, INFO, "dcmi module initialize failed. ret is -8005\n");
-        }
+    set(&h, INFO, "dcmi module initialize failed. ret is -8005\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+    /* Another process may have its answer, and another plan: no slices for want of it. */
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        h = board_a2(&request);
+        h.failing = INFO;
+        h.state = states[i];
         a = try(&h, &request);
-        expect_slices(&a);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, INFO);
         assert_null(strstr(h.seen, "board"));
         drop(&a);
     }
+}
+
+/* What npu-smi info -t topo does not give, the kernel may: only then is it no problem. */
+static void a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells(void **state)
+{
+    static const char *const refusals[] = {
+        "This command can be executed only by the root user.\n",
+        "dcmi module initialize failed. ret is -8005\n", "Segmentation fault\n"};
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
+                                                 CPUBIND_INPUT_TOO_LONG};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        if (i < 3) {
+            set(&h, "cmd/npu-smi-info-t-topo.txt", refusals[i]);
+        } else {
+            h.failing = "cmd/npu-smi-info-t-topo.txt";
+            h.state = states[i - 3];
+        }
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+        set(&h, PCI_4 "numa_node", "-1\n");
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, "cmd/npu-smi-info-t-topo.txt");
+        drop(&a);
+    }
+}
+
+/* Cards that are not listed have slices all the same. */
+static void a_card_that_cannot_be_listed_keeps_its_slices(void **state)
+{
+    static const int32_t last = 5;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "Failed to get chip number of card1.\n"
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t0        0         0               0             Ascend910\n"
+        "\t0        1         1               1             Ascend910\n"
+        "\t1        0         -               -             Mcu\n"
+        "\t2        0         4               4             Ascend910\n"
+        "\t2        1         5               5             Ascend910\n");
+    request.npu = &last;
+    request.n_npu = 1;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_GLOBAL_SLICE;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS); /* 24 CPUs for 6, and roles of 5 */
+    assert_int_equal(a.facts.n_unknown, 2);
+    assert_true((a.facts.warnings >> CPUBIND_WARNING_UNKNOWN_CHIP & 1u) != 0);
+    assert_int_equal(a.problem.have, 4);
+    drop(&a);
+}
+
+/* One that hangs tells nothing that is not given: the NPUs and their type. */
+static void a_map_that_hangs_is_passed_over_when_npus_and_type_are_given(void **state)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    h.failing = "cmd/npu-smi-info-m.txt";
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_GLOBAL_SLICE;
+    request.npu = both;
+    request.n_npu = 2;
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+    request.type = CPUBIND_TYPE_A2;
+    take_away(&h, "cmd/npu-smi-info-t-topo.txt");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_MAP));
+    expect_run(&a, 0, 0, 7);
+    expect_run(&a, 1, 8, 15);
+    drop(&a);
 }
 
 /* == What is not read ======================================================= */
@@ -1536,7 +1626,7 @@ int main(void)
         cmocka_unit_test(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node),
         cmocka_unit_test(on_one_node_there_is_nothing_to_doubt),
         cmocka_unit_test(no_node_is_no_affinity),
-        cmocka_unit_test(one_npu_on_no_node_does_not_spoil_the_others),
+        cmocka_unit_test(one_npu_on_no_node_leaves_all_of_them_to_slices),
         cmocka_unit_test(a_node_without_a_list_has_the_cpus_of_the_node),
         cmocka_unit_test(a_node_says_nothing_when_no_nodes_are_known),
         cmocka_unit_test(a_list_without_a_node_is_enough),
@@ -1567,6 +1657,9 @@ int main(void)
         cmocka_unit_test(npu_smi_info_is_not_asked_about_npus_without_a_card),
         cmocka_unit_test(a_chip_that_npu_smi_cannot_query_is_left_out_and_said),
         cmocka_unit_test(a_huge_logic_id_is_not_visible_and_no_fault),
+        cmocka_unit_test(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells),
+        cmocka_unit_test(a_card_that_cannot_be_listed_keeps_its_slices),
+        cmocka_unit_test(a_map_that_hangs_is_passed_over_when_npus_and_type_are_given),
         cmocka_unit_test(every_input_that_fails_is_named),
         cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
         cmocka_unit_test(an_arena_that_is_too_small_for_what_is_near_is_said_so),

@@ -15,6 +15,10 @@
 #define PROCESS_HEADER                                                                         \
     "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
 
+#define BOARD(card, chip, bus)                                                                 \
+    "\tNPU ID                         : " card "\n\tChip ID                        : " chip    \
+    "\n\tPCIe Bus Info                  : " bus "\n"
+
 static cpubind_text_fault fault;
 
 static int32_t length(const char *text)
@@ -116,11 +120,14 @@ static void trap_02_boards_are_asked_for_by_card_and_chip(void **state)
                       "\t1        1         1               3             Ascend910\n"
                       "\t6        0         2               12            Ascend910\n"
                       "\t6        1         3               13            Ascend910\n");
-    set(&h, "cmd/npu-smi-info-t-board-i6-c1.txt",
-        "\tNPU ID                         : 6\n"
-        "\tChip ID                        : 1\n"
-        "\tPCIe Bus Info                  : 0000:9F:00.0\n");
+    set(&h, "cmd/npu-smi-info-t-board-i6-c1.txt", BOARD("6", "1", "0000:9F:00.0"));
+    set(&h, "cmd/npu-smi-info-t-board-i6-c0.txt", BOARD("6", "0", "0000:9D:00.0"));
+    set(&h, "cmd/npu-smi-info-t-board-i1-c1.txt", BOARD("1", "1", "0000:0B:00.0"));
+    set(&h, "cmd/npu-smi-info-t-board-i1-c0.txt", BOARD("1", "0", "0000:09:00.0"));
     set(&h, "sys/bus/pci/devices/0000:9f:00.0/numa_node", "2\n");
+    set(&h, "sys/bus/pci/devices/0000:9d:00.0/numa_node", "2\n");
+    set(&h, "sys/bus/pci/devices/0000:0b:00.0/numa_node", "0\n");
+    set(&h, "sys/bus/pci/devices/0000:09:00.0/numa_node", "0\n");
     request.npu = all;
     request.n_npu = LENGTH(all);
     request.is_auto_strategy = 0;
@@ -157,7 +164,8 @@ static void trap_03_the_header_of_the_map_is_found_by_its_words(void **state)
     expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
-/* The same text with exit code 0 and with another one: what counts is the text. */
+/* The same text with exit code 0 and with another one: what counts is the text. A good answer
+ * with another code is taken, and that is said. */
 static void trap_04_an_exit_code_of_0_is_no_answer(void **state)
 {
     static const char broken[] = "dcmi module initialize failed. ret is -8005\n";
@@ -175,6 +183,12 @@ static void trap_04_an_exit_code_of_0_is_no_answer(void **state)
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
+    drop(&a);
+    h = cards_4_and_6();
+    h.exits_1 = "cmd/npu-smi-info-t-topo.txt";
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
     drop(&a);
     set(&h, "cmd/npu-smi-info-m.txt", broken);
     h.exits_1 = NULL;
@@ -401,7 +415,7 @@ static void trap_12_widths_and_rules_differ_between_versions(void **state)
 }
 
 /* A list that the runtime refuses leaves no device; it does not leave all. */
-static void trap_13_visible_devices_are_logic_ids_and_npusmi_ignores_them(void **state)
+static void trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them(void **state)
 {
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
@@ -507,7 +521,8 @@ static void trap_18_a_warning_may_follow_and_a_process_table_may_be_missing(void
     drop(&a);
 }
 
-/* One that hangs is named; with the NPUs and the type given, /sys is enough for a plan. */
+/* One that hangs is named. What it would have told of affinity, /sys tells; and with the NPUs
+ * and the type given, /sys and the census are enough for slices. */
 static void trap_19_npusmi_may_hang_and_sys_remains(void **state)
 {
     static const int32_t both[] = {0, 1};
@@ -522,17 +537,23 @@ static void trap_19_npusmi_may_hang_and_sys_remains(void **state)
     assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
     assert_string_equal(a.problem.input, "cmd/npu-smi-info-t-topo.txt");
     drop(&a);
-    h = four_nodes();
-    set(&h, "sys/bus/pci/devices/", "0000:01:00.0\n0000:81:00.0\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x19e5\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/device", "0xd803\n");
-    set(&h, "sys/bus/pci/devices/0000:81:00.0/vendor", "0x19e5\n");
-    set(&h, "sys/bus/pci/devices/0000:81:00.0/device", "0xd803\n");
-    request.npu = both;
-    request.n_npu = 2;
+    set(&h, "cmd/npu-smi-info-t-board-i4-c0.txt", BOARD("4", "0", "0000:81:00.0"));
+    set(&h, "cmd/npu-smi-info-t-board-i6-c0.txt", BOARD("6", "0", "0000:01:00.0"));
+    set(&h, "sys/bus/pci/devices/0000:81:00.0/numa_node", "3\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.type, CPUBIND_TYPE_A3);
+    assert_true(has_warning(&a, CPUBIND_WARNING_PCI_AFFINITY));
+    assert_int_equal(a.facts.affinity[a.facts.npu[0].affinity_first], 24);
+    drop(&a);
+    h = four_nodes();
+    h.failing = "cmd/npu-smi-info-m.txt";
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    request.npu = both;
+    request.n_npu = 2;
+    request.type = CPUBIND_TYPE_A3;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     expect_run(&a, 0, 0, 15);
     expect_run(&a, 1, 16, 31);
     drop(&a);
@@ -553,7 +574,7 @@ int main(void)
         cmocka_unit_test(trap_10_eight_processes_of_a_chip_are_all_that_is_shown),
         cmocka_unit_test(trap_11_rows_have_not_always_the_same_fields),
         cmocka_unit_test(trap_12_widths_and_rules_differ_between_versions),
-        cmocka_unit_test(trap_13_visible_devices_are_logic_ids_and_npusmi_ignores_them),
+        cmocka_unit_test(trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them),
         cmocka_unit_test(trap_14_names_of_threads_are_cut_at_15_bytes),
         cmocka_unit_test(trap_15_single_cpus_count_and_ranges_do_not_run_backwards),
         cmocka_unit_test(trap_16_the_words_of_links_mean_nothing),
