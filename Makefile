@@ -29,7 +29,7 @@ FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 SCRIPTS    = tests/packaging/packaging.sh tests/sqlite/pack.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
-             tests/checks/readme.sh tests/checks/lint.sh tests/checks/arm64.sh
+             tests/checks/readme.sh tests/checks/fuzz.sh tests/checks/lint.sh tests/checks/arm64.sh
 
 .PHONY: all help run check bench fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-bench deps-fuzz deps-fixtures tests arm64-tests fuzz-targets fuzz-replays lib
@@ -75,7 +75,7 @@ fixtures: deps-fixtures ## the fixture hosts as one database, BUILD/fixtures.db
 	@fixtures/pack.sh fixtures/hosts $(BUILD)/fixtures.db
 
 # Beside include/cpubind.h the headers of adapters/ keep their places to one another.
-install: $(BUILD)/cpubind $(BUILD)/libcpubind_text.a ## into DESTDIR/PREFIX: command, headers, readers, hosts
+install: $(BUILD)/cpubind $(BUILD)/libcpubind_text.a ## command, headers, readers, fixture hosts
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -d $(DESTDIR)$(PREFIX)/include/cpubind/text
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
@@ -86,7 +86,7 @@ install: $(BUILD)/cpubind $(BUILD)/libcpubind_text.a ## into DESTDIR/PREFIX: com
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	cp -R fixtures/hosts $(DESTDIR)$(PREFIX)/share/cpubind/
 
-lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a ## the core as a shared library, the readers as a static one
+lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a ## the core shared, the readers static
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)

@@ -6,9 +6,11 @@
  * this one.
  *
  * USE
- *   #include "adapters/text/cpubind_text.h"      compile the .c files beside it as well, or
+ *   #include "adapters/text/cpubind_text.h"      compile with it, from the same folder,
+ *     cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c procfs.c text.c        or
  *   #include <cpubind/text/cpubind_text.h>       link -lcpubind_text (make install)
- *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset.
+ *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
+ *   strlen.
  *
  * EVERY READER
  *   takes    (pointer, length); the text needs no NUL at its end and is not changed
@@ -26,7 +28,7 @@
  *
  * THE READERS                                                          grammar
  *   cpulist.h      "0-3,8"                             parse, format   cpulist.h
- *   cpumask.h      "0000000f,ffffffff"                 parse           cpumask.h
+ *   cpumask.h      "0000000f,ffffffff"                 parse, format   cpumask.h
  *   procfs.h       /proc/<pid>/status, numbers of /sys, environment,
  *                  ASCEND_RT_VISIBLE_DEVICES, names of threads         procfs.h
  *   interrupts.h   /proc/interrupts                                    interrupts.c

@@ -69,9 +69,21 @@ static int32_t find_key(const scan_text *in, scan_run name)
     return N_KEY;
 }
 
+/* A value with a TAB or another control character in it is two lines without the line feed
+ * between them. */
+static cpubind_text_status check_value(const scan_text *in, scan_run value)
+{
+    for (int32_t i = value.at; i < value.end; i++)
+        if ((unsigned char)in->text[i] < ' ')
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
+                             "a value holds a control character");
+    return CPUBIND_TEXT_OK;
+}
+
 /*   line   = pair / more / noise
  *   pair   = name *blank ":" *blank [ value ]    the first ":" ends the name
  *   more   = ":" [ value ]                       goes on with the value of the line before
+ *   value  = no control character
  *   noise  = a line without ":"
  *
  * There is no rule for how a name must look: one that is not in the table is left out, whether
@@ -95,6 +107,9 @@ static int next_pair(const scan_text *in, pair *p, cpubind_text_status *status)
             p->name = scan_trim(in, before);
             p->value = scan_trim(in, behind);
             p->key = find_key(in, p->name);
+            *status = check_value(in, p->value);
+            if (*status != CPUBIND_TEXT_OK)
+                return 0;
             if (p->line.ended || !scan_is_empty(p->value))
                 return 1;
         }
@@ -138,6 +153,7 @@ static cpubind_text_status read_pci_id(const scan_text *in, scan_run value, int3
     *id = -1;
     if (SCAN_IS(in, value, "NA"))
         return CPUBIND_TEXT_OK;
+    /* A "0" may be the start of "0x": at its end, where end_value takes it for a cut. */
     if (!STARTS_WITH_LETTERS(in, value, "0x"))
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, value.at + (SCAN_IS(in, value, "0") != 0),
                          "an id does not start with 0x");

@@ -19,6 +19,21 @@ static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal r
         CHECK(refusal == CPUBIND_NPUSMI_NONE);
 }
 
+/* The cards that could not be listed: those of the two halves of a text are all of them, where
+ * the first half ends a line. */
+static void check_lost(const char *text, int32_t len)
+{
+    const int32_t n = cpubind_npusmi_count_lost(text, len);
+    int32_t half = len / 2;
+    CHECK(n >= 0 && n <= len / 32);
+    while (half > 0 && text[half - 1] != '\n')
+        half--;
+    CHECK(cpubind_npusmi_count_lost(text, half) +
+              cpubind_npusmi_count_lost(text + half, len - half) ==
+          n);
+    CHECK(cpubind_npusmi_count_lost(text, -1) == 0);
+}
+
 static void check_text(const char *text, int32_t len)
 {
     cpubind_slice line = {-7, -7}, none = {-7, -7};
@@ -36,6 +51,7 @@ static void check_text(const char *text, int32_t len)
         CHECK(cpubind_npusmi_find_refusal(text, line.at, NULL) == CPUBIND_NPUSMI_NONE);
     }
     check_reader(text, len, refusal, line);
+    check_lost(text, len);
     CHECK(cpubind_npusmi_find_refusal(NULL, 1, NULL) == CPUBIND_NPUSMI_NONE);
     CHECK(cpubind_npusmi_find_refusal(text, -1, NULL) == CPUBIND_NPUSMI_NONE);
 }

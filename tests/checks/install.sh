@@ -24,6 +24,13 @@ use_readers() { # compiler, standard
         "$out/readers"
 }
 
+# The same with the files that cpubind_text.h names, and nothing of the project beside them.
+compile_readers() {
+    (cd adapters/text && cc -std=c11 -I "$stage_include" ../../tests/packaging/readers.c \
+        cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c procfs.c text.c -o "$readers") &&
+        "$readers"
+}
+
 only_below_stage() {
     [ -x "$stage/usr/bin/cpubind" ] && [ -d "$stage/usr/share/cpubind/hosts/a2-192cpu-8npu" ] &&
         [ "$(find "$stage" -mindepth 1 -maxdepth 1)" = "$stage/usr" ]
@@ -34,6 +41,9 @@ check "make install DESTDIR= PREFIX=" \
     make -s BUILD="$BUILD" DESTDIR="$stage" PREFIX=/usr install
 check "everything is below DESTDIR/PREFIX" only_below_stage
 check "the installed header compiles" use_header
+stage_include=$(cd "$stage" && pwd)/usr/include
+readers=$(cd "$out" && pwd)/readers
+check "the files that cpubind_text.h names are all that it needs" compile_readers
 check "the installed readers link into a C program" use_readers cc -std=c11
 check "the installed readers link into a C++ program" use_readers c++ -std=c++11 -x c++
 check "the installed command finds its fixtures" \

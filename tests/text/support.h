@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -21,6 +22,15 @@
 
 /* "fault before", so that a fault that was not written is seen. */
 static const cpubind_text_fault no_fault = {-1, NULL};
+
+/* What takes longer on one text is a hang. */
+#define HANG_SECONDS 1.0
+
+/* The time that this process has computed. */
+static inline double cpu_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
 
 /* The whole file as an allocation of its exact size, or NULL. */
 static inline char *read_file(const char *path, int32_t *len)
