@@ -254,6 +254,8 @@ static void other_boards_are_refused_where_they_go_wrong(void **state)
         {NPU "PCI Vendor ID:0x019e5\n", CPUBIND_TEXT_ERR_SYNTAX, 30},
         {NPU "PCI Vendor ID:0x19eg\n", CPUBIND_TEXT_ERR_SYNTAX, 28},
         {NPU "Device ID:0x\n", CPUBIND_TEXT_ERR_SYNTAX, 21},
+        {NPU "Chip Name:910B3 \tPCIe Bus Info:0000:c1:00.0\n", CPUBIND_TEXT_ERR_SYNTAX, 25},
+        {NPU "Chip Version:V1\x01\n", CPUBIND_TEXT_ERR_SYNTAX, 24},
         {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
         {NPU "Failed to query \"board\" info.\n" NPU, CPUBIND_TEXT_ERR_REFUSED, 9},
     };

@@ -149,6 +149,9 @@ static void a_command_that_did_not_run_is_told_apart(void **state)
         {"bash: npu-smi: command not found\n", CPUBIND_NPUSMI_NOT_RUN},
         {"zsh: command not found: npu-smi\n", CPUBIND_NPUSMI_NOT_RUN},
         {"sh: 1: npu-smi: not found\n", CPUBIND_NPUSMI_NOT_RUN},
+        {"Segmentation fault (core dumped)\n", CPUBIND_NPUSMI_NOT_RUN},
+        {"Aborted (core dumped)\n", CPUBIND_NPUSMI_NOT_RUN},
+        {"Aborted by the user\n", CPUBIND_NPUSMI_NONE},
         {"sudo: npu-smi: command not found\n", CPUBIND_NPUSMI_NOT_RUN},
         {"timeout: failed to run command 'npu-smi': No such file or directory\n",
          CPUBIND_NPUSMI_NOT_RUN},
@@ -178,6 +181,34 @@ static void a_command_that_did_not_run_is_told_apart(void **state)
 }
 
 /* A name of a process or of a chip, a key: words of a table are no refusal. */
+/* Versions differ in it: "Invalid card id.", "Invalid Card ID." */
+static void the_case_of_letters_does_not_matter(void **state)
+{
+    static const known_case cases[] = {
+        {"Invalid Card ID.\n", CPUBIND_NPUSMI_PARAMETER},
+        {"DCMI module initialize failed. ret is -8005\n", CPUBIND_NPUSMI_DRIVER},
+        {"usage: npu-smi info\n", CPUBIND_NPUSMI_USAGE},
+    };
+
+    (void)state;
+    check_known(cases, LENGTH(cases));
+}
+
+static void lost_cards_are_counted(void **state)
+{
+    static const char text[] = "Failed to get chip number of card1.\n"
+                               "\tFailed to get chip number of card 12.\r\n"
+                               "No: Failed to get chip number of card3.\n"
+                               "Failed to get chip number\n"
+                               "Failed to get chip number of card";
+
+    (void)state;
+    assert_int_equal(cpubind_npusmi_count_lost(text, (int32_t)sizeof text - 1), 3);
+    assert_int_equal(cpubind_npusmi_count_lost(text, (int32_t)sizeof text - 2), 2);
+    assert_int_equal(cpubind_npusmi_count_lost("", 0), 0);
+    assert_int_equal(cpubind_npusmi_count_lost(NULL, 1), 0);
+}
+
 static void words_of_a_table_are_no_refusal(void **state)
 {
     static const known_case cases[] = {
@@ -298,6 +329,8 @@ int main(void)
         cmocka_unit_test(words_of_a_table_are_no_refusal),
         cmocka_unit_test(the_first_refusal_is_the_line_that_counts),
         cmocka_unit_test(a_refusal_beside_a_whole_table_is_noise),
+        cmocka_unit_test(the_case_of_letters_does_not_matter),
+        cmocka_unit_test(lost_cards_are_counted),
         cmocka_unit_test(a_cut_table_is_cut_whatever_was_said_of_one_card),
         cmocka_unit_test(every_reader_knows_a_command_that_did_not_run),
     };
