@@ -335,9 +335,8 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                 (int)facts->visible_len, facts->visible);
         break;
     case CPUBIND_WARNING_NO_AFFINITY:
-        cli_add(out,
-                "no affinity is known (npu-smi info -t topo, numa_node of the PCI function): "
-                "global_slice is used instead");
+        cli_add(out, "affinity is not known of every NPU (npu-smi info -t topo, numa_node of "
+                     "the PCI function): global_slice is used instead");
         break;
     case CPUBIND_WARNING_PCI_AFFINITY:
     case CPUBIND_WARNING_AFFINITY_DIFFERS:

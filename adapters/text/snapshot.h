@@ -59,7 +59,7 @@ typedef struct cpubind_problem {
     X(UNKNOWN_CHIP, "unknown_chip") /* chips that npu-smi cannot query are left out */         \
     X(EXIT_CODE, "exit_code")       /* npu-smi answered and did not exit with 0 */             \
     X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
-    X(NO_AFFINITY, "no_affinity")   /* no affinity is known: global_slice instead */           \
+    X(NO_AFFINITY, "no_affinity")   /* affinity is not known of all: global_slice instead */   \
     X(PCI_AFFINITY, "pci_affinity") /* affinity is the kernel's, npu-smi gives none */         \
     X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree about it */     \
     X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi says node 0, the kernel no node */      \
