@@ -17,6 +17,9 @@
 enum { CPUBIND_N_COMMANDS = 0 CPUBIND_COMMAND_LIST(CPUBIND_X) };
 #undef CPUBIND_X
 
+/* The place of `npu-smi info -t board` among the commands: behind them. */
+enum { CPUBIND_BOARD = CPUBIND_N_COMMANDS };
+
 /* Fetches an input for the first time: PRESENT with its content in host->bytes, which is empty
  * before, or another state. */
 typedef cpubind_input cpubind_fetch(cpubind_linux_host *host, const char *name);
@@ -28,9 +31,9 @@ struct cpubind_linux_host {
     cpubind_answers files, folders; /* what read and list have answered */
     cpubind_bytes bytes;            /* the content that is being fetched */
     /* The live host alone: */
-    int32_t limit_ms;                   /* for each command */
-    pid_t unreaped[CPUBIND_N_COMMANDS]; /* children that outlived SIGKILL, else 0 */
-    pid_t unreaped_board;               /* the same, of `npu-smi info -t board` */
+    int32_t limit_ms; /* for each command */
+    /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
+    pid_t unreaped[CPUBIND_N_COMMANDS + 1];
 };
 
 /* A host of folder `dir`, with its functions still to be set. As cpubind_linux_open_folder. */

@@ -102,10 +102,10 @@ static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubi
         "npu-smi",    "info", "-t", "board", "-i", card_id.text, chip.len > 0 ? "-c" : NULL,
         chip_id.text, NULL};
     cpubind_command run = {.argv = argv};
-    if (host->unreaped_board)
+    if (host->unreaped[CPUBIND_BOARD])
         return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
     cpubind_commands_run(&run, 1, host->limit_ms, host->sys);
-    host->unreaped_board = run.pid;
+    host->unreaped[CPUBIND_BOARD] = run.pid;
     cpubind_bytes_free(&host->bytes);
     host->bytes = run.bytes;
     return run.input;

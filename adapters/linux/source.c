@@ -93,11 +93,9 @@ void cpubind_linux_close(cpubind_linux_host *host)
 {
     if (!host)
         return;
-    for (int i = 0; i < CPUBIND_N_COMMANDS; i++)
+    for (int i = 0; i <= CPUBIND_BOARD; i++)
         if (host->unreaped[i])
             cpubind_command_reap(host->unreaped[i], host->sys);
-    if (host->unreaped_board)
-        cpubind_command_reap(host->unreaped_board, host->sys);
     host->sys->close(host->tree.fd);
     cpubind_answers_free(&host->files);
     cpubind_answers_free(&host->folders);

@@ -73,10 +73,11 @@ static int32_t find_key(const scan_text *in, scan_run name)
  * between them. */
 static cpubind_text_status check_value(const scan_text *in, scan_run value)
 {
-    for (int32_t i = value.at; i < value.end; i++)
-        if ((unsigned char)in->text[i] < ' ')
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
-                             "a value holds a control character");
+    const int32_t control = scan_find_control(in, value);
+
+    if (control < value.end)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, control,
+                         "a value holds a control character");
     return CPUBIND_TEXT_OK;
 }
 

@@ -90,12 +90,13 @@ enum { NAME_LEN_MAX = 64 };
 
 static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
 {
+    const int32_t control = scan_find_control(in, name);
+
     if (name.end - name.at > NAME_LEN_MAX)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is too long");
-    for (int32_t i = name.at; i < name.end; i++)
-        if ((unsigned char)in->text[i] < ' ')
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
-                             "a name holds a control character");
+    if (control < name.end)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, control,
+                         "a name holds a control character");
     return CPUBIND_TEXT_OK;
 }
 

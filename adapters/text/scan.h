@@ -113,6 +113,14 @@ static inline scan_run scan_trim(const scan_text *in, scan_run run)
     return run;
 }
 
+/* The first control character of a run, TAB among them; its end when there is none. */
+static inline int32_t scan_find_control(const scan_text *in, scan_run run)
+{
+    while (run.at < run.end && (unsigned char)in->text[run.at] >= ' ')
+        run.at++;
+    return run.at;
+}
+
 static inline cpubind_slice scan_slice(scan_run run)
 {
     const cpubind_slice slice = {run.at, run.end - run.at};

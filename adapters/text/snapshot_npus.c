@@ -353,19 +353,10 @@ static cpubind_problem_code take_processes(reader *r, cpubind_input answer,
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* npu-smi info, asked for and read once: r->info. That it could not be read is no problem
- * yet, for not everybody needs it. */
-cpubind_problem_code cpubind_priv_read_info(reader *r)
+static cpubind_problem_code parse_info(reader *r)
 {
+    const cpubind_input *answer = &r->info_answer;
     cpubind_npusmi_info *info = &r->info;
-    cpubind_input *answer = &r->info_answer;
-    if (r->is_info_asked)
-        return CPUBIND_PROBLEM_NONE;
-    r->is_info_asked = 1;
-    *answer = r->source->read(r->source->ctx, INPUT_INFO);
-    r->info_status = CPUBIND_TEXT_ERR_MISSING;
-    if (!is_there(*answer))
-        return CPUBIND_PROBLEM_NONE;
     r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
     if (r->info_status != CPUBIND_TEXT_ERR_SPACE)
         return CPUBIND_PROBLEM_NONE;
@@ -381,6 +372,23 @@ cpubind_problem_code cpubind_priv_read_info(reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* npu-smi info, asked for and read once: r->info. That it could not be read is no problem
+ * yet, for not everybody needs it. */
+cpubind_problem_code cpubind_priv_read_info(reader *r)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (r->is_info_asked)
+        return code;
+    r->is_info_asked = 1;
+    r->info_answer = r->source->read(r->source->ctx, INPUT_INFO);
+    r->info_status = CPUBIND_TEXT_ERR_MISSING;
+    if (is_there(r->info_answer))
+        code = parse_info(r);
+    if (r->info_status == CPUBIND_TEXT_OK)
+        check_exit(r, r->info_answer);
+    return code;
+}
+
 static cpubind_problem_code read_processes(reader *r)
 {
     cpubind_problem_code code = cpubind_priv_read_info(r);
@@ -392,7 +400,6 @@ static cpubind_problem_code read_processes(reader *r)
         return fail_refusal(r, INPUT_INFO, r->info_answer, &r->info_fault);
     if (r->info_status != CPUBIND_TEXT_OK)
         return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
-    check_exit(r, r->info_answer);
     r->facts->has_processes = r->info.has_process_table;
     return take_processes(r, r->info_answer, &r->info);
 }

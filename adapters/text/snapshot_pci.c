@@ -208,10 +208,8 @@ static cpubind_problem_code read_addresses(reader *r)
     cpubind_problem_code code = cpubind_priv_read_info(r);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (r->info_status == CPUBIND_TEXT_OK) {
-        check_exit(r, r->info_answer);
+    if (r->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
-    }
     if (!is_needed)
         return CPUBIND_PROBLEM_NONE;
     switch (r->info_status) {
@@ -361,12 +359,12 @@ static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
                                                    : CPUBIND_LOCALITY_DIFFERS;
 }
 
-static int is_any_taken(const cpubind_facts *f)
+static int32_t count_with(const cpubind_facts *f, cpubind_locality locality)
 {
+    int32_t n = 0;
     for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].locality == CPUBIND_LOCALITY_TAKEN)
-            return 1;
-    return 0;
+        n += f->npu[i].locality == locality;
+    return n;
 }
 
 /* Where npu-smi tells of no NPU and the kernel not of all, neither counts: half of the NPUs
@@ -374,10 +372,8 @@ static int is_any_taken(const cpubind_facts *f)
  * has nothing to fall back to. */
 static void drop_half_known(cpubind_facts *f)
 {
-    int32_t n_taken = 0;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        n_taken += f->npu[i].locality == CPUBIND_LOCALITY_TAKEN;
-    if (f->has_affinity || f->strategy != CPUBIND_TOPO_AFFINITY || n_taken == f->n_npu)
+    if (f->has_affinity || f->strategy != CPUBIND_TOPO_AFFINITY ||
+        count_with(f, CPUBIND_LOCALITY_TAKEN) == f->n_npu)
         return;
     for (int32_t i = 0; i < f->n_npu; i++)
         f->npu[i].locality = CPUBIND_LOCALITY_UNKNOWN;
@@ -388,7 +384,7 @@ static cpubind_problem_code join_lists(reader *r, const near_cpus *near)
 {
     cpubind_facts *f = r->facts;
     int32_t total = 0, *all;
-    if (!is_any_taken(f))
+    if (count_with(f, CPUBIND_LOCALITY_TAKEN) == 0)
         return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < f->n_npu; i++)
         total +=
@@ -415,22 +411,12 @@ static cpubind_problem_code join_lists(reader *r, const near_cpus *near)
 
 static void warn_of_locality(reader *r)
 {
-    for (int32_t i = 0; i < r->facts->n_npu; i++) {
-        switch (r->facts->npu[i].locality) {
-        case CPUBIND_LOCALITY_TAKEN:
-            warn(r, CPUBIND_WARNING_PCI_AFFINITY);
-            break;
-        case CPUBIND_LOCALITY_DIFFERS:
-            warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
-            break;
-        case CPUBIND_LOCALITY_NO_NODE:
-            warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
-            break;
-        case CPUBIND_LOCALITY_UNKNOWN:
-        case CPUBIND_LOCALITY_SAME:
-            break;
-        }
-    }
+    if (count_with(r->facts, CPUBIND_LOCALITY_TAKEN) > 0)
+        warn(r, CPUBIND_WARNING_PCI_AFFINITY);
+    if (count_with(r->facts, CPUBIND_LOCALITY_DIFFERS) > 0)
+        warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
+    if (count_with(r->facts, CPUBIND_LOCALITY_NO_NODE) > 0)
+        warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
 }
 
 /* What the kernel says of one NPU. A damaged file is a problem only if npu-smi says nothing. */
