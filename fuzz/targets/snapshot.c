@@ -15,6 +15,7 @@
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/input.h"
 #include "../../adapters/text/procfs.h"
+#include "../../adapters/text/shape.h"
 
 enum { MAX_ENTRIES = 256, MAX_LISTINGS = 16, MAX_NPUS = 64, ARENA_KIB = 1024 };
 
@@ -406,6 +407,42 @@ static void check_arena(memory_host *h, const asked *a, const outcome *first, si
     check_arena_of(h, a, first, used > cut ? used - cut : 0);
 }
 
+static int is_count(int32_t count, int32_t known)
+{
+    return count == known || count == -1;
+}
+
+/* The shape of a host is the same whatever the memory holds, agrees with the facts of a plan,
+ * and in a smaller arena is the same or unknown. */
+static void check_shape(memory_host *h, const outcome *out, size_t size)
+{
+    const cpubind_source source = {h, read_entry, list_entries};
+    const cpubind_facts *f = &out->facts;
+    const size_t most = out->arena.used + ((size_t)ARENA_KIB << 10);
+    const size_t room[2] = {most, size % 2 ? most : most / 64 * (size / 2 % 64)};
+    cpubind_shape shape[2];
+    for (int i = 0; i < 2; i++) {
+        const int fill = i ? FUZZ_OTHER : FUZZ_FILL;
+        cpubind_arena arena = {(char *)fuzz_filled(room[i], fill), room[i], 0};
+        shape[i] = cpubind_shape_read(&source, &arena);
+        CHECK(arena.used == 0);
+        free(arena.base);
+    }
+    CHECK(is_count(shape[1].cpus, shape[0].cpus));
+    CHECK(is_count(shape[1].nodes, shape[0].nodes));
+    CHECK(is_count(shape[1].npus, shape[0].npus));
+    CHECK(room[1] < most || memcmp(&shape[0], &shape[1], sizeof *shape) == 0);
+    CHECK(shape[0].cpus >= -1 && shape[0].nodes >= -1 && shape[0].npus >= -1);
+    CHECK(shape[0].cpus != 0 && shape[0].nodes != 0);
+    if (out->code != CPUBIND_PROBLEM_NONE)
+        return;
+    CHECK(shape[0].cpus >= f->n_cpu || shape[0].cpus == -1);
+    if (!(f->warnings & 1u << CPUBIND_WARNING_NO_NODES))
+        CHECK(shape[0].nodes == f->n_node && shape[0].cpus >= f->n_cpu);
+    if (!(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
+        CHECK(shape[0].npus == f->n_npu);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static memory_host h;
@@ -432,6 +469,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_problem_same(&first.problem, &again.problem);
     }
     check_arena(&h, &a, &first, size);
+    check_shape(&h, &first, size);
     free(first.arena.base);
     free(again.arena.base);
     free_host(&h);
