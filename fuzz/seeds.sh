@@ -3,6 +3,7 @@
 #
 #   fuzz/seeds.sh               from the top folder: all hosts into fuzz/corpus
 #   fuzz/seeds.sh FOLDER        one snapshot as an input of the target snapshot, to stdout
+#   fuzz/seeds.sh databases     only those of the target corpus (needs sqlite3)
 #
 # A seed is named after its host. Of hosts with equal bytes the first one gives the seed.
 
@@ -34,6 +35,49 @@ seed() { # file, target, name
     cp "$1" "fuzz/corpus/$2/$3"
 }
 
+# Small databases for the target corpus: pages of 512 bytes, the schema, a few rows.
+database() { # name, SQL after the schema
+    rm -f "$made"
+    {
+        echo 'PRAGMA page_size = 512;'
+        cat fixtures/schema.sql
+        echo 'DELETE FROM readme; VACUUM;'
+        echo "$2"
+    } | sqlite3 -batch -bail -init /dev/null "$made" || exit 1
+    cp "$made" "fuzz/corpus/corpus/$1"
+}
+
+databases() {
+    mkdir -p fuzz/corpus/corpus
+    nothing=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+    zero=$(printf '0\n' | sha256sum | cut -c 1-64)
+    host="INSERT INTO hosts VALUES ('a', 'p', 'synthetic', 'none', 'n');"
+    bytes="INSERT INTO contents VALUES ('$nothing', x''), ('$zero', x'300a');"
+    inputs="INSERT INTO inputs VALUES ('a', 'cmd/a.txt', '$zero', 187),
+        ('a', 'cmd/b.txt', '$nothing', NULL), ('a', 'sys/x/y', '$zero', 0),
+        ('a', 'sys/x/z', '$zero', 0), ('a', 'env', '$nothing', 0);"
+    expected="INSERT INTO expectations VALUES ('a', 'default',
+        '{\"args\": [], \"exit\": 1, \"error\": {}}');"
+    database empty ''
+    database host "$host $bytes $inputs $expected"
+    database hosts "$host $bytes $inputs INSERT INTO hosts VALUES
+        ('b', 'p', 'captured', 'none', 'n'), ('c.d', 'p', 'documented', 'none', 'n');
+        INSERT INTO inputs SELECT 'b', name, content, exit_code FROM inputs WHERE host = 'a';"
+    database fuzz "$(echo "$host $bytes $inputs $expected" | sed "s/'a'/'fuzz'/g")"
+    database newer 'PRAGMA user_version = 2;'
+    database another 'PRAGMA application_id = 7;'
+    database trigger "$host CREATE TRIGGER t AFTER INSERT ON hosts BEGIN
+        DELETE FROM inputs; END;"
+    database computed "DROP TABLE inputs; CREATE TABLE inputs (host, name, exit_code,
+        content AS (hex(zeroblob(30000000)))); $host"
+    database wrong-sum "$host $(echo "$bytes $inputs" | sed "s/x'300a'/x'310a'/")"
+    database no-bytes "$host PRAGMA foreign_keys = OFF; $inputs"
+    database free-pages "$host $bytes $inputs INSERT INTO contents VALUES
+        ('$(printf '%064d' 1)', zeroblob(3000)); DELETE FROM contents WHERE
+        length(bytes) = 3000;"
+    : >fuzz/corpus/corpus/nothing
+}
+
 all() {
     made=$(mktemp) || exit 1
     trap 'rm -f "$made"' EXIT
@@ -54,9 +98,15 @@ all() {
         snapshot "$host" >"$made"
         seed "$made" snapshot "$name"
     done
+    databases
 }
 
 case ${1:-} in
 '') all ;;
+databases)
+    made=$(mktemp) || exit 1
+    trap 'rm -f "$made"' EXIT
+    databases
+    ;;
 *) snapshot "$1" ;;
 esac

@@ -8,34 +8,19 @@
 
 #include <stdio.h>
 
+#include "../sqlite/corpus.h"
 #include "../text/ascend.h"
 
 /* Exit status of the command. */
 enum cli_exit {
     CLI_DONE = 0,
-    CLI_REFUSED = 1,   /* no plan is possible */
-    CLI_USAGE = 2,     /* the words of the command are wrong */
-    CLI_UNREADABLE = 3 /* the host could not be read */
+    CLI_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
+    CLI_USAGE = 2,      /* the words of the command are wrong */
+    CLI_UNREADABLE = 3, /* the host or the corpus could not be read */
+    CLI_UNWRITTEN = 4   /* the kernel refused a write; nothing has changed */
 };
 
-/* What stands on the command line of `cpubind plan`. */
-typedef struct cli_options {
-    const char *root;    /* a snapshot folder, or NULL */
-    const char *fixture; /* the name of a fixture host, or NULL */
-    const char *db;      /* the corpus that has it, or NULL: the host folders */
-    cpubind_request request;
-    int32_t npu[CPUBIND_MAX_DEVICES]; /* --npus; request.npu points here */
-    int json, quiet;
-} cli_options;
-
-/* Read the options of `cpubind plan`. Returns -1 to go on, else the status to exit with. */
-int cli_read_options(int argc, char **argv, cli_options *out);
-
-/* `cpubind plan`: plans and prints; returns the exit status. */
-int cli_plan(int argc, char **argv);
-
-void cli_print_help(FILE *out);
-void cli_print_plan_help(FILE *out);
+/* == Words ================================================================== */
 
 /* A message that grows; cut at its end, which no message of ours reaches. */
 typedef struct cli_text {
@@ -43,31 +28,137 @@ typedef struct cli_text {
     size_t len;
 } cli_text;
 
+/* What a terminal would obey, and what JSON cannot hold, becomes "?". */
 __attribute__((format(printf, 2, 3))) void cli_add(cli_text *to, const char *format, ...);
 
 /* A list of numbers as the kernel prints it; "none" when it is empty. */
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n);
 
+/* (name, word): words of --strategy and of the plan. */
+#define CLI_STRATEGY_LIST(X)                                                                   \
+    X(GLOBAL_SLICE, "global_slice")                                                            \
+    X(TOPO_AFFINITY, "topo_affinity")                                                          \
+    X(CLUSTER, "cluster")
+
+/* "global_slice", "none": the words of the contract. */
+const char *cli_strategy_word(cpubind_strategy strategy);
+const char *cli_finding_word(cpubind_finding finding);
+
+/* == The command line ======================================================= */
+
+/* The commands, as bits: an option belongs to some of them. CASE is none of its own: the
+ * arguments of an expectation. */
+enum cli_command {
+    CLI_PLAN = 1,
+    CLI_CAPTURE = 2,
+    CLI_LIST = 4,
+    CLI_SHOW = 8,
+    CLI_IMPORT = 16,
+    CLI_EXPORT = 32,
+    CLI_REPLAY = 64,
+    CLI_ACCEPT = 128,
+    CLI_CASE = 256
+};
+
+/* How replay prints. */
+typedef enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_TAP, CLI_FORMAT_JUNIT } cli_format;
+
+#define CLI_MAX_ARGS 64
+
+typedef struct cli_options {
+    const char *root;    /* a snapshot folder, or NULL */
+    const char *fixture; /* the name of a fixture host, or NULL */
+    const char *db;      /* the corpus, or NULL: the one beside the program */
+    cpubind_request request;
+    int32_t npu[CPUBIND_MAX_DEVICES]; /* --npus; request.npu points here */
+    int json, quiet;
+    const char *output;                 /* -o of capture */
+    const char *name, *product, *notes; /* of the captured host, or NULL */
+    int redact, replace;
+    int32_t jobs; /* threads of replay; 0: one a CPU */
+    cli_format format;
+    char **word; /* what is no option */
+    int n_word;
+    const char
+        *arg[CLI_MAX_ARGS]; /* those of the options that an expectation can have, as they */
+    int n_arg;              /* would stand in its "args" */
+    int help, version;      /* asked for: nothing else counts then */
+} cli_options;
+
+/* Reads the options of one command. Returns 0, and why in *why, when they are wrong. */
+int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why);
+
+/* The same for a command that is about to run: prints help, version, or what is wrong. Returns
+ * -1 to go on, else the status to exit with. */
+int cli_start(int argc, char **argv, enum cli_command command, cli_options *out);
+
+void cli_print_help(FILE *out);
+void cli_print_fixture_help(FILE *out);
+
+/* The commands; argv[0] is the command's word. Each returns the exit status. */
+int cli_plan(int argc, char **argv);
+int cli_capture(int argc, char **argv);
+int cli_fixture(int argc, char **argv);
+int cli_list(int argc, char **argv);
+int cli_show(int argc, char **argv);
+int cli_import(int argc, char **argv);
+int cli_export(int argc, char **argv);
+int cli_replay(int argc, char **argv);
+int cli_accept(int argc, char **argv);
+
+/* == A host and its plan ==================================================== */
+
+/* A host that is open: live, a folder, or a row of a corpus. */
+typedef struct cli_host {
+    struct cpubind_linux_host *host; /* one of the two */
+    cpubind_corpus_host *fixture;
+    cpubind_source source;
+} cli_host;
+
+/* Opens the host that the options name. Returns the exit status, and why in *why. */
+int cli_open_host(const cli_options *options, cli_host *out, cli_text *why);
+void cli_close_host(cli_host *host);
+
+/* What planning came to. All zero before the first cli_make. */
+typedef struct cli_planned {
+    cpubind_problem_code code;
+    cpubind_facts facts;
+    cpubind_problem problem;
+    cpubind_ascend_plan plan; /* when there is no problem */
+    cpubind_arena arena;      /* grows until the host fits, and serves the next one as well */
+} cli_planned;
+
+void cli_make(const cpubind_source *source, const cpubind_request *request, cli_planned *out);
+void cli_free_planned(cli_planned *planned);
+
+/* Says on a terminal what is waited for; `text` NULL takes it back. */
+void cli_progress(const cli_options *options, const char *text);
+
+/* == What is said =========================================================== */
+
 /* What, where, why, and what to do; without a line feed. */
-void cli_explain(const cpubind_problem *problem, const cpubind_facts *facts,
-                 const cli_options *options, cli_text *out);
+void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out);
 
 /* One warning as a sentence, without a line feed. */
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_ascend_plan *plan, cli_text *out);
 
-/* The plan or the problem as one JSON object and a line feed. Returns 0 when there was no
- * memory for it or it could not be written. */
-int cli_print_json(FILE *out, const cpubind_facts *facts, const cli_options *options,
-                   const cpubind_ascend_plan *plan);
-int cli_print_json_error(FILE *out, const cpubind_problem *problem, const char *text);
-
 /* Line and column of the byte that a problem is about; 0, 0 when it is about none. */
 cpubind_place cli_place(const cpubind_problem *problem);
 
+/* A problem, as JSON on stdout or as a line on stderr. Returns `status`. */
+int cli_report(const cli_options *options, int status, const cpubind_problem *problem,
+               const char *text);
+
+/* The same for what is no problem of a plan; its code is "unreadable", "unwritten" or
+ * "refused", by the status. */
+int cli_fail(const cli_options *options, int status, const char *text);
+
+/* There is no memory left: says so in *why; returns the exit status. */
+int cli_no_room(cli_text *why);
+
 /* The plan as text: the lines of the logs, a table, what was found, the map. */
-void cli_print_text(FILE *out, const cpubind_facts *facts, const cli_options *options,
-                    const cpubind_ascend_plan *plan);
+void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options);
 
 /* One row a node, a cell a CPU or a run of CPUs; `columns` wide at most. */
 void cli_print_map(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan,
@@ -85,15 +176,5 @@ cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, 
 
 /* The nodes that a pool touches, ascending; `out` has room for all nodes. Returns how many. */
 int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *out);
-
-/* (name, word): words of --strategy and of the plan. */
-#define CLI_STRATEGY_LIST(X)                                                                   \
-    X(GLOBAL_SLICE, "global_slice")                                                            \
-    X(TOPO_AFFINITY, "topo_affinity")                                                          \
-    X(CLUSTER, "cluster")
-
-/* "global_slice", "none": the words of the contract. */
-const char *cli_strategy_word(cpubind_strategy strategy);
-const char *cli_finding_word(cpubind_finding finding);
 
 #endif /* CPUBIND_CLI_H */

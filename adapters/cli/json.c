@@ -1,11 +1,11 @@
 /* json.c - a plan or a problem for machines
  * SPDX-License-Identifier: MIT
  */
-#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../text/cpulist.h"
-#include "cli.h"
+#include "json.h"
 
 /* A kernel list, null when it is empty. */
 static json_t *list_json(const int32_t *list, int32_t n)
@@ -61,8 +61,7 @@ static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *p
                      id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1));
 }
 
-/* `array` with one value more; NULL, and nothing left, when either is missing. */
-static json_t *append(json_t *array, json_t *value)
+json_t *cli_json_append(json_t *array, json_t *value)
 {
     if (json_array_append_new(array, value) == 0)
         return array;
@@ -74,7 +73,7 @@ static json_t *npus_json(const cpubind_facts *facts, const cpubind_ascend_plan *
 {
     json_t *array = json_array();
     for (int32_t i = 0; array && i < plan->n_want; i++)
-        array = append(array, npu_json(facts, plan, i));
+        array = cli_json_append(array, npu_json(facts, plan, i));
     return array;
 }
 
@@ -82,7 +81,7 @@ static json_t *visible_json(const cpubind_facts *facts, const cpubind_ascend_pla
 {
     json_t *array = json_array();
     for (int32_t i = 0; array && i < plan->n_want; i++)
-        array = append(array, json_integer(facts->npu[plan->want[i]].logic));
+        array = cli_json_append(array, json_integer(facts->npu[plan->want[i]].logic));
     return array;
 }
 
@@ -94,32 +93,24 @@ static json_t *warnings_json(const cpubind_facts *facts, const cpubind_ascend_pl
         if (!(plan->warnings & (1u << i)))
             continue;
         cli_explain_warning((cpubind_warning)i, facts, plan, &text);
-        array = append(array,
-                       json_pack("{s:s, s:s}", "code", cpubind_warning_word((cpubind_warning)i),
-                                 "text", text.text));
+        array = cli_json_append(array, json_pack("{s:s, s:s}", "code",
+                                                 cpubind_warning_word((cpubind_warning)i),
+                                                 "text", text.text));
     }
     return array;
 }
 
-/* One line; 0 without a value, or when it cannot be written. */
-static int print(FILE *out, json_t *value)
+json_t *cli_plan_json(const cli_planned *p, const cli_options *options)
 {
-    int done = value && json_dumpf(value, out, JSON_ENSURE_ASCII) == 0;
-    json_decref(value);
-    return done && fputc('\n', out) != EOF;
-}
-
-int cli_print_json(FILE *out, const cpubind_facts *facts, const cli_options *options,
-                   const cpubind_ascend_plan *plan)
-{
-    return print(
-        out, json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:o, s:o, s:o}", "cpubind",
-                       CPUBIND_VERSION, "device_type", cpubind_type_word(facts->type),
-                       "strategy", cli_strategy_word(plan->core.strategy), "overlap",
-                       cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank,
-                       "allowed", list_json(facts->cpu, facts->n_cpu), "total_npus",
-                       (int)plan->total, "visible_npus", visible_json(facts, plan), "npus",
-                       npus_json(facts, plan), "warnings", warnings_json(facts, plan)));
+    const cpubind_facts *facts = &p->facts;
+    const cpubind_ascend_plan *plan = &p->plan;
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:o, s:o, s:o}", "cpubind",
+                     CPUBIND_VERSION, "device_type", cpubind_type_word(facts->type), "strategy",
+                     cli_strategy_word(plan->core.strategy), "overlap",
+                     cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank,
+                     "allowed", list_json(facts->cpu, facts->n_cpu), "total_npus",
+                     (int)plan->total, "visible_npus", visible_json(facts, plan), "npus",
+                     npus_json(facts, plan), "warnings", warnings_json(facts, plan));
 }
 
 static int set_number(json_t *object, const char *key, int32_t value)
@@ -148,13 +139,69 @@ static int add_details(json_t *error, const cpubind_problem *p)
     return good;
 }
 
-int cli_print_json_error(FILE *out, const cpubind_problem *problem, const char *text)
+json_t *cli_problem_json(const cpubind_problem *problem, const char *text)
 {
     json_t *error =
         json_pack("{s:s, s:s}", "code", cpubind_problem_word(problem->code), "text", text);
     if (!error || !add_details(error, problem)) {
         json_decref(error);
-        return 0;
+        return NULL;
     }
-    return print(out, json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "error", error));
+    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "error", error);
+}
+
+json_t *cli_error_json(const char *code, const char *text)
+{
+    return json_pack("{s:s, s:{s:s, s:s}}", "cpubind", CPUBIND_VERSION, "error", "code", code,
+                     "text", text);
+}
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *value = json_string(text);
+    char *plain;
+    if (value)
+        return value;
+    plain = strdup(text);
+    for (char *at = plain; at && *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    value = plain ? json_string(plain) : NULL;
+    free(plain);
+    return value;
+}
+
+int cli_print_json(FILE *out, json_t *value)
+{
+    int done = value && json_dumpf(value, out, JSON_ENSURE_ASCII) == 0;
+    json_decref(value);
+    return done && fputc('\n', out) != EOF;
+}
+
+int cli_no_memory(void)
+{
+    fputs("cpubind: there is no memory left\n", stderr);
+    return CLI_UNREADABLE;
+}
+
+int cli_report(const cli_options *options, int status, const cpubind_problem *problem,
+               const char *text)
+{
+    if (!options->json)
+        fprintf(stderr, "cpubind: %s\n", text);
+    else if (!cli_print_json(stdout, cli_problem_json(problem, text)))
+        return cli_no_memory();
+    return status;
+}
+
+int cli_fail(const cli_options *options, int status, const char *text)
+{
+    const char *code = status == CLI_REFUSED     ? "refused"
+                       : status == CLI_UNWRITTEN ? "unwritten"
+                                                 : "unreadable";
+    if (!options->json)
+        fprintf(stderr, "cpubind: %s\n", text);
+    else if (!cli_print_json(stdout, cli_error_json(code, text)))
+        return cli_no_memory();
+    return status;
 }

@@ -23,6 +23,10 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *word;
+        int (*run)(int argc, char **argv);
+    } commands[] = {{"plan", cli_plan}, {"capture", cli_capture}, {"fixture", cli_fixture}};
     const char *word = argc > 1 ? argv[1] : "";
     /* A parent that ignores SIGCHLD hands that down, and exit codes would be lost. */
     signal(SIGCHLD, SIG_DFL);
@@ -34,8 +38,9 @@ int main(int argc, char **argv)
         puts("cpubind " CPUBIND_VERSION);
         return finish(CLI_DONE);
     }
-    if (strcmp(word, "plan") == 0)
-        return finish(cli_plan(argc - 1, argv + 1));
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(word, commands[i].word) == 0)
+            return finish(commands[i].run(argc - 1, argv + 1));
     if (word[0] == '\0')
         cli_print_help(stderr);
     else

@@ -46,6 +46,12 @@ void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
         cli_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
 }
 
+int cli_no_room(cli_text *why)
+{
+    cli_add(why, "there is no memory left");
+    return CLI_UNREADABLE;
+}
+
 cpubind_place cli_place(const cpubind_problem *problem)
 {
     static const cpubind_place none = {0, 0};
@@ -226,9 +232,10 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
     cli_add(out, "); give the process more CPUs (cpuset, taskset), or use fewer NPUs");
 }
 
-void cli_explain(const cpubind_problem *p, const cpubind_facts *facts,
-                 const cli_options *options, cli_text *out)
+void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out)
 {
+    const cpubind_problem *p = &planned->problem;
+    const cpubind_facts *facts = &planned->facts;
     switch (p->code) {
     case CPUBIND_PROBLEM_TOO_FEW_CPUS:
         explain_too_few(p, facts, out);

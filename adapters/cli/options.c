@@ -7,54 +7,11 @@
 
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
-#include "cli.h"
-
-void cli_print_help(FILE *out)
-{
-    fputs("Usage: cpubind COMMAND [OPTION...]\n"
-          "\n"
-          "Decides which CPUs belong to which NPU of an Ascend host, and inside that to its\n"
-          "interrupts, main threads, ACL thread and release thread.\n"
-          "\n"
-          "Commands:\n"
-          "  plan         what would be done, on this host, a captured one or a fixture\n"
-          "\n"
-          "  --help       this text; cpubind plan --help for the options\n"
-          "  --version    the version\n"
-          "\n"
-          "Exit status: 0 done, 1 no plan is possible, 2 usage, 3 the host is unreadable.\n",
-          out);
-}
-
-void cli_print_plan_help(FILE *out)
-{
-    fputs("Usage: cpubind plan [OPTION...]\n"
-          "\n"
-          "Prints which CPUs each NPU would get. Changes nothing.\n"
-          "\n"
-          "Which host (default: this one):\n"
-          "  --root DIR            a snapshot folder: proc/, sys/ and cmd/ of a host\n"
-          "  --fixture NAME        a host that came with cpubind, such as a2-192cpu-8npu\n"
-          "  --db FILE             the corpus that has the fixture\n"
-          "\n"
-          "Which NPUs:\n"
-          "  --npus LIST           logic ids, such as 0-3,6, instead of the process table\n"
-          "  --visible LIST        instead of ASCEND_RT_VISIBLE_DEVICES\n"
-          "  --rank N              the worker that asks (default 0)\n"
-          "  --device-type TYPE    a2, a3, 300i or 950 (default: from npu-smi or PCI ids)\n"
-          "\n"
-          "How:\n"
-          "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"
-          "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"
-          "\n"
-          "Output:\n"
-          "  --json                one JSON object\n"
-          "  --quiet               the plan alone: no table, map or warnings\n"
-          "  --help, --version\n",
-          out);
-}
+#include "help.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+
+#define MAX_JOBS 1024
 
 /* A word of a closed set. */
 typedef struct choice {
@@ -62,36 +19,35 @@ typedef struct choice {
     int32_t value;
 } choice;
 
-static int complain(const cli_text *text)
+/* What is being read. The functions below return 0, and why in *why, when it is wrong. */
+typedef struct reading {
+    const cli_help *help;
+    cli_options *options;
+    cli_text *why;
+} reading;
+
+static int wrong(const reading *r, const char *what, const char *value)
 {
-    fprintf(stderr, "cpubind: %s\n", text->text);
-    return CLI_USAGE;
+    cli_add(r->why, "%s: \"%s\"; try: cpubind %s --help", what, value, r->help->words);
+    return 0;
 }
 
-static int usage(const char *what, const char *value)
+static int choose(const reading *r, const choice *choices, int32_t n, const char *option,
+                  const char *word, int32_t *out)
 {
-    cli_text text = {"", 0};
-    cli_add(&text, "%s: \"%s\"; try: cpubind plan --help", what, value);
-    return complain(&text);
-}
-
-static int choose(const choice *choices, int32_t n, const char *option, const char *word,
-                  int32_t *out)
-{
-    cli_text text = {"", 0};
     for (int32_t i = 0; i < n; i++) {
         if (strcmp(choices[i].word, word) != 0)
             continue;
         *out = choices[i].value;
-        return -1;
+        return 1;
     }
-    cli_add(&text, "--%s does not know \"%s\"; it knows", option, word);
+    cli_add(r->why, "--%s does not know \"%s\"; it knows", option, word);
     for (int32_t i = 0; i < n; i++)
-        cli_add(&text, "%s %s", i ? "," : "", choices[i].word);
-    return complain(&text);
+        cli_add(r->why, "%s %s", i ? "," : "", choices[i].word);
+    return 0;
 }
 
-static int choose_type(const char *word, cli_options *o)
+static int choose_type(const reading *r, const char *word)
 {
     static const choice types[] = {
 #define CLI_X(name, word) {word, CPUBIND_TYPE_##name},
@@ -99,12 +55,13 @@ static int choose_type(const char *word, cli_options *o)
 #undef CLI_X
     };
     int32_t value = 0;
-    int status = choose(types, COUNT(types), "device-type", word, &value);
-    o->request.type = (cpubind_device_type)value;
-    return status;
+    if (!choose(r, types, COUNT(types), "device-type", word, &value))
+        return 0;
+    r->options->request.type = (cpubind_device_type)value;
+    return 1;
 }
 
-static int choose_strategy(const char *word, cli_options *o)
+static int choose_strategy(const reading *r, const char *word)
 {
     static const choice strategies[] = {{"auto", -1},
 #define CLI_X(name, word) {word, CPUBIND_##name},
@@ -112,22 +69,35 @@ static int choose_strategy(const char *word, cli_options *o)
 #undef CLI_X
     };
     int32_t value = -1;
-    int status = choose(strategies, COUNT(strategies), "strategy", word, &value);
-    o->request.is_auto_strategy = value < 0;
+    if (!choose(r, strategies, COUNT(strategies), "strategy", word, &value))
+        return 0;
+    r->options->request.is_auto_strategy = value < 0;
     if (value >= 0)
-        o->request.strategy = (cpubind_strategy)value;
-    return status;
+        r->options->request.strategy = (cpubind_strategy)value;
+    return 1;
 }
 
-static int choose_overlap(const char *word, cli_options *o)
+static int choose_overlap(const reading *r, const char *word)
 {
     static const choice policies[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
                                       {"keep", CPUBIND_OVERLAP_KEEP},
                                       {"refuse", CPUBIND_OVERLAP_REFUSE}};
     int32_t value = 0;
-    int status = choose(policies, COUNT(policies), "overlap", word, &value);
-    o->request.overlap = (cpubind_overlap)value;
-    return status;
+    if (!choose(r, policies, COUNT(policies), "overlap", word, &value))
+        return 0;
+    r->options->request.overlap = (cpubind_overlap)value;
+    return 1;
+}
+
+static int choose_format(const reading *r, const char *word)
+{
+    static const choice formats[] = {
+        {"text", CLI_FORMAT_TEXT}, {"tap", CLI_FORMAT_TAP}, {"junit", CLI_FORMAT_JUNIT}};
+    int32_t value = 0;
+    if (!choose(r, formats, COUNT(formats), "format", word, &value))
+        return 0;
+    r->options->format = (cli_format)value;
+    return 1;
 }
 
 /* Length of an argument; one past all limits counts as too long to be anything. */
@@ -137,107 +107,290 @@ static int32_t length(const char *text)
     return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
 }
 
-static int read_npus(const char *text, cli_options *o)
+static int read_npus(const reading *r, const char *text)
 {
+    cli_options *o = r->options;
     cpubind_text_fault fault;
-    cli_text message = {"", 0};
     if (cpubind_cpulist_parse(text, length(text), CPUBIND_MAX_DEVICES, o->npu,
                               CPUBIND_MAX_DEVICES, &o->request.n_npu,
                               &fault) != CPUBIND_TEXT_OK) {
-        cli_add(&message, "--npus \"%s\", character %d: %s; such as 0-3,6", text,
+        cli_add(r->why, "--npus \"%s\", character %d: %s; such as 0-3,6", text,
                 (int)fault.offset + 1, fault.what);
-        return complain(&message);
+        return 0;
     }
     if (o->request.n_npu == 0)
-        return usage("--npus names no NPU", text);
+        return wrong(r, "--npus names no NPU", text);
     o->request.npu = o->npu;
-    return -1;
+    return 1;
 }
 
-static int read_rank(const char *text, cli_options *o)
+/* A number without a sign or a blank. */
+static int read_number(const char *text, int32_t *out)
 {
-    if (cpubind_number_parse(text, length(text), &o->request.rank, NULL) != CPUBIND_TEXT_OK ||
-        o->request.rank < 0 || text[strspn(text, "0123456789")] != '\0')
-        return usage("--rank is not a number from 0", text);
-    return -1;
+    return text[strspn(text, "0123456789")] == '\0' &&
+           cpubind_number_parse(text, length(text), out, NULL) == CPUBIND_TEXT_OK;
 }
 
-enum option_id { ROOT = 256, FIXTURE, DB, TYPE, NPUS, VISIBLE, RANK, STRATEGY, OVERLAP };
+static int read_rank(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->request.rank))
+        return wrong(r, "--rank is not a number from 0", text);
+    return 1;
+}
 
-static const struct option long_options[] = {{"root", required_argument, NULL, ROOT},
-                                             {"fixture", required_argument, NULL, FIXTURE},
-                                             {"db", required_argument, NULL, DB},
-                                             {"device-type", required_argument, NULL, TYPE},
-                                             {"npus", required_argument, NULL, NPUS},
-                                             {"visible", required_argument, NULL, VISIBLE},
-                                             {"rank", required_argument, NULL, RANK},
-                                             {"strategy", required_argument, NULL, STRATEGY},
-                                             {"overlap", required_argument, NULL, OVERLAP},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"quiet", no_argument, NULL, 'q'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, 'V'},
-                                             {NULL, 0, NULL, 0}};
+static int read_jobs(const reading *r, const char *text)
+{
+    int32_t *jobs = &r->options->jobs;
+    if (!read_number(text, jobs) || *jobs < 1 || *jobs > MAX_JOBS)
+        return wrong(r, "--jobs is not a number from 1 to 1024", text);
+    return 1;
+}
 
-static int take_option(int id, cli_options *o)
+#define HOST  (CLI_PLAN | CLI_CAPTURE)
+#define CASE  (HOST | CLI_CASE)
+#define STORE (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
+
+/* Every option: (id, word, whether it has a value, the commands that have it). */
+#define OPTION_LIST(X)                                                                         \
+    X(ROOT, "root", 1, HOST)                                                                   \
+    X(FIXTURE, "fixture", 1, CLI_PLAN)                                                         \
+    X(DB, "db", 1, HOST | STORE)                                                               \
+    X(TYPE, "device-type", 1, CASE)                                                            \
+    X(NPUS, "npus", 1, CASE)                                                                   \
+    X(VISIBLE, "visible", 1, CASE)                                                             \
+    X(RANK, "rank", 1, CASE)                                                                   \
+    X(STRATEGY, "strategy", 1, CASE)                                                           \
+    X(OVERLAP, "overlap", 1, CASE)                                                             \
+    X(OUTPUT, "output", 1, CLI_CAPTURE)                                                        \
+    X(NAME, "name", 1, CLI_CAPTURE)                                                            \
+    X(PRODUCT, "product", 1, CLI_CAPTURE)                                                      \
+    X(NOTES, "notes", 1, CLI_CAPTURE)                                                          \
+    X(REDACT, "redact", 0, CLI_CAPTURE)                                                        \
+    X(REPLACE, "replace", 0, CLI_CAPTURE | CLI_IMPORT | CLI_EXPORT)                            \
+    X(JOBS, "jobs", 1, CLI_REPLAY)                                                             \
+    X(FORMAT, "format", 1, CLI_REPLAY)                                                         \
+    X(JSON, "json", 0, HOST | CLI_LIST | CLI_SHOW | CLI_REPLAY)                                \
+    X(QUIET, "quiet", 0, HOST | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)             \
+    X(HELP, "help", 0, HOST | STORE)                                                           \
+    X(VERSION, "version", 0, HOST | STORE)
+
+enum option_id {
+    OPTION_NONE = 255,
+#define CLI_X(id, word, has_value, commands) OPTION_##id,
+    OPTION_LIST(CLI_X)
+#undef CLI_X
+};
+
+static const struct {
+    struct option option;
+    const char *dashed;
+    int commands;
+} all_options[] = {
+#define CLI_X(id, word, has_value, commands)                                                   \
+    {{word, has_value, NULL, OPTION_##id}, "--" word, commands},
+    OPTION_LIST(CLI_X)
+#undef CLI_X
+};
+
+/* The options that are texts or switches; 0 when `id` is none of them. */
+static int take_plain(int id, cli_options *o)
 {
     switch (id) {
-    case ROOT:
+    case OPTION_ROOT:
         o->root = optarg;
-        return -1;
-    case FIXTURE:
+        return 1;
+    case OPTION_FIXTURE:
         o->fixture = optarg;
-        return -1;
-    case DB:
+        return 1;
+    case OPTION_DB:
         o->db = optarg;
-        return -1;
-    case TYPE:
-        return choose_type(optarg, o);
-    case NPUS:
-        return read_npus(optarg, o);
-    case VISIBLE:
-        o->request.visible = optarg;
-        o->request.visible_len = length(optarg);
-        return -1;
-    case RANK:
-        return read_rank(optarg, o);
-    case STRATEGY:
-        return choose_strategy(optarg, o);
-    case OVERLAP:
-        return choose_overlap(optarg, o);
-    case 'j':
-        o->json = 1;
-        return -1;
-    case 'q':
-        o->quiet = 1;
-        return -1;
-    case 'h':
-        cli_print_plan_help(stdout);
-        return CLI_DONE;
-    case 'V':
-        puts("cpubind " CPUBIND_VERSION);
-        return CLI_DONE;
+        return 1;
+    case OPTION_OUTPUT:
+        o->output = optarg;
+        return 1;
+    case OPTION_NAME:
+        o->name = optarg;
+        return 1;
+    case OPTION_PRODUCT:
+        o->product = optarg;
+        return 1;
+    case OPTION_NOTES:
+        o->notes = optarg;
+        return 1;
     default:
-        fputs("try: cpubind plan --help\n", stderr);
-        return CLI_USAGE;
+        return 0;
     }
 }
 
-int cli_read_options(int argc, char **argv, cli_options *out)
+static int take_switch(int id, cli_options *o)
 {
+    o->redact |= id == OPTION_REDACT;
+    o->replace |= id == OPTION_REPLACE;
+    o->json |= id == OPTION_JSON;
+    o->quiet |= id == OPTION_QUIET;
+    o->help |= id == OPTION_HELP;
+    o->version |= id == OPTION_VERSION;
+    return 1;
+}
+
+static int take_option(const reading *r, int id)
+{
+    cli_options *o = r->options;
+    switch (id) {
+    case OPTION_TYPE:
+        return choose_type(r, optarg);
+    case OPTION_NPUS:
+        return read_npus(r, optarg);
+    case OPTION_VISIBLE:
+        o->request.visible = optarg;
+        o->request.visible_len = length(optarg);
+        return 1;
+    case OPTION_RANK:
+        return read_rank(r, optarg);
+    case OPTION_STRATEGY:
+        return choose_strategy(r, optarg);
+    case OPTION_OVERLAP:
+        return choose_overlap(r, optarg);
+    case OPTION_JOBS:
+        return read_jobs(r, optarg);
+    case OPTION_FORMAT:
+        return choose_format(r, optarg);
+    default:
+        return take_plain(id, o) || take_switch(id, o);
+    }
+}
+
+/* Keeps an option that says what is planned: "--npus", "0-3". Past the room, which each option
+ * of every kind fits in, the arguments are too many to be meant. */
+static int keep(const reading *r, int id)
+{
+    cli_options *o = r->options;
+    for (int32_t i = 0; i < COUNT(all_options); i++) {
+        if (all_options[i].option.val != id || !(all_options[i].commands & CLI_CASE))
+            continue;
+        if (o->n_arg + 2 > CLI_MAX_ARGS)
+            return wrong(r, "there are too many options", optarg);
+        o->arg[o->n_arg++] = all_options[i].dashed;
+        o->arg[o->n_arg++] = optarg;
+    }
+    return 1;
+}
+
+/* The options of one command, ended by zeros. */
+static void select_options(enum cli_command command, struct option *out)
+{
+    for (int32_t i = 0; i < COUNT(all_options); i++)
+        if (all_options[i].commands & (int)command)
+            *out++ = all_options[i].option;
+    *out = (struct option){NULL, 0, NULL, 0};
+}
+
+static const char *short_options(enum cli_command command)
+{
+    if (command == CLI_CASE)
+        return ":";
+    return command == CLI_CAPTURE ? ":hVo:" : ":hV";
+}
+
+static int id_of_letter(int id)
+{
+    return id == 'h'   ? OPTION_HELP
+           : id == 'V' ? OPTION_VERSION
+           : id == 'o' ? OPTION_OUTPUT
+                       : id;
+}
+
+int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why)
+{
+    struct option known[COUNT(all_options) + 1];
+    const reading r = {cli_help_of(command), out, why};
     int id;
     memset(out, 0, sizeof *out);
     out->request.is_auto_strategy = 1;
-    while ((id = getopt_long(argc, argv, "hV", long_options, NULL)) != -1) {
-        int status = take_option(id, out);
-        if (status >= 0)
-            return status;
+    select_options(command, known);
+    optind = 0; /* start anew, also in the middle of an earlier reading */
+    opterr = 0;
+    while ((id = getopt_long(argc, argv, short_options(command), known, NULL)) != -1) {
+        if (id == ':')
+            return wrong(&r, "this option requires an argument", argv[optind - 1]);
+        if (id == '?')
+            return wrong(&r, "this command has no such option", argv[optind - 1]);
+        id = id_of_letter(id);
+        if (!take_option(&r, id) || !keep(&r, id))
+            return 0;
+        if (out->help || out->version)
+            return 1;
     }
-    if (optind < argc)
-        return usage("this word is no option", argv[optind]);
-    if (out->root && out->fixture)
-        return usage("--root and --fixture each name a host; give one", out->fixture);
-    if (out->db && !out->fixture)
-        return usage("--db needs the name of a host, --fixture NAME", out->db);
-    return -1;
+    out->word = argv + optind;
+    out->n_word = argc - optind;
+    return 1;
+}
+
+/* What is wrong with options that are good each for itself, or NULL. */
+static const char *conflict(const cli_options *o, enum cli_command command)
+{
+    if (o->root && o->fixture)
+        return "--root and --fixture each name a host; give one";
+    if (command == CLI_PLAN && o->db && !o->fixture)
+        return "--db needs the name of a host, --fixture NAME";
+    if (command == CLI_CAPTURE && !o->output == !o->db)
+        return "say where to: either -o DIR, or --db FILE --name NAME";
+    if (command == CLI_CAPTURE && o->db && !o->name)
+        return "--db needs the name that the host gets, --name NAME";
+    if (o->json && o->format != CLI_FORMAT_TEXT)
+        return "--json and --format each say how to print; give one";
+    return NULL;
+}
+
+/* How many words each command takes. */
+static const char *count_fault(int n, enum cli_command command)
+{
+    switch (command) {
+    case CLI_SHOW:
+        return n < 1 || n > 2 ? "it takes the NAME of a host, and perhaps of an INPUT" : NULL;
+    case CLI_IMPORT:
+        return n < 1 ? "it takes the folders of hosts" : NULL;
+    case CLI_EXPORT:
+        return n != 2 ? "it takes the NAME of a host and a DIR" : NULL;
+    case CLI_ACCEPT:
+        return n < 1 ? "it takes the NAME of a host" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static int check(const cli_options *o, enum cli_command command, cli_text *why)
+{
+    const cli_help *help = cli_help_of(command);
+    const char *what = conflict(o, command);
+    const int takes_words =
+        command & (CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT);
+    if (!takes_words && o->n_word > 0) {
+        cli_add(why, "this word is no option: \"%s\"; try: cpubind %s --help", o->word[0],
+                help->words);
+        return 0;
+    }
+    if (!what)
+        what = count_fault(o->n_word, command);
+    if (what)
+        cli_add(why, "%s; try: cpubind %s --help", what, help->words);
+    return !what;
+}
+
+int cli_start(int argc, char **argv, enum cli_command command, cli_options *out)
+{
+    cli_text why = {"", 0};
+    int good = cli_parse(argc, argv, command, out, &why);
+    if (good && out->help) {
+        fputs(cli_help_of(command)->text, stdout);
+        return CLI_DONE;
+    }
+    if (good && out->version) {
+        puts("cpubind " CPUBIND_VERSION);
+        return CLI_DONE;
+    }
+    if (good && check(out, command, &why))
+        return -1;
+    fprintf(stderr, "cpubind: %s\n", why.text);
+    return CLI_USAGE;
 }

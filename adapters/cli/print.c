@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "../linux/terminal.h"
-#include "cli.h"
-
-#define LABEL_MAX 1024 /* bytes of a list in the table */
+#include "table.h"
 
 const char *cli_strategy_word(cpubind_strategy strategy)
 {
@@ -91,81 +89,38 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
     }
 }
 
-/* A table of texts whose columns are as wide as their longest cell. */
-#define TABLE_COLUMNS 11
-
-typedef struct table {
-    char (*cell)[TABLE_COLUMNS][LABEL_MAX];
-    int32_t n_row;
-    int width[TABLE_COLUMNS];
-} table;
-
-static void set_cell(table *t, int32_t row, int column, const char *text)
+static void add_row(cli_table *table, const cpubind_facts *facts, const cli_row *row,
+                    int32_t *nodes)
 {
-    int n = (int)strlen(text);
-    snprintf(t->cell[row][column], LABEL_MAX, "%s", text);
-    t->width[column] = n > t->width[column] ? n : t->width[column];
-}
-
-static void set_id(table *t, int32_t row, int column, int32_t id)
-{
-    char text[16];
-    snprintf(text, sizeof text, "%d", (int)id);
-    set_cell(t, row, column, id < 0 ? "-" : text);
-}
-
-static void set_list(table *t, int32_t row, int column, const int32_t *list, int32_t n)
-{
-    cli_text text = {"", 0};
-    cli_add_list(&text, list, n);
-    set_cell(t, row, column, n == 0 ? "-" : text.text);
-}
-
-static void fill_row(table *t, int32_t at, const cpubind_facts *facts, const cli_row *row,
-                     int32_t *nodes)
-{
-    set_id(t, at, 0, row->npu->logic);
-    set_id(t, at, 1, row->npu->card);
-    set_id(t, at, 2, row->npu->chip);
-    set_id(t, at, 3, row->npu->phy);
-    set_id(t, at, 4, row->n);
-    set_list(t, at, 5, row->cpu + row->roles.irq.first, row->roles.irq.count);
-    set_list(t, at, 6, row->cpu + row->roles.main.first, row->roles.main.count);
-    set_list(t, at, 7, row->cpu + row->roles.acl.first, row->roles.acl.count);
-    set_list(t, at, 8, row->cpu + row->roles.release.first, row->roles.release.count);
-    set_list(t, at, 9, nodes, cli_nodes_of(facts, row, nodes));
-    set_id(t, at, 10, row->n > 0 ? facts->node_of[row->cpu[0]] : -1);
-}
-
-static void print_rows(FILE *out, const table *t)
-{
-    for (int32_t row = 0; row < t->n_row; row++) {
-        for (int column = 0; column < TABLE_COLUMNS; column++)
-            fprintf(out, "%s%-*s", column ? "  " : "",
-                    column == TABLE_COLUMNS - 1 ? 0 : t->width[column], t->cell[row][column]);
-        fputs("\n", out);
-    }
+    const cpubind_span spans[] = {row->roles.irq, row->roles.main, row->roles.acl,
+                                  row->roles.release};
+    cli_cell_number(table, row->npu->logic);
+    cli_cell_number(table, row->npu->card);
+    cli_cell_number(table, row->npu->chip);
+    cli_cell_number(table, row->npu->phy);
+    cli_cell_number(table, row->n);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        cli_cell_list(table, row->cpu + spans[i].first, spans[i].count);
+    cli_cell_list(table, nodes, cli_nodes_of(facts, row, nodes));
+    cli_cell_number(table, row->n > 0 ? facts->node_of[row->cpu[0]] : -1);
 }
 
 static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan)
 {
-    static const char *const heads[TABLE_COLUMNS] = {"NPU",     "card",  "chip",       "phy",
-                                                     "CPUs",    "irq",   "main",       "acl",
-                                                     "release", "nodes", "memory node"};
-    table t = {NULL, plan->n_want + 1, {0}};
+    static const char *const heads[] = {"NPU",  "card", "chip",    "phy",   "CPUs",       "irq",
+                                        "main", "acl",  "release", "nodes", "memory node"};
+    cli_table table = {.n_column = sizeof heads / sizeof *heads};
     int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
-    t.cell = (char(*)[TABLE_COLUMNS][LABEL_MAX])malloc((size_t)t.n_row * sizeof *t.cell);
-    if (nodes && t.cell) {
-        for (int column = 0; column < TABLE_COLUMNS; column++)
-            set_cell(&t, 0, column, heads[column]);
-        for (int32_t i = 0; i < plan->n_want; i++) {
-            cli_row row = cli_row_of(facts, plan, i);
-            fill_row(&t, i + 1, facts, &row, nodes);
-        }
-        print_rows(out, &t);
+    if (!nodes)
+        return;
+    for (int32_t i = 0; i < table.n_column; i++)
+        cli_cell(&table, "%s", heads[i]);
+    for (int32_t i = 0; i < plan->n_want; i++) {
+        cli_row row = cli_row_of(facts, plan, i);
+        add_row(&table, facts, &row, nodes);
     }
+    cli_print_table(out, &table);
     free(nodes);
-    free(t.cell);
 }
 
 /* Whether the affinity of an NPU meets the allowed CPUs. */
@@ -212,9 +167,10 @@ static void print_findings(FILE *out, const cpubind_facts *facts, const cli_opti
     fprintf(out, "%s\n", text.text);
 }
 
-void cli_print_text(FILE *out, const cpubind_facts *facts, const cli_options *options,
-                    const cpubind_ascend_plan *plan)
+void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options)
 {
+    const cpubind_facts *facts = &planned->facts;
+    const cpubind_ascend_plan *plan = &planned->plan;
     int fd = fileno(out);
     print_log_lines(out, facts, options, plan);
     if (options->quiet)

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "common.h"
 #include "tree.h"
 
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -19,25 +20,6 @@
 /* RESOLVE_BENEATH fails with EAGAIN when anything on the host was renamed while a ".." was
  * followed. A few tries; a host that is that busy gets the walk, which cannot fail so. */
 #define TRIES 8
-
-/* openat(2), again when a signal interrupts it (a file system over a network may). */
-static int open_retry(const cpubind_sys *sys, int dir, const char *path, int flags)
-{
-    int fd;
-    do
-        fd = sys->openat(dir, path, flags);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
-/* close(2) that keeps errno: the step that failed is the one to report. Not tried again: the
- * descriptor is gone whatever it returns. */
-static void close_quietly(const cpubind_sys *sys, int fd)
-{
-    int error = errno;
-    sys->close(fd);
-    errno = error;
-}
 
 static int fail(int error)
 {
@@ -132,24 +114,26 @@ static int walk(const cpubind_tree *tree, const char *name, int flags)
     char *part = w.done, *slash;
     while ((slash = strchr(part, '/')) != NULL) {
         *slash = '\0';
-        int next = open_retry(sys, dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int next =
+            cpubind_openat_retry(sys, dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (dir != tree->fd)
-            close_quietly(sys, dir);
+            cpubind_close_quietly(sys, dir);
         if (next < 0)
             return -1;
         dir = next;
         part = slash + 1;
     }
-    int fd = open_retry(sys, dir, *part ? part : ".", OPEN_FLAGS | O_NOFOLLOW | flags);
+    int fd =
+        cpubind_openat_retry(sys, dir, *part ? part : ".", OPEN_FLAGS | O_NOFOLLOW | flags);
     if (dir != tree->fd)
-        close_quietly(sys, dir);
+        cpubind_close_quietly(sys, dir);
     return fd;
 }
 
 int cpubind_tree_open(cpubind_tree *tree, const char *name, int flags)
 {
     if (tree->reach == CPUBIND_REACH_ANYWHERE)
-        return open_retry(tree->sys, tree->fd, name, OPEN_FLAGS | flags);
+        return cpubind_openat_retry(tree->sys, tree->fd, name, OPEN_FLAGS | flags);
     if (tree->reach == CPUBIND_REACH_BENEATH) {
         int fd = -1;
         for (int tries = 0; tries < TRIES; tries++) {

@@ -11,12 +11,18 @@
 
 #include "host.h"
 
-/* GRAMMAR of cmd/NAME.exit:  number [ LF ], number = 1*3DIGIT, 0 .. 255 */
+/* GRAMMAR of cmd/NAME.exit
+ *   exit   = ( number / "timeout" ) [ LF ]
+ *   number = 1*3DIGIT      0 .. 255; leading zeros are allowed
+ * TIMEOUT for the word: the command did not end in time. */
 static cpubind_input parse_exit_code(const char *text, int32_t len)
 {
+    static const char word[] = "timeout";
     cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
     if (len > 1 && text[len - 1] == '\n')
         len--;
+    if (len == (int32_t)sizeof word - 1 && memcmp(text, word, sizeof word - 1) == 0)
+        return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
     if (len < 1 || len > 3)
         return cpubind_input_failed(EINVAL, "exit code");
     for (int32_t i = 0; i < len; i++) {
@@ -27,7 +33,7 @@ static cpubind_input parse_exit_code(const char *text, int32_t len)
     return input.exit_code > 255 ? cpubind_input_failed(EINVAL, "exit code") : input;
 }
 
-/* The exit code beside cmd/NAME.txt: PRESENT with it, or FAILED. */
+/* The exit code beside cmd/NAME.txt: PRESENT with it, TIMEOUT, or FAILED. */
 static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
 {
     static const char old_end[] = ".txt", new_end[] = ".exit";

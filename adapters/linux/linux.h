@@ -14,7 +14,9 @@
     X(OK, 0, "success")                                                                        \
     X(ERR_ARG, -200, "an argument is outside its documented range")                            \
     X(ERR_OPEN, -201, "the folder could not be opened")                                        \
-    X(ERR_MEMORY, -202, "there is no memory left")
+    X(ERR_MEMORY, -202, "there is no memory left")                                             \
+    X(ERR_EXISTS, -203, "something stands there that must stay")                               \
+    X(ERR_WRITE, -204, "the folder could not be written")
 
 typedef enum cpubind_linux_status {
 #define CPUBIND_X(name, value, text) CPUBIND_LINUX_##name = value,

@@ -12,15 +12,8 @@
 
 #include "../text/input.h"
 #include "command.h"
+#include "common.h"
 #include "host.h"
-
-static cpubind_linux_status fail(cpubind_linux_status status, int error, const char *what,
-                                 cpubind_linux_fault *fault)
-{
-    if (fault)
-        *fault = (cpubind_linux_fault){error ? error : EIO, what};
-    return status;
-}
 
 cpubind_linux_status cpubind_linux_new(const char *dir, cpubind_reach reach,
                                        const cpubind_sys *sys, cpubind_linux_host **out,
@@ -29,16 +22,13 @@ cpubind_linux_status cpubind_linux_new(const char *dir, cpubind_reach reach,
     if (!sys)
         sys = &cpubind_sys_real;
     *out = NULL;
-    int fd;
-    do
-        fd = sys->open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
+    int fd = cpubind_open_retry(sys, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault);
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault);
     cpubind_linux_host *host = sys->malloc(sizeof *host);
     if (!host) {
         sys->close(fd);
-        return fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     }
     *host = (cpubind_linux_host){.sys = sys, .tree = {sys, fd, reach}};
     *out = host;
@@ -50,7 +40,7 @@ cpubind_linux_status cpubind_linux_bad_argument(cpubind_linux_host **out,
 {
     if (out)
         *out = NULL;
-    return fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
+    return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
 }
 
 /* The first answer of `name` in one of the host's two tables. */

@@ -35,7 +35,9 @@ typedef struct cpubind_linux_host cpubind_linux_host;
  * The folder may come from a stranger. No symbolic link leads out of it: one that does, or that
  * is absolute, makes its input FAILED with EXDEV. (DIR itself may be a link.) The exit code of
  * cmd/NAME.txt is the one decimal number in cmd/NAME.exit, 0 .. 255 and at most one line feed;
- * 0 without that file; anything else in it makes the input FAILED, EINVAL, "exit code".
+ * 0 without that file. The word "timeout" there, in place of the number: the command did not
+ * end in time, the input is TIMEOUT, and what cmd/NAME.txt holds is not handed out. Anything
+ * else makes the input FAILED, EINVAL, "exit code".
  *   in      sys: the system calls to use, kept until the host is closed; NULL for the real ones
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error (ENOENT, ENOTDIR, EACCES, ...); ERR_MEMORY

@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,6 +49,41 @@ static int real_open_beneath(int dir, const char *path, int flags)
     return -1;
 }
 #endif
+
+static int real_create(int dir, const char *path, mode_t mode)
+{
+    return openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+#ifdef SYS_renameat2
+/* Not that of the C library: there are kernels with the call below libraries without. */
+static int rename_with_flags(int dir, const char *from, const char *to, int flags)
+{
+    return (int)syscall(SYS_renameat2, dir, from, dir, to, (unsigned)flags);
+}
+#else
+static int rename_with_flags(int dir, const char *from, const char *to, int flags)
+{
+    (void)dir, (void)from, (void)to, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+static int real_rename(int dir, const char *from, const char *to, int flags)
+{
+    return flags ? rename_with_flags(dir, from, to, flags) : renameat(dir, from, dir, to);
+}
+
+static int real_thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
+{
+    return pthread_create(out, NULL, run, ctx);
+}
+
+static int real_getaffinity(pid_t pid, size_t size_bytes, unsigned long *mask)
+{
+    return sched_getaffinity(pid, size_bytes, (cpu_set_t *)mask); /* an array of them inside */
+}
 
 static int real_pipe(int fd[2])
 {
@@ -118,11 +155,19 @@ const cpubind_sys cpubind_sys_real = {
     .readdir = readdir,
     .closedir = closedir,
     .uname = uname,
+    .mkdirat = mkdirat,
+    .create = real_create,
+    .write = write,
+    .fsync = fsync,
+    .rename = real_rename,
+    .unlinkat = unlinkat,
     .pipe = real_pipe,
     .spawn = real_spawn,
     .poll = poll,
     .waitpid = waitpid,
     .kill = kill,
+    .thread_start = real_thread_start,
+    .getaffinity = real_getaffinity,
     .malloc = malloc,
     .realloc = realloc,
 };

@@ -1,4 +1,4 @@
-/* sys.h - the system calls that a source makes, as one table
+/* sys.h - the system calls of this folder, as one table
  * SPDX-License-Identifier: MIT
  *
  * Every call that can fail goes through this table, memory included, so that a test can let
@@ -10,10 +10,15 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/utsname.h>
+
+/* Flags of `rename`, with the numbers of the kernel. */
+#define CPUBIND_RENAME_NOREPLACE 1
+#define CPUBIND_RENAME_EXCHANGE  2
 
 typedef struct cpubind_sys {
     /* == files == */
@@ -29,6 +34,15 @@ typedef struct cpubind_sys {
     struct dirent *(*readdir)(DIR *folder);
     int (*closedir)(DIR *folder);
     int (*uname)(struct utsname *out);
+    /* == writing == */
+    int (*mkdirat)(int dir, const char *path, mode_t mode);
+    /* openat(2) for writing a file that is not there yet: EEXIST else, for a link too. */
+    int (*create)(int dir, const char *path, mode_t mode);
+    ssize_t (*write)(int fd, const void *data, size_t len);
+    int (*fsync)(int fd);
+    /* renameat(2) within one folder; with flags renameat2(2), ENOSYS where there is none. */
+    int (*rename)(int dir, const char *from, const char *to, int flags);
+    int (*unlinkat)(int dir, const char *path, int flags);
     /* == commands == */
     /* A pipe, both ends close-on-exec. */
     int (*pipe)(int fd[2]);
@@ -39,6 +53,11 @@ typedef struct cpubind_sys {
     int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
     pid_t (*waitpid)(pid_t pid, int *status, int options);
     int (*kill)(pid_t pid, int signal);
+    /* == threads == */
+    /* pthread_create(3) with the usual attributes: returns 0 or an errno. */
+    int (*thread_start)(pthread_t *out, void *(*run)(void *ctx), void *ctx);
+    /* sched_getaffinity(2). */
+    int (*getaffinity)(pid_t pid, size_t size_bytes, unsigned long *mask);
     /* == memory; what they return goes to free(3) == */
     void *(*malloc)(size_t size_bytes);
     void *(*realloc)(void *old, size_t size_bytes);

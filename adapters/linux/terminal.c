@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define DEFAULT_COLUMNS 80
@@ -55,44 +56,49 @@ int cpubind_linux_is_file(const char *path)
     return S_ISREG(info.st_mode);
 }
 
-static int is_name(const char *name)
+/* The folder of this program, without a slash at its end ("" for "/"). 0 or an errno. */
+static int find_program_folder(char out[MAX_PATH])
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789._-";
-    return name[0] && name[0] != '.' && name[strspn(name, allowed)] == '\0';
-}
-
-/* 0 when `folder`/`place`/`name`, put into `out`, is a folder. */
-static int try_place(const char *folder, const char *place, const char *name, char *out,
-                     size_t size)
-{
-    struct stat info;
-    int length = snprintf(out, size, "%s/%s/%s", folder, place, name);
-    if (length < 0 || (size_t)length >= size)
-        return ENAMETOOLONG;
-    return stat(out, &info) == 0 && S_ISDIR(info.st_mode) ? 0 : ENOENT;
-}
-
-int cpubind_linux_find_fixture(const char *name, char *out, size_t size)
-{
-    static const char *const places[] = {"../fixtures/hosts", "../../fixtures/hosts",
-                                         "../share/cpubind/hosts"};
-    char program[MAX_PATH];
-    ssize_t n;
-    char *slash;
-    if (!is_name(name))
-        return EINVAL;
-    n = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t n = readlink("/proc/self/exe", out, MAX_PATH - 1);
     if (n < 0)
         return errno;
-    program[n] = '\0';
-    slash = strrchr(program, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
-        int error = try_place(program, places[i], name, out, size);
-        if (error != ENOENT)
-            return error;
+    out[n] = '\0';
+    char *slash = strrchr(out, '/');
+    if (!slash || n == MAX_PATH - 1) /* no path, or a part of one */
+        return slash ? ENAMETOOLONG : ENOENT;
+    *slash = '\0';
+    return 0;
+}
+
+int cpubind_linux_find_corpus(char *out, size_t size)
+{
+    static const char *const places[] = {"fixtures.db", "../share/cpubind/fixtures.db"};
+    char folder[MAX_PATH], path[MAX_PATH + 64];
+    int error = find_program_folder(folder);
+    if (error)
+        return error;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", folder, places[i]);
+        if (n < 0 || (size_t)n >= sizeof path)
+            return ENAMETOOLONG;
+        if (!cpubind_linux_is_file(path))
+            continue;
+        if ((size_t)n >= size)
+            return ENAMETOOLONG;
+        memcpy(out, path, (size_t)n + 1);
+        return 0;
     }
-    return try_place(".", "fixtures/hosts", name, out, size);
+    return ENOENT;
+}
+
+int cpubind_linux_host_name(char *out, size_t size)
+{
+    struct utsname system;
+    if (uname(&system) < 0)
+        return errno;
+    size_t len = strlen(system.nodename);
+    if (len >= size)
+        return ENAMETOOLONG;
+    memcpy(out, system.nodename, len + 1);
+    return 0;
 }

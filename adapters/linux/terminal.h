@@ -21,13 +21,17 @@ int cpubind_linux_has_colour(int fd);
  * as a FIFO, which would be waited for). */
 int cpubind_linux_is_file(const char *path);
 
-/* The folder of fixture host `name`, for a program that runs from its build folder or is
- * installed: fixtures/hosts/ one or two folders above the program's, else
- * ../share/cpubind/hosts/ beside it, else fixtures/hosts/ in the current folder.
- *   in      name: letters, digits, ".", "_" and "-", no dot first
- *   out     out: the path, NUL-terminated
- *   returns 0; EINVAL for a name that is none; ENOENT when there is no such folder;
- *           ENAMETOOLONG; another errno when the program's own path is not known */
-int cpubind_linux_find_fixture(const char *name, char *out, size_t size);
+/* The corpus of a program that runs from its build folder or is installed: fixtures.db beside
+ * the program, else in ../share/cpubind/ from there. Never from the current folder: that may be
+ * a stranger's.
+ *   out     out[0 .. size - 1]: the path, NUL-terminated; untouched on failure
+ *   returns 0; ENOENT when there is no such file; ENAMETOOLONG; another errno when the
+ *           program's own path is not known */
+int cpubind_linux_find_corpus(char *out, size_t size);
+
+/* The name of this host, as `uname -n` prints it.
+ *   out     out[0 .. size - 1]: the name, NUL-terminated; untouched on failure
+ *   returns 0; ENAMETOOLONG; another errno of uname(2) */
+int cpubind_linux_host_name(char *out, size_t size);
 
 #endif /* CPUBIND_LINUX_TERMINAL_H */

@@ -61,6 +61,46 @@ static void run(row *r)
         r->kib = usage.ru_maxrss;
 }
 
+/* How many expectations the corpus has. */
+static int count_expectations(const char *cpubind)
+{
+    char command[4096], line[4096];
+    int n = 0;
+    FILE *pipe;
+    snprintf(command, sizeof command, "'%s' fixture replay --json", cpubind);
+    pipe = popen(command, "r");
+    if (pipe && fgets(line, sizeof line, pipe)) {
+        const char *at = strstr(line, "\"expectations\": ");
+        n = at ? atoi(at + strlen("\"expectations\": ")) : 0;
+    }
+    if (pipe)
+        pclose(pipe);
+    return n;
+}
+
+static const row *find(const row *rows, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(rows[i].name, name, strlen(name)) == 0)
+            return &rows[i];
+    abort();
+}
+
+/* A process each is what a CI without replay would do. */
+static void print_replays(const row *rows, size_t n, const char *cpubind)
+{
+    const int expectations = count_expectations(cpubind);
+    const double each = find(rows, n, "cpubind plan --json")->best_ms;
+    const row *const replays[] = {find(rows, n, "cpubind fixture replay"),
+                                  find(rows, n, "the same in one thread")};
+    printf("\n%-38s %9s %12s  %s\n", "replay", "a second", "of processes", "goal");
+    for (size_t i = 0; i < 2; i++)
+        printf("%-38s %9.0f %11.1fx  %s\n", replays[i]->name,
+               expectations * 1e3 / replays[i]->best_ms,
+               expectations * each / replays[i]->best_ms, ">= 1,000 a second");
+    printf("%-38s %9d\n", "expectations", expectations);
+}
+
 int main(int argc, char **argv)
 {
     const char *cpubind = argc > 1 ? argv[1] : "build/cpubind";
@@ -81,6 +121,30 @@ int main(int argc, char **argv)
         {"cpubind plan, 640 CPUs, 16 NPUs",
          "",
          {cpubind, "plan", "--root", "fixtures/hosts/a3-640cpu-16npu"},
+         0,
+         0,
+         0},
+        {"the same 192 CPUs from the corpus",
+         "folder + <= 2 ms",
+         {cpubind, "plan", "--fixture", "a2-192cpu-8npu"},
+         0,
+         0,
+         0},
+        {"the same 640 CPUs from the corpus",
+         "folder + <= 2 ms",
+         {cpubind, "plan", "--fixture", "a3-640cpu-16npu"},
+         0,
+         0,
+         0},
+        {"cpubind fixture replay, whole corpus",
+         "",
+         {cpubind, "fixture", "replay", "--quiet"},
+         0,
+         0,
+         0},
+        {"the same in one thread",
+         "",
+         {cpubind, "fixture", "replay", "--quiet", "--jobs", "1"},
          0,
          0,
          0},
@@ -105,5 +169,6 @@ int main(int argc, char **argv)
         else
             printf("%-38s %9.2f %8.2f %10ld  %s\n", rows[i].name, rows[i].best_ms,
                    rows[i].best_ms / rows[0].best_ms, rows[i].kib, rows[i].goal);
+    print_replays(rows, n, cpubind);
     return 0;
 }

@@ -31,8 +31,24 @@ compile_readers() {
         "$readers"
 }
 
+# One that opens the corpus and plans a host of it.
+use_corpus() {
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
+        tests/consumers/corpus.c -L "$stage/usr/lib" -lcpubind_corpus -lcpubind_text -lsqlite3 \
+        -lmd -o "$out/corpus" &&
+        "$out/corpus" "$stage/usr/share/cpubind/fixtures.db" a3-640cpu-16npu >"$out/pools" &&
+        [ "$(grep -c ': 40 CPUs, ' "$out/pools")" -eq 16 ]
+}
+
+# The CI of another project: an empty folder, the installed command, and nothing of this tree.
+run_foreign_ci() {
+    rm -rf "$out/foreign" && mkdir "$out/foreign" && script=$PWD/tests/consumers/ci.sh &&
+        bin=$(cd "$stage/usr/bin" && pwd) && cd "$out/foreign" &&
+        env -i PATH="$bin:/usr/bin:/bin" sh "$script"
+}
+
 only_below_stage() {
-    [ -x "$stage/usr/bin/cpubind" ] && [ -d "$stage/usr/share/cpubind/hosts/a2-192cpu-8npu" ] &&
+    [ -x "$stage/usr/bin/cpubind" ] && [ -f "$stage/usr/share/cpubind/fixtures.db" ] &&
         [ "$(find "$stage" -mindepth 1 -maxdepth 1)" = "$stage/usr" ]
 }
 
@@ -46,6 +62,8 @@ readers=$(cd "$out" && pwd)/readers
 check "the files that cpubind_text.h names are all that it needs" compile_readers
 check "the installed readers link into a C program" use_readers cc -std=c11
 check "the installed readers link into a C++ program" use_readers c++ -std=c++11 -x c++
+check "the installed adapter opens the corpus in a C program" use_corpus
+check "the CI of another project replays with the installed command alone" run_foreign_ci
 check "the installed command finds its fixtures" \
     "$stage/usr/bin/cpubind" plan --fixture a3-640cpu-16npu
 check "make help lists the targets" make -s help

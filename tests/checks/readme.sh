@@ -55,7 +55,11 @@ words_are_in_readme() {
 }
 
 options_are_in_readme() {
-    for option in $("$BUILD/cpubind" plan --help | grep -o -- '--[a-z-]*' | sort -u); do
+    for option in $(for command in plan capture "fixture replay" "fixture accept"; do
+        # Words are split on purpose.
+        # shellcheck disable=SC2086
+        "$BUILD/cpubind" $command --help
+    done | grep -o -- '--[a-z][a-z-]*' | sort -u); do
         case $option in --help | --version) continue ;; esac
         grep -q -- "$option" README.md || {
             echo "README.md does not name $option"

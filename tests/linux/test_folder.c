@@ -339,6 +339,49 @@ static void an_exit_file_that_cannot_be_read_fails_the_command(void **state)
     assert_int_equal(get("cmd/b.txt").error, EXDEV);
 }
 
+static void a_command_that_did_not_end_in_time_is_a_timeout_without_its_output(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"timeout", "timeout\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "cmd/c%zu.txt", i);
+        scratch_file(&f.s, name, "what was printed until then\n");
+        snprintf(name, sizeof name, "cmd/c%zu.exit", i);
+        scratch_file(&f.s, name, texts[i]);
+        snprintf(name, sizeof name, "cmd/c%zu.txt", i);
+        assert_true(is_state(get(name), CPUBIND_INPUT_TIMEOUT));
+        assert_true(is_state(get(name), CPUBIND_INPUT_TIMEOUT));
+    }
+    scratch_file(&f.s, "cmd/empty.txt", "");
+    scratch_file(&f.s, "cmd/empty.exit", "timeout\n");
+    assert_true(is_state(get("cmd/empty.txt"), CPUBIND_INPUT_TIMEOUT));
+    /* Without the output there is no command. */
+    scratch_file(&f.s, "cmd/alone.exit", "timeout\n");
+    assert_true(is_state(get("cmd/alone.txt"), CPUBIND_INPUT_ABSENT));
+}
+
+static void what_only_looks_like_the_word_timeout_is_malformed(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"timeout\n\n", "Timeout",  "TIMEOUT",    " timeout",
+                                        "timeout ",    "timeou",   "timeouts",   "timeout\r\n",
+                                        "timeout 124", "time out", "timeout\n0", "0timeout"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "cmd/c%zu.txt", i);
+        scratch_file(&f.s, name, "x");
+        snprintf(name, sizeof name, "cmd/c%zu.exit", i);
+        scratch_file(&f.s, name, texts[i]);
+        snprintf(name, sizeof name, "cmd/c%zu.txt", i);
+        assert_true(is_failed(get(name), EINVAL, "exit code"));
+    }
+    /* A NUL does not end it. */
+    scratch_file(&f.s, "cmd/nul.txt", "x");
+    scratch_bytes(&f.s, "cmd/nul.exit", "timeout\0", 8);
+    assert_true(is_failed(get("cmd/nul.txt"), EINVAL, "exit code"));
+}
+
 /* == listings == */
 
 static void a_listing_is_in_ascending_byte_order(void **state)
@@ -533,6 +576,8 @@ int main(void)
         EACH(the_exit_code_of_a_command_lies_beside_its_output),
         EACH(a_command_without_an_exit_file_exited_0),
         EACH(an_exit_file_that_cannot_be_read_fails_the_command),
+        EACH(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output),
+        EACH(what_only_looks_like_the_word_timeout_is_malformed),
         EACH(a_listing_is_in_ascending_byte_order),
         EACH(an_empty_folder_is_an_empty_listing),
         EACH(a_listing_with_a_name_that_would_be_two_lines_fails),

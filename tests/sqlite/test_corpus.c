@@ -1,9 +1,8 @@
 /* test_corpus.c - the corpus as a source of hosts
  * SPDX-License-Identifier: MIT
  *
- * Every database is made here, from fixtures/schema.sql. SQLite runs on an allocator that
- * counts, fails when told to, and has no pool of its own, so that the sanitizers see each
- * allocation. No test may leave memory, a descriptor or a child behind.
+ * Every database is made here, from fixtures/schema.sql. SQLite runs on the allocator and the
+ * file system of faults.h. No test may leave memory, a descriptor or a child behind.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -12,14 +11,19 @@
 
 #include <cmocka.h>
 
+#include <sha2.h>
 #include <signal.h>
 #include <sqlite3.h>
 
 #include "../../adapters/sqlite/corpus.h"
 #include "../linux/scratch.h"
+#include "faults.h"
+
+enum { CONTENTS = 16, TIMED_OUT = -1000 };
 
 typedef struct fixture {
     scratch s;
+    char sum[CONTENTS][65]; /* by the number of the content; "" before it is added */
     char path[SCRATCH_PATH * 2];
     char schema[16384];
     sqlite3 *db; /* to make the database with; closed before it is read */
@@ -31,42 +35,6 @@ typedef struct fixture {
 } fixture;
 
 static fixture f;
-
-/* == an allocator that fails == */
-
-static sqlite3_mem_methods real;
-static int countdown; /* allocations until one fails; 0: none does */
-static int has_failed;
-
-static int must_fail(void)
-{
-    if (countdown == 0 || --countdown > 0)
-        return 0;
-    has_failed = 1;
-    return 1;
-}
-
-static void *failing_malloc(int n)
-{
-    return must_fail() ? NULL : real.xMalloc(n);
-}
-
-static void *failing_realloc(void *old, int n)
-{
-    return must_fail() ? NULL : real.xRealloc(old, n);
-}
-
-static void configure(void)
-{
-    scratch_need(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real) == SQLITE_OK, "GETMALLOC");
-    sqlite3_mem_methods failing = real;
-    failing.xMalloc = failing_malloc;
-    failing.xRealloc = failing_realloc;
-    scratch_need(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing) == SQLITE_OK, "MALLOC");
-    scratch_need(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) == SQLITE_OK, "LOOKASIDE");
-    scratch_need(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1) == SQLITE_OK, "MEMSTATUS");
-    scratch_need(sqlite3_initialize() == SQLITE_OK, "sqlite3_initialize");
-}
 
 /* == databases == */
 
@@ -99,12 +67,35 @@ static void add_host(const char *name)
     sql(text);
 }
 
-/* The schema does not look into the sum: a number will do. */
+/* Tests call contents by a number; one that was not added has a sum of no bytes. */
+static const char *sum_of(int number)
+{
+    static char unknown[65];
+    scratch_need(number >= 0 && number < CONTENTS, "the number of a content");
+    if (f.sum[number][0])
+        return f.sum[number];
+    snprintf(unknown, sizeof unknown, "%064d", number);
+    return unknown;
+}
+
+/* bytes NULL: n zeros. */
+static void compute_sum(const void *bytes, int n, char sum[65])
+{
+    static const uint8_t zeros[4096];
+    SHA2_CTX context;
+    SHA256Init(&context);
+    for (int at = 0; !bytes && at < n; at += 4096)
+        SHA256Update(&context, zeros, (size_t)(n - at < 4096 ? n - at : 4096));
+    if (bytes)
+        SHA256Update(&context, bytes, (size_t)n);
+    SHA256End(&context, sum);
+}
+
 static void add_content(int number, const void *bytes, int n)
 {
     sqlite3_stmt *insert = NULL;
-    char sum[65];
-    snprintf(sum, sizeof sum, "%064d", number);
+    char *sum = f.sum[number];
+    compute_sum(bytes, n, sum);
     sqlite3_prepare_v2(f.db, "INSERT INTO contents VALUES (?1, ?2)", -1, &insert, NULL);
     sqlite3_bind_text(insert, 1, sum, -1, SQLITE_STATIC);
     if (bytes)
@@ -115,16 +106,17 @@ static void add_content(int number, const void *bytes, int n)
     sqlite3_finalize(insert);
 }
 
+/* TIMED_OUT is no exit code: NULL. */
 static int try_input(const char *host, const char *name, int number, int exit_code)
 {
     sqlite3_stmt *insert = NULL;
-    char sum[65];
-    snprintf(sum, sizeof sum, "%064d", number);
+    const char *sum = sum_of(number);
     sqlite3_prepare_v2(f.db, "INSERT INTO inputs VALUES (?1, ?2, ?3, ?4)", -1, &insert, NULL);
     sqlite3_bind_text(insert, 1, host, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 2, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 3, sum, -1, SQLITE_STATIC);
-    sqlite3_bind_int(insert, 4, exit_code);
+    if (exit_code != TIMED_OUT)
+        sqlite3_bind_int(insert, 4, exit_code);
     sqlite3_step(insert);
     return sqlite3_finalize(insert) == SQLITE_OK;
 }
@@ -165,6 +157,9 @@ static void make_corpus(void)
     add_input("one", "env", 3, 0);
     add_input("one", "proc/interrupts", 5, 0);
     add_input("two", "proc/self/status", 1, 0);
+    sql("INSERT INTO expectations VALUES"
+        " ('one', 'rank-1', '{\"args\":[],\"exit\":1,\"error\":{}}'),"
+        " ('one', 'default', '{\"args\": [], \"exit\": 0, \"plan\": {}}' || char(10))");
     sql("COMMIT");
     made();
 }
@@ -172,6 +167,8 @@ static void make_corpus(void)
 static int set_up(void **state)
 {
     (void)state;
+    no_faults();
+    memset(f.sum, 0, sizeof f.sum);
     f.descriptors = open_descriptors();
     f.memory = sqlite3_memory_used();
     scratch_make(&f.s);
@@ -196,7 +193,7 @@ static void close_all(void)
 static int tear_down(void **state)
 {
     (void)state;
-    countdown = 0;
+    no_faults();
     close_all();
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors && !has_child() &&
@@ -297,6 +294,100 @@ static void an_exit_code_belongs_to_its_command(void **state)
     assert_true(is_text(get("cmd/npu-smi-info-m.txt"), "refused\n"));
     assert_int_equal(get("cmd/npu-smi-info-m.txt").exit_code, 187);
     assert_int_equal(get("env").exit_code, 0);
+}
+
+static void a_command_without_an_exit_code_did_not_end(void **state)
+{
+    (void)state;
+    make_tables();
+    add_host("slow");
+    add_content(0, "", 0);
+    add_input("slow", "cmd/npu-smi-info.txt", 0, TIMED_OUT);
+    made();
+    open_both("slow");
+    assert_true(is_state(get("cmd/npu-smi-info.txt"), CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_text(names_in("cmd"), "npu-smi-info.txt\n"));
+    assert_int_equal(cpubind_corpus_input_at(f.host, 0).input.state, CPUBIND_INPUT_TIMEOUT);
+}
+
+static void the_hosts_are_listed_by_name(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"B", "a", "a-b", "a.b", "a0", "a_b", "b"};
+    cpubind_corpus_about *list = NULL;
+    int32_t n = 0;
+    make_tables();
+    for (int i = 6; i >= 0; i--)
+        add_host(order[i]);
+    sql("UPDATE hosts SET product = 'it''s', notes = 'n\xc3\xa4' WHERE name = 'a_b'");
+    made();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_corpus_list(f.corpus, &list, &n, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(n, 7);
+    for (int i = 0; i < 7; i++)
+        assert_string_equal(list[i].name, order[i]);
+    assert_string_equal(list[5].product, "it's");
+    assert_string_equal(list[5].origin, "synthetic");
+    assert_string_equal(list[5].npu_smi, "none");
+    assert_string_equal(list[5].notes, "n\xc3\xa4");
+    close_all();
+    assert_string_equal(list[0].notes, "a note");
+    cpubind_corpus_free_list(list);
+}
+
+static void a_corpus_without_hosts_has_an_empty_list(void **state)
+{
+    (void)state;
+    cpubind_corpus_about *list = NULL;
+    int32_t n = 7;
+    make_tables();
+    made();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_corpus_list(f.corpus, &list, &n, NULL), CPUBIND_CORPUS_OK);
+    assert_int_equal(n, 0);
+    cpubind_corpus_free_list(list);
+    cpubind_corpus_free_list(NULL);
+    assert_int_equal(cpubind_corpus_list(f.corpus, NULL, &n, NULL), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_list(f.corpus, &list, NULL, NULL), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_list(NULL, &list, &n, NULL), CPUBIND_CORPUS_ERR_ARG);
+}
+
+static void a_host_shows_its_row_its_inputs_and_its_expectations(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"cmd/npu-smi-info-m.txt",
+                                        "env",
+                                        "proc/interrupts",
+                                        "sys/devices/system/node/has_cpu",
+                                        "sys/devices/system/node/node0/cpulist",
+                                        "sys/devices/system/node/node0/distance",
+                                        "sys/devices/system/node/node0-old",
+                                        "sys/devices/system/node/node10/cpulist",
+                                        "sys/devices/system/node/node2"};
+    make_corpus();
+    open_both("one");
+    assert_string_equal(cpubind_corpus_about_host(f.host).name, "one");
+    assert_string_equal(cpubind_corpus_about_host(f.host).product, "a product");
+    assert_string_equal(cpubind_corpus_about_host(f.host).notes, "a note");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 9);
+    for (int i = 0; i < 9; i++) {
+        cpubind_corpus_entry entry = cpubind_corpus_input_at(f.host, i);
+        cpubind_input input = get(order[i]);
+        assert_string_equal(entry.name, order[i]);
+        assert_ptr_equal(entry.input.data, input.data);
+        assert_int_equal(entry.input.len, input.len);
+        assert_int_equal(entry.input.exit_code, input.exit_code);
+    }
+    assert_string_equal(cpubind_corpus_input_at(f.host, 0).sha256, f.sum[2]);
+    /* of no bytes, as sha256sum prints it */
+    assert_string_equal(cpubind_corpus_input_at(f.host, 1).sha256,
+                        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 2);
+    cpubind_corpus_expectation first = cpubind_corpus_expectation_at(f.host, 0);
+    assert_string_equal(first.name, "default");
+    assert_string_equal(first.body, "{\"args\": [], \"exit\": 0, \"plan\": {}}\n");
+    assert_int_equal(first.len, strlen(first.body));
+    assert_string_equal(cpubind_corpus_expectation_at(f.host, 1).name, "rank-1");
 }
 
 static void what_no_row_has_is_absent(void **state)
@@ -451,18 +542,31 @@ static void the_schema_refuses_what_the_seam_does_not_know(void **state)
         "INSERT INTO hosts VALUES ('a', 'p', 'synthetic', 'none', '')",
         "INSERT INTO contents VALUES ('00', x'00')",
         "INSERT INTO contents VALUES (printf('%064d', 9), 'text')",
-        "INSERT INTO inputs VALUES ('one', 'a'||char(0)||'b', printf('%064d', 1), 0)",
-        "INSERT INTO inputs VALUES ('one', 'a', printf('%064d', 1), 'x')",
+        "INSERT INTO inputs SELECT 'one', 'a'||char(0)||'b', sha256, 0 FROM contents",
+        "INSERT INTO inputs SELECT 'one', 'a', sha256, 'x' FROM contents",
+        "INSERT INTO inputs SELECT 'one', printf('%04096d', 0), sha256, 0 FROM contents",
+        /* what did not end has no bytes, and is a command */
+        "INSERT INTO inputs SELECT 'one', 'cmd/b', sha256, NULL FROM contents",
+        "INSERT INTO inputs SELECT 'one', 'b', sha256, NULL FROM contents",
+        "INSERT INTO contents VALUES"
+        " ('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', x'');"
+        "INSERT INTO inputs VALUES ('one', 'b',"
+        " 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', NULL)",
+        "INSERT INTO hosts VALUES ('a', 'p' || char(10), 'synthetic', 'none', 'n')",
+        "INSERT INTO hosts VALUES ('a', 'p', 'synthetic', 'a' || char(27), 'n')",
+        "INSERT INTO hosts VALUES ('a', 'p', 'synthetic', 'none', 'a' || char(0))",
         "INSERT INTO expectations VALUES ('one', 'a', '{')",
         "INSERT INTO expectations VALUES ('one', 'a', '{\"args\": [], \"exit\": 0}')",
         "INSERT INTO expectations VALUES ('one', 'a',"
         " '{\"args\": [], \"exit\": 0, \"plan\": {}, \"error\": {}}')",
         "INSERT INTO expectations VALUES ('none', 'a',"
         " '{\"args\": [], \"exit\": 0, \"plan\": {}}')",
-        "DELETE FROM contents",
+        "DELETE FROM contents WHERE sha256 IN (SELECT content FROM inputs)",
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_int_not_equal(sqlite3_exec(f.db, refused[i], NULL, NULL, NULL), SQLITE_OK);
+    sql("INSERT INTO inputs VALUES ('one', 'cmd/b',"
+        " 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', NULL)");
     sql("INSERT INTO expectations VALUES ('one', 'a',"
         " '{\"args\": [], \"exit\": 1, \"error\": {}}'); DELETE FROM hosts");
     made();
@@ -576,6 +680,10 @@ static void tables_of_another_shape_are_no_corpus(void **state)
         "",
         "CREATE TABLE inputs (host, name, content)",
         "CREATE VIEW inputs AS SELECT 'one' host, 'env' name, '1' content, 0 exit_code",
+        /* no column may be computed */
+        "CREATE TABLE inputs (host, name, exit_code,"
+        " content AS (substr(hex(zeroblob(30000000)), 1, 1)))",
+        "CREATE VIRTUAL TABLE inputs USING fts5 (host, name, content, exit_code)",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         make_tables();
@@ -585,10 +693,77 @@ static void tables_of_another_shape_are_no_corpus(void **state)
         made();
         assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
         host_is("one", CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus");
-        assert_string_not_equal(f.fault.message, "");
+        cpubind_corpus_about *list = (cpubind_corpus_about *)&f;
+        int32_t n = 7;
+        assert_int_equal(cpubind_corpus_list(f.corpus, &list, &n, &f.fault),
+                         CPUBIND_CORPUS_ERR_NO_CORPUS);
+        assert_null(list);
+        assert_int_equal(n, 0);
         close_all();
         scratch_need(unlink(f.path) == 0, f.path);
     }
+}
+
+/* Replaces a text in what the database says its table is made of. */
+static void rewrite_schema(const char *table, const char *old, const char *new)
+{
+    char text[1024];
+    make_empty();
+    sql("PRAGMA writable_schema = ON");
+    snprintf(text, sizeof text,
+             "UPDATE sqlite_schema SET sql = replace(sql, %s, %s) WHERE name = '%s'"
+             " AND instr(sql, %s)",
+             old, new, table, old);
+    sql(text);
+    scratch_need(sqlite3_changes(f.db) == 1, text);
+    made();
+}
+
+static void a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *table, *old, *new;
+        int is_corpus;
+    } changes[] = {
+        {"hosts", "'-- a version'", "'-- one''s version'", 1},
+        {"inputs", "'NOT NULL'", "'NOT' || char(10) || char(9) || '--' || char(10) || 'NULL'",
+         1},
+        {"inputs", "'BETWEEN 0'", "'BETWEEN  0'", 1},
+        {"inputs", "'BETWEEN 0'", "'BETWEEN 1'", 0},
+        {"inputs", "'INTEGER DEFAULT'", "'INTEGERDEFAULT'", 0},
+        {"inputs", "'CASCADE'", "'/**/CASCADE'", 0},
+        {"inputs", "'CASCADE'", "'RESTRICT'", 0},
+        /* two dashes between quotes begin no comment */
+        {"inputs", "'''*//*'''", "'''*--'' || hex(zeroblob(9)) || ''' || char(10) || '//*'''",
+         0},
+        {"hosts", "'STRICT, WITHOUT ROWID'", "'STRICT'", 0},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        make_corpus();
+        rewrite_schema(changes[i].table, changes[i].old, changes[i].new);
+        assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+        cpubind_corpus_status status = open_host("one");
+        if (changes[i].is_corpus)
+            assert_int_equal(status, CPUBIND_CORPUS_OK);
+        else
+            assert_true(status == CPUBIND_CORPUS_ERR_NO_CORPUS ||
+                        status == CPUBIND_CORPUS_ERR_DAMAGED);
+        close_all();
+        scratch_need(unlink(f.path) == 0, f.path);
+    }
+}
+
+/* Whoever added a table or ran ANALYZE still has a corpus. */
+static void a_reader_does_not_mind_further_tables(void **state)
+{
+    (void)state;
+    make_corpus();
+    make_empty();
+    sql("CREATE TABLE mine (a); CREATE VIEW nodes AS SELECT host FROM inputs; ANALYZE");
+    made();
+    open_both("one");
+    assert_true(is_text(get("env"), ""));
 }
 
 static void a_fault_has_no_byte_that_a_terminal_obeys(void **state)
@@ -626,10 +801,12 @@ static void bytes_that_are_missing_fail_their_input_alone(void **state)
     (void)state;
     make_corpus();
     make_empty();
-    sql("PRAGMA foreign_keys = OFF; DELETE FROM contents WHERE sha256 = printf('%064d', 2)");
+    sql("PRAGMA foreign_keys = OFF; DELETE FROM contents WHERE bytes = CAST('refused' ||"
+        " char(10) AS BLOB)");
     made();
     open_both("one");
     assert_true(is_failed(get("cmd/npu-smi-info-m.txt"), EIO, "content"));
+    assert_null(cpubind_corpus_input_at(f.host, 0).sha256);
     assert_true(is_text(get("env"), ""));
     assert_true(is_text(names_in("cmd"), "npu-smi-info-m.txt\n"));
 }
@@ -643,7 +820,7 @@ static void rows_that_break_the_schema_are_damage(void **state)
         {"UPDATE inputs SET name = '../env' WHERE name = 'env'",
          "the name of an input breaks the rules"},
         {"UPDATE inputs SET name = 'a' || char(0) || 'b' WHERE name = 'env'",
-         "the name of an input breaks the rules"},
+         "a text is not of the schema"},
         {"UPDATE inputs SET exit_code = 256 WHERE name = 'env'",
          "an input is not of the schema"},
         {"UPDATE inputs SET exit_code = -1 WHERE name = 'env'",
@@ -662,30 +839,69 @@ static void rows_that_break_the_schema_are_damage(void **state)
     }
 }
 
+/* The tables are made without their types and checks, filled, and then given their words. */
 static void types_that_break_the_schema_are_damage(void **state)
 {
     (void)state;
-    static const char *const rows[] = {"7, 0, x'00'", "'env', 'x', x'00'", "'env', 0, 'text'",
-                                       "'env', NULL, x'00'"};
+    static const struct {
+        const char *insert, *what;
+    } rows[] = {
+        {"INSERT INTO inputs VALUES ('one', 7, 's', 0)", "a text is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', x'41', 's', 0)", "a text is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'a', 's', 'x')", "an input is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'a', 's', 0.5)", "an input is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'a', 't', 0)", "an input is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'a', 's', NULL)", "an input is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'cmd/a', 's', NULL)",
+         "an input is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'a', 's', 1)", "an input is not of the schema"},
+        {"INSERT INTO inputs VALUES ('one', 'a', 's', 0)", "an input is not of the schema"},
+        {"INSERT INTO expectations VALUES ('one', 'a', 7)", "a text is not of the schema"},
+        {"INSERT INTO expectations VALUES ('one', 'a', 'b' || char(0))",
+         "a text is not of the schema"},
+        {"INSERT INTO expectations VALUES ('one', '../a', '{}')",
+         "the name of an expectation breaks the rules"},
+        {"UPDATE hosts SET notes = 7", "a text is not of the schema"},
+        {"UPDATE hosts SET notes = ''", "a text of a host breaks the rules"},
+        {"UPDATE hosts SET product = 'a' || char(27)", "a text of a host breaks the rules"},
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[256];
-        make_empty();
-        sql("PRAGMA application_id = 0x43505542; PRAGMA user_version = 1;"
-            "CREATE TABLE hosts (name); INSERT INTO hosts VALUES ('one');"
-            "CREATE TABLE inputs (host, name, exit_code, content);"
-            "CREATE TABLE contents (sha256, bytes);");
-        snprintf(text, sizeof text,
-                 "INSERT INTO inputs (name, exit_code, content) VALUES (%s);"
-                 "INSERT INTO contents SELECT 1, content FROM inputs;"
-                 "UPDATE inputs SET content = 1, host = 'one'",
-                 rows[i]);
-        sql(text);
+        make_tables();
+        sql("CREATE TABLE words AS SELECT name, sql FROM sqlite_schema;"
+            "DROP TABLE expectations; DROP TABLE inputs; DROP TABLE contents; DROP TABLE hosts;"
+            "CREATE TABLE hosts (name PRIMARY KEY, product, b, c, notes) WITHOUT ROWID;"
+            "CREATE TABLE contents (sha256 PRIMARY KEY, bytes);"
+            "CREATE TABLE inputs (host, name, content, exit_code, PRIMARY KEY (host, name))"
+            " WITHOUT ROWID;"
+            "CREATE INDEX inputs_content ON inputs (content);"
+            "CREATE TABLE expectations (host, name, body, PRIMARY KEY (host, name))"
+            " WITHOUT ROWID;"
+            "INSERT INTO hosts VALUES ('one', 'p', 'synthetic', 'none', 'n');"
+            "INSERT INTO contents VALUES ('s', x'00'), ('t', 'text');");
+        sql(rows[i].insert);
+        sql("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql ="
+            " (SELECT w.sql FROM words w WHERE w.name = sqlite_master.name)"
+            " WHERE name IN (SELECT name FROM words WHERE sql IS NOT NULL)");
         made();
         assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
-        host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, "an input is not of the schema");
+        host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, rows[i].what);
         close_all();
         scratch_need(unlink(f.path) == 0, f.path);
     }
+}
+
+static void bytes_that_are_not_those_of_their_sum_are_damage(void **state)
+{
+    (void)state;
+    make_corpus();
+    make_empty();
+    sql("UPDATE contents SET bytes = CAST('0-32' || char(10) AS BLOB) WHERE"
+        " bytes = CAST('0-31' || char(10) AS BLOB)");
+    scratch_need(sqlite3_changes(f.db) == 1, "UPDATE contents");
+    made();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    host_is("two", CPUBIND_CORPUS_ERR_DAMAGED,
+            "the bytes of an input are not those of its SHA-256");
 }
 
 /* == limits == */
@@ -720,8 +936,8 @@ static void add_numbered(int n)
     char text[256];
     snprintf(text, sizeof text,
              "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-             "INSERT INTO inputs SELECT 'one', printf('d/%%080d', i), printf('%%064d', 1), 0"
-             " FROM n",
+             "INSERT INTO inputs SELECT 'one', printf('d/%%080d', i), sha256, 0"
+             " FROM n, contents",
              n);
     sql(text);
 }
@@ -945,18 +1161,44 @@ static void a_cut_file_does_no_harm(void **state)
     open_both("one");
 }
 
-/* == memory == */
+/* == faults == */
 
-/* All that a reader does. Whether it went through. */
-static int read_all(void)
+/* Whether a reader failed as it must when the memory, or the file, does. */
+static int is_expected(cpubind_corpus_status status, int is_memory)
+{
+    if (!is_fault(&f.fault))
+        return 0;
+    if (is_memory)
+        return status == CPUBIND_CORPUS_ERR_MEMORY && f.fault.error == ENOMEM;
+    return (status == CPUBIND_CORPUS_ERR_READ || status == CPUBIND_CORPUS_ERR_OPEN) &&
+           f.fault.error == EIO;
+}
+
+static cpubind_corpus_status list_both(void)
+{
+    cpubind_corpus_about *list = NULL;
+    int32_t n = 0;
+    cpubind_corpus_status status = cpubind_corpus_list(f.corpus, &list, &n, &f.fault);
+    if (status == CPUBIND_CORPUS_OK) {
+        assert_int_equal(n, 2);
+        assert_string_equal(list[1].name, "two");
+    } else {
+        assert_null(list);
+    }
+    cpubind_corpus_free_list(list);
+    return status;
+}
+
+/* All that a reader does. Whether it went through; when it did, every answer was right. */
+static int read_all(int is_memory)
 {
     cpubind_corpus_status status = open_corpus();
     if (status == CPUBIND_CORPUS_OK)
+        status = list_both();
+    if (status == CPUBIND_CORPUS_OK)
         status = open_host("one");
     if (status != CPUBIND_CORPUS_OK) {
-        assert_int_equal(status, CPUBIND_CORPUS_ERR_MEMORY);
-        assert_true(is_fault(&f.fault));
-        assert_int_equal(f.fault.error, ENOMEM);
+        assert_true(is_expected(status, is_memory));
         close_all();
         return 0;
     }
@@ -964,35 +1206,51 @@ static int read_all(void)
     int is_whole = names.state == CPUBIND_INPUT_PRESENT;
     if (!is_whole) {
         assert_true(is_failed(names, ENOMEM, "memory"));
+        memory_faults.at = 0;
         assert_true(is_text(names_in("sys"), "devices\n"));
     }
     assert_true(is_text(get("sys/devices/system/node/node0/cpulist"), "0-31\n"));
     assert_int_equal(get("proc/interrupts").len, 9000);
+    assert_int_equal(cpubind_corpus_n_input(f.host), 9);
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 2);
     close_all();
     return is_whole;
+}
+
+/* Fails at each place in turn; how many places there were. */
+static int fail_everywhere(fault_plan *plan, int is_lasting)
+{
+    sqlite3_int64 before = sqlite3_memory_used();
+    for (int n = 1;; n++) {
+        no_faults();
+        *plan = (fault_plan){n, is_lasting, 0, 0};
+        int is_whole = read_all(plan == &memory_faults);
+        int n_failed = plan->n_failed;
+        no_faults();
+        assert_int_equal(sqlite3_memory_used(), before);
+        if (n_failed == 0) {
+            assert_true(is_whole);
+            return n - 1;
+        }
+        assert_in_range(n, 1, 100000);
+    }
 }
 
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
     make_corpus();
-    assert_true(read_all());
-    sqlite3_int64 before = sqlite3_memory_used();
-    int n = 1, n_stopped = 0;
-    for (;; n++) {
-        countdown = n;
-        has_failed = 0;
-        int is_whole = read_all();
-        countdown = 0;
-        assert_int_equal(sqlite3_memory_used(), before);
-        if (!has_failed) {
-            assert_true(is_whole);
-            break;
-        }
-        n_stopped += !is_whole;
-        assert_in_range(n, 1, 100000);
-    }
-    assert_in_range(n_stopped, 50, n); /* some are spare: SQLite goes on without them */
+    assert_true(read_all(1));
+    assert_in_range(fail_everywhere(&memory_faults, 0), 100, 100000);
+    assert_in_range(fail_everywhere(&memory_faults, 1), 100, 100000);
+}
+
+static void every_read_may_fail(void **state)
+{
+    (void)state;
+    make_corpus();
+    assert_in_range(fail_everywhere(&file_faults, 0), 20, 100000);
+    assert_in_range(fail_everywhere(&file_faults, 1), 20, 100000);
 }
 
 /* == codes == */
@@ -1021,11 +1279,16 @@ static void closing_nothing_is_allowed(void **state)
 
 int main(void)
 {
-    configure();
+    configure_memory();
+    configure_files();
     const struct CMUnitTest tests[] = {
         TEST(an_input_is_answered_byte_by_byte),
         TEST(an_empty_input_is_present_without_data),
         TEST(an_exit_code_belongs_to_its_command),
+        TEST(a_command_without_an_exit_code_did_not_end),
+        TEST(the_hosts_are_listed_by_name),
+        TEST(a_corpus_without_hosts_has_an_empty_list),
+        TEST(a_host_shows_its_row_its_inputs_and_its_expectations),
         TEST(what_no_row_has_is_absent),
         TEST(a_folder_is_listed_in_byte_order_and_is_no_file),
         TEST(a_first_answer_is_repeated),
@@ -1045,11 +1308,14 @@ int main(void)
         TEST(a_newer_schema_is_refused_whatever_it_holds),
         TEST(a_schema_without_a_version_is_damaged),
         TEST(tables_of_another_shape_are_no_corpus),
+        TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments),
+        TEST(a_reader_does_not_mind_further_tables),
         TEST(a_fault_has_no_byte_that_a_terminal_obeys),
         TEST(a_host_is_matched_byte_by_byte),
         TEST(bytes_that_are_missing_fail_their_input_alone),
         TEST(rows_that_break_the_schema_are_damage),
         TEST(types_that_break_the_schema_are_damage),
+        TEST(bytes_that_are_not_those_of_their_sum_are_damage),
         TEST(an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
         TEST(a_host_has_a_greatest_number_of_inputs),
         TEST(a_writer_is_waited_for),
@@ -1059,6 +1325,7 @@ int main(void)
         TEST(flipped_bytes_do_no_harm),
         TEST(a_cut_file_does_no_harm),
         TEST(every_allocation_may_fail),
+        TEST(every_read_may_fail),
         TEST(every_code_has_a_name_and_a_text),
         TEST(closing_nothing_is_allowed),
     };

@@ -9,7 +9,8 @@
 run='cc:gcc
 /usr/include/stdio.h:libc6-dev
 /usr/include/jansson.h:libjansson-dev
-/usr/include/sqlite3.h:libsqlite3-dev'
+/usr/include/sqlite3.h:libsqlite3-dev
+/usr/include/sha2.h:libmd-dev'
 
 fixtures='sqlite3:sqlite3'
 
@@ -32,6 +33,8 @@ hwloc-distrib:hwloc-nox"
 
 fuzz='cc:gcc
 /usr/include/stdio.h:libc6-dev
+/usr/include/sqlite3.h:libsqlite3-dev
+/usr/include/sha2.h:libmd-dev
 clang:clang
 libfuzzer:libclang-rt-dev
 llvm-cov:llvm

@@ -1,0 +1,149 @@
+/* help.c - what each command is for, on one screen
+ * SPDX-License-Identifier: MIT
+ */
+#include "help.h"
+
+void cli_print_help(FILE *out)
+{
+    fputs("Usage: cpubind COMMAND [OPTION...]\n"
+          "\n"
+          "Decides which CPUs belong to which NPU of an Ascend host, and inside that to its\n"
+          "interrupts, main threads, ACL thread and release thread.\n"
+          "\n"
+          "Commands:\n"
+          "  plan         what would be done, on this host, a captured one or a fixture\n"
+          "  capture      write all that a plan needs of this host to a folder or a corpus\n"
+          "  fixture      the hosts of a corpus: list, show, import, export, replay, accept\n"
+          "\n"
+          "  --help       this text; cpubind plan --help for the options\n"
+          "  --version    the version\n"
+          "\n"
+          "Exit status: 0 done, 1 no plan is possible or an expectation does not hold,\n"
+          "2 usage, 3 the host or the corpus is unreadable, 4 it could not be written.\n",
+          out);
+}
+
+void cli_print_fixture_help(FILE *out)
+{
+    fputs("Usage: cpubind fixture COMMAND [OPTION...]\n"
+          "\n"
+          "A corpus is one file: hosts, with the plans that they must get.\n"
+          "\n"
+          "Commands:\n"
+          "  list                  the hosts: CPUs, nodes, NPUs, where they come from\n"
+          "  show NAME [INPUT]     one host, or the bytes of one of its inputs\n"
+          "  import DIR...         add the hosts of these folders, all or none\n"
+          "  export NAME DIR       write a host as a folder\n"
+          "  replay [NAME...]      plan every host again; exit 1 if a plan differs\n"
+          "  accept NAME [CASE...] show what differs, and make it what is expected\n"
+          "\n"
+          "  --db FILE             the corpus; default: the one that came with cpubind\n"
+          "  --help                this text; cpubind fixture replay --help for the options\n",
+          out);
+}
+
+#define HOST_OPTIONS                                                                           \
+    "Which host (default: this one):\n"                                                        \
+    "  --root DIR            a snapshot folder: proc/, sys/ and cmd/ of a host\n"              \
+    "  --fixture NAME        a host of a corpus, such as a2-192cpu-8npu\n"
+
+#define PLAN_OPTIONS                                                                           \
+    "Which NPUs:\n"                                                                            \
+    "  --npus LIST           logic ids, such as 0-3,6, instead of the process table\n"         \
+    "  --visible LIST        instead of ASCEND_RT_VISIBLE_DEVICES\n"                           \
+    "  --rank N              the worker that asks (default 0)\n"                               \
+    "  --device-type TYPE    a2, a3, 300i or 950 (default: from npu-smi or PCI ids)\n"         \
+    "\n"                                                                                       \
+    "How:\n"                                                                                   \
+    "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"                   \
+    "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
+    "\n"
+
+#define DB "  --db FILE             the corpus; default: the one that came with cpubind\n"
+
+static const cli_help helps[] = {
+    {CLI_PLAN, "plan",
+     "Usage: cpubind plan [OPTION...]\n"
+     "\n"
+     "Prints which CPUs each NPU would get. Changes nothing.\n"
+     "\n" HOST_OPTIONS DB "\n" PLAN_OPTIONS "Output:\n"
+     "  --json                one JSON object\n"
+     "  --quiet               the plan alone: no table, map or warnings\n"
+     "  --help, --version\n"},
+    {CLI_CAPTURE, "capture",
+     "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
+     "\n"
+     "Writes the files and the outputs of npu-smi that a plan is made of, and the\n"
+     "plan itself as what is expected of them; then plans from what was written, and\n"
+     "exits with 1 if the two differ.\n"
+     "\n"
+     "Where to:\n"
+     "  -o, --output DIR      a new folder\n"
+     "  --db FILE             a corpus, which is made if there is none\n"
+     "  --replace             put it in the place of a host that is there\n"
+     "\n"
+     "What about it:\n"
+     "  --redact              take out the host's name, serial numbers, process names\n"
+     "  --name NAME           of the host (default: that of DIR)\n"
+     "  --product TEXT        what the machine is\n"
+     "  --notes TEXT          why it is worth keeping\n"
+     "\n"
+     "What is planned, and of what host:\n"
+     "  --npus, --visible, --rank, --device-type, --strategy, --overlap: as for plan\n"
+     "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
+     "\n"
+     "  --json, --quiet, --help, --version\n"},
+    {CLI_LIST, "fixture list",
+     "Usage: cpubind fixture list [--db FILE] [--json]\n"
+     "\n"
+     "Prints a table: name, product, online CPUs, nodes with CPUs, NPUs of npu-smi,\n"
+     "origin (captured, documented, synthetic), and how many plans and refusals are\n"
+     "expected.\n"
+     "\n" DB "  --json                one JSON object\n"},
+    {CLI_SHOW, "fixture show",
+     "Usage: cpubind fixture show NAME [INPUT] [--db FILE] [--json]\n"
+     "\n"
+     "Prints what a host is, its inputs and what is expected of it; or the bytes of\n"
+     "one input, such as cmd/npu-smi-info-m.txt, as they are.\n"
+     "\n" DB "  --json                one JSON object\n"},
+    {CLI_IMPORT, "fixture import",
+     "Usage: cpubind fixture import DIR... [--db FILE] [--replace]\n"
+     "\n"
+     "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs. Either\n"
+     "all of them are in the corpus afterwards, or it is as it was. A copy of /proc and\n"
+     "/sys becomes a host folder with: cpubind capture --root COPY -o DIR\n"
+     "\n" DB "                        (one that is not there is made)\n"
+     "  --replace             in the place of hosts of the same names\n"
+     "  --quiet               nothing but errors\n"},
+    {CLI_EXPORT, "fixture export",
+     "Usage: cpubind fixture export NAME DIR [--db FILE] [--replace]\n"
+     "\n"
+     "Writes a host as a folder, whole or not at all.\n"
+     "\n" DB "  --replace             in the place of a host folder that is there\n"
+     "  --quiet               nothing but errors\n"},
+    {CLI_REPLAY, "fixture replay",
+     "Usage: cpubind fixture replay [NAME...] [--db FILE] [--jobs N] [--format FORMAT]\n"
+     "\n"
+     "Plans every host again, with the arguments of each of its expectations, and says\n"
+     "what differs. Exits with 0 if nothing does, and with 1 if something does.\n"
+     "\n" DB "  --jobs N              threads (default: one a CPU)\n"
+     "  --format FORMAT       text, tap or junit\n"
+     "  --json                one JSON object\n"
+     "  --quiet               only what differs\n"},
+    {CLI_ACCEPT, "fixture accept",
+     "Usage: cpubind fixture accept NAME [CASE...] [--db FILE]\n"
+     "       cpubind fixture accept NAME CASE [--db FILE] -- ARGUMENT...\n"
+     "\n"
+     "Shows how the plans of a host differ from what is expected, and makes them what\n"
+     "is expected; with arguments of plan behind --, such as --rank 1, as a new case or\n"
+     "in the place of the old one. Read the difference first: fixture replay NAME.\n"
+     "\n" DB "  --quiet               nothing but errors\n"},
+};
+
+const cli_help *cli_help_of(enum cli_command command)
+{
+    for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
+        if (helps[i].command == command)
+            return &helps[i];
+    return &helps[0];
+}

@@ -1,0 +1,462 @@
+/* database.c - a connection that trusts nothing in the file
+ * SPDX-License-Identifier: MIT
+ */
+#include "database.h"
+
+#include <errno.h>
+#include <sha2.h>
+#include <string.h>
+
+#include "schema.h"
+
+/* == Faults ================================================================= */
+
+cpubind_corpus_status cpubind_priv_fail(cpubind_corpus_status status, int error,
+                                        const char *what, cpubind_corpus_fault *fault)
+{
+    if (fault)
+        *fault = (cpubind_corpus_fault){0, error, what, ""};
+    return status;
+}
+
+cpubind_corpus_status cpubind_priv_fail_memory(cpubind_corpus_fault *fault)
+{
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_MEMORY, ENOMEM, "memory", fault);
+}
+
+/* The words of SQLite may quote the file: what a terminal would obey does not pass. */
+static void copy_message(const char *text, char out[CPUBIND_CORPUS_MESSAGE])
+{
+    size_t n = 0;
+    for (; text && text[n] && n < CPUBIND_CORPUS_MESSAGE - 1; n++)
+        out[n] = (char)(text[n] >= ' ' && text[n] <= '~' ? text[n] : '?');
+    out[n] = '\0';
+}
+
+cpubind_corpus_status cpubind_priv_fail_at(cpubind_corpus_status status, const char *what,
+                                           const char *message, cpubind_corpus_fault *fault)
+{
+    cpubind_priv_fail(status, 0, what, fault);
+    if (fault)
+        copy_message(message, fault->message);
+    return status;
+}
+
+/* What a result code of SQLite means, whoever asked. */
+static const struct meaning {
+    int result;
+    cpubind_corpus_status status;
+    const char *what;
+} meanings[] = {
+    {SQLITE_NOMEM, CPUBIND_CORPUS_ERR_MEMORY, "memory"},
+    {SQLITE_BUSY, CPUBIND_CORPUS_ERR_BUSY,
+     "another process was still writing after two seconds"},
+    {SQLITE_LOCKED, CPUBIND_CORPUS_ERR_BUSY,
+     "another process was still writing after two seconds"},
+    {SQLITE_CANTOPEN, CPUBIND_CORPUS_ERR_OPEN, "open"},
+    {SQLITE_PERM, CPUBIND_CORPUS_ERR_OPEN, "open"},
+    {SQLITE_AUTH, CPUBIND_CORPUS_ERR_OPEN, "open"},
+    {SQLITE_NOTADB, CPUBIND_CORPUS_ERR_NO_DATABASE,
+     "the file does not start as a database does"},
+    {SQLITE_READONLY_DIRECTORY, CPUBIND_CORPUS_ERR_WRITE, "the folder may not be written"},
+    {SQLITE_READONLY, CPUBIND_CORPUS_ERR_READ,
+     "a write that was interrupted must be rolled back first"},
+    {SQLITE_ERROR, CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus"},
+    {SQLITE_CORRUPT, CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should"},
+    {SQLITE_TOOBIG, CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should"},
+    {SQLITE_MISMATCH, CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should"},
+    {SQLITE_INTERRUPT, CPUBIND_CORPUS_ERR_DAMAGED,
+     "it takes more steps than a corpus can need"},
+    {SQLITE_FULL, CPUBIND_CORPUS_ERR_FULL, "write"},
+};
+
+/* What it means to a writer, where that differs, once its file is open. */
+static const struct meaning of_writer[] = {
+    {SQLITE_BUSY, CPUBIND_CORPUS_ERR_BUSY,
+     "another process was still reading or writing after two seconds"},
+    {SQLITE_READONLY_DIRECTORY, CPUBIND_CORPUS_ERR_WRITE, "the folder may not be written"},
+    {SQLITE_READONLY, CPUBIND_CORPUS_ERR_WRITE, "the file may not be written"},
+    {SQLITE_CANTOPEN, CPUBIND_CORPUS_ERR_WRITE, "the folder may not be written"},
+    {SQLITE_CONSTRAINT, CPUBIND_CORPUS_ERR_RULE, "a row"},
+    {SQLITE_TOOBIG, CPUBIND_CORPUS_ERR_LIMIT, "too many bytes"},
+    {SQLITE_IOERR_READ, CPUBIND_CORPUS_ERR_READ, "read"},
+    {SQLITE_IOERR_SHORT_READ, CPUBIND_CORPUS_ERR_READ, "read"},
+    {SQLITE_IOERR, CPUBIND_CORPUS_ERR_WRITE, "write"},
+};
+
+static const struct meaning *find(const struct meaning *from, size_t n, int result)
+{
+    for (size_t i = 0; i < n; i++)
+        if (from[i].result == result || from[i].result == (result & 0xff))
+            return &from[i];
+    return NULL;
+}
+
+static struct meaning meaning_of(int result, int is_writer)
+{
+    const struct meaning *found = NULL;
+    if (result == SQLITE_IOERR_NOMEM)
+        result = SQLITE_NOMEM;
+    if (is_writer)
+        found = find(of_writer, sizeof of_writer / sizeof *of_writer, result);
+    if (!found)
+        found = find(meanings, sizeof meanings / sizeof *meanings, result);
+    return found ? *found : (struct meaning){result, CPUBIND_CORPUS_ERR_READ, "read"};
+}
+
+/* What the system said to what SQLite asked of it, else 0. */
+static int system_error(const database *d, int result, cpubind_corpus_status status)
+{
+    if (status == CPUBIND_CORPUS_ERR_MEMORY)
+        return ENOMEM;
+    if (d->db && ((result & 0xff) == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_IOERR))
+        return sqlite3_system_errno(d->db);
+    return status == CPUBIND_CORPUS_ERR_FULL ? ENOSPC : 0;
+}
+
+cpubind_corpus_status cpubind_priv_fail_sqlite(const database *d, int result,
+                                               cpubind_corpus_fault *fault)
+{
+    struct meaning m = meaning_of(result, d->is_writer && d->is_open);
+    int error = system_error(d, result, m.status);
+    if (error == EISDIR)
+        m = (struct meaning){result, CPUBIND_CORPUS_ERR_OPEN, "open"};
+    if (error == ENOSPC || error == EDQUOT)
+        m = (struct meaning){result, CPUBIND_CORPUS_ERR_FULL, "write"};
+    if (fault) {
+        *fault = (cpubind_corpus_fault){result, error, m.what, ""};
+        copy_message(d->db ? sqlite3_errmsg(d->db) : sqlite3_errstr(result), fault->message);
+    }
+    return m.status;
+}
+
+/* == The connection ========================================================= */
+
+static int count_steps(void *context)
+{
+    database *d = context;
+    return --d->left < 0;
+}
+
+/* A file from a stranger gets no more than a reader, or a writer, needs. The checks of the
+ * schema call functions that SQLite does not count among the harmless ones (json_valid), and
+ * who may not trust them cannot write: before a writer asks anything of the tables, it looks
+ * at their words. */
+static int restrain(database *d)
+{
+    const struct {
+        int id, value;
+    } limits[] = {
+        {SQLITE_LIMIT_LENGTH, INPUT_MAX + (1 << 20)},
+        {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+        {SQLITE_LIMIT_COLUMN, 100},
+        {SQLITE_LIMIT_EXPR_DEPTH, 100},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 3},
+        {SQLITE_LIMIT_VDBE_OP, 25000},
+        {SQLITE_LIMIT_FUNCTION_ARG, 16},
+        {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 10},
+        /* For SQLite, ON DELETE CASCADE is a trigger too. */
+        {SQLITE_LIMIT_TRIGGER_DEPTH, d->is_writer ? 3 : 0},
+        {SQLITE_LIMIT_WORKER_THREADS, 0},
+    };
+    const struct {
+        int option, value;
+    } options[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, d->is_writer},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_ENABLE_FKEY, d->is_writer},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        sqlite3_limit(d->db, limits[i].id, limits[i].value);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        int result = sqlite3_db_config(d->db, options[i].option, options[i].value, NULL);
+        if (result != SQLITE_OK)
+            return result;
+    }
+    allow_steps(d, STEPS_OF_SCHEMA);
+    sqlite3_progress_handler(d->db, 1000, count_steps, d);
+    return sqlite3_busy_timeout(d->db, CPUBIND_CORPUS_WAIT_MS);
+}
+
+/* SQLite has names of its own: a path that looks like one gets "./" before it. */
+static int open_literally(database *d, const char *path, int flags)
+{
+    if (*path != ':' && strncmp(path, "file:", 5) != 0)
+        return sqlite3_open_v2(path, &d->db, flags, NULL);
+    char *literal = sqlite3_mprintf("./%s", path);
+    if (!literal)
+        return SQLITE_NOMEM;
+    int result = sqlite3_open_v2(literal, &d->db, flags, NULL);
+    sqlite3_free(literal);
+    return result;
+}
+
+int cpubind_priv_open(database *d, const char *path, int flags)
+{
+    d->db = NULL;
+    int result = open_literally(d, path, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE);
+    d->is_open = result == SQLITE_OK;
+    if (result == SQLITE_OK)
+        result = restrain(d);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(d->db, "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0;", NULL,
+                              NULL, NULL);
+    if (result == SQLITE_OK && !d->is_writer)
+        result = sqlite3_exec(d->db, "PRAGMA query_only = 1;", NULL, NULL, NULL);
+    return result;
+}
+
+void cpubind_priv_close(database *d)
+{
+    sqlite3_close(d->db); /* no statement is left open: it cannot fail */
+    d->db = NULL;
+}
+
+/* The one number that a statement gives. */
+static int read_number(sqlite3 *db, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *query = NULL;
+    int result = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
+    if (result == SQLITE_OK) {
+        result = sqlite3_step(query);
+        if (result == SQLITE_ROW) {
+            *out = sqlite3_column_int64(query, 0);
+            result = SQLITE_OK;
+        } else if (result == SQLITE_DONE) {
+            result = SQLITE_CORRUPT;
+        }
+    }
+    int ended = sqlite3_finalize(query);
+    return result == SQLITE_OK ? ended : result;
+}
+
+cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpus_fault *fault)
+{
+    int64_t n_page = 1, application = 0, version = 0;
+    int result = read_number(d->db, "PRAGMA application_id", &application);
+    if (result == SQLITE_OK)
+        result = read_number(d->db, "PRAGMA user_version", &version);
+    if (result == SQLITE_OK && application == 0)
+        result = read_number(d->db, "PRAGMA page_count", &n_page);
+    if (result != SQLITE_OK)
+        return cpubind_priv_fail_sqlite(d, result, fault);
+    if (n_page == 0)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_DATABASE, 0, "the file is empty", fault);
+    if (application != CPUBIND_CORPUS_APPLICATION)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
+                                 "the application_id is another's", fault);
+    if (version > CPUBIND_CORPUS_VERSION)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NEWER, 0, "the user_version is newer",
+                                 fault);
+    if (version < 1)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "the user_version is below 1",
+                                 fault);
+    return CPUBIND_CORPUS_OK;
+}
+
+/* == The tables ============================================================= */
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static int is_comment(const char *c)
+{
+    return c[0] == '-' && c[1] == '-';
+}
+
+/* The next byte of a statement; blanks and comments outside quotes are one blank. */
+static int next_byte(const char **at, int *is_quoted)
+{
+    const char *c = *at;
+    if (!*is_quoted && (is_blank(*c) || is_comment(c))) {
+        while (is_blank(*c) || is_comment(c))
+            c += is_comment(c) ? strcspn(c, "\n") : 1;
+        *at = c;
+        return ' ';
+    }
+    if (*c == '\'')
+        *is_quoted = !*is_quoted;
+    *at += *c != '\0';
+    return (unsigned char)*c;
+}
+
+/* Whether `sql` is the statement that `own` begins with, which a semicolon ends. */
+static int is_statement(const char *own, const char *sql)
+{
+    int own_quoted = 0, quoted = 0, a, b;
+    do {
+        a = next_byte(&own, &own_quoted);
+        b = next_byte(&sql, &quoted);
+    } while (a == b && a != '\0');
+    return a == ';' && b == '\0';
+}
+
+/* The statement of the schema after `at` that makes something; NULL: there is none. */
+static const char *next_statement(const char *at)
+{
+    at = strstr(at, "\nCREATE ");
+    return at ? at + 1 : NULL;
+}
+
+/* Bit i: the statement is the i-th of the schema; 0: it is none of them. sql NULL: all bits. */
+static unsigned bits_of(const char *sql)
+{
+    unsigned bits = 0, bit = 1;
+    const char *own = next_statement(cpubind_priv_corpus_schema);
+    for (; own; own = next_statement(own), bit <<= 1)
+        if (!sql || is_statement(own, sql))
+            bits |= bit;
+    return bits;
+}
+
+static cpubind_corpus_status fail_alien(sqlite3_stmt *query, cpubind_corpus_fault *fault)
+{
+    return cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_NO_CORPUS,
+                                "something stands beside the tables of a corpus",
+                                (const char *)sqlite3_column_text(query, 1), fault);
+}
+
+cpubind_corpus_status cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin,
+                                                cpubind_corpus_fault *fault)
+{
+    /* What SQLite makes by itself, for a UNIQUE, has no text. */
+    static const char sql[] = "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL";
+    unsigned missing = bits_of(NULL);
+    *pin = NULL;
+    allow_steps(d, STEPS_OF_SCHEMA);
+    int result = sqlite3_prepare_v2(d->db, sql, sizeof sql, pin, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(*pin);
+    while (result == SQLITE_ROW && (missing || is_alone)) {
+        const char *text = (const char *)sqlite3_column_text(*pin, 0);
+        if (!text)
+            return cpubind_priv_fail_memory(fault);
+        unsigned bits = bits_of(text);
+        if (is_alone && !(missing & bits))
+            return fail_alien(*pin, fault);
+        missing &= ~bits;
+        if (missing || is_alone)
+            result = sqlite3_step(*pin);
+    }
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        return cpubind_priv_fail_sqlite(d, result, fault);
+    if (missing)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
+                                 "the tables are not those of a corpus", fault);
+    allow_steps(d, STEPS_OF_CALL);
+    return CPUBIND_CORPUS_OK;
+}
+
+void cpubind_priv_end_reading(const database *d, sqlite3_stmt *pin,
+                              cpubind_corpus_status status)
+{
+    sqlite3_finalize(pin);
+    if (status != CPUBIND_CORPUS_OK)
+        sqlite3_db_release_memory(d->db);
+}
+
+/* == Rows =================================================================== */
+
+int cpubind_priv_pile(pile *p, const void *bytes, size_t n, size_t *at)
+{
+    if (n >= p->cap - p->len) {
+        size_t cap = p->cap * 2 > p->len + n + 1 ? p->cap * 2 : p->len + n + 1;
+        char *grown = sqlite3_realloc64(p->bytes, cap);
+        if (!grown)
+            return SQLITE_NOMEM;
+        p->bytes = grown;
+        p->cap = cap;
+    }
+    *at = p->len;
+    if (n)
+        memcpy(p->bytes + p->len, bytes, n);
+    p->bytes[p->len + n] = '\0';
+    p->len += n + 1;
+    return SQLITE_OK;
+}
+
+static int is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+int cpubind_priv_is_word(const char *text)
+{
+    if (!is_letter_or_digit(*text))
+        return 0;
+    while (is_letter_or_digit(*text) || *text == '-' || *text == '.' || *text == '_')
+        text++;
+    return *text == '\0';
+}
+
+int cpubind_priv_is_line(const char *text)
+{
+    if (!*text)
+        return 0;
+    while ((unsigned char)*text >= ' ')
+        text++;
+    return *text == '\0';
+}
+
+void cpubind_priv_sum(const void *bytes, size_t n, char sum[SUM_SIZE])
+{
+    SHA256Data(n ? bytes : "", n, sum);
+}
+
+const char *cpubind_priv_text(sqlite3_stmt *query, int column, cpubind_corpus_status *status,
+                              cpubind_corpus_fault *fault)
+{
+    const char *text = NULL;
+    if (sqlite3_column_type(query, column) == SQLITE_TEXT) {
+        text = (const char *)sqlite3_column_text(query, column);
+        if (!text) {
+            *status = cpubind_priv_fail_memory(fault);
+            return NULL;
+        }
+    }
+    if (text && strlen(text) == (size_t)sqlite3_column_bytes(query, column))
+        return text;
+    *status =
+        cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "a text is not of the schema", fault);
+    return NULL;
+}
+
+cpubind_corpus_status cpubind_priv_take_about(sqlite3_stmt *query, pile *texts, size_t *at,
+                                              cpubind_corpus_fault *fault)
+{
+    size_t begin = texts->len;
+    *at = begin;
+    for (int i = 0; i < HOST_TEXTS; i++) {
+        cpubind_corpus_status status = CPUBIND_CORPUS_OK;
+        size_t place;
+        const char *text = cpubind_priv_text(query, i, &status, fault);
+        if (!text)
+            return status;
+        if (i == 0 ? !cpubind_priv_is_word(text) : !cpubind_priv_is_line(text))
+            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0,
+                                     "a text of a host breaks the rules", fault);
+        if (strlen(text) + texts->len - begin > CPUBIND_CORPUS_MAX_ABOUT)
+            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "the texts of a host", fault);
+        if (cpubind_priv_pile(texts, text, strlen(text), &place) != SQLITE_OK)
+            return cpubind_priv_fail_memory(fault);
+    }
+    return CPUBIND_CORPUS_OK;
+}
+
+cpubind_corpus_about cpubind_priv_about_at(const char *texts, const char **next)
+{
+    const char *text[HOST_TEXTS];
+    for (int i = 0; i < HOST_TEXTS; i++) {
+        text[i] = texts;
+        texts += strlen(texts) + 1;
+    }
+    *next = texts;
+    return (cpubind_corpus_about){text[0], text[1], text[2], text[3], text[4]};
+}

@@ -1,0 +1,615 @@
+#!/bin/sh
+# corpus.sh - cpubind fixture and cpubind capture, as people and CIs use them; prints TAP
+#
+#   tests/cli/corpus.sh          from the top folder; BUILD is where outputs go, CPUBIND the command
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+CPUBIND=${CPUBIND:-$BUILD/cpubind}
+out=$BUILD/corpus
+rm -rf "$out"
+mkdir -p "$out/db" "$out/back" "$out/captured"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$(dirname "$CPUBIND")" && pwd)/$(basename "$CPUBIND")
+. tests/support/tap.sh
+
+db=$out/db/corpus.db
+newline='
+'
+tab=$(printf '\t')
+
+ask() { # database, SQL
+    sqlite3 -batch -bail -init /dev/null "$1" "$2"
+}
+
+fixture() { # arguments of cpubind fixture
+    "$CPUBIND" fixture "$@"
+}
+
+says() { # status, words that must stand in what is said, command ...
+    want=$1
+    words=$2
+    shift 2
+    "$@" >"$out/said" 2>&1
+    got=$?
+    cat "$out/said"
+    [ "$got" -eq "$want" ] && grep -qF -e "$words" "$out/said"
+}
+
+is_json() { # file
+    [ "$(ask :memory: "SELECT json_valid(readfile('$1'))")" = 1 ]
+}
+
+json() { # file, path
+    ask :memory: "SELECT readfile('$1') ->> '$2'"
+}
+
+sum_of() { # file
+    sha256sum <"$1"
+}
+
+# -- Import and export -------------------------------------------------------
+
+every_host_comes_back() {
+    for host in fixtures/hosts/*; do
+        fixture export "$(basename "$host")" "$out/back/$(basename "$host")" --db "$db" --quiet ||
+            return 1
+    done
+    diff -r fixtures/hosts "$out/back"
+}
+
+names_are_those_of_the_folders() {
+    for host in fixtures/hosts/*; do
+        grep -qx "name: $(basename "$host")" "$host/host.txt" || return 1
+    done
+}
+
+sums_are_right() {
+    ask "$db" "SELECT content || '  ' || host || '/' || name FROM inputs
+               WHERE exit_code IS NOT NULL" >"$out/sums"
+    (cd fixtures/hosts && sha256sum --check --quiet "$out/sums") &&
+        [ "$(ask "$db" 'SELECT count(*) - count(DISTINCT bytes) FROM contents')" = 0 ]
+}
+
+is_clean() { # database
+    [ "$(ask "$1" 'PRAGMA integrity_check')" = ok ] &&
+        [ -z "$(ask "$1" 'PRAGMA foreign_key_check')" ] &&
+        [ "$(ask "$1" 'PRAGMA user_version')" = 1 ] &&
+        [ "$(ask "$1" 'PRAGMA application_id')" = $((0x43505542)) ] &&
+        [ "$(ask "$1" 'SELECT count(*) > 5 FROM readme')" = 1 ]
+}
+
+# Another folder, other time stamps, other modes, another build of the command.
+packs_the_same() {
+    cp -R fixtures/hosts "$out/copy" && chmod -R u+w "$out/copy" || return 1
+    (cd "$out" && umask 077 && "$BUILD_CPUBIND" fixture import copy/* --db db/again.db) &&
+        cmp "$db" "$out/db/again.db" && rm "$out/db/again.db"
+}
+
+both_builds_pack_the_same() {
+    cmp "$BUILD/fixtures.db" "$(dirname "$CPUBIND")/fixtures.db" &&
+        [ "$(od -An -tx1 -j96 -N4 "$BUILD/fixtures.db" | tr -d ' ')" = 002e5b30 ]
+}
+
+one_by_one_is_the_same_corpus() {
+    for host in fixtures/hosts/*; do
+        fixture import "$host" --db "$out/db/single.db" --quiet || return 1
+    done
+    fixture import fixtures/hosts/a2-192cpu-8npu --db "$out/db/single.db" --replace --quiet &&
+        for table in hosts contents inputs expectations; do
+            ask "$db" "SELECT * FROM $table ORDER BY 1, 2" >"$out/a"
+            ask "$out/db/single.db" "SELECT * FROM $table ORDER BY 1, 2" >"$out/b"
+            cmp "$out/a" "$out/b" || return 1
+        done && is_clean "$out/db/single.db" && rm "$out/db/single.db"
+}
+
+nothing_is_left_behind() {
+    [ "$(ls -A "$out/db")" = corpus.db ]
+}
+
+make_host() { # folder, name
+    mkdir -p "$1/$2/cmd" "$1/$2/expect"
+    printf 'name: %s\nproduct: p\norigin: synthetic\nnpu-smi: none\nnotes: n\n' "$2" \
+        >"$1/$2/host.txt"
+    printf '{"args": [], "exit": 1, "error": {}}\n' >"$1/$2/expect/default.json"
+    printf 'Cpus_allowed_list:\t0-3\n' >"$1/$2/env"
+    echo text >"$1/$2/cmd/lscpu.txt"
+    echo 3 >"$1/$2/cmd/lscpu.exit"
+}
+
+# A good host "good" beside a host "bad" that a command has spoilt: refused by its place, and
+# the corpus is as it was.
+refuses() { # text, words of the message, command that runs in the folder of "bad"
+    rm -rf "$out/bad"
+    make_host "$out/bad" good
+    make_host "$out/bad" bad
+    (cd "$out/bad/bad" && eval "$3") || return
+    check "import refuses $1" is_refused "$2"
+}
+
+is_refused() { # words of the message
+    before=$(sum_of "$db")
+    says 3 "$1" fixture import "$out/bad/good" "$out/bad/bad" --db "$db" &&
+        [ "$(sum_of "$db")" = "$before" ] &&
+        says 3 "$1" fixture import "$out/bad/good" "$out/bad/bad" --db "$out/db/new.db" &&
+        nothing_is_left_behind
+}
+
+refuse_all() {
+    refuses "no host.txt" "bad/host.txt\": there is none" 'rm host.txt'
+    refuses "a host.txt without a key" "host.txt\", line 5, column 1: name, product" \
+        'sed -i /notes/d host.txt'
+    refuses "a host.txt with a key twice" "line 6, column 1: a key stands twice" \
+        'echo "notes: b" >>host.txt'
+    refuses "a host.txt with a key of its own" "line 6, column 1: a line is one of" \
+        'echo "cann: 8" >>host.txt'
+    refuses "an unknown origin" "line 3, column 9: the origin is" \
+        'sed -i s/synthetic/guessed/ host.txt'
+    refuses "a name that is none" "line 1, column 7: a name is" 'sed -i s/bad/-a/ host.txt'
+    refuses "an expectation that is no JSON" "expect/default.json\": the expectation, line" \
+        'echo "{" >expect/default.json'
+    refuses "an expectation without plan or error" 'either "plan" or "error"' \
+        'echo "{\"args\": [], \"exit\": 0}" >expect/default.json'
+    refuses "an expectation with more" "it holds more" \
+        'echo "{\"args\": [], \"exit\": 0, \"plan\": {}, \"a\": 1}" >expect/default.json'
+    refuses "arguments that are no texts" '"args" does not hold' \
+        'echo "{\"args\": [1], \"exit\": 0, \"plan\": {}}" >expect/default.json'
+    refuses "another file in expect/" "bad/expect/notes.txt\": this is no input" \
+        'echo a >expect/notes.txt'
+    refuses "a file that is no input" "bad/cmd/npu-smi-inf.txt\": this is no input" \
+        'echo a >cmd/npu-smi-inf.txt'
+    refuses "an exit code without an output" "bad/cmd/lscpu.exit\": there is no output" \
+        'rm cmd/lscpu.txt'
+    for code in '' -1 256 1000 '1 2' x timeouts; do
+        refuses "the exit code '$code'" "bad/cmd/lscpu.txt\": exit code" \
+            "echo '$code' >cmd/lscpu.exit"
+    done
+    refuses "a link that leads outside" "bad/env" 'ln -sf /etc/passwd env'
+    refuses "a FIFO" "bad/uname" 'mkfifo uname'
+    refuses "a line feed in a name" "bad/." ": >'a${newline}b'"
+    refuses "a TAB in the name of a folder" "bad" "mkdir 'a${tab}b'"
+    check "import refuses a host that is there already" is_there_already
+    check "import refuses the same host twice" \
+        says 1 "already" fixture import "$out/bad/good" "$out/bad/good" --db "$out/db/new.db"
+    check "import refuses a folder that is not there" \
+        says 3 "No such file" fixture import "$out/nowhere" --db "$db"
+    check "no file is left behind" nothing_is_left_behind
+}
+
+is_there_already() {
+    before=$(sum_of "$db")
+    says 1 "--replace" fixture import fixtures/hosts/idle-a2 --db "$db" &&
+        [ "$(sum_of "$db")" = "$before" ]
+}
+
+export_keeps_what_is_there() {
+    mkdir -p "$out/there/empty" "$out/there/full" && echo mine >"$out/there/full/file" &&
+        says 1 "there already" fixture export idle-a2 "$out/there/full" --db "$db" &&
+        says 1 "there already" fixture export idle-a2 "$out/there/full" --db "$db" --replace &&
+        [ "$(ls "$out/there/full")" = file ] &&
+        fixture export idle-a2 "$out/there/empty" --db "$db" &&
+        says 1 "there already" fixture export idle-a2 "$out/there/empty" --db "$db" &&
+        fixture export no-npu "$out/there/empty" --db "$db" --replace &&
+        diff -r fixtures/hosts/no-npu "$out/there/empty" &&
+        [ "$(ls -A "$out/there")" = "empty${newline}full" ]
+}
+
+# -- list and show -----------------------------------------------------------
+
+list_is_a_table() {
+    fixture list --db "$db" >"$out/list" || return 1
+    [ "$(wc -l <"$out/list")" -eq $(($(find fixtures/hosts -mindepth 1 -maxdepth 1 | wc -l) + 1)) ] &&
+        grep -qE '^a2-192cpu-8npu +Atlas 800I A2 .* 192 +8 +8 +documented +[0-9]+ +[0-9]+$' \
+            "$out/list" &&
+        grep -qE '^950-ub-8npu .* 256 +8 +8 +[a-z]+ +0 +[0-9]+$' "$out/list" &&
+        [ "$(awk '{ at = match($0, / (origin|captured|documented|synthetic) +[pr0-9]/); print at }' \
+            "$out/list" | sort -u | wc -l)" -eq 1 ]
+}
+
+list_is_json() {
+    fixture list --db "$db" --json >"$out/list.json" && is_json "$out/list.json" &&
+        [ "$(json "$out/list.json" '$.hosts[0].name')" = "$(ls fixtures/hosts | head -n 1)" ]
+}
+
+show_tells_all() {
+    fixture show a2-192cpu-8npu --db "$db" >"$out/show" &&
+        grep -q '^notes ' "$out/show" && grep -q '^cmd/npu-smi-info-m.txt ' "$out/show" &&
+        grep -q '^default  *plan: topo_affinity' "$out/show" &&
+        fixture show a2-192cpu-8npu cmd/npu-smi-info.txt --db "$db" |
+        cmp - fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt &&
+        fixture show a2-192cpu-8npu --db "$db" --json >"$out/show.json" &&
+        [ "$(json "$out/show.json" '$.expectations[0].expected.exit')" = 0 ]
+}
+
+# -- replay and accept -------------------------------------------------------
+
+n_expectations() {
+    find fixtures/hosts -path '*/expect/*.json' | wc -l
+}
+
+replays_all() {
+    fixture replay --db "$db" >"$out/replay" &&
+        grep -qE "^$(n_expectations) of $(n_expectations) expectations of " "$out/replay"
+}
+
+replays_in_every_format() {
+    n=$(n_expectations)
+    fixture replay --db "$db" --format tap --jobs 1 >"$out/1.tap" &&
+        fixture replay --db "$db" --format tap --jobs 7 >"$out/7.tap" &&
+        cmp "$out/1.tap" "$out/7.tap" && grep -qx "1..$n" "$out/1.tap" &&
+        [ "$(grep -c '^ok ' "$out/1.tap")" -eq "$n" ] &&
+        fixture replay --db "$db" --format junit >"$out/junit.xml" &&
+        [ "$(grep -c '<testcase ' "$out/junit.xml")" -eq "$n" ] &&
+        grep -q " tests=\"$n\" failures=\"0\" errors=\"0\"" "$out/junit.xml" &&
+        fixture replay --db "$db" --json >"$out/replay.json" && is_json "$out/replay.json" &&
+        [ "$(json "$out/replay.json" '$.held')" -eq "$n" ]
+}
+
+# Each key of a plan, of an NPU and of a refusal, changed: found, each by its line.
+spoil() { # host, case, text, its replacement
+    rm -rf "$out/spoilt"
+    cp -R "fixtures/hosts/$1" "$out/spoilt" && chmod -R u+w "$out/spoilt" || return 1
+    sed "s/$3/$4/" "fixtures/hosts/$1/expect/$2.json" >"$out/spoilt/expect/$2.json"
+    ! cmp -s "fixtures/hosts/$1/expect/$2.json" "$out/spoilt/expect/$2.json" &&
+        fixture import "$out/spoilt" --db "$db" --replace --quiet
+}
+
+is_found() { # line, host, case, text, its replacement
+    spoil "$2" "$3" "$4" "$5" && says 1 "$1" fixture replay "$2" --db "$db" &&
+        grep -q "^$2 $3: 1 difference$" "$out/said" &&
+        says 1 "# $1" fixture replay "$2" --db "$db" --format tap &&
+        says 1 'failures="1"' fixture replay "$2" --db "$db" --format junit &&
+        says 1 '"failures": [{"host"' fixture replay "$2" --db "$db" --json &&
+        fixture import "fixtures/hosts/$2" --db "$db" --replace --quiet
+}
+
+find_all() {
+    a2=a2-192cpu-8npu
+    while IFS='|' read -r line host case text replacement; do
+        check "replay finds: $line" is_found "$line" "$host" "$case" "$text" "$replacement"
+    done <<'END'
+exit: expected 1, got 0|a2-192cpu-8npu|default|"exit": 0|"exit": 1
+device_type: expected "a3", got "a2"|a2-192cpu-8npu|default|"a2"|"a3"
+overlap: expected "present", got "none"|a2-192cpu-8npu|default|"none"|"present"
+allowed: expected "0-190", got "0-191"|a2-192cpu-8npu|default|"0-191"|"0-190"
+visible_npus: expected [0, 1], got [0, 1, 2, 3, 4, 5, 6, 7]|a2-192cpu-8npu|default|"visible_npus": .*,$|"visible_npus": [0, 1],
+rank: expected nothing, got 0|a2-192cpu-8npu|default| "rank": 0,|
+more: expected 1, got nothing|a2-192cpu-8npu|default| "rank": 0,| "rank": 0, "more": 1,
+npus[3].main: expected "1", got "122-141"|a2-192cpu-8npu|default|"122-141"|"1"
+npus[0].nodes: expected null, got "6"|a2-192cpu-8npu|default|"nodes": "6"|"nodes": null
+npus: expected 7, got 8|a2-192cpu-8npu|default|^   {"npu": 0.*,$|
+warnings: expected "offline", got nothing|a2-192cpu-8npu|default|"warnings": \[\]|"warnings": ["offline"]
+warnings: expected nothing, got "resolved"|a2-192cpu-4node-8npu|default|"warnings": \["resolved"\]|"warnings": []
+code: expected "overlap", got "too_few_cpus"|too-few|default|"too_few_cpus"|"overlap"
+have: expected 3, got 2|too-few|default|"have": 2|"have": 3
+expected a plan, got too_few_cpus: |too-few|default|"error"|"plan"
+expected the refusal nothing, got a plan|a2-192cpu-8npu|default|"plan"|"error"
+the arguments of the expectation: --rank is not|a2-192cpu-8npu|default|"args": \[\]|"args": ["--rank", "x"]
+the arguments of the expectation: this command has no such option: "--root"|a2-192cpu-8npu|default|"args": \[\]|"args": ["--root", "x"]
+END
+}
+
+accepts_a_difference() {
+    spoil a2-192cpu-8npu default '"122-141"' '"1"' &&
+        says 0 'npus[3].main: expected "1", got "122-141"' \
+            fixture accept a2-192cpu-8npu --db "$db" &&
+        fixture replay a2-192cpu-8npu --db "$db" &&
+        fixture export a2-192cpu-8npu "$out/accepted" --db "$db" &&
+        diff -r fixtures/hosts/a2-192cpu-8npu "$out/accepted" &&
+        says 0 "0 expectations accepted" fixture accept a2-192cpu-8npu --db "$db"
+}
+
+# What accept writes is what stands in the folders: else a diff would show lines that are none.
+accept_writes_the_form_of_the_folders() {
+    rm -rf "$out/empty" && cp -R fixtures/hosts "$out/empty" && chmod -R u+w "$out/empty" &&
+        for host in a2-192cpu-8npu a2-192cpu-4node-8npu a3-640cpu-16npu 950-ub-8npu too-few; do
+            for file in "$out/empty/$host/expect"/*.json; do
+                sed 's/"exit": \([0-9]\)/"exit": 1\1/' "$file" >"$out/file" &&
+                    cp "$out/file" "$file" || return 1
+            done
+            fixture import "$out/empty/$host" --db "$db" --replace --quiet &&
+                fixture accept "$host" --db "$db" --quiet &&
+                rm -r "${out:?}/empty/$host" &&
+                fixture export "$host" "$out/empty/$host" --db "$db" --quiet &&
+                diff -r "fixtures/hosts/$host" "$out/empty/$host" || return 1
+        done
+}
+
+accepts_a_new_case() {
+    fixture accept idle-a2 asked --db "$db" -- --npus 2,3 --rank 1 &&
+        fixture show idle-a2 --db "$db" | grep -q '^asked  *plan: .*--npus 2,3 --rank 1$' &&
+        fixture replay idle-a2 --db "$db" &&
+        fixture accept idle-a2 asked --db "$db" -- --npus 3 &&
+        fixture show idle-a2 --db "$db" | grep -q '^asked  *plan: .* --npus 3$' &&
+        fixture import fixtures/hosts/idle-a2 --db "$db" --replace --quiet &&
+        says 2 "" fixture accept idle-a2 a b --db "$db" -- --rank 1 &&
+        says 2 "" fixture accept idle-a2 ../x --db "$db" -- --rank 1 &&
+        says 2 "--rank" fixture accept idle-a2 x --db "$db" -- --rank x &&
+        says 3 "no expectation" fixture accept idle-a2 nowhere --db "$db"
+}
+
+# -- A corpus that is none, or a bad one -------------------------------------
+
+every_reader_says() { # status, words, database
+    for words in list "show idle-a2" replay "replay idle-a2" "accept idle-a2" \
+        "export idle-a2 $out/exported"; do
+        # Words are split on purpose.
+        # shellcheck disable=SC2086
+        says "$1" "$2" fixture $words --db "$3" || return 1
+    done
+    says "$1" "$2" "$CPUBIND" plan --fixture idle-a2 --db "$3" && [ ! -e "$out/exported" ]
+}
+
+every_command_says() { # words, database
+    before=$(sum_of "$2")
+    every_reader_says 3 "$1" "$2" &&
+        says 3 "$1" fixture import fixtures/hosts/idle-a2 --db "$2" &&
+        [ "$(sum_of "$2")" = "$before" ]
+}
+
+# A copy of the corpus that SQL has changed.
+spoil_corpus() { # SQL
+    cp "$db" "$out/spoilt.db" && ask "$out/spoilt.db" "$1"
+}
+
+newer_is_refused() {
+    spoil_corpus 'PRAGMA user_version = 2' &&
+        every_command_says "newer schema" "$out/spoilt.db"
+}
+
+another_is_refused() {
+    rm -f "$out/other.db" && ask "$out/other.db" 'CREATE TABLE a (b)' &&
+        every_command_says "no corpus of cpubind" "$out/other.db"
+}
+
+text_is_refused() {
+    cp README.md "$out/text.db" && every_command_says "no SQLite database" "$out/text.db"
+}
+
+damaged_is_refused() {
+    cp "$db" "$out/damaged.db" &&
+        dd if=/dev/urandom of="$out/damaged.db" bs=4096 seek=3 count=6 conv=notrunc 2>/dev/null &&
+        says 3 "damaged" fixture list --db "$out/damaged.db" &&
+        says 3 "damaged" fixture replay --db "$out/damaged.db" &&
+        head -c 20000 "$db" >"$out/cut.db" && says 3 "damaged" fixture list --db "$out/cut.db"
+}
+
+# A byte that SQLite cannot know of.
+changed_bytes_are_refused() {
+    spoil_corpus "UPDATE contents SET bytes = CAST(bytes || x'00' AS BLOB) WHERE sha256 = (SELECT content
+        FROM inputs WHERE host = 'idle-a2' AND name = 'cmd/npu-smi-info.txt')" &&
+        says 3 "SHA-256" "$CPUBIND" plan --fixture idle-a2 --db "$out/spoilt.db" &&
+        says 3 "SHA-256" fixture replay --db "$out/spoilt.db"
+}
+
+missing_is_refused() {
+    every_reader_says 3 "No such file" "$out/missing.db" && [ ! -e "$out/missing.db" ] &&
+        says 3 "Is a directory" fixture import fixtures/hosts/idle-a2 --db "$out" &&
+        mkfifo "$out/fifo" && every_reader_says 3 "Invalid" "$out/fifo" &&
+        says 3 "Invalid" fixture import fixtures/hosts/idle-a2 --db "$out/fifo"
+}
+
+# Nobody may write there: not the folder of the journal, not the file.
+read_only_is_refused() {
+    mkdir "$out/closed" && cp "$db" "$out/closed/" && chmod 444 "$out/closed/corpus.db" &&
+        chmod 555 "$out/closed" || return 1
+    before=$(sum_of "$out/closed/corpus.db")
+    says 4 "could not be written" setpriv --reuid=65534 --regid=65534 --clear-groups \
+        "$CPUBIND" fixture import "$out/reader/good" --db "$out/closed/corpus.db" &&
+        [ "$(sum_of "$out/closed/corpus.db")" = "$before" ] &&
+        says 0 "" setpriv --reuid=65534 --regid=65534 --clear-groups \
+            "$CPUBIND" fixture list --db "$out/closed/corpus.db"
+}
+
+# A file system of 64 KiB.
+full_disk_is_refused() {
+    mkdir -p "$out/full" && mount -t tmpfs -o size=64k tmpfs "$out/full" || return 2
+    cp "$db" "$out/full/corpus.db" 2>/dev/null
+    rm -f "$out/full/corpus.db"
+    fixture import fixtures/hosts/no-npu --db "$out/full/corpus.db"
+    before=$(sum_of "$out/full/corpus.db")
+    says 4 "disk is full" fixture import fixtures/hosts/a3-* --db "$out/full/corpus.db" &&
+        [ "$(sum_of "$out/full/corpus.db")" = "$before" ] && is_clean "$out/full/corpus.db" &&
+        says 4 "No space left" fixture export a3-640cpu-16npu "$out/full/host" --db "$db" &&
+        [ "$(ls -A "$out/full")" = corpus.db ]
+    result=$?
+    umount "$out/full"
+    return $result
+}
+
+# Somebody else holds the lock for longer than anybody waits.
+locked_is_refused() {
+    mkfifo "$out/go" "$out/end"
+    { echo 'BEGIN EXCLUSIVE;' && echo ".shell echo > '$out/go'" &&
+        echo ".shell cat '$out/end'"; } | sqlite3 -batch -init /dev/null "$db" >"$out/holder" 2>&1 &
+    cat "$out/go" >"$out/gone"
+    says 3 "being written by another process" fixture list --db "$db" &&
+        says 3 "nothing has changed; try again" \
+            fixture import fixtures/hosts/idle-a2 --db "$db" --replace
+    result=$?
+    echo >"$out/end"
+    wait
+    [ $result -eq 0 ] && says 0 "" fixture replay --db "$db"
+}
+
+# What a terminal would obey does not reach it: control characters are damage, and of the others
+# those of ASCII alone are shown.
+a_stranger_writes_no_escapes() {
+    spoil_corpus "PRAGMA ignore_check_constraints = 1;
+        UPDATE hosts SET product = char(27) || '[2J' WHERE name = 'idle-a2'" &&
+        says 3 "breaks the rules" fixture list --db "$out/spoilt.db" &&
+        says 3 "breaks the rules" fixture export idle-a2 "$out/exported" --db "$out/spoilt.db" &&
+        [ ! -e "$out/exported" ] &&
+        spoil_corpus "UPDATE hosts SET product = char(155) || '2J' WHERE name = 'idle-a2'" &&
+        fixture list --db "$out/spoilt.db" >"$out/said" &&
+        fixture show idle-a2 --db "$out/spoilt.db" >>"$out/said" &&
+        ! grep -q '[^ -~]' "$out/said" && grep -qF '??2J' "$out/said" &&
+        fixture list --db "$out/spoilt.db" --json >"$out/said.json" && is_json "$out/said.json"
+}
+
+nothing_to_hold_is_no_success() {
+    spoil_corpus "DELETE FROM expectations" &&
+        says 1 "no expectation to hold" fixture replay --db "$out/spoilt.db"
+}
+
+# -- capture -----------------------------------------------------------------
+
+# Every fixture host, captured from its folder: planned the same, and nothing of its own is in
+# the capture but host.txt and expect/.
+captures_every_host() {
+    for host in fixtures/hosts/*; do
+        name=$(basename "$host")
+        says 0 "what was written gives the same" "$CPUBIND" capture --root "$host" \
+            -o "$out/captured/$name" && [ "$(ls "$out/captured/$name/expect")" = default.json ] ||
+            return 1
+        diff -r "$host" "$out/captured/$name" |
+            grep -v -e '^Only in fixtures/hosts/[^:]*/expect: ' \
+                -e '^Only in fixtures/hosts/.*/topology: ' -e '/cpu: cpu[0-9]*$' >"$out/differs"
+        ! grep -q '^Only in' "$out/differs" || return 1
+    done
+    fixture import "$out/captured"/* --db "$out/captured.db" &&
+        fixture replay --db "$out/captured.db"
+}
+
+make_npusmi() { # folder, host whose outputs it prints
+    mkdir -p "$1"
+    cat >"$1/npu-smi" <<END
+#!/bin/sh
+host=$PWD/fixtures/hosts/$2/cmd
+case "\$*" in
+"info -m") cat "\$host/npu-smi-info-m.txt" ;;
+"info") cat "\$host/npu-smi-info.txt" ;;
+"info -t topo") cat "\$host/npu-smi-info-t-topo.txt" && exit 7 ;;
+*) exit 9 ;;
+esac
+END
+    chmod +x "$1/npu-smi"
+}
+
+captures_this_host() {
+    make_npusmi "$out/bin" a2-192cpu-8npu
+    PATH=$out/bin:$PATH ASCEND_RT_VISIBLE_DEVICES=1,2 "$CPUBIND" plan --npus 0-3 --json \
+        >"$out/live.json"
+    live=$?
+    PATH=$out/bin:$PATH ASCEND_RT_VISIBLE_DEVICES=1,2 says 0 "gives the same" "$CPUBIND" \
+        capture -o "$out/live" --npus 0-3 --product "a stand-in" --notes "seen on a Monday" &&
+        "$CPUBIND" plan --root "$out/live" --npus 0-3 --json >"$out/again.json"
+    [ $? -eq $live ] && cmp "$out/live.json" "$out/again.json" &&
+        cmp "$out/live/cmd/npu-smi-info.txt" \
+            fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt &&
+        [ "$(cat "$out/live/cmd/npu-smi-info-t-topo.exit")" = 7 ] &&
+        [ "$(cat "$out/live/env")" = ASCEND_RT_VISIBLE_DEVICES=1,2 ] &&
+        [ "$(cat "$out/live/uname")" = "$(uname -m)" ] &&
+        grep -qx "name: live" "$out/live/host.txt" &&
+        grep -qx "product: a stand-in" "$out/live/host.txt" &&
+        grep -qx "origin: captured" "$out/live/host.txt" &&
+        grep -qx "npu-smi: 25.2.0" "$out/live/host.txt" &&
+        grep -qx "notes: seen on a Monday" "$out/live/host.txt" &&
+        cmp "$out/live/sys/devices/system/cpu/online" /sys/devices/system/cpu/online &&
+        fixture import "$out/live" --db "$out/live.db" && fixture replay --db "$out/live.db"
+}
+
+# Without npu-smi at all: a refusal is worth keeping too.
+captures_a_refusal() {
+    says 0 "refusal: no_npu_smi" "$CPUBIND" capture --db "$out/live.db" --name bare &&
+        fixture show bare --db "$out/live.db" | grep -q '^npu-smi  *none$' &&
+        fixture replay bare --db "$out/live.db" &&
+        says 1 "already" "$CPUBIND" capture --db "$out/live.db" --name bare &&
+        says 0 "gives the same" "$CPUBIND" capture --db "$out/live.db" --name bare --replace
+}
+
+redacts() {
+    host=$(uname -n)
+    cp -R fixtures/hosts/a2-192cpu-8npu "$out/named" && chmod -R u+w "$out/named" &&
+        mkdir -p "$out/named/etc" && echo "$host" >"$out/named/etc/hostname" &&
+        printf 'Name:\ttrainer\nCpus_allowed_list:\t0-191\n' >"$out/named/proc/self/status" &&
+        printf '0:  1  eth0 %s\n1: 2 x.%s\n' "$host" "$host" >"$out/named/proc/interrupts" &&
+        says 0 "the name of the host 2 times" "$CPUBIND" capture --root "$out/named" \
+            -o "$out/redacted" --redact &&
+        grep -q 'gives the same' "$out/said" && grep -q 'names of processes' "$out/said" &&
+        ! grep -rqw -e "$host" -e trainer -e python3 -e python "$out/redacted"
+}
+
+capture_keeps_what_is_there() {
+    mkdir -p "$out/kept" && echo mine >"$out/kept/file" &&
+        says 1 "there already" "$CPUBIND" capture --root fixtures/hosts/no-npu -o "$out/kept" &&
+        [ "$(ls "$out/kept")" = file ] &&
+        says 2 "cannot name a host" "$CPUBIND" capture -o "$out/-a" &&
+        says 2 "either -o DIR" "$CPUBIND" capture && says 2 "" "$CPUBIND" capture -o a --db b &&
+        says 2 "--name NAME" "$CPUBIND" capture --db b &&
+        says 4 "could not be written" "$CPUBIND" capture -o "$out/nowhere/at/all"
+}
+
+# -- The words of fixtures/README.md -----------------------------------------
+
+# Every statement of the section, ended by a line with ";" at its end.
+check_questions() {
+    awk '/^## /{ inside = ($0 == "## The corpus as a database") }
+        inside && /^    SELECT/ { open = 1 }
+        open { text = text " " $0 }
+        open && /;$/ { print text; text = ""; open = 0 }' fixtures/README.md >"$out/questions"
+    check "fixtures/README.md asks five questions" [ "$(wc -l <"$out/questions")" -eq 5 ]
+    while read -r question; do
+        check "it answers: $question" gives_rows "$question"
+    done <"$out/questions"
+}
+
+gives_rows() { # SQL
+    ask "$db" "$1" >"$out/rows" && [ -s "$out/rows" ]
+}
+
+has_no_setpriv() {
+    [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null
+}
+
+BUILD_CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+check "the hosts are imported" fixture import fixtures/hosts/* --db "$db"
+check "the names are those of the folders" names_are_those_of_the_folders
+check "every file comes back byte for byte" every_host_comes_back
+check "the sums are those of the files, and no bytes stand twice" sums_are_right
+check "the database is clean" is_clean "$db"
+check "a copy elsewhere, by another build: the same bytes" packs_the_same
+check "the corpora that make builds are the same bytes" both_builds_pack_the_same
+check "one by one, and one again: the same corpus" one_by_one_is_the_same_corpus
+check "no other file is left behind" nothing_is_left_behind
+refuse_all
+check "export keeps what is there" export_keeps_what_is_there
+check "list is a table" list_is_a_table
+check "list is JSON" list_is_json
+check "show tells all" show_tells_all
+check "replay holds every expectation" replays_all
+check "replay speaks TAP, JUnit and JSON" replays_in_every_format
+find_all
+check "accept shows a difference, and writes it" accepts_a_difference
+check "accept writes the form of the folders" accept_writes_the_form_of_the_folders
+check "accept makes a new case" accepts_a_new_case
+check "a newer schema is refused" newer_is_refused
+check "another database is refused" another_is_refused
+check "a text is refused" text_is_refused
+check "a damaged corpus is refused" damaged_is_refused
+check "bytes that are not those of their sum are refused" changed_bytes_are_refused
+check "no file, a folder, a FIFO are refused" missing_is_refused
+check "a locked corpus is refused" locked_is_refused
+check "a stranger writes no escapes" a_stranger_writes_no_escapes
+check "nothing to hold is no success" nothing_to_hold_is_no_success
+if has_no_setpriv; then
+    skip "a corpus that may not be written is refused" "needs root"
+else
+    make_host "$out/reader" good
+    chmod -R a+rX "$out/reader"
+    check "a corpus that may not be written is refused" read_only_is_refused
+fi
+full_disk_is_refused >"$out/output" 2>&1
+case $? in
+0) pass "a full disk is refused" ;;
+2) skip "a full disk is refused" "no file system can be mounted" ;;
+*) fail "a full disk is refused" "$out/output" ;;
+esac
+check "every host is captured, and planned the same" captures_every_host
+check "this host is captured, and planned the same" captures_this_host
+check "a refusal is captured" captures_a_refusal
+check "names are taken out" redacts
+check "capture keeps what is there" capture_keeps_what_is_there
+check_questions
+finish

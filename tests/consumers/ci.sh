@@ -1,0 +1,44 @@
+#!/bin/sh
+# ci.sh - what the CI of another project does with the hosts: nothing but the installed command
+#
+#   tests/consumers/ci.sh        with cpubind on PATH, in an empty folder that may be written
+#
+# A project that plans with cpubind keeps hosts of its own in one file, replays them on every
+# change, and adds one from a bug report. Exit 0 when all of that went as it must.
+set -eu
+
+say() {
+    echo "ci: $*"
+}
+
+say "the hosts that came with cpubind still get their plans"
+cpubind fixture replay --format junit >cpubind.xml
+grep -q '<testsuites .* failures="0" errors="0"' cpubind.xml
+
+say "hosts of our own: two that came along, and one from a bug report"
+cpubind fixture export a2-192cpu-8npu our-a2
+cpubind fixture export a3-640cpu-16npu our-a3
+cpubind fixture import our-a2 our-a3 --db ours.db
+mkdir -p report/proc/self report/sys/devices/system/node/node0
+printf 'Name:\tworker\nCpus_allowed_list:\t0-15\n' >report/proc/self/status
+echo 0-15 >report/sys/devices/system/node/node0/cpulist
+cpubind capture --root report --db ours.db --name ticket-1 --npus 0 --device-type a2 \
+    --strategy global_slice --notes "ticket 1: one NPU, no npu-smi" >capture.txt
+cpubind fixture replay --db ours.db --format tap >ours.tap
+grep -q '^ok .* ticket-1 default' ours.tap
+
+say "a plan that changes is found, by its exit status and by its line"
+cpubind fixture accept ticket-1 rank-0 --db ours.db -- --npus 0 --device-type a2 \
+    --strategy global_slice --rank 0 >accept.txt
+cpubind fixture export ticket-1 changed --db ours.db
+sed 's/"pool": "0-15"/"pool": "0-14"/' changed/expect/default.json >expect.new
+mv expect.new changed/expect/default.json
+cpubind fixture import changed --replace --db ours.db
+status=0
+cpubind fixture replay ticket-1 --db ours.db >differs.txt || status=$?
+[ "$status" -eq 1 ]
+grep -q 'npus\[0\].pool: expected "0-14", got "0-15"' differs.txt
+
+say "and accepted, once somebody has looked at it"
+cpubind fixture accept ticket-1 --db ours.db >accept.txt
+cpubind fixture replay ticket-1 --db ours.db

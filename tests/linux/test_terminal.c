@@ -1,0 +1,184 @@
+/* test_terminal.c - where the files of a program are
+ * SPDX-License-Identifier: MIT
+ *
+ * This program copies itself to where a command would be, and asks the copy: called with
+ * "find SIZE" it prints what cpubind_linux_find_corpus gives, as "ERROR PATH".
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <sys/utsname.h>
+
+#include "../../adapters/linux/terminal.h"
+#include "scratch.h"
+
+static scratch s;
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(&s);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(&s);
+    return 0;
+}
+
+/* A copy of this program as `name`. */
+static void copy_program(const char *name)
+{
+    char path[SCRATCH_PATH * 2], block[65536];
+    scratch_path(&s, name, path);
+    FILE *in = fopen("/proc/self/exe", "re"), *out = fopen(path, "we");
+    scratch_need(in && out, path);
+    for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;)
+        scratch_need(fwrite(block, 1, n, out) == n, path);
+    fclose(in);
+    scratch_need(fclose(out) == 0 && chmod(path, 0755) == 0, path);
+}
+
+/* What the copy `name` answers, started in the scratch folder; freed by the next call. */
+static const char *ask(const char *name, const char *size)
+{
+    static char answer[SCRATCH_PATH * 3];
+    char command[SCRATCH_PATH * 3];
+    snprintf(command, sizeof command, "cd '%s' && exec './%s' find %s", s.dir, name, size);
+    FILE *pipe = popen(command, "re");
+    scratch_need(pipe != NULL, command);
+    size_t n = fread(answer, 1, sizeof answer - 1, pipe);
+    answer[n] = '\0';
+    scratch_need(pclose(pipe) == 0, command);
+    return answer;
+}
+
+/* "0 PATH" of a file of the scratch folder; freed by the next call. */
+static const char *found(const char *place)
+{
+    static char text[SCRATCH_PATH * 3];
+    snprintf(text, sizeof text, "0 %s/%s\n", s.dir, place);
+    return text;
+}
+
+static const char *not_found(int error)
+{
+    static char text[32];
+    snprintf(text, sizeof text, "%d #\n", error);
+    return text;
+}
+
+static void the_corpus_lies_beside_the_program_or_in_its_share(void **state)
+{
+    (void)state;
+    copy_program("prefix/bin/cpubind");
+    assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
+    scratch_file(&s, "prefix/share/cpubind/fixtures.db", "x");
+    assert_string_equal(ask("prefix/bin/cpubind", "4096"),
+                        found("prefix/bin/../share/cpubind/fixtures.db"));
+    scratch_file(&s, "prefix/bin/fixtures.db", "x");
+    assert_string_equal(ask("prefix/bin/cpubind", "4096"), found("prefix/bin/fixtures.db"));
+}
+
+static void the_current_folder_gives_no_corpus(void **state)
+{
+    (void)state;
+    copy_program("prefix/bin/cpubind");
+    scratch_file(&s, "fixtures.db", "x");
+    scratch_file(&s, "build/fixtures.db", "x");
+    scratch_file(&s, "share/cpubind/fixtures.db", "x");
+    assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
+}
+
+static void a_link_to_the_program_is_not_its_place(void **state)
+{
+    (void)state;
+    copy_program("prefix/bin/cpubind");
+    scratch_link(&s, "elsewhere/cpubind", "../prefix/bin/cpubind");
+    scratch_file(&s, "elsewhere/fixtures.db", "x");
+    assert_string_equal(ask("elsewhere/cpubind", "4096"), not_found(ENOENT));
+    scratch_file(&s, "prefix/bin/fixtures.db", "x");
+    assert_string_equal(ask("elsewhere/cpubind", "4096"), found("prefix/bin/fixtures.db"));
+}
+
+static void what_is_no_file_is_passed_over(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    copy_program("prefix/bin/cpubind");
+    scratch_folder(&s, "prefix/bin/fixtures.db");
+    assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
+    scratch_path(&s, "prefix/share/cpubind/fixtures.db", path);
+    scratch_need(mkfifo(path, 0600) == 0, path);
+    assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
+}
+
+static void a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not(void **state)
+{
+    (void)state;
+    char size[16];
+    copy_program("cpubind");
+    scratch_file(&s, "fixtures.db", "x");
+    size_t len = strlen(s.dir) + strlen("/fixtures.db");
+    snprintf(size, sizeof size, "%zu", len + 1);
+    assert_string_equal(ask("cpubind", size), found("fixtures.db"));
+    snprintf(size, sizeof size, "%zu", len);
+    assert_string_equal(ask("cpubind", size), not_found(ENAMETOOLONG));
+    assert_string_equal(ask("cpubind", "0"), not_found(ENAMETOOLONG));
+}
+
+static void the_name_of_the_host_is_that_of_uname(void **state)
+{
+    (void)state;
+    struct utsname system;
+    scratch_need(uname(&system) == 0, "uname");
+    size_t size = strlen(system.nodename) + 1;
+    char *name = malloc(size); /* of just the size: the sanitizer sees a byte too many */
+    scratch_need(name != NULL, "malloc");
+    memset(name, '#', size);
+    assert_int_equal(cpubind_linux_host_name(name, size - 1), ENAMETOOLONG);
+    assert_int_equal(cpubind_linux_host_name(NULL, 0), ENAMETOOLONG);
+    assert_int_equal(name[0], '#');
+    assert_int_equal(cpubind_linux_host_name(name, size), 0);
+    assert_string_equal(name, system.nodename);
+    free(name);
+}
+
+/* The part of a copy. */
+static int answer(const char *text)
+{
+    size_t size = strtoul(text, NULL, 10);
+    char *path = malloc(size ? size : 1); /* of just the size */
+    scratch_need(path != NULL, "malloc");
+    memset(path, '#', size ? size : 1);
+    int error = cpubind_linux_find_corpus(path, size);
+    if (error)
+        printf("%d %c\n", error, path[0]); /* untouched */
+    else
+        printf("0 %s\n", path);
+    free(path);
+    return 0;
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(the_corpus_lies_beside_the_program_or_in_its_share),
+        EACH(the_current_folder_gives_no_corpus),
+        EACH(a_link_to_the_program_is_not_its_place),
+        EACH(what_is_no_file_is_passed_over),
+        EACH(a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not),
+        EACH(the_name_of_the_host_is_that_of_uname),
+    };
+    if (argc == 3 && strcmp(argv[1], "find") == 0)
+        return answer(argv[2]);
+    return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);
+}

@@ -1,0 +1,849 @@
+/* test_store.c - adding to the corpus: what is put comes back, what is wrong is refused
+ * SPDX-License-Identifier: MIT
+ *
+ * What happens when memory or files fail stands in test_store_faults.c. No test may leave
+ * memory, a descriptor or a child behind.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "store.h"
+
+typedef struct fixture {
+    scratch s;
+    char path[SCRATCH_PATH * 2];
+    cpubind_store *store;
+    cpubind_corpus *corpus;
+    cpubind_corpus_host *host;
+    cpubind_corpus_fault fault;
+    int descriptors;
+    sqlite3_int64 memory;
+} fixture;
+
+static fixture f;
+
+static int set_up(void **state)
+{
+    (void)state;
+    no_faults();
+    f.descriptors = open_descriptors();
+    f.memory = sqlite3_memory_used();
+    scratch_make(&f.s);
+    scratch_path(&f.s, "corpus.db", f.path);
+    return 0;
+}
+
+static void close_store(void)
+{
+    cpubind_store_close(f.store);
+    f.store = NULL;
+}
+
+static void close_host(void)
+{
+    cpubind_corpus_close_host(f.host);
+    cpubind_corpus_close(f.corpus);
+    f.host = NULL;
+    f.corpus = NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close_host();
+    close_store();
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() &&
+                   sqlite3_memory_used() == f.memory
+               ? 0
+               : -1;
+}
+
+static cpubind_corpus_status open_store(void)
+{
+    memset(&f.fault, 0x55, sizeof f.fault);
+    f.store = (cpubind_store *)&f;
+    cpubind_corpus_status status = cpubind_store_open(f.path, &f.store, &f.fault);
+    assert_int_equal(f.store == NULL, status != CPUBIND_CORPUS_OK);
+    return status;
+}
+
+static void opened(void)
+{
+    assert_int_equal(open_store(), CPUBIND_CORPUS_OK);
+}
+
+static void opening_is(cpubind_corpus_status status, const char *what)
+{
+    assert_int_equal(open_store(), status);
+    assert_true(is_printable(&f.fault));
+    assert_string_equal(f.fault.what, what);
+}
+
+static cpubind_corpus_status put_host(const char *name, int is_replacing)
+{
+    cpubind_corpus_about about = about_of(name);
+    memset(&f.fault, 0x55, sizeof f.fault);
+    return cpubind_store_put_host(f.store, &about, is_replacing, &f.fault);
+}
+
+static cpubind_corpus_status put(const char *host, const char *name, const char *text)
+{
+    memset(&f.fault, 0x55, sizeof f.fault);
+    return put_text(f.store, host, name, text, &f.fault);
+}
+
+static cpubind_corpus_status put_plan(const char *host, const char *name, const char *body)
+{
+    memset(&f.fault, 0x55, sizeof f.fault);
+    return cpubind_store_put_expectation(f.store, host, name, body, (int32_t)strlen(body),
+                                         &f.fault);
+}
+
+static void committed(void)
+{
+    assert_int_equal(cpubind_store_commit(f.store, &f.fault), CPUBIND_CORPUS_OK);
+    close_store();
+}
+
+/* A corpus with these hosts, as put_all makes them. */
+static void make_corpus(const char *first, const char *second)
+{
+    opened();
+    assert_int_equal(put_all(f.store, first, 0, &f.fault), CPUBIND_CORPUS_OK);
+    if (second)
+        assert_int_equal(put_all(f.store, second, 0, &f.fault), CPUBIND_CORPUS_OK);
+    committed();
+}
+
+static void read_host(const char *name)
+{
+    assert_int_equal(cpubind_corpus_open(f.path, &f.corpus, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_corpus_open_host(f.corpus, name, &f.host, &f.fault),
+                     CPUBIND_CORPUS_OK);
+}
+
+static cpubind_input get(const char *name)
+{
+    cpubind_source source = cpubind_corpus_source(f.host);
+    return source.read(source.ctx, name);
+}
+
+/* == what is put comes back == */
+
+static void a_host_comes_back_as_it_was_put(void **state)
+{
+    (void)state;
+    static const char odd[] = "a\0b\r\n\xff";
+    cpubind_corpus_about about = {"one", "p\xc3\xa4", "captured", "unknown", "it's \"here\""};
+    cpubind_input bytes = {
+        .state = CPUBIND_INPUT_PRESENT, .data = odd, .len = (int32_t)sizeof odd - 1};
+    cpubind_input refused = present("no\n");
+    cpubind_input late = {.state = CPUBIND_INPUT_TIMEOUT};
+    refused.exit_code = 187;
+    opened();
+    assert_int_equal(cpubind_store_put_host(f.store, &about, 0, NULL), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "sys/a b/c", &bytes, NULL), 0);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a.txt", &refused, NULL), 0);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/b.txt", &late, NULL), 0);
+    assert_int_equal(put("one", "env", ""), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_plan("one", "default", PLAN), CPUBIND_CORPUS_OK);
+    committed();
+    read_host("one");
+    assert_string_equal(cpubind_corpus_about_host(f.host).product, about.product);
+    assert_string_equal(cpubind_corpus_about_host(f.host).origin, "captured");
+    assert_string_equal(cpubind_corpus_about_host(f.host).npu_smi, "unknown");
+    assert_string_equal(cpubind_corpus_about_host(f.host).notes, about.notes);
+    assert_int_equal(cpubind_corpus_n_input(f.host), 4);
+    assert_int_equal(get("sys/a b/c").len, sizeof odd - 1);
+    assert_memory_equal(get("sys/a b/c").data, odd, sizeof odd - 1);
+    assert_true(is_text(get("cmd/a.txt"), "no\n"));
+    assert_int_equal(get("cmd/a.txt").exit_code, 187);
+    assert_true(is_state(get("cmd/b.txt"), CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_text(get("env"), ""));
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 1);
+    assert_string_equal(cpubind_corpus_expectation_at(f.host, 0).body, PLAN);
+    assert_false(there_is(f.path, "-journal"));
+    assert_true(is_sound(f.path));
+}
+
+static void a_new_corpus_has_the_schema_and_its_marks(void **state)
+{
+    (void)state;
+    opened();
+    committed();
+    assert_int_equal(ask(f.path, "PRAGMA application_id"), 0x43505542);
+    assert_int_equal(ask(f.path, "PRAGMA user_version"), 1);
+    assert_int_equal(ask(f.path, "PRAGMA page_size"), 4096);
+    assert_true(ask(f.path, "SELECT count(*) FROM readme") > 5);
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 0);
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND"
+                                 " name = 'inputs_content'"),
+                     1);
+}
+
+static void an_empty_file_becomes_a_corpus(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "corpus.db", "");
+    make_corpus("one", NULL);
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
+}
+
+static void equal_bytes_are_stored_once(void **state)
+{
+    (void)state;
+    make_corpus("one", "two");
+    /* one of both, and of each: its own of cmd/, its name in env */
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 6);
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM contents"), 5);
+}
+
+/* Of "abc", as FIPS 180 prints it. */
+static void the_sum_is_the_sha256(void **state)
+{
+    (void)state;
+    opened();
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "env", "abc"), CPUBIND_CORPUS_OK);
+    committed();
+    assert_int_equal(ask(f.path,
+                         "SELECT count(*) FROM contents WHERE sha256 ="
+                         " 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'"),
+                     1);
+}
+
+static void replacing_a_host_takes_all_of_it(void **state)
+{
+    (void)state;
+    make_corpus("one", "two");
+    opened();
+    assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "uname", "aarch64\n"), CPUBIND_CORPUS_OK);
+    committed();
+    read_host("one");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 1);
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 0);
+    close_host();
+    read_host("two");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 3);
+    /* what both had stays for the other; the two of the old host are gone */
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM contents"), 4);
+    assert_true(is_sound(f.path));
+}
+
+static void a_host_that_is_not_there_may_be_replaced(void **state)
+{
+    (void)state;
+    opened();
+    assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
+    committed();
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
+}
+
+static void an_expectation_gets_another_body(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    opened();
+    assert_int_equal(put_plan("one", "default", "{\"args\":[],\"exit\":1,\"error\":{}}"), 0);
+    assert_int_equal(put_plan("one", "rank-1", PLAN), CPUBIND_CORPUS_OK);
+    committed();
+    read_host("one");
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 2);
+    assert_string_equal(cpubind_corpus_expectation_at(f.host, 0).body,
+                        "{\"args\":[],\"exit\":1,\"error\":{}}");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 3);
+}
+
+static void the_same_calls_give_the_same_bytes(void **state)
+{
+    (void)state;
+    whole file[2];
+    for (int i = 0; i < 2; i++) {
+        make_corpus("one", "two");
+        opened();
+        assert_int_equal(put_all(f.store, "one", 1, &f.fault), CPUBIND_CORPUS_OK);
+        committed();
+        file[i] = read_whole(f.path);
+        scratch_need(unlink(f.path) == 0, f.path);
+        if (i == 0)
+            sleep(1); /* another second, for what would hold the time */
+    }
+    assert_true(file[0].n > 4096);
+    assert_true(is_same_whole(&file[0], &file[1]));
+    free(file[0].bytes);
+    free(file[1].bytes);
+}
+
+/* What was deleted leaves nothing behind in the file. */
+static void what_was_replaced_cannot_be_read_from_the_file(void **state)
+{
+    (void)state;
+    opened();
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "env", "a-secret-that-goes"), CPUBIND_CORPUS_OK);
+    committed();
+    whole with = read_whole(f.path);
+    opened();
+    assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
+    committed();
+    whole without = read_whole(f.path);
+    assert_non_null(memmem(with.bytes, with.n, "a-secret-that-goes", 18));
+    assert_null(memmem(without.bytes, without.n, "a-secret-that-goes", 18));
+    free(with.bytes);
+    free(without.bytes);
+}
+
+/* == a change that is not made == */
+
+static void without_a_commit_nothing_has_changed(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    whole before = read_whole(f.path);
+    opened();
+    assert_int_equal(put_all(f.store, "two", 0, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
+    close_store();
+    assert_true(file_is(f.path, &before));
+    assert_false(there_is(f.path, "-journal"));
+    free(before.bytes);
+}
+
+static void a_file_that_was_made_and_not_committed_is_gone(void **state)
+{
+    (void)state;
+    opened();
+    assert_true(there_is(f.path, ""));
+    assert_int_equal(put_all(f.store, "one", 0, &f.fault), CPUBIND_CORPUS_OK);
+    close_store();
+    assert_false(there_is(f.path, ""));
+    assert_false(there_is(f.path, "-journal"));
+}
+
+static void a_file_that_was_empty_stays(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "corpus.db", "");
+    opened();
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
+    close_store();
+    assert_true(file_is(f.path, &(whole){(char[]){""}, 0}));
+}
+
+static void after_a_commit_a_store_can_only_be_closed(void **state)
+{
+    (void)state;
+    opened();
+    assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_ERR_ARG);
+    assert_string_equal(f.fault.what, "the change is committed");
+    assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_ERR_ARG);
+    close_store();
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 0);
+}
+
+static void closing_nothing_is_allowed(void **state)
+{
+    (void)state;
+    cpubind_store_close(NULL);
+}
+
+/* == what is refused == */
+
+static void bad_arguments_are_refused(void **state)
+{
+    (void)state;
+    cpubind_input input = present("x");
+    cpubind_corpus_about about = about_of("one");
+    assert_int_equal(cpubind_store_open(NULL, &f.store, &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_open(f.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    opened();
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_put_host(NULL, &about, 0, NULL), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_put_host(f.store, NULL, 0, NULL), CPUBIND_CORPUS_ERR_ARG);
+    about.notes = NULL;
+    assert_int_equal(cpubind_store_put_host(f.store, &about, 0, NULL), CPUBIND_CORPUS_ERR_ARG);
+    static const cpubind_input bad[] = {
+        {.state = CPUBIND_INPUT_ABSENT},
+        {.state = CPUBIND_INPUT_FAILED},
+        {.state = CPUBIND_INPUT_TOO_LONG},
+        {.state = CPUBIND_INPUT_TIMEOUT, .data = "x", .len = 1},
+        {.state = CPUBIND_INPUT_PRESENT, .data = NULL, .len = 1},
+        {.state = CPUBIND_INPUT_PRESENT, .data = "x", .len = -1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a", &bad[i], &f.fault),
+                         CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_put_input(f.store, NULL, "a", &input, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", NULL, &input, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_put_expectation(f.store, "one", "a", NULL, 1, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_put_expectation(f.store, "one", "a", "{}", -1, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_commit(NULL, NULL), CPUBIND_CORPUS_ERR_ARG);
+    committed();
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 0);
+}
+
+static void a_host_that_is_there_is_not_put_again(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    opened();
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_ERR_EXISTS);
+    assert_string_equal(f.fault.what, "a host of this name");
+    assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK); /* the change goes on */
+    committed();
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs WHERE host = 'one'"), 3);
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 2);
+}
+
+static void rows_that_break_the_rules_are_refused_and_leave_nothing(void **state)
+{
+    (void)state;
+    static const cpubind_corpus_about hosts[] = {
+        {"../a", "p", "synthetic", "none", "n"}, {"", "p", "synthetic", "none", "n"},
+        {"a", "", "synthetic", "none", "n"},     {"a", "p", "guessed", "none", "n"},
+        {"a", "p", "synthetic", "", "n"},        {"a", "p", "synthetic", "none", "n\n"},
+    };
+    static const char *const names[] = {"",    "/a",   "a/",  "a//b",  "a/../b", "..",
+                                        "./a", "a\nb", "env", "env/a", "proc",   "proc/self"};
+    static const char *const bodies[] = {"", "{", "[]", "{\"args\": [], \"exit\": 0}",
+                                         "{\"args\": [], \"exit\": \"0\", \"plan\": {}}"};
+    make_corpus("one", NULL);
+    whole before = read_whole(f.path);
+    opened();
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        assert_int_equal(cpubind_store_put_host(f.store, &hosts[i], 1, &f.fault),
+                         CPUBIND_CORPUS_ERR_RULE);
+    assert_non_null(strstr(f.fault.message, "CHECK constraint failed"));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(put("one", names[i], "bytes of nobody"), CPUBIND_CORPUS_ERR_RULE);
+        assert_true(is_printable(&f.fault));
+    }
+    assert_string_equal(f.fault.what, "an input and a folder have one name");
+    assert_int_equal(put("two", "env", "x"), CPUBIND_CORPUS_ERR_RULE);
+    assert_string_equal(f.fault.message, "FOREIGN KEY constraint failed");
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        assert_int_equal(put_plan("one", "a", bodies[i]), CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(put_plan("one", "a/b", PLAN), CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(put_plan("two", "a", PLAN), CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(cpubind_store_put_expectation(f.store, "one", "a", PLAN "\0",
+                                                   (int32_t)sizeof PLAN, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    /* None of it is left: not the bytes of a refused input either. */
+    assert_int_equal(cpubind_store_commit(f.store, &f.fault), CPUBIND_CORPUS_OK);
+    close_store();
+    whole after = read_whole(f.path);
+    assert_int_equal(after.n, before.n);
+    assert_null(memmem(after.bytes, after.n, "bytes of nobody", 15));
+    assert_true(is_sound(f.path));
+    free(before.bytes);
+    free(after.bytes);
+}
+
+static void exit_codes_are_those_of_commands(void **state)
+{
+    (void)state;
+    cpubind_input input = present("x"), late = {.state = CPUBIND_INPUT_TIMEOUT};
+    make_corpus("one", NULL);
+    opened();
+    input.exit_code = 1;
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "sys/a", &input, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "sys/a", &late, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    input.exit_code = 256;
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a", &input, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    input.exit_code = -1;
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a", &input, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    input.exit_code = 255;
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a", &input, &f.fault),
+                     CPUBIND_CORPUS_OK);
+}
+
+/* Whatever can be put can be read again. */
+static void what_no_reader_would_read_is_not_put(void **state)
+{
+    (void)state;
+    static char large[(64 << 20) + 1], name[4097];
+    cpubind_input input = {
+        .state = CPUBIND_INPUT_PRESENT, .data = large, .len = (int32_t)sizeof large};
+    memset(name, 'a', sizeof name);
+    name[4096] = '\0';
+    opened();
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", name, "x"), CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(put("one", name + 1, "x"), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "a", &input, &f.fault),
+                     CPUBIND_CORPUS_ERR_LIMIT);
+    input.len--;
+    for (int i = 0; i < 4; i++) {
+        char part[2] = {(char)('b' + i), '\0'};
+        assert_int_equal(cpubind_store_put_input(f.store, "one", part, &input, &f.fault),
+                         i < 3 ? CPUBIND_CORPUS_OK : CPUBIND_CORPUS_ERR_LIMIT);
+    }
+    assert_string_equal(f.fault.what, "too many inputs, or too many bytes");
+    committed();
+    read_host("one");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 4);
+}
+
+static void a_host_has_a_greatest_number_of_inputs(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    plain_sql(f.path, "PRAGMA synchronous = OFF;"
+                      "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n"
+                      " WHERE i < 65536) INSERT INTO inputs SELECT 'one', 'd/' || i, sha256, 0"
+                      " FROM n, (SELECT sha256 FROM contents LIMIT 1)");
+    opened();
+    assert_int_equal(put("one", "e", "x"), CPUBIND_CORPUS_ERR_LIMIT);
+    assert_int_equal(put_plan("one", "more", PLAN), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "e", "x"), CPUBIND_CORPUS_OK);
+    committed();
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 1);
+}
+
+static void texts_of_a_host_have_a_greatest_length(void **state)
+{
+    (void)state;
+    static char notes[(1 << 20) + 1];
+    cpubind_corpus_about about = about_of("one");
+    memset(notes, 'n', sizeof notes - 1);
+    about.notes = notes;
+    opened();
+    assert_int_equal(cpubind_store_put_host(f.store, &about, 0, &f.fault),
+                     CPUBIND_CORPUS_ERR_LIMIT);
+    notes[(1 << 20) - 100] = '\0';
+    assert_int_equal(cpubind_store_put_host(f.store, &about, 0, &f.fault), CPUBIND_CORPUS_OK);
+    committed();
+    read_host("one");
+    assert_int_equal(strlen(cpubind_corpus_about_host(f.host).notes), (1 << 20) - 100);
+}
+
+/* == files that are no corpus == */
+
+/* Refused with these words, and left as it is. */
+static void stays_and_is(cpubind_corpus_status status, const char *what)
+{
+    whole before = read_whole(f.path);
+    opening_is(status, what);
+    assert_true(file_is(f.path, &before));
+    assert_false(there_is(f.path, "-journal"));
+    free(before.bytes);
+}
+
+static void a_folder_that_is_not_there_says_so(void **state)
+{
+    (void)state;
+    snprintf(f.path, sizeof f.path, "%s/no/such/corpus.db", f.s.dir);
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, ENOENT);
+    f.path[0] = '\0';
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    snprintf(f.path, sizeof f.path, "%s", f.s.dir);
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, EISDIR);
+}
+
+/* SQLite would take these for something else. */
+static void a_path_is_a_path(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {":memory:", "file:x.db?mode=memory"};
+    char old[1024];
+    scratch_need(getcwd(old, sizeof old) != NULL, "getcwd");
+    scratch_need(chdir(f.s.dir) == 0, f.s.dir);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(f.path, sizeof f.path, "%s", odd[i]);
+        make_corpus("one", NULL);
+        read_host("one");
+        close_host();
+        snprintf(f.path, sizeof f.path, "%s/%s", f.s.dir, odd[i]);
+        assert_true(there_is(f.path, ""));
+    }
+    scratch_need(chdir(old) == 0, old);
+}
+
+static void files_that_are_no_corpus_are_left_alone(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "corpus.db", "name: one\n");
+    stays_and_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
+    unlink(f.path);
+    make_corpus("one", NULL);
+    plain_sql(f.path, "PRAGMA user_version = 2");
+    stays_and_is(CPUBIND_CORPUS_ERR_NEWER, "the user_version is newer");
+    plain_sql(f.path, "PRAGMA user_version = 0");
+    stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "the user_version is below 1");
+    plain_sql(f.path, "PRAGMA application_id = 7; PRAGMA user_version = 1");
+    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+}
+
+static void a_database_without_a_mark_is_anothers(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "corpus.db", "");
+    plain_sql(f.path, "CREATE TABLE hosts (name)");
+    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+}
+
+/* What would run, or be computed, when a host is put. */
+static void what_stands_beside_the_tables_is_not_written_to(void **state)
+{
+    (void)state;
+    static const char *const aliens[] = {
+        "CREATE TRIGGER alien AFTER INSERT ON hosts BEGIN DELETE FROM inputs; END",
+        "CREATE INDEX alien ON hosts (hex(name))",
+        "CREATE VIEW alien AS SELECT 1",
+        "CREATE TABLE alien (host REFERENCES hosts (name) ON DELETE CASCADE)",
+        "CREATE VIRTUAL TABLE alien USING fts5 (a)",
+    };
+    for (size_t i = 0; i < sizeof aliens / sizeof *aliens; i++) {
+        make_corpus("one", NULL);
+        plain_sql(f.path, aliens[i]);
+        stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS,
+                     "something stands beside the tables of a corpus");
+        assert_string_equal(f.fault.message, "alien");
+        scratch_need(unlink(f.path) == 0, f.path);
+    }
+    make_corpus("one", NULL);
+    plain_sql(f.path, "DROP INDEX inputs_content");
+    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus");
+}
+
+static void a_damaged_file_is_not_written_to(void **state)
+{
+    (void)state;
+    make_corpus("one", "two");
+    whole good = read_whole(f.path);
+    for (size_t page = 1; page < good.n / 4096; page++) {
+        whole bad = {malloc(good.n), good.n};
+        memcpy(bad.bytes, good.bytes, good.n);
+        memset(bad.bytes + page * 4096, 0x5a, 512);
+        write_whole(f.path, &bad);
+        assert_int_equal(open_store(), CPUBIND_CORPUS_ERR_DAMAGED);
+        assert_true(is_printable(&f.fault));
+        assert_true(file_is(f.path, &bad));
+        free(bad.bytes);
+    }
+    free(good.bytes);
+}
+
+/* A row that no reader takes. */
+static void rows_that_break_the_schema_are_damage(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    plain_sql(f.path, "PRAGMA ignore_check_constraints = ON; UPDATE hosts SET notes = ''");
+    stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should");
+    assert_string_equal(f.fault.message, "CHECK constraint failed in hosts");
+}
+
+static void bytes_under_a_sum_of_others_are_damage(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    plain_sql(f.path, "UPDATE contents SET bytes = x'00'");
+    whole before = read_whole(f.path);
+    opened();
+    assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("two", "env", "one"), CPUBIND_CORPUS_ERR_DAMAGED);
+    assert_string_equal(f.fault.what, "the bytes of an input are not those of its SHA-256");
+    /* That ends the change. */
+    assert_int_equal(put_host("three", 0), CPUBIND_CORPUS_ERR_DAMAGED);
+    assert_string_equal(f.fault.what, "the bytes of an input are not those of its SHA-256");
+    assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_ERR_DAMAGED);
+    close_store();
+    assert_true(file_is(f.path, &before));
+    free(before.bytes);
+}
+
+/* == files that may not be written == */
+
+/* 0 when an ordinary user is told that nothing can be written. */
+static int open_as_nobody(void)
+{
+    int status = 0;
+    pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0) {
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(255);
+        cpubind_corpus_status result = open_store();
+        _exit(result == CPUBIND_CORPUS_ERR_WRITE && is_printable(&f.fault) ? 0 : 1);
+    }
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+    return WEXITSTATUS(status);
+}
+
+static void a_file_that_may_not_be_written_says_so(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    scratch_need(chmod(f.path, 0444) == 0, f.path);
+    assert_int_equal(open_as_nobody(), 0);
+}
+
+static void a_folder_that_may_not_be_written_says_so(void **state)
+{
+    (void)state;
+    scratch_need(chmod(f.s.dir, 0555) == 0, f.s.dir);
+    assert_int_equal(open_as_nobody(), 0);
+    scratch_need(chmod(f.s.dir, 0755) == 0, f.s.dir);
+    assert_false(there_is(f.path, ""));
+}
+
+/* == others beside the writer == */
+
+static int n_hosts(void)
+{
+    cpubind_corpus_about *list = NULL;
+    int32_t n = -1;
+    assert_int_equal(cpubind_corpus_list(f.corpus, &list, &n, &f.fault), CPUBIND_CORPUS_OK);
+    cpubind_corpus_free_list(list);
+    return n;
+}
+
+static void a_reader_sees_the_old_state_until_the_commit(void **state)
+{
+    (void)state;
+    static char large[8 << 20]; /* more than SQLite keeps in memory unless told to */
+    cpubind_input input = {
+        .state = CPUBIND_INPUT_PRESENT, .data = large, .len = (int32_t)sizeof large};
+    make_corpus("one", NULL);
+    assert_int_equal(cpubind_corpus_open(f.path, &f.corpus, NULL), CPUBIND_CORPUS_OK);
+    opened();
+    assert_int_equal(put_all(f.store, "two", 0, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_put_input(f.store, "two", "large", &input, NULL), 0);
+    assert_int_equal(n_hosts(), 1);
+    committed();
+    assert_int_equal(n_hosts(), 2);
+}
+
+static void a_writer_waits_for_another_and_then_says_busy(void **state)
+{
+    (void)state;
+    make_corpus("one", NULL);
+    opened();
+    cpubind_store *first = f.store;
+    int64_t start = clock_ms();
+    assert_int_equal(open_store(), CPUBIND_CORPUS_ERR_BUSY);
+    assert_in_range(clock_ms() - start, CPUBIND_CORPUS_WAIT_MS * 3 / 4,
+                    CPUBIND_CORPUS_WAIT_MS * 5);
+    assert_string_equal(f.fault.what,
+                        "another process was still reading or writing after two seconds");
+    cpubind_store_close(first);
+    opened();
+}
+
+static void a_commit_that_a_reader_holds_up_may_be_tried_again(void **state)
+{
+    (void)state;
+    sqlite3_stmt *query = NULL;
+    make_corpus("one", NULL);
+    sqlite3 *reader = open_plain(f.path);
+    assert_int_equal(sqlite3_prepare_v2(reader, "SELECT * FROM inputs", -1, &query, NULL), 0);
+    assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+    opened();
+    assert_int_equal(put_all(f.store, "two", 0, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_commit(f.store, &f.fault), CPUBIND_CORPUS_ERR_BUSY);
+    sqlite3_finalize(query);
+    sqlite3_close(reader);
+    committed();
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 2);
+}
+
+/* The first made the file, and removes it when it gives up; the second has it open by then. */
+static void a_writer_that_waited_for_a_file_that_is_gone_makes_it_again(void **state)
+{
+    (void)state;
+    int status = 0, ends[2];
+    char ready = 'r';
+    scratch_need(pipe(ends) == 0, "pipe");
+    /* Before SQLite has the file: a process must not take its locks over to a child. */
+    pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0) {
+        cpubind_store *store = NULL;
+        scratch_need(read(ends[0], &ready, 1) == 1, "read");
+        cpubind_corpus_status result = cpubind_store_open(f.path, &store, NULL);
+        if (result == CPUBIND_CORPUS_OK)
+            result = put_all(store, "one", 0, NULL);
+        if (result == CPUBIND_CORPUS_OK)
+            result = cpubind_store_commit(store, NULL);
+        cpubind_store_close(store);
+        _exit(result == CPUBIND_CORPUS_OK ? 0 : 1);
+    }
+    opened();
+    scratch_need(write(ends[1], &ready, 1) == 1, "write");
+    usleep(400000);
+    close_store();
+    close(ends[0]);
+    close(ends[1]);
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+    assert_int_equal(status, 0);
+    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    configure_memory();
+    configure_files();
+    const struct CMUnitTest tests[] = {
+        TEST(a_host_comes_back_as_it_was_put),
+        TEST(a_new_corpus_has_the_schema_and_its_marks),
+        TEST(an_empty_file_becomes_a_corpus),
+        TEST(equal_bytes_are_stored_once),
+        TEST(the_sum_is_the_sha256),
+        TEST(replacing_a_host_takes_all_of_it),
+        TEST(a_host_that_is_not_there_may_be_replaced),
+        TEST(an_expectation_gets_another_body),
+        TEST(the_same_calls_give_the_same_bytes),
+        TEST(what_was_replaced_cannot_be_read_from_the_file),
+        TEST(without_a_commit_nothing_has_changed),
+        TEST(a_file_that_was_made_and_not_committed_is_gone),
+        TEST(a_file_that_was_empty_stays),
+        TEST(after_a_commit_a_store_can_only_be_closed),
+        TEST(closing_nothing_is_allowed),
+        TEST(bad_arguments_are_refused),
+        TEST(a_host_that_is_there_is_not_put_again),
+        TEST(rows_that_break_the_rules_are_refused_and_leave_nothing),
+        TEST(exit_codes_are_those_of_commands),
+        TEST(what_no_reader_would_read_is_not_put),
+        TEST(a_host_has_a_greatest_number_of_inputs),
+        TEST(texts_of_a_host_have_a_greatest_length),
+        TEST(a_folder_that_is_not_there_says_so),
+        TEST(a_path_is_a_path),
+        TEST(files_that_are_no_corpus_are_left_alone),
+        TEST(a_database_without_a_mark_is_anothers),
+        TEST(what_stands_beside_the_tables_is_not_written_to),
+        TEST(a_damaged_file_is_not_written_to),
+        TEST(rows_that_break_the_schema_are_damage),
+        TEST(bytes_under_a_sum_of_others_are_damage),
+        TEST(a_file_that_may_not_be_written_says_so),
+        TEST(a_folder_that_may_not_be_written_says_so),
+        TEST(a_reader_sees_the_old_state_until_the_commit),
+        TEST(a_writer_waits_for_another_and_then_says_busy),
+        TEST(a_commit_that_a_reader_holds_up_may_be_tried_again),
+        TEST(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again),
+    };
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* test_store_faults.c - a change of the corpus, done whole or not at all, whatever fails
+ * SPDX-License-Identifier: MIT
+ *
+ * Each change is made while one allocation or one call of the file system fails, at each place
+ * in turn; then, from there on, all of them (of memory, at each eleventh place). After that,
+ * SQLite opens the file on the real file system, as the next writer would: its bytes must be
+ * those from before, or those of the whole change, which are sound by SQLite's own check. They
+ * may be the latter when the commit says OK, and in one case more: the journal was removed,
+ * which is the moment of the commit, and then the folder could not be synced.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "store.h"
+
+/* A change, from a file to another. */
+typedef struct scenario {
+    const char *name;
+    int n_host; /* in the corpus before: "host-0", ...; 0: there is no file */
+    cpubind_corpus_status (*put)(cpubind_store *store, cpubind_corpus_fault *fault);
+} scenario;
+
+typedef struct fixture {
+    scratch s;
+    char path[SCRATCH_PATH * 2];
+    whole before, after;
+    int descriptors;
+    sqlite3_int64 memory;
+    int n_run, n_fault, n_after, n_hot;
+} fixture;
+
+static fixture f;
+
+static cpubind_corpus_status import_new(cpubind_store *store, cpubind_corpus_fault *fault)
+{
+    return put_all(store, "new", 0, fault);
+}
+
+static cpubind_corpus_status replace_first(cpubind_store *store, cpubind_corpus_fault *fault)
+{
+    return put_all(store, "host-0", 1, fault);
+}
+
+static cpubind_corpus_status accept_plan(cpubind_store *store, cpubind_corpus_fault *fault)
+{
+    static const char plan[] = "{\"args\": [\"--rank\"], \"exit\": 1, \"error\": {}}";
+    return cpubind_store_put_expectation(store, "host-1", "default", plan,
+                                         (int32_t)sizeof plan - 1, fault);
+}
+
+static const scenario scenarios[] = {
+    {"a host into no file", 0, import_new},
+    {"a host into a corpus", 2, import_new},
+    {"a host for another", 2, replace_first},
+    {"an expectation for another", 2, accept_plan},
+};
+
+enum { N_SCENARIO = sizeof scenarios / sizeof *scenarios };
+
+/* One change; the first failure. */
+static cpubind_corpus_status make_change(const scenario *s, cpubind_corpus_fault *fault)
+{
+    cpubind_store *store = NULL;
+    memset(fault, 0x55, sizeof *fault);
+    cpubind_corpus_status status = cpubind_store_open(f.path, &store, fault);
+    assert_int_equal(store == NULL, status != CPUBIND_CORPUS_OK);
+    if (status == CPUBIND_CORPUS_OK)
+        status = s->put(store, fault);
+    if (status == CPUBIND_CORPUS_OK)
+        status = cpubind_store_commit(store, fault);
+    cpubind_store_close(store);
+    return status;
+}
+
+/* The file before the change, and after it. */
+static void begin(const scenario *s)
+{
+    cpubind_store *store = NULL;
+    cpubind_corpus_fault fault;
+    char name[32];
+    no_faults();
+    unlink(f.path);
+    if (s->n_host > 0)
+        assert_int_equal(cpubind_store_open(f.path, &store, NULL), CPUBIND_CORPUS_OK);
+    for (int i = 0; i < s->n_host; i++) {
+        snprintf(name, sizeof name, "host-%d", i);
+        assert_int_equal(put_all(store, name, 0, NULL), CPUBIND_CORPUS_OK);
+    }
+    if (store)
+        assert_int_equal(cpubind_store_commit(store, NULL), CPUBIND_CORPUS_OK);
+    cpubind_store_close(store);
+    f.before = read_whole(f.path);
+    assert_true(!f.before.bytes || is_sound(f.path));
+    assert_int_equal(make_change(s, &fault), CPUBIND_CORPUS_OK);
+    f.after = read_whole(f.path);
+    assert_true(is_sound(f.path));
+    assert_false(is_same_whole(&f.before, &f.after));
+    write_whole(f.path, &f.before);
+    f.n_run = f.n_fault = f.n_after = f.n_hot = 0;
+}
+
+static void finish(void)
+{
+    free(f.before.bytes);
+    free(f.after.bytes);
+    f.before = f.after = (whole){NULL, 0};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    no_faults();
+    f.descriptors = open_descriptors();
+    f.memory = sqlite3_memory_used();
+    scratch_make(&f.s);
+    scratch_path(&f.s, "corpus.db", f.path);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    no_faults();
+    finish();
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() &&
+                   sqlite3_memory_used() == f.memory
+               ? 0
+               : -1;
+}
+
+/* Rolls back what is to be, as the next writer would. A journal of which nothing has reached
+ * the database is left by SQLite; it has no meaning. */
+static void recover(void)
+{
+    char journal[SCRATCH_PATH * 2 + 16];
+    snprintf(journal, sizeof journal, "%s-journal", f.path);
+    if (access(journal, F_OK) != 0)
+        return;
+    f.n_hot++;
+    if (there_is(f.path, ""))
+        assert_true(is_sound(f.path));
+    unlink(journal);
+}
+
+/* What is left is one of the two, which are sound. Whether it is the change. */
+static int is_changed(void)
+{
+    recover();
+    whole now = read_whole(f.path);
+    int is_before = is_same_whole(&now, &f.before);
+    int is_after = is_same_whole(&now, &f.after);
+    /* The file of a change that was not committed may stay, empty, where even its removal
+     * failed. */
+    if (!f.before.bytes && now.bytes && now.n == 0)
+        is_before = 1;
+    free(now.bytes);
+    assert_true(is_before || is_after);
+    return is_after;
+}
+
+/* One change with a fault. */
+static void change_once(const scenario *s)
+{
+    cpubind_corpus_fault fault;
+    sqlite3_int64 memory = sqlite3_memory_used();
+    cpubind_corpus_status status = make_change(s, &fault);
+    int n_failed = memory_faults.n_failed + file_faults.n_failed;
+    no_faults();
+    assert_int_equal(sqlite3_memory_used(), memory);
+    int changed = is_changed();
+    if (status == CPUBIND_CORPUS_OK) {
+        assert_true(changed);
+    } else {
+        assert_true(is_printable(&fault));
+        assert_true(n_failed > 0);
+        if (changed) {
+            assert_int_equal(status, CPUBIND_CORPUS_ERR_WRITE);
+            assert_int_equal(fault.result, SQLITE_IOERR_DIR_FSYNC);
+            f.n_after++;
+        }
+    }
+    if (changed)
+        write_whole(f.path, &f.before);
+    else if (!f.before.bytes)
+        unlink(f.path);
+    f.n_run++;
+    f.n_fault += n_failed;
+}
+
+/* Fails at each place in turn, or at each `stride`-th, until a change is made without getting
+ * that far. */
+static void fail_everywhere(const scenario *s, fault_plan *plan, int is_lasting, int stride,
+                            fault_way way)
+{
+    for (int n = 1;; n += stride) {
+        int before = f.n_fault;
+        no_faults();
+        file_fault_way = way;
+        *plan = (fault_plan){n, is_lasting, 0, 0};
+        change_once(s);
+        if (f.n_fault == before)
+            break;
+        assert_in_range(n, 1, 100000);
+    }
+}
+
+static void say(const scenario *s, const char *what)
+{
+    print_message("#   %s: %d changes, %d %s, %d left a journal\n", s->name, f.n_run, f.n_fault,
+                  what, f.n_hot);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_SCENARIO; i++) {
+        begin(&scenarios[i]);
+        fail_everywhere(&scenarios[i], &memory_faults, 0, 1, FAULT_EIO);
+        fail_everywhere(&scenarios[i], &memory_faults, 1, 11, FAULT_EIO);
+        say(&scenarios[i], "allocations failed");
+        assert_in_range(f.n_run, 500, 100000);
+        assert_int_equal(f.n_after, 0);
+        finish();
+    }
+}
+
+static void every_call_of_the_file_system_may_fail(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_SCENARIO; i++) {
+        begin(&scenarios[i]);
+        fail_everywhere(&scenarios[i], &file_faults, 0, 1, FAULT_EIO);
+        fail_everywhere(&scenarios[i], &file_faults, 1, 1, FAULT_EIO);
+        say(&scenarios[i], "calls failed");
+        assert_in_range(f.n_run, 60, 100000);
+        assert_int_equal(f.n_after, 0);
+        finish();
+    }
+}
+
+static void the_disk_may_be_full_anywhere(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_SCENARIO; i++) {
+        begin(&scenarios[i]);
+        fail_everywhere(&scenarios[i], &file_faults, 0, 1, FAULT_ENOSPC);
+        fail_everywhere(&scenarios[i], &file_faults, 1, 1, FAULT_ENOSPC);
+        say(&scenarios[i], "calls failed");
+        assert_in_range(f.n_run, 60, 100000);
+        assert_true(f.n_after > 0); /* the folder that could not be synced */
+        finish();
+    }
+}
+
+/* A reader says what is there: the state from before, that after, or that it cannot tell. */
+static void check_reader(const scenario *s)
+{
+    cpubind_corpus *corpus = NULL;
+    cpubind_corpus_fault fault;
+    cpubind_corpus_status status = cpubind_corpus_open(f.path, &corpus, &fault);
+    if (status == CPUBIND_CORPUS_OK) {
+        cpubind_corpus_about *list = NULL;
+        int32_t n = 0;
+        assert_int_equal(cpubind_corpus_list(corpus, &list, &n, &fault), CPUBIND_CORPUS_OK);
+        assert_in_range(n, s->n_host, s->n_host + 1);
+        cpubind_corpus_free_list(list);
+    } else if (status == CPUBIND_CORPUS_ERR_READ) {
+        assert_string_equal(fault.what,
+                            "a write that was interrupted must be rolled back first");
+        f.n_hot++;
+    } else {
+        assert_int_equal(s->n_host, 0);
+        assert_true(status == CPUBIND_CORPUS_ERR_OPEN ||
+                    status == CPUBIND_CORPUS_ERR_NO_DATABASE);
+    }
+    cpubind_corpus_close(corpus);
+}
+
+/* A process that is killed in the middle of its n-th write. Whether it was. */
+static int kill_at(const scenario *s, int n)
+{
+    cpubind_corpus_fault fault;
+    int status = 0;
+    pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0) {
+        no_faults();
+        file_fault_way = FAULT_KILL;
+        file_faults = (fault_plan){n, 0, 0, 0};
+        _exit(make_change(s, &fault) == CPUBIND_CORPUS_OK ? 0 : 1);
+    }
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+    scratch_need(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || WEXITSTATUS(status) == 0),
+                 "the writer");
+    return WEXITSTATUS(status) == 9;
+}
+
+/* Opened for the next change, which is given up. */
+static void open_and_close(void)
+{
+    cpubind_store *store = NULL;
+    assert_int_equal(cpubind_store_open(f.path, &store, NULL), CPUBIND_CORPUS_OK);
+    cpubind_store_close(store);
+}
+
+static void a_writer_that_is_killed_leaves_the_corpus_as_it_was(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_SCENARIO; i++) {
+        begin(&scenarios[i]);
+        int n_hot = 0;
+        for (int n = 1; kill_at(&scenarios[i], n); n++, f.n_run++) {
+            f.n_hot = 0;
+            check_reader(&scenarios[i]);
+            n_hot += f.n_hot;
+            open_and_close();
+            assert_false(is_changed());
+            write_whole(f.path, &f.before);
+        }
+        f.n_hot = n_hot;
+        f.n_fault = f.n_run;
+        say(&scenarios[i], "writers killed");
+        assert_in_range(f.n_run, 4, 1000);
+        assert_true(n_hot > 0 || scenarios[i].n_host == 0);
+        assert_true(is_changed());
+        finish();
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    configure_memory();
+    configure_files();
+    const struct CMUnitTest tests[] = {
+        TEST(every_allocation_may_fail),
+        TEST(every_call_of_the_file_system_may_fail),
+        TEST(the_disk_may_be_full_anywhere),
+        TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was),
+    };
+    return cmocka_run_group_tests_name("store faults", tests, NULL, NULL);
+}
