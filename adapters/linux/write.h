@@ -13,8 +13,8 @@
  *             what has the name is never half there. A target that is replaced is the old
  *             folder or the new one at any time; on a file system without RENAME_EXCHANGE there
  *             is a moment with neither, when the old one has a temporary name.
- * LEFT OVER   A process that is killed leaves the temporary folder behind, and so does a removal
- *             that fails; it may be removed by hand. No signal is caught here.
+ * LEFT OVER   A process that is killed leaves the temporary folder behind, and so does a
+ *             removal that fails; it may be removed by hand. No signal is caught here.
  */
 #ifndef CPUBIND_LINUX_WRITE_H
 #define CPUBIND_LINUX_WRITE_H

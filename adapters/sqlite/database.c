@@ -217,11 +217,10 @@ void cpubind_priv_close(database *d)
     d->db = NULL;
 }
 
-/* The one number that a statement gives. */
-static int read_number(sqlite3 *db, const char *sql, int64_t *out)
+int cpubind_priv_read_number(const database *d, const char *sql, int64_t *out)
 {
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
+    int result = sqlite3_prepare_v2(d->db, sql, -1, &query, NULL);
     if (result == SQLITE_OK) {
         result = sqlite3_step(query);
         if (result == SQLITE_ROW) {
@@ -238,11 +237,11 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *out)
 cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpus_fault *fault)
 {
     int64_t n_page = 1, application = 0, version = 0;
-    int result = read_number(d->db, "PRAGMA application_id", &application);
+    int result = cpubind_priv_read_number(d, "PRAGMA application_id", &application);
     if (result == SQLITE_OK)
-        result = read_number(d->db, "PRAGMA user_version", &version);
+        result = cpubind_priv_read_number(d, "PRAGMA user_version", &version);
     if (result == SQLITE_OK && application == 0)
-        result = read_number(d->db, "PRAGMA page_count", &n_page);
+        result = cpubind_priv_read_number(d, "PRAGMA page_count", &n_page);
     if (result != SQLITE_OK)
         return cpubind_priv_fail_sqlite(d, result, fault);
     if (n_page == 0)

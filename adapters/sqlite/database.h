@@ -42,8 +42,7 @@ cpubind_corpus_status cpubind_priv_fail(cpubind_corpus_status status, int error,
                                         const char *what, cpubind_corpus_fault *fault);
 cpubind_corpus_status cpubind_priv_fail_memory(cpubind_corpus_fault *fault);
 
-/* The same with a word of the file in fault->message: what a terminal would obey is left out.
- */
+/* The same with a word of the file in fault->message, without what a terminal would obey. */
 cpubind_corpus_status cpubind_priv_fail_at(cpubind_corpus_status status, const char *what,
                                            const char *message, cpubind_corpus_fault *fault);
 
@@ -68,6 +67,9 @@ static inline void allow_steps(database *d, int32_t thousands)
     d->left = thousands;
 }
 
+/* The one number that a statement gives. Results of SQLite. */
+int cpubind_priv_read_number(const database *d, const char *sql, int64_t *out);
+
 /* Whose file it is, and which version of the schema: both stand in the first page. A file
  * without a byte is ERR_NO_DATABASE. */
 cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpus_fault *fault);
@@ -75,8 +77,7 @@ cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpu
 /* Whether the tables are those of a corpus, by their text.
  *   in      is_alone: nothing else may be in the database
  *   out     *pin: a statement in the middle of its rows. As long as it is not finalized, all
- *           that is read is of one state of the database. Finalized by the caller, on failure
- *           too */
+ *           that is read is of one state of the database. Finalized by the caller, always */
 cpubind_corpus_status cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin,
                                                 cpubind_corpus_fault *fault);
 

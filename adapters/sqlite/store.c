@@ -221,9 +221,8 @@ static cpubind_corpus_status fail_open(cpubind_store *store, const char *path, i
     return CPUBIND_CORPUS_ERR_WRITE;
 }
 
-/* What must be set before a transaction begins. Everything that the bytes of the file depend
- * on; the sync of the folder after a commit; nothing written before it, so that readers go on.
- * */
+/* What must be set before a transaction begins. All that the bytes of the file depend on; the
+ * sync of the folder after a commit; nothing is written before it, so that readers go on. */
 static int prepare_to_write(cpubind_store *store)
 {
     static const char sql[] = "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
@@ -237,12 +236,27 @@ static int prepare_to_write(cpubind_store *store)
     return result == SQLITE_OK ? use(store, BEGIN, &statement) : result;
 }
 
+/* Steps for a statement that looks at every row of the corpus, of which a page can hold some
+ * hundred. */
+static int allow_steps_by_size(cpubind_store *store)
+{
+    enum { MOST = 1 << 30, OF_PAGE = 64 };
+    int64_t n_page = 0;
+    int result = cpubind_priv_read_number(&store->d, "PRAGMA page_count", &n_page);
+    if (n_page > (MOST - STEPS_OF_CALL) / OF_PAGE)
+        n_page = (MOST - STEPS_OF_CALL) / OF_PAGE;
+    allow_steps(&store->d, STEPS_OF_CALL + (int32_t)n_page * OF_PAGE);
+    return result;
+}
+
 /* SQLite's own look at every page and every row. */
 static cpubind_corpus_status check_pages(cpubind_store *store)
 {
     sqlite3_stmt *check = NULL;
     cpubind_corpus_status status = CPUBIND_CORPUS_OK;
-    int result = use(store, CHECK, &check);
+    int result = allow_steps_by_size(store);
+    if (result == SQLITE_OK)
+        result = use(store, CHECK, &check);
     if (result == SQLITE_OK)
         result = sqlite3_step(check);
     if (result == SQLITE_ROW) {
@@ -407,8 +421,9 @@ cpubind_corpus_status cpubind_store_commit(cpubind_store *store, cpubind_corpus_
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
     if (store->over != CPUBIND_CORPUS_OK)
         return answer(store, store->over, fault);
-    allow_steps(&store->d, STEPS_OF_CALL);
-    int result = store->must_sweep ? run_plain(store, SWEEP) : SQLITE_OK;
+    int result = allow_steps_by_size(store);
+    if (result == SQLITE_OK && store->must_sweep)
+        result = run_plain(store, SWEEP);
     if (result == SQLITE_OK) {
         store->must_sweep = 0;
         result = run_plain(store, COMMIT);

@@ -43,8 +43,8 @@ use_corpus() {
 # The CI of another project: an empty folder, the installed command, and nothing of this tree.
 run_foreign_ci() {
     rm -rf "$out/foreign" && mkdir "$out/foreign" && script=$PWD/tests/consumers/ci.sh &&
-        bin=$(cd "$stage/usr/bin" && pwd) && cd "$out/foreign" &&
-        env -i PATH="$bin:/usr/bin:/bin" sh "$script"
+        bin=$(cd "$stage/usr/bin" && pwd) &&
+        (cd "$out/foreign" && env -i PATH="$bin:/usr/bin:/bin" sh "$script")
 }
 
 only_below_stage() {

@@ -28,7 +28,7 @@ static fault_plan memory_faults, file_faults;
 /* How a file operation fails. */
 typedef enum fault_way {
     FAULT_EIO,    /* nothing happens, and an error is reported */
-    FAULT_ENOSPC, /* a write is cut in its middle, a file is removed and its folder not synced */
+    FAULT_ENOSPC, /* a write is cut short, a file is removed and its folder not synced */
     FAULT_KILL    /* the process ends in the middle of a write; other calls do not count */
 } fault_way;
 
@@ -145,8 +145,11 @@ static int faulty_size(sqlite3_file *file, sqlite3_int64 *out)
     return fault ? fault : real_file(file)->pMethods->xFileSize(real_file(file), out);
 }
 
+static int n_shared_locks; /* how often one was asked for */
+
 static int faulty_lock(sqlite3_file *file, int level)
 {
+    n_shared_locks += level == SQLITE_LOCK_SHARED;
     int fault = file_fault(SQLITE_IOERR_LOCK);
     return fault ? fault : real_file(file)->pMethods->xLock(real_file(file), level);
 }

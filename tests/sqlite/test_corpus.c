@@ -1253,6 +1253,128 @@ static void every_read_may_fail(void **state)
     assert_in_range(fail_everywhere(&file_faults, 1), 20, 100000);
 }
 
+/* == trees with loops in them == */
+
+static void put_number(char *at, uint32_t number, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (char)(number >> (8 * (bytes - 1 - i)) & 0xff);
+}
+
+static uint32_t number_of(const char *at, int bytes)
+{
+    uint32_t number = 0;
+    for (int i = 0; i < bytes; i++)
+        number = number << 8 | (unsigned char)at[i];
+    return number;
+}
+
+/* A corpus of small pages whose tables are trees of more than one page. The page on which table
+ * `name` begins, counted from 1. */
+static uint32_t make_trees(const char *name)
+{
+    char text[128];
+    make_empty();
+    sql("PRAGMA page_size = 512; PRAGMA synchronous = OFF");
+    sql(f.schema);
+    sql("BEGIN");
+    add_content(1, "x", 1);
+    for (int i = 0; i < 60; i++) {
+        snprintf(text, sizeof text, "host-%02d", i);
+        add_host(text);
+        snprintf(text, sizeof text, "sys/%02d", i);
+        add_input("host-00", text, 1, 0);
+    }
+    sql("COMMIT");
+    sqlite3_stmt *query = NULL;
+    snprintf(text, sizeof text, "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", name);
+    sqlite3_prepare_v2(f.db, text, -1, &query, NULL);
+    scratch_need(sqlite3_step(query) == SQLITE_ROW, name);
+    uint32_t page = (uint32_t)sqlite3_column_int(query, 0);
+    sqlite3_finalize(query);
+    made();
+    return page;
+}
+
+/* The last branch of a tree leads where the first one does. */
+static void a_branch_that_is_there_twice_is_damage(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"hosts", "inputs"};
+    static const char *const whats[] = {"the hosts do not ascend", "the inputs do not ascend"};
+    static char file[1 << 18];
+    for (size_t i = 0; i < 2; i++) {
+        char *page = file + (make_trees(tables[i]) - 1) * 512;
+        size_t n = read_back(file, sizeof file);
+        scratch_need(page[0] == 2 && number_of(page + 3, 2) >= 1, "a root with two branches");
+        memcpy(page + 8, page + number_of(page + 12, 2), 4);
+        scratch_bytes(&f.s, "corpus.db", file, n);
+        assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+        cpubind_corpus_about *list = NULL;
+        int32_t n_host = 0;
+        if (i == 0) {
+            assert_int_equal(cpubind_corpus_list(f.corpus, &list, &n_host, &f.fault),
+                             CPUBIND_CORPUS_ERR_DAMAGED);
+            assert_string_equal(f.fault.what, whats[i]);
+        } else {
+            host_is("host-00", CPUBIND_CORPUS_ERR_DAMAGED, whats[i]);
+        }
+        close_all();
+        scratch_need(unlink(f.path) == 0, f.path);
+    }
+}
+
+/* The schema itself: fifteen levels, each with ten branches that lead to the one page of the
+ * next. SQLite by itself would look at 10^15 rows. */
+static void a_schema_without_an_end_is_damage(void **state)
+{
+    (void)state;
+    static char file[1 << 18];
+    enum { PAGE = 512, LEVELS = 15, BRANCHES = 10 };
+    make_trees("hosts");
+    size_t n = read_back(file, sizeof file) / PAGE;
+    for (uint32_t level = 0; level <= LEVELS; level++) {
+        /* the first page has the header of the file before its own */
+        char *page = level ? file + (n + level - 1) * PAGE : file;
+        char *head = page + (level ? 0 : 100), *cell = page + PAGE - 16;
+        memset(head, 0, (size_t)(page + PAGE - head));
+        head[0] = level < LEVELS ? 5 : 13;
+        put_number(head + 3, level < LEVELS ? BRANCHES : 1, 2);
+        put_number(head + 5, PAGE - 16, 2);
+        if (level < LEVELS) {
+            put_number(head + 8, (uint32_t)(n + level + 1), 4);
+            for (int i = 0; i < BRANCHES; i++)
+                put_number(head + 12 + i * 2, PAGE - 16, 2);
+            put_number(cell, (uint32_t)(n + level + 1), 4);
+            cell[4] = 1; /* a row of five columns, all NULL, in the last level */
+        } else {
+            put_number(head + 8, PAGE - 16, 2);
+            memcpy(cell, "\6\1\6\0\0\0\0\0", 8);
+        }
+    }
+    put_number(file + 28, (uint32_t)(n + LEVELS), 4);
+    scratch_bytes(&f.s, "corpus.db", file, (n + LEVELS) * PAGE);
+    int64_t start = clock_ms();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    host_is("host-00", CPUBIND_CORPUS_ERR_DAMAGED,
+            "it takes more steps than a corpus can need");
+    assert_in_range(clock_ms() - start, 0, 5000);
+}
+
+/* One look at the database: no writer can come between two tables. */
+static void a_host_and_a_list_are_read_under_one_lock(void **state)
+{
+    (void)state;
+    make_corpus();
+    assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
+    assert_int_equal(list_both(), CPUBIND_CORPUS_OK); /* the schema is known from here on */
+    n_shared_locks = 0;
+    assert_int_equal(open_host("one"), CPUBIND_CORPUS_OK);
+    assert_int_equal(n_shared_locks, 1);
+    assert_int_equal(list_both(), CPUBIND_CORPUS_OK);
+    assert_int_equal(n_shared_locks, 2);
+}
+
 /* == codes == */
 
 static void every_code_has_a_name_and_a_text(void **state)
@@ -1326,6 +1448,9 @@ int main(void)
         TEST(a_cut_file_does_no_harm),
         TEST(every_allocation_may_fail),
         TEST(every_read_may_fail),
+        TEST(a_branch_that_is_there_twice_is_damage),
+        TEST(a_schema_without_an_end_is_damage),
+        TEST(a_host_and_a_list_are_read_under_one_lock),
         TEST(every_code_has_a_name_and_a_text),
         TEST(closing_nothing_is_allowed),
     };
