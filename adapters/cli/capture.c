@@ -407,7 +407,7 @@ int cli_capture(int argc, char **argv)
 {
     static cli_options options;
     static capture c;
-    cli_text name = {"", 0};
+    static cli_text name;
     int status = cli_start(argc, argv, CLI_CAPTURE, &options);
     if (status >= 0)
         return status;

@@ -9,7 +9,7 @@
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
 apt=$out/apt
-packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libsqlite3-0"
+packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libmd0 libmd-dev libsqlite3-0"
 
 give_up() {
     echo "ok 1 - tests on aarch64 # SKIP $1"
@@ -46,7 +46,7 @@ fi
 lib=$apt/root/usr/lib/aarch64-linux-gnu
 if ! make -s -j"$(nproc)" BUILD="$out" CC=aarch64-linux-gnu-gcc \
     CFLAGS="-O2 -g -Werror -idirafter $apt/root/usr/include" LDFLAGS="-L$lib -Wl,-rpath-link,$lib" \
-    all arm64-tests >"$out/log" 2>&1; then
+    "$out/cpubind" arm64-tests >"$out/log" 2>&1; then
     echo "not ok 1 - tests build for aarch64"
     sed 's/^/# /' "$out/log"
     echo "1..1"
