@@ -109,9 +109,9 @@ static const cli_help helps[] = {
     {CLI_IMPORT, "fixture import",
      "Usage: cpubind fixture import DIR... [--db FILE] [--replace]\n"
      "\n"
-     "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs. Either\n"
-     "all of them are in the corpus afterwards, or it is as it was. A copy of /proc and\n"
-     "/sys becomes a host folder with: cpubind capture --root COPY -o DIR\n"
+     "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs.\n"
+     "Either all of them are in the corpus afterwards, or it is as it was. A copy of\n"
+     "/proc and /sys becomes a host folder with: cpubind capture --root COPY -o DIR\n"
      "\n" DB "                        (one that is not there is made)\n"
      "  --replace             in the place of hosts of the same names\n"
      "  --quiet               nothing but errors\n"},
@@ -134,9 +134,9 @@ static const cli_help helps[] = {
      "Usage: cpubind fixture accept NAME [CASE...] [--db FILE]\n"
      "       cpubind fixture accept NAME CASE [--db FILE] -- ARGUMENT...\n"
      "\n"
-     "Shows how the plans of a host differ from what is expected, and makes them what\n"
-     "is expected; with arguments of plan behind --, such as --rank 1, as a new case or\n"
-     "in the place of the old one. Read the difference first: fixture replay NAME.\n"
+     "Shows how the plans of a host differ from what is expected, and makes them\n"
+     "what is expected; with arguments of plan behind --, such as --rank 1, as a new\n"
+     "case or in the place of the old one. Read the difference first: fixture replay.\n"
      "\n" DB "  --quiet               nothing but errors\n"},
 };
 
