@@ -8,12 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,10 +80,40 @@ static int real_thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
     return pthread_create(out, NULL, run, ctx);
 }
 
-static int real_getaffinity(pid_t pid, size_t size_bytes, unsigned long *mask)
+static int real_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
 {
-    return sched_getaffinity(pid, size_bytes, (cpu_set_t *)mask); /* an array of them inside */
+    return (int)syscall(SYS_sched_getaffinity, tid, size_bytes, mask);
 }
+
+static int real_setaffinity(pid_t tid, size_t size_bytes, const unsigned long *mask)
+{
+    return (int)syscall(SYS_sched_setaffinity, tid, size_bytes, mask);
+}
+
+static long real_migrate_pages(pid_t pid, unsigned long n_bit, const unsigned long *from,
+                               const unsigned long *to)
+{
+    return syscall(SYS_migrate_pages, pid, n_bit, from, to);
+}
+
+static int real_set_mempolicy(int mode, const unsigned long *nodes, unsigned long n_bit)
+{
+    return (int)syscall(SYS_set_mempolicy, mode, nodes, n_bit);
+}
+
+#ifdef SYS_pidfd_open
+static int real_pidfd_open(pid_t pid, unsigned int flags)
+{
+    return (int)syscall(SYS_pidfd_open, pid, flags);
+}
+#else
+static int real_pidfd_open(pid_t pid, unsigned int flags)
+{
+    (void)pid, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
 
 static int real_pipe(int fd[2])
 {
@@ -168,6 +198,17 @@ const cpubind_sys cpubind_sys_real = {
     .kill = kill,
     .thread_start = real_thread_start,
     .getaffinity = real_getaffinity,
+    .setaffinity = real_setaffinity,
+    .migrate_pages = real_migrate_pages,
+    .set_mempolicy = real_set_mempolicy,
+    .pidfd_open = real_pidfd_open,
+    .exec = execvp,
+    .flock = flock,
+    .geteuid = geteuid,
+    .socket = socket,
+    .connect = connect,
+    .sendmsg = sendmsg,
+    .recv = recv,
     .malloc = malloc,
     .realloc = realloc,
 };

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/utsname.h>
@@ -56,8 +57,24 @@ typedef struct cpubind_sys {
     /* == threads == */
     /* pthread_create(3) with the usual attributes: returns 0 or an errno. */
     int (*thread_start)(pthread_t *out, void *(*run)(void *ctx), void *ctx);
-    /* sched_getaffinity(2). */
-    int (*getaffinity)(pid_t pid, size_t size_bytes, unsigned long *mask);
+    /* == CPUs and memory of a process == */
+    /* The calls themselves, not those of the C library. getaffinity returns how many bytes of
+     * the mask the kernel has written. */
+    int (*getaffinity)(pid_t tid, size_t size_bytes, unsigned long *mask);
+    int (*setaffinity)(pid_t tid, size_t size_bytes, const unsigned long *mask);
+    long (*migrate_pages)(pid_t pid, unsigned long n_bit, const unsigned long *from,
+                          const unsigned long *to);
+    int (*set_mempolicy)(int mode, const unsigned long *nodes, unsigned long n_bit);
+    int (*pidfd_open)(pid_t pid, unsigned int flags);
+    /* execvp(3) in the environment of this process. */
+    int (*exec)(const char *file, char *const *argv);
+    /* == locks, identity, a socket == */
+    int (*flock)(int fd, int operation);
+    uid_t (*geteuid)(void);
+    int (*socket)(int family, int type, int protocol);
+    int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
+    ssize_t (*sendmsg)(int fd, const struct msghdr *message, int flags);
+    ssize_t (*recv)(int fd, void *data, size_t cap, int flags);
     /* == memory; what they return goes to free(3) == */
     void *(*malloc)(size_t size_bytes);
     void *(*realloc)(void *old, size_t size_bytes);

@@ -97,12 +97,17 @@ typedef struct cpubind_request {
     int32_t is_auto_strategy; /* 1: by the device type; 0: `strategy` */
     cpubind_strategy strategy;
     cpubind_overlap overlap;
-    const int32_t *npu;  /* logic ids, strictly ascending, instead of the process table; or
+    const int32_t *npu;     /* logic ids, strictly ascending, instead of the process table; or
                             NULL */
-    int32_t n_npu;       /* their number */
-    const char *visible; /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
-    int32_t visible_len; /* bytes */
-    int32_t rank;        /* >= 0 */
+    int32_t n_npu;          /* their number */
+    const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
+    int32_t visible_len;    /* bytes */
+    int32_t rank;           /* >= 0 */
+    const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */
+    int32_t n_allowed;
+    const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
+    int32_t n_exclude;
+    int32_t wants_pci; /* 1: the PCI addresses of running NPUs are needed, for interrupts */
 } cpubind_request;
 
 /* == What is known ========================================================== */
