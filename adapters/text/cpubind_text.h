@@ -29,7 +29,7 @@
  * THE READERS                                                          grammar
  *   cpulist.h      "0-3,8"                             parse, format   cpulist.h
  *   cpumask.h      "0000000f,ffffffff"                 parse, format   cpumask.h
- *   procfs.h       /proc/<pid>/status, numbers of /sys, environment,
+ *   procfs.h       /proc/<pid>/status and stat, numbers of /sys, environment,
  *                  ASCEND_RT_VISIBLE_DEVICES, names of threads         procfs.h
  *   interrupts.h   /proc/interrupts                                    interrupts.c
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h

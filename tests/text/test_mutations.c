@@ -193,6 +193,7 @@ static void read_lists(const damaged *d, int32_t cap)
     arrays x = {
         edge_text(d->text, d->len), d->len, edge_ints(cap), edge_ints(cap), 0, 0, {0, 0}};
     cpubind_slice value;
+    cpubind_stat stat;
 
     x.fault = no_fault;
     check_arrays(
@@ -209,6 +210,8 @@ static void read_lists(const damaged *d, int32_t cap)
                                        &x.used, &x.fault),
                  cap);
     if (cpubind_number_parse(x.text, x.len, &x.n, &x.fault) != CPUBIND_TEXT_OK)
+        assert_fault(&x.fault, x.len);
+    if (cpubind_stat_parse(x.text, x.len, &stat, &x.fault) != CPUBIND_TEXT_OK)
         assert_fault(&x.fault, x.len);
     if (cpubind_lscpu_parse_threads(x.text, x.len, &x.n, &x.fault) != CPUBIND_TEXT_OK)
         assert_fault(&x.fault, x.len);
