@@ -27,7 +27,7 @@
 #ifndef CPUBIND_LINUX_STATE_H
 #define CPUBIND_LINUX_STATE_H
 
-#include "../text/goal.h"
+#include "bind.h"
 #include "cpuset.h"
 #include "linux.h"
 #include "tree.h"
@@ -57,12 +57,6 @@ typedef struct cpubind_state_rule {
     char name[16]; /* NUL-terminated, cut as the kernel cuts it */
     int32_t set;
 } cpubind_state_rule;
-
-typedef enum cpubind_irqbalance_how {
-    CPUBIND_IRQBALANCE_LEAVE,
-    CPUBIND_IRQBALANCE_BAN,
-    CPUBIND_IRQBALANCE_STOP
-} cpubind_irqbalance_how;
 
 /* All zero but for pid, start, boot, before and main is a state without changes. */
 typedef struct cpubind_state {
@@ -104,15 +98,23 @@ int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
 /* The record of a thread, or NULL. O(log threads). */
 const cpubind_state_thread *cpubind_state_find_thread(const cpubind_state *state, int32_t tid);
 
+/* What a file is opened for. */
+typedef enum cpubind_state_mode {
+    CPUBIND_STATE_READ,
+    CPUBIND_STATE_WRITE,
+    CPUBIND_STATE_MAKE
+} cpubind_state_mode;
+
 /* The file of one process, locked. */
 typedef struct cpubind_state_file cpubind_state_file;
 
 /* Opens the folder and takes the lock. Reads nothing.
  *   in      path: the file, or NULL for the one of `pid` in the usual folder
- *           may_make: make the folder when it is not there (else ERR_STATE, ENOENT)
+ *           mode: READ takes no lock and can save nothing; MAKE makes the folder when it is
+ *           not there (else ERR_STATE, ENOENT)
  *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", ...); ERR_MEMORY; ERR_ARG */
 cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, int32_t pid,
-                                        int may_make, cpubind_state_file **out,
+                                        cpubind_state_mode mode, cpubind_state_file **out,
                                         cpubind_linux_fault *fault);
 
 /* The path, for messages; valid until it is closed. */

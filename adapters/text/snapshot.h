@@ -24,6 +24,7 @@
     X(NO_RUNNING_NPU, "no_running_npu", 1)                                                     \
     X(UNKNOWN_NPU, "unknown_npu", 1)                                                           \
     X(OVERLAP, "overlap", 1)                                                                   \
+    X(NOT_ARM, "not_arm", 1)                                                                   \
     X(SKIPPED, "skipped", 1)                                                                   \
     X(UNREADABLE, "unreadable", 3)                                                             \
     X(NO_NPU_SMI, "no_npu_smi", 3)                                                             \
