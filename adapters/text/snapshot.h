@@ -5,7 +5,8 @@
  * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no
  * board when something else tells the CPUs near an NPU. When the NPUs are named, npu-smi info
  * tells their PCI addresses alone; what it cannot tell is a problem only if nothing else has
- * the CPUs near an NPU.
+ * the CPUs near an NPU. A request may want the addresses as well: then boards are asked for
+ * those that npu-smi info lacks, but of a 950, which has no interrupts to bind.
  */
 #ifndef CPUBIND_SNAPSHOT_H
 #define CPUBIND_SNAPSHOT_H
