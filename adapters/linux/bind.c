@@ -146,7 +146,8 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
     cpubind_linux_status status = read_boot(b, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
-    status = cpubind_state_load(b->file, &b->state, &own);
+    own = (cpubind_linux_fault){ENOENT, "open"};
+    status = b->file ? cpubind_state_load(b->file, &b->state, &own) : CPUBIND_LINUX_ERR_STATE;
     b->is_recorded = status == CPUBIND_LINUX_OK;
     b->is_alive = b->tasks >= 0;
     if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
@@ -168,6 +169,8 @@ static cpubind_linux_status open_file(cpubind_binding *b, cpubind_linux_fault *f
         b->how.is_reading ? CPUBIND_STATE_READ : CPUBIND_STATE_MAKE, &b->file, &own);
     if (status == CPUBIND_LINUX_OK)
         return status;
+    if (b->how.is_reading && !b->how.state && own.error == ENOENT && b->tasks >= 0)
+        return CPUBIND_LINUX_OK; /* nobody has ever been bound here */
     /* No process and no folder: that there is no process is what to say. */
     if (b->tasks < 0 && own.error == ENOENT)
         return fail_gone(b, fault);
@@ -242,7 +245,7 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 
 const char *cpubind_bind_state(const cpubind_binding *binding)
 {
-    return cpubind_state_path(binding->file);
+    return binding->file ? cpubind_state_path(binding->file) : "";
 }
 
 int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)

@@ -159,7 +159,7 @@ static int is_base(const char *base)
 }
 
 cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, int32_t pid,
-                                        int may_make, cpubind_state_file **out,
+                                        cpubind_state_mode mode, cpubind_state_file **out,
                                         cpubind_linux_fault *fault)
 {
     char usual[CPUBIND_STATE_PATH_SIZE];
@@ -183,8 +183,9 @@ cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, in
     else if (path)
         status = cpubind_state_folder_of(root->sys, path, &file->dir, fault);
     else
-        status = cpubind_state_folder_usual(root, may_make, &file->dir, fault);
-    if (status == CPUBIND_LINUX_OK)
+        status =
+            cpubind_state_folder_usual(root, mode == CPUBIND_STATE_MAKE, &file->dir, fault);
+    if (status == CPUBIND_LINUX_OK && mode != CPUBIND_STATE_READ)
         status = lock(file, fault);
     if (status == CPUBIND_LINUX_OK)
         *out = file;

@@ -115,10 +115,10 @@ int cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
     do
         n = sys->read(fd, text, sizeof text - 1);
     while (n < 0 && errno == EINTR);
-    error = n < 0 ? errno : 0;
+    error = errno;
     sys->close(fd);
-    if (error)
-        return error;
+    if (n < 0)
+        return gone(error);
     text[n] = '\0';
     if (n > 0 && text[n - 1] == '\n')
         text[n - 1] = '\0';
