@@ -68,6 +68,8 @@ typedef struct cpubind_sys {
     int (*pidfd_open)(pid_t pid, unsigned int flags);
     /* execvp(3) in the environment of this process. */
     int (*exec)(const char *file, char *const *argv);
+    /* pidfd_send_signal(2) as kill(2) does it; ENOSYS where there is none. */
+    int (*pidfd_send_signal)(int pidfd, int signal);
     /* == locks, identity, a socket == */
     int (*flock)(int fd, int operation);
     uid_t (*geteuid)(void);
@@ -75,6 +77,7 @@ typedef struct cpubind_sys {
     int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
     ssize_t (*sendmsg)(int fd, const struct msghdr *message, int flags);
     ssize_t (*recv)(int fd, void *data, size_t cap, int flags);
+    int (*getsockopt)(int fd, int level, int option, void *value, socklen_t *len);
     /* == memory; what they return goes to free(3) == */
     void *(*malloc)(size_t size_bytes);
     void *(*realloc)(void *old, size_t size_bytes);
