@@ -77,26 +77,6 @@ void cli_close_bound(cli_bound *bound)
 
 /* == The plan =============================================================== */
 
-int cli_check_arch(const cli_options *options, const cli_bound *bound)
-{
-    const cpubind_source *source = &bound->live.source;
-    const cpubind_input machine = source->read(source->ctx, "uname");
-    cpubind_problem problem;
-    cli_text why = {"", 0};
-    const int is_arm = machine.state == CPUBIND_INPUT_PRESENT &&
-                       ((machine.len >= 3 && memcmp(machine.data, "arm", 3) == 0) ||
-                        (machine.len >= 7 && memcmp(machine.data, "aarch64", 7) == 0));
-    if (is_arm || options->any_arch)
-        return CLI_DONE;
-    cpubind_problem_clear(&problem);
-    problem.code = CPUBIND_PROBLEM_NOT_ARM;
-    cli_add(&why,
-            "this machine is no ARM machine (%.*s), and Ascend hosts that need binding are; "
-            "if it is meant, say so: --any-arch",
-            machine.len > 0 ? (int)machine.len - 1 : 0, machine.data ? machine.data : "");
-    return cli_report(options, CLI_REFUSED, &problem, why.text);
-}
-
 /* The CPUs that the live process may use, for a plan that is made of another host's files. */
 static int ask_allowed(cli_options *options, cli_bound *bound)
 {
@@ -196,6 +176,21 @@ static int say_problem(const cli_options *options, const cli_bound *bound)
     cli_text text = {"", 0};
     cli_explain(p, options, &text);
     return cli_report(options, (int)cpubind_problem_exit(p->code), &p->problem, text.text);
+}
+
+int cli_check_arch(const cli_options *options, cli_bound *bound)
+{
+    const cpubind_source *source = &bound->live.source;
+    const cpubind_input machine = source->read(source->ctx, "uname");
+    const int is_arm = machine.state == CPUBIND_INPUT_PRESENT &&
+                       ((machine.len >= 3 && memcmp(machine.data, "arm", 3) == 0) ||
+                        (machine.len >= 7 && memcmp(machine.data, "aarch64", 7) == 0));
+    if (is_arm || options->any_arch)
+        return CLI_DONE;
+    cpubind_problem_clear(&bound->planned.problem);
+    bound->planned.code = CPUBIND_PROBLEM_NOT_ARM;
+    bound->planned.problem.code = CPUBIND_PROBLEM_NOT_ARM;
+    return say_problem(options, bound);
 }
 
 int cli_plan_bound(cli_options *options, cli_bound *bound)

@@ -31,7 +31,7 @@ int cli_apply_bound(const cli_options *options, cli_bound *bound);
 void cli_close_bound(cli_bound *bound);
 
 /* Whether this host is one that may be bound; refused otherwise, and said. */
-int cli_check_arch(const cli_options *options, const cli_bound *bound);
+int cli_check_arch(const cli_options *options, cli_bound *bound);
 
 /* Says on a terminal how far memory has been moved; ctx: the options. */
 void cli_memory_progress(void *ctx, int64_t done, int64_t total);

@@ -74,8 +74,7 @@ void cli_print_fixture_help(FILE *out)
     "  --thread NAME=WHERE   threads of a name, besides acl_thread and release_thread:\n"      \
     "                        main, acl, release, irq, pool, or CPUs; may be repeated\n"
 
-#define IRQBALANCE                                                                             \
-    "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
+#define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
 
 #define LIVE_PLAN                                                                              \
     "The plan: --device-type, --visible, --strategy, --overlap, --allowed, --exclude,\n"       \
@@ -98,15 +97,12 @@ static const cli_help helps[] = {
      "plan says. All of it is on record first: cpubind restore takes it back, but for\n"
      "the memory. If something fails, all is as before.\n"
      "\n"
-     "  --pid N               the process (default: the one that calls)\n" WHICH_NPU
-     "\n"
-     "What is bound:\n" THREADS
-     "  --memory WAY          migrate (default) or none\n"
+     "  --pid N               the process (default: the one that calls)\n" WHICH_NPU "\n"
+     "What is bound:\n" THREADS "  --memory WAY          migrate (default) or none\n"
      "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
      "  --watch [SECONDS]     look again every second, or so: threads that are born later,\n"
      "                        masks that drift; ends with the process\n"
-     "\n" LIVE_PLAN
-     "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
      "  --any-arch            also on a machine that is no ARM machine\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_RUN, "run",
@@ -115,16 +111,14 @@ static const cli_help helps[] = {
      "Binds itself, then becomes the command: no process is left in between, signals and\n"
      "exit status are the command's. 127: there is no such command, 126: it cannot be\n"
      "run; all is as before then. Threads get their names later: cpubind apply --watch.\n"
-     "\n" WHICH_NPU
-     "\n"
+     "\n" WHICH_NPU "\n"
      "What is bound:\n" THREADS
      "  --memory WAY          prefer (default: new memory comes from the NPU's node) or\n"
      "                        none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool} stand\n"
      "                        for lists, {threads} for the number of main CPUs, {npu},\n"
      "                        {node}; such as OMP_NUM_THREADS={threads}\n"
-     "\n" LIVE_PLAN
-     "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
      "  --any-arch            also on a machine that is no ARM machine\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
@@ -135,10 +129,8 @@ static const cli_help helps[] = {
      "or run have on record. Changes nothing.\n"
      "\n"
      "  --pid N               the process (default: the one that calls)\n" WHICH_NPU
-     "\n" THREADS
-     "  --memory none         do not look at the memory\n"
-     "\n" LIVE_PLAN
-     "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "\n" THREADS "  --memory none         do not look at the memory\n"
+     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_RESTORE, "restore",
      "Usage: cpubind restore [--pid N | --all] [--state FILE]\n"

@@ -259,6 +259,11 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
             cli_add(out, "; plan with --strategy topo_affinity, or bind one of them alone with "
                          "--npus");
         break;
+    case CPUBIND_PROBLEM_NOT_ARM:
+        cli_add(out,
+                "this machine is no ARM machine, and hosts that need binding are; if it is "
+                "meant, say so: --any-arch");
+        break;
     case CPUBIND_PROBLEM_SKIPPED:
         cli_add(out, "binding is skipped: ");
         if (p->npu >= 0)
