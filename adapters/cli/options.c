@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,20 +108,49 @@ static int32_t length(const char *text)
     return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
 }
 
+/* Numbers below `limit`, which `out` has room for. */
+static int read_list(const reading *r, const char *option, const char *text, int32_t limit,
+                     int32_t *out, int32_t *n)
+{
+    cpubind_text_fault fault;
+    if (cpubind_cpulist_parse(text, length(text), limit, out, limit, n, &fault) ==
+        CPUBIND_TEXT_OK)
+        return 1;
+    cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6", option, text,
+            (int)fault.offset + 1, fault.what);
+    return 0;
+}
+
 static int read_npus(const reading *r, const char *text)
 {
     cli_options *o = r->options;
-    cpubind_text_fault fault;
-    if (cpubind_cpulist_parse(text, length(text), CPUBIND_MAX_DEVICES, o->npu,
-                              CPUBIND_MAX_DEVICES, &o->request.n_npu,
-                              &fault) != CPUBIND_TEXT_OK) {
-        cli_add(r->why, "--npus \"%s\", character %d: %s; such as 0-3,6", text,
-                (int)fault.offset + 1, fault.what);
+    if (!read_list(r, "npus", text, CPUBIND_MAX_DEVICES, o->npu, &o->request.n_npu))
         return 0;
-    }
     if (o->request.n_npu == 0)
         return wrong(r, "--npus names no NPU", text);
     o->request.npu = o->npu;
+    return 1;
+}
+
+static int read_allowed(const reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (!read_list(r, "allowed", text, CPUBIND_MAX_CPUS, o->allowed, &o->request.n_allowed))
+        return 0;
+    if (o->request.n_allowed == 0)
+        return wrong(r, "--allowed names no CPU", text);
+    o->request.allowed = o->allowed;
+    return 1;
+}
+
+static int read_exclude(const reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (!read_list(r, "exclude", text, CPUBIND_MAX_CPUS, o->exclude, &o->request.n_exclude))
+        return 0;
+    if (o->request.n_exclude == 0)
+        return wrong(r, "--exclude names no CPU", text);
+    o->request.exclude = o->exclude;
     return 1;
 }
 
@@ -159,6 +189,8 @@ static int read_jobs(const reading *r, const char *text)
     X(NPUS, "npus", 1, CASE)                                                                   \
     X(VISIBLE, "visible", 1, CASE)                                                             \
     X(RANK, "rank", 1, CASE)                                                                   \
+    X(ALLOWED, "allowed", 1, CASE)                                                             \
+    X(EXCLUDE, "exclude", 1, CASE)                                                             \
     X(STRATEGY, "strategy", 1, CASE)                                                           \
     X(OVERLAP, "overlap", 1, CASE)                                                             \
     X(OUTPUT, "output", 1, CLI_CAPTURE)                                                        \
@@ -247,6 +279,10 @@ static int take_option(const reading *r, int id)
         return 1;
     case OPTION_RANK:
         return read_rank(r, optarg);
+    case OPTION_ALLOWED:
+        return read_allowed(r, optarg);
+    case OPTION_EXCLUDE:
+        return read_exclude(r, optarg);
     case OPTION_STRATEGY:
         return choose_strategy(r, optarg);
     case OPTION_OVERLAP:
@@ -305,7 +341,8 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
     struct option known[COUNT(all_options) + 1];
     const reading r = {cli_help_of(command), out, why};
     int id;
-    memset(out, 0, sizeof *out);
+    memset((char *)out + offsetof(cli_options, root), 0,
+           sizeof *out - offsetof(cli_options, root));
     out->request.is_auto_strategy = 1;
     select_options(command, known);
     optind = 0; /* start anew, also in the middle of an earlier reading */
