@@ -74,6 +74,9 @@ typedef enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_TAP, CLI_FORMAT_JUNIT } cl
 #define CLI_MAX_ENV    64
 
 typedef struct cli_options {
+    /* --allowed, --exclude; the request points here. First, for cli_parse clears what follows:
+     * half a megabyte that most commands never touch. */
+    int32_t allowed[CPUBIND_MAX_CPUS], exclude[CPUBIND_MAX_CPUS];
     const char *root;    /* a snapshot folder, or NULL */
     const char *fixture; /* the name of a fixture host, or NULL */
     const char *db;      /* the corpus, or NULL: the one beside the program */
@@ -169,6 +172,10 @@ void cli_progress(const cli_options *options, const char *text);
 
 /* What, where, why, and what to do; without a line feed. */
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out);
+
+/* The CPUs that there are to plan with, and what was taken out of them on request: "0-22,24",
+ * "0-22, excluded CPUs 23". */
+void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options);
 
 /* One warning as a sentence, without a line feed. */
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,

@@ -59,6 +59,10 @@ void cli_print_fixture_help(FILE *out)
     "  --rank N              the worker that asks (default 0)\n"                               \
     "  --device-type TYPE    a2, a3, 300i or 950 (default: from npu-smi or PCI ids)\n"         \
     "\n"                                                                                       \
+    "Which CPUs:\n"                                                                            \
+    "  --allowed LIST        such as 0-95, instead of those that this process may use\n"       \
+    "  --exclude LIST        of those, CPUs that no pool gets\n"                               \
+    "\n"                                                                                       \
     "How:\n"                                                                                   \
     "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"                   \
     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
@@ -161,7 +165,8 @@ static const cli_help helps[] = {
      "  --notes TEXT          why it is worth keeping\n"
      "\n"
      "What is planned, and of what host:\n"
-     "  --npus, --visible, --rank, --device-type, --strategy, --overlap: as for plan\n"
+     "  --npus, --visible, --rank, --allowed, --exclude, --device-type, --strategy,\n"
+     "  --overlap: as for plan\n"
      "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
      "\n"
      "  --json, --quiet, --help, --version\n"},

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,20 +93,49 @@ int32_t cli_length(const char *text)
     return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
 }
 
+/* Numbers below `limit`, which `out` has room for. */
+static int read_list(const cli_reading *r, const char *option, const char *text, int32_t limit,
+                     int32_t *out, int32_t *n)
+{
+    cpubind_text_fault fault;
+    if (cpubind_cpulist_parse(text, cli_length(text), limit, out, limit, n, &fault) ==
+        CPUBIND_TEXT_OK)
+        return 1;
+    cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6", option, text,
+            (int)fault.offset + 1, fault.what);
+    return 0;
+}
+
 static int read_npus(const cli_reading *r, const char *text)
 {
     cli_options *o = r->options;
-    cpubind_text_fault fault;
-    if (cpubind_cpulist_parse(text, cli_length(text), CPUBIND_MAX_DEVICES, o->npu,
-                              CPUBIND_MAX_DEVICES, &o->request.n_npu,
-                              &fault) != CPUBIND_TEXT_OK) {
-        cli_add(r->why, "--npus \"%s\", character %d: %s; such as 0-3,6", text,
-                (int)fault.offset + 1, fault.what);
+    if (!read_list(r, "npus", text, CPUBIND_MAX_DEVICES, o->npu, &o->request.n_npu))
         return 0;
-    }
     if (o->request.n_npu == 0)
         return cli_wrong(r, "--npus names no NPU", text);
     o->request.npu = o->npu;
+    return 1;
+}
+
+static int read_allowed(const cli_reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (!read_list(r, "allowed", text, CPUBIND_MAX_CPUS, o->allowed, &o->request.n_allowed))
+        return 0;
+    if (o->request.n_allowed == 0)
+        return cli_wrong(r, "--allowed names no CPU", text);
+    o->request.allowed = o->allowed;
+    return 1;
+}
+
+static int read_exclude(const cli_reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (!read_list(r, "exclude", text, CPUBIND_MAX_CPUS, o->exclude, &o->request.n_exclude))
+        return 0;
+    if (o->request.n_exclude == 0)
+        return cli_wrong(r, "--exclude names no CPU", text);
+    o->request.exclude = o->exclude;
     return 1;
 }
 
@@ -205,6 +235,10 @@ static int take_option(const cli_reading *r, int id)
         return 1;
     case OPTION_RANK:
         return read_rank(r, optarg);
+    case OPTION_ALLOWED:
+        return read_allowed(r, optarg);
+    case OPTION_EXCLUDE:
+        return read_exclude(r, optarg);
     case OPTION_STRATEGY:
         return choose_strategy(r, optarg);
     case OPTION_OVERLAP:
@@ -264,7 +298,8 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
     struct option known[COUNT(all_options) + 1];
     const cli_reading r = {cli_help_of(command), out, why};
     int id;
-    memset(out, 0, sizeof *out);
+    memset((char *)out + offsetof(cli_options, root), 0,
+           sizeof *out - offsetof(cli_options, root));
     out->request.is_auto_strategy = 1;
     out->one_npu = -1;
     out->memory_limit = -1;

@@ -27,6 +27,8 @@
     X(NPUS, "npus", required_argument, CLI_PLAN | CLI_CAPTURE | CLI_CASE)                      \
     X(VISIBLE, "visible", required_argument, CASE)                                             \
     X(RANK, "rank", required_argument, CASE)                                                   \
+    X(ALLOWED, "allowed", required_argument, CASE)                                             \
+    X(EXCLUDE, "exclude", required_argument, CASE)                                             \
     X(STRATEGY, "strategy", required_argument, CASE)                                           \
     X(OVERLAP, "overlap", required_argument, CASE)                                             \
     X(OUTPUT, "output", required_argument, CLI_CAPTURE)                                        \

@@ -24,7 +24,9 @@
  *            that do not ascend, of which there are 4,096 at most
  *
  * NOT HERE
- *   snapshot.h and ascend.h, which make a plan of what was read.
+ *   snapshot.h and ascend.h, which make a plan of what was read, and goal.h, which says what a
+ *   plan means for one process: its threads, memory and interrupts. Include those that are
+ *   used; they are in libcpubind_text as well, and read through a source (../source.h).
  *
  * THE READERS                                                          grammar
  *   cpulist.h      "0-3,8"                             parse, format   cpulist.h

@@ -15,6 +15,10 @@
 #include "arena.h"
 #include "npusmi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* == What can go wrong ====================================================== */
 
 /* (name, code for machines, exit status of the command). 1: no plan is possible; 3: the host
@@ -179,5 +183,9 @@ const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
 const char *cpubind_type_word(cpubind_device_type type);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_SNAPSHOT_H */
