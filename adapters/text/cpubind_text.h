@@ -7,7 +7,7 @@
  *
  * USE
  *   #include "adapters/text/cpubind_text.h"      compile with it, from the same folder,
- *     cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c procfs.c text.c        or
+ *     cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c numa_maps.c procfs.c text.c    or
  *   #include <cpubind/text/cpubind_text.h>       link -lcpubind_text (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
  *   strlen.
@@ -35,6 +35,7 @@
  *                  ASCEND_RT_VISIBLE_DEVICES, names of threads         procfs.h
  *   interrupts.h   /proc/interrupts                                    interrupts.c
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
+ *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
  *
  * EXAMPLE
@@ -54,6 +55,7 @@
 #include "interrupts.h"
 #include "lscpu.h"
 #include "npusmi.h"
+#include "numa_maps.h"
 #include "procfs.h"
 #include "text.h"
 

@@ -33,7 +33,7 @@ use_goal() { # compiler, standard
 # The same with the files that cpubind_text.h names, and nothing of the project beside them.
 compile_readers() {
     (cd adapters/text && cc -std=c11 -I "$stage_include" ../../tests/packaging/readers.c \
-        cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c procfs.c text.c -o "$readers") &&
+        cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c numa_maps.c procfs.c text.c -o "$readers") &&
         "$readers"
 }
 
