@@ -75,7 +75,7 @@ void cli_print_fixture_help(FILE *out)
     "  --rank N              among the NPUs that run and are visible\n"
 
 #define THREADS                                                                                \
-    "  --thread NAME=WHERE   threads of a name, besides acl_thread and release_thread:\n"      \
+    "  --thread NAME=WHERE   threads of a name, as acl_thread and release_thread are:\n"       \
     "                        main, acl, release, irq, pool, or CPUs; may be repeated\n"
 
 #define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
@@ -97,40 +97,39 @@ static const cli_help helps[] = {
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"
      "\n"
-     "Puts the threads of a process, the interrupts of its NPU and its memory where the\n"
-     "plan says. All of it is on record first: cpubind restore takes it back, but for\n"
+     "Puts the threads of a process, the interrupts of its NPU and its memory where\n"
+     "the plan says. All is on record first: cpubind restore takes it back, but for\n"
      "the memory. If something fails, all is as before.\n"
      "\n"
      "  --pid N               the process (default: the one that calls)\n" WHICH_NPU "\n"
      "What is bound:\n" THREADS "  --memory WAY          migrate (default) or none\n"
      "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
-     "  --watch [SECONDS]     look again every second, or so: threads that are born later,\n"
-     "                        masks that drift; ends with the process\n"
+     "  --watch [SECONDS]     look again every second, or so: threads that are born\n"
+     "                        later, masks that drift; ends with the process\n"
      "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
      "  --any-arch            also on a machine that is no ARM machine\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
      "\n"
-     "Binds itself, then becomes the command: no process is left in between, signals and\n"
-     "exit status are the command's. 127: there is no such command, 126: it cannot be\n"
-     "run; all is as before then. Threads get their names later: cpubind apply --watch.\n"
+     "Binds itself, then becomes the command: no process is left in between, signals\n"
+     "and exit status are the command's. 127: there is no such command, 126: it cannot\n"
+     "be run; all is as before then. Threads get their names later: apply --watch.\n"
      "\n" WHICH_NPU "\n"
-     "What is bound:\n" THREADS
-     "  --memory WAY          prefer (default: new memory comes from the NPU's node) or\n"
-     "                        none\n" IRQBALANCE
-     "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool} stand\n"
-     "                        for lists, {threads} for the number of main CPUs, {npu},\n"
-     "                        {node}; such as OMP_NUM_THREADS={threads}\n"
+     "What is bound:\n" THREADS "  --memory WAY          prefer (default: new memory is the "
+                                "NPU's node's) or none\n" IRQBALANCE
+     "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool}\n"
+     "                        stand for lists, {threads} for the number of main CPUs,\n"
+     "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
      "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
      "  --any-arch            also on a machine that is no ARM machine\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
      "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"
      "\n"
-     "Prints where each thread, each interrupt and the memory of a process are, and where\n"
-     "they belong; exits with 1 if one is elsewhere. Without an NPU: against what apply\n"
-     "or run have on record. Changes nothing.\n"
+     "Prints where each thread, each interrupt and the memory of a process are, and\n"
+     "where they belong; exits with 1 if one is elsewhere. Without an NPU: against what\n"
+     "apply or run have on record. Changes nothing.\n"
      "\n"
      "  --pid N               the process (default: the one that calls)\n" WHICH_NPU
      "\n" THREADS "  --memory none         do not look at the memory\n"
