@@ -128,8 +128,8 @@ static const cli_help helps[] = {
      "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"
      "\n"
      "Prints where each thread, each interrupt and the memory of a process are, and\n"
-     "where they belong; exits with 1 if one is elsewhere. Without an NPU: against what\n"
-     "apply or run have on record. Changes nothing.\n"
+     "where they belong; exits with 1 if one is elsewhere. Without an NPU: against\n"
+     "what apply or run have on record. Changes nothing.\n"
      "\n"
      "  --pid N               the process (default: the one that calls)\n" WHICH_NPU
      "\n" THREADS "  --memory none         do not look at the memory\n"

@@ -10,6 +10,7 @@
 
 #include "binding.h"
 #include "common.h"
+#include "memory.h"
 #include "proc_stat.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

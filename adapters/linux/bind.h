@@ -34,8 +34,51 @@
 
 #include "../text/goal.h"
 #include "linux.h"
-#include "memory.h"
 #include "sys.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* == Memory ================================================================= */
+
+/* Highest node number + 1 that any kernel has. */
+#define CPUBIND_MAX_NODES 1024
+
+/* Bytes of memory that a process has mapped, by node. */
+typedef struct cpubind_memory {
+    int64_t bytes[CPUBIND_MAX_NODES]; /* of nodes that do not exist: 0 */
+    int64_t total;                    /* their sum */
+} cpubind_memory;
+
+/* Why memory was not moved, or not all. Of several, the largest number. */
+typedef enum cpubind_memory_result {
+    CPUBIND_MEMORY_MOVED = 0,   /* all that can be moved is on the node */
+    CPUBIND_MEMORY_PART = 1,    /* the kernel could not move some pages: `left` */
+    CPUBIND_MEMORY_LIMIT = 2,   /* some nodes were left out: they hold more than the limit */
+    CPUBIND_MEMORY_REFUSED = 3, /* the kernel refused: `error`, `what` */
+    CPUBIND_MEMORY_NO_NODE = 4  /* the node has no memory, or there is one node only */
+} cpubind_memory_result;
+
+/* How a move goes on. Called from the thread that asked, between nodes and every half second:
+ * `done` of `total` bytes, roughly (the kernel counts pages for the whole host); `total` is
+ * never 0. */
+typedef void cpubind_memory_progress(void *ctx, int64_t done, int64_t total);
+
+typedef struct cpubind_memory_move {
+    /* in */
+    int32_t pid, node;
+    int64_t limit;                     /* bytes to move at most; -1: all */
+    cpubind_memory_progress *progress; /* or NULL */
+    void *ctx;
+    /* out */
+    cpubind_memory_result result;
+    cpubind_memory before, after; /* `after` as `before` when nothing was moved */
+    int64_t left;                 /* bytes on other nodes still */
+    int32_t error;                /* errno of what was refused, or 0; ESRCH: it has ended */
+    const char *what;             /* "migrate_pages", or the file that could not be read:
+                                     "numa_maps", "has_memory"; static text, or NULL */
+} cpubind_memory_move;
 
 /* == What is asked ========================================================== */
 
@@ -174,7 +217,8 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
 
 /* Puts back what is on record, of the process if it still lives (same pid, same start), of the
  * host in any case: an interrupt, a UVB thread only if it still is where apply put it. Memory
- * stays where it is. Nothing on record: nothing is done.
+ * stays where it is; what new memory prefers is taken back from the calling process if it was
+ * opened with PREFER. Nothing on record: nothing is done.
  *   errors  ERR_UNDONE: report->n_undone_not items could not be put back, and the file stays;
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);
@@ -195,5 +239,9 @@ int cpubind_bind_exec(char *const *argv, const cpubind_sys *sys);
  *   out     *out, free(3)'s, ascending; *out_n may be 0 */
 cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, int32_t *out_n,
                                        cpubind_linux_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LINUX_BIND_H */

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "binding.h"
 #include "common.h"
+#include "memory.h"
 #include "proc_stat.h"
 
 /* Passes over a process that keeps bearing threads. */
@@ -230,6 +232,8 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     cpubind_put_irqbalance(b);
     if (b->is_alive)
         cpubind_put_threads(b, b->state.thread, b->state.n_thread);
+    if (b->how.memory == CPUBIND_MEMORY_PREFER && b->how.pid == (int32_t)getpid())
+        (void)cpubind_memory_prefer_none(&b->root);
     if (b->report.n_undone_not > 0) {
         const cpubind_item *last = &b->report.item[b->report.n - 1];
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, last->error, last->what, fault);

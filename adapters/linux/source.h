@@ -22,6 +22,10 @@
 #include "linux.h"
 #include "sys.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The time that a command of the live host is given, unless the caller knows better; and the
  * longest that may be asked for, one hour. */
 #define CPUBIND_LIVE_LIMIT_MS     20000
@@ -81,5 +85,9 @@ cpubind_source cpubind_linux_source(cpubind_linux_host *host);
 
 /* Closes a host and frees every answer that it gave. NULL is allowed. */
 void cpubind_linux_close(cpubind_linux_host *host);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LINUX_SOURCE_H */

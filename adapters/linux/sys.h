@@ -17,6 +17,10 @@
 #include <sys/types.h>
 #include <sys/utsname.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Flags of `rename`, with the numbers of the kernel. */
 #define CPUBIND_RENAME_NOREPLACE 1
 #define CPUBIND_RENAME_EXCHANGE  2
@@ -85,5 +89,9 @@ typedef struct cpubind_sys {
 
 /* The calls of this kernel and C library. */
 extern const cpubind_sys cpubind_sys_real;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LINUX_SYS_H */

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "common.h"
+#include "memory.h"
 
 static cpubind_why because(int error, const char *what)
 {
