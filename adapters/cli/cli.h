@@ -17,7 +17,7 @@ enum cli_exit {
     CLI_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
     CLI_USAGE = 2,      /* the words of the command are wrong */
     CLI_UNREADABLE = 3, /* the host or the corpus could not be read */
-    CLI_UNWRITTEN = 4   /* the kernel refused a write; nothing has changed */
+    CLI_UNWRITTEN = 4   /* a folder or the corpus could not be written */
 };
 
 /* == Words ================================================================== */

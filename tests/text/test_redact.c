@@ -376,8 +376,10 @@ static void a_host_that_tells_nothing_stays(void **state)
         char text[128];
         (void)snprintf(text, sizeof text, "%s (%s)\n", hosts[i], hosts[i]);
         expect_same("proc/interrupts", hosts[i], text);
+        assert_int_equal(cpubind_redact_finds(hosts[i]), 0);
     }
     expect_same("x", NULL, "gold7");
+    assert_int_equal(cpubind_redact_finds(NULL), 0);
 }
 
 static void a_container_id_is_a_host(void **state)
@@ -396,6 +398,7 @@ static void a_host_may_have_255_bytes(void **state)
         host[n] = '\0';
         memcpy(text, host, n + 1);
         cpubind_redact("x", text, (int32_t)n, host, &counts);
+        assert_int_equal(cpubind_redact_finds(host), n == 255);
         assert_int_equal(counts.host_names, n == 255);
         assert_int_equal(text[0], n == 255 ? 'x' : 'h');
     }
