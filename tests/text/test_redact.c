@@ -183,6 +183,16 @@ static void a_row_that_speaks_of_process_names_is_a_row(void **state)
            HEAD_5 "| Process name |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 1);
 }
 
+/* A rule is told by its ends, whatever stands between: without it the table would be cut. */
+static void a_rule_with_bars_stays_a_rule(void **state)
+{
+    (void)state;
+    expect(INFO, NULL, HEAD_4 "+====|==|gold|python3==+\n", HEAD_4 "+====|==|xxxx|xxxxxxxxx+\n",
+           0, 0, 1);
+    expect(INFO, NULL, HEAD_4 "+-|-|+\n", HEAD_4 "+-|-|+\n", 0, 0, 0);
+    expect(INFO, NULL, HEAD_4 "+a|b|c+\n", HEAD_4 "+a|b|xx\n", 0, 0, 1);
+}
+
 static void a_second_output_has_its_own_device_table(void **state)
 {
     static const char both[] = HEAD_4 "| 0 0 | 1 | %s | 5 |\n"
@@ -788,6 +798,7 @@ int main(void)
         cmocka_unit_test(a_table_without_a_header_stays),
         cmocka_unit_test(a_header_in_another_language_is_one),
         cmocka_unit_test(a_row_that_speaks_of_process_names_is_a_row),
+        cmocka_unit_test(a_rule_with_bars_stays_a_rule),
         cmocka_unit_test(a_second_output_has_its_own_device_table),
         cmocka_unit_test(damaged_rows_are_redacted_too),
         cmocka_unit_test(a_header_that_is_cut_is_one),
