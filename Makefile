@@ -192,6 +192,13 @@ $(BUILD)/fuzz/replay_corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(BUILD)/obj/fuz
 $(BUILD)/fuzz/corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -lsqlite3 -lmd -o $@
+$(BUILD)/fuzz/replay_state: $(BUILD)/obj/fuzz/targets/state.o $(BUILD)/obj/fuzz/replay.o \
+    $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/fuzz/state: $(BUILD)/obj/fuzz/targets/state.o $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
 $(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/%.o $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@

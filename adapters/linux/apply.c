@@ -23,6 +23,7 @@ typedef struct attempt {
     cpubind_state_other *other;
     int32_t n_other, cap_other, n_other_moved;
     cpubind_irqbalance daemon;
+    int is_told; /* irqbalance may have been told */
 } attempt;
 
 static const cpubind_why no_fault = {0, NULL};
@@ -68,7 +69,7 @@ static cpubind_why look_at_irq(attempt *a, const cpubind_irq_goal *goal)
     cpubind_binding *b = a->b;
     const char *name = irq_name(goal->kind);
     int32_t now, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
-    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE};
+    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
     int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
         return because(ENOMEM, "memory");
@@ -261,6 +262,38 @@ static cpubind_why move_others(attempt *a)
 
 /* == irqbalance ============================================================= */
 
+/* That it cannot be told is named, and it is on record no more. */
+static cpubind_why give_up_irqbalance(attempt *a, int error, const char *what)
+{
+    cpubind_binding *b = a->b;
+    if (error == ENOMEM)
+        return because(ENOMEM, "memory");
+    b->state.how = CPUBIND_IRQBALANCE_LEAVE;
+    b->is_dirty = 1;
+    b->report.irqbalance_runs = 1;
+    return skip(b, CPUBIND_ITEM_IRQBALANCE, a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
+                CPUBIND_CPUSET_NONE, because(error, what));
+}
+
+/* Notes which interrupts are ours to ban: what it leaves alone already is not ours to take
+ * back. */
+static cpubind_why choose_banned(attempt *a)
+{
+    cpubind_state *s = &a->b->state;
+    int32_t *numbers = (int32_t *)a->b->sys->malloc((size_t)s->n_irq * 2 * sizeof *numbers);
+    int error;
+    if (!numbers)
+        return because(ENOMEM, "memory");
+    for (int32_t i = 0; i < s->n_irq; i++)
+        numbers[i] = s->irq[i].irq;
+    error = cpubind_irqbalance_banned(&a->b->root, &a->daemon, numbers, s->n_irq,
+                                      numbers + s->n_irq);
+    for (int32_t i = 0; !error && i < s->n_irq; i++)
+        s->irq[i].is_banned |= !numbers[s->n_irq + i];
+    free(numbers);
+    return error ? give_up_irqbalance(a, error, "ban") : no_fault;
+}
+
 static cpubind_why look_at_irqbalance(attempt *a)
 {
     cpubind_binding *b = a->b;
@@ -279,40 +312,26 @@ static cpubind_why look_at_irqbalance(attempt *a)
     b->state.irqbalance_pid = a->daemon.pid;
     b->state.irqbalance_start = a->daemon.start;
     b->is_dirty = 1;
-    return no_fault;
+    return b->how.irqbalance == CPUBIND_IRQBALANCE_BAN ? choose_banned(a) : no_fault;
 }
 
-/* Tells it, as asked. That it cannot be told is named, and it is on record no more. */
+/* Tells it, as asked, before the interrupts are moved: it would move them again. */
 static cpubind_why tell_irqbalance(attempt *a)
 {
     cpubind_binding *b = a->b;
     const int is_stop = b->state.how == CPUBIND_IRQBALANCE_STOP;
-    int32_t *irq;
     int error;
     if (b->state.how == CPUBIND_IRQBALANCE_LEAVE || a->daemon.pid == 0)
         return no_fault;
-    irq = (int32_t *)b->sys->malloc((size_t)b->state.n_irq * sizeof *irq);
-    if (!irq)
-        return because(ENOMEM, "memory");
-    for (int32_t i = 0; i < b->state.n_irq; i++)
-        irq[i] = b->state.irq[i].irq;
+    a->is_told = 1;
     error = is_stop ? cpubind_irqbalance_stop(&b->root, &a->daemon)
-                    : cpubind_irqbalance_ban(&b->root, &a->daemon, irq, b->state.n_irq);
-    free(irq);
-    if (error == ENOMEM)
+                    : cpubind_tell_banned(b, &a->daemon, cpubind_irqbalance_ban);
+    if (error)
+        return give_up_irqbalance(a, error, is_stop ? "stop" : "ban");
+    if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED, a->daemon.pid,
+                            "irqbalance", CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE))
         return because(ENOMEM, "memory");
-    if (!error)
-        return because(cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED,
-                                          a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
-                                          CPUBIND_CPUSET_NONE)
-                           ? 0
-                           : ENOMEM,
-                       "memory");
-    b->state.how = CPUBIND_IRQBALANCE_LEAVE;
-    b->is_dirty = 1;
-    b->report.irqbalance_runs = 1;
-    return skip(b, CPUBIND_ITEM_IRQBALANCE, a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
-                CPUBIND_CPUSET_NONE, because(error, is_stop ? "stop" : "ban"));
+    return no_fault;
 }
 
 /* == Memory ================================================================= */
@@ -346,7 +365,7 @@ static void undo(attempt *a)
         cpubind_put_other(b, &a->other[--a->n_other_moved]);
     while (a->n_irq_moved > 0)
         cpubind_put_irq(b, &a->irq[--a->n_irq_moved]);
-    if (b->state.how != CPUBIND_IRQBALANCE_LEAVE && a->daemon.pid != 0)
+    if (a->is_told)
         cpubind_put_irqbalance(b);
     if (b->has_moved)
         cpubind_put_threads(b, b->seen, b->n_seen);

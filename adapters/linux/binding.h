@@ -103,6 +103,11 @@ void cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq);
 /* The same of a thread of another process. */
 void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other);
 
+/* Tells irqbalance of the interrupts that are ours to ban: cpubind_irqbalance_ban, or _unban. */
+int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                                    const int32_t *irq, int32_t n));
+
 /* The same of what irqbalance was told. */
 void cpubind_put_irqbalance(cpubind_binding *b);
 
