@@ -28,7 +28,7 @@ TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/lin
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
-SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/checks/layers.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/readme.sh tests/checks/fuzz.sh tests/checks/lint.sh tests/checks/arm64.sh
 

@@ -16,6 +16,7 @@ fixtures='sqlite3:sqlite3'
 
 check="$run
 $fixtures
+strace:strace
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
