@@ -91,22 +91,27 @@ fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db
 
 # Beside include/cpubind.h the headers of adapters/ keep their places to one another.
-install: all $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_corpus.a ## command, headers, libraries, fixtures
+install: all $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_linux.a $(BUILD)/libcpubind_corpus.a ## command, headers, libraries, fixtures
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -d $(DESTDIR)$(PREFIX)/include/cpubind/text
+	install -d $(DESTDIR)$(PREFIX)/include/cpubind/linux
 	install -d $(DESTDIR)$(PREFIX)/include/cpubind/sqlite
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
 	install -m 644 $(BUILD)/libcpubind_text.a $(DESTDIR)$(PREFIX)/lib/libcpubind_text.a
 	install -m 644 $(BUILD)/libcpubind_corpus.a $(DESTDIR)$(PREFIX)/lib/libcpubind_corpus.a
+	install -m 644 $(BUILD)/libcpubind_linux.a $(DESTDIR)$(PREFIX)/lib/libcpubind_linux.a
 	install -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
 	install -m 644 adapters/source.h $(DESTDIR)$(PREFIX)/include/cpubind/source.h
 	install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/cpubind/text/
+	install -m 644 $(addprefix adapters/linux/,cpubind_linux.h bind.h linux.h source.h sys.h) \
+	    $(DESTDIR)$(PREFIX)/include/cpubind/linux/
 	install -m 644 adapters/sqlite/corpus.h adapters/sqlite/store.h \
 	    $(DESTDIR)$(PREFIX)/include/cpubind/sqlite/
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	install -m 644 $(BUILD)/fixtures.db $(DESTDIR)$(PREFIX)/share/cpubind/fixtures.db
 
-lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_corpus.a ## the core shared, readers and corpus static
+lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_linux.a \
+    $(BUILD)/libcpubind_corpus.a ## the core shared; readers, binding and corpus static
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
@@ -128,6 +133,11 @@ $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 
 # The readers, and the core for those who plan with what was read.
 $(BUILD)/libcpubind_text.a: $(TEXT) $(CORE)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+# Binding, for those who have the readers.
+$(BUILD)/libcpubind_linux.a: $(LINUX)
 	rm -f $@
 	$(AR) rcs $@ $^
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "../linux/bind.h"
 #include "../sqlite/corpus.h"
 #include "../text/ascend.h"
 
@@ -17,7 +18,7 @@ enum cli_exit {
     CLI_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
     CLI_USAGE = 2,      /* the words of the command are wrong */
     CLI_UNREADABLE = 3, /* the host or the corpus could not be read */
-    CLI_UNWRITTEN = 4   /* the kernel refused a write; nothing has changed */
+    CLI_UNWRITTEN = 4   /* the kernel refused; nothing has changed, or what has is named */
 };
 
 /* == Words ================================================================== */
@@ -57,15 +58,25 @@ enum cli_command {
     CLI_EXPORT = 32,
     CLI_REPLAY = 64,
     CLI_ACCEPT = 128,
-    CLI_CASE = 256
+    CLI_CASE = 256,
+    CLI_APPLY = 512,
+    CLI_RUN = 1024,
+    CLI_VERIFY = 2048,
+    CLI_RESTORE = 4096,
+    CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
 
 /* How replay prints. */
 typedef enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_TAP, CLI_FORMAT_JUNIT } cli_format;
 
-#define CLI_MAX_ARGS 64
+#define CLI_MAX_ARGS   64
+#define CLI_MAX_WISHES 64
+#define CLI_MAX_ENV    64
 
 typedef struct cli_options {
+    /* --allowed, --exclude; the request points here. First, for cli_parse clears what follows:
+     * half a megabyte that most commands never touch. */
+    int32_t allowed[CPUBIND_MAX_CPUS], exclude[CPUBIND_MAX_CPUS];
     const char *root;    /* a snapshot folder, or NULL */
     const char *fixture; /* the name of a fixture host, or NULL */
     const char *db;      /* the corpus, or NULL: the one beside the program */
@@ -77,6 +88,19 @@ typedef struct cli_options {
     int redact, replace;
     int32_t jobs; /* threads of replay; 0: one a CPU */
     cli_format format;
+    int32_t pid;          /* the process; 0: the parent */
+    int32_t one_npu;      /* --npu, or -1 */
+    const char *npu_text; /* its text */
+    int has_rank, has_memory, any_arch, all;
+    cpubind_thread_wish wish[CLI_MAX_WISHES];
+    int32_t n_wish;
+    cpubind_memory_how memory;
+    int64_t memory_limit; /* bytes, or -1 */
+    cpubind_irqbalance_how irqbalance;
+    int32_t watch_ms; /* 0: do not watch */
+    const char *state;
+    const char *env[CLI_MAX_ENV]; /* "NAME=VALUE" */
+    int32_t n_env;
     char **word; /* what is no option */
     int n_word;
     const char
@@ -92,11 +116,18 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
  * -1 to go on, else the status to exit with. */
 int cli_start(int argc, char **argv, enum cli_command command, cli_options *out);
 
+/* What the parent wants done with SIGCHLD is so again: for a command that is executed. */
+void cli_give_signals_back(void);
+
 void cli_print_help(FILE *out);
 void cli_print_fixture_help(FILE *out);
 
 /* The commands; argv[0] is the command's word. Each returns the exit status. */
 int cli_plan(int argc, char **argv);
+int cli_apply(int argc, char **argv);
+int cli_run(int argc, char **argv);
+int cli_verify(int argc, char **argv);
+int cli_restore(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_fixture(int argc, char **argv);
 int cli_list(int argc, char **argv);
@@ -119,6 +150,9 @@ typedef struct cli_host {
 int cli_open_host(const cli_options *options, cli_host *out, cli_text *why);
 void cli_close_host(cli_host *host);
 
+/* This host, as process `pid` sees it; 0 for this process. */
+int cli_open_live(int32_t pid, cli_host *out, cli_text *why);
+
 /* What planning came to. All zero before the first cli_make. */
 typedef struct cli_planned {
     cpubind_problem_code code;
@@ -138,6 +172,10 @@ void cli_progress(const cli_options *options, const char *text);
 
 /* What, where, why, and what to do; without a line feed. */
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out);
+
+/* The CPUs that there are to plan with, and what was taken out of them on request: "0-22,24",
+ * "0-22, excluded CPUs 23". */
+void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options);
 
 /* One warning as a sentence, without a line feed. */
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,

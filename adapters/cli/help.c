@@ -12,14 +12,19 @@ void cli_print_help(FILE *out)
           "\n"
           "Commands:\n"
           "  plan         what would be done, on this host, a captured one or a fixture\n"
+          "  apply        bind a process to the CPUs of one NPU: threads, interrupts, memory\n"
+          "  run          bind, then become a command: cpubind run --npu 3 -- python ...\n"
+          "  verify       hold what a process has against what it should have\n"
+          "  restore      put back what apply and run have changed\n"
           "  capture      write all that a plan needs of this host to a folder or a corpus\n"
           "  fixture      the hosts of a corpus: list, show, import, export, replay, accept\n"
           "\n"
           "  --help       this text; cpubind plan --help for the options\n"
           "  --version    the version\n"
           "\n"
-          "Exit status: 0 done, 1 no plan is possible or an expectation does not hold,\n"
-          "2 usage, 3 the host or the corpus is unreadable, 4 it could not be written.\n",
+          "Exit status: 0 done, 1 no plan is possible or something is not as it should be,\n"
+          "2 usage, 3 the host or the corpus is unreadable, 4 the kernel refused, or it could\n"
+          "not be written.\n",
           out);
 }
 
@@ -54,12 +59,31 @@ void cli_print_fixture_help(FILE *out)
     "  --rank N              the worker that asks (default 0)\n"                               \
     "  --device-type TYPE    a2, a3, 300i or 950 (default: from npu-smi or PCI ids)\n"         \
     "\n"                                                                                       \
+    "Which CPUs:\n"                                                                            \
+    "  --allowed LIST        such as 0-95, instead of those that this process may use\n"       \
+    "  --exclude LIST        of those, CPUs that no pool gets\n"                               \
+    "\n"                                                                                       \
     "How:\n"                                                                                   \
     "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"                   \
     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
     "\n"
 
 #define DB "  --db FILE             the corpus; default: the one that came with cpubind\n"
+
+#define WHICH_NPU                                                                              \
+    "  --npu N               its NPU, a logic id; or\n"                                        \
+    "  --rank N              among the NPUs that run and are visible\n"
+
+#define THREADS                                                                                \
+    "  --thread NAME=WHERE   threads of a name, as acl_thread and release_thread are:\n"       \
+    "                        main, acl, release, irq, pool, or CPUs; may be repeated\n"
+
+#define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
+
+#define LIVE_PLAN                                                                              \
+    "The plan: --device-type, --visible, --strategy, --overlap, --allowed, --exclude,\n"       \
+    "--root, --fixture, --db: as for plan\n"                                                   \
+    "\n"
 
 static const cli_help helps[] = {
     {CLI_PLAN, "plan",
@@ -70,6 +94,57 @@ static const cli_help helps[] = {
      "  --json                one JSON object\n"
      "  --quiet               the plan alone: no table, map or warnings\n"
      "  --help, --version\n"},
+    {CLI_APPLY, "apply",
+     "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"
+     "\n"
+     "Puts the threads of a process, the interrupts of its NPU and its memory where\n"
+     "the plan says. All is on record first: cpubind restore takes it back, but for\n"
+     "the memory. If something fails, all is as before.\n"
+     "\n"
+     "  --pid N               the process (default: the one that calls)\n" WHICH_NPU "\n"
+     "What is bound:\n" THREADS "  --memory WAY          migrate (default) or none\n"
+     "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
+     "  --watch [SECONDS]     look again every second, or so: threads that are born\n"
+     "                        later, masks that drift; ends with the process\n"
+     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "  --any-arch            also on a machine that is no ARM machine\n"
+     "  --json, --quiet, --help, --version\n"},
+    {CLI_RUN, "run",
+     "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
+     "\n"
+     "Binds itself, then becomes the command: no process is left in between, signals\n"
+     "and exit status are the command's. 127: there is no such command, 126: it cannot\n"
+     "be run; all is as before then. Threads get their names later: apply --watch.\n"
+     "\n" WHICH_NPU "\n"
+     "What is bound:\n" THREADS "  --memory WAY          prefer (default: new memory is the "
+                                "NPU's node's) or none\n" IRQBALANCE
+     "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool}\n"
+     "                        stand for lists, {threads} for the number of main CPUs,\n"
+     "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
+     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "  --any-arch            also on a machine that is no ARM machine\n"
+     "  --json, --quiet, --help, --version\n"},
+    {CLI_VERIFY, "verify",
+     "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"
+     "\n"
+     "Prints where each thread, each interrupt and the memory of a process are, and\n"
+     "where they belong; exits with 1 if one is elsewhere. Without an NPU: against\n"
+     "what apply or run have on record. Changes nothing.\n"
+     "\n"
+     "  --pid N               the process (default: the one that calls)\n" WHICH_NPU
+     "\n" THREADS "  --memory none         do not look at the memory\n"
+     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "  --json, --quiet, --help, --version\n"},
+    {CLI_RESTORE, "restore",
+     "Usage: cpubind restore [--pid N | --all] [--state FILE]\n"
+     "\n"
+     "Puts threads, interrupts and irqbalance back as they were before apply or run.\n"
+     "What somebody else has changed since stays as it is; memory stays where it is.\n"
+     "\n"
+     "  --pid N               the process (default: the one that calls)\n"
+     "  --all                 every process on record, also those that have ended\n"
+     "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "  --json, --quiet, --help, --version\n"},
     {CLI_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
      "\n"
@@ -89,7 +164,8 @@ static const cli_help helps[] = {
      "  --notes TEXT          why it is worth keeping\n"
      "\n"
      "What is planned, and of what host:\n"
-     "  --npus, --visible, --rank, --device-type, --strategy, --overlap: as for plan\n"
+     "  --npus, --visible, --rank, --allowed, --exclude, --device-type, --strategy,\n"
+     "  --overlap: as for plan\n"
      "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
      "\n"
      "  --json, --quiet, --help, --version\n"},

@@ -37,10 +37,10 @@ static int open_folder(const char *path, cli_host *out, cli_text *why)
     return CLI_DONE;
 }
 
-static int open_live(cli_host *out, cli_text *why)
+int cli_open_live(int32_t pid, cli_host *out, cli_text *why)
 {
     cpubind_linux_fault fault = {0, ""};
-    if (cpubind_linux_open_live(CPUBIND_LIVE_LIMIT_MS, NULL, &out->host, &fault) !=
+    if (cpubind_linux_open_live(pid, CPUBIND_LIVE_LIMIT_MS, NULL, &out->host, &fault) !=
         CPUBIND_LINUX_OK) {
         cli_add(why, "the folder \"/\" cannot be opened: %s", strerror(fault.error));
         return CLI_UNREADABLE;
@@ -56,7 +56,7 @@ int cli_open_host(const cli_options *options, cli_host *out, cli_text *why)
         return open_in_corpus(options, out, why);
     if (options->root)
         return open_folder(options->root, out, why);
-    return open_live(out, why);
+    return cli_open_live(0, out, why);
 }
 
 void cli_close_host(cli_host *host)

@@ -100,17 +100,29 @@ static json_t *warnings_json(const cpubind_facts *facts, const cpubind_ascend_pl
     return array;
 }
 
+/* The CPUs that were asked to be left alone; nothing when none were. */
+static json_t *add_excluded(json_t *plan, const cpubind_request *request)
+{
+    if (!plan || !request->exclude ||
+        json_object_set_new(plan, "excluded",
+                            list_json(request->exclude, request->n_exclude)) == 0)
+        return plan;
+    json_decref(plan);
+    return NULL;
+}
+
 json_t *cli_plan_json(const cli_planned *p, const cli_options *options)
 {
     const cpubind_facts *facts = &p->facts;
     const cpubind_ascend_plan *plan = &p->plan;
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:o, s:o, s:o}", "cpubind",
-                     CPUBIND_VERSION, "device_type", cpubind_type_word(facts->type), "strategy",
-                     cli_strategy_word(plan->core.strategy), "overlap",
-                     cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank,
-                     "allowed", list_json(facts->cpu, facts->n_cpu), "total_npus",
-                     (int)plan->total, "visible_npus", visible_json(facts, plan), "npus",
-                     npus_json(facts, plan), "warnings", warnings_json(facts, plan));
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
+        "device_type", cpubind_type_word(facts->type), "strategy",
+        cli_strategy_word(plan->core.strategy), "overlap", cli_finding_word(plan->core.overlap),
+        "rank", (int)options->request.rank, "allowed", list_json(facts->cpu, facts->n_cpu),
+        "total_npus", (int)plan->total, "visible_npus", visible_json(facts, plan), "npus",
+        npus_json(facts, plan), "warnings", warnings_json(facts, plan));
+    return add_excluded(json, &options->request);
 }
 
 static int set_number(json_t *object, const char *key, int32_t value)

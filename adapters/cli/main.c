@@ -7,6 +7,13 @@
 
 #include "cli.h"
 
+static void (*child_signal)(int) = SIG_DFL;
+
+void cli_give_signals_back(void)
+{
+    signal(SIGCHLD, child_signal);
+}
+
 static int is_one_of(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
@@ -26,10 +33,12 @@ int main(int argc, char **argv)
     static const struct {
         const char *word;
         int (*run)(int argc, char **argv);
-    } commands[] = {{"plan", cli_plan}, {"capture", cli_capture}, {"fixture", cli_fixture}};
+    } commands[] = {{"plan", cli_plan},      {"apply", cli_apply},     {"run", cli_run},
+                    {"verify", cli_verify},  {"restore", cli_restore}, {"capture", cli_capture},
+                    {"fixture", cli_fixture}};
     const char *word = argc > 1 ? argv[1] : "";
     /* A parent that ignores SIGCHLD hands that down, and exit codes would be lost. */
-    signal(SIGCHLD, SIG_DFL);
+    child_signal = signal(SIGCHLD, SIG_DFL);
     if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
         cli_print_help(stdout);
         return finish(CLI_DONE);

@@ -46,6 +46,15 @@ void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
         cli_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
 }
 
+void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options)
+{
+    cli_add_list(to, facts->cpu, facts->n_cpu);
+    if (!options->request.exclude)
+        return;
+    cli_add(to, ", excluded CPUs ");
+    cli_add_list(to, options->request.exclude, options->request.n_exclude);
+}
+
 int cli_no_room(cli_text *why)
 {
     cli_add(why, "there is no memory left");
@@ -179,7 +188,8 @@ static void add_logic_ids(const cpubind_facts *facts, cli_text *out)
     cli_add_list(out, ids, facts->n_npu);
 }
 
-static void add_affinity(const cpubind_facts *facts, int32_t logic, cli_text *out)
+static void add_affinity(const cpubind_facts *facts, const cli_options *options, int32_t logic,
+                         cli_text *out)
 {
     const cpubind_npu *npu = npu_of(facts, logic);
     cli_add(out, "affinity ");
@@ -188,7 +198,7 @@ static void add_affinity(const cpubind_facts *facts, int32_t logic, cli_text *ou
     else
         cli_add(out, "not known");
     cli_add(out, ", allowed ");
-    cli_add_list(out, facts->cpu, facts->n_cpu);
+    cli_add_allowed(out, facts, options);
 }
 
 static void explain_running(const cpubind_problem *p, const cpubind_facts *facts, cli_text *out)
@@ -220,7 +230,8 @@ static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts
     add_logic_ids(facts, out);
 }
 
-static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts, cli_text *out)
+static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts,
+                            const cli_options *options, cli_text *out)
 {
     if (p->npu >= 0)
         cli_add(out, "NPU %d: ", (int)p->npu);
@@ -228,8 +239,10 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
     if (p->need > 0)
         cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
     cli_add(out, " (allowed ");
-    cli_add_list(out, facts->cpu, facts->n_cpu);
-    cli_add(out, "); give the process more CPUs (cpuset, taskset), or use fewer NPUs");
+    cli_add_allowed(out, facts, options);
+    cli_add(out, "); give the process more CPUs (cpuset, taskset), %s",
+            options->request.exclude ? "exclude fewer, or use fewer NPUs"
+                                     : "or use fewer NPUs");
 }
 
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out)
@@ -238,11 +251,11 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
     const cpubind_facts *facts = &planned->facts;
     switch (p->code) {
     case CPUBIND_PROBLEM_TOO_FEW_CPUS:
-        explain_too_few(p, facts, out);
+        explain_too_few(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_LOCAL_CPUS:
         cli_add(out, "NPU %d: %s (", (int)p->npu, p->what);
-        add_affinity(facts, p->npu, out);
+        add_affinity(facts, options, p->npu, out);
         cli_add(out, "); allow some of them (cpuset, taskset), or use --strategy global_slice");
         break;
     case CPUBIND_PROBLEM_NO_RUNNING_NPU:
@@ -258,6 +271,11 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
         else
             cli_add(out, "; plan with --strategy topo_affinity, or bind one of them alone with "
                          "--npus");
+        break;
+    case CPUBIND_PROBLEM_NOT_ARM:
+        cli_add(out,
+                "this machine is no ARM machine, and hosts that need binding are; if it is "
+                "meant, say so: --any-arch");
         break;
     case CPUBIND_PROBLEM_SKIPPED:
         cli_add(out, "binding is skipped: ");

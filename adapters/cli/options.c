@@ -2,38 +2,24 @@
  * SPDX-License-Identifier: MIT
  */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
-#include "help.h"
-
-#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+#include "options.h"
 
 #define MAX_JOBS 1024
 
-/* A word of a closed set. */
-typedef struct choice {
-    const char *word;
-    int32_t value;
-} choice;
-
-/* What is being read. The functions below return 0, and why in *why, when it is wrong. */
-typedef struct reading {
-    const cli_help *help;
-    cli_options *options;
-    cli_text *why;
-} reading;
-
-static int wrong(const reading *r, const char *what, const char *value)
+int cli_wrong(const cli_reading *r, const char *what, const char *value)
 {
     cli_add(r->why, "%s: \"%s\"; try: cpubind %s --help", what, value, r->help->words);
     return 0;
 }
 
-static int choose(const reading *r, const choice *choices, int32_t n, const char *option,
-                  const char *word, int32_t *out)
+int cli_choose(const cli_reading *r, const cli_choice *choices, int32_t n, const char *option,
+               const char *word, int32_t *out)
 {
     for (int32_t i = 0; i < n; i++) {
         if (strcmp(choices[i].word, word) != 0)
@@ -47,29 +33,29 @@ static int choose(const reading *r, const choice *choices, int32_t n, const char
     return 0;
 }
 
-static int choose_type(const reading *r, const char *word)
+static int choose_type(const cli_reading *r, const char *word)
 {
-    static const choice types[] = {
+    static const cli_choice types[] = {
 #define CLI_X(name, word) {word, CPUBIND_TYPE_##name},
         CPUBIND_TYPE_LIST(CLI_X)
 #undef CLI_X
     };
     int32_t value = 0;
-    if (!choose(r, types, COUNT(types), "device-type", word, &value))
+    if (!cli_choose(r, types, COUNT(types), "device-type", word, &value))
         return 0;
     r->options->request.type = (cpubind_device_type)value;
     return 1;
 }
 
-static int choose_strategy(const reading *r, const char *word)
+static int choose_strategy(const cli_reading *r, const char *word)
 {
-    static const choice strategies[] = {{"auto", -1},
+    static const cli_choice strategies[] = {{"auto", -1},
 #define CLI_X(name, word) {word, CPUBIND_##name},
-                                        CLI_STRATEGY_LIST(CLI_X)
+                                            CLI_STRATEGY_LIST(CLI_X)
 #undef CLI_X
     };
     int32_t value = -1;
-    if (!choose(r, strategies, COUNT(strategies), "strategy", word, &value))
+    if (!cli_choose(r, strategies, COUNT(strategies), "strategy", word, &value))
         return 0;
     r->options->request.is_auto_strategy = value < 0;
     if (value >= 0)
@@ -77,109 +63,104 @@ static int choose_strategy(const reading *r, const char *word)
     return 1;
 }
 
-static int choose_overlap(const reading *r, const char *word)
+static int choose_overlap(const cli_reading *r, const char *word)
 {
-    static const choice policies[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
-                                      {"keep", CPUBIND_OVERLAP_KEEP},
-                                      {"refuse", CPUBIND_OVERLAP_REFUSE}};
+    static const cli_choice policies[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
+                                          {"keep", CPUBIND_OVERLAP_KEEP},
+                                          {"refuse", CPUBIND_OVERLAP_REFUSE}};
     int32_t value = 0;
-    if (!choose(r, policies, COUNT(policies), "overlap", word, &value))
+    if (!cli_choose(r, policies, COUNT(policies), "overlap", word, &value))
         return 0;
     r->options->request.overlap = (cpubind_overlap)value;
     return 1;
 }
 
-static int choose_format(const reading *r, const char *word)
+static int choose_format(const cli_reading *r, const char *word)
 {
-    static const choice formats[] = {
+    static const cli_choice formats[] = {
         {"text", CLI_FORMAT_TEXT}, {"tap", CLI_FORMAT_TAP}, {"junit", CLI_FORMAT_JUNIT}};
     int32_t value = 0;
-    if (!choose(r, formats, COUNT(formats), "format", word, &value))
+    if (!cli_choose(r, formats, COUNT(formats), "format", word, &value))
         return 0;
     r->options->format = (cli_format)value;
     return 1;
 }
 
 /* Length of an argument; one past all limits counts as too long to be anything. */
-static int32_t length(const char *text)
+int32_t cli_length(const char *text)
 {
     size_t n = strlen(text);
     return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
 }
 
-static int read_npus(const reading *r, const char *text)
+/* Numbers below `limit`, which `out` has room for. */
+static int read_list(const cli_reading *r, const char *option, const char *text, int32_t limit,
+                     int32_t *out, int32_t *n)
+{
+    cpubind_text_fault fault;
+    if (cpubind_cpulist_parse(text, cli_length(text), limit, out, limit, n, &fault) ==
+        CPUBIND_TEXT_OK)
+        return 1;
+    cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6", option, text,
+            (int)fault.offset + 1, fault.what);
+    return 0;
+}
+
+static int read_npus(const cli_reading *r, const char *text)
 {
     cli_options *o = r->options;
-    cpubind_text_fault fault;
-    if (cpubind_cpulist_parse(text, length(text), CPUBIND_MAX_DEVICES, o->npu,
-                              CPUBIND_MAX_DEVICES, &o->request.n_npu,
-                              &fault) != CPUBIND_TEXT_OK) {
-        cli_add(r->why, "--npus \"%s\", character %d: %s; such as 0-3,6", text,
-                (int)fault.offset + 1, fault.what);
+    if (!read_list(r, "npus", text, CPUBIND_MAX_DEVICES, o->npu, &o->request.n_npu))
         return 0;
-    }
     if (o->request.n_npu == 0)
-        return wrong(r, "--npus names no NPU", text);
+        return cli_wrong(r, "--npus names no NPU", text);
     o->request.npu = o->npu;
     return 1;
 }
 
+static int read_allowed(const cli_reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (!read_list(r, "allowed", text, CPUBIND_MAX_CPUS, o->allowed, &o->request.n_allowed))
+        return 0;
+    if (o->request.n_allowed == 0)
+        return cli_wrong(r, "--allowed names no CPU", text);
+    o->request.allowed = o->allowed;
+    return 1;
+}
+
+static int read_exclude(const cli_reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (!read_list(r, "exclude", text, CPUBIND_MAX_CPUS, o->exclude, &o->request.n_exclude))
+        return 0;
+    if (o->request.n_exclude == 0)
+        return cli_wrong(r, "--exclude names no CPU", text);
+    o->request.exclude = o->exclude;
+    return 1;
+}
+
 /* A number without a sign or a blank. */
-static int read_number(const char *text, int32_t *out)
+int cli_read_number(const char *text, int32_t *out)
 {
     return text[strspn(text, "0123456789")] == '\0' &&
-           cpubind_number_parse(text, length(text), out, NULL) == CPUBIND_TEXT_OK;
+           cpubind_number_parse(text, cli_length(text), out, NULL) == CPUBIND_TEXT_OK;
 }
 
-static int read_rank(const reading *r, const char *text)
+static int read_rank(const cli_reading *r, const char *text)
 {
-    if (!read_number(text, &r->options->request.rank))
-        return wrong(r, "--rank is not a number from 0", text);
+    if (!cli_read_number(text, &r->options->request.rank))
+        return cli_wrong(r, "--rank is not a number from 0", text);
+    r->options->has_rank = 1;
     return 1;
 }
 
-static int read_jobs(const reading *r, const char *text)
+static int read_jobs(const cli_reading *r, const char *text)
 {
     int32_t *jobs = &r->options->jobs;
-    if (!read_number(text, jobs) || *jobs < 1 || *jobs > MAX_JOBS)
-        return wrong(r, "--jobs is not a number from 1 to 1024", text);
+    if (!cli_read_number(text, jobs) || *jobs < 1 || *jobs > MAX_JOBS)
+        return cli_wrong(r, "--jobs is not a number from 1 to 1024", text);
     return 1;
 }
-
-#define HOST  (CLI_PLAN | CLI_CAPTURE)
-#define CASE  (HOST | CLI_CASE)
-#define STORE (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
-
-/* Every option: (id, word, whether it has a value, the commands that have it). */
-#define OPTION_LIST(X)                                                                         \
-    X(ROOT, "root", 1, HOST)                                                                   \
-    X(FIXTURE, "fixture", 1, CLI_PLAN)                                                         \
-    X(DB, "db", 1, HOST | STORE)                                                               \
-    X(TYPE, "device-type", 1, CASE)                                                            \
-    X(NPUS, "npus", 1, CASE)                                                                   \
-    X(VISIBLE, "visible", 1, CASE)                                                             \
-    X(RANK, "rank", 1, CASE)                                                                   \
-    X(STRATEGY, "strategy", 1, CASE)                                                           \
-    X(OVERLAP, "overlap", 1, CASE)                                                             \
-    X(OUTPUT, "output", 1, CLI_CAPTURE)                                                        \
-    X(NAME, "name", 1, CLI_CAPTURE)                                                            \
-    X(PRODUCT, "product", 1, CLI_CAPTURE)                                                      \
-    X(NOTES, "notes", 1, CLI_CAPTURE)                                                          \
-    X(REDACT, "redact", 0, CLI_CAPTURE)                                                        \
-    X(REPLACE, "replace", 0, CLI_CAPTURE | CLI_IMPORT | CLI_EXPORT)                            \
-    X(JOBS, "jobs", 1, CLI_REPLAY)                                                             \
-    X(FORMAT, "format", 1, CLI_REPLAY)                                                         \
-    X(JSON, "json", 0, HOST | CLI_LIST | CLI_SHOW | CLI_REPLAY)                                \
-    X(QUIET, "quiet", 0, HOST | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)             \
-    X(HELP, "help", 0, HOST | STORE)                                                           \
-    X(VERSION, "version", 0, HOST | STORE)
-
-enum option_id {
-    OPTION_NONE = 255,
-#define CLI_X(id, word, has_value, commands) OPTION_##id,
-    OPTION_LIST(CLI_X)
-#undef CLI_X
-};
 
 static const struct {
     struct option option;
@@ -217,6 +198,9 @@ static int take_plain(int id, cli_options *o)
     case OPTION_NOTES:
         o->notes = optarg;
         return 1;
+    case OPTION_STATE:
+        o->state = optarg;
+        return 1;
     default:
         return 0;
     }
@@ -224,16 +208,20 @@ static int take_plain(int id, cli_options *o)
 
 static int take_switch(int id, cli_options *o)
 {
-    o->redact |= id == OPTION_REDACT;
-    o->replace |= id == OPTION_REPLACE;
-    o->json |= id == OPTION_JSON;
-    o->quiet |= id == OPTION_QUIET;
-    o->help |= id == OPTION_HELP;
-    o->version |= id == OPTION_VERSION;
-    return 1;
+    int *const switches[] = {&o->redact, &o->replace, &o->json,     &o->quiet,
+                             &o->help,   &o->version, &o->any_arch, &o->all};
+    static const int ids[] = {OPTION_REDACT, OPTION_REPLACE, OPTION_JSON,     OPTION_QUIET,
+                              OPTION_HELP,   OPTION_VERSION, OPTION_ANY_ARCH, OPTION_ALL};
+    for (int32_t i = 0; i < COUNT(ids); i++) {
+        if (ids[i] != id)
+            continue;
+        *switches[i] = 1;
+        return 1;
+    }
+    return 0;
 }
 
-static int take_option(const reading *r, int id)
+static int take_option(const cli_reading *r, int id)
 {
     cli_options *o = r->options;
     switch (id) {
@@ -243,10 +231,14 @@ static int take_option(const reading *r, int id)
         return read_npus(r, optarg);
     case OPTION_VISIBLE:
         o->request.visible = optarg;
-        o->request.visible_len = length(optarg);
+        o->request.visible_len = cli_length(optarg);
         return 1;
     case OPTION_RANK:
         return read_rank(r, optarg);
+    case OPTION_ALLOWED:
+        return read_allowed(r, optarg);
+    case OPTION_EXCLUDE:
+        return read_exclude(r, optarg);
     case OPTION_STRATEGY:
         return choose_strategy(r, optarg);
     case OPTION_OVERLAP:
@@ -256,20 +248,20 @@ static int take_option(const reading *r, int id)
     case OPTION_FORMAT:
         return choose_format(r, optarg);
     default:
-        return take_plain(id, o) || take_switch(id, o);
+        return take_plain(id, o) || take_switch(id, o) || cli_take_binding(r, id);
     }
 }
 
 /* Keeps an option that says what is planned: "--npus", "0-3". Past the room, which each option
  * of every kind fits in, the arguments are too many to be meant. */
-static int keep(const reading *r, int id)
+static int keep(const cli_reading *r, int id)
 {
     cli_options *o = r->options;
     for (int32_t i = 0; i < COUNT(all_options); i++) {
         if (all_options[i].option.val != id || !(all_options[i].commands & CLI_CASE))
             continue;
         if (o->n_arg + 2 > CLI_MAX_ARGS)
-            return wrong(r, "there are too many options", optarg);
+            return cli_wrong(r, "there are too many options", optarg);
         o->arg[o->n_arg++] = all_options[i].dashed;
         o->arg[o->n_arg++] = optarg;
     }
@@ -289,7 +281,8 @@ static const char *short_options(enum cli_command command)
 {
     if (command == CLI_CASE)
         return ":";
-    return command == CLI_CAPTURE ? ":hVo:" : ":hV";
+    /* "+": what stands behind the command's own words is the command that is run. */
+    return command == CLI_CAPTURE ? ":hVo:" : command == CLI_RUN ? "+:hV" : ":hV";
 }
 
 static int id_of_letter(int id)
@@ -303,19 +296,24 @@ static int id_of_letter(int id)
 int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why)
 {
     struct option known[COUNT(all_options) + 1];
-    const reading r = {cli_help_of(command), out, why};
+    const cli_reading r = {cli_help_of(command), out, why};
     int id;
-    memset(out, 0, sizeof *out);
+    memset((char *)out + offsetof(cli_options, root), 0,
+           sizeof *out - offsetof(cli_options, root));
     out->request.is_auto_strategy = 1;
+    out->one_npu = -1;
+    out->memory_limit = -1;
     select_options(command, known);
     optind = 0; /* start anew, also in the middle of an earlier reading */
     opterr = 0;
     while ((id = getopt_long(argc, argv, short_options(command), known, NULL)) != -1) {
         if (id == ':')
-            return wrong(&r, "this option requires an argument", argv[optind - 1]);
+            return cli_wrong(&r, "this option requires an argument", argv[optind - 1]);
         if (id == '?')
-            return wrong(&r, "this command has no such option", argv[optind - 1]);
+            return cli_wrong(&r, "this command has no such option", argv[optind - 1]);
         id = id_of_letter(id);
+        if (id == OPTION_WATCH)
+            optind += cli_take_number_word(argc, argv);
         if (!take_option(&r, id) || !keep(&r, id))
             return 0;
         if (out->help || out->version)
@@ -331,12 +329,16 @@ static const char *conflict(const cli_options *o, enum cli_command command)
 {
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
-    if (command == CLI_PLAN && o->db && !o->fixture)
+    if ((command & (CLI_PLAN | LIVE)) && o->db && !o->fixture)
         return "--db needs the name of a host, --fixture NAME";
     if (command == CLI_CAPTURE && !o->output == !o->db)
         return "say where to: either -o DIR, or --db FILE --name NAME";
     if (command == CLI_CAPTURE && o->db && !o->name)
         return "--db needs the name that the host gets, --name NAME";
+    if ((command & CLI_BINDING) && !(command & CLI_RESTORE))
+        return cli_binding_conflict(o, command);
+    if (o->all && (o->pid || o->state))
+        return "--all is every process on record; give it alone";
     if (o->json && o->format != CLI_FORMAT_TEXT)
         return "--json and --format each say how to print; give one";
     return NULL;
@@ -352,6 +354,8 @@ static const char *count_fault(int n, enum cli_command command)
         return n < 1 ? "it takes the folders of hosts" : NULL;
     case CLI_EXPORT:
         return n != 2 ? "it takes the NAME of a host and a DIR" : NULL;
+    case CLI_RUN:
+        return n < 1 ? "it takes a COMMAND" : NULL;
     case CLI_ACCEPT:
         return n < 1 ? "it takes the NAME of a host" : NULL;
     default:
@@ -364,7 +368,7 @@ static int check(const cli_options *o, enum cli_command command, cli_text *why)
     const cli_help *help = cli_help_of(command);
     const char *what = conflict(o, command);
     const int takes_words =
-        command & (CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT);
+        command & (CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT | CLI_RUN);
     if (!takes_words && o->n_word > 0) {
         cli_add(why, "this word is no option: \"%s\"; try: cpubind %s --help", o->word[0],
                 help->words);

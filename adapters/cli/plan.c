@@ -36,7 +36,7 @@ static int print_plan(const cli_planned *p, const cli_options *options)
 
 int cli_plan(int argc, char **argv)
 {
-    static cli_options options; /* 16 KiB: not for the stack */
+    static cli_options options; /* not for the stack */
     cli_planned planned = {0};
     cli_text why = {"", 0};
     cli_host host;

@@ -155,7 +155,7 @@ static void print_findings(FILE *out, const cpubind_facts *facts, const cli_opti
 {
     cli_text text = {"", 0};
     cli_add(&text, "device type %s, allowed CPUs ", cpubind_type_word(facts->type));
-    cli_add_list(&text, facts->cpu, facts->n_cpu);
+    cli_add_allowed(&text, facts, options);
     cli_add(&text, ", rank %d drives NPU %d\noverlap: %s, checked over ",
             (int)options->request.rank, (int)facts->npu[plan->want[plan->rank_row]].logic,
             cli_finding_word(plan->core.overlap));

@@ -147,6 +147,17 @@ const char *cpubind_cpusets_text(const cpubind_cpusets *sets, int32_t set)
     return set < 0 ? "none" : sets->set[set].text;
 }
 
+int cpubind_cpusets_is_part(const cpubind_cpusets *sets, int32_t part, int32_t whole)
+{
+    const cpubind_cpuset *a = &sets->set[part], *b = &sets->set[whole];
+    if (a->n_word > b->n_word)
+        return 0;
+    for (int32_t i = 0; i < a->n_word; i++)
+        if (a->word[i] & ~b->word[i])
+            return 0;
+    return 1;
+}
+
 void cpubind_cpusets_free(cpubind_cpusets *sets)
 {
     for (int32_t i = 0; i < sets->n; i++)

@@ -54,6 +54,9 @@ int32_t cpubind_cpusets_of_text(cpubind_cpusets *sets, const cpubind_sys *sys, c
 /* The text of a set, "none" for NONE. */
 const char *cpubind_cpusets_text(const cpubind_cpusets *sets, int32_t set);
 
+/* Whether every CPU of set `part` is in set `whole`. */
+int cpubind_cpusets_is_part(const cpubind_cpusets *sets, int32_t part, int32_t whole);
+
 void cpubind_cpusets_free(cpubind_cpusets *sets);
 
 #endif /* CPUBIND_LINUX_CPUSET_H */

@@ -31,6 +31,7 @@ struct cpubind_linux_host {
     cpubind_answers files, folders; /* what read and list have answered */
     cpubind_bytes bytes;            /* the content that is being fetched */
     /* The live host alone: */
+    int32_t pid;      /* of the process whose status and environment are meant; 0: this one */
     int32_t limit_ms; /* for each command */
     /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
     pid_t unreaped[CPUBIND_N_COMMANDS + 1];

@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The one list of codes: (name, number, text). Numbers never change; new ones go at the end. */
 #define CPUBIND_LINUX_STATUS_LIST(X)                                                           \
     X(OK, 0, "success")                                                                        \
@@ -41,5 +45,9 @@ const char *cpubind_linux_status_name(cpubind_linux_status status);
 
 /* One English sentence without a full stop. Static storage. */
 const char *cpubind_linux_status_text(cpubind_linux_status status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LINUX_H */

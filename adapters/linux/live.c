@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,22 +133,67 @@ static int append(cpubind_linux_host *host, const char *text, size_t len)
     return 0;
 }
 
-static cpubind_input read_environment(cpubind_linux_host *host)
+/* "NAME=value" as a line of the input. */
+static cpubind_input append_variable(cpubind_linux_host *host, const char *name,
+                                     const char *value)
 {
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *value = getenv(variables[i]);
-        if (!value)
-            continue;
-        size_t len = strlen(value);
-        if (len > VALUE_MAX)
-            return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
-        if (memchr(value, '\n', len))
-            return cpubind_input_failed(EILSEQ, "a value holds a line feed");
-        if (append(host, variables[i], strlen(variables[i])) || append(host, "=", 1) ||
-            append(host, value, len) || append(host, "\n", 1))
-            return cpubind_input_failed(ENOMEM, "memory");
-    }
+    size_t len = strlen(value);
+    if (len > VALUE_MAX)
+        return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
+    if (memchr(value, '\n', len))
+        return cpubind_input_failed(EILSEQ, "a value holds a line feed");
+    if (append(host, name, strlen(name)) || append(host, "=", 1) || append(host, value, len) ||
+        append(host, "\n", 1))
+        return cpubind_input_failed(ENOMEM, "memory");
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
+/* The value of a variable in strings that each end with a NUL, as the last one does; or NULL. */
+static const char *find_variable(const cpubind_bytes *strings, const char *name)
+{
+    const size_t len = strlen(name);
+    const char *at = strings->data;
+    const char *end = at + strings->len;
+    while (at < end) {
+        if (strncmp(at, name, len) == 0 && at[len] == '=')
+            return at + len + 1;
+        at += strlen(at) + 1;
+    }
+    return NULL;
+}
+
+/* The variables of this process or, in `strings`, of another one. */
+static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_bytes *strings)
+{
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value =
+            strings ? find_variable(strings, variables[i]) : getenv(variables[i]);
+        if (value)
+            input = append_variable(host, variables[i], value);
+        if (input.state != CPUBIND_INPUT_PRESENT)
+            break;
+    }
+    return input;
+}
+
+/* The environment that the process was started with. A variable that it has set itself since
+ * is not seen. */
+static cpubind_input read_environ(cpubind_linux_host *host)
+{
+    char name[32];
+    cpubind_bytes strings = {0};
+    cpubind_input input;
+    snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
+    input = cpubind_tree_read(&host->tree, name, &strings);
+    if (input.state == CPUBIND_INPUT_PRESENT && cpubind_bytes_reserve(&strings, host->sys, 1))
+        input = cpubind_input_failed(ENOMEM, "memory");
+    if (input.state == CPUBIND_INPUT_PRESENT) {
+        strings.data[strings.len++] = '\0';
+        input = append_variables(host, &strings);
+    }
+    cpubind_bytes_free(&strings);
+    return input;
 }
 
 static cpubind_input read_machine(cpubind_linux_host *host)
@@ -160,14 +206,23 @@ static cpubind_input read_machine(cpubind_linux_host *host)
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
+static cpubind_input read_status(cpubind_linux_host *host)
+{
+    char name[32];
+    snprintf(name, sizeof name, "proc/%d/status", (int)host->pid);
+    return cpubind_tree_read(&host->tree, name, &host->bytes);
+}
+
 static cpubind_input read_live(cpubind_linux_host *host, const char *name)
 {
     if (strncmp(name, "cmd/", 4) == 0)
         return run_command(host, name);
     if (strcmp(name, "env") == 0)
-        return read_environment(host);
+        return host->pid ? read_environ(host) : append_variables(host, NULL);
     if (strcmp(name, "uname") == 0)
         return read_machine(host);
+    if (host->pid && strcmp(name, "proc/self/status") == 0)
+        return read_status(host);
     return cpubind_tree_read(&host->tree, name, &host->bytes);
 }
 
@@ -180,11 +235,11 @@ static cpubind_input list_live(cpubind_linux_host *host, const char *name)
     return cpubind_tree_list(&host->tree, name, &host->bytes);
 }
 
-cpubind_linux_status cpubind_linux_open_live(int32_t limit_ms, const cpubind_sys *sys,
-                                             cpubind_linux_host **out,
+cpubind_linux_status cpubind_linux_open_live(int32_t pid, int32_t limit_ms,
+                                             const cpubind_sys *sys, cpubind_linux_host **out,
                                              cpubind_linux_fault *fault)
 {
-    if (!out || limit_ms < 1 || limit_ms > CPUBIND_LIVE_LIMIT_MAX_MS)
+    if (!out || pid < 0 || limit_ms < 1 || limit_ms > CPUBIND_LIVE_LIMIT_MAX_MS)
         return cpubind_linux_bad_argument(out, fault);
     cpubind_linux_status status =
         cpubind_linux_new("/", CPUBIND_REACH_ANYWHERE, sys, out, fault);
@@ -192,6 +247,7 @@ cpubind_linux_status cpubind_linux_open_live(int32_t limit_ms, const cpubind_sys
         (*out)->read = read_live;
         (*out)->list = list_live;
         (*out)->limit_ms = limit_ms;
+        (*out)->pid = pid;
     }
     return status;
 }

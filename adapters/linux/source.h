@@ -22,6 +22,10 @@
 #include "linux.h"
 #include "sys.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The time that a command of the live host is given, unless the caller knows better; and the
  * longest that may be asked for, one hour. */
 #define CPUBIND_LIVE_LIMIT_MS     20000
@@ -46,7 +50,7 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
                                                cpubind_linux_host **out,
                                                cpubind_linux_fault *fault);
 
-/* Opens the host that this process runs on.
+/* Opens the host that this process runs on, as process `pid` sees it; 0 for this process.
  *
  * Nothing is read and no command runs before an input is asked for.
  *   files     below "/"; symbolic links lead where they lead
@@ -60,19 +64,20 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  *   together  when the first npu-smi command is asked for, all npu-smi commands are started at
  *             once and waited for: three calls that take a second each take a second. Other
  *             commands (lscpu is a fallback) run alone, when asked for.
+ *   status    proc/self/status is that of the process
  *   env       the variables of CPUBIND_ENV_LIST that are set; FAILED, EILSEQ, when a value
- *             holds a line feed
+ *             holds a line feed. Of another process: those that it was started with
  *   uname     the machine, as `uname -m` prints it
  *
  * Every child is reaped, with waitpid on its own number. One that is beyond SIGKILL (hung in a
  * driver) is left after a second, its answer being TIMEOUT, and looked at again on close. A
  * caller who ignores SIGCHLD or reaps all children takes away the exit codes: FAILED, ECHILD.
- *   in      1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS, for each command; sys as above
+ *   in      pid >= 0; 1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS, for each command; sys as above
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error; ERR_MEMORY
  *   cost    one system call */
-cpubind_linux_status cpubind_linux_open_live(int32_t limit_ms, const cpubind_sys *sys,
-                                             cpubind_linux_host **out,
+cpubind_linux_status cpubind_linux_open_live(int32_t pid, int32_t limit_ms,
+                                             const cpubind_sys *sys, cpubind_linux_host **out,
                                              cpubind_linux_fault *fault);
 
 /* The seam of an open host; valid until the host is closed. */
@@ -80,5 +85,9 @@ cpubind_source cpubind_linux_source(cpubind_linux_host *host);
 
 /* Closes a host and frees every answer that it gave. NULL is allowed. */
 void cpubind_linux_close(cpubind_linux_host *host);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LINUX_SOURCE_H */

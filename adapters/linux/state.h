@@ -17,17 +17,22 @@
  *             "irqs": [{"irq": 301, "kind": "sq", "cpu": 72, "before": "0-191"}, ...],
  *             "irqbalance": {"pid": 900, "start": 321, "how": "ban"|"stop"} | null}
  *        Members that are not known are skipped; a missing or impossible one is ERR_DAMAGED.
+ *        What is not known (npu, memory_node) or none (uvb, an interrupt's before) is null. The
+ *        file itself must be a regular one of this user that nobody else may write to, too:
+ *        else ERR_STATE with EPERM, "file"; it is no link (ELOOP).
  * FOLDER Made with mode 0755 when it is not there. Used only if it is a folder, no link, owned
  *        by this user, and nobody else may write to it: else ERR_STATE with EPERM, "folder".
  *        With a path of the caller's own (--state FILE) the folder must be there already and is
- *        held to the same rules, but for one that is sticky, such as /tmp.
+ *        held to the same rules, but for one that is sticky, such as /tmp: it may be root's,
+ *        and all may write to it.
  * LOCK   "<file>.lock" beside it, flock(2), held from open to close, removed at close. What
- *        has the lock is alone; a second one is ERR_BUSY at once.
+ *        has the lock is alone; a second one is ERR_BUSY at once. The kernel gives it back when
+ *        a process is killed; its file stays then, and is no hindrance.
  */
 #ifndef CPUBIND_LINUX_STATE_H
 #define CPUBIND_LINUX_STATE_H
 
-#include "../text/goal.h"
+#include "bind.h"
 #include "cpuset.h"
 #include "linux.h"
 #include "tree.h"
@@ -58,12 +63,6 @@ typedef struct cpubind_state_rule {
     int32_t set;
 } cpubind_state_rule;
 
-typedef enum cpubind_irqbalance_how {
-    CPUBIND_IRQBALANCE_LEAVE,
-    CPUBIND_IRQBALANCE_BAN,
-    CPUBIND_IRQBALANCE_STOP
-} cpubind_irqbalance_how;
-
 /* All zero but for pid, start, boot, before and main is a state without changes. */
 typedef struct cpubind_state {
     int32_t pid;
@@ -79,7 +78,7 @@ typedef struct cpubind_state {
     int32_t n_rule, cap_rule;
     cpubind_state_thread *thread; /* by ascending tid */
     int32_t n_thread, cap_thread;
-    cpubind_state_other *other;
+    cpubind_state_other *other; /* by ascending tid, then start */
     int32_t n_other, cap_other;
     cpubind_state_irq *irq; /* by ascending number */
     int32_t n_irq, cap_irq;
@@ -90,8 +89,10 @@ typedef struct cpubind_state {
 
 void cpubind_state_free(cpubind_state *state);
 
-/* Adds; 0, or ENOMEM and the state is as it was. A thread that is there already stays as it
- * is: the first `before` is the one to go back to. */
+/* Adds; 0, or ENOMEM and the state is as it was. What is there already keeps its `before`: the
+ * first one is the one to go back to. A thread stays as it is; another process's thread gets
+ * the new set; an interrupt the new kind and CPU, and the new `before` if it had none. A rule is
+ * put at the end: the first one of a name counts. */
 int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
                            int32_t set);
 int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32_t tid,
@@ -104,32 +105,43 @@ int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
 /* The record of a thread, or NULL. O(log threads). */
 const cpubind_state_thread *cpubind_state_find_thread(const cpubind_state *state, int32_t tid);
 
+/* What a file is opened for. */
+typedef enum cpubind_state_mode {
+    CPUBIND_STATE_READ,
+    CPUBIND_STATE_WRITE,
+    CPUBIND_STATE_MAKE
+} cpubind_state_mode;
+
 /* The file of one process, locked. */
 typedef struct cpubind_state_file cpubind_state_file;
 
 /* Opens the folder and takes the lock. Reads nothing.
  *   in      path: the file, or NULL for the one of `pid` in the usual folder
- *           may_make: make the folder when it is not there (else ERR_STATE, ENOENT)
+ *           mode: READ takes no lock and can save nothing; MAKE makes the folder when it is
+ *           not there (else ERR_STATE, ENOENT)
  *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", ...); ERR_MEMORY; ERR_ARG */
 cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, int32_t pid,
-                                        int may_make, cpubind_state_file **out,
+                                        cpubind_state_mode mode, cpubind_state_file **out,
                                         cpubind_linux_fault *fault);
 
 /* The path, for messages; valid until it is closed. */
 const char *cpubind_state_path(const cpubind_state_file *file);
 
-/* What the file says.
+/* What the file says. The one of the usual folder must be of the process that it is named by.
  *   out     *out, all zero on failure
  *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED; ERR_MEMORY */
 cpubind_linux_status cpubind_state_load(cpubind_state_file *file, cpubind_state *out,
                                         cpubind_linux_fault *fault);
 
 /* Puts a new file in its place. On failure the old one stays.
+ *   errors  ERR_STATE with fault (what: "create", "write", "sync", "close", "rename");
+ *           ERR_MEMORY; ERR_ARG: no state that could be read back
  *   cost    one write and one fsync; of 258 threads well under 0.1 ms on a tmpfs */
 cpubind_linux_status cpubind_state_save(cpubind_state_file *file, const cpubind_state *state,
                                         cpubind_linux_fault *fault);
 
-/* Removes the file; there being none is no failure. */
+/* Removes the file, and what killed processes left of writing it; there being none is no
+ * failure. */
 cpubind_linux_status cpubind_state_remove(cpubind_state_file *file, cpubind_linux_fault *fault);
 
 /* Gives the lock back. NULL is allowed. */

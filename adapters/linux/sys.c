@@ -115,6 +115,20 @@ static int real_pidfd_open(pid_t pid, unsigned int flags)
 }
 #endif
 
+#ifdef SYS_pidfd_send_signal
+static int real_pidfd_send_signal(int pidfd, int signal)
+{
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+#else
+static int real_pidfd_send_signal(int pidfd, int signal)
+{
+    (void)pidfd, (void)signal;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
 static int real_pipe(int fd[2])
 {
     return pipe2(fd, O_CLOEXEC);
@@ -203,12 +217,14 @@ const cpubind_sys cpubind_sys_real = {
     .set_mempolicy = real_set_mempolicy,
     .pidfd_open = real_pidfd_open,
     .exec = execvp,
+    .pidfd_send_signal = real_pidfd_send_signal,
     .flock = flock,
     .geteuid = geteuid,
     .socket = socket,
     .connect = connect,
     .sendmsg = sendmsg,
     .recv = recv,
+    .getsockopt = getsockopt,
     .malloc = malloc,
     .realloc = realloc,
 };

@@ -17,6 +17,10 @@
 #include <sys/types.h>
 #include <sys/utsname.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Flags of `rename`, with the numbers of the kernel. */
 #define CPUBIND_RENAME_NOREPLACE 1
 #define CPUBIND_RENAME_EXCHANGE  2
@@ -68,6 +72,8 @@ typedef struct cpubind_sys {
     int (*pidfd_open)(pid_t pid, unsigned int flags);
     /* execvp(3) in the environment of this process. */
     int (*exec)(const char *file, char *const *argv);
+    /* pidfd_send_signal(2) as kill(2) does it; ENOSYS where there is none. */
+    int (*pidfd_send_signal)(int pidfd, int signal);
     /* == locks, identity, a socket == */
     int (*flock)(int fd, int operation);
     uid_t (*geteuid)(void);
@@ -75,6 +81,7 @@ typedef struct cpubind_sys {
     int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
     ssize_t (*sendmsg)(int fd, const struct msghdr *message, int flags);
     ssize_t (*recv)(int fd, void *data, size_t cap, int flags);
+    int (*getsockopt)(int fd, int level, int option, void *value, socklen_t *len);
     /* == memory; what they return goes to free(3) == */
     void *(*malloc)(size_t size_bytes);
     void *(*realloc)(void *old, size_t size_bytes);
@@ -82,5 +89,9 @@ typedef struct cpubind_sys {
 
 /* The calls of this kernel and C library. */
 extern const cpubind_sys cpubind_sys_real;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_LINUX_SYS_H */

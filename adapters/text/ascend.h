@@ -9,6 +9,10 @@
 
 #include "snapshot.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The plan of our NPUs: those that run and are visible. */
 typedef struct cpubind_ascend_plan {
     cpubind_plan core;       /* row i belongs to facts->npu[want[i]] */
@@ -28,5 +32,9 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
                                               const cpubind_request *request,
                                               cpubind_arena *arena, cpubind_ascend_plan *out,
                                               cpubind_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_ASCEND_H */

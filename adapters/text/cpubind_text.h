@@ -7,7 +7,7 @@
  *
  * USE
  *   #include "adapters/text/cpubind_text.h"      compile with it, from the same folder,
- *     cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c procfs.c text.c        or
+ *     cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c numa_maps.c procfs.c text.c    or
  *   #include <cpubind/text/cpubind_text.h>       link -lcpubind_text (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
  *   strlen.
@@ -24,15 +24,18 @@
  *            that do not ascend, of which there are 4,096 at most
  *
  * NOT HERE
- *   snapshot.h and ascend.h, which make a plan of what was read.
+ *   snapshot.h and ascend.h, which make a plan of what was read, and goal.h, which says what a
+ *   plan means for one process: its threads, memory and interrupts. Include those that are
+ *   used; they are in libcpubind_text as well, and read through a source (../source.h).
  *
  * THE READERS                                                          grammar
  *   cpulist.h      "0-3,8"                             parse, format   cpulist.h
  *   cpumask.h      "0000000f,ffffffff"                 parse, format   cpumask.h
- *   procfs.h       /proc/<pid>/status, numbers of /sys, environment,
+ *   procfs.h       /proc/<pid>/status and stat, numbers of /sys, environment,
  *                  ASCEND_RT_VISIBLE_DEVICES, names of threads         procfs.h
  *   interrupts.h   /proc/interrupts                                    interrupts.c
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
+ *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
  *
  * EXAMPLE
@@ -52,6 +55,7 @@
 #include "interrupts.h"
 #include "lscpu.h"
 #include "npusmi.h"
+#include "numa_maps.h"
 #include "procfs.h"
 #include "text.h"
 

@@ -203,6 +203,131 @@ cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t
     return read_ids(&in, n_device, out, &n, &used);
 }
 
+static cpubind_text_status fail_cut(const scan_text *in)
+{
+    return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                     "the text ends in the middle of a line");
+}
+
+/* 1*DIGIT without a leading zero, not above `max`, at *at; *at moves behind it. A line feed or
+ * another byte must follow: a number at the end of the text may be a part of one. */
+static cpubind_text_status read_wide(const scan_text *in, int32_t *at, uint64_t max,
+                                     uint64_t *out)
+{
+    const int32_t start = *at;
+    int32_t i = start;
+    uint64_t value = 0;
+
+    for (; i < in->len && scan_is_digit(in->text[i]); i++) {
+        const uint64_t digit = (uint64_t)(in->text[i] - '0');
+
+        if (value > (max - digit) / 10)
+            return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
+        value = value * 10 + digit;
+    }
+    if (i == in->len)
+        return fail_cut(in);
+    if (i == start)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number is missing");
+    if (i > start + 1 && in->text[start] == '0')
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number has a leading zero");
+    *out = value;
+    *at = i;
+    return CPUBIND_TEXT_OK;
+}
+
+/* One byte that must be there. */
+static cpubind_text_status read_byte(const scan_text *in, int32_t *at, char byte,
+                                     const char *what)
+{
+    if (*at == in->len)
+        return fail_cut(in);
+    if (in->text[*at] != byte)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, what);
+    ++*at;
+    return CPUBIND_TEXT_OK;
+}
+
+/* " " integer; `out` is NULL for one that is not kept, which may be below zero. */
+static cpubind_text_status read_field(const scan_text *in, int32_t *at, uint64_t max,
+                                      uint64_t *out)
+{
+    uint64_t ignored;
+    cpubind_text_status status = read_byte(in, at, ' ', "a blank is missing before a number");
+
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (!out && *at < in->len && in->text[*at] == '-')
+        ++*at;
+    return read_wide(in, at, max, out ? out : &ignored);
+}
+
+/* number " (" name ") " letter; *at moves behind it. */
+static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpubind_stat *out)
+{
+    uint64_t pid = 0;
+    int32_t end = in->len;
+    cpubind_text_status status = read_wide(in, at, INT32_MAX, &pid);
+
+    if (status == CPUBIND_TEXT_OK)
+        status = read_byte(in, at, ' ', "a blank is missing before the name");
+    if (status == CPUBIND_TEXT_OK)
+        status = read_byte(in, at, '(', "the name does not start with a parenthesis");
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    while (end > *at && in->text[end - 1] != ')')
+        end--;
+    if (end == *at)
+        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the name does not end");
+    out->pid = (int32_t)pid;
+    out->name.at = *at;
+    out->name.len = end - 1 - *at;
+    *at = end;
+    status = read_byte(in, at, ' ', "a blank is missing before the state");
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    if (*at == in->len)
+        return fail_cut(in);
+    out->state = in->text[*at];
+    if ((out->state | 0x20) < 'a' || (out->state | 0x20) > 'z')
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "the state is no letter");
+    ++*at;
+    return CPUBIND_TEXT_OK;
+}
+
+/*   stat   = number " (" name ") " letter 1*( " " integer ) LF */
+cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
+                                       cpubind_text_fault *fault)
+{
+    enum { PPID = 4, N_THREADS = 20, START = 22 };
+    const scan_text in = {text, len, fault};
+    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0};
+    uint64_t ppid = 0, n_threads = 0;
+    int32_t at = 0, field = PPID;
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || !out)
+        return scan_fail_arg(fault);
+    status = read_stat_head(&in, &at, &stat);
+    for (; status == CPUBIND_TEXT_OK && (field <= START || at == len || text[at] != '\n');
+         field++) {
+        if (field == PPID)
+            status = read_field(&in, &at, INT32_MAX, &ppid);
+        else if (field == N_THREADS)
+            status = read_field(&in, &at, INT32_MAX, &n_threads);
+        else
+            status = read_field(&in, &at, UINT64_MAX, field == START ? &stat.start : NULL);
+    }
+    if (status == CPUBIND_TEXT_OK && at + 1 < len)
+        status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at + 1, "a second line follows");
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    stat.ppid = (int32_t)ppid;
+    stat.n_threads = (int32_t)n_threads;
+    *out = stat;
+    return CPUBIND_TEXT_OK;
+}
+
 /* A comm may hold line feeds of its own: one at the end is the file's. */
 int cpubind_comm_is(const char *comm, int32_t len, const char *name)
 {

@@ -10,6 +10,11 @@
  *   ids    = id *( "," id )          ASCEND_RT_VISIBLE_DEVICES: decimal digits only; reading
  *                                    stops at the first token that is not all digits or is not
  *                                    below the number of devices, as the Ascend runtime does
+ *   stat   = number " (" name ") " letter 1*( " " integer ) LF
+ *   name   = *BYTE                   blanks, parentheses and line feeds among them: it starts
+ *                                    behind the first "(" and ends before the last ")"
+ *   integer = [ "-" ] ( "0" / "1".."9" *DIGIT )     the 19th behind the letter is the last one
+ *                                    that is needed; those behind it may become more
  */
 #ifndef CPUBIND_PROCFS_H
 #define CPUBIND_PROCFS_H
@@ -52,6 +57,24 @@ cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
                                           int32_t *out, int32_t cap, int32_t *out_n,
                                           int32_t *out_used, cpubind_text_fault *fault);
+
+/* What is kept of /proc/<pid>/stat; the numbers are those of proc(5). */
+typedef struct cpubind_stat {
+    int32_t pid;        /* 1: of the process or the thread */
+    cpubind_slice name; /* 2: of the text, without the parentheses; may be empty */
+    char state;         /* 3: a letter, 'R' or 'S' or 'T' ... */
+    int32_t ppid;       /* 4: 0 when the parent is in another namespace */
+    int32_t n_threads;  /* 20: 0 when the process has just ended */
+    uint64_t start;     /* 22: clock ticks from the start of the host */
+} cpubind_stat;
+
+/* The line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat.
+ *   out     *out
+ *   errors  ERR_ARG, ERR_SYNTAX; ERR_RANGE for a number that its field cannot hold; ERR_CUT
+ *           when the text ends before the line feed behind field 22
+ *   cost    O(len) */
+cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
+                                       cpubind_text_fault *fault);
 
 /* Whether a thread whose /proc/<pid>/task/<tid>/comm reads `comm` has this name. The kernel
  * keeps 15 bytes of a name: a longer one equals its first 15. Of its own threads, kernels from

@@ -124,6 +124,8 @@ cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_running(&r);
     if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_wanted(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_visible(&r);
     return code;
 }

@@ -5,7 +5,8 @@
  * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no
  * board when something else tells the CPUs near an NPU. When the NPUs are named, npu-smi info
  * tells their PCI addresses alone; what it cannot tell is a problem only if nothing else has
- * the CPUs near an NPU.
+ * the CPUs near an NPU. A request may want the addresses as well: then boards are asked for
+ * those that npu-smi info lacks, but of a 950, which has no interrupts to bind.
  */
 #ifndef CPUBIND_SNAPSHOT_H
 #define CPUBIND_SNAPSHOT_H
@@ -13,6 +14,10 @@
 #include "../source.h"
 #include "arena.h"
 #include "npusmi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* == What can go wrong ====================================================== */
 
@@ -24,6 +29,7 @@
     X(NO_RUNNING_NPU, "no_running_npu", 1)                                                     \
     X(UNKNOWN_NPU, "unknown_npu", 1)                                                           \
     X(OVERLAP, "overlap", 1)                                                                   \
+    X(NOT_ARM, "not_arm", 1)                                                                   \
     X(SKIPPED, "skipped", 1)                                                                   \
     X(UNREADABLE, "unreadable", 3)                                                             \
     X(NO_NPU_SMI, "no_npu_smi", 3)                                                             \
@@ -107,7 +113,8 @@ typedef struct cpubind_request {
     int32_t n_allowed;
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
     int32_t n_exclude;
-    int32_t wants_pci; /* 1: the PCI addresses of running NPUs are needed, for interrupts */
+    int32_t wants_pci; /* 1: the PCI addresses of running NPUs are needed, for interrupts; one
+                          that is not found is no problem */
 } cpubind_request;
 
 /* == What is known ========================================================== */
@@ -135,7 +142,8 @@ typedef struct cpubind_npu {
 } cpubind_npu;
 
 typedef struct cpubind_facts {
-    int32_t *cpu, *node, n_cpu; /* allowed CPUs, ascending, and the node id of each */
+    int32_t *cpu, *node, n_cpu; /* allowed CPUs without the excluded ones, ascending, and the
+                                   node id of each */
     int32_t *node_id, n_node;   /* nodes that have CPUs, ascending */
     int32_t *node_of;           /* node id of every CPU id, allowed or not, -1: on no node;
                                    CPUBIND_MAX_CPUS elements */
@@ -175,5 +183,9 @@ const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
 const char *cpubind_type_word(cpubind_device_type type);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CPUBIND_SNAPSHOT_H */

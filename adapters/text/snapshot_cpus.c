@@ -24,12 +24,53 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
     return cpubind_status_parse(text, len, out, cap, out_n, fault);
 }
 
+/* Whether a list of the request holds what its comment promises. */
+static int is_cpu_list(const int32_t *cpu, int32_t n)
+{
+    int32_t last = -1;
+    for (int32_t i = 0; i < n; i++) {
+        if (cpu[i] <= last || cpu[i] >= CPUBIND_MAX_CPUS)
+            return 0;
+        last = cpu[i];
+    }
+    return 1;
+}
+
+static cpubind_problem_code check_request(reader *r)
+{
+    const cpubind_request *q = r->request;
+    if (q->allowed && !is_cpu_list(q->allowed, q->n_allowed))
+        return fail(r, CPUBIND_PROBLEM_UNREADABLE, "the allowed CPUs asked for do not ascend");
+    if (q->exclude && !is_cpu_list(q->exclude, q->n_exclude))
+        return fail(r, CPUBIND_PROBLEM_UNREADABLE, "the excluded CPUs do not ascend");
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The CPUs that the caller says are allowed; a copy, for those that are not online go. */
+static cpubind_problem_code copy_allowed(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_request *q = r->request;
+    f->cpu = cpubind_arena_ints(r->arena, q->n_allowed);
+    if (!f->cpu)
+        return fail_memory(r);
+    if (q->n_allowed > 0)
+        memcpy(f->cpu, q->allowed, (size_t)q->n_allowed * sizeof *f->cpu);
+    f->n_cpu = q->n_allowed;
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* The allowed CPUs of the process; without a status all CPUs that there are, n_cpu being -1
  * until they are known. */
 static cpubind_problem_code read_allowed(reader *r)
 {
     cpubind_input status;
-    cpubind_problem_code code = ask(r, INPUT_STATUS, &status);
+    cpubind_problem_code code = check_request(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (r->request->allowed)
+        return copy_allowed(r);
+    code = ask(r, INPUT_STATUS, &status);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (is_there(status))
@@ -246,16 +287,30 @@ static cpubind_problem_code allow_all(reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The node of each allowed CPU; a CPU that is on none is offline and goes. */
-static cpubind_problem_code place_cpus(reader *r)
+/* Whether an ascending list holds a CPU; *at moves up to it, for the next one is not smaller. */
+static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
+{
+    while (*at < n && list[*at] < cpu)
+        ++*at;
+    return *at < n && list[*at] == cpu;
+}
+
+/* The node of each allowed CPU. One that is excluded goes, and one that is on no node: it is
+ * offline. *n_excluded: how many of the first kind are online. */
+static cpubind_problem_code place_cpus(reader *r, int32_t *n_excluded)
 {
     cpubind_facts *f = r->facts;
-    int32_t n = 0;
+    const int32_t n_exclude = r->request->exclude ? r->request->n_exclude : 0;
+    int32_t n = 0, at = 0;
     f->node = cpubind_arena_ints(r->arena, f->n_cpu);
     if (!f->node)
         return fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t node = f->node_of[f->cpu[i]];
+        if (is_in_list(r->request->exclude, n_exclude, f->cpu[i], &at)) {
+            *n_excluded += node >= 0;
+            continue;
+        }
         if (node < 0) {
             warn(r, CPUBIND_WARNING_OFFLINE);
             continue;
@@ -267,9 +322,21 @@ static cpubind_problem_code place_cpus(reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* No CPU is left to plan with. */
+static cpubind_problem_code fail_without_cpus(reader *r, int32_t n_excluded)
+{
+    if (n_excluded > 0)
+        return fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                    "every allowed CPU that is online is excluded");
+    if (!r->request->allowed)
+        r->problem->input = INPUT_STATUS;
+    return fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
+}
+
 cpubind_problem_code cpubind_priv_read_cpus(reader *r)
 {
     cpubind_problem_code code;
+    int32_t n_excluded = 0;
     r->facts->node_of = cpubind_arena_ints(r->arena, CPUBIND_MAX_CPUS);
     if (!r->facts->node_of)
         return fail_memory(r);
@@ -287,11 +354,9 @@ cpubind_problem_code cpubind_priv_read_cpus(reader *r)
         cpubind_sort_unique(r->facts->node_id, &r->facts->n_node) != CPUBIND_OK)
         code = fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
     if (code == CPUBIND_PROBLEM_NONE)
-        code = place_cpus(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu == 0) {
-        r->problem->input = INPUT_STATUS;
-        code = fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
-    }
+        code = place_cpus(r, &n_excluded);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu == 0)
+        code = fail_without_cpus(r, n_excluded);
     return code;
 }
 

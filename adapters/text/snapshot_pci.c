@@ -6,8 +6,6 @@
 #include "input.h"
 #include "snapshot_reader.h"
 
-#define INPUT_PCI "sys/bus/pci/devices"
-
 /* == The census ============================================================= */
 
 static cpubind_device_type type_of_pci(int32_t device)
@@ -67,32 +65,6 @@ cpubind_problem_code cpubind_priv_read_census(reader *r)
 
 /* == Addresses ============================================================== */
 
-/* Longest name of a function: 8 digits for the domain, then ":c1:00.0". */
-enum { ADDRESS_MAX = 8 + 8 };
-
-/* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
-static char *write_hex(char *out, int32_t value, int32_t digits)
-{
-    while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
-        digits++;
-    while (digits-- > 0)
-        *out++ = "0123456789abcdef"[(uint32_t)value >> (4 * digits) & 15u];
-    return out;
-}
-
-/* "0000:c1:00.0", as /sys names a function, without a NUL; returns its length. */
-static int32_t write_address(char *out, const cpubind_pci_address *pci)
-{
-    char *end = write_hex(out, pci->domain, 4);
-    *end++ = ':';
-    end = write_hex(end, pci->bus, 2);
-    *end++ = ':';
-    end = write_hex(end, pci->device, 2);
-    *end++ = '.';
-    end = write_hex(end, pci->function, 1);
-    return (int32_t)(end - out);
-}
-
 /* Whether a row of the device table is this NPU's. Without info -m the phy id may be all that
  * is known of it. */
 static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *npu)
@@ -102,14 +74,17 @@ static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *
     return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
 }
 
-/* The addresses that npu-smi info prints. */
+/* The addresses that npu-smi info prints, of the NPUs that have none yet. */
 static void take_addresses(reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t d = 0; d < f->n_npu; d++)
+    for (int32_t d = 0; d < f->n_npu; d++) {
+        if (f->npu[d].pci.domain >= 0)
+            continue;
         for (int32_t i = 0; i < r->info.n_device; i++)
             if (is_device_of(&r->info.device[i], &f->npu[d]))
                 f->npu[d].pci = r->info.device[i].pci;
+    }
 }
 
 static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
@@ -179,6 +154,12 @@ static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuc
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Whether a board can be asked for, and may tell what nothing else did. */
+static int needs_board(const cpubind_npu *npu)
+{
+    return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
+}
+
 /* Boards are asked for one by one, and each costs a run of npu-smi: only where nothing else
  * tells the CPUs near an NPU. */
 static cpubind_problem_code read_boards(reader *r)
@@ -187,7 +168,7 @@ static cpubind_problem_code read_boards(reader *r)
     int is_stuck = 0;
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_npu; i++) {
         cpubind_npu *npu = &r->facts->npu[i];
-        if (npu->affinity_count == 0 && npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0)
+        if (npu->affinity_count == 0 && needs_board(npu))
             code = read_board(r, npu, &is_stuck);
     }
     return code;
@@ -223,6 +204,40 @@ static cpubind_problem_code read_addresses(reader *r)
     default:
         return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     }
+}
+
+/* The boards of the running NPUs without an address. A damaged one tells nothing, and that is
+ * no problem. */
+static cpubind_problem_code read_wanted_boards(reader *r)
+{
+    int is_stuck = 0;
+    for (int32_t i = 0; i < r->facts->n_npu; i++) {
+        cpubind_npu *npu = &r->facts->npu[i];
+        if (!npu->is_running || !needs_board(npu))
+            continue;
+        if (read_board(r, npu, &is_stuck) == CPUBIND_PROBLEM_NO_MEMORY)
+            return CPUBIND_PROBLEM_NO_MEMORY;
+        cpubind_problem_clear(r->problem);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The addresses of the running NPUs, for those who bind interrupts: a 950 has none, and its
+ * boards are not asked for. npu-smi info that hangs or refuses would do so again. */
+cpubind_problem_code cpubind_priv_read_wanted(reader *r)
+{
+    cpubind_problem_code code;
+    if (!r->request->wants_pci || r->facts->n_npu == 0)
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_priv_read_info(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (r->info_status == CPUBIND_TEXT_OK)
+        take_addresses(r);
+    if (r->facts->type == CPUBIND_TYPE_950 || r->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
+        r->info_status == CPUBIND_TEXT_ERR_REFUSED)
+        return CPUBIND_PROBLEM_NONE;
+    return read_wanted_boards(r);
 }
 
 /* == Near CPUs ============================================================== */
@@ -302,10 +317,8 @@ static cpubind_problem_code list_near(reader *r, const char *path, near_cpus *ne
 static cpubind_problem_code read_function(reader *r, const cpubind_pci_address *pci,
                                           near_cpus *near)
 {
-    char text[ADDRESS_MAX];
-    const cpubind_slice address = {0, write_address(text, pci)};
-    const char *node = name_in(r, INPUT_PCI, text, address, "numa_node");
-    const char *list = name_in(r, INPUT_PCI, text, address, "local_cpulist");
+    const char *node = name_of_function(r, pci, "numa_node");
+    const char *list = name_of_function(r, pci, "local_cpulist");
     cpubind_text_fault fault;
     cpubind_input answer;
     near->node = NODE_UNKNOWN;

@@ -1,4 +1,4 @@
-/* snapshot_reader.h - private to snapshot*.c: one reading, and how its inputs are asked for
+/* snapshot_reader.h - private to snapshot*.c and goal.c: one reading, how inputs are asked for
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc.
@@ -15,6 +15,7 @@
 #include "snapshot.h"
 
 #define INPUT_INFO "cmd/npu-smi-info.txt"
+#define INPUT_PCI  "sys/bus/pci/devices"
 
 /* One reading: what every step needs. */
 typedef struct reader {
@@ -50,6 +51,7 @@ cpubind_problem_code cpubind_priv_read_visible(reader *r);
 /* snapshot_pci.c */
 cpubind_problem_code cpubind_priv_read_census(reader *r);
 cpubind_problem_code cpubind_priv_read_near(reader *r);
+cpubind_problem_code cpubind_priv_read_wanted(reader *r); /* addresses, for interrupts */
 
 /* == Problems =============================================================== */
 
@@ -147,6 +149,41 @@ static inline const char *name_in(reader *r, const char *folder, const char *tex
     out[before + 1 + middle] = '/';
     memcpy(out + before + middle + 2, leaf, after + 1);
     return out;
+}
+
+/* Longest name of a PCI function: 8 digits for the domain, then ":c1:00.0". */
+enum { ADDRESS_MAX = 8 + 8 };
+
+/* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
+static inline char *write_hex(char *out, int32_t value, int32_t digits)
+{
+    while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
+        digits++;
+    while (digits-- > 0)
+        *out++ = "0123456789abcdef"[(uint32_t)value >> (4 * digits) & 15u];
+    return out;
+}
+
+/* "0000:c1:00.0", as /sys names a function, without a NUL; returns its length. */
+static inline int32_t write_address(char *out, const cpubind_pci_address *pci)
+{
+    char *end = write_hex(out, pci->domain, 4);
+    *end++ = ':';
+    end = write_hex(end, pci->bus, 2);
+    *end++ = ':';
+    end = write_hex(end, pci->device, 2);
+    *end++ = '.';
+    end = write_hex(end, pci->function, 1);
+    return (int32_t)(end - out);
+}
+
+/* The input `leaf` of a PCI function, in the arena; NULL when that is full. */
+static inline const char *name_of_function(reader *r, const cpubind_pci_address *pci,
+                                           const char *leaf)
+{
+    char text[ADDRESS_MAX];
+    const cpubind_slice address = {0, write_address(text, pci)};
+    return name_in(r, INPUT_PCI, text, address, leaf);
 }
 
 /* How CPUs are written: "0-3" or "0000000f". */

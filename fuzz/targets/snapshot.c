@@ -7,17 +7,19 @@
  * command exits with that. What stands before the first entry is the request, in lines of a
  * key and a value:
  *   type WORD   strategy auto|0|1|2   overlap 0|1|2   rank N   npus LIST   visible TEXT
- *   arena KIB
+ *   allowed LIST   exclude LIST   pci 0|1   arena KIB
+ * Of a plan the goal of its first rank is made as well: proc/interrupts, msi_irqs.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/text/ascend.h"
 #include "../../adapters/text/cpulist.h"
+#include "../../adapters/text/goal.h"
 #include "../../adapters/text/input.h"
 #include "../../adapters/text/procfs.h"
 #include "../../adapters/text/shape.h"
 
-enum { MAX_ENTRIES = 256, MAX_LISTINGS = 16, MAX_NPUS = 64, ARENA_KIB = 1024 };
+enum { MAX_ENTRIES = 256, MAX_LISTINGS = 16, MAX_NPUS = 64, MAX_LIST = 512, ARENA_KIB = 1024 };
 
 typedef struct entry {
     char *name; /* ended by NUL */
@@ -213,6 +215,7 @@ static cpubind_input list_entries(void *ctx, const char *name)
 typedef struct asked {
     cpubind_request request;
     int32_t npu[MAX_NPUS];
+    int32_t allowed[MAX_LIST], exclude[MAX_LIST];
     size_t arena; /* bytes */
 } asked;
 
@@ -227,6 +230,16 @@ static int32_t small_number(const char *value, const char *end, int32_t below)
 static int is_word(const char *at, const char *end, const char *word)
 {
     return (size_t)(end - at) == strlen(word) && memcmp(at, word, strlen(word)) == 0;
+}
+
+/* A list that the request points to, unless it is none. */
+static void take_list(const char *value, const char *end, int32_t *list, const int32_t **out,
+                      int32_t *n)
+{
+    const int is_list = cpubind_cpulist_parse(value, (int32_t)(end - value), CPUBIND_MAX_CPUS,
+                                              list, MAX_LIST, n, NULL) == CPUBIND_TEXT_OK;
+    *out = is_list ? list : NULL;
+    *n = is_list ? *n : 0;
 }
 
 /* One line of the request. */
@@ -248,6 +261,12 @@ static void take_key(asked *a, const char *at, const char *end)
         q->overlap = (cpubind_overlap)small_number(value, end, 3);
     } else if (is_word(at, blank, "rank")) {
         q->rank = small_number(value, end, 1 << 20);
+    } else if (is_word(at, blank, "allowed")) {
+        take_list(value, end, a->allowed, &q->allowed, &q->n_allowed);
+    } else if (is_word(at, blank, "exclude")) {
+        take_list(value, end, a->exclude, &q->exclude, &q->n_exclude);
+    } else if (is_word(at, blank, "pci")) {
+        q->wants_pci = small_number(value, end, 2);
     } else if (is_word(at, blank, "arena")) {
         a->arena = (size_t)small_number(value, end, 4 * ARENA_KIB) * 1024;
     } else if (is_word(at, blank, "visible")) {
@@ -330,19 +349,32 @@ static void check_problem_same(const cpubind_problem *a, const cpubind_problem *
         CHECK(strcmp(a->input, b->input) == 0);
 }
 
-/* Whether the status, when there is one, allows these CPUs. */
-static void check_allowed(memory_host *h, const int32_t *cpu, int32_t n)
+/* How many numbers two lists have in common. */
+static int32_t count_both(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
+{
+    int32_t both = 0;
+    (void)!cpubind_intersect(a, n_a, b, n_b, NULL, 0, &both);
+    return both;
+}
+
+/* Whether the request, or the status when there is one, allows these CPUs. */
+static void check_allowed(memory_host *h, const cpubind_request *q, const int32_t *cpu,
+                          int32_t n)
 {
     const cpubind_input status = read_entry(h, "proc/self/status");
-    int32_t n_allowed = 0, both = 0;
+    int32_t n_allowed = 0;
     int32_t *allowed;
+    CHECK(!q->exclude || count_both(q->exclude, q->n_exclude, cpu, n) == 0);
+    if (q->allowed) {
+        CHECK(count_both(q->allowed, q->n_allowed, cpu, n) == n);
+        return;
+    }
     if (status.state != CPUBIND_INPUT_PRESENT)
         return;
     allowed = (int32_t *)fuzz_filled(CPUBIND_MAX_CPUS * sizeof *allowed, FUZZ_FILL);
     CHECK(cpubind_status_parse(status.data, status.len, allowed, CPUBIND_MAX_CPUS, &n_allowed,
                                NULL) == CPUBIND_TEXT_OK);
-    (void)!cpubind_intersect(allowed, n_allowed, cpu, n, NULL, 0, &both);
-    CHECK(both == n);
+    CHECK(count_both(allowed, n_allowed, cpu, n) == n);
     free(allowed);
 }
 
@@ -356,19 +388,46 @@ static void check_pools(memory_host *h, const asked *a, const outcome *out)
         const int32_t *pool = plan->core.cpu + plan->core.row[i];
         const int32_t n = plan->core.row[i + 1] - plan->core.row[i];
         cpubind_roles roles;
-        int32_t both = -1;
         CHECK(n > 0 && cpubind_split_roles(n, &plan->roles, &roles) == CPUBIND_OK);
         fuzz_check_list(pool, n, CPUBIND_MAX_CPUS);
-        (void)!cpubind_intersect(pool, n, out->facts.cpu, out->facts.n_cpu, NULL, 0, &both);
-        CHECK(both == n);
-        check_allowed(h, pool, n);
+        CHECK(count_both(pool, n, out->facts.cpu, out->facts.n_cpu) == n);
     }
+    check_allowed(h, &a->request, out->facts.cpu, out->facts.n_cpu);
+    CHECK(count_both(plan->spare, plan->n_spare, out->facts.cpu, out->facts.n_cpu) ==
+          plan->n_spare);
     if (a->request.overlap != CPUBIND_OVERLAP_KEEP)
         CHECK(cpubind_check_disjoint(&lists, NULL) == CPUBIND_OK);
     fuzz_check_list(plan->spare, plan->n_spare, CPUBIND_MAX_CPUS);
     CHECK(plan->warnings >> CPUBIND_WARNING_COUNT == 0);
     for (int w = 0; w < CPUBIND_WARNING_COUNT; w++)
         CHECK(strcmp(cpubind_warning_word((cpubind_warning)w), "?") != 0);
+}
+
+/* The goal of the rank's NPU lies inside its pool; interrupts ascend. */
+static void check_goal(memory_host *h, const outcome *out)
+{
+    const cpubind_source source = {h, read_entry, list_entries};
+    const int32_t row = out->plan.rank_row;
+    const int32_t *pool = out->plan.core.cpu + out->plan.core.row[row];
+    const int32_t n = out->plan.core.row[row + 1] - out->plan.core.row[row];
+    const size_t size = (size_t)ARENA_KIB << 10;
+    cpubind_arena arena = {(char *)fuzz_filled(size, FUZZ_FILL), size, 0};
+    cpubind_goal goal;
+    cpubind_problem problem;
+    const cpubind_problem_code code = cpubind_goal_make(&source, &out->facts, &out->plan, row,
+                                                        NULL, 0, &arena, &goal, &problem);
+    CHECK(code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_UNREADABLE);
+    CHECK(code == problem.code && goal.npu == out->facts.npu[out->plan.want[row]].logic);
+    CHECK(goal.main.n > 0 && count_both(goal.main.cpu, goal.main.n, pool, n) == goal.main.n);
+    for (int32_t i = 0; i < goal.n_rule; i++)
+        CHECK(goal.rule[i].cpus.n == 1 && count_both(goal.rule[i].cpus.cpu, 1, pool, n) == 1);
+    for (int32_t i = 0; i < goal.n_irq; i++) {
+        CHECK(i == 0 || goal.irq[i - 1].irq < goal.irq[i].irq);
+        CHECK(goal.irq[i].cpu == pool[goal.irq[i].kind == CPUBIND_IRQ_CQ]);
+    }
+    CHECK((goal.n_irq > 0) == (goal.no_irq == CPUBIND_IRQ_FOUND) ||
+          code == CPUBIND_PROBLEM_UNREADABLE);
+    free(arena.base);
 }
 
 static void check_plans_same(const outcome *a, const outcome *b)
@@ -414,7 +473,7 @@ static int is_count(int32_t count, int32_t known)
 
 /* The shape of a host is the same whatever the memory holds, agrees with the facts of a plan,
  * and in a smaller arena is the same or unknown. */
-static void check_shape(memory_host *h, const outcome *out, size_t size)
+static void check_shape(memory_host *h, const asked *a, const outcome *out, size_t size)
 {
     const cpubind_source source = {h, read_entry, list_entries};
     const cpubind_facts *f = &out->facts;
@@ -436,7 +495,7 @@ static void check_shape(memory_host *h, const outcome *out, size_t size)
     CHECK(shape[0].cpus != 0 && shape[0].nodes != 0);
     if (out->code != CPUBIND_PROBLEM_NONE)
         return;
-    CHECK(shape[0].cpus >= f->n_cpu || shape[0].cpus == -1);
+    CHECK(shape[0].cpus >= f->n_cpu || shape[0].cpus == -1 || a->request.allowed);
     if (!(f->warnings & 1u << CPUBIND_WARNING_NO_NODES))
         CHECK(shape[0].nodes == f->n_node && shape[0].cpus >= f->n_cpu);
     if (!(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
@@ -464,12 +523,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (first.code == CPUBIND_PROBLEM_NONE) {
         check_pools(&h, &a, &first);
         check_plans_same(&first, &again);
+        check_goal(&h, &first);
     } else {
         check_problem(&first);
         check_problem_same(&first.problem, &again.problem);
     }
     check_arena(&h, &a, &first, size);
-    check_shape(&h, &first, size);
+    check_shape(&h, &a, &first, size);
     free(first.arena.base);
     free(again.arena.base);
     free_host(&h);

@@ -24,10 +24,16 @@ use_readers() { # compiler, standard
         "$out/readers"
 }
 
+# One that asks what is beside the readers: the goal of a process.
+use_goal() { # compiler, standard
+    "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" tests/packaging/goal.c \
+        -L "$stage/usr/lib" -lcpubind_text -o "$out/goal" && "$out/goal"
+}
+
 # The same with the files that cpubind_text.h names, and nothing of the project beside them.
 compile_readers() {
     (cd adapters/text && cc -std=c11 -I "$stage_include" ../../tests/packaging/readers.c \
-        cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c procfs.c text.c -o "$readers") &&
+        cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c numa_maps.c procfs.c text.c -o "$readers") &&
         "$readers"
 }
 
@@ -62,6 +68,8 @@ readers=$(cd "$out" && pwd)/readers
 check "the files that cpubind_text.h names are all that it needs" compile_readers
 check "the installed readers link into a C program" use_readers cc -std=c11
 check "the installed readers link into a C++ program" use_readers c++ -std=c++11 -x c++
+check "the installed goal links into a C program" use_goal cc -std=c11
+check "the installed goal links into a C++ program" use_goal c++ -std=c++11 -x c++
 check "the installed adapter opens the corpus in a C program" use_corpus
 check "the CI of another project replays with the installed command alone" run_foreign_ci
 check "the installed command finds its fixtures" \

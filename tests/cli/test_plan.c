@@ -164,6 +164,11 @@ static void wrong_words_exit_with_2(void **state)
     expect_refusal(RUN("plan", "--npus", "3-1"), 2, "character 3");
     expect_refusal(RUN("plan", "--npus", "0,"), 2, "character 3");
     expect_refusal(RUN("plan", "--npus", "4294967297"), 2, "character 1");
+    expect_refusal(RUN("plan", "--allowed", ""), 2, "--allowed names no CPU");
+    expect_refusal(RUN("plan", "--allowed", "0,65536"), 2, "character 3");
+    expect_refusal(RUN("plan", "--exclude", ""), 2, "--exclude names no CPU");
+    expect_refusal(RUN("plan", "--exclude", "3,2"), 2, "--exclude \"3,2\", character 3");
+    expect_refusal(RUN("fixture", "replay", "--exclude", "3"), 2, "no such option");
     expect_refusal(RUN("plan", "--redact"), 2, "no such option: \"--redact\"");
     expect_refusal(RUN("fixture", "replays"), 2, "fixture replays");
     expect_refusal(RUN("fixture"), 2, "Usage: cpubind fixture COMMAND");
@@ -492,6 +497,89 @@ static void a_rank_drives_its_visible_device(void **state)
     expect_refusal(RUN("plan", "--root", A2, "--visible", "9"), 1, "\"9\"");
 }
 
+/* == CPUs that are asked for ================================================ */
+
+static json_t *json_of(command_result r)
+{
+    json_t *value = json_loads(r.out, 0, NULL);
+    if (!value)
+        fail_msg("status %d, stderr \"%s\"", r.status, r.err);
+    command_free(&r);
+    return value;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
+static void excluded_cpus_are_in_no_pool_and_are_said(void **state)
+{
+    json_t *plan = json_of(
+        RUN("plan", "--root", A2, "--exclude", "0-143,150,191", "--npus", "0,2", "--json"));
+    const json_t *npus = json_object_get(plan, "npus");
+    (void)state;
+    assert_string_equal(text_at(plan, "allowed"), "144-149,151-190");
+    assert_string_equal(text_at(plan, "excluded"), "0-143,150,191");
+    assert_string_equal(text_at(json_array_get(npus, 0), "pool"), "144-149,151-167");
+    assert_string_equal(text_at(json_array_get(npus, 1), "pool"), "168-190");
+    json_decref(plan);
+    expect_output(RUN("plan", "--root", A2, "--exclude", "150", "--npus", "0"),
+                  "allowed CPUs 0-149,151-191, excluded CPUs 150, rank 0 drives NPU 0\n");
+    plan = json_of(RUN("plan", "--root", A2, "--json"));
+    assert_null(json_object_get(plan, "excluded"));
+    json_decref(plan);
+}
+
+static void allowed_cpus_that_are_asked_for_replace_those_of_the_process(void **state)
+{
+    json_t *plan;
+    (void)state;
+    change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
+    expect_refusal(RUN("plan", "--root", scratch, "--npus", "0"), 1, "none of the CPUs near");
+    plan = json_of(RUN("plan", "--root", scratch, "--npus", "0", "--json", "--allowed",
+                       "144-155,168-179"));
+    assert_string_equal(text_at(plan, "allowed"), "144-155,168-179");
+    assert_null(json_object_get(plan, "excluded"));
+    assert_string_equal(text_at(json_array_get(json_object_get(plan, "npus"), 0), "pool"),
+                        "144-155");
+    json_decref(plan);
+}
+
+static void that_too_much_is_excluded_is_said_with_what_is_left(void **state)
+{
+    (void)state;
+    expect_refusal(RUN("plan", "--root", A2, "--exclude", "0-191"), 1,
+                   "every allowed CPU that is online is excluded (allowed none, excluded CPUs "
+                   "0-191)");
+    expect_refusal(RUN("plan", "--root", A2, "--exclude", "144-191"), 1,
+                   "allowed 0-143, excluded CPUs 144-191");
+    expect_refusal(RUN("plan", "--root", A2, "--exclude", "0-143,148-191", "--npus", "0"), 1,
+                   "it needs 5 CPUs and has 2 (allowed 144-147, excluded CPUs 0-143,148-191); "
+                   "give the process more CPUs (cpuset, taskset), exclude fewer");
+}
+
+/* What a host was captured with is what its expectation is planned with again. */
+static void a_capture_keeps_the_cpus_that_were_asked_for(void **state)
+{
+    char folder[sizeof scratch + 32], file[sizeof folder + 32];
+    json_t *expected;
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/captured", scratch);
+    snprintf(file, sizeof file, "%s/expect/default.json", folder);
+    expect_output(RUN("capture", "--root", A2, "--exclude", "0-3", "--allowed", "0-100", "-o",
+                      folder, "--npus", "5"),
+                  "gives the same");
+    expected = json_load_file(file, 0, NULL);
+    assert_non_null(expected);
+    assert_string_equal(text_at(json_object_get(expected, "plan"), "excluded"), "0-3");
+    assert_string_equal(text_at(json_object_get(expected, "plan"), "allowed"), "4-100");
+    assert_int_equal(json_array_size(json_object_get(expected, "args")), 6);
+    json_decref(expected);
+}
+
 /* == Bad input ============================================================== */
 
 static void a_bad_list_of_allowed_cpus_is_placed(void **state)
@@ -738,6 +826,10 @@ int main(void)
         cmocka_unit_test(a_plan_says_over_which_npus_overlap_was_checked),
         cmocka_unit_test(a_host_in_a_corpus_gets_the_plan_of_its_folder),
         cmocka_unit_test(a_rank_drives_its_visible_device),
+        cmocka_unit_test(excluded_cpus_are_in_no_pool_and_are_said),
+        cmocka_unit_test(allowed_cpus_that_are_asked_for_replace_those_of_the_process),
+        cmocka_unit_test(that_too_much_is_excluded_is_said_with_what_is_left),
+        cmocka_unit_test(a_capture_keeps_the_cpus_that_were_asked_for),
         cmocka_unit_test(a_bad_list_of_allowed_cpus_is_placed),
         cmocka_unit_test(an_empty_list_of_allowed_cpus_is_refused),
         cmocka_unit_test(allowed_cpus_that_no_node_has_are_left_out),

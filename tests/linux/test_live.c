@@ -62,7 +62,7 @@ static int tear_down(void **state)
 
 static void open_host(int32_t limit_ms)
 {
-    scratch_need(cpubind_linux_open_live(limit_ms, NULL, &f.host, NULL) == CPUBIND_LINUX_OK,
+    scratch_need(cpubind_linux_open_live(0, limit_ms, NULL, &f.host, NULL) == CPUBIND_LINUX_OK,
                  "cpubind_linux_open_live");
     f.source = cpubind_linux_source(f.host);
 }
@@ -676,12 +676,12 @@ static void arguments_are_checked(void **state)
     static const int32_t bad[] = {0, -1, INT32_MIN, CPUBIND_LIVE_LIMIT_MAX_MS + 1};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cpubind_linux_fault fault = {0, NULL};
-        assert_int_equal(cpubind_linux_open_live(bad[i], NULL, &f.host, &fault),
+        assert_int_equal(cpubind_linux_open_live(0, bad[i], NULL, &f.host, &fault),
                          CPUBIND_LINUX_ERR_ARG);
         assert_null(f.host);
         assert_int_equal(fault.error, EINVAL);
     }
-    assert_int_equal(cpubind_linux_open_live(1, NULL, NULL, NULL), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_linux_open_live(0, 1, NULL, NULL, NULL), CPUBIND_LINUX_ERR_ARG);
 }
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

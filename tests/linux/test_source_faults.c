@@ -278,7 +278,7 @@ static cpubind_linux_status open_kind(kind k, const cpubind_sys *sys, int32_t li
         }
     }
     if (k == KIND_LIVE)
-        return cpubind_linux_open_live(limit_ms, &f.sys, out, why);
+        return cpubind_linux_open_live(0, limit_ms, &f.sys, out, why);
     return cpubind_linux_open_folder(f.s.dir, &f.sys, out, why);
 }
 

@@ -14,6 +14,7 @@
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/cpumask.h"
 #include "../../adapters/text/lscpu.h"
+#include "../../adapters/text/numa_maps.h"
 #include "../../adapters/text/procfs.h"
 
 enum { N_MUTATION = 2000, MAX_TEXT = 1 << 16, MAX_NUMBERS = CPUBIND_MAX_CPUS, N_CAPTURE = 256 };
@@ -38,10 +39,18 @@ static const char interrupts_text[] =
     "IPI0:        11         12         13       Rescheduling interrupts\n"
     "Err:          0\n";
 
+static const char maps_text[] =
+    "00400000 default file=/opt/a\\040b mapped=2 N0=2 kernelpagesize_kB=4\n"
+    "7f0000000000 prefer (many):0-1 huge anon=3 dirty=3 N0=1 N3=2 kernelpagesize_kB=2048\n"
+    "7ffd2b0f1000 default stack anon=1 dirty=1 N1=1 kernelpagesize_kB=4\n"
+    "7ffd2b1f3000 default\n";
+
+static const char vmstat_text[] = "nr_free_pages 5\npgmigrate_success 1234567890123\n";
+
 static const sample others[] = {
-    SAMPLE(list_text),  SAMPLE(mask_text),   SAMPLE(status_text),
-    SAMPLE(nodes_text), SAMPLE(lscpu_text),  SAMPLE(visible_text),
-    SAMPLE(env_text),   SAMPLE(number_text), SAMPLE(interrupts_text),
+    SAMPLE(list_text),       SAMPLE(mask_text),    SAMPLE(status_text), SAMPLE(nodes_text),
+    SAMPLE(lscpu_text),      SAMPLE(visible_text), SAMPLE(env_text),    SAMPLE(number_text),
+    SAMPLE(interrupts_text), SAMPLE(maps_text),    SAMPLE(vmstat_text),
 };
 
 /* == damage ================================================================= */
@@ -193,6 +202,7 @@ static void read_lists(const damaged *d, int32_t cap)
     arrays x = {
         edge_text(d->text, d->len), d->len, edge_ints(cap), edge_ints(cap), 0, 0, {0, 0}};
     cpubind_slice value;
+    cpubind_stat stat;
 
     x.fault = no_fault;
     check_arrays(
@@ -210,6 +220,8 @@ static void read_lists(const damaged *d, int32_t cap)
                  cap);
     if (cpubind_number_parse(x.text, x.len, &x.n, &x.fault) != CPUBIND_TEXT_OK)
         assert_fault(&x.fault, x.len);
+    if (cpubind_stat_parse(x.text, x.len, &stat, &x.fault) != CPUBIND_TEXT_OK)
+        assert_fault(&x.fault, x.len);
     if (cpubind_lscpu_parse_threads(x.text, x.len, &x.n, &x.fault) != CPUBIND_TEXT_OK)
         assert_fault(&x.fault, x.len);
     if (cpubind_env_find(x.text, x.len, "RANK", &value) == CPUBIND_TEXT_OK)
@@ -217,6 +229,29 @@ static void read_lists(const damaged *d, int32_t cap)
     free(x.a);
     free(x.b);
     free(x.text);
+}
+
+/* == readers of sums ======================================================== */
+
+static void read_sums(const damaged *d)
+{
+    int64_t sums[4] = {1, 2, 3, 4}, value = -1;
+    char *text = edge_text(d->text, d->len);
+    cpubind_text_fault fault = no_fault;
+
+    if (cpubind_numa_maps_add(text, d->len, 4, sums, LENGTH(sums), &fault) != CPUBIND_TEXT_OK) {
+        assert_fault(&fault, d->len);
+        for (int32_t i = 0; i < LENGTH(sums); i++)
+            assert_int_equal(sums[i], i + 1);
+    }
+    if (cpubind_vmstat_find(text, d->len, "pgmigrate_success", &value, &fault) !=
+        CPUBIND_TEXT_OK) {
+        assert_fault(&fault, d->len);
+        assert_int_equal(value, -1);
+    } else {
+        assert_true(value >= 0);
+    }
+    free(text);
 }
 
 /* == readers of tables ====================================================== */
@@ -301,6 +336,7 @@ static void read_all(const damaged *d, int32_t cap)
     read_tables(d);
     read_pairs(d);
     read_rows(d);
+    read_sums(d);
     assert_true(cpu_seconds() - start <= HANG_SECONDS);
 }
 

@@ -358,6 +358,138 @@ static void a_thread_has_its_name_or_the_first_15_bytes_of_it(void **state)
     assert_int_equal(cpubind_comm_is("a", 1, NULL), 0);
 }
 
+/* == /proc/<pid>/stat ======================================================= */
+
+/* Fields 5 to 22, with 20 and 22 named, and what kernels have behind them. */
+#define STAT_5_19 " 900 900 0 -1 4194560 301 5512 2 0 15 8 101 44 -2 19"
+#define STAT_REST " 271642624 6120 18446744073709551615 1 1 0 0 0 0 -1 4096 2 0\n"
+
+static cpubind_text_status parse_stat(const char *text, int32_t len, cpubind_stat *out,
+                                      cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    cpubind_text_status status;
+
+    memset(out, EDGE_FILL, sizeof *out);
+    *fault = no_fault;
+    status = cpubind_stat_parse(edge, len, out, fault);
+    if (status != CPUBIND_TEXT_OK) {
+        assert_untouched(out, sizeof *out);
+        assert_fault(fault, len);
+    } else {
+        assert_null(fault->what);
+    }
+    free(edge);
+    return status;
+}
+
+static void a_stat_gives_name_state_parent_threads_and_start(void **state)
+{
+    static const struct {
+        const char *text, *name;
+        int32_t pid, ppid, n_threads;
+        uint64_t start;
+        char letter;
+    } cases[] = {
+        {"900 (irqbalance) T 1" STAT_5_19 " 2 0 321" STAT_REST, "irqbalance", 900, 1, 2, 321,
+         'T'},
+        {"7 () Z 0" STAT_5_19 " 0 0 0\n", "", 7, 0, 0, 0, 'Z'},
+        {"7 (a b) R 1" STAT_5_19 " 1 0 5\n", "a b", 7, 1, 1, 5, 'R'},
+        {"7 (a) S 2 (b)) R 1" STAT_5_19 " 1 0 5\n", "a) S 2 (b)", 7, 1, 1, 5, 'R'},
+        {"7 ()) R 1" STAT_5_19 " 1 0 5\n", ")", 7, 1, 1, 5, 'R'},
+        {"7 (() R 1" STAT_5_19 " 1 0 5\n", "(", 7, 1, 1, 5, 'R'},
+        {"7 (a\nb\n) t 1" STAT_5_19 " 1 0 5\n", "a\nb\n", 7, 1, 1, 5, 't'},
+        {"2147483647 (\xff) S 2147483647" STAT_5_19
+         " 2147483647 0 18446744073709551615" STAT_REST,
+         "\xff", INT32_MAX, INT32_MAX, INT32_MAX, UINT64_MAX, 'S'},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const char *text = cases[i].text;
+        cpubind_stat out;
+        cpubind_text_fault fault;
+
+        assert_int_equal(parse_stat(text, (int32_t)strlen(text), &out, &fault),
+                         CPUBIND_TEXT_OK);
+        assert_int_equal(out.pid, cases[i].pid);
+        assert_int_equal(out.name.len, strlen(cases[i].name));
+        assert_memory_equal(text + out.name.at, cases[i].name, strlen(cases[i].name));
+        assert_int_equal(out.state, cases[i].letter);
+        assert_int_equal(out.ppid, cases[i].ppid);
+        assert_int_equal(out.n_threads, cases[i].n_threads);
+        assert_true(out.start == cases[i].start);
+    }
+}
+
+static void every_prefix_of_a_stat_is_cut(void **state)
+{
+    static const char text[] = "7 (a) S 2 (b)) R 1" STAT_5_19 " 1 0 5" STAT_REST;
+    cpubind_stat out;
+    cpubind_text_fault fault;
+
+    (void)state;
+    for (int32_t len = 0; len < (int32_t)strlen(text); len++) {
+        const cpubind_text_status status = parse_stat(text, len, &out, &fault);
+
+        /* Just before ")) R" the name is "a", and behind it " (b" is no number. */
+        if (status != CPUBIND_TEXT_ERR_CUT)
+            assert_true(status == CPUBIND_TEXT_ERR_SYNTAX && len > 10 && len < 14);
+    }
+}
+
+static void other_stats_are_refused_where_they_go_wrong(void **state)
+{
+    static const struct {
+        const char *text;
+        cpubind_text_status status;
+        int32_t offset;
+    } cases[] = {
+        {"(a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"-7 (a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"07 (a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"2147483648 (a) S 1\n", CPUBIND_TEXT_ERR_RANGE, 0},
+        {"7(a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 1},
+        {"7 a S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 2},
+        {"7 (a S 1\n", CPUBIND_TEXT_ERR_CUT, 9},
+        {"7 (a)S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 5},
+        {"7 (a) 3 1\n", CPUBIND_TEXT_ERR_SYNTAX, 6},
+        {"7 (a) @ 1\n", CPUBIND_TEXT_ERR_SYNTAX, 6},
+        {"7 (a) [ 1\n", CPUBIND_TEXT_ERR_SYNTAX, 6},
+        {"7 (a) SS 1\n", CPUBIND_TEXT_ERR_SYNTAX, 7},
+        {"7 (a) S -1\n", CPUBIND_TEXT_ERR_SYNTAX, 8},
+        {"7 (a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 9},
+        {"7 (a) S 1  2\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
+        {"7 (a) S 1 -\n", CPUBIND_TEXT_ERR_SYNTAX, 11},
+        {"7 (a) S 1 x\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
+        {"7 (a) S 2147483648 0\n", CPUBIND_TEXT_ERR_RANGE, 8},
+        {"7 (a) S 1 18446744073709551616\n", CPUBIND_TEXT_ERR_RANGE, 10},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2147483648 0 5\n", CPUBIND_TEXT_ERR_RANGE,
+         40},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 -5\n", CPUBIND_TEXT_ERR_SYNTAX, 44},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 18446744073709551616\n",
+         CPUBIND_TEXT_ERR_RANGE, 44},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0\n", CPUBIND_TEXT_ERR_SYNTAX, 43},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5\n\n", CPUBIND_TEXT_ERR_SYNTAX, 46},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 x\n", CPUBIND_TEXT_ERR_SYNTAX, 46},
+        {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 \n", CPUBIND_TEXT_ERR_SYNTAX, 46},
+    };
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const int32_t len = (int32_t)strlen(cases[i].text);
+        cpubind_stat out;
+        cpubind_text_fault fault;
+
+        if (parse_stat(cases[i].text, len, &out, &fault) != cases[i].status ||
+            fault.offset != cases[i].offset)
+            fail_msg("\"%s\": at %d, not %d", cases[i].text, fault.offset, cases[i].offset);
+    }
+    assert_int_equal(cpubind_stat_parse(NULL, 1, &(cpubind_stat){0}, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_stat_parse("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+}
+
 /* == text.h ================================================================= */
 
 static void a_place_counts_lines_and_bytes_from_one(void **state)
@@ -417,6 +549,9 @@ int main(void)
         cmocka_unit_test(visible_devices_are_read_up_to_the_first_bad_token),
         cmocka_unit_test(visible_devices_must_ascend),
         cmocka_unit_test(a_thread_has_its_name_or_the_first_15_bytes_of_it),
+        cmocka_unit_test(a_stat_gives_name_state_parent_threads_and_start),
+        cmocka_unit_test(every_prefix_of_a_stat_is_cut),
+        cmocka_unit_test(other_stats_are_refused_where_they_go_wrong),
         cmocka_unit_test(a_place_counts_lines_and_bytes_from_one),
         cmocka_unit_test(every_status_has_a_name_and_a_sentence),
         cmocka_unit_test(bad_arguments_are_refused),

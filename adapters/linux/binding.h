@@ -1,0 +1,109 @@
+/* binding.h - what the files of a binding share: bind.c, apply.c, restore.c, verify.c
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to adapters/linux.
+ */
+#ifndef CPUBIND_LINUX_BINDING_H
+#define CPUBIND_LINUX_BINDING_H
+
+#include "bind.h"
+#include "irq.h"
+#include "state.h"
+#include "threads.h"
+
+/* A thread that this binding has looked at: where it was when it was first seen, which is
+ * where undoing a call puts it. (The record has where it was before the first call of all.) */
+typedef cpubind_state_thread cpubind_seen;
+
+/* A thread that is not where it belongs. */
+typedef struct cpubind_stray {
+    int32_t tid, is, should;
+    char name[CPUBIND_COMM_SIZE];
+} cpubind_stray;
+
+struct cpubind_binding {
+    const cpubind_sys *sys;
+    cpubind_bind_options how;
+    cpubind_tree root;
+    int tasks; /* /proc/<pid>/task, or -1: there is no such process */
+    uint64_t start;
+    char boot[64];   /* which boot of the kernel this is; "" where it does not say */
+    int is_recorded; /* there is a file: `state` is what it says, before a goal is laid */
+    int is_dirty;    /* the state has something that the file has not */
+    int is_unsaved;  /* the file could not be written */
+    int has_moved;   /* threads have been moved by this binding */
+    int is_alive;    /* the process lives, and is the one on record if there is one */
+    cpubind_state_file *file;
+    cpubind_state state;  /* what is, or will be, on record; all sets of the binding */
+    cpubind_ids ids;      /* threads of the last listing */
+    cpubind_stray *stray; /* threads that are to be moved */
+    int32_t n_stray, cap_stray;
+    cpubind_seen *seen; /* by ascending tid */
+    int32_t n_seen, cap_seen;
+    int32_t *ours; /* sets that only a binding of ours gives to a thread */
+    int32_t n_ours, cap_ours;
+    cpubind_report report;
+};
+
+/* == Reports (bind.c) ======================================================= */
+
+/* Begins a new report. */
+void cpubind_report_start(cpubind_binding *b);
+
+/* Adds an item; `was` and `should` are sets or NONE. Returns it, or NULL without memory. */
+cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
+                                 cpubind_item_result result, int32_t id, const char *name,
+                                 int32_t was, int32_t should);
+
+/* Begins a new record: nothing is on file. */
+void cpubind_state_start(cpubind_binding *b);
+
+/* == What belongs where (goal.c) ============================================ */
+
+/* Makes `goal` the goal of the state; what was changed stays on record.
+ *   errors  ENOMEM, EINVAL (a list is empty or out of order); else 0 */
+int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal);
+
+/* Notes the places of the goal that is on record as ours. Returns 0 or ENOMEM. */
+int cpubind_remember_ours(cpubind_binding *b);
+
+/* Where a thread of this name belongs. */
+int32_t cpubind_state_place(const cpubind_state *state, const char *name);
+
+/* Whether a set is one that a binding of this process gives. */
+int cpubind_is_ours(const cpubind_binding *b, int32_t set);
+
+/* == Threads (pass.c) ======================================================= */
+
+/* Why a step failed: an errno and the call; error 0: it did not. */
+typedef cpubind_linux_fault cpubind_why;
+
+/* Lists the threads once. Those that are new, with is_all all of them, are looked at; what is
+ * not where it belongs is recorded, then moved, and read back. Adds an item for each.
+ *   out     *n_new: threads that were not seen before */
+cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new);
+
+/* Passes until two find no new thread. */
+cpubind_why cpubind_passes(cpubind_binding *b);
+
+/* Writes the record if it has changed. */
+cpubind_why cpubind_record(cpubind_binding *b);
+
+/* == Putting back (restore.c) =============================================== */
+
+/* Puts the threads of the process where `before` says, and those that it does not know, which
+ * were born meanwhile, where the process was if they are where only we put them. Lists again
+ * until two passes find nothing to do. Adds an item for what was moved and what could not be
+ * (report->n_undone_not counts those). */
+void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n);
+
+/* Puts one interrupt back, if it still is where we put it. */
+void cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq);
+
+/* The same of a thread of another process. */
+void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other);
+
+/* The same of what irqbalance was told. */
+void cpubind_put_irqbalance(cpubind_binding *b);
+
+#endif /* CPUBIND_LINUX_BINDING_H */

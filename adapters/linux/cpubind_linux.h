@@ -1,0 +1,43 @@
+/* cpubind_linux.h - binding from inside a runtime: the host, a plan, and putting it into effect
+ * SPDX-License-Identifier: MIT
+ *
+ * The one header of libcpubind_linux (link it before libcpubind_text, and with -ljansson).
+ * C11, and C++11. Linux only; everything else of this project is pure.
+ *
+ *   1  open this host                         cpubind_linux_open_live       source.h
+ *   2  read it, and plan                      cpubind_snapshot_read         ../text/snapshot.h
+ *                                             cpubind_ascend_make_plan      ../text/ascend.h
+ *   3  what that means for one process        cpubind_goal_make             ../text/goal.h
+ *   4  apply, watch, verify, restore          cpubind_bind_*                bind.h
+ *
+ * EXAMPLE  Binds the calling process to NPU 3; undoes it.
+ *   cpubind_linux_host *host;
+ *   cpubind_binding *b;
+ *   cpubind_bind_options how = {.pid = (int32_t)getpid(), .memory_limit = -1};
+ *   int32_t npu = 3;
+ *   cpubind_request ask = {.is_auto_strategy = 1, .npu = &npu, .n_npu = 1, .visible = "3",
+ *                          .visible_len = 1, .wants_pci = 1};
+ *   cpubind_linux_open_live(0, CPUBIND_LIVE_LIMIT_MS, NULL, &host, NULL);
+ *   cpubind_source source = cpubind_linux_source(host);
+ *   cpubind_arena arena = {malloc(4 << 20), 4 << 20, 0};
+ *   cpubind_snapshot_read(&source, &ask, &arena, &facts, &problem);
+ *   cpubind_ascend_make_plan(&facts, &ask, &arena, &plan, &problem);
+ *   cpubind_goal_make(&source, &facts, &plan, plan.rank_row, NULL, 0, &arena, &goal, &problem);
+ *   cpubind_bind_open(&how, NULL, &b, &fault);
+ *   cpubind_bind_apply(b, &goal, &fault);
+ *   ...
+ *   cpubind_bind_restore(b, &fault);
+ *   cpubind_bind_close(b);
+ *   cpubind_linux_close(host);
+ * Each of them says how it fails; tests/consumers/bind.c is the whole program.
+ */
+#ifndef CPUBIND_LINUX_ALL_H
+#define CPUBIND_LINUX_ALL_H
+
+#include "../text/ascend.h"
+#include "../text/goal.h"
+#include "bind.h"
+#include "linux.h"
+#include "source.h"
+
+#endif /* CPUBIND_LINUX_ALL_H */

@@ -1,0 +1,81 @@
+/* goal.c - a goal in the sets of a binding: what belongs where
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../text/procfs.h"
+#include "binding.h"
+
+static int add_ours(cpubind_binding *b, int32_t set)
+{
+    if (set < 0 || set == b->state.before)
+        return 0;
+    if (b->n_ours == b->cap_ours) {
+        int32_t cap = b->cap_ours ? b->cap_ours * 2 : 16;
+        int32_t *grown = (int32_t *)b->sys->realloc(b->ours, (size_t)cap * sizeof *grown);
+        if (!grown)
+            return ENOMEM;
+        b->ours = grown;
+        b->cap_ours = cap;
+    }
+    b->ours[b->n_ours++] = set;
+    return 0;
+}
+
+/* They stay ours when another goal takes its place. */
+int cpubind_remember_ours(cpubind_binding *b)
+{
+    const cpubind_state *s = &b->state;
+    int error = add_ours(b, s->main);
+    for (int32_t i = 0; !error && i < s->n_rule; i++)
+        error = add_ours(b, s->rule[i].set);
+    return error;
+}
+
+int cpubind_is_ours(const cpubind_binding *b, int32_t set)
+{
+    for (int32_t i = 0; i < b->n_ours; i++)
+        if (b->ours[i] == set)
+            return 1;
+    return 0;
+}
+
+/* The number of a list that must not be empty. */
+static int number(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
+{
+    *set = cpubind_cpusets_of_list(&b->state.sets, b->sys, cpus.cpu, cpus.n);
+    if (*set >= 0)
+        return 0;
+    return *set == CPUBIND_CPUSET_NO_MEMORY ? ENOMEM : EINVAL;
+}
+
+int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
+{
+    cpubind_state *s = &b->state;
+    int error = b->is_recorded ? cpubind_remember_ours(b) : 0;
+    if (error)
+        return error;
+    s->npu = goal->npu;
+    s->memory_node = goal->memory_node;
+    s->n_rule = 0;
+    s->uvb = CPUBIND_CPUSET_NONE;
+    error = number(b, goal->main, &s->main);
+    for (int32_t i = 0; !error && i < goal->n_rule; i++) {
+        int32_t set;
+        error = number(b, goal->rule[i].cpus, &set);
+        if (!error)
+            error = cpubind_state_add_rule(s, b->sys, goal->rule[i].name, set);
+    }
+    if (!error && goal->uvb.n > 0)
+        error = number(b, goal->uvb, &s->uvb);
+    return error ? error : cpubind_remember_ours(b);
+}
+
+int32_t cpubind_state_place(const cpubind_state *state, const char *name)
+{
+    for (int32_t i = 0; i < state->n_rule; i++)
+        if (strcmp(state->rule[i].name, name) == 0)
+            return state->rule[i].set;
+    return state->main;
+}

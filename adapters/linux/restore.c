@@ -1,0 +1,245 @@
+/* restore.c - putting back: what a record says, or what a failed call has done
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "binding.h"
+#include "common.h"
+#include "memory.h"
+#include "proc_stat.h"
+
+/* Passes over a process that keeps bearing threads. */
+#define MAX_PASSES 1000
+
+/* Adds what came of putting something back. Without memory for it only the count is kept. */
+static void add_result(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
+                       const char *name, int32_t was, int32_t should, int error,
+                       const char *what)
+{
+    cpubind_item *item = cpubind_report_add(b, kind, error ? CPUBIND_FAILED : CPUBIND_MOVED, id,
+                                            name, was, should);
+    b->report.n_undone_not += error != 0;
+    if (!item)
+        return;
+    item->pid = pid;
+    item->error = error;
+    item->what = error ? what : NULL;
+}
+
+static void add_kept(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
+                     const char *name, int32_t was, int32_t should)
+{
+    cpubind_item *item = cpubind_report_add(b, kind, CPUBIND_KEPT, id, name, was, should);
+    if (item)
+        item->pid = pid;
+}
+
+/* == Threads ================================================================ */
+
+static const cpubind_state_thread *find(const cpubind_state_thread *list, int32_t n,
+                                        int32_t tid)
+{
+    int32_t low = 0, high = n;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (list[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && list[low].tid == tid ? &list[low] : NULL;
+}
+
+/* Puts one thread back. Returns whether it had to be moved; one that has ended has not. */
+static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_thread *record)
+{
+    const char *what = "sched_getaffinity";
+    char name[CPUBIND_COMM_SIZE] = "";
+    int32_t is, should;
+    int error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
+    should = record ? record->before : cpubind_is_ours(b, is) ? b->state.before : is;
+    if (!error && (is == should || should < 0))
+        return 0;
+    if (!error) {
+        what = "sched_setaffinity";
+        error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]);
+    }
+    if (error == ESRCH)
+        return 0;
+    (void)cpubind_task_name(b->sys, b->tasks, tid, name);
+    add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, tid, name, is, should, error, what);
+    return error == 0;
+}
+
+void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n)
+{
+    const int32_t failed_before = b->report.n_undone_not;
+    int n_quiet = 0;
+    for (int i = 0; i < MAX_PASSES && n_quiet < 2; i++) {
+        int n_moved = 0;
+        int error = cpubind_tasks_list(b->sys, b->tasks, &b->ids);
+        if (error == ESRCH || (!error && b->ids.n == 0))
+            return;
+        if (error) {
+            add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, b->how.pid, "", CPUBIND_CPUSET_NONE,
+                       CPUBIND_CPUSET_NONE, error, "list the threads of");
+            return;
+        }
+        for (int32_t k = 0; k < b->ids.n; k++)
+            n_moved += put_thread(b, b->ids.id[k], find(before, n, b->ids.id[k]));
+        if (b->report.n_undone_not > failed_before)
+            return;
+        n_quiet = n_moved == 0 ? n_quiet + 1 : 0;
+    }
+}
+
+/* == Interrupts, threads of others, irqbalance ============================== */
+
+void cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq)
+{
+    const char *name = irq->kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
+    int32_t now, ours;
+    int error;
+    if (irq->before < 0)
+        return;
+    ours = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
+    error = cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now);
+    if (error == ENOENT || (!error && now == irq->before))
+        return;
+    if (!error && now != ours) {
+        add_kept(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before);
+        return;
+    }
+    if (!error)
+        error = cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
+    add_result(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before, error,
+               "write smp_affinity_list");
+}
+
+void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
+{
+    cpubind_proc_stat stat;
+    int32_t now = CPUBIND_CPUSET_NONE;
+    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
+    if (!error && stat.start != other->start)
+        return;
+    if (!error)
+        error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &now);
+    if (error == ESRCH || error == ENOENT || (!error && now == other->before))
+        return;
+    if (!error && now != other->set) {
+        add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, stat.name, now, other->before);
+        return;
+    }
+    if (!error)
+        error = cpubind_task_move(b->sys, other->tid, &b->state.sets.set[other->before]);
+    if (error == ESRCH)
+        return;
+    add_result(b, CPUBIND_ITEM_UVB, other->pid, other->tid, CPUBIND_UVB_THREAD, now,
+               other->before, error, "sched_setaffinity");
+}
+
+/* Whether another process that lives has the same irqbalance stopped as well. */
+static int is_stopped_for(cpubind_binding *b, int32_t pid)
+{
+    cpubind_state_file *file = NULL;
+    cpubind_state state = {0};
+    cpubind_proc_stat stat;
+    int is_stopped = 0;
+    if (pid == b->how.pid || cpubind_state_open(&b->root, NULL, pid, CPUBIND_STATE_READ, &file,
+                                                NULL) != CPUBIND_LINUX_OK)
+        return 0;
+    if (cpubind_state_load(file, &state, NULL) == CPUBIND_LINUX_OK) {
+        is_stopped = state.how == CPUBIND_IRQBALANCE_STOP &&
+                     state.irqbalance_pid == b->state.irqbalance_pid &&
+                     state.irqbalance_start == b->state.irqbalance_start &&
+                     cpubind_proc_stat_read(&b->root, pid, 0, &stat) == 0 &&
+                     stat.start == state.start;
+        cpubind_state_free(&state);
+    }
+    cpubind_state_close(file);
+    return is_stopped;
+}
+
+static int is_stopped_for_another(cpubind_binding *b)
+{
+    int32_t *pids = NULL;
+    int32_t n = 0;
+    int is_stopped = 0;
+    if (cpubind_state_list(&b->root, &pids, &n, NULL) != CPUBIND_LINUX_OK)
+        return 0;
+    for (int32_t i = 0; !is_stopped && i < n; i++)
+        is_stopped = is_stopped_for(b, pids[i]);
+    free(pids);
+    return is_stopped;
+}
+
+static int unban(cpubind_binding *b, const cpubind_irqbalance *daemon)
+{
+    int error;
+    int32_t *irq = (int32_t *)b->sys->malloc((size_t)b->state.n_irq * sizeof *irq + 1);
+    if (!irq)
+        return ENOMEM;
+    for (int32_t i = 0; i < b->state.n_irq; i++)
+        irq[i] = b->state.irq[i].irq;
+    error = cpubind_irqbalance_unban(&b->root, daemon, irq, b->state.n_irq);
+    free(irq);
+    return error;
+}
+
+void cpubind_put_irqbalance(cpubind_binding *b)
+{
+    const cpubind_irqbalance daemon = {b->state.irqbalance_pid, b->state.irqbalance_start, 0};
+    int error;
+    if (b->state.how == CPUBIND_IRQBALANCE_LEAVE)
+        return;
+    if (b->state.how == CPUBIND_IRQBALANCE_STOP && is_stopped_for_another(b)) {
+        add_kept(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
+                 CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
+        return;
+    }
+    error = b->state.how == CPUBIND_IRQBALANCE_STOP
+                ? cpubind_irqbalance_continue(&b->root, &daemon)
+                : unban(b, &daemon);
+    if (error == ESRCH) /* it has ended, and what it was told with it */
+        return;
+    add_result(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
+               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, error,
+               b->state.how == CPUBIND_IRQBALANCE_STOP ? "continue" : "unban");
+}
+
+/* == A record =============================================================== */
+
+cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault)
+{
+    cpubind_binding *b = binding;
+    cpubind_linux_status status;
+    if (!b || b->how.is_reading)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
+    cpubind_report_start(b);
+    if (!b->is_recorded)
+        return CPUBIND_LINUX_OK;
+    if (cpubind_remember_ours(b))
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    for (int32_t i = b->state.n_other; i-- > 0;)
+        cpubind_put_other(b, &b->state.other[i]);
+    for (int32_t i = b->state.n_irq; i-- > 0;)
+        cpubind_put_irq(b, &b->state.irq[i]);
+    cpubind_put_irqbalance(b);
+    if (b->is_alive)
+        cpubind_put_threads(b, b->state.thread, b->state.n_thread);
+    if (b->how.memory == CPUBIND_MEMORY_PREFER && b->how.pid == (int32_t)getpid())
+        (void)cpubind_memory_prefer_none(&b->root);
+    if (b->report.n_undone_not > 0) {
+        const cpubind_item *last = &b->report.item[b->report.n - 1];
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, last->error, last->what, fault);
+    }
+    status = cpubind_state_remove(b->file, fault);
+    if (status == CPUBIND_LINUX_OK)
+        b->is_recorded = 0;
+    return status;
+}

@@ -1,0 +1,403 @@
+/* test_irq.c - which CPUs serve an interrupt: in a scratch tree, and on this machine
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../../adapters/linux/irq.h"
+#include "../../cpubind.h"
+#include "scratch.h"
+
+static struct {
+    scratch s;
+    cpubind_sys sys;
+    cpubind_tree root;
+    cpubind_cpusets sets;
+    int descriptors;
+} f;
+
+static cpubind_tree tree_on(const char *dir)
+{
+    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    scratch_need(fd >= 0, dir);
+    return (cpubind_tree){&f.sys, fd, CPUBIND_REACH_ANYWHERE};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&f, 0, sizeof f);
+    scratch_make(&f.s);
+    f.sys = cpubind_sys_real;
+    f.descriptors = open_descriptors();
+    f.root = tree_on(f.s.dir);
+    scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3,64\n");
+    scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "2\n");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cpubind_cpusets_free(&f.sets);
+    scratch_remove(&f.s);
+    close(f.root.fd);
+    return open_descriptors() == f.descriptors ? 0 : -1;
+}
+
+static int32_t set_of(const char *list)
+{
+    int32_t set = cpubind_cpusets_of_text(&f.sets, &f.sys, list, (int32_t)strlen(list));
+    assert_true(set >= 0);
+    return set;
+}
+
+static int write_list(int32_t irq, const char *list)
+{
+    int32_t set = set_of(list); /* may move the table */
+    return cpubind_irq_write(&f.root, irq, &f.sets.set[set]);
+}
+
+/* What the file of interrupt 301 holds. */
+static void assert_written(const char *text)
+{
+    char path[SCRATCH_PATH * 2], found[64] = "";
+    scratch_path(&f.s, "proc/irq/301/smp_affinity_list", path);
+    FILE *file = fopen(path, "re");
+    scratch_need(file != NULL, path);
+    size_t n = fread(found, 1, sizeof found - 1, file);
+    found[n] = '\0';
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
+/* == a scratch tree == */
+
+static void a_list_is_read_and_known_by_its_number(void **state)
+{
+    (void)state;
+    int32_t set = -7, again = -7, effective = -7;
+    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
+    assert_string_equal(cpubind_cpusets_text(&f.sets, set), "0-3,64");
+    assert_int_equal(f.sets.set[set].n, 5);
+    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &again), 0);
+    assert_int_equal(again, set);
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &effective), 0);
+    assert_string_equal(cpubind_cpusets_text(&f.sets, effective), "2");
+}
+
+static void what_is_not_there_or_no_list_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"\n", "", "0-3,2\n", "none\n", "0-65536\n", "ff\n"};
+    int32_t set = -7;
+    assert_int_equal(cpubind_irq_read(&f.root, 302, &f.sets, &set), ENOENT);
+    assert_int_equal(cpubind_irq_read(&f.root, -1, &f.sets, &set), ENOENT);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        scratch_file(&f.s, "proc/irq/301/smp_affinity_list", bad[i]);
+        assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), EILSEQ);
+    }
+    assert_int_equal(set, -7);
+    assert_int_equal(f.sets.n, 0);
+}
+
+static void an_interrupt_that_nobody_serves_yet_has_no_effective_set(void **state)
+{
+    (void)state;
+    int32_t set = -7;
+    scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "\n");
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set), 0);
+    assert_int_equal(set, CPUBIND_CPUSET_NONE);
+    set = -7;
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 302, &f.sets, &set), 0);
+    assert_int_equal(set, CPUBIND_CPUSET_NONE);
+    scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "x\n");
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set), EILSEQ);
+}
+
+static void a_list_is_written_with_its_line_feed(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "");
+    assert_int_equal(write_list(301, "1,4-5"), 0);
+    assert_written("1,4-5\n");
+    assert_int_equal(write_list(302, "1"), ENOENT);
+    scratch_folder(&f.s, "proc/irq/303/smp_affinity_list");
+    assert_int_equal(write_list(303, "1"), EISDIR);
+}
+
+/* Every second CPU of a host with 8,192 of them: more than 16 KiB. */
+static void a_long_list_goes_both_ways(void **state)
+{
+    (void)state;
+    static char text[65536], name[] = "proc/irq/301/smp_affinity_list";
+    size_t len = 0;
+    int32_t set = -7;
+    for (int cpu = 0; cpu < 8192; cpu += 2)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%d", cpu ? "," : "", cpu);
+    assert_true(len > 16384);
+    scratch_file(&f.s, name, "");
+    assert_int_equal(write_list(301, text), 0);
+    struct stat st;
+    char path[SCRATCH_PATH * 2];
+    scratch_path(&f.s, name, path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, len + 1);
+    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
+    assert_string_equal(cpubind_cpusets_text(&f.sets, set), text);
+    assert_int_equal(f.sets.n, 1);
+}
+
+/* == faults == */
+
+typedef enum call {
+    CALL_OPENAT,
+    CALL_FSTAT,
+    CALL_READ,
+    CALL_WRITE,
+    CALL_MALLOC,
+    CALL_REALLOC
+} call;
+
+static struct {
+    call which;
+    int error, left, is_met; /* calls before the fault */
+    int n_write, flags;
+    size_t write_max;
+} fault;
+
+static int hit(call which)
+{
+    if (fault.which != which || fault.left-- != 0)
+        return 0;
+    fault.is_met = 1;
+    errno = fault.error;
+    return 1;
+}
+
+static int t_openat(int dir, const char *path, int flags)
+{
+    fault.flags = flags;
+    return hit(CALL_OPENAT) ? -1 : cpubind_sys_real.openat(dir, path, flags);
+}
+
+static int t_fstat(int fd, struct stat *out)
+{
+    return hit(CALL_FSTAT) ? -1 : cpubind_sys_real.fstat(fd, out);
+}
+
+static ssize_t t_read(int fd, void *data, size_t cap)
+{
+    return hit(CALL_READ) ? -1 : cpubind_sys_real.read(fd, data, cap);
+}
+
+static ssize_t t_write(int fd, const void *data, size_t len)
+{
+    fault.n_write++;
+    if (fault.write_max && len > fault.write_max)
+        len = fault.write_max;
+    return hit(CALL_WRITE) ? -1 : cpubind_sys_real.write(fd, data, len);
+}
+
+static void *t_malloc(size_t size_bytes)
+{
+    return hit(CALL_MALLOC) ? NULL : cpubind_sys_real.malloc(size_bytes);
+}
+
+static void *t_realloc(void *old, size_t size_bytes)
+{
+    return hit(CALL_REALLOC) ? NULL : cpubind_sys_real.realloc(old, size_bytes);
+}
+
+static int do_read(void)
+{
+    int32_t set = -7;
+    scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3,64\n");
+    int error = cpubind_irq_read(&f.root, 301, &f.sets, &set);
+    assert_true(error ? set == -7 : set >= 0);
+    return error;
+}
+
+static int do_read_effective(void)
+{
+    int32_t set = -7;
+    int error = cpubind_irq_read_effective(&f.root, 301, &f.sets, &set);
+    assert_true(error ? set == -7 : set >= 0);
+    return error;
+}
+
+static int do_write(void)
+{
+    static unsigned long word = 2;
+    static int32_t cpu = 1;
+    static char text[] = "1";
+    const cpubind_cpuset set = {&word, 1, &cpu, 1, text};
+    fault.n_write = 0;
+    scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3\n");
+    int error = cpubind_irq_write(&f.root, 301, &set);
+    assert_written(error ? "0-3\n" : "1\n3\n");
+    return error;
+}
+
+/* Lets a call fail at each of its uses. The number of uses. */
+static int fail_each(int (*run)(void), call which, int error, int expected)
+{
+    for (int nth = 0;; nth++) {
+        cpubind_cpusets_free(&f.sets);
+        fault.which = which;
+        fault.error = error;
+        fault.left = nth;
+        fault.is_met = 0;
+        int result = run();
+        assert_int_equal(open_descriptors(), f.descriptors + 1);
+        if (!fault.is_met) {
+            assert_int_equal(result, 0);
+            return nth;
+        }
+        assert_int_equal(result, expected);
+    }
+}
+
+static void every_fault_is_told(void **state)
+{
+    (void)state;
+    static const int of_open[] = {EACCES, EPERM, EROFS, EMFILE, ENFILE,
+                                  ENOMEM, ELOOP, EIO,   ENXIO,  EBUSY};
+    static const int of_read[] = {EIO, ENOMEM, EACCES, EPERM, EAGAIN, EINVAL, EISDIR};
+    static const int of_write[] = {EIO,    EINVAL, EOVERFLOW, ENOSPC, EPERM, EACCES,
+                                   EFAULT, EFBIG,  EBUSY,     ENOMEM, EAGAIN};
+    f.sys.openat = t_openat;
+    f.sys.fstat = t_fstat;
+    f.sys.read = t_read;
+    f.sys.write = t_write;
+    f.sys.malloc = t_malloc;
+    f.sys.realloc = t_realloc;
+    for (size_t i = 0; i < sizeof of_open / sizeof of_open[0]; i++) {
+        assert_int_equal(fail_each(do_read, CALL_OPENAT, of_open[i], of_open[i]), 1);
+        assert_int_equal(fail_each(do_read_effective, CALL_OPENAT, of_open[i], of_open[i]), 1);
+        assert_int_equal(fail_each(do_write, CALL_OPENAT, of_open[i], of_open[i]), 1);
+    }
+    for (size_t i = 0; i < sizeof of_read / sizeof of_read[0]; i++) {
+        assert_int_equal(fail_each(do_read, CALL_READ, of_read[i], of_read[i]), 2);
+        assert_int_equal(fail_each(do_read, CALL_FSTAT, of_read[i], of_read[i]), 1);
+        assert_int_equal(fail_each(do_read_effective, CALL_READ, of_read[i], of_read[i]), 2);
+    }
+    for (size_t i = 0; i < sizeof of_write / sizeof of_write[0]; i++)
+        assert_int_equal(fail_each(do_write, CALL_WRITE, of_write[i], of_write[i]), 1);
+    assert_true(fail_each(do_read, CALL_MALLOC, ENOMEM, ENOMEM) > 0);
+    assert_true(fail_each(do_read, CALL_REALLOC, ENOMEM, ENOMEM) > 0);
+    assert_true(fail_each(do_write, CALL_REALLOC, ENOMEM, ENOMEM) > 0);
+}
+
+static void an_interrupted_call_is_made_again_and_a_list_is_one_write(void **state)
+{
+    (void)state;
+    f.sys.openat = t_openat;
+    f.sys.read = t_read;
+    f.sys.write = t_write;
+    assert_int_equal(fail_each(do_read, CALL_OPENAT, EINTR, 0), 1);
+    assert_int_equal(fail_each(do_read, CALL_READ, EINTR, 0), 2);
+    assert_int_equal(fail_each(do_write, CALL_OPENAT, EINTR, 0), 1);
+    assert_int_equal(fail_each(do_write, CALL_WRITE, EINTR, 0), 1);
+    assert_int_equal(do_write(), 0);
+    assert_int_equal(fault.n_write, 1);
+    assert_int_equal(fault.flags & O_ACCMODE, O_WRONLY);
+    assert_int_equal(fault.flags & (O_CREAT | O_TRUNC | O_APPEND), 0);
+}
+
+/* A part of a list is another list: it is told, and not gone on with. */
+static void a_short_write_is_an_error(void **state)
+{
+    (void)state;
+    f.sys.write = t_write;
+    scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "");
+    fault.left = -1;
+    fault.n_write = 0;
+    fault.write_max = 2;
+    assert_int_equal(write_list(301, "1,4-5"), EIO);
+    assert_int_equal(fault.n_write, 1);
+    assert_written("1,");
+    fault.write_max = 0;
+}
+
+/* == this machine == */
+
+/* An interrupt that may be served by more than one CPU and can be moved to `cpu`, or -1. */
+static int32_t find_movable(const cpubind_tree *root, int32_t *before)
+{
+    DIR *folder = opendir("/proc/irq");
+    int32_t found = -1;
+    for (const struct dirent *entry; folder && found < 0 && (entry = readdir(folder));) {
+        int32_t irq = (int32_t)strtol(entry->d_name, NULL, 10);
+        cpubind_tree tree = *root;
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+            cpubind_irq_read(&tree, irq, &f.sets, before) != 0 || f.sets.set[*before].n < 2)
+            continue;
+        if (cpubind_irq_write(&tree, irq, &f.sets.set[*before]) == 0)
+            found = irq;
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static void an_interrupt_of_this_machine_is_moved_and_put_back(void **state)
+{
+    (void)state;
+    int32_t before = -1, now = -1, effective = -7;
+    if (geteuid() != 0) {
+        print_message("skipped: only root moves interrupts\n");
+        skip();
+    }
+    cpubind_tree root = tree_on("/");
+    int32_t irq = find_movable(&root, &before);
+    if (irq < 0) {
+        close(root.fd);
+        print_message("skipped: no interrupt of this machine can be moved\n");
+        skip();
+    }
+    int32_t last = f.sets.set[before].cpu[f.sets.set[before].n - 1];
+    int32_t one = cpubind_cpusets_of_list(&f.sets, &f.sys, &last, 1);
+    int error = cpubind_irq_write(&root, irq, &f.sets.set[one]);
+    int error_of_read = cpubind_irq_read(&root, irq, &f.sets, &now);
+    int error_of_effective = cpubind_irq_read_effective(&root, irq, &f.sets, &effective);
+    int error_of_undo = cpubind_irq_write(&root, irq, &f.sets.set[before]);
+    print_message("interrupt %d: from %s to %s\n", (int)irq,
+                  cpubind_cpusets_text(&f.sets, before), cpubind_cpusets_text(&f.sets, one));
+    assert_int_equal(error, 0);
+    assert_int_equal(error_of_read, 0);
+    assert_int_equal(error_of_effective, 0);
+    assert_int_equal(error_of_undo, 0);
+    assert_int_equal(now, one);
+    assert_true(effective >= CPUBIND_CPUSET_NONE);
+    assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now), 0);
+    assert_int_equal(now, before);
+    static const int32_t none = CPUBIND_MAX_CPUS - 1; /* no machine here has that CPU */
+    int32_t far = cpubind_cpusets_of_list(&f.sets, &f.sys, &none, 1);
+    assert_int_not_equal(cpubind_irq_write(&root, irq, &f.sets.set[far]), 0);
+    assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now), 0);
+    assert_int_equal(now, before);
+    close(root.fd);
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(a_list_is_read_and_known_by_its_number),
+        EACH(what_is_not_there_or_no_list_is_an_error),
+        EACH(an_interrupt_that_nobody_serves_yet_has_no_effective_set),
+        EACH(a_list_is_written_with_its_line_feed),
+        EACH(a_long_list_goes_both_ways),
+        EACH(every_fault_is_told),
+        EACH(an_interrupted_call_is_made_again_and_a_list_is_one_write),
+        EACH(a_short_write_is_an_error),
+        EACH(an_interrupt_of_this_machine_is_moved_and_put_back),
+    };
+    return cmocka_run_group_tests_name("irq", tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* test_proc_stat.c - the stat of processes and threads: of a scratch tree, and of this one
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../../adapters/linux/proc_stat.h"
+#include "scratch.h"
+
+#define REST " 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 "
+
+static struct {
+    scratch s;
+    cpubind_sys sys;
+    cpubind_tree root;
+    int descriptors;
+} f;
+
+static cpubind_tree tree_on(const char *dir)
+{
+    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    scratch_need(fd >= 0, dir);
+    return (cpubind_tree){&f.sys, fd, CPUBIND_REACH_ANYWHERE};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(&f.s);
+    f.sys = cpubind_sys_real;
+    f.descriptors = open_descriptors();
+    f.root = tree_on(f.s.dir);
+    scratch_file(&f.s, "proc/7/stat", "7 (a b) T 1" REST "3 0 321 0\n");
+    scratch_file(&f.s, "proc/7/task/8/stat",
+                 "8 (a thread with a long name) S 1" REST "3 0 18446744073709551615\n");
+    scratch_file(&f.s, "proc/9/stat", "9 (a b) T 1" REST "3 0 321 0");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(&f.s);
+    close(f.root.fd);
+    return open_descriptors() == f.descriptors ? 0 : -1;
+}
+
+static void a_process_and_a_thread_are_read(void **state)
+{
+    (void)state;
+    cpubind_proc_stat out;
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 0, &out), 0);
+    assert_string_equal(out.name, "a b");
+    assert_int_equal(out.state, 'T');
+    assert_int_equal(out.ppid, 1);
+    assert_int_equal(out.n_threads, 3);
+    assert_true(out.start == 321);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 8, &out), 0);
+    assert_string_equal(out.name, "a thread with a");
+    assert_true(out.start == UINT64_MAX);
+}
+
+static void what_is_not_there_or_no_line_is_an_error(void **state)
+{
+    (void)state;
+    cpubind_proc_stat out, before;
+    memset(&out, 0x5a, sizeof out);
+    before = out;
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 10, 0, &out), ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 9, &out), ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 0, 0, &out), ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, -7, 0, &out), ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out), EILSEQ);
+    char big[8192];
+    memset(big, '1', sizeof big);
+    scratch_bytes(&f.s, "proc/9/stat", big, sizeof big);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out), EILSEQ);
+    assert_memory_equal(&out, &before, sizeof out);
+}
+
+static void this_process_is_read(void **state)
+{
+    (void)state;
+    cpubind_tree root = tree_on("/");
+    cpubind_proc_stat own, thread, again;
+    assert_int_equal(cpubind_proc_stat_read(&root, getpid(), 0, &own), 0);
+    assert_string_equal(own.name, "test_proc_stat");
+    assert_int_equal(own.state, 'R');
+    assert_int_equal(own.ppid, getppid());
+    assert_int_equal(own.n_threads, 1);
+    assert_true(own.start > 0);
+    assert_int_equal(cpubind_proc_stat_read(&root, getpid(), getpid(), &thread), 0);
+    assert_true(thread.start == own.start);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    siginfo_t info;
+    scratch_need(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0, "waitid");
+    assert_int_equal(cpubind_proc_stat_read(&root, child, 0, &again), 0);
+    assert_int_equal(again.state, 'Z');
+    assert_true(again.start >= own.start);
+    scratch_need(waitpid(child, NULL, 0) == child, "waitpid");
+    assert_int_equal(cpubind_proc_stat_read(&root, child, 0, &again), ESRCH);
+    close(root.fd);
+}
+
+/* == faults == */
+
+static struct {
+    int error;
+    int left; /* calls before the fault; below 0: none */
+    size_t read_max;
+} fault;
+
+static int hit(void)
+{
+    if (fault.left-- != 0)
+        return 0;
+    errno = fault.error;
+    return 1;
+}
+
+static int t_openat(int dir, const char *path, int flags)
+{
+    return hit() ? -1 : cpubind_sys_real.openat(dir, path, flags);
+}
+
+static ssize_t t_read(int fd, void *data, size_t cap)
+{
+    if (fault.read_max && cap > fault.read_max)
+        cap = fault.read_max;
+    return hit() ? -1 : cpubind_sys_real.read(fd, data, cap);
+}
+
+static int read_with(int error, int left)
+{
+    cpubind_proc_stat out;
+    fault.error = error;
+    fault.left = left;
+    int result = cpubind_proc_stat_read(&f.root, 7, 0, &out);
+    if (result == 0)
+        assert_true(out.start == 321);
+    assert_int_equal(open_descriptors(), f.descriptors + 1);
+    return result;
+}
+
+static void every_fault_is_told_and_an_interrupted_call_made_again(void **state)
+{
+    (void)state;
+    static const int of_open[] = {EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EIO, ELOOP, ENOTDIR};
+    static const int of_read[] = {EIO, ESRCH, ENOMEM, EPERM, EACCES, EAGAIN};
+    f.sys.openat = t_openat;
+    for (size_t i = 0; i < sizeof of_open / sizeof of_open[0]; i++)
+        assert_int_equal(read_with(of_open[i], 0), of_open[i]);
+    assert_int_equal(read_with(ENOENT, 0), ESRCH);
+    assert_int_equal(read_with(EINTR, 0), 0);
+    f.sys.openat = cpubind_sys_real.openat;
+    f.sys.read = t_read;
+    for (size_t i = 0; i < sizeof of_read / sizeof of_read[0]; i++)
+        for (int left = 0; left < 2; left++)
+            assert_int_equal(read_with(of_read[i], left), of_read[i]);
+    fault.read_max = 1;
+    for (int left = 0; left < 20; left++)
+        assert_int_equal(read_with(EINTR, left), 0);
+    assert_int_equal(read_with(EIO, 20), EIO);
+    fault.read_max = 0;
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(a_process_and_a_thread_are_read),
+        EACH(what_is_not_there_or_no_line_is_an_error),
+        EACH(this_process_is_read),
+        EACH(every_fault_is_told_and_an_interrupted_call_made_again),
+    };
+    return cmocka_run_group_tests_name("proc_stat", tests, NULL, NULL);
+}
