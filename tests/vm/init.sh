@@ -18,6 +18,7 @@ while read -r _ _ _ _ address node _; do
     echo "$node" >"/sys/bus/pci/devices/$address/numa_node"
 done </host/npus
 
+npu-smi look
 sh /guest.sh 2>&1
 sync
 poweroff -f

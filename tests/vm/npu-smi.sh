@@ -1,6 +1,10 @@
 #!/bin/sh
 # npu-smi.sh - npu-smi in a virtual machine: says what host.sh wrote, and which workers run
 #
+#   npu-smi look                 to be called when a worker has started or ended: writes down
+#                                which there are, so that all other calls cost next to nothing
+#   npu-smi info [-m | -t topo]
+#
 # /host is the folder of host.sh; /run/npus/<logic id> holds the number of the process that
 # drives that NPU.
 
@@ -28,9 +32,10 @@ processes() {
 }
 
 case "$*" in
-info) cat /host/table && processes ;;
-"info -m") cat /host/map ;;
-"info -t topo") cat /host/topo ;;
+look) { cat /host/table && processes; } >/run/table.new && mv /run/table.new /run/table ;;
+info) exec cat /run/table ;;
+"info -m") exec cat /host/map ;;
+"info -t topo") exec cat /host/topo ;;
 *) echo "Error parameter of ${1:-}" && exit 211 ;;
 esac
 exit 0
