@@ -16,7 +16,7 @@
 
 /* The CPUs that may serve an interrupt, /proc/irq/<irq>/smp_affinity_list.
  *   out     *set, a number in `sets`
- *   returns 0 or an errno (ENOENT: no such interrupt, or no /proc/irq; EILSEQ: no list; ENOMEM) */
+ *   returns 0 or an errno; ENOENT: no such interrupt, or no /proc/irq; EILSEQ: no list */
 int cpubind_irq_read(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets, int32_t *set);
 
 /* The CPUs that do serve it, effective_affinity_list. *set NONE when the kernel has none yet
@@ -47,6 +47,11 @@ int cpubind_irqbalance_find(cpubind_tree *root, cpubind_irqbalance *out);
 /* 0 when it is still the process that was found, ESRCH when it has ended, or another errno. */
 int cpubind_irqbalance_check(cpubind_tree *root, const cpubind_irqbalance *daemon);
 
+/* The turn of those that talk to it or stop it: an exclusive flock(2) on the file
+ * /proc/<pid>/personality of the daemon, which only root can open. Given back by closing *fd.
+ *   returns 0 or an errno; ESRCH when it has ended, EACCES, ETIMEDOUT */
+int cpubind_irqbalance_lock(cpubind_tree *root, int32_t pid, int *fd);
+
 /* SIGSTOP, SIGCONT to it if it is still the same process (without pidfd_open(2) a process that
  * ends and another that takes its number in between are mistaken).
  *   returns 0 or an errno; ESRCH when it has ended */
@@ -62,8 +67,7 @@ int cpubind_irqbalance_banned(cpubind_tree *root, const cpubind_irqbalance *daem
 /* Tells it to leave these interrupts alone, besides those that it was told to before, by us, by
  * another process or on its command line. It keeps one list and a new one replaces it: the list
  * is asked for ("setup"), sent with ours added, and asked for again; what another program
- * changed in between is tried again. All cpubinds take turns by a lock on
- * /proc/<pid>/personality of the daemon, which only root can open.
+ * changed in between is tried again. All cpubinds take turns by cpubind_irqbalance_lock.
  * Its socket is /run/irqbalance/irqbalance<pid>.sock, else the abstract one; what listens there
  * must be the daemon itself.
  *   in      irq[0 .. n - 1] in any order; n 0: nothing to do
@@ -72,7 +76,8 @@ int cpubind_irqbalance_banned(cpubind_tree *root, const cpubind_irqbalance *daem
  *           more interrupts than it reads (500 bytes with the command: some hundred);
  *           ETIMEDOUT: no answer, it is stopped perhaps; EPROTO: it answered something else,
  *           or does not keep the list
- *   cost    bounded: a second for each answer, three for the lock */
+ *   cost    well under a millisecond; bounded: a second until it shows to be there, ten for
+ *           each answer then, three for the turn */
 int cpubind_irqbalance_ban(cpubind_tree *root, const cpubind_irqbalance *daemon,
                            const int32_t *irq, int32_t n);
 

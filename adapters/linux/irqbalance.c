@@ -202,7 +202,15 @@ static int send_signal(cpubind_tree *root, const cpubind_irqbalance *daemon, int
 
 int cpubind_irqbalance_stop(cpubind_tree *root, const cpubind_irqbalance *daemon)
 {
-    return send_signal(root, daemon, SIGSTOP);
+    /* Who is asking it something right now gets the answer first. Where the turn cannot be had,
+     * this is no reason not to stop it. */
+    int fd = -1;
+    if (daemon->pid > 0)
+        (void)cpubind_irqbalance_lock(root, daemon->pid, &fd);
+    int error = send_signal(root, daemon, SIGSTOP);
+    if (fd >= 0)
+        root->sys->close(fd);
+    return error;
 }
 
 int cpubind_irqbalance_continue(cpubind_tree *root, const cpubind_irqbalance *daemon)

@@ -7,6 +7,9 @@
  *   - "settings ban irqs " without a list bans interrupt 0, and without the blank it crashes;
  *     an empty list is "NONE"; 0 ends the list unless it is the first number
  *   - a command has no answer but that the connection is closed once it was carried out
+ *   - it dies of SIGPIPE when the connection is closed before it has answered: later too, when
+ *     it was stopped or busy meanwhile. So it is asked something that has no answer first, and
+ *     "setup" only when it has shown to be there
  *   - the abstract socket that it falls back to has a name of NUL bytes alone
  */
 #define _GNU_SOURCE
@@ -23,10 +26,16 @@
 #include "common.h"
 #include "irq.h"
 
-#define ANSWER_MS  1000
+/* The first question shows whether it is there. What follows is waited for longer: it may have
+ * begun to look at its interrupts, and giving up would end it. */
+#define FIRST_MS   1000
+#define ANSWER_MS  10000
 #define LOCK_MS    3000
 #define PAUSE_MS   5
-#define ANSWER_MAX (1 << 20)
+#define ANSWER_MAX (16 << 20)
+
+/* No command of any version: it hangs up. */
+#define FIRST_COMMAND "ping"
 
 /* Bytes of a command that it reads. */
 #define COMMAND_MAX 500
@@ -101,8 +110,8 @@ static int check_peer(const talk *t)
     return peer.pid == t->pid ? 0 : EPROTO;
 }
 
-/* The names that it may listen at: below /run, and two abstract ones. The kernel takes all bytes
- * of an abstract name, the NULs behind it too, and the daemon hands in the whole field. */
+/* The names that it may listen at: below /run, and two abstract ones. The kernel takes all of
+ * an abstract name, the NULs behind it too, and the daemon hands in the whole field. */
 enum { N_ADDRESSES = 3 };
 
 static void address_of(const talk *t, int i, struct sockaddr_un *out)
@@ -189,15 +198,19 @@ static int receive_answer(const talk *t, cpubind_bytes *answer)
 }
 
 /* One command and all of its answer. 0 or an errno. */
-static int ask(cpubind_tree *root, int32_t pid, const char *command, cpubind_bytes *answer)
+static int ask(cpubind_tree *root, int32_t pid, const char *command, int limit_ms,
+               cpubind_bytes *answer)
 {
-    talk t = {root->sys, root->fd, -1, pid, now_ms() + ANSWER_MS};
+    talk t = {root->sys, root->fd, -1, pid, now_ms() + limit_ms};
     int error = open_talk(&t);
     if (error)
         return error;
     error = send_command(&t, command, strlen(command));
-    if (!error)
+    if (!error) {
         error = receive_answer(&t, answer);
+        if (error)
+            (void)wait_for(&t, POLLIN); /* it has answered, or will not */
+    }
     root->sys->close(t.fd);
     return error;
 }
@@ -277,7 +290,11 @@ static int ask_list(cpubind_tree *root, int32_t pid, irq_list *out)
 {
     cpubind_bytes answer = {NULL, 0, 0};
     int32_t n = 0;
-    int error = ask(root, pid, "setup", &answer);
+    int error = ask(root, pid, FIRST_COMMAND, FIRST_MS, &answer);
+    if (!error && answer.len > 0)
+        error = EPROTO;
+    if (!error)
+        error = ask(root, pid, "setup", ANSWER_MS, &answer);
     if (!error && answer.len == 0)
         error = EACCES; /* it hangs up on whom it does not serve */
     if (!error) {
@@ -313,7 +330,7 @@ static int tell_list(cpubind_tree *root, int32_t pid, const irq_list *list)
     cpubind_bytes answer = {NULL, 0, 0};
     int error = write_command(list, command);
     if (!error)
-        error = ask(root, pid, command, &answer);
+        error = ask(root, pid, command, ANSWER_MS, &answer);
     if (!error && answer.len > 0)
         error = EPROTO;
     cpubind_bytes_free(&answer);
@@ -362,8 +379,7 @@ static int change_list(cpubind_tree *root, int32_t pid, const irq_list *before,
 
 /* == in turn == */
 
-/* Opens what all cpubinds lock before they change the list. 0 or an errno. */
-static int lock(cpubind_tree *root, int32_t pid, int *out)
+int cpubind_irqbalance_lock(cpubind_tree *root, int32_t pid, int *out)
 {
     char name[48];
     snprintf(name, sizeof name, "proc/%d/personality", (int)pid);
@@ -388,7 +404,7 @@ static int change(cpubind_tree *root, const cpubind_irqbalance *daemon, const in
     if (n == 0 && !error)
         return 0;
     if (!error)
-        error = lock(root, daemon->pid, &fd);
+        error = cpubind_irqbalance_lock(root, daemon->pid, &fd);
     if (!error)
         error = cpubind_irqbalance_check(root, daemon);
     if (!error)
@@ -420,11 +436,17 @@ int cpubind_irqbalance_banned(cpubind_tree *root, const cpubind_irqbalance *daem
                               const int32_t *irq, int32_t n, int32_t *is_banned)
 {
     irq_list list = {NULL, 0};
-    int error = cpubind_irqbalance_check(root, daemon);
+    int fd = -1, error = daemon->pid > 0 ? 0 : ESRCH;
+    if (!error)
+        error = cpubind_irqbalance_lock(root, daemon->pid, &fd);
+    if (!error)
+        error = cpubind_irqbalance_check(root, daemon);
     if (!error)
         error = ask_list(root, daemon->pid, &list);
     for (int32_t i = 0; !error && i < n; i++)
         is_banned[i] = has(&list, irq[i]);
     free(list.irq);
+    if (fd >= 0)
+        root->sys->close(fd);
     return error;
 }

@@ -287,7 +287,7 @@ static cpubind_problem_code allow_all(reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether an ascending list holds a CPU; *at moves up to it, for the next one is not smaller. */
+/* Whether an ascending list holds a CPU; *at moves up to it, as the next CPU is not smaller. */
 static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
 {
     while (*at < n && list[*at] < cpu)

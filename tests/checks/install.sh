@@ -46,6 +46,23 @@ use_corpus() {
         [ "$(grep -c ': 40 CPUs, ' "$out/pools")" -eq 16 ]
 }
 
+# One that binds itself. Without npu-smi and without an NPU on the PCI bus
+# nothing tells the device type, and it says so.
+use_binding() {
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
+        tests/consumers/bind.c -L "$stage/usr/lib" -lcpubind_linux -lcpubind_text -ljansson \
+        -lpthread -o "$out/bind" || return 1
+    PATH=/nowhere "$out/bind" 0 >"$out/bound"
+    [ $? -eq 1 ] && grep -q '^unknown_device_type: ' "$out/bound"
+}
+
+# Its header in C++.
+include_binding() {
+    echo '#include <cpubind/linux/cpubind_linux.h>' >"$out/bind.cc" &&
+        c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" -c "$out/bind.cc" \
+            -o "$out/bind.o"
+}
+
 # The CI of another project: an empty folder, the installed command, and nothing of this tree.
 run_foreign_ci() {
     rm -rf "$out/foreign" && mkdir "$out/foreign" && script=$PWD/tests/consumers/ci.sh &&
@@ -71,6 +88,8 @@ check "the installed readers link into a C++ program" use_readers c++ -std=c++11
 check "the installed goal links into a C program" use_goal cc -std=c11
 check "the installed goal links into a C++ program" use_goal c++ -std=c++11 -x c++
 check "the installed adapter opens the corpus in a C program" use_corpus
+check "the installed binding links into a C program" use_binding
+check "the installed binding's header is C++ as well" include_binding
 check "the CI of another project replays with the installed command alone" run_foreign_ci
 check "the installed command finds its fixtures" \
     "$stage/usr/bin/cpubind" plan --fixture a3-640cpu-16npu
