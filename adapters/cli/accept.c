@@ -65,13 +65,7 @@ static void show_difference(const acceptance *a, const char *name, const char *l
         return;
     cli_add(&text, "%s %s:", a->options->word[0], name);
     puts(text.text);
-    while (*lines) {
-        int n = (int)strcspn(lines, "\n");
-        cli_text line = {"", 0};
-        cli_add(&line, "    %.*s", n, lines);
-        puts(line.text);
-        lines += n + (lines[n] == '\n');
-    }
+    cli_print_lines(stdout, "    ", lines);
 }
 
 /* A refusal for the same reason is expected with the keys that it was expected with. */
@@ -97,7 +91,7 @@ static int accept_case(acceptance *a, cpubind_corpus_expectation e)
     int status = CLI_DONE;
     cli_try(&a->source, e.body, (size_t)e.len, &a->planned, &trial);
     if (trial.n_difference > 0)
-        show_difference(a, e.name, trial.text ? trial.text : "");
+        show_difference(a, e.name, trial.text);
     if (trial.n_difference > 0 && trial.got) {
         keep_keys(trial.expected, trial.got);
         status = store(a, e.name, trial.got);
@@ -142,6 +136,28 @@ static json_t *ask_with(char **word, int n)
     return json_pack("{s:o}", "args", args);
 }
 
+/* How an answer differs from what the case expects now, of other arguments perhaps. */
+static void show_change(const acceptance *a, const char *name, const json_t *answer)
+{
+    cpubind_corpus_expectation old = find_case(a, name);
+    cli_text why = {"", 0};
+    char *text = NULL;
+    size_t size = 0;
+    json_t *expected =
+        old.len < 0 ? NULL : cli_read_expectation(old.body, (size_t)old.len, &why);
+    FILE *out = expected ? open_memstream(&text, &size) : NULL;
+    if (out) {
+        if (cli_compare(out, expected, answer) == 0)
+            fputs("nothing differs\n", out);
+        fclose(out);
+        show_difference(a, name, text);
+    } else {
+        show_difference(a, name, old.len < 0 ? "new" : "asked anew");
+    }
+    free(text);
+    json_decref(expected);
+}
+
 /* A case with the arguments behind "--": a new one, or another question in its place. */
 static int accept_arguments(acceptance *a)
 {
@@ -158,9 +174,9 @@ static int accept_arguments(acceptance *a)
     }
     cli_make(&a->source, &asked.request, &a->planned);
     answer = cli_make_expectation(json_object_get(question, "args"), &a->planned, &asked);
+    if (answer)
+        show_change(a, name, answer);
     status = answer ? store(a, name, answer) : cli_no_room(&a->why);
-    if (status == CLI_DONE)
-        show_difference(a, name, find_case(a, name).len < 0 ? "new" : "asked anew");
     json_decref(answer);
     json_decref(question);
     return status;
@@ -206,10 +222,7 @@ int cli_accept(int argc, char **argv)
     if (check_words(&options) != CLI_DONE)
         return CLI_USAGE;
     a.options = &options;
-    status = cli_open_corpus(&options, &corpus, &a.why);
-    if (status == CLI_DONE)
-        status = cli_open_fixture(&corpus, options.word[0], &a.host, &a.why);
-    cpubind_corpus_close(corpus.corpus);
+    status = cli_take_fixture(&options, options.word[0], &corpus, &a.host, &a.why);
     if (status == CLI_DONE) {
         a.source = cpubind_corpus_source(a.host);
         status = accept_all(&a);

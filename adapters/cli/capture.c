@@ -18,7 +18,8 @@
 
 #define INFO "cmd/npu-smi-info.txt"
 
-/* An input that goes into the capture. Its bytes are the source's, or, redacted, our own. */
+/* An input that goes into the capture, or, where it is there and could not be read, is left
+ * out. Its bytes are the source's, or, redacted, our own. */
 typedef struct captured {
     char *name;
     char *copy; /* or NULL */
@@ -31,9 +32,10 @@ typedef struct capture {
     cli_planned planned;
     captured *input;
     int32_t n_input, cap_input;
+    int32_t n_noted; /* those that the plan asked for itself; they come first */
+    int32_t n_written;
     int64_t n_byte;
     int is_short;        /* there was no memory for some input */
-    cli_text left_out;   /* a line for each input that is there and could not be read */
     char host_name[256]; /* "" when it is not known */
     cpubind_redacted redacted;
     json_t *expectation;
@@ -43,23 +45,32 @@ typedef struct capture {
 
 /* == What is there ========================================================== */
 
-static int has_input(const capture *c, const char *name)
+static int is_left_out(const captured *in)
 {
-    for (int32_t i = 0; i < c->n_input; i++)
+    return in->input.state != CPUBIND_INPUT_PRESENT && in->input.state != CPUBIND_INPUT_TIMEOUT;
+}
+
+static int is_noted(const capture *c, const char *name)
+{
+    for (int32_t i = 0; i < c->n_noted; i++)
         if (strcmp(c->input[i].name, name) == 0)
             return 1;
     return 0;
 }
 
-static void append(capture *c, const char *name, cpubind_input input)
+/* Visits an input that is not noted; never ends the walk. */
+static int visit(void *ctx, const char *name, cpubind_input input)
 {
+    capture *c = (capture *)ctx;
     captured *to;
+    if (is_noted(c, name))
+        return 0;
     if (c->n_input == c->cap_input) {
         int32_t cap = c->cap_input ? c->cap_input * 2 : 256;
         captured *grown = (captured *)realloc(c->input, (size_t)cap * sizeof *grown);
         if (!grown) {
             c->is_short = 1;
-            return;
+            return 0;
         }
         c->input = grown;
         c->cap_input = cap;
@@ -70,17 +81,6 @@ static void append(capture *c, const char *name, cpubind_input input)
         c->n_input++;
     else
         c->is_short = 1;
-}
-
-static int visit(void *ctx, const char *name, cpubind_input input)
-{
-    capture *c = (capture *)ctx;
-    if (input.state == CPUBIND_INPUT_PRESENT || input.state == CPUBIND_INPUT_TIMEOUT)
-        append(c, name, input);
-    else
-        cli_add(&c->left_out, "%s: %s\n", name,
-                input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
-                                                      : strerror(input.error));
     return 0;
 }
 
@@ -90,9 +90,10 @@ static cpubind_input read_noted(void *ctx, const char *name)
 {
     capture *c = (capture *)ctx;
     cpubind_input input = c->host.source.read(c->host.source.ctx, name);
-    if (strncmp(name, "cmd/", 4) == 0 && input.state != CPUBIND_INPUT_ABSENT &&
-        !has_input(c, name))
+    if (strncmp(name, "cmd/", 4) == 0 && input.state != CPUBIND_INPUT_ABSENT) {
         (void)visit(c, name, input);
+        c->n_noted = c->n_input;
+    }
     return input;
 }
 
@@ -100,11 +101,6 @@ static cpubind_input list_noted(void *ctx, const char *name)
 {
     const capture *c = (const capture *)ctx;
     return c->host.source.list(c->host.source.ctx, name);
-}
-
-static int visit_new(void *ctx, const char *name, cpubind_input input)
-{
-    return has_input((const capture *)ctx, name) ? 0 : visit(ctx, name, input);
 }
 
 /* Plans as asked, and once by affinity, so that what that would ask for is there as well; the
@@ -117,7 +113,11 @@ static void gather(capture *c)
     by_affinity.strategy = CPUBIND_TOPO_AFFINITY;
     cli_make(&noted, &by_affinity, &c->planned);
     cli_make(&noted, &c->options->request, &c->planned);
-    (void)cpubind_inputs_each(&c->host.source, visit_new, c);
+    (void)cpubind_inputs_each(&c->host.source, visit, c);
+    for (int32_t i = 0; i < c->n_input; i++) {
+        c->n_written += !is_left_out(&c->input[i]);
+        c->n_byte += c->input[i].input.len;
+    }
 }
 
 /* == Taking names out ======================================================= */
@@ -238,7 +238,8 @@ static int put_all(const capture *c, cli_sink *sink, cli_text *why)
     char *body = cli_format_expectation(c->expectation);
     int status = body ? CLI_DONE : cli_no_room(why);
     for (int32_t i = 0; status == CLI_DONE && i < c->n_input; i++)
-        status = cli_put_input(sink, c->input[i].name, &c->input[i].input, why);
+        if (!is_left_out(&c->input[i]))
+            status = cli_put_input(sink, c->input[i].name, &c->input[i].input, why);
     if (status == CLI_DONE)
         status = cli_put_expectation(sink, "default", body, strlen(body), why);
     free(body);
@@ -295,20 +296,45 @@ static void print_redacted(const capture *c)
 {
     printf("taken out: %d serial numbers, %d names of processes, ",
            (int)c->redacted.serial_numbers, (int)c->redacted.process_names);
-    if (c->host_name[0])
+    if (cpubind_redact_finds(c->host_name))
         printf("the name of the host %d times\n", (int)c->redacted.host_names);
+    else if (c->host_name[0])
+        puts("not the name of the host, which cannot be told from the words and numbers "
+             "around it: look for it by hand");
     else
         puts("not the name of the host, which is not known here: look for it by hand");
 }
 
+/* "proc/interrupts: Permission denied" */
+static void add_left_out(const captured *in, cli_text *out)
+{
+    cli_add(out, "%s: %s", in->name,
+            in->input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
+                                                      : strerror(in->input.error));
+}
+
 static void print_left_out(const capture *c)
 {
-    const char *line = c->left_out.text;
-    while (*line) {
-        int n = (int)strcspn(line, "\n");
-        printf("left out: %.*s\n", n, line);
-        line += n + (line[n] == '\n');
+    for (int32_t i = 0; i < c->n_input; i++) {
+        cli_text line = {"", 0};
+        if (!is_left_out(&c->input[i]))
+            continue;
+        add_left_out(&c->input[i], &line);
+        printf("left out: %s\n", line.text);
     }
+}
+
+static json_t *left_out_json(const capture *c)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < c->n_input; i++) {
+        cli_text line = {"", 0};
+        if (!is_left_out(&c->input[i]))
+            continue;
+        add_left_out(&c->input[i], &line);
+        array = cli_json_append(array, json_string(line.text));
+    }
+    return array;
 }
 
 static void print_text(const capture *c)
@@ -319,7 +345,7 @@ static void print_text(const capture *c)
              : json_object_get(json_object_get(c->expectation, "error"), "code"));
     cli_text head = {"", 0};
     cli_add(&head, "%s: %d inputs, %lld bytes",
-            c->options->output ? c->options->output : c->options->db, (int)c->n_input,
+            c->options->output ? c->options->output : c->options->db, (int)c->n_written,
             (long long)c->n_byte);
     puts(head.text);
     print_left_out(c);
@@ -328,20 +354,21 @@ static void print_text(const capture *c)
     printf("%s: %s; what was written gives %s\n", plan ? "plan" : "refusal", word ? word : "",
            c->replayed.n_difference == 0 ? "the same" : "another:");
     if (c->replayed.n_difference > 0)
-        printf("%s", c->replayed.text ? c->replayed.text : "");
+        cli_print_lines(stdout, "    ", c->replayed.text);
 }
 
 static int print_json(const capture *c)
 {
     return cli_print_json(
-        stdout, json_pack("{s:s, s:i, s:I, s:o, s:o, s:{s:i, s:i, s:i, s:b}, s:b}", "cpubind",
-                          CPUBIND_VERSION, "inputs", (int)c->n_input, "bytes",
-                          (json_int_t)c->n_byte, "left_out", cli_json_text(c->left_out.text),
-                          "expectation", json_incref(c->expectation), "redacted", "host_names",
-                          (int)c->redacted.host_names, "serial_numbers",
-                          (int)c->redacted.serial_numbers, "process_names",
-                          (int)c->redacted.process_names, "is_host_name_known",
-                          c->host_name[0] != '\0', "is_same", c->replayed.n_difference == 0));
+        stdout,
+        json_pack("{s:s, s:i, s:I, s:o, s:o, s:{s:i, s:i, s:i, s:b, s:b}, s:b}", "cpubind",
+                  CPUBIND_VERSION, "inputs", (int)c->n_written, "bytes", (json_int_t)c->n_byte,
+                  "left_out", left_out_json(c), "expectation", json_incref(c->expectation),
+                  "redacted", "host_names", (int)c->redacted.host_names, "serial_numbers",
+                  (int)c->redacted.serial_numbers, "process_names",
+                  (int)c->redacted.process_names, "is_host_name_known", c->host_name[0] != '\0',
+                  "is_host_name_looked_for", cpubind_redact_finds(c->host_name), "is_same",
+                  c->replayed.n_difference == 0));
 }
 
 static int say(const capture *c)
@@ -350,9 +377,10 @@ static int say(const capture *c)
         return print_json(c) ? CLI_DONE : cli_no_memory();
     if (!c->options->quiet)
         print_text(c);
-    else if (c->replayed.n_difference > 0)
-        fprintf(stderr, "cpubind: what was written gives another plan:\n%s",
-                c->replayed.text ? c->replayed.text : "");
+    else if (c->replayed.n_difference > 0) {
+        fputs("cpubind: what was written gives another plan:\n", stderr);
+        cli_print_lines(stderr, "    ", c->replayed.text);
+    }
     return CLI_DONE;
 }
 
@@ -381,8 +409,6 @@ static int run(capture *c, const char *name)
     if (c->options->redact)
         redact(c);
     cli_progress(c->options, NULL);
-    for (int32_t i = 0; i < c->n_input; i++)
-        c->n_byte += c->input[i].input.len;
     if (c->is_short && status == CLI_DONE)
         status = cli_no_room(&c->why);
     if (status == CLI_DONE)

@@ -18,7 +18,7 @@ enum cli_exit {
     CLI_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
     CLI_USAGE = 2,      /* the words of the command are wrong */
     CLI_UNREADABLE = 3, /* the host or the corpus could not be read */
-    CLI_UNWRITTEN = 4   /* the kernel refused; nothing has changed, or what has is named */
+    CLI_UNWRITTEN = 4   /* the kernel refused, or a file could not be written */
 };
 
 /* == Words ================================================================== */

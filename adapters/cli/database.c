@@ -8,13 +8,17 @@
 
 #include "../linux/terminal.h"
 
+#define MADE_BY "a corpus is made by cpubind fixture import DIR... --db FILE"
+
 /* What to do about it; NULL: the sentence says it. */
 static const char *way_out(cpubind_corpus_status status)
 {
     switch (status) {
+    case CPUBIND_CORPUS_ERR_OPEN:
+        return "name another with --db FILE";
     case CPUBIND_CORPUS_ERR_NO_DATABASE:
     case CPUBIND_CORPUS_ERR_NO_CORPUS:
-        return "a corpus is made by cpubind fixture import DIR... --db FILE";
+        return MADE_BY;
     case CPUBIND_CORPUS_ERR_NEWER:
         return "use the cpubind that made it, or a newer one";
     case CPUBIND_CORPUS_ERR_DAMAGED:
@@ -45,6 +49,7 @@ static int exit_of(cpubind_corpus_status status)
         return CLI_REFUSED;
     case CPUBIND_CORPUS_ERR_FULL:
     case CPUBIND_CORPUS_ERR_WRITE:
+    case CPUBIND_CORPUS_ERR_UNSYNCED:
         return CLI_UNWRITTEN;
     default:
         return CLI_UNREADABLE;
@@ -67,7 +72,8 @@ int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *
     return exit_of(status);
 }
 
-int cli_find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_text *why)
+/* The path of the corpus: --db, else the one beside the program. */
+static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_text *why)
 {
     int error;
     if (options->db) {
@@ -90,19 +96,32 @@ int cli_find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_tex
     return CLI_UNREADABLE;
 }
 
+/* A FIFO would be waited for. `is_made`: a file that is not there is made. */
+static int check_file(const char *path, int is_made, cli_text *why)
+{
+    int error;
+    if (cpubind_linux_is_file(path))
+        return CLI_DONE;
+    error = errno;
+    if (error == ENOENT && is_made)
+        return CLI_DONE;
+    cli_add(why, "the corpus \"%s\" cannot be opened: %s%s", path,
+            error == EINVAL ? "it is no regular file" : strerror(error),
+            error == ENOENT ? "; " MADE_BY : "");
+    return CLI_UNREADABLE;
+}
+
 int cli_open_corpus(const cli_options *options, cli_corpus *out, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_status result;
     int status;
     memset(out, 0, sizeof *out);
-    status = cli_find_corpus(options, out->path, why);
+    status = find_corpus(options, out->path, why);
+    if (status == CLI_DONE)
+        status = check_file(out->path, 0, why);
     if (status != CLI_DONE)
         return status;
-    if (!cpubind_linux_is_file(out->path)) {
-        cli_add(why, "the corpus \"%s\" cannot be opened: %s", out->path, strerror(errno));
-        return CLI_UNREADABLE;
-    }
     result = cpubind_corpus_open(out->path, &out->corpus, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, out->path, NULL, why);
@@ -119,19 +138,27 @@ int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_
     return CLI_DONE;
 }
 
+int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
+                     cpubind_corpus_host **out, cli_text *why)
+{
+    int status = cli_open_corpus(options, corpus, why);
+    if (status == CLI_DONE)
+        status = cli_open_fixture(corpus, name, out, why);
+    cpubind_corpus_close(corpus->corpus);
+    corpus->corpus = NULL;
+    return status;
+}
+
 int cli_open_store(const cli_options *options, char path[CLI_PATH_MAX], cpubind_store **out,
                    cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_status result;
-    int status = cli_find_corpus(options, path, why);
+    int status = find_corpus(options, path, why);
+    if (status == CLI_DONE)
+        status = check_file(path, 1, why);
     if (status != CLI_DONE)
         return status;
-    /* A FIFO would be waited for; a file that is not there is made. */
-    if (!cpubind_linux_is_file(path) && errno != ENOENT) {
-        cli_add(why, "the corpus \"%s\" cannot be opened: %s", path, strerror(errno));
-        return CLI_UNREADABLE;
-    }
     result = cpubind_store_open(path, out, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, path, NULL, why);

@@ -17,16 +17,18 @@ typedef struct cli_corpus {
     char path[CLI_PATH_MAX];
 } cli_corpus;
 
-/* The path of the corpus: --db, else the one beside the program. */
-int cli_find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_text *why);
-
-/* Opens it for reading; to be closed with cpubind_corpus_close, also after a failure. */
+/* Opens the corpus, --db or else the one beside the program, for reading; to be closed with
+ * cpubind_corpus_close, also after a failure. */
 int cli_open_corpus(const cli_options *options, cli_corpus *out, cli_text *why);
 
 int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
                      cli_text *why);
 
-/* Opens it for one change; path says which it is. */
+/* Both, for one host alone: the corpus is closed again, and its path stays. */
+int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
+                     cpubind_corpus_host **out, cli_text *why);
+
+/* Opens the corpus for one change; path says which it is. */
 int cli_open_store(const cli_options *options, char path[CLI_PATH_MAX], cpubind_store **out,
                    cli_text *why);
 

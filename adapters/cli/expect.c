@@ -32,7 +32,7 @@ static const char *form_fault(const json_t *root)
 json_t *cli_read_expectation(const char *body, size_t len, cli_text *why)
 {
     json_error_t fault;
-    json_t *root = json_loadb(body, len, JSON_REJECT_DUPLICATES, &fault);
+    json_t *root = json_loadb(len ? body : "", len, JSON_REJECT_DUPLICATES, &fault);
     const char *what = root ? form_fault(root) : NULL;
     if (!root)
         cli_add(why, "the expectation, line %d, column %d: %s", fault.line, fault.column,
@@ -194,7 +194,7 @@ static int compare_plans(FILE *out, json_t *expected, json_t *got)
 {
     static const char *const lists[] = {"npus", "warnings"};
     json_t *left = json_copy(expected), *right = json_copy(got);
-    int n = 0;
+    int n = left && right ? 0 : 1; /* without memory nothing holds */
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         (void)json_object_del(left, lists[i]);
         (void)json_object_del(right, lists[i]);
@@ -210,9 +210,12 @@ static int compare_plans(FILE *out, json_t *expected, json_t *got)
 
 int cli_compare(FILE *out, const json_t *expected, const json_t *got)
 {
+    static const char *const keys[] = {"args", "exit"};
     json_t *error = json_object_get(got, "error");
-    int n = compare_values(out, "", "exit", json_object_get(expected, "exit"),
-                           json_object_get(got, "exit"));
+    int n = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        n += compare_values(out, "", keys[i], json_object_get(expected, keys[i]),
+                            json_object_get(got, keys[i]));
     if (json_object_get(expected, "error") && error)
         return n + compare_keys(out, "", json_object_get(expected, "error"), error, 0);
     if (json_object_get(expected, "plan") && json_object_get(got, "plan"))
@@ -280,6 +283,20 @@ void cli_free_trial(cli_trial *trial)
 }
 
 /* == Writing ================================================================ */
+
+void cli_print_lines(FILE *out, const char *before, const char *lines)
+{
+    if (!lines)
+        lines = "there is no memory left\n";
+    while (*lines) {
+        size_t n = strcspn(lines, "\n");
+        fputs(before, out);
+        for (size_t i = 0; i < n; i++)
+            fputc(lines[i] >= ' ' && lines[i] <= '~' ? lines[i] : '?', out);
+        fputc('\n', out);
+        lines += n + (lines[n] == '\n');
+    }
+}
 
 static void format_value(FILE *out, const char *key, const json_t *value)
 {

@@ -27,6 +27,10 @@ json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
  * expected, and the order of warnings, make none. */
 int cli_compare(FILE *out, const json_t *expected, const json_t *got);
 
+/* Prints the lines of a text that may be a stranger's, with `before` in front of each: what a
+ * terminal would obey does not pass. NULL: there was no memory for it. */
+void cli_print_lines(FILE *out, const char *before, const char *lines);
+
 /* The text of an expectation as it stands in expect/CASE.json, a plan with one line for each
  * NPU, an error without its text. To be freed; NULL without memory. */
 char *cli_format_expectation(const json_t *expectation);

@@ -60,9 +60,7 @@ int cli_export(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_EXPORT, &options);
     if (status >= 0)
         return status;
-    status = cli_open_corpus(&options, &corpus, &why);
-    if (status == CLI_DONE)
-        status = cli_open_fixture(&corpus, options.word[0], &host, &why);
+    status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);
     if (status == CLI_DONE)
         status = export_host(&options, host, &why);
     if (status != CLI_DONE)
@@ -71,6 +69,5 @@ int cli_export(int argc, char **argv)
         printf("%s: %d inputs, %d expectations\n", options.word[1],
                (int)cpubind_corpus_n_input(host), (int)cpubind_corpus_n_expectation(host));
     cpubind_corpus_close_host(host);
-    cpubind_corpus_close(corpus.corpus);
     return status;
 }

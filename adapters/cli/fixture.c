@@ -341,10 +341,7 @@ int cli_show(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_SHOW, &options);
     if (status >= 0)
         return status;
-    status = cli_open_corpus(&options, &corpus, &why);
-    if (status == CLI_DONE)
-        status = cli_open_fixture(&corpus, options.word[0], &host, &why);
-    cpubind_corpus_close(corpus.corpus);
+    status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);
     if (status == CLI_DONE)
         status = options.n_word > 1 ? show_input(&options, host, &why)
                                     : show_host(&options, host, &why);

@@ -17,10 +17,7 @@
 static int open_in_corpus(const cli_options *options, cli_host *out, cli_text *why)
 {
     cli_corpus c;
-    int status = cli_open_corpus(options, &c, why);
-    if (status == CLI_DONE)
-        status = cli_open_fixture(&c, options->fixture, &out->fixture, why);
-    cpubind_corpus_close(c.corpus);
+    int status = cli_take_fixture(options, options->fixture, &c, &out->fixture, why);
     if (status == CLI_DONE)
         out->source = cpubind_corpus_source(out->fixture);
     return status;

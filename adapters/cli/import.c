@@ -28,6 +28,26 @@ static int refuse(const walk *w, const char *name, const char *what)
     return CLI_UNREADABLE;
 }
 
+/* Why an input or a folder gave nothing. */
+static int refuse_answer(const walk *w, const char *name, cpubind_input input)
+{
+    switch (input.state) {
+    case CPUBIND_INPUT_ABSENT:
+        return refuse(w, name, "a symbolic link leads nowhere");
+    case CPUBIND_INPUT_TOO_LONG:
+        return refuse(w, name, "it is too long");
+    default:
+        break;
+    }
+    if (input.error == EINVAL && strcmp(input.why, "exit code") == 0)
+        return refuse(w, name,
+                      "the exit code beside it, cmd/NAME.exit, is neither a number from 0 to "
+                      "255 nor the word timeout");
+    if (input.error == EINVAL || input.error == EXDEV || input.error == EILSEQ)
+        return refuse(w, name, input.why);
+    return refuse(w, name, strerror(input.error));
+}
+
 static int add_folder(walk *w, const char *name)
 {
     if (w->n_folder == w->cap_folder) {
@@ -109,10 +129,8 @@ static int take_name(walk *w, const char *name)
     cpubind_input input = w->source.read(w->source.ctx, name);
     if (input.state == CPUBIND_INPUT_FAILED && input.error == EISDIR)
         return add_folder(w, name);
-    if (input.state == CPUBIND_INPUT_FAILED)
-        return refuse(w, name, input.error == EINVAL ? input.why : strerror(input.error));
-    if (input.state == CPUBIND_INPUT_TOO_LONG)
-        return refuse(w, name, "it is too long");
+    if (input.state != CPUBIND_INPUT_PRESENT && input.state != CPUBIND_INPUT_TIMEOUT)
+        return refuse_answer(w, name, input);
     if (++w->n_file > CPUBIND_CORPUS_MAX_INPUTS)
         return refuse(w, name, "a host does not have that many files");
     return take_file(w, name, input);
@@ -125,7 +143,7 @@ static int take_folder(walk *w, const char *folder)
     cpubind_input listing = w->source.list(w->source.ctx, folder);
     int status = CLI_DONE;
     if (listing.state != CPUBIND_INPUT_PRESENT)
-        return refuse(w, folder, "this folder cannot be listed");
+        return refuse_answer(w, folder, listing);
     for (int32_t at = 0; status == CLI_DONE && at < listing.len;) {
         const char *line = listing.data + at;
         int n = (int)strcspn(line, "\n");

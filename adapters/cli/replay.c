@@ -103,11 +103,14 @@ static int find_hosts(replay *r, cli_text *why)
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, r->corpus.path, NULL, why);
     r->host = (cli_replayed *)calloc((size_t)n + 1, sizeof *r->host);
-    for (; r->host && r->n_host < n; r->n_host++)
-        r->host[r->n_host].name =
-            strdup(list ? list[r->n_host].name : r->options->word[r->n_host]);
+    for (int32_t i = 0; r->host && i < n; i++) {
+        r->host[i].name = strdup(list ? list[i].name : r->options->word[i]);
+        if (!r->host[i].name)
+            break;
+        r->n_host++;
+    }
     cpubind_corpus_free_list(list);
-    return r->host ? CLI_DONE : cli_no_room(why);
+    return r->n_host == n ? CLI_DONE : cli_no_room(why);
 }
 
 static void free_hosts(replay *r)

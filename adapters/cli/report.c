@@ -34,25 +34,12 @@ static const char *or_none(const char *text)
     return text ? text : "there is no memory left\n";
 }
 
-/* Lines with `before` in front of each. What a terminal would obey does not pass. */
-static void print_lines(FILE *out, const char *before, const char *lines)
-{
-    while (*lines) {
-        size_t n = strcspn(lines, "\n");
-        fputs(before, out);
-        for (size_t i = 0; i < n; i++)
-            fputc(lines[i] >= ' ' && lines[i] <= '~' ? lines[i] : '?', out);
-        fputc('\n', out);
-        lines += n + (lines[n] == '\n');
-    }
-}
-
 /* == Text =================================================================== */
 
 static void print_host_text(const cli_replayed *host)
 {
     if (host->status != CLI_DONE)
-        print_lines(stdout, "", or_none(host->why));
+        cli_print_lines(stdout, "", host->why);
     for (int32_t k = 0; k < host->n_trial; k++) {
         const cli_replayed_case *c = &host->trial[k];
         cli_text head = {"", 0};
@@ -61,7 +48,7 @@ static void print_host_text(const cli_replayed *host)
         cli_add(&head, "%s %s: %d %s", host->name, or_none(c->name), c->n_difference,
                 c->n_difference == 1 ? "difference" : "differences");
         puts(head.text);
-        print_lines(stdout, "    ", or_none(c->text));
+        cli_print_lines(stdout, "    ", c->text);
     }
 }
 
@@ -100,13 +87,13 @@ static void print_tap(const cli_replayed *host, int32_t n_host, tally t)
     for (int32_t i = 0; i < n_host; i++) {
         if (host[i].status != CLI_DONE) {
             print_tap_line(0, ++number, host[i].name, "");
-            print_lines(stdout, "# ", or_none(host[i].why));
+            cli_print_lines(stdout, "# ", host[i].why);
         }
         for (int32_t k = 0; k < host[i].n_trial; k++) {
             const cli_replayed_case *c = &host[i].trial[k];
             print_tap_line(c->n_difference == 0, ++number, host[i].name, or_none(c->name));
             if (c->n_difference)
-                print_lines(stdout, "# ", or_none(c->text));
+                cli_print_lines(stdout, "# ", c->text);
         }
     }
 }

@@ -34,8 +34,11 @@ static int written(const cli_sink *sink, const char *name, cpubind_linux_status 
         cli_add(why, "\"%s\" cannot be the name of a file below \"%s\"", name, sink->path);
         return CLI_UNREADABLE;
     default:
-        cli_add(why, "\"%s\"%s%s could not be written: %s: %s; nothing has changed", sink->path,
-                *name ? ", " : "", name, fault->what, strerror(fault->error));
+        cli_add(why, "\"%s\"%s%s could not be written: %s: %s; %s", sink->path,
+                *name ? ", " : "", name, fault->what, strerror(fault->error),
+                strcmp(fault->what, "put back") == 0
+                    ? "what stood there is whole, beside it, under a name that ends in .tmp"
+                    : "nothing has changed");
         return CLI_UNWRITTEN;
     }
 }

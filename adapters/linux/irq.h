@@ -16,7 +16,7 @@
 
 /* The CPUs that may serve an interrupt, /proc/irq/<irq>/smp_affinity_list.
  *   out     *set, a number in `sets`
- *   returns 0 or an errno (ENOENT: no such interrupt, or no /proc/irq; EILSEQ: no list; ENOMEM) */
+ *   returns 0 or an errno; ENOENT: no such interrupt, or no /proc/irq; EILSEQ: no list */
 int cpubind_irq_read(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets, int32_t *set);
 
 /* The CPUs that do serve it, effective_affinity_list. *set NONE when the kernel has none yet

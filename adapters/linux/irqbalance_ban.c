@@ -110,8 +110,8 @@ static int check_peer(const talk *t)
     return peer.pid == t->pid ? 0 : EPROTO;
 }
 
-/* The names that it may listen at: below /run, and two abstract ones. The kernel takes all bytes
- * of an abstract name, the NULs behind it too, and the daemon hands in the whole field. */
+/* The names that it may listen at: below /run, and two abstract ones. The kernel takes all of
+ * an abstract name, the NULs behind it too, and the daemon hands in the whole field. */
 enum { N_ADDRESSES = 3 };
 
 static void address_of(const talk *t, int i, struct sockaddr_un *out)

@@ -45,7 +45,8 @@
     X(ERR_EXISTS, -311, "the corpus has a host of this name already")                          \
     X(ERR_FULL, -312, "the disk is full")                                                      \
     X(ERR_WRITE, -313, "the corpus could not be written")                                      \
-    X(ERR_RULE, -314, "a row breaks the rules of the schema")
+    X(ERR_RULE, -314, "a row breaks the rules of the schema")                                  \
+    X(ERR_UNSYNCED, -315, "the change is made, but may be undone if the power fails")
 
 typedef enum cpubind_corpus_status {
 #define CPUBIND_X(name, value, text) CPUBIND_CORPUS_##name = value,

@@ -121,7 +121,7 @@ cpubind_corpus_status cpubind_priv_fail_sqlite(const database *d, int result,
     int error = system_error(d, result, m.status);
     if (error == EISDIR)
         m = (struct meaning){result, CPUBIND_CORPUS_ERR_OPEN, "open"};
-    if (error == ENOSPC || error == EDQUOT)
+    if ((error == ENOSPC || error == EDQUOT))
         m = (struct meaning){result, CPUBIND_CORPUS_ERR_FULL, "write"};
     if (fault) {
         *fault = (cpubind_corpus_fault){result, error, m.what, ""};

@@ -415,6 +415,16 @@ void cpubind_store_close(cpubind_store *store)
     sqlite3_free(store);
 }
 
+/* Why a commit failed. */
+static cpubind_corpus_status fail_commit(cpubind_store *store, int result)
+{
+    cpubind_corpus_status status = fail_sqlite(store, result);
+    if (result != SQLITE_IOERR_DIR_FSYNC) /* said of the journal's removal, the last step */
+        return status;
+    store->fault.what = "the folder could not be synced";
+    return CPUBIND_CORPUS_ERR_UNSYNCED;
+}
+
 cpubind_corpus_status cpubind_store_commit(cpubind_store *store, cpubind_corpus_fault *fault)
 {
     if (!store)
@@ -432,7 +442,7 @@ cpubind_corpus_status cpubind_store_commit(cpubind_store *store, cpubind_corpus_
             result = SQLITE_OK;
     }
     if (result != SQLITE_OK) {
-        cpubind_corpus_status status = fail_sqlite(store, result);
+        cpubind_corpus_status status = fail_commit(store, result);
         if (status != CPUBIND_CORPUS_ERR_BUSY || sqlite3_get_autocommit(store->d.db))
             store->over = status;
         return answer(store, status, fault);

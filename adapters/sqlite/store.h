@@ -20,9 +20,9 @@
  *          and the change goes on without it. After any other failure the change is over: what
  *          follows fails in the same way, and the corpus is as it was. A commit that is
  *          ERR_BUSY may be tried again.
- *          One case is between the two. When the journal is gone and the folder cannot be
- *          synced (ERR_WRITE, fault->result is SQLITE_IOERR_DIR_FSYNC), the change is in the
- *          file, but may be undone when the power fails.
+ *          One case is between the two: ERR_UNSYNCED of a commit. The journal is gone and the
+ *          folder cannot be synced: the change is in the file, but may be undone when the power
+ *          fails.
  *
  * One thread at a time may use a store.
  */
@@ -72,7 +72,8 @@ cpubind_corpus_status cpubind_store_put_expectation(cpubind_store *store, const 
                                                     int32_t len, cpubind_corpus_fault *fault);
 
 /* Makes the change durable. After that the store can only be closed.
- *   errors  ERR_ARG; ERR_BUSY when another process still reads after CPUBIND_CORPUS_WAIT_MS */
+ *   errors  ERR_ARG; ERR_BUSY when another process still reads after CPUBIND_CORPUS_WAIT_MS;
+ *           ERR_UNSYNCED */
 cpubind_corpus_status cpubind_store_commit(cpubind_store *store, cpubind_corpus_fault *fault);
 
 /* Ends a change. Without a commit nothing has changed, and a file that this change made is gone

@@ -6,12 +6,8 @@
  */
 #include "inputs.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #include "input.h"
-#include "procfs.h"
-#include "scan.h"
+#include "snapshot_reader.h"
 
 /* == The list =============================================================== */
 
@@ -295,13 +291,6 @@ static int visit_leaves(walk *w, const group *g)
     return result;
 }
 
-/* Huawei, and the vendors that sell the same devices under their own numbers. */
-static int is_vendor(int32_t vendor)
-{
-    return vendor == 0x19e5 || vendor == 0x2092 || vendor == 0x20c6 || vendor == 0x203f ||
-           vendor == 0x20e9;
-}
-
 /* Whether the function below w->name is known to be another vendor's. */
 static int is_other_vendor(walk *w)
 {
@@ -314,7 +303,7 @@ static int is_other_vendor(walk *w)
     cut(w, len);
     return answer.state == CPUBIND_INPUT_PRESENT &&
            cpubind_number_parse(answer.data, answer.len, &vendor, NULL) == CPUBIND_TEXT_OK &&
-           !is_vendor(vendor);
+           !is_npu_vendor(vendor);
 }
 
 static int visit_group(walk *w, const group *g)

@@ -163,13 +163,24 @@ static int is_device_header(const redactor *r, const bar_row *row)
            (row->n < WIDE_CELLS || SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name"));
 }
 
+/* As npusmi_info.c has it: bars in between do not make it a row. */
+static int is_rule(const redactor *r, scan_run line)
+{
+    const char *text = r->text + line.at;
+    return line.end - line.at > 2 && text[0] == '+' && (text[1] == '-' || text[1] == '=') &&
+           r->text[line.end - 1] == '+';
+}
+
 /* Where the name of a process is. It may hold bars: of a whole row the cells behind it are
- * found from the right; of a row that lacks some, all that is behind the pid counts. */
+ * found from the right; of a row that lacks some, all that is behind the pid counts, but not
+ * what makes the line a rule. */
 static scan_run find_name(const redactor *r, const bar_row *row, int32_t n_cell)
 {
     scan_run name = {row->cell[NAME_CELL].at, row->line.end};
-    if (!is_closed(row) || row->n < n_cell)
+    if (!is_closed(row) || row->n < n_cell) {
+        name.end -= is_rule(r, row->line);
         return name;
+    }
     name.end--;
     for (int32_t i = NAME_CELL + 1; i < n_cell; i++) {
         do
@@ -342,6 +353,11 @@ static host_name choose_name(const char *host)
     if (!is_telling(name))
         name.len = 0;
     return name;
+}
+
+int cpubind_redact_finds(const char *host)
+{
+    return choose_name(host).len > 0;
 }
 
 /* Behind the domain that starts at `at`. */

@@ -43,6 +43,10 @@ typedef struct cpubind_redacted {
 void cpubind_redact(const char *input, char *text, int32_t len, const char *host,
                     cpubind_redacted *counts);
 
+/* Whether a name of a host, ended by NUL, is looked for: it can be told from the text around
+ * it, as above. NULL and "" are not. */
+int cpubind_redact_finds(const char *host);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,13 +30,6 @@ static cpubind_device_type type_of_pci(int32_t device)
     }
 }
 
-/* Huawei, and the vendors that sell the same devices under their own numbers. */
-static int is_vendor(int32_t vendor)
-{
-    return vendor == 0x19e5 || vendor == 0x2092 || vendor == 0x20c6 || vendor == 0x203f ||
-           vendor == 0x20e9;
-}
-
 /* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
 cpubind_problem_code cpubind_priv_read_census(reader *r)
 {
@@ -50,7 +43,7 @@ cpubind_problem_code cpubind_priv_read_census(reader *r)
             read_number(r, name_in(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
-        if (!is_vendor(vendor))
+        if (!is_npu_vendor(vendor))
             continue;
         code = read_number(r, name_in(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
         if (code != CPUBIND_PROBLEM_NONE)

@@ -1,4 +1,4 @@
-/* snapshot_reader.h - private to snapshot*.c and goal.c: one reading, how inputs are asked for
+/* snapshot_reader.h - private to this folder: one reading, and how its inputs are asked for
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc.
@@ -85,6 +85,15 @@ static inline cpubind_problem_code fail_memory(reader *r)
 static inline void warn(reader *r, cpubind_warning warning)
 {
     r->facts->warnings |= 1u << warning;
+}
+
+/* == Vendors ================================================================ */
+
+/* Huawei, and the vendors that sell the same devices under their own numbers. */
+static inline int is_npu_vendor(int32_t vendor)
+{
+    return vendor == 0x19e5 || vendor == 0x2092 || vendor == 0x20c6 || vendor == 0x203f ||
+           vendor == 0x20e9;
 }
 
 /* == Inputs ================================================================= */

@@ -17,7 +17,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
         return status;
     }
     r->extra[0] = stat.pid;
-    r->extra[1] = stat.state;
+    r->extra[1] = (unsigned char)stat.state;
     r->extra[2] = stat.ppid;
     r->extra[3] = stat.n_threads;
     return status;

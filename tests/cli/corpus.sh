@@ -149,6 +149,8 @@ refuse_all() {
     refuses "a name that is none" "line 1, column 7: a name is" 'sed -i s/bad/-a/ host.txt'
     refuses "an expectation that is no JSON" "expect/default.json\": the expectation, line" \
         'echo "{" >expect/default.json'
+    refuses "an expectation without a byte" "default.json\": the expectation, line 1" \
+        ': >expect/default.json'
     refuses "an expectation without plan or error" 'either "plan" or "error"' \
         'echo "{\"args\": [], \"exit\": 0}" >expect/default.json'
     refuses "an expectation with more" "it holds more" \
@@ -162,13 +164,17 @@ refuse_all() {
     refuses "an exit code without an output" "bad/cmd/lscpu.exit\": there is no output" \
         'rm cmd/lscpu.txt'
     for code in '' -1 256 1000 '1 2' x timeouts; do
-        refuses "the exit code '$code'" "bad/cmd/lscpu.txt\": exit code" \
+        refuses "the exit code '$code'" "bad/cmd/lscpu.txt\": the exit code beside it" \
             "echo '$code' >cmd/lscpu.exit"
     done
-    refuses "a link that leads outside" "bad/env" 'ln -sf /etc/passwd env'
+    refuses "a link that leads outside" "bad/env\": a symbolic link leads outside" 'ln -sf /etc/passwd env'
+    refuses "a link that leads nowhere" "bad/env\": a symbolic link leads nowhere" \
+        'ln -sf nowhere env'
     refuses "a FIFO" "bad/uname" 'mkfifo uname'
-    refuses "a line feed in a name" "bad/." ": >'a${newline}b'"
-    refuses "a TAB in the name of a folder" "bad" "mkdir 'a${tab}b'"
+    refuses "a line feed in a name" "bad/.\": a name holds a control byte" \
+        ": >'a${newline}b'"
+    refuses "a TAB in the name of a folder" "bad/.\": a name holds a control byte" \
+        "mkdir 'a${tab}b'"
     check "import refuses a host that is there already" is_there_already
     check "import refuses the same host twice" \
         says 1 "already" fixture import "$out/bad/good" "$out/bad/good" --db "$out/db/new.db"
@@ -320,7 +326,9 @@ accepts_a_new_case() {
     fixture accept idle-a2 asked --db "$db" -- --npus 2,3 --rank 1 &&
         fixture show idle-a2 --db "$db" | grep -q '^asked  *plan: .*--npus 2,3 --rank 1$' &&
         fixture replay idle-a2 --db "$db" &&
-        fixture accept idle-a2 asked --db "$db" -- --npus 3 &&
+        says 0 'args: expected ["--npus", "2,3", "--rank", "1"], got ["--npus", "3"]' \
+            fixture accept idle-a2 asked --db "$db" -- --npus 3 &&
+        says 0 "nothing differs" fixture accept idle-a2 asked --db "$db" -- --npus 3 &&
         fixture show idle-a2 --db "$db" | grep -q '^asked  *plan: .* --npus 3$' &&
         fixture import fixtures/hosts/idle-a2 --db "$db" --replace --quiet &&
         says 2 "" fixture accept idle-a2 a b --db "$db" -- --rank 1 &&
@@ -386,8 +394,8 @@ changed_bytes_are_refused() {
 missing_is_refused() {
     every_reader_says 3 "No such file" "$out/missing.db" && [ ! -e "$out/missing.db" ] &&
         says 3 "Is a directory" fixture import fixtures/hosts/idle-a2 --db "$out" &&
-        mkfifo "$out/fifo" && every_reader_says 3 "Invalid" "$out/fifo" &&
-        says 3 "Invalid" fixture import fixtures/hosts/idle-a2 --db "$out/fifo"
+        mkfifo "$out/fifo" && every_reader_says 3 "no regular file" "$out/fifo" &&
+        says 3 "no regular file" fixture import fixtures/hosts/idle-a2 --db "$out/fifo"
 }
 
 # Nobody may write there: not the folder of the journal, not the file.
@@ -531,6 +539,30 @@ redacts() {
         ! grep -rqw -e "$host" -e trainer -e python3 -e python "$out/redacted"
 }
 
+# A name that is a word of the formats stays, and nobody is told that it was not there.
+says_what_it_cannot_take_out() {
+    echo node7 >"$out/named/etc/hostname" &&
+        says 0 "not the name of the host, which cannot be told from" "$CPUBIND" capture \
+            --root "$out/named" -o "$out/telling" --redact &&
+        rm "$out/named/etc/hostname" &&
+        says 0 "not the name of the host, which is not known" "$CPUBIND" capture \
+            --root "$out/named" -o "$out/unknown" --redact
+}
+
+# Each input that cannot be read is named once, and what is missing then shows in the plan.
+leaves_out_once() {
+    cp -R fixtures/hosts/a2-192cpu-8npu "$out/halves" && chmod -R u+w "$out/halves" &&
+        for name in npu-smi-info-m npu-smi-info-t-topo; do
+            ln -sf /etc/passwd "$out/halves/cmd/$name.txt" || return 1
+        done
+    says 1 "gives another:" "$CPUBIND" capture --root "$out/halves" -o "$out/left" &&
+        [ "$(grep -c '^left out: cmd/npu-smi-info-m.txt: ' "$out/said")" -eq 1 ] &&
+        [ "$(grep -c '^left out: ' "$out/said")" -eq 2 ] &&
+        says 1 '"is_same": false' "$CPUBIND" capture --root "$out/halves" -o "$out/left" \
+            --replace --json &&
+        [ "$(json "$out/said" '$.left_out[1]' | cut -d : -f 1)" = cmd/npu-smi-info-t-topo.txt ]
+}
+
 capture_keeps_what_is_there() {
     mkdir -p "$out/kept" && echo mine >"$out/kept/file" &&
         says 1 "there already" "$CPUBIND" capture --root fixtures/hosts/no-npu -o "$out/kept" &&
@@ -610,6 +642,8 @@ check "every host is captured, and planned the same" captures_every_host
 check "this host is captured, and planned the same" captures_this_host
 check "a refusal is captured" captures_a_refusal
 check "names are taken out" redacts
+check "what cannot be taken out is said" says_what_it_cannot_take_out
+check "what cannot be read is left out, and said once" leaves_out_once
 check "capture keeps what is there" capture_keeps_what_is_there
 check_questions
 finish

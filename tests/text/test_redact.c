@@ -183,6 +183,16 @@ static void a_row_that_speaks_of_process_names_is_a_row(void **state)
            HEAD_5 "| Process name |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 1);
 }
 
+/* A rule is told by its ends, whatever stands between: without it the table would be cut. */
+static void a_rule_with_bars_stays_a_rule(void **state)
+{
+    (void)state;
+    expect(INFO, NULL, HEAD_4 "+====|==|gold|python3==+\n", HEAD_4 "+====|==|xxxx|xxxxxxxxx+\n",
+           0, 0, 1);
+    expect(INFO, NULL, HEAD_4 "+-|-|+\n", HEAD_4 "+-|-|+\n", 0, 0, 0);
+    expect(INFO, NULL, HEAD_4 "+a|b|c+\n", HEAD_4 "+a|b|xx\n", 0, 0, 1);
+}
+
 static void a_second_output_has_its_own_device_table(void **state)
 {
     static const char both[] = HEAD_4 "| 0 0 | 1 | %s | 5 |\n"
@@ -376,8 +386,10 @@ static void a_host_that_tells_nothing_stays(void **state)
         char text[128];
         (void)snprintf(text, sizeof text, "%s (%s)\n", hosts[i], hosts[i]);
         expect_same("proc/interrupts", hosts[i], text);
+        assert_int_equal(cpubind_redact_finds(hosts[i]), 0);
     }
     expect_same("x", NULL, "gold7");
+    assert_int_equal(cpubind_redact_finds(NULL), 0);
 }
 
 static void a_container_id_is_a_host(void **state)
@@ -396,6 +408,7 @@ static void a_host_may_have_255_bytes(void **state)
         host[n] = '\0';
         memcpy(text, host, n + 1);
         cpubind_redact("x", text, (int32_t)n, host, &counts);
+        assert_int_equal(cpubind_redact_finds(host), n == 255);
         assert_int_equal(counts.host_names, n == 255);
         assert_int_equal(text[0], n == 255 ? 'x' : 'h');
     }
@@ -785,6 +798,7 @@ int main(void)
         cmocka_unit_test(a_table_without_a_header_stays),
         cmocka_unit_test(a_header_in_another_language_is_one),
         cmocka_unit_test(a_row_that_speaks_of_process_names_is_a_row),
+        cmocka_unit_test(a_rule_with_bars_stays_a_rule),
         cmocka_unit_test(a_second_output_has_its_own_device_table),
         cmocka_unit_test(damaged_rows_are_redacted_too),
         cmocka_unit_test(a_header_that_is_cut_is_one),
