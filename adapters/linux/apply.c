@@ -445,7 +445,7 @@ static void leave_other_npu(attempt *a, const cpubind_goal *goal)
         const cpubind_state_irq irq = s->irq[i];
         if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_SKIPPED))
             s->irq[n++] = irq;
-        else if (s->how == CPUBIND_IRQBALANCE_BAN && a->daemon.pid != 0)
+        else if (irq.is_banned && a->daemon.pid != 0)
             (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
     }
     b->is_dirty |= n < s->n_irq;
