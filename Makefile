@@ -28,12 +28,16 @@ TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/lin
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
-SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/checks/layers.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/readme.sh tests/checks/fuzz.sh tests/checks/lint.sh tests/checks/arm64.sh
 
-.PHONY: all help run check bench fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-bench deps-fuzz deps-fixtures tests arm64-tests fuzz-targets fuzz-replays lib
+VM_HOSTS  ?= a2 a3 300i 950
+VM         = $(BUILD)/vm
+VM_ROOT    = $(VM)/apt/root/usr
+
+.PHONY: all help run check check-vm bench fuzz fuzz-merge fixtures install clean deps-run deps-check \
+        deps-vm deps-bench deps-fuzz deps-fixtures tests arm64-tests fuzz-targets fuzz-replays lib
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -52,6 +56,18 @@ check: deps-check ## set up what is missing, build, and run everything that CI r
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
 	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) \
 	    $(patsubst %,$(BUILD)/san/fuzz/replay_%,$(FUZZ)) $(SCRIPTS)
+
+check-vm: deps-vm ## boot ARM machines that are Ascend hosts, and check there; VM_HOSTS="a2 950" chooses
+	@BUILD=$(BUILD) tests/vm/fetch.sh
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(VM)/arm64 CC=aarch64-linux-gnu-gcc \
+	    CFLAGS="-O2 -g -idirafter $(VM_ROOT)/include" LDLIBS="-lm" \
+	    LDFLAGS="-static -L$(VM_ROOT)/lib/aarch64-linux-gnu -Wl,--no-warnings" $(VM)/arm64/cpubind
+	@mkdir -p $(VM)/bin
+	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(VM)/arm64/cpubind
+	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/vm/worker.c \
+	    -o $(VM)/bin/worker
+	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
+	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
 
 bench: deps-bench ## measure, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
@@ -100,7 +116,7 @@ lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_linux
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-bench deps-fuzz deps-fixtures:
+deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS) $(REPLAYS)
@@ -109,7 +125,7 @@ fuzz-replays: $(REPLAYS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/%,$(TEST_BINS))
 
 $(BUILD)/cpubind: $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd $(LDLIBS) -o $@
 
 $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -192,6 +208,13 @@ $(BUILD)/fuzz/replay_corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(BUILD)/obj/fuz
 $(BUILD)/fuzz/corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -lsqlite3 -lmd -o $@
+$(BUILD)/fuzz/replay_state: $(BUILD)/obj/fuzz/targets/state.o $(BUILD)/obj/fuzz/replay.o \
+    $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/fuzz/state: $(BUILD)/obj/fuzz/targets/state.o $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
 $(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/%.o $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@

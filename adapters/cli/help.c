@@ -117,7 +117,7 @@ static const cli_help helps[] = {
      "be run; all is as before then. Threads get their names later: apply --watch.\n"
      "\n" WHICH_NPU "\n"
      "What is bound:\n" THREADS "  --memory WAY          prefer (default: new memory is the "
-                                "NPU's node's) or none\n" IRQBALANCE
+     "NPU's node's) or none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool}\n"
      "                        stand for lists, {threads} for the number of main CPUs,\n"
      "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"

@@ -71,7 +71,7 @@ static cpubind_why look_at_irq(attempt *a, const cpubind_irq_goal *goal)
     cpubind_binding *b = a->b;
     const char *name = irq_name(goal->kind);
     int32_t now, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
-    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE};
+    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
     int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
         return because(ENOMEM, "memory");
@@ -91,11 +91,11 @@ static cpubind_why look_at_irq(attempt *a, const cpubind_irq_goal *goal)
     return because(cpubind_state_add_irq(&b->state, b->sys, &record), "memory");
 }
 
-static int has_irq(const cpubind_state *state, int32_t irq)
+static int was_banned(const cpubind_state *state, int32_t irq)
 {
     for (int32_t i = 0; i < state->n_irq; i++)
         if (state->irq[i].irq == irq)
-            return 1;
+            return state->irq[i].is_banned;
     return 0;
 }
 
@@ -314,6 +314,36 @@ static int is_to_be_told(attempt *a)
            cpubind_is_stopped_for_another(a->b, &a->daemon);
 }
 
+/* That it cannot be told is named, and is on record no more. */
+static cpubind_why give_up_irqbalance(attempt *a, int error, const char *what)
+{
+    if (error == ENOMEM)
+        return because(ENOMEM, "memory");
+    a->is_to_tell = 0;
+    a->b->state.how = a->was_told;
+    a->b->is_dirty = 1;
+    return skip_irqbalance(a, error, what);
+}
+
+/* Notes which interrupts are ours to ban: what it leaves alone already is not ours to take
+ * back. */
+static cpubind_why choose_banned(attempt *a)
+{
+    cpubind_state *s = &a->b->state;
+    int32_t *numbers = (int32_t *)a->b->sys->malloc((size_t)s->n_irq * 2 * sizeof *numbers);
+    int error;
+    if (!numbers)
+        return because(ENOMEM, "memory");
+    for (int32_t i = 0; i < s->n_irq; i++)
+        numbers[i] = s->irq[i].irq;
+    error = cpubind_irqbalance_banned(&a->b->root, &a->daemon, numbers, s->n_irq,
+                                      numbers + s->n_irq);
+    for (int32_t i = 0; !error && i < s->n_irq; i++)
+        s->irq[i].is_banned |= !numbers[s->n_irq + i];
+    free(numbers);
+    return error ? give_up_irqbalance(a, error, "ban") : no_fault;
+}
+
 static cpubind_why look_at_irqbalance(attempt *a)
 {
     cpubind_binding *b = a->b;
@@ -338,54 +368,36 @@ static cpubind_why look_at_irqbalance(attempt *a)
     b->state.irqbalance_pid = a->daemon.pid;
     b->state.irqbalance_start = a->daemon.start;
     b->is_dirty = 1;
-    return no_fault;
+    return how == CPUBIND_IRQBALANCE_BAN ? choose_banned(a) : no_fault;
 }
 
-/* Tells it, as asked. That it cannot be told is named, and it is on record no more. */
+/* Tells it, as asked, before the interrupts are moved: it would move them again. */
 static cpubind_why tell_irqbalance(attempt *a)
 {
     cpubind_binding *b = a->b;
     const int is_stop = b->state.how == CPUBIND_IRQBALANCE_STOP;
-    int32_t *irq;
     int error;
     if (!a->is_to_tell)
         return no_fault;
-    irq = (int32_t *)b->sys->malloc((size_t)b->state.n_irq * sizeof *irq);
-    if (!irq)
-        return because(ENOMEM, "memory");
-    for (int32_t i = 0; i < b->state.n_irq; i++)
-        irq[i] = b->state.irq[i].irq;
     error = is_stop ? cpubind_irqbalance_stop(&b->root, &a->daemon)
-                    : cpubind_irqbalance_ban(&b->root, &a->daemon, irq, b->state.n_irq);
-    free(irq);
-    if (error == ENOMEM)
+                    : cpubind_tell_banned(b, &a->daemon, cpubind_irqbalance_ban);
+    if (error)
+        return give_up_irqbalance(a, error, is_stop ? "stop" : "ban");
+    a->is_told = 1;
+    if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED, a->daemon.pid,
+                            "irqbalance", CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE))
         return because(ENOMEM, "memory");
-    a->is_told = !error;
-    if (!error)
-        return because(cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED,
-                                          a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
-                                          CPUBIND_CPUSET_NONE)
-                           ? 0
-                           : ENOMEM,
-                       "memory");
-    b->state.how = a->was_told;
-    b->is_dirty = 1;
-    return skip_irqbalance(a, error, is_stop ? "stop" : "ban");
+    return no_fault;
 }
 
 /* Takes back what this call has told it, and no more. */
 static void untell_irqbalance(attempt *a, const cpubind_state *previous)
 {
     cpubind_state *s = &a->b->state;
-    int32_t n = 0;
     if (!a->is_told || a->was_told == CPUBIND_IRQBALANCE_STOP)
         return;
-    if (a->was_told == CPUBIND_IRQBALANCE_BAN && s->how == CPUBIND_IRQBALANCE_BAN) {
-        for (int32_t i = 0; i < s->n_irq; i++)
-            if (!has_irq(previous, s->irq[i].irq))
-                s->irq[n++] = s->irq[i];
-        s->n_irq = n;
-    }
+    for (int32_t i = 0; i < s->n_irq; i++)
+        s->irq[i].is_banned &= !was_banned(previous, s->irq[i].irq);
     cpubind_put_irqbalance(a->b);
 }
 
@@ -433,7 +445,7 @@ static void leave_other_npu(attempt *a, const cpubind_goal *goal)
         const cpubind_state_irq irq = s->irq[i];
         if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_SKIPPED))
             s->irq[n++] = irq;
-        else if (s->how == CPUBIND_IRQBALANCE_BAN && a->daemon.pid != 0)
+        else if (irq.is_banned && a->daemon.pid != 0)
             (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
     }
     b->is_dirty |= n < s->n_irq;

@@ -105,12 +105,17 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
                          int32_t home);
 
 /* Puts one interrupt back, if it still is where we put it. One that cannot be is an item of
- * the result `if_not`, which counts when that is FAILED. Returns 1, or 0 when it could not be. */
+ * the result `if_not`, which counts when that is FAILED. Returns 0 when it could not be. */
 int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
                     cpubind_item_result if_not);
 
 /* The same of a thread of another process. */
 void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other);
+
+/* Tells irqbalance which interrupts are ours to ban: cpubind_irqbalance_ban, or _unban. */
+int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                                    const int32_t *irq, int32_t n));
 
 /* The same of what irqbalance was told. */
 void cpubind_put_irqbalance(cpubind_binding *b);

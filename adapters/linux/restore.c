@@ -196,15 +196,20 @@ int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance 
     return is_stopped;
 }
 
-static int unban(cpubind_binding *b, const cpubind_irqbalance *daemon)
+int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                                    const int32_t *irq, int32_t n))
 {
+    const cpubind_state *s = &b->state;
+    int32_t n = 0;
     int error;
-    int32_t *irq = (int32_t *)b->sys->malloc((size_t)b->state.n_irq * sizeof *irq + 1);
+    int32_t *irq = (int32_t *)b->sys->malloc(((size_t)s->n_irq + 1) * sizeof *irq);
     if (!irq)
         return ENOMEM;
-    for (int32_t i = 0; i < b->state.n_irq; i++)
-        irq[i] = b->state.irq[i].irq;
-    error = cpubind_irqbalance_unban(&b->root, daemon, irq, b->state.n_irq);
+    for (int32_t i = 0; i < s->n_irq; i++)
+        if (s->irq[i].is_banned)
+            irq[n++] = s->irq[i].irq;
+    error = tell(&b->root, daemon, irq, n);
     free(irq);
     return error;
 }
@@ -222,7 +227,7 @@ void cpubind_put_irqbalance(cpubind_binding *b)
     }
     error = b->state.how == CPUBIND_IRQBALANCE_STOP
                 ? cpubind_irqbalance_continue(&b->root, &daemon)
-                : unban(b, &daemon);
+                : cpubind_tell_banned(b, &daemon, cpubind_irqbalance_unban);
     if (error == ESRCH) /* it has ended, and what it was told with it */
         return;
     add_result(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - what a target needs from Debian
 #
-#   tests/support/deps.sh run|check|bench|fuzz|fixtures
+#   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures
 #
 # Installs what is missing when it may (root with apt-get), else prints the one line that does
 # and stops. A machine that has everything is left alone.
@@ -16,6 +16,7 @@ fixtures='sqlite3:sqlite3'
 
 check="$run
 $fixtures
+strace:strace
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
@@ -26,6 +27,11 @@ cppcheck:cppcheck
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-aarch64-static:qemu-user-static"
+
+vm='aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+/usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
+qemu-system-aarch64:qemu-system-arm
+cpio:cpio'
 
 bench="$run
 /usr/include/hwloc.h:libhwloc-dev
@@ -49,10 +55,11 @@ has_libfuzzer() {
 case $1 in
 run) needs=$run ;;
 check) needs=$check ;;
+vm) needs=$vm ;;
 bench) needs=$bench ;;
 fuzz) needs=$fuzz ;;
 fixtures) needs=$fixtures ;;
-*) echo "usage: deps.sh run|check|bench|fuzz|fixtures" >&2 && exit 2 ;;
+*) echo "usage: deps.sh run|check|vm|bench|fuzz|fixtures" >&2 && exit 2 ;;
 esac
 
 missing=

@@ -1,0 +1,592 @@
+#!/bin/sh
+# guest.sh - holds cpubind to its plans, from inside of an Ascend host; TAP
+#
+# Runs in a virtual machine that init.sh has set up. What should be comes from /host, which
+# host.sh wrote; what is comes from /proc and /sys, and never through cpubind. Times in here
+# mean nothing: whoever waits is patient.
+
+read -r product </host/product
+all="0 1 2 3 4 5 6 7"
+patience=60 # seconds
+tests=0
+
+# -- What was found ----------------------------------------------------------
+
+# A test that passes when the command succeeds; its output explains a failure.
+check() { # text, command ...
+    text=$1
+    shift
+    tests=$((tests + 1))
+    if "$@" >/run/output 2>&1; then
+        echo "ok $tests - $text"
+    else
+        echo "not ok $tests - $text"
+        head -n 12 /run/output | cut -c 1-300 | sed 's/^/# /'
+    fi
+}
+
+# A test of something that takes a while to come true.
+check_soon() { # text, command ...
+    since=$(seconds)
+    text=$1
+    shift
+    while ! "$@" >/run/output 2>&1 && [ $(($(seconds) - since)) -lt $patience ]; do
+        sleep 0.2
+    done
+    check "$text" "$@"
+}
+
+seconds() {
+    cut -d . -f 1 /proc/uptime
+}
+
+# A command that must exit with a code; what it printed stays in /run/said.
+exits() { # code, command ...
+    code=$1
+    shift
+    "$@" >/run/said 2>&1
+    got=$?
+    [ $got -eq "$code" ] && return 0
+    echo "$*: exit $got, should be $code"
+    cat /run/said
+    return 1
+}
+
+# -- What should be ----------------------------------------------------------
+
+# Sets the variables of one NPU from its line in /host/npus.
+npu() { # logic id
+    while read -r logic _ _ _ address near place pool memory; do
+        [ "$logic" = "$1" ] && break
+    done </host/npus
+    first=${pool%-*}
+    last=${pool#*-}
+    if [ "$product" = 950 ]; then
+        main=$pool
+        acl=$pool
+        release=$pool
+    else
+        main=$((first + 2))-$((last - 2))
+        acl=$((last - 1))
+        release=$last
+    fi
+    pid=
+    [ -e "/run/npus/$1" ] && read -r pid <"/run/npus/$1"
+}
+
+for_all() { # command ...; all of them must succeed
+    bad=0
+    for i in $all; do "$@" "$i" || bad=1; done
+    return $bad
+}
+
+device_is_there() { # logic id
+    npu "$1"
+    at=/sys/bus/pci/devices/$address
+    read -r vendor <"$at/vendor"
+    read -r node <"$at/numa_node"
+    [ "$vendor" = 0x19e5 ] && [ "$node" = "$near" ] && return 0
+    echo "NPU $1: $address is of vendor $vendor near node $node, should be near $near"
+    return 1
+}
+
+is_planned() { # logic id; the plan is in /run/plan
+    npu "$1"
+    irq="\"$first-$((first + 1))\""
+    roles="\"main\": \"$main\", \"acl\": \"$acl\", \"release\": \"$release\""
+    if [ "$product" = 950 ]; then
+        irq=null
+        roles="\"main\": \"$main\", \"acl\": null, \"release\": null"
+    fi
+    for words in "\"npu\": $1, " "\"pool\": \"$pool\", \"irq\": $irq, $roles" \
+        "\"memory_node\": $memory}"; do
+        if ! tr '{' '\n' </run/plan | grep "^\"npu\": $1, " | grep -qF "$words"; then
+            echo "NPU $1: the plan does not say $words"
+            cat /run/plan
+            return 1
+        fi
+    done
+}
+
+# -- What is -----------------------------------------------------------------
+
+# "process thread name CPUs" for each thread.
+threads() { # pid ...
+    for process in "$@"; do
+        cat "/proc/$process/task/"*/status 2>/dev/null
+    done | awk '/^Name:/ { name = $2 } /^Tgid:/ { process = $2 } /^Pid:/ { thread = $2 }
+        /^Cpus_allowed_list:/ { print process, thread, name, $2 }'
+}
+
+threads_are_right() { # logic id
+    npu "$1"
+    threads "$pid" | awk -v npu="$1" -v main="$main" -v acl="$acl" -v release="$release" '
+        {
+            want = $3 == "acl_thread" ? acl : $3 == "release_thread" ? release : main
+            if ($4 != want && ++bad)
+                print "NPU " npu ": thread " $2 " (" $3 ") runs on " $4 ", should run on " want
+            n++
+            seen[$3]++
+        }
+        END {
+            if (n < 20 || !seen["acl_thread"] || !seen["release_thread"]) {
+                print "NPU " npu ": only " n + 0 " threads"
+                exit 1
+            }
+            exit bad > 0
+        }'
+}
+
+threads_are_all_on() { # CPUs, pid
+    threads "$2" | awk -v cpus="$1" '$4 != cpus { print; bad = 1 } END { exit bad || !NR }'
+}
+
+# Pages of files are shared with other workers and stay. What was mapped on eight nodes must
+# all be there, 16 MiB.
+pages_are_right() { # logic id
+    npu "$1"
+    awk -v npu="$1" -v node="N$memory" '
+        /file=/ { next }
+        {
+            away = 0
+            for (i = 2; i <= NF; i++)
+                if ($i ~ /^N[0-9]+=/) {
+                    split($i, page, "=")
+                    if (page[1] == node)
+                        there += page[2]
+                    else
+                        away = 1
+                }
+            if (away && ++bad)
+                print "NPU " npu ": not on " node ": " $0
+        }
+        END {
+            if (there < 4096)
+                print "NPU " npu ": only " there + 0 " pages on " node
+            exit bad || there < 4096
+        }' "/proc/$pid/numa_maps"
+}
+
+msi_irqs() { # PCI address
+    for at in "/sys/bus/pci/devices/$1/msi_irqs/"*; do echo "${at##*/}"; done | sort -n
+}
+
+# "address place irq kind" for each interrupt of the NPUs, once: numbers do not change.
+find_irqs() {
+    awk '{ sub(":", "", $1); print $1, $NF }' /proc/interrupts >/run/names
+    cut -d ' ' -f 5 /host/npus | sort -u | while read -r address; do
+        place=-1
+        for irq in $(msi_irqs "$address"); do
+            kind=$(sed -n "s/^$irq //p" /run/names)
+            case $kind in trs-mbox-*) place=$((place + 1)) ;; esac
+            [ -n "$kind" ] && echo "$address $place $irq $kind"
+        done
+    done >/run/irqs
+}
+
+irqs() {
+    while read -r address place irq kind; do
+        read -r may <"/proc/irq/$irq/smp_affinity_list"
+        does=
+        read -r does <"/proc/irq/$irq/effective_affinity_list"
+        echo "$address $place $irq $kind $may ${does:-none}"
+    done </run/irqs
+}
+
+# SQ and CQs of the NPUs named are on their CPUs, all other interrupts where they were.
+irqs_are_right() { # logic id ...
+    for i in "$@"; do
+        npu "$i"
+        [ "$product" = 950 ] || echo "npu $i $address $place $first $((first + 1))"
+    done >/run/bound
+    irqs | awk -v everywhere="$everywhere" '
+        $1 == "npu" { npu[$3 " " $4] = $2; sq[$3 " " $4] = $5; cq[$3 " " $4] = $6; next }
+        {
+            key = $1 " " $2
+            want = everywhere
+            if (key in npu && $4 == "sq_send_trigger_irq")
+                want = sq[key]
+            if (key in npu && $4 == "cq_update_irq")
+                want = cq[key]
+            if ($5 != want || (want != everywhere && $6 != want)) {
+                print "interrupt " $3 " (" $4 " of " key ") may go to " $5 ", goes to " $6 \
+                    ", should go to " want
+                bad = 1
+            }
+            n[$4]++
+        }
+        END {
+            if (n["sq_send_trigger_irq"] != 8 || n["cq_update_irq"] != 128) {
+                print n["sq_send_trigger_irq"] " SQ, " n["cq_update_irq"] " CQ"
+                exit 1
+            }
+            exit bad
+        }' /run/bound -
+}
+
+irqs_were_moved() {
+    # shellcheck disable=SC2086
+    irqs_are_right $all && return 0
+    grep -h -E 'irq|interrupt|warning|npu-smi' /run/apply.* | sort | uniq -c
+    return 1
+}
+
+# CPU 0 is left to others; a 950 alone has such threads.
+uvb_is_right() {
+    threads "$uvb" | awk '
+        $3 == "uvb_poll_window" { n++; if ($4 != "1-7") { print; bad = 1 } }
+        $3 != "uvb_poll_window" && $4 == "1-7" { print; bad = 1 }
+        END { exit bad || n != 4 }'
+}
+
+# Everything that a binding changes, for comparing.
+everything() { # file
+    # shellcheck disable=SC2046
+    {
+        threads $(cat /run/npus/*) $uvb
+        irqs | cut -d ' ' -f 1-5
+    } >"$1"
+}
+
+nothing_differs() { # from what `everything` wrote into this file
+    everything /run/now
+    diff "$1" /run/now
+}
+
+# -- Workers -----------------------------------------------------------------
+
+start_worker() { # logic id
+    worker 8 2 >"/run/ready.$1" 2>&1 &
+    echo $! >"/run/npus/$1"
+}
+
+worker_is_ready() { # logic id
+    grep -q ready "/run/ready.$1" && return 0
+    echo "NPU $1: the worker is not ready"
+    cat "/run/ready.$1"
+    return 1
+}
+
+apply() { # logic id, more options
+    id=$1
+    shift
+    npu "$id"
+    cpubind apply --pid "$pid" --npu "$id" "$@"
+}
+
+# All at the same moment; then each must have exited with 0.
+apply_all() {
+    for i in $all; do
+        {
+            apply "$i" >"/run/apply.$i" 2>&1
+            echo $? >"/run/status.$i"
+        } &
+        jobs="$jobs $!"
+    done
+    # shellcheck disable=SC2086
+    wait $jobs
+    jobs=
+    for_all applied
+}
+
+applied() { # logic id
+    read -r got <"/run/status.$1"
+    [ "$got" = 0 ] && return 0
+    echo "NPU $1: apply: exit $got"
+    cat "/run/apply.$1"
+    return 1
+}
+
+verify() { # logic id
+    npu "$1"
+    exits 0 cpubind verify --pid "$pid"
+}
+
+restore() { # logic id
+    npu "$1"
+    exits 0 cpubind restore --pid "$pid"
+}
+
+no_state_is_left() {
+    ! ls /run/cpubind/*.json 2>/dev/null
+}
+
+# -- Steps -------------------------------------------------------------------
+
+bind_all() {
+    check "eight times apply at once" apply_all
+    check "threads are where the plan has them" for_all threads_are_right
+    check "memory is on the node of the pool" for_all pages_are_right
+    if [ "$product" = 950 ]; then
+        check "no interrupt has moved" irqs_are_right
+        check "the host polls UVB on node 0, but for CPU 0" uvb_is_right
+    else
+        check "SQ and 16 CQs are on their CPUs, others are not moved" irqs_were_moved
+    fi
+    check "verify finds nothing" for_all verify
+    check "verify --json is an object" verify_json
+}
+
+verify_json() {
+    npu 0
+    exits 0 cpubind verify --pid "$pid" --json
+    grep -q '^{"cpubind": .*}$' /run/said
+}
+
+# One thread of NPU 3 lets itself run everywhere.
+drifted() {
+    npu 3
+    threads "$pid" | grep -q " drifter $everywhere\$"
+}
+
+drift_is_named() {
+    npu 3
+    exits 1 cpubind verify --pid "$pid" && grep drifter /run/said && return 0
+    cat /run/said
+    return 1
+}
+
+irq_drift_is_named() {
+    irq=$(awk '/sq_send_trigger_irq/ { print $3; exit }' /run/irqs)
+    read -r before <"/proc/irq/$irq/smp_affinity_list"
+    address=$(awk '/sq_send_trigger_irq/ { print $1; exit }' /run/irqs)
+    npu "$(awk -v at="$address" '$5 == at && $7 == 0 { print $1 }' /host/npus)"
+    echo "$everywhere" >"/proc/irq/$irq/smp_affinity_list"
+    exits 1 cpubind verify --pid "$pid" && grep -w "$irq" /run/said
+    named=$?
+    cat /run/said
+    echo "$before" >"/proc/irq/$irq/smp_affinity_list"
+    return $named
+}
+
+drift() {
+    npu 3
+    kill -USR2 "$pid"
+    check_soon "a thread of NPU 3 drifts" drifted
+    check "verify exits with 1 and names the thread" drift_is_named
+    check "a second apply takes it back" exits 0 apply 3
+    check "threads are where the plan has them again" for_all threads_are_right
+    [ "$product" = 950 ] ||
+        check "verify exits with 1 and names an interrupt that was moved" irq_drift_is_named
+}
+
+# NPU 0: threads that are born while cpubind watches, one that drifts, and the end.
+watch_moved() {
+    npu 0
+    [ "$(threads "$pid" | grep -c -E ' (born_later|acl_thread) ')" = 3 ] &&
+        threads_are_right 0
+}
+
+# On a 950 an acl_thread belongs where it is born.
+watch_says_so() {
+    if grep drifter /run/watched; then
+        [ "$product" = 950 ] || grep 'acl_thread' /run/watched && return 0
+    fi
+    cat /run/watched
+    return 1
+}
+
+# An ended child is a zombie until the shell asks for it.
+has_ended() { # pid
+    ! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
+}
+
+watch() {
+    npu 0
+    cpubind apply --pid "$pid" --npu 0 --watch 1 >/run/watched 2>&1 &
+    watcher=$!
+    check_soon "apply --watch has bound it" grep "process $pid" /run/watched
+    sleep 2
+    kill -USR1 "$pid"
+    kill -USR2 "$pid"
+    check_soon "--watch catches two threads that are born, and one that drifts" watch_moved
+    check_soon "--watch says what it moved" watch_says_so
+    check "--watch goes on as long as the process" kill -0 "$watcher"
+    kill -TERM "$pid"
+    check_soon "--watch ends with the process" has_ended "$watcher"
+    wait "$watcher"
+    check "--watch exits with 0" [ $? -eq 0 ]
+}
+
+restore_all() {
+    check "restore" for_all restore
+    check "all is as it was before" nothing_differs /run/before
+    check "no state is left" no_state_is_left
+}
+
+# A command that `run` has bound, and that has ended: its code is in $got, what it printed in
+# /run/said, its number in $child. What it leaves behind are moved interrupts, which are put back.
+run_bound() { # logic id, command ...
+    id=$1
+    shift
+    cpubind run --npu "$id" -- "$@" >/run/said 2>/run/complained &
+    child=$!
+    wait $child
+    got=$?
+    cpubind restore --pid $child >/run/restored 2>&1 && return 0
+    echo "NPU $id: restore --pid $child: exit $?"
+    cat /run/restored /run/complained
+    return 1
+}
+
+runs_bound() { # logic id
+    npu "$1"
+    # shellcheck disable=SC2016
+    run_bound "$1" sh -c \
+        'grep Cpus_allowed_list /proc/$$/status; cat /proc/$$/numa_maps; exit 7' || return 1
+    echo "NPU $1: exit $got"
+    cat /run/complained /run/said
+    [ $got -eq 7 ] && grep -q "^Cpus_allowed_list:[[:space:]]*$main\$" /run/said &&
+        ! grep ' default ' /run/said && grep -q " prefer:$memory " /run/said
+}
+
+hands_signal_on() {
+    # shellcheck disable=SC2016
+    run_bound 2 sh -c 'kill -TERM $$'
+    [ $got -eq 143 ] && return 0
+    echo "exit $got"
+    cat /run/complained
+    return 1
+}
+
+# The process that was started is the command: same number, no parent in between.
+leaves_no_wrapper() {
+    run_bound 2 cat /proc/self/stat && grep "^$child (cat) " /run/said && return 0
+    cat /run/said /run/complained
+    return 1
+}
+
+# Only what `run` is asked to set may differ.
+keeps_environment() {
+    env | grep -v '^_=' >/run/env
+    run_bound 2 env
+    grep -v '^_=' /run/said | diff /run/env -
+}
+
+run_commands() {
+    check "run binds, prefers the node, and hands the exit status on" for_all runs_bound
+    check "run hands a signal on" hands_signal_on
+    check "run leaves no wrapper behind" leaves_no_wrapper
+    check "run leaves the environment as it is" keeps_environment
+    check "when they have ended, restore puts interrupts back" nothing_differs /run/later
+}
+
+# Two CPUs of the main role are all that the worker of NPU 1 may use.
+narrow() {
+    npu 1
+    narrow=/sys/fs/cgroup/narrow
+    mkdir $narrow
+    echo $((first + 2))-$((first + 3)) >$narrow/cpuset.cpus
+    echo 0-7 >$narrow/cpuset.mems
+    echo "$pid" >$narrow/cgroup.procs
+}
+
+# Refused and all is as it was, or every thread inside.
+narrow_is_kept() { # how cpubind is started: "inside", "outside"
+    npu 1
+    threads "$pid" >/run/narrow.before
+    if [ "$1" = inside ]; then
+        sh -c "echo \$\$ >$narrow/cgroup.procs && exec cpubind apply --pid $pid --npu 1"
+    else
+        cpubind apply --pid "$pid" --npu 1
+    fi
+    got=$?
+    echo "exit $got"
+    if [ $got -ne 0 ]; then
+        threads "$pid" | diff /run/narrow.before -
+    else
+        threads "$pid" | awk -v a=$((first + 2)) -v b=$((first + 3)) '
+            $4 != a "-" b && $4 != a && $4 != b { print; bad = 1 } END { exit bad }' || return 1
+        cpubind restore --pid "$pid"
+    fi
+}
+
+cpusets() {
+    echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+    check "a cpuset is made that is narrower than the plan" narrow
+    check "apply from outside of it refuses, or stays inside" narrow_is_kept outside
+    check "apply from inside of it refuses, or stays inside" narrow_is_kept inside
+    npu 1
+    echo "$pid" >/sys/fs/cgroup/cgroup.procs
+    rmdir /sys/fs/cgroup/narrow
+    check "after that all is as it was before" nothing_differs /run/later
+}
+
+# One of them waits, or is refused.
+apply_twice() {
+    apply 4 >/run/first 2>&1 &
+    one=$!
+    apply 4 >/run/second 2>&1 &
+    two=$!
+    wait $one
+    first_got=$?
+    wait $two
+    second_got=$?
+    echo "exits $first_got and $second_got"
+    cat /run/first /run/second
+    case $first_got$second_got in 00 | 01 | 10) threads_are_right 4 ;; *) false ;; esac
+}
+
+# Killed sooner and later, restored, and killed again.
+kill_half_way() {
+    npu 5
+    for moment in 0.1 0.3 0.5 0.7 0.9 1.2 1.5 2 3; do
+        cpubind apply --pid "$pid" --npu 5 >/run/said 2>&1 &
+        killed=$!
+        sleep $moment
+        kill -9 $killed 2>/dev/null
+        wait $killed 2>/dev/null
+        cpubind restore --pid "$pid" >/run/restored 2>&1
+        got=$?
+        nothing_differs /run/later >/run/differs && continue
+        echo "killed after $moment s; restore: exit $got"
+        cat /run/restored /run/differs
+        return 1
+    done
+}
+
+accidents() {
+    check "two times apply on one process at once" apply_twice
+    check "restore after that" exits 0 restore 4
+    check "then all is as it was before" nothing_differs /run/later
+    check "apply killed at nine moments, then restore: nothing differs" kill_half_way
+    check "no state is left behind" no_state_is_left
+}
+
+# -- The order of things -----------------------------------------------------
+
+read -r everywhere </sys/devices/system/cpu/online
+find_irqs
+check "the devices are those of a host of type $product" for_all device_is_there
+for i in $all; do start_worker "$i"; done
+npu-smi look
+uvb=
+if [ "$product" = 950 ]; then
+    worker --uvb 4 >/run/ready.uvb &
+    uvb=$!
+    check_soon "the host polls UVB" grep ready /run/ready.uvb
+fi
+check_soon "eight workers are ready" for_all worker_is_ready
+cpubind plan --json >/run/plan 2>/run/plan.said
+check "the plan is the one that this host must get" for_all is_planned
+npu 0
+check "before, every thread runs everywhere" threads_are_all_on "$everywhere" "$pid"
+check "before, interrupts go everywhere" irqs_are_right
+everything /run/before
+
+bind_all
+drift
+watch
+npu 0
+dead=$pid
+grep -v "^$dead " /run/before >/run/before.living
+mv /run/before.living /run/before
+restore_all
+start_worker 0
+npu-smi look
+check_soon "a worker is started again" worker_is_ready 0
+everything /run/later
+run_commands
+cpusets
+accidents
+echo "1..$tests"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# init.sh - the first process of a virtual machine: sets the host up, runs its checks, ends it
+
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmpfs /run
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mkdir -p /tmp /run/npus /var/run
+ip link set lo up
+
+read -r parameters </host/module
+# shellcheck disable=SC2086
+insmod /npu.ko $parameters || echo "not ok - npu.ko"
+while read -r _ _ _ _ address node _; do
+    echo "$node" >"/sys/bus/pci/devices/$address/numa_node"
+done </host/npus
+
+npu-smi look
+sh /guest.sh 2>&1
+sync
+poweroff -f

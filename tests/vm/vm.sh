@@ -1,0 +1,102 @@
+#!/bin/sh
+# vm.sh - boots Ascend hosts in ARM virtual machines, where guest.sh holds cpubind to its plans
+#
+#   tests/vm/vm.sh boot HOST...  as many at a time as this machine has CPUs; the console of each
+#                                goes to BUILD/vm/HOST.log
+#   tests/vm/vm.sh show HOST     what guest.sh found there; TAP
+#   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, shows the console
+#
+# HOST is a2, a3, 300i or 950. All that goes into a machine stands below BUILD/vm by then.
+
+set -u
+BUILD=${BUILD:-build}
+vm=$BUILD/vm
+here=$(dirname "$0")
+most_seconds=${VM_SECONDS:-400}
+
+# The folder that becomes the machine's first file system.
+make_disk() { # host, script
+    root=$vm/$1.root
+    rm -rf "$root"
+    mkdir -p "$root/bin" "$root/proc" "$root/sys" "$root/dev" "$root/run" "$root/host"
+    cp "$vm/apt/root/bin/busybox" "$root/bin/busybox"
+    cp "$vm/bin/cpubind" "$vm/bin/worker" "$root/bin/"
+    cp "$vm/npu/npu.ko" "$root/npu.ko"
+    cp "$here/npu-smi.sh" "$root/bin/npu-smi"
+    cp "$here/init.sh" "$root/init"
+    cp "$2" "$root/guest.sh"
+    ln -s busybox "$root/bin/sh"
+    chmod +x "$root/bin/npu-smi" "$root/init"
+    "$here/host.sh" "$1" "$root/host" || return 1
+    (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) | gzip -1 >"$vm/$1.cpio.gz"
+}
+
+# A pair of options for each node, and then the distances of two sockets of four nodes.
+numa() { # host
+    n_cpu=0
+    while read -r node cpus; do
+        echo "-object memory-backend-ram,id=m$node,size=128M"
+        echo "-numa node,nodeid=$node,memdev=m$node,cpus=$cpus"
+        n_cpu=$((${cpus#*-} + 1))
+    done <"$vm/$1.root/host/nodes"
+    for a in 0 1 2 3 4 5 6 7; do
+        for b in 0 1 2 3 4 5 6 7; do
+            distance=20
+            [ $((a / 4)) -eq $((b / 4)) ] && distance=12
+            [ $a -eq $b ] && distance=10
+            echo "-numa dist,src=$a,dst=$b,val=$distance"
+        done
+    done
+    echo "-smp $n_cpu,sockets=1,clusters=$((n_cpu / 8)),cores=8,threads=1 -m 1024"
+}
+
+devices() {
+    for slot in 10 11 12 13 14 15 16 17; do
+        echo "-device virtio-rng-pci,disable-legacy=on,vectors=64,rng=r,addr=0x$slot"
+    done
+}
+
+# One host CPU is enough for it: the guest's CPUs take turns.
+boot() { # host
+    # Options are split on purpose.
+    # shellcheck disable=SC2046
+    timeout "$most_seconds" qemu-system-aarch64 -M virt,gic-version=3,its=on \
+        -accel tcg,thread=single -cpu max,pauth-impdef=on $(numa "$1") \
+        -object rng-builtin,id=r $(devices) -nodefaults -display none -serial stdio -no-reboot \
+        -kernel "$vm/apt/vmlinuz" -initrd "$vm/$1.cpio.gz" -append "console=ttyAMA0 panic=-1 quiet \
+loglevel=1 rcupdate.rcu_expedited=1 mitigations=off cryptomgr.notests" </dev/null 2>&1 |
+        tr -d '\r'
+}
+
+boot_all() { # host ...
+    jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+    printf '%s\n' "$@" | BUILD=$BUILD xargs -P "$jobs" -I{} "$0" boot-one {}
+}
+
+boot_one() { # host
+    start=$(date +%s)
+    rm -f "$vm/$1.log"
+    make_disk "$1" "$here/guest.sh" && boot "$1" >"$vm/$1.log"
+    echo "# $1: $(($(date +%s) - start)) s on this machine" >>"$vm/$1.log"
+}
+
+# A machine that stopped half way has no last line.
+show() { # host
+    grep -E '^((not )?ok|#|1\.\.)' "$vm/$1.log" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
+    if ! grep -q '^1\.\.' "$vm/$1.log"; then
+        echo "not ok - $1: the machine came to its end"
+        tail -n 30 "$vm/$1.log" | sed 's/^/# /'
+        exit 1
+    fi
+    ! grep -q '^not ok' "$vm/$1.log"
+}
+
+command=${1:-}
+[ $# -ge 2 ] && shift
+case $command in
+boot) boot_all "$@" ;;
+boot-one) boot_one "$1" ;;
+show) show "$1" ;;
+run) make_disk "$1" "$2" && boot "$1" ;;
+*) sed -n '2,/^$/s/^#//p' "$0" && exit 2 ;;
+esac
