@@ -143,6 +143,12 @@ void cpubind_state_start(cpubind_binding *b)
     b->is_alive = b->tasks >= 0;
 }
 
+/* Where one of the two is not known, the start of the process has to tell. */
+static int is_another_boot(const char *a, const char *b)
+{
+    return *a && *b && strcmp(a, b) != 0;
+}
+
 /* What is on record, if anything is. The record of another process that had this number, or of
  * an earlier boot, has nothing to do with this process. */
 static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault *fault)
@@ -156,7 +162,7 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
     b->is_recorded = status == CPUBIND_LINUX_OK;
     b->is_alive = b->tasks >= 0;
     if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
-                           strcmp(b->state.boot, b->boot) != 0))
+                           is_another_boot(b->state.boot, b->boot)))
         b->is_alive = 0;
     if (b->is_recorded && cpubind_remember_ours(b))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
