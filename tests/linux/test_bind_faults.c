@@ -314,13 +314,13 @@ static void snapshot(char text[STAGE_TEXT])
 /* The same as soon as it says `expected`: a process that is sent SIGSTOP stops a moment later. */
 static int settles_to(const char *expected, char text[STAGE_TEXT])
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 1000; i++) {
         snapshot(text);
         if (strcmp(text, expected) == 0)
             return 1;
         if (!f.daemon.pid || f.how != CPUBIND_IRQBALANCE_STOP)
             break;
-        usleep(200);
+        usleep(500);
     }
     return 0;
 }
@@ -589,7 +589,7 @@ static int play_apply(const stage_goal *goal, const char *from, const char *to)
     int good;
     count_run(why);
     if (status == CPUBIND_LINUX_OK) {
-        good = settles_to(to, text) || is_done(text, from, to);
+        good = (snapshot(text), is_done(text, from, to)) || settles_to(to, text);
     } else {
         good = settles_to(from, text) && is_told(why) && f.n_undone_not == 0 &&
                status != CPUBIND_LINUX_ERR_UNDONE;
@@ -660,9 +660,9 @@ static int play(step what, const char *from, const char *to, cpubind_linux_statu
     memset(fault.count, 0, sizeof fault.count);
     *status = take(&f.table, what, NULL, &why);
     count_run(why);
-    int good = *status != CPUBIND_LINUX_OK
-                   ? is_told(why)
-                   : settles_to(to, text) || is_ending(fault.error) || is_done(text, from, to);
+    int good = *status != CPUBIND_LINUX_OK ? is_told(why)
+                                           : (snapshot(text), is_done(text, from, to)) ||
+                                                 is_ending(fault.error) || settles_to(to, text);
     good = good && open_descriptors() == f.descriptors;
     if (!good) {
         show_run(*status, why);
