@@ -71,9 +71,10 @@ check-vm: deps-vm ## boot ARM machines that are Ascend hosts, and check there; V
 
 bench: deps-bench ## measure, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
-	    $(BUILD)/bench_command
+	    $(BUILD)/bench_command $(BUILD)/bench_bind
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
+	@$(BUILD)/bench_bind
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 
 fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist plan" chooses
@@ -222,6 +223,8 @@ $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lhwloc -o $@
 $(BUILD)/bench_text: $(BUILD)/obj/tests/bench/bench_text.o $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/bench_bind: $(BUILD)/obj/tests/bench/bench_bind.o $(LINUX) $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -o $@
 $(BUILD)/bench_command: $(BUILD)/obj/tests/bench/bench_command.o
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 

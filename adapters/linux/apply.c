@@ -420,6 +420,11 @@ static void move_memory(cpubind_binding *b)
     r->memory.ctx = b->how.progress_ctx;
     r->has_memory = 1;
     cpubind_memory_migrate(&b->root, &r->memory);
+    if (r->memory.result != CPUBIND_MEMORY_NO_NODE)
+        return;
+    b->state.memory_node = -1; /* nothing that verify could ask for */
+    b->is_dirty = 1;
+    (void)cpubind_record(b);
 }
 
 /* == Another NPU ============================================================ */

@@ -261,6 +261,15 @@ binds_who_calls() {
         sh "$CPUBIND" "$state" $host
 }
 
+errors_are_json_too() {
+    says 1 "" apply --npu 8 --json && is_json "$out/said" && [ ! -s "$out/err" ] &&
+        [ "$(json "$out/said" '$.error.code')" = unknown_npu ] &&
+        says 1 "" verify --json && is_json "$out/said" && [ ! -s "$out/err" ] &&
+        [ "$(json "$out/said" '$.error.code')" = refused ] &&
+        CPUBIND_SHIM_CPUSET=0-155 says 4 "" apply --npu 0 --json && is_json "$out/said" &&
+        [ ! -s "$out/err" ] && json "$out/said" '$.error.text' | grep -q "its cpuset allows"
+}
+
 # Watching from now on, until the worker ends; what it says is in $out/watched.
 # shellcheck disable=SC2086
 start_watch() { # arguments
@@ -306,11 +315,11 @@ watch_ends_with_the_process() {
 verifies() {
     apply --npu 0 || return 1
     says 0 "process $worker, NPU 0: as it should be" verify &&
-        grep -qE "^thread +$worker +worker +146-165 +146-165 +- +right" "$out/said" || return 1
+        grep -qE "^thread +$worker +worker +146-165 +146-165 +right" "$out/said" || return 1
     echo 0-95 >"$CPUBIND_SHIM/$(threads_named other)"
     cat "$state" >"$out/before"
     says 1 "process $worker, NPU 0: it has drifted" verify &&
-        grep -qE "^thread +[0-9]+ +other +0-95 +146-165 +- +wrong" "$out/said" &&
+        grep -qE "^thread +[0-9]+ +other +0-95 +146-165 +wrong" "$out/said" &&
         says 1 "" verify --json && is_json "$out/said" &&
         [ "$(count_items "$out/said" "result = 'wrong' AND name = 'other'")" = 1 ] &&
         [ "$(count_items "$out/said" "result = 'right'")" = 2 ] &&
@@ -322,7 +331,7 @@ verifies() {
 verifies_without_a_record() {
     refuses 1 "nothing is on record of process $worker; name the NPU that it drives: --npu N" \
         verify && says 1 "it has drifted" verify $host --memory none --npu 0 &&
-        grep -qE "^thread +$worker +worker +0-191 +146-165 +- +wrong" "$out/said" &&
+        grep -qE "^thread +$worker +worker +0-191 +146-165 +wrong" "$out/said" &&
         [ ! -e "$state" ] && apply --npu 0 && rm "$state" &&
         says 0 "as it should be" verify $host --memory none --npu 0 && [ ! -e "$state" ]
 }
@@ -449,8 +458,16 @@ another_users_process() {
     nobodys_state && refuses 4 "it belongs to another user: run it as root; all is as before" \
         $nobody env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
         --pid "$worker" $host --npu 0 --memory none --state "$state" &&
-        grep -q "^cpubind: thread $worker (worker) of process $worker cannot be put on" "$out/err" &&
-        [ ! -e "$state" ] && all_are_on 0-191
+        grep -q "^cpubind: thread $worker (worker) of process $worker cannot be put on" \
+            "$out/err" && [ ! -e "$state" ] && all_are_on 0-191 && apply_usual --npu 0 &&
+        says 0 "process $worker, NPU 0: as it should be" $nobody env LD_PRELOAD="$out/shim.so" \
+            "$CPUBIND" verify --pid "$worker" $host --npu 0 &&
+        grep -q "warning: where the memory is cannot be seen: read numa_maps: Perm" "$out/err"
+}
+
+filter_of_getaffinity() {
+    apply --npu 0 && refuses 4 "sched_getaffinity: Operation not permitted" \
+        shim "$out/deny" sched_getaffinity "$CPUBIND" verify --pid "$worker" --state "$state"
 }
 
 # The usual folder of a user who has no session.
@@ -476,14 +493,6 @@ another_namespace() {
             "$CPUBIND" $command --pid "$worker" --state "$state" || return 1
     done
     [ ! -e "$state" ] && all_are_on 0-191
-}
-
-# Without a plan of its own host: that is made of --fixture.
-# shellcheck disable=SC2086
-no_proc() {
-    refuses 3 "" unshare -m sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh \
-        env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
-        --pid "$worker" $host --npu 0 --memory none --state "$state" && all_are_on 0-191
 }
 
 # Threads are bound, and what cannot be done is named.
@@ -558,20 +567,47 @@ folder_is_ours_alone() {
         rm /run/cpubind && all_are_on 0-191
 }
 
-# A link, a FIFO, a folder, a file of another user in the place of the record, or of its lock.
-record_is_a_file_of_ours() {
+# Something of another kind in the place of a file, in /run/cpubind: it is not followed, not
+# waited for, not taken for ours.
+is_in_the_way() { # name, status, words
     mkdir -p /run/cpubind && echo kept >"$out/kept" || return 1
-    for name in "$worker.json" "$worker.json.lock"; do
-        for way in "ln -s $out/kept" "ln -s $out/nothing" mkfifo mkdir; do
-            $way "/run/cpubind/$name" && says 4 "nothing was" apply_usual --npu 0 &&
-                is_kept "$out/kept" && [ ! -e "$out/nothing" ] && all_are_on 0-191 || return 1
-            rm -rf "/run/cpubind/$name"
-        done
-        echo "{}" >"/run/cpubind/$name" && chown 65534 "/run/cpubind/$name" &&
-            says 4 "nothing was" apply_usual --npu 0 && all_are_on 0-191 || return 1
-        rm "/run/cpubind/$name"
+    for way in "ln -s $out/kept" "ln -s $out/nothing" mkfifo mkdir; do
+        $way "/run/cpubind/$1" && refuses "$2" "$3" apply_usual --npu 0 && is_kept "$out/kept" &&
+            [ ! -e "$out/nothing" ] && all_are_on 0-191 || return 1
+        rm -rf "/run/cpubind/$1"
     done
-    apply_usual --npu 0 && cpubind restore --pid "$worker" && [ -z "$(ls -A /run/cpubind)" ]
+    echo "{}" >"/run/cpubind/$1" && chown 65534 "/run/cpubind/$1" &&
+        refuses "$2" "$3" apply_usual --npu 0 && all_are_on 0-191 && rm "/run/cpubind/$1" &&
+        apply_usual --npu 0 && cpubind restore --pid "$worker" && [ -z "$(ls -A /run/cpubind)" ]
+}
+
+record_is_a_file_of_ours() {
+    is_in_the_way "$worker.json" 3 "the record of process $worker cannot be read" &&
+        apply_usual --npu 0 && chmod 666 "/run/cpubind/$worker.json" &&
+        refuses 3 "be written by nobody else" cpubind restore --pid "$worker" &&
+        refuses 3 "be written by nobody else" cpubind verify --pid "$worker" &&
+        is_on worker 146-165 && chmod 600 "/run/cpubind/$worker.json" &&
+        says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191
+}
+
+lock_is_a_file_of_ours() {
+    is_in_the_way "$worker.json.lock" 4 "what is changed could not be recorded (lock: "
+}
+
+# Where no folder is nothing is made of one's own.
+record_without_a_folder() {
+    state=$out/no-such-folder/state
+    refuses 4 "what is changed could not be recorded (folder: No such file or directory)" \
+        apply --npu 0 &&
+        refuses 3 "the record of process $worker cannot be read (folder: No such file" verify &&
+        refuses 3 "the record of process $worker cannot be read (folder: No such file" restore &&
+        all_are_on 0-191 && [ ! -e "$out/no-such-folder" ] || return 1
+    for state in "" "$out/" "$out/.." .; do
+        refuses 2 "--state is not the name of a file: \"$state\"" apply --npu 0 &&
+            refuses 2 "--state is not the name of a file: \"$state\"" verify &&
+            refuses 2 "--state is not the name of a file: \"$state\"" restore || return 1
+    done
+    all_are_on 0-191
 }
 
 damaged_record() {
@@ -588,6 +624,7 @@ damaged_record() {
 
 # No path of the environment is one that is written to.
 odd_environment() {
+    result=0
     mkdir "$out/odd" && cd "$out/odd" || return 1
     for folder in "$out/odd" /proc/self /nowhere "" "../.." "$(printf 'a\nb')"; do
         env HOME="$folder" TMPDIR="$folder" XDG_RUNTIME_DIR="$folder" XDG_STATE_HOME="$folder" \
@@ -595,9 +632,9 @@ odd_environment() {
             LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply --pid "$worker" \
             --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none --quiet &&
             [ "$(ls -A /run/cpubind)" = "$worker.json" ] && [ -z "$(ls -A "$out/odd")" ] &&
-            cpubind restore --pid "$worker" --quiet && [ -z "$(ls -A /run/cpubind)" ] || break
+            cpubind restore --pid "$worker" --quiet && [ -z "$(ls -A /run/cpubind)" ] ||
+            result=1
     done
-    result=$?
     cd "$OLDPWD" && return $result
 }
 
@@ -862,6 +899,7 @@ check_worker "--exclude takes CPUs out" excluded_are_left_out acl_thread
 check_worker "apply twice: what is on record is from before the first" applies_twice acl_thread
 check_worker "--rank and --visible find the NPU" finds_its_npu
 check_worker "without --pid it is the process that calls" binds_who_calls
+check_worker "with --json an error is an object" errors_are_json_too
 check_worker "one cpubind at a time works on a process" one_at_a_time
 check_worker "--watch catches new threads and drift" watches
 check_worker "--watch ends with the process" watch_ends_with_the_process
@@ -882,7 +920,6 @@ check_root "another user's process" another_users_process
 check_root "a user without a folder for records" user_without_a_folder
 check_root "hidepid: the process is hidden" hidden_process
 check_root "another pid namespace: no such process" another_namespace
-check_root "no /proc" no_proc
 check_root "no /sys: threads are bound, the rest is named" no_sys acl_thread
 if [ "$BIND_MOUNTS" = own ]; then
     make_host || exit 1
@@ -892,13 +929,16 @@ if [ $? -eq 77 ]; then
     skip "seccomp refuses" "no filter can be set here"
 else
     check_worker "seccomp refuses sched_setaffinity" filter_of_setaffinity
+    check_worker "seccomp refuses sched_getaffinity" filter_of_getaffinity
     check_root "seccomp refuses migrate_pages" filter_of_memory
     check_root "seccomp refuses set_mempolicy" filter_of_mempolicy
 fi
 check_worker "a cpuset that is narrower than the plan" narrow_cpuset
 check_root "a state folder that is a link" folder_is_no_link
 check_root "a state folder that is not ours alone" folder_is_ours_alone
-check_root "something else in the place of the record or its lock" record_is_a_file_of_ours
+check_root "something else in the place of the record" record_is_a_file_of_ours
+check_root "something else in the place of its lock" lock_is_a_file_of_ours
+check_worker "no folder for the record" record_without_a_folder
 check_worker "a damaged record" damaged_record
 check_root "nothing is written where the environment says" odd_environment
 check_root "a full disk: nothing is changed" full_disk

@@ -35,7 +35,11 @@ cpio:cpio'
 
 bench="$run
 /usr/include/hwloc.h:libhwloc-dev
-hwloc-distrib:hwloc-nox"
+hwloc-distrib:hwloc-nox
+ps:procps
+taskset:util-linux
+lscpu:util-linux
+migratepages:numactl"
 
 fuzz='cc:gcc
 /usr/include/stdio.h:libc6-dev
