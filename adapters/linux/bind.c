@@ -278,21 +278,29 @@ const char *cpubind_bind_state(const cpubind_binding *binding)
     return binding->file ? cpubind_state_path(binding->file) : "";
 }
 
+static int has_ended(cpubind_binding *b)
+{
+    cpubind_proc_stat stat;
+    int error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat);
+    if (error)
+        return error == ENOENT || error == ESRCH;
+    return stat.start != b->start || (stat.state == 'Z' && stat.n_threads < 2) ||
+           stat.state == 'X';
+}
+
 int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)
 {
     const cpubind_sys *sys = binding->sys;
-    cpubind_proc_stat stat;
     int fd = sys->pidfd_open((pid_t)binding->how.pid, 0);
     struct pollfd wait = {fd, POLLIN, 0}; /* poll passes over a descriptor of -1 */
-    int error;
-    (void)sys->poll(&wait, 1, timeout_ms);
+    int is_over = has_ended(binding);     /* looked at behind it: it may be another's by now */
+    if (!is_over) {
+        (void)sys->poll(&wait, 1, timeout_ms);
+        is_over = has_ended(binding);
+    }
     if (fd >= 0)
         sys->close(fd);
-    error = cpubind_proc_stat_read(&binding->root, binding->how.pid, 0, &stat);
-    if (error)
-        return error == ENOENT || error == ESRCH;
-    return stat.start != binding->start || (stat.state == 'Z' && stat.n_threads < 2) ||
-           stat.state == 'X';
+    return is_over;
 }
 
 int cpubind_bind_exec(char *const *argv, const cpubind_sys *sys)

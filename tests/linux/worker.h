@@ -23,7 +23,8 @@ typedef struct worker {
 } worker;
 
 typedef struct worker_command {
-    char what; /* t: a thread, e: end one, x: end the first, c: churn, q: no more of it */
+    char what; /* t: a thread, e: end one, x: end the first, c: churn, q: no more of it,
+                  n: how many it has born */
     char name[31];
     int32_t tid;
 } worker_command;
@@ -44,7 +45,7 @@ typedef struct worker_child {
     int n;
     pthread_t churner;
     volatile int is_churning;
-    int32_t n_born;
+    volatile int32_t n_born;
 } worker_child;
 
 static inline void worker_say(int fd, int32_t number)
@@ -91,7 +92,7 @@ static inline void *worker_blink(void *ctx)
     static const char *const name[] = {"acl_thread", "release_thread", "short", "longer than"};
     const unsigned n = *(const unsigned *)ctx;
     prctl(PR_SET_NAME, name[n % 4]);
-    usleep(1000 + n % 7 * 500);
+    usleep(100 + n % 7 * 200);
     return NULL;
 }
 
