@@ -28,7 +28,7 @@ TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/lin
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
-SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/checks/layers.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/readme.sh tests/checks/fuzz.sh tests/checks/lint.sh tests/checks/arm64.sh
 
@@ -71,9 +71,10 @@ check-vm: deps-vm ## boot ARM machines that are Ascend hosts, and check there; V
 
 bench: deps-bench ## measure, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
-	    $(BUILD)/bench_command
+	    $(BUILD)/bench_command $(BUILD)/bench_bind
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
+	@$(BUILD)/bench_bind
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 
 fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist plan" chooses
@@ -208,6 +209,13 @@ $(BUILD)/fuzz/replay_corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(BUILD)/obj/fuz
 $(BUILD)/fuzz/corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -lsqlite3 -lmd -o $@
+$(BUILD)/fuzz/replay_state: $(BUILD)/obj/fuzz/targets/state.o $(BUILD)/obj/fuzz/replay.o \
+    $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/fuzz/state: $(BUILD)/obj/fuzz/targets/state.o $(LINUX) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
 $(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/%.o $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
@@ -215,6 +223,8 @@ $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lhwloc -o $@
 $(BUILD)/bench_text: $(BUILD)/obj/tests/bench/bench_text.o $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/bench_bind: $(BUILD)/obj/tests/bench/bench_bind.o $(LINUX) $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -o $@
 $(BUILD)/bench_command: $(BUILD)/obj/tests/bench/bench_command.o
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 

@@ -58,6 +58,7 @@ int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
     cpubind_linux_status status;
     if (out->pid == 0)
         out->pid = options->pid ? options->pid : default_pid();
+    out->is_reading = is_reading;
     how = how_of(options, out->pid, is_reading);
     status = cpubind_bind_open(&how, NULL, &out->binding, &fault);
     if (status != CPUBIND_LINUX_OK)

@@ -11,6 +11,8 @@
 /* A process, and what it should have. All zero before it is opened. */
 typedef struct cli_bound {
     int32_t pid;
+    int is_reading;   /* nothing is changed: verify */
+    int is_restoring; /* a record is put back */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_planned planned;

@@ -12,7 +12,7 @@ void cli_print_help(FILE *out)
           "\n"
           "Commands:\n"
           "  plan         what would be done, on this host, a captured one or a fixture\n"
-          "  apply        bind a process to the CPUs of one NPU: threads, interrupts, memory\n"
+          "  apply        bind a process to one NPU's CPUs: threads, interrupts, memory\n"
           "  run          bind, then become a command: cpubind run --npu 3 -- python ...\n"
           "  verify       hold what a process has against what it should have\n"
           "  restore      put back what apply and run have changed\n"
@@ -23,8 +23,8 @@ void cli_print_help(FILE *out)
           "  --version    the version\n"
           "\n"
           "Exit status: 0 done, 1 no plan is possible or something is not as it should be,\n"
-          "2 usage, 3 the host or the corpus is unreadable, 4 the kernel refused, or it could\n"
-          "not be written.\n",
+          "2 usage, 3 the host or the corpus is unreadable, 4 the kernel refused, or it\n"
+          "could not be written.\n",
           out);
 }
 
@@ -117,7 +117,7 @@ static const cli_help helps[] = {
      "be run; all is as before then. Threads get their names later: apply --watch.\n"
      "\n" WHICH_NPU "\n"
      "What is bound:\n" THREADS "  --memory WAY          prefer (default: new memory is the "
-                                "NPU's node's) or none\n" IRQBALANCE
+     "NPU's node's) or none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool}\n"
      "                        stand for lists, {threads} for the number of main CPUs,\n"
      "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"

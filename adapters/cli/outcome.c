@@ -229,7 +229,8 @@ static void explain_item(const cpubind_item *item, cli_text *to)
 
 /* Where warnings go: to stderr, or into an array. */
 typedef struct listener {
-    json_t *array; /* NULL: stderr */
+    json_t *array;  /* NULL: stderr */
+    int is_reading; /* nothing was to be changed */
 } listener;
 
 static void tell(listener *to, const char *code, const cli_text *text)
@@ -265,7 +266,8 @@ static void tell_irqs(listener *to, const cpubind_report *report)
 {
     cli_text text = {"", 0};
     if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_NO_ROLE) {
-        cli_add(&text, "no interrupt is bound: %s", cpubind_no_irq_text(report->no_irq));
+        cli_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
+                cpubind_no_irq_text(report->no_irq));
         tell(to, cpubind_no_irq_word(report->no_irq), &text);
         return;
     }
@@ -310,10 +312,22 @@ static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
     }
 }
 
+static void explain_unread_memory(const cpubind_memory_move *memory, cli_text *to)
+{
+    if (memory->result != CPUBIND_MEMORY_REFUSED)
+        return;
+    cli_add(to, "where the memory is cannot be seen: %s: %s", memory->what ? memory->what : "?",
+            strerror(memory->error));
+    if (is_right_missing(memory->error))
+        cli_add(to, "; another user's process needs root; --memory none leaves it out");
+}
+
 static void tell_memory(listener *to, const cpubind_report *report)
 {
     cli_text text = {"", 0};
-    if (report->has_memory)
+    if (report->has_memory && to->is_reading)
+        explain_unread_memory(&report->memory, &text);
+    else if (report->has_memory)
         explain_memory(&report->memory, &text);
     if (report->prefer_error)
         cli_add(&text,
@@ -326,8 +340,7 @@ static void tell_memory(listener *to, const cpubind_report *report)
 
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
 {
-    listener to = {NULL};
-    (void)bound;
+    listener to = {NULL, bound->is_reading};
     tell_items(&to, report);
     tell_irqs(&to, report);
     tell_memory(&to, report);
@@ -381,7 +394,7 @@ static json_t *memory_json(const cpubind_report *report)
 
 json_t *cli_outcome_json(const cli_bound *bound, const cpubind_report *report)
 {
-    listener to = {json_array()};
+    listener to = {json_array(), bound->is_reading};
     if (!to.array)
         return NULL;
     tell_items(&to, report);
@@ -455,16 +468,49 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
                 strerror(fault->error));
 }
 
-static void explain_state(const cli_options *options, const cpubind_linux_fault *fault,
-                          cli_text *why)
+/* Whether it is the record itself that cannot be read, not its folder. */
+static int is_of_record(const cpubind_linux_fault *fault)
 {
-    cli_add(why, "what is changed could not be recorded (%s: %s), and nothing was; ",
-            fault->what, strerror(fault->error));
-    if (options->state)
+    return strcmp(fault->what, "open") == 0 || strcmp(fault->what, "file") == 0 ||
+           strcmp(fault->what, "read") == 0;
+}
+
+static int explain_state(const cli_options *options, const cli_bound *bound,
+                         const cpubind_linux_fault *fault, cli_text *why)
+{
+    const int is_record = is_of_record(fault);
+    const int is_read = is_record || bound->is_reading || bound->is_restoring;
+    if (is_read)
+        cli_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
+                fault->what, strerror(fault->error),
+                bound->is_reading ? "" : ", and nothing was changed");
+    else
+        cli_add(why, "what is changed could not be recorded (%s: %s), and nothing was; ",
+                fault->what, strerror(fault->error));
+    if (is_record)
+        cli_add(why, "it must be a file of yours, no link, and be written by nobody else%s%s",
+                options->state ? ": " : "", options->state ? options->state : "");
+    else if (options->state)
         cli_add(why, "its folder must be there, be yours, and be written by nobody else: %s",
                 options->state);
     else
-        cli_add(why, "name a file of your own: --state FILE");
+        cli_add(why, is_read ? "name the file: --state FILE"
+                             : "name a file of your own: --state FILE");
+    return is_read ? CLI_UNREADABLE : CLI_UNWRITTEN;
+}
+
+/* What was refused, and what has become of the rest. */
+static void explain_outcome(const cli_options *options, const cli_bound *bound,
+                            cpubind_linux_status status, const cpubind_linux_fault *fault,
+                            cli_text *why)
+{
+    explain_refused(bound, fault, why);
+    if (status == CPUBIND_LINUX_ERR_UNDONE)
+        cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
+                (int)cpubind_bind_report(bound->binding)->n_undone_not, (int)bound->pid,
+                options->state ? " --state " : "", options->state ? options->state : "");
+    else if (!bound->is_reading)
+        cli_add(why, "; all is as before");
 }
 
 int cli_explain_bind(const cli_options *options, const cli_bound *bound,
@@ -482,8 +528,7 @@ int cli_explain_bind(const cli_options *options, const cli_bound *bound,
                 (int)bound->pid);
         return CLI_REFUSED;
     case CPUBIND_LINUX_ERR_STATE:
-        explain_state(options, fault, why);
-        return CLI_UNWRITTEN;
+        return explain_state(options, bound, fault, why);
     case CPUBIND_LINUX_ERR_DAMAGED:
         cli_add(why,
                 "the record of process %d is damaged (%s); if nothing is to be put back, "
@@ -492,16 +537,15 @@ int cli_explain_bind(const cli_options *options, const cli_bound *bound,
                 options->state ? options->state : "/run/cpubind/<pid>.json");
         return CLI_UNREADABLE;
     case CPUBIND_LINUX_ERR_REFUSED:
-        explain_refused(bound, fault, why);
-        cli_add(why, "; all is as before");
-        return CLI_UNWRITTEN;
     case CPUBIND_LINUX_ERR_UNDONE:
-        explain_refused(bound, fault, why);
-        cli_add(why, "; %d could not be put back: cpubind restore --pid %d",
-                (int)cpubind_bind_report(bound->binding)->n_undone_not, (int)bound->pid);
+        explain_outcome(options, bound, status, fault, why);
         return CLI_UNWRITTEN;
     case CPUBIND_LINUX_ERR_MEMORY:
         return cli_no_room(why);
+    case CPUBIND_LINUX_ERR_ARG:
+        cli_add(why, "--state is not the name of a file: \"%s\"",
+                options->state ? options->state : "");
+        return CLI_USAGE;
     default:
         cli_add(why, "%s: %s: %s", cpubind_linux_status_text(status), fault->what,
                 strerror(fault->error));

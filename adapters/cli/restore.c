@@ -25,7 +25,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
 
 static int restore_one(const cli_options *options, int32_t pid)
 {
-    cli_bound bound = {.pid = pid};
+    cli_bound bound = {.pid = pid, .is_restoring = 1};
     cpubind_linux_fault fault = {0, ""};
     cpubind_linux_status result;
     int status = cli_open_bound(options, 0, &bound);

@@ -23,6 +23,9 @@ typedef struct attempt {
     cpubind_state_other *other;
     int32_t n_other, cap_other, n_other_moved;
     cpubind_irqbalance daemon;
+    cpubind_irqbalance_how was_told; /* what is on record of this daemon already */
+    int is_to_tell, is_told;
+    int32_t was_npu, was_main; /* of the goal before, or -1, NONE */
 } attempt;
 
 static const cpubind_why no_fault = {0, NULL};
@@ -68,13 +71,15 @@ static cpubind_why look_at_irq(attempt *a, const cpubind_irq_goal *goal)
     cpubind_binding *b = a->b;
     const char *name = irq_name(goal->kind);
     int32_t now, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
-    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE};
+    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
     int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
         return because(ENOMEM, "memory");
-    if (error)
+    if (is_missing(error))
         return skip(b, CPUBIND_ITEM_IRQ, goal->irq, name, CPUBIND_CPUSET_NONE, should,
                     because(error, "read smp_affinity_list"));
+    if (error)
+        return because(error, "read smp_affinity_list");
     b->is_dirty = 1;
     if (now != should) {
         record.before = now;
@@ -84,6 +89,14 @@ static cpubind_why look_at_irq(attempt *a, const cpubind_irq_goal *goal)
         return because(ENOMEM, "memory");
     }
     return because(cpubind_state_add_irq(&b->state, b->sys, &record), "memory");
+}
+
+static int was_banned(const cpubind_state *state, int32_t irq)
+{
+    for (int32_t i = 0; i < state->n_irq; i++)
+        if (state->irq[i].irq == irq)
+            return state->irq[i].is_banned;
+    return 0;
 }
 
 static cpubind_why look_at_irqs(attempt *a, const cpubind_goal *goal)
@@ -128,6 +141,8 @@ static cpubind_why move_irqs(attempt *a)
         cpubind_item *item;
         a->n_irq_moved = i + 1;
         if (is_missing(why.error)) {
+            /* What cannot be read back may have been moved: skipped is as it was. */
+            (void)cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
             why = skip(b, CPUBIND_ITEM_IRQ, irq->irq, irq_name(irq->kind), irq->before, should,
                        why);
             if (why.error)
@@ -194,6 +209,24 @@ static cpubind_why look_at_other(attempt *a, int32_t pid, int32_t tid, const cha
     return because(error, "memory");
 }
 
+/* What has ended, or is hidden from this user. */
+static int is_unseen(int error)
+{
+    return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
+}
+
+/* A thread of any process. */
+static cpubind_why look_at_task(attempt *a, int folder, int32_t pid, int32_t tid)
+{
+    char name[CPUBIND_COMM_SIZE];
+    int error = cpubind_task_name(a->b->sys, folder, tid, name);
+    if (error)
+        return because(is_unseen(error) ? 0 : error, "read the name of");
+    if (strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) != 0)
+        return no_fault;
+    return look_at_other(a, pid, tid, name);
+}
+
 /* The polling threads of one process. Those of a process that /proc hides are not seen. */
 static cpubind_why look_at_process(attempt *a, int32_t pid, cpubind_ids *tids)
 {
@@ -201,15 +234,11 @@ static cpubind_why look_at_process(attempt *a, int32_t pid, cpubind_ids *tids)
     cpubind_why why = no_fault;
     int folder = cpubind_tasks_open(&b->root, pid);
     int error = folder < 0 ? errno : cpubind_tasks_list(b->sys, folder, tids);
-    for (int32_t i = 0; !error && !why.error && i < tids->n; i++) {
-        char name[CPUBIND_COMM_SIZE];
-        if (cpubind_task_name(b->sys, folder, tids->id[i], name) == 0 &&
-            strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) == 0)
-            why = look_at_other(a, pid, tids->id[i], name);
-    }
+    for (int32_t i = 0; !error && !why.error && i < tids->n; i++)
+        why = look_at_task(a, folder, pid, tids->id[i]);
     if (folder >= 0)
         b->sys->close(folder);
-    return error == ENOMEM ? because(ENOMEM, "memory") : why;
+    return error && !is_unseen(error) ? because(error, "list the threads of") : why;
 }
 
 static cpubind_why look_at_others(attempt *a)
@@ -261,58 +290,115 @@ static cpubind_why move_others(attempt *a)
 
 /* == irqbalance ============================================================= */
 
+/* Whether what is on record was told to this daemon, and not to one that has ended. */
+static int is_on_record(const cpubind_binding *b, const cpubind_irqbalance *daemon)
+{
+    return b->state.how != CPUBIND_IRQBALANCE_LEAVE && b->state.irqbalance_pid == daemon->pid &&
+           b->state.irqbalance_start == daemon->start;
+}
+
+static cpubind_why skip_irqbalance(attempt *a, int error, const char *what)
+{
+    a->b->report.irqbalance_runs = 1;
+    return skip(a->b, CPUBIND_ITEM_IRQBALANCE, a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
+                CPUBIND_CPUSET_NONE, because(error, what));
+}
+
+/* Whether there is something to tell. One that is stopped does not listen; one that somebody
+ * else has stopped is not ours to let go on. */
+static int is_to_be_told(attempt *a)
+{
+    if (!a->daemon.is_stopped)
+        return 1;
+    return a->b->how.irqbalance == CPUBIND_IRQBALANCE_STOP && !a->was_told &&
+           cpubind_is_stopped_for_another(a->b, &a->daemon);
+}
+
+/* That it cannot be told is named, and is on record no more. */
+static cpubind_why give_up_irqbalance(attempt *a, int error, const char *what)
+{
+    if (error == ENOMEM)
+        return because(ENOMEM, "memory");
+    a->is_to_tell = 0;
+    a->b->state.how = a->was_told;
+    a->b->is_dirty = 1;
+    return skip_irqbalance(a, error, what);
+}
+
+/* Notes which interrupts are ours to ban: what it leaves alone already is not ours to take
+ * back. */
+static cpubind_why choose_banned(attempt *a)
+{
+    cpubind_state *s = &a->b->state;
+    int32_t *numbers = (int32_t *)a->b->sys->malloc((size_t)s->n_irq * 2 * sizeof *numbers);
+    int error;
+    if (!numbers)
+        return because(ENOMEM, "memory");
+    for (int32_t i = 0; i < s->n_irq; i++)
+        numbers[i] = s->irq[i].irq;
+    error = cpubind_irqbalance_banned(&a->b->root, &a->daemon, numbers, s->n_irq,
+                                      numbers + s->n_irq);
+    for (int32_t i = 0; !error && i < s->n_irq; i++)
+        s->irq[i].is_banned |= !numbers[s->n_irq + i];
+    free(numbers);
+    return error ? give_up_irqbalance(a, error, "ban") : no_fault;
+}
+
 static cpubind_why look_at_irqbalance(attempt *a)
 {
     cpubind_binding *b = a->b;
+    const cpubind_irqbalance_how how = b->how.irqbalance;
     int error;
     if (b->state.n_irq == 0)
         return no_fault;
     error = cpubind_irqbalance_find(&b->root, &a->daemon);
     if (error == ENOMEM)
         return because(ENOMEM, "memory");
-    if (error || a->daemon.pid == 0 || a->daemon.is_stopped)
+    if (error && how != CPUBIND_IRQBALANCE_LEAVE)
+        return skip_irqbalance(a, error, "find");
+    if (error || a->daemon.pid == 0)
         return no_fault;
-    b->report.irqbalance_runs = b->how.irqbalance == CPUBIND_IRQBALANCE_LEAVE;
-    if (b->how.irqbalance == CPUBIND_IRQBALANCE_LEAVE)
+    a->was_told = is_on_record(b, &a->daemon) ? b->state.how : CPUBIND_IRQBALANCE_LEAVE;
+    b->report.irqbalance_runs = how == CPUBIND_IRQBALANCE_LEAVE && !a->daemon.is_stopped &&
+                                a->was_told == CPUBIND_IRQBALANCE_LEAVE;
+    if (how == CPUBIND_IRQBALANCE_LEAVE || !is_to_be_told(a))
         return no_fault;
-    b->state.how = b->how.irqbalance;
+    a->is_to_tell = 1;
+    b->state.how = how;
     b->state.irqbalance_pid = a->daemon.pid;
     b->state.irqbalance_start = a->daemon.start;
     b->is_dirty = 1;
-    return no_fault;
+    return how == CPUBIND_IRQBALANCE_BAN ? choose_banned(a) : no_fault;
 }
 
-/* Tells it, as asked. That it cannot be told is named, and it is on record no more. */
+/* Tells it, as asked, before the interrupts are moved: it would move them again. */
 static cpubind_why tell_irqbalance(attempt *a)
 {
     cpubind_binding *b = a->b;
     const int is_stop = b->state.how == CPUBIND_IRQBALANCE_STOP;
-    int32_t *irq;
     int error;
-    if (b->state.how == CPUBIND_IRQBALANCE_LEAVE || a->daemon.pid == 0)
+    if (!a->is_to_tell)
         return no_fault;
-    irq = (int32_t *)b->sys->malloc((size_t)b->state.n_irq * sizeof *irq);
-    if (!irq)
-        return because(ENOMEM, "memory");
-    for (int32_t i = 0; i < b->state.n_irq; i++)
-        irq[i] = b->state.irq[i].irq;
     error = is_stop ? cpubind_irqbalance_stop(&b->root, &a->daemon)
-                    : cpubind_irqbalance_ban(&b->root, &a->daemon, irq, b->state.n_irq);
-    free(irq);
-    if (error == ENOMEM)
+                    : cpubind_tell_banned(b, &a->daemon, cpubind_irqbalance_ban);
+    if (error)
+        return give_up_irqbalance(a, error, is_stop ? "stop" : "ban");
+    a->is_told = 1;
+    if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED, a->daemon.pid,
+                            "irqbalance", CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE))
         return because(ENOMEM, "memory");
-    if (!error)
-        return because(cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED,
-                                          a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
-                                          CPUBIND_CPUSET_NONE)
-                           ? 0
-                           : ENOMEM,
-                       "memory");
-    b->state.how = CPUBIND_IRQBALANCE_LEAVE;
-    b->is_dirty = 1;
-    b->report.irqbalance_runs = 1;
-    return skip(b, CPUBIND_ITEM_IRQBALANCE, a->daemon.pid, "irqbalance", CPUBIND_CPUSET_NONE,
-                CPUBIND_CPUSET_NONE, because(error, is_stop ? "stop" : "ban"));
+    return no_fault;
+}
+
+/* Takes back what this call has told it, and no more. */
+static void untell_irqbalance(attempt *a, const cpubind_state *previous)
+{
+    cpubind_state *s = &a->b->state;
+    if (!a->is_told || a->was_told == CPUBIND_IRQBALANCE_STOP)
+        return;
+    for (int32_t i = 0; i < s->n_irq; i++)
+        s->irq[i].is_banned &= !was_banned(previous, s->irq[i].irq);
+    cpubind_put_irqbalance(a->b);
 }
 
 /* == Memory ================================================================= */
@@ -336,20 +422,51 @@ static void move_memory(cpubind_binding *b)
     cpubind_memory_migrate(&b->root, &r->memory);
 }
 
+/* == Another NPU ============================================================ */
+
+static int is_in_goal(const cpubind_goal *goal, int32_t irq)
+{
+    for (int32_t i = 0; i < goal->n_irq; i++)
+        if (goal->irq[i].irq == irq)
+            return 1;
+    return 0;
+}
+
+/* Interrupts of another NPU, that the process drove before, go back: at the end, when nothing
+ * can fail any more. One that cannot go back stays on record. */
+static void leave_other_npu(attempt *a, const cpubind_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_state *s = &b->state;
+    int32_t n = 0;
+    if (!b->is_recorded || a->was_npu == goal->npu)
+        return;
+    for (int32_t i = 0; i < s->n_irq; i++) {
+        const cpubind_state_irq irq = s->irq[i];
+        if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_SKIPPED))
+            s->irq[n++] = irq;
+        else if (irq.is_banned && a->daemon.pid != 0)
+            (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
+    }
+    b->is_dirty |= n < s->n_irq;
+    s->n_irq = n;
+    (void)cpubind_record(b); /* on record they do no harm */
+}
+
 /* == All, or nothing ======================================================== */
 
 /* Puts back what this call has moved, the last first. */
-static void undo(attempt *a)
+static void undo(attempt *a, const cpubind_state *previous)
 {
     cpubind_binding *b = a->b;
     while (a->n_other_moved > 0)
         cpubind_put_other(b, &a->other[--a->n_other_moved]);
     while (a->n_irq_moved > 0)
-        cpubind_put_irq(b, &a->irq[--a->n_irq_moved]);
-    if (b->state.how != CPUBIND_IRQBALANCE_LEAVE && a->daemon.pid != 0)
-        cpubind_put_irqbalance(b);
+        (void)cpubind_put_irq(b, &a->irq[--a->n_irq_moved], CPUBIND_FAILED);
+    untell_irqbalance(a, previous);
     if (b->has_moved)
-        cpubind_put_threads(b, b->seen, b->n_seen);
+        cpubind_put_threads(b, b->seen, b->n_seen,
+                            b->is_recorded ? a->was_main : b->state.before);
 }
 
 /* What to call a failed step. */
@@ -375,7 +492,8 @@ static cpubind_linux_status give_up(attempt *a, cpubind_state *previous, cpubind
 {
     cpubind_binding *b = a->b;
     cpubind_linux_status status;
-    undo(a);
+    undo(a, previous);
+    b->is_stale = 1;
     if (why.error == EPERM)
         b->report.may_signal = b->sys->kill((pid_t)b->how.pid, 0) == 0;
     status = status_of(b, why);
@@ -428,25 +546,17 @@ static cpubind_why put_all(attempt *a, const cpubind_goal *goal)
         why = move_others(a);
     if (!why.error)
         why = cpubind_record(b);
-    if (!why.error)
-        move_memory(b);
-    return why;
-}
-
-/* Interrupts of another NPU, that the process drove before, go back. */
-static void leave_other_npu(cpubind_binding *b, const cpubind_goal *goal)
-{
-    if (!b->is_recorded || b->state.npu == goal->npu)
-        return;
-    for (int32_t i = 0; i < b->state.n_irq; i++)
-        cpubind_put_irq(b, &b->state.irq[i]);
-    b->state.n_irq = 0;
+    if (why.error)
+        return why;
+    leave_other_npu(a, goal);
+    move_memory(b);
+    return no_fault;
 }
 
 static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
                                   cpubind_linux_fault *fault)
 {
-    attempt a = {.b = b};
+    attempt a = {.b = b, .was_npu = b->state.npu, .was_main = b->state.main};
     cpubind_state previous = {0};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     cpubind_why why;
@@ -454,7 +564,6 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
         status = cpubind_state_load(b->file, &previous, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
-    leave_other_npu(b, goal);
     b->n_seen = 0;
     b->has_moved = 0;
     b->is_unsaved = 0;
@@ -477,9 +586,7 @@ static cpubind_linux_status drop_stale(cpubind_binding *b, cpubind_linux_fault *
     if (!b->is_recorded || b->is_alive)
         return CPUBIND_LINUX_OK;
     status = cpubind_bind_restore(b, fault);
-    if (status == CPUBIND_LINUX_OK)
-        cpubind_state_start(b);
-    return status;
+    return status == CPUBIND_LINUX_OK ? cpubind_call_start(b, fault) : status;
 }
 
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
@@ -492,10 +599,11 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
     if (binding->how.memory == CPUBIND_MEMORY_PREFER && binding->how.pid != (int32_t)getpid())
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory", fault);
-    status = drop_stale(binding, fault);
+    status = cpubind_call_start(binding, fault);
+    if (status == CPUBIND_LINUX_OK)
+        status = drop_stale(binding, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
-    cpubind_report_start(binding);
     binding->report.npu = goal->npu;
     return apply(binding, goal, fault);
 }
@@ -525,9 +633,16 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
 {
     int32_t n_new = 0;
     cpubind_why why;
-    if (!binding || binding->how.is_reading || !binding->is_recorded)
+    cpubind_linux_status status;
+    if (!binding || binding->how.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    cpubind_report_start(binding);
+    status = cpubind_call_start(binding, fault);
+    if (status != CPUBIND_LINUX_OK)
+        return status;
+    if (!binding->is_recorded)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
+    if (binding->tasks < 0 || !binding->is_alive)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
     why = cpubind_pass(binding, 1, &n_new);
     if (!why.error)
         why = watch_irqs(binding);

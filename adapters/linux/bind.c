@@ -134,8 +134,19 @@ void cpubind_state_start(cpubind_binding *b)
     s->before = CPUBIND_CPUSET_NONE;
     s->main = CPUBIND_CPUSET_NONE;
     s->uvb = CPUBIND_CPUSET_NONE;
+    b->n_ours = 0; /* numbers of sets that are gone */
+    b->n_seen = 0;
+    b->has_moved = 0;
+    b->is_dirty = 0;
+    b->is_unsaved = 0;
     b->is_recorded = 0;
     b->is_alive = b->tasks >= 0;
+}
+
+/* Where one of the two is not known, the start of the process has to tell. */
+static int is_another_boot(const char *a, const char *b)
+{
+    return *a && *b && strcmp(a, b) != 0;
 }
 
 /* What is on record, if anything is. The record of another process that had this number, or of
@@ -151,14 +162,32 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
     b->is_recorded = status == CPUBIND_LINUX_OK;
     b->is_alive = b->tasks >= 0;
     if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
-                           strcmp(b->state.boot, b->boot) != 0))
+                           is_another_boot(b->state.boot, b->boot)))
         b->is_alive = 0;
+    if (b->is_recorded && cpubind_remember_ours(b))
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     if (b->is_recorded)
         return CPUBIND_LINUX_OK;
     cpubind_state_start(b);
     if (status == CPUBIND_LINUX_ERR_STATE && own.error == ENOENT)
         return b->tasks >= 0 ? CPUBIND_LINUX_OK : fail_gone(b, fault);
     return cpubind_linux_fail(status, own.error, own.what, fault);
+}
+
+/* There being no process any more is for the call to say. */
+cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault *fault)
+{
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    if (b->is_stale) {
+        cpubind_state_start(b);
+        status = read_record(b, fault);
+        if (status == CPUBIND_LINUX_ERR_GONE)
+            status = CPUBIND_LINUX_OK;
+        b->is_stale = status != CPUBIND_LINUX_OK;
+    }
+    cpubind_report_start(b);
+    b->undone_not = (cpubind_linux_fault){0, NULL};
+    return status;
 }
 
 static cpubind_linux_status open_file(cpubind_binding *b, cpubind_linux_fault *fault)
@@ -220,6 +249,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     cpubind_state_close(binding->file);
     cpubind_state_free(&binding->state);
     free(binding->ids.id);
+    free(binding->stray);
     free(binding->seen);
     free(binding->ours);
     free(binding->report.item);

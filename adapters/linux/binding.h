@@ -31,6 +31,7 @@ struct cpubind_binding {
     int is_recorded; /* there is a file: `state` is what it says, before a goal is laid */
     int is_dirty;    /* the state has something that the file has not */
     int is_unsaved;  /* the file could not be written */
+    int is_stale;    /* `state` is not what is on record: read again before the next call */
     int has_moved;   /* threads have been moved by this binding */
     int is_alive;    /* the process lives, and is the one on record if there is one */
     cpubind_state_file *file;
@@ -42,6 +43,7 @@ struct cpubind_binding {
     int32_t n_seen, cap_seen;
     int32_t *ours; /* sets that only a binding of ours gives to a thread */
     int32_t n_ours, cap_ours;
+    cpubind_linux_fault undone_not; /* the first thing that could not be put back */
     cpubind_report report;
 };
 
@@ -58,13 +60,17 @@ cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
 /* Begins a new record: nothing is on file. */
 void cpubind_state_start(cpubind_binding *b);
 
+/* Begins a call: a new report, and the record as it is on file if the last call left something
+ * else in memory. */
+cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault *fault);
+
 /* == What belongs where (goal.c) ============================================ */
 
 /* Makes `goal` the goal of the state; what was changed stays on record.
  *   errors  ENOMEM, EINVAL (a list is empty or out of order); else 0 */
 int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal);
 
-/* Notes the places of the goal that is on record as ours. Returns 0 or ENOMEM. */
+/* Notes the places of the goal of the state as ours. Returns 0 or ENOMEM. */
 int cpubind_remember_ours(cpubind_binding *b);
 
 /* Where a thread of this name belongs. */
@@ -92,18 +98,29 @@ cpubind_why cpubind_record(cpubind_binding *b);
 /* == Putting back (restore.c) =============================================== */
 
 /* Puts the threads of the process where `before` says, and those that it does not know, which
- * were born meanwhile, where the process was if they are where only we put them. Lists again
- * until two passes find nothing to do. Adds an item for what was moved and what could not be
- * (report->n_undone_not counts those). */
-void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n);
+ * were born meanwhile, on the set `home` if they are where only we put them. What a cpuset
+ * no longer gives them is left out. Lists again until two passes find nothing to do. Adds an
+ * item for what was moved and what could not be (report->n_undone_not counts those). */
+void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n,
+                         int32_t home);
 
-/* Puts one interrupt back, if it still is where we put it. */
-void cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq);
+/* Puts one interrupt back, if it still is where we put it. One that cannot be is an item of
+ * the result `if_not`, which counts when that is FAILED. Returns 0 when it could not be. */
+int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
+                    cpubind_item_result if_not);
 
 /* The same of a thread of another process. */
 void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other);
 
+/* Tells irqbalance which interrupts are ours to ban: cpubind_irqbalance_ban, or _unban. */
+int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                                    const int32_t *irq, int32_t n));
+
 /* The same of what irqbalance was told. */
 void cpubind_put_irqbalance(cpubind_binding *b);
+
+/* Whether another process that lives has had this irqbalance stopped as well. */
+int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon);
 
 #endif /* CPUBIND_LINUX_BINDING_H */

@@ -1,7 +1,7 @@
 /* cpubind_linux.h - binding from inside a runtime: the host, a plan, and putting it into effect
  * SPDX-License-Identifier: MIT
  *
- * The one header of libcpubind_linux (link it before libcpubind_text, and with -ljansson).
+ * The one header of libcpubind_linux (link it before libcpubind_text).
  * C11, and C++11. Linux only; everything else of this project is pure.
  *
  *   1  open this host                         cpubind_linux_open_live       source.h

@@ -7,9 +7,17 @@
 #include "../text/procfs.h"
 #include "binding.h"
 
+int cpubind_is_ours(const cpubind_binding *b, int32_t set)
+{
+    for (int32_t i = 0; i < b->n_ours; i++)
+        if (b->ours[i] == set)
+            return 1;
+    return 0;
+}
+
 static int add_ours(cpubind_binding *b, int32_t set)
 {
-    if (set < 0 || set == b->state.before)
+    if (set < 0 || set == b->state.before || cpubind_is_ours(b, set))
         return 0;
     if (b->n_ours == b->cap_ours) {
         int32_t cap = b->cap_ours ? b->cap_ours * 2 : 16;
@@ -33,14 +41,6 @@ int cpubind_remember_ours(cpubind_binding *b)
     return error;
 }
 
-int cpubind_is_ours(const cpubind_binding *b, int32_t set)
-{
-    for (int32_t i = 0; i < b->n_ours; i++)
-        if (b->ours[i] == set)
-            return 1;
-    return 0;
-}
-
 /* The number of a list that must not be empty. */
 static int number(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
 {
@@ -53,9 +53,7 @@ static int number(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
 int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
 {
     cpubind_state *s = &b->state;
-    int error = b->is_recorded ? cpubind_remember_ours(b) : 0;
-    if (error)
-        return error;
+    int error;
     s->npu = goal->npu;
     s->memory_node = goal->memory_node;
     s->n_rule = 0;

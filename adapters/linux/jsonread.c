@@ -107,10 +107,12 @@ int cpubind_json_string_next(cpubind_json *json, cpubind_json_string *out)
 static int32_t escaped(const char *text)
 {
     static const char letter[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    int32_t value = 0;
     if (text[1] != 'u')
         return meant[strchr(letter, text[1]) - letter];
-    return hex_value(text[2]) << 12 | hex_value(text[3]) << 8 | hex_value(text[4]) << 4 |
-           hex_value(text[5]);
+    for (int i = 2; i < 6; i++)
+        value = value * 16 + hex_value(text[i]);
+    return value;
 }
 
 /* The character at text[0] and how many bytes it takes; -1 for one past U+00FF or no UTF-8. */
@@ -120,7 +122,7 @@ static int32_t character(const char *text, int32_t len, int32_t *n)
     *n = 1;
     if (first == '\\') {
         *n = escape_len(text, len);
-        return escaped(text);
+        return *n > 0 ? escaped(text) : -1;
     }
     if (first < 0x80)
         return first;
@@ -168,7 +170,7 @@ int cpubind_json_number(cpubind_json *json, uint64_t max, uint64_t *out)
     start = json->at;
     while (is_digit_next(json)) {
         const uint64_t digit = (uint64_t)(json->text[json->at] - '0');
-        if (value > max / 10 || value * 10 > max - digit)
+        if (digit > max || value > (max - digit) / 10)
             return 0;
         value = value * 10 + digit;
         json->at++;
@@ -238,20 +240,18 @@ static int skip_scalar(cpubind_json *json)
 /* Up to where a value ends, or to where the first one of what it holds starts: *is_open. */
 static int skip_start(cpubind_json *json, nest *in, int *is_open)
 {
+    const int is_object = cpubind_json_take(json, '{');
     *is_open = 0;
-    if (cpubind_json_take(json, '{')) {
-        if (cpubind_json_take(json, '}'))
-            return 1;
-        *is_open = 1;
-        return enter(in, 1) && skip_key(json);
+    if (!is_object && !cpubind_json_take(json, '['))
+        return skip_scalar(json);
+    if (!enter(in, is_object))
+        return 0;
+    if (cpubind_json_take(json, is_object ? '}' : ']')) {
+        in->depth--;
+        return 1;
     }
-    if (cpubind_json_take(json, '[')) {
-        if (cpubind_json_take(json, ']'))
-            return 1;
-        *is_open = 1;
-        return enter(in, 0);
-    }
-    return skip_scalar(json);
+    *is_open = 1;
+    return !is_object || skip_key(json);
 }
 
 /* From where a value ended to where the next one starts, *is_open, or to the end of all. */

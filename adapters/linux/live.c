@@ -148,7 +148,7 @@ static cpubind_input append_variable(cpubind_linux_host *host, const char *name,
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
-/* The value of a variable in strings that each end with a NUL, as the last one does; or NULL. */
+/* The value of a variable in strings that each end with a NUL, the last one too; or NULL. */
 static const char *find_variable(const cpubind_bytes *strings, const char *name)
 {
     const size_t len = strlen(name);

@@ -18,11 +18,12 @@
 /* Adds what came of putting something back. Without memory for it only the count is kept. */
 static void add_result(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
                        const char *name, int32_t was, int32_t should, int error,
-                       const char *what)
+                       const char *what, cpubind_item_result if_not)
 {
-    cpubind_item *item = cpubind_report_add(b, kind, error ? CPUBIND_FAILED : CPUBIND_MOVED, id,
-                                            name, was, should);
-    b->report.n_undone_not += error != 0;
+    cpubind_item *item =
+        cpubind_report_add(b, kind, error ? if_not : CPUBIND_MOVED, id, name, was, should);
+    if (error && if_not == CPUBIND_FAILED && b->report.n_undone_not++ == 0)
+        b->undone_not = (cpubind_linux_fault){error, what};
     if (!item)
         return;
     item->pid = pid;
@@ -54,28 +55,36 @@ static const cpubind_state_thread *find(const cpubind_state_thread *list, int32_
     return low < n && list[low].tid == tid ? &list[low] : NULL;
 }
 
-/* Puts one thread back. Returns whether it had to be moved; one that has ended has not. */
-static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_thread *record)
+/* Puts one thread back. Returns whether that changed its CPUs: one that has ended, or that a
+ * cpuset keeps where it is, is not to be waited for. */
+static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_thread *record,
+                      int32_t home)
 {
     const char *what = "sched_getaffinity";
     char name[CPUBIND_COMM_SIZE] = "";
-    int32_t is, should;
+    int32_t is, should, now = CPUBIND_CPUSET_NONE;
     int error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
-    should = record ? record->before : cpubind_is_ours(b, is) ? b->state.before : is;
+    should = record ? record->before : cpubind_is_ours(b, is) ? home : is;
     if (!error && (is == should || should < 0))
         return 0;
     if (!error) {
         what = "sched_setaffinity";
         error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]);
     }
-    if (error == ESRCH)
+    if (!error) {
+        what = "sched_getaffinity";
+        error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &now);
+    }
+    if (error == ESRCH || (!error && now == is))
         return 0;
     (void)cpubind_task_name(b->sys, b->tasks, tid, name);
-    add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, tid, name, is, should, error, what);
+    add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, tid, name, is, should, error, what,
+               CPUBIND_FAILED);
     return error == 0;
 }
 
-void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n)
+void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n,
+                         int32_t home)
 {
     const int32_t failed_before = b->report.n_undone_not;
     int n_quiet = 0;
@@ -86,11 +95,11 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
             return;
         if (error) {
             add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, b->how.pid, "", CPUBIND_CPUSET_NONE,
-                       CPUBIND_CPUSET_NONE, error, "list the threads of");
+                       CPUBIND_CPUSET_NONE, error, "list the threads of", CPUBIND_FAILED);
             return;
         }
         for (int32_t k = 0; k < b->ids.n; k++)
-            n_moved += put_thread(b, b->ids.id[k], find(before, n, b->ids.id[k]));
+            n_moved += put_thread(b, b->ids.id[k], find(before, n, b->ids.id[k]), home);
         if (b->report.n_undone_not > failed_before)
             return;
         n_quiet = n_moved == 0 ? n_quiet + 1 : 0;
@@ -99,29 +108,37 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
 
 /* == Interrupts, threads of others, irqbalance ============================== */
 
-void cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq)
+int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
+                    cpubind_item_result if_not)
 {
     const char *name = irq->kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
-    int32_t now, ours;
+    const char *what = "read smp_affinity_list";
+    int32_t now = CPUBIND_CPUSET_NONE, ours;
     int error;
     if (irq->before < 0)
-        return;
+        return 1;
     ours = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
     error = cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now);
+    if (ours == CPUBIND_CPUSET_NO_MEMORY)
+        error = ENOMEM;
     if (error == ENOENT || (!error && now == irq->before))
-        return;
+        return 1;
     if (!error && now != ours) {
         add_kept(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before);
-        return;
+        return 1;
     }
-    if (!error)
+    if (!error) {
+        what = "write smp_affinity_list";
         error = cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
-    add_result(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before, error,
-               "write smp_affinity_list");
+    }
+    add_result(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before, error, what,
+               if_not);
+    return error == 0;
 }
 
 void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
 {
+    const char *what = "read a polling thread";
     cpubind_proc_stat stat;
     int32_t now = CPUBIND_CPUSET_NONE;
     int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
@@ -135,16 +152,18 @@ void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
         add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, stat.name, now, other->before);
         return;
     }
-    if (!error)
+    if (!error) {
+        what = "sched_setaffinity";
         error = cpubind_task_move(b->sys, other->tid, &b->state.sets.set[other->before]);
+    }
     if (error == ESRCH)
         return;
     add_result(b, CPUBIND_ITEM_UVB, other->pid, other->tid, CPUBIND_UVB_THREAD, now,
-               other->before, error, "sched_setaffinity");
+               other->before, error, what, CPUBIND_FAILED);
 }
 
 /* Whether another process that lives has the same irqbalance stopped as well. */
-static int is_stopped_for(cpubind_binding *b, int32_t pid)
+static int is_stopped_for(cpubind_binding *b, int32_t pid, const cpubind_irqbalance *daemon)
 {
     cpubind_state_file *file = NULL;
     cpubind_state state = {0};
@@ -154,18 +173,17 @@ static int is_stopped_for(cpubind_binding *b, int32_t pid)
                                                 NULL) != CPUBIND_LINUX_OK)
         return 0;
     if (cpubind_state_load(file, &state, NULL) == CPUBIND_LINUX_OK) {
-        is_stopped = state.how == CPUBIND_IRQBALANCE_STOP &&
-                     state.irqbalance_pid == b->state.irqbalance_pid &&
-                     state.irqbalance_start == b->state.irqbalance_start &&
-                     cpubind_proc_stat_read(&b->root, pid, 0, &stat) == 0 &&
-                     stat.start == state.start;
+        is_stopped =
+            state.how == CPUBIND_IRQBALANCE_STOP && state.irqbalance_pid == daemon->pid &&
+            state.irqbalance_start == daemon->start &&
+            cpubind_proc_stat_read(&b->root, pid, 0, &stat) == 0 && stat.start == state.start;
         cpubind_state_free(&state);
     }
     cpubind_state_close(file);
     return is_stopped;
 }
 
-static int is_stopped_for_another(cpubind_binding *b)
+int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon)
 {
     int32_t *pids = NULL;
     int32_t n = 0;
@@ -173,20 +191,25 @@ static int is_stopped_for_another(cpubind_binding *b)
     if (cpubind_state_list(&b->root, &pids, &n, NULL) != CPUBIND_LINUX_OK)
         return 0;
     for (int32_t i = 0; !is_stopped && i < n; i++)
-        is_stopped = is_stopped_for(b, pids[i]);
+        is_stopped = is_stopped_for(b, pids[i], daemon);
     free(pids);
     return is_stopped;
 }
 
-static int unban(cpubind_binding *b, const cpubind_irqbalance *daemon)
+int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                                    const int32_t *irq, int32_t n))
 {
+    const cpubind_state *s = &b->state;
+    int32_t n = 0;
     int error;
-    int32_t *irq = (int32_t *)b->sys->malloc((size_t)b->state.n_irq * sizeof *irq + 1);
+    int32_t *irq = (int32_t *)b->sys->malloc(((size_t)s->n_irq + 1) * sizeof *irq);
     if (!irq)
         return ENOMEM;
-    for (int32_t i = 0; i < b->state.n_irq; i++)
-        irq[i] = b->state.irq[i].irq;
-    error = cpubind_irqbalance_unban(&b->root, daemon, irq, b->state.n_irq);
+    for (int32_t i = 0; i < s->n_irq; i++)
+        if (s->irq[i].is_banned)
+            irq[n++] = s->irq[i].irq;
+    error = tell(&b->root, daemon, irq, n);
     free(irq);
     return error;
 }
@@ -197,19 +220,19 @@ void cpubind_put_irqbalance(cpubind_binding *b)
     int error;
     if (b->state.how == CPUBIND_IRQBALANCE_LEAVE)
         return;
-    if (b->state.how == CPUBIND_IRQBALANCE_STOP && is_stopped_for_another(b)) {
+    if (b->state.how == CPUBIND_IRQBALANCE_STOP && cpubind_is_stopped_for_another(b, &daemon)) {
         add_kept(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
                  CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
         return;
     }
     error = b->state.how == CPUBIND_IRQBALANCE_STOP
                 ? cpubind_irqbalance_continue(&b->root, &daemon)
-                : unban(b, &daemon);
+                : cpubind_tell_banned(b, &daemon, cpubind_irqbalance_unban);
     if (error == ESRCH) /* it has ended, and what it was told with it */
         return;
     add_result(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
                CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, error,
-               b->state.how == CPUBIND_IRQBALANCE_STOP ? "continue" : "unban");
+               b->state.how == CPUBIND_IRQBALANCE_STOP ? "continue" : "unban", CPUBIND_FAILED);
 }
 
 /* == A record =============================================================== */
@@ -220,24 +243,24 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     cpubind_linux_status status;
     if (!b || b->how.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    cpubind_report_start(b);
-    if (!b->is_recorded)
-        return CPUBIND_LINUX_OK;
-    if (cpubind_remember_ours(b))
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    status = cpubind_call_start(b, fault);
+    if (status != CPUBIND_LINUX_OK)
+        return status;
+    if (!b->is_recorded) /* what killed processes left of writing it goes all the same */
+        return cpubind_state_remove(b->file, fault);
     for (int32_t i = b->state.n_other; i-- > 0;)
         cpubind_put_other(b, &b->state.other[i]);
     for (int32_t i = b->state.n_irq; i-- > 0;)
-        cpubind_put_irq(b, &b->state.irq[i]);
+        (void)cpubind_put_irq(b, &b->state.irq[i], CPUBIND_FAILED);
     cpubind_put_irqbalance(b);
     if (b->is_alive)
-        cpubind_put_threads(b, b->state.thread, b->state.n_thread);
+        cpubind_put_threads(b, b->state.thread, b->state.n_thread, b->state.before);
     if (b->how.memory == CPUBIND_MEMORY_PREFER && b->how.pid == (int32_t)getpid())
         (void)cpubind_memory_prefer_none(&b->root);
-    if (b->report.n_undone_not > 0) {
-        const cpubind_item *last = &b->report.item[b->report.n - 1];
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, last->error, last->what, fault);
-    }
+    b->is_stale = 1;
+    if (b->report.n_undone_not > 0)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, b->undone_not.error,
+                                  b->undone_not.what, fault);
     status = cpubind_state_remove(b->file, fault);
     if (status == CPUBIND_LINUX_OK)
         b->is_recorded = 0;

@@ -72,7 +72,8 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  * Every child is reaped, with waitpid on its own number. One that is beyond SIGKILL (hung in a
  * driver) is left after a second, its answer being TIMEOUT, and looked at again on close. A
  * caller who ignores SIGCHLD or reaps all children takes away the exit codes: FAILED, ECHILD.
- *   in      pid >= 0; 1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS, for each command; sys as above
+ *   in      pid >= 0; 1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS, for each command; sys as
+ *           above
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error; ERR_MEMORY
  *   cost    one system call */

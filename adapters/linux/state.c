@@ -137,7 +137,9 @@ int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
 static void renew_irq(cpubind_state_irq *old, const cpubind_state_irq *irq)
 {
     const int32_t before = old->before;
+    const int32_t is_banned = old->is_banned;
     *old = *irq;
+    old->is_banned |= is_banned;
     if (before != CPUBIND_CPUSET_NONE)
         old->before = before;
 }

@@ -8,13 +8,15 @@
  *        /run/user/<uid>/cpubind/<pid>.json; the environment is not asked). Written to a
  *        temporary name beside it (O_EXCL, mode 0600), synced, renamed. Read with O_NOFOLLOW
  *        and at most 64 MiB of it.
- *            {"cpubind": "0.1.0", "format": 1, "boot": "<boot_id>", "pid": 4711, "start": 12345,
- *             "npu": 3, "before": "0-191",
+ *            {"cpubind": "0.1.0", "format": 1, "boot": "<boot_id>", "pid": 4711,
+ *             "start": 12345, "npu": 3, "before": "0-191",
  *             "goal": {"main": "74-93", "memory_node": 3,
  *                      "rules": [{"name": "acl_thread", "cpus": "94"}, ...], "uvb": null},
  *             "threads": [{"before": "0-191", "tids": [4711, 4712]}, ...],
- *             "others": [{"pid": 80, "tid": 80, "start": 77, "before": "0-191", "set": "1-23"}],
- *             "irqs": [{"irq": 301, "kind": "sq", "cpu": 72, "before": "0-191"}, ...],
+ *             "others": [{"pid": 80, "tid": 80, "start": 77, "before": "0-191",
+ *                         "set": "1-23"}],
+ *             "irqs": [{"irq": 301, "kind": "sq", "cpu": 72, "before": "0-191",
+ *                       "banned": 0}, ...],
  *             "irqbalance": {"pid": 900, "start": 321, "how": "ban"|"stop"} | null}
  *        Members that are not known are skipped; a missing or impossible one is ERR_DAMAGED.
  *        What is not known (npu, memory_node) or none (uvb, an interrupt's before) is null. The
@@ -23,8 +25,8 @@
  * FOLDER Made with mode 0755 when it is not there. Used only if it is a folder, no link, owned
  *        by this user, and nobody else may write to it: else ERR_STATE with EPERM, "folder".
  *        With a path of the caller's own (--state FILE) the folder must be there already and is
- *        held to the same rules, but for one that is sticky, such as /tmp: it may be root's,
- *        and all may write to it.
+ *        held to the same rules; one that is sticky, such as /tmp, may be root's, and all may
+ *        write to it.
  * LOCK   "<file>.lock" beside it, flock(2), held from open to close, removed at close. What
  *        has the lock is alone; a second one is ERR_BUSY at once. The kernel gives it back when
  *        a process is killed; its file stays then, and is no hindrance.
@@ -54,8 +56,9 @@ typedef struct cpubind_state_other {
 typedef struct cpubind_state_irq {
     int32_t irq;
     cpubind_irq_kind kind;
-    int32_t cpu;    /* that it was given */
-    int32_t before; /* NONE: it was never changed, it is only part of the goal */
+    int32_t cpu;       /* that it was given */
+    int32_t before;    /* NONE: it was never changed, it is only part of the goal */
+    int32_t is_banned; /* we have told irqbalance to leave it alone */
 } cpubind_state_irq;
 
 typedef struct cpubind_state_rule {
@@ -91,8 +94,8 @@ void cpubind_state_free(cpubind_state *state);
 
 /* Adds; 0, or ENOMEM and the state is as it was. What is there already keeps its `before`: the
  * first one is the one to go back to. A thread stays as it is; another process's thread gets
- * the new set; an interrupt the new kind and CPU, and the new `before` if it had none. A rule is
- * put at the end: the first one of a name counts. */
+ * the new set; an interrupt the new kind and CPU, and the new `before` if it had none. A rule
+ * is put at the end: the first one of a name counts. */
 int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
                            int32_t set);
 int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32_t tid,
@@ -107,9 +110,9 @@ const cpubind_state_thread *cpubind_state_find_thread(const cpubind_state *state
 
 /* What a file is opened for. */
 typedef enum cpubind_state_mode {
-    CPUBIND_STATE_READ,
     CPUBIND_STATE_WRITE,
-    CPUBIND_STATE_MAKE
+    CPUBIND_STATE_MAKE,
+    CPUBIND_STATE_READ
 } cpubind_state_mode;
 
 /* The file of one process, locked. */
@@ -117,9 +120,10 @@ typedef struct cpubind_state_file cpubind_state_file;
 
 /* Opens the folder and takes the lock. Reads nothing.
  *   in      path: the file, or NULL for the one of `pid` in the usual folder
- *           mode: READ takes no lock and can save nothing; MAKE makes the folder when it is
- *           not there (else ERR_STATE, ENOENT)
- *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", ...); ERR_MEMORY; ERR_ARG */
+ *           mode: MAKE makes the folder when it is not there (else ERR_STATE, ENOENT); READ
+ *           takes no lock and can save nothing
+ *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", "name");
+ *           ERR_MEMORY; ERR_ARG */
 cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, int32_t pid,
                                         cpubind_state_mode mode, cpubind_state_file **out,
                                         cpubind_linux_fault *fault);

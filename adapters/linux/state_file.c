@@ -199,7 +199,7 @@ const char *cpubind_state_path(const cpubind_state_file *file)
     return file->path;
 }
 
-/* The name of the lock goes while the lock is held: whoever waits for it sees that it is gone. */
+/* The name of the lock goes while the lock is held: whoever has opened it by then sees that. */
 void cpubind_state_close(cpubind_state_file *file)
 {
     if (!file)

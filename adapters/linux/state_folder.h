@@ -31,8 +31,8 @@ cpubind_linux_status cpubind_state_folder_of(const cpubind_sys *sys, const char 
 cpubind_linux_status cpubind_state_folder_usual(cpubind_tree *root, int may_make, int *dir,
                                                 cpubind_linux_fault *fault);
 
-/* Removes temporary names of the file `base`: while its lock is held, nobody writes to one. What
- * cannot be removed stays. */
+/* Removes temporary names of the file `base`: while its lock is held, nobody writes to one.
+ * What cannot be removed stays. */
 void cpubind_state_folder_tidy(const cpubind_sys *sys, int dir, const char *base);
 
 #endif /* CPUBIND_LINUX_STATE_FOLDER_H */

@@ -135,6 +135,11 @@ static int read_cpu(reader *r, void *into)
     return read_int32(r, 0, CPUBIND_MAX_CPUS - 1, (int32_t *)into);
 }
 
+static int read_flag(reader *r, void *into)
+{
+    return read_int32(r, 0, 1, (int32_t *)into);
+}
+
 static int read_id_or_null(reader *r, void *into)
 {
     if (!cpubind_json_take_null(&r->json))
@@ -301,6 +306,7 @@ static int read_irq(reader *r, void *into)
         MEMBER(cpubind_state_irq, kind, "kind", read_kind),
         MEMBER(cpubind_state_irq, cpu, "cpu", read_cpu),
         MEMBER(cpubind_state_irq, before, "before", read_set_or_null),
+        MEMBER(cpubind_state_irq, is_banned, "banned", read_flag),
     };
     cpubind_state *state = r->state;
     cpubind_state_irq irq = {0}, *array;

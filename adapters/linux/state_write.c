@@ -236,7 +236,7 @@ static void put_irqs(writer *w)
         put_id(w, irq->cpu, 0);
         put(w, ", \"before\": ");
         put_set_or_null(w, irq->before);
-        put(w, "}");
+        put(w, irq->is_banned ? ", \"banned\": 1}" : ", \"banned\": 0}");
     }
     put(w, "]");
 }

@@ -68,6 +68,8 @@ static int read_names(const cpubind_sys *sys, DIR *folder, cpubind_ids *ids)
         int32_t id;
         errno = 0;
         entry = sys->readdir(folder);
+        if (!entry && errno == EINTR)
+            continue;
         if (!entry)
             break;
         id = number_of(entry->d_name);

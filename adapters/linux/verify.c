@@ -8,6 +8,7 @@
 #include "binding.h"
 #include "common.h"
 #include "memory.h"
+#include "proc_stat.h"
 
 static cpubind_why because(int error, const char *what)
 {
@@ -77,11 +78,16 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
 /* The polling threads that are on record; those that have ended are passed over. */
 static cpubind_why compare_other(cpubind_binding *b, const cpubind_state_other *other)
 {
+    cpubind_proc_stat stat;
     int32_t is;
     cpubind_item *item;
-    int error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &is);
+    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
+    if (!error && stat.start != other->start)
+        error = ESRCH;
+    if (!error)
+        error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &is);
     if (error)
-        return because(error == ESRCH ? 0 : error, "sched_getaffinity");
+        return because(error == ESRCH ? 0 : error, "read a polling thread");
     item = add(b, CPUBIND_ITEM_UVB, other->tid, CPUBIND_UVB_THREAD, is, other->set);
     if (item)
         item->pid = other->pid;
@@ -101,7 +107,9 @@ static void measure_memory(cpubind_binding *b)
     r->memory.what = r->memory.error ? "read numa_maps" : NULL;
     r->memory.result = r->memory.error ? CPUBIND_MEMORY_REFUSED : CPUBIND_MEMORY_MOVED;
     r->memory.after = r->memory.before;
-    r->memory.left = r->memory.before.total - r->memory.before.bytes[r->memory_node];
+    r->memory.left = r->memory.before.total;
+    if (r->memory_node < CPUBIND_MAX_NODES)
+        r->memory.left -= r->memory.before.bytes[r->memory_node];
 }
 
 static cpubind_why compare_all(cpubind_binding *b, const cpubind_goal *goal)
@@ -123,13 +131,17 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
 {
     cpubind_binding *b = binding;
     cpubind_why why = {0, NULL};
+    cpubind_linux_status status;
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
     if (b->tasks < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    if (!b->is_alive) /* the record is of another process that had this number */
+    status = cpubind_call_start(b, fault);
+    if (status != CPUBIND_LINUX_OK)
+        return status;
+    b->is_stale = goal || !b->is_alive; /* what follows is to be compared with, not kept */
+    if (!b->is_alive)                   /* the record is of another process of this number */
         cpubind_state_start(b);
-    cpubind_report_start(b);
     if (!goal && !b->is_recorded)
         return CPUBIND_LINUX_OK;
     if (goal)

@@ -50,7 +50,7 @@ use_corpus() {
 # nothing tells the device type, and it says so.
 use_binding() {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
-        tests/consumers/bind.c -L "$stage/usr/lib" -lcpubind_linux -lcpubind_text -ljansson \
+        tests/consumers/bind.c -L "$stage/usr/lib" -lcpubind_linux -lcpubind_text \
         -lpthread -o "$out/bind" || return 1
     PATH=/nowhere "$out/bind" 0 >"$out/bound"
     [ $? -eq 1 ] && grep -q '^unknown_device_type: ' "$out/bound"

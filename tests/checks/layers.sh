@@ -175,6 +175,8 @@ check_tree() {
     wall "adapters/sqlite does not include adapters/linux or adapters/cli"
     includes_of 'cpubind.h|adapters/(source.h|text/|linux/|cli/)' '<sqlite3|sqlite3\.h' >"$out/found"
     wall "only adapters/sqlite includes <sqlite3.h>"
+    includes_of 'cpubind.h|adapters/(source.h|text/|linux/|sqlite/)' '<jansson' >"$out/found"
+    wall "only adapters/cli includes <jansson.h>"
 
     calls_of 'cpubind.h|adapters/(source.h|text/|linux/|sqlite/)' "$prints" >"$out/found"
     wall "only adapters/cli prints or exits"
@@ -286,6 +288,8 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
         '#include "../linux/sys.h"'
     plant "only adapters/sqlite includes <sqlite3.h>" $cli '#include <sqlite3.h>'
     plant "only adapters/sqlite includes <sqlite3.h>" $text '#include <sqlite3.h>'
+    plant "only adapters/cli includes <jansson.h>" $linux '#include <jansson.h>'
+    plant "only adapters/cli includes <jansson.h>" $sqlite '#include <jansson.h>'
     plant "only adapters/cli prints or exits" $linux 'void a(void) { printf("x"); }'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'

@@ -55,7 +55,7 @@ words_are_in_readme() {
 }
 
 options_are_in_readme() {
-    for option in $(for command in plan capture "fixture replay" "fixture accept"; do
+    for option in $(for command in plan apply run verify restore capture "fixture replay" "fixture accept"; do
         # Words are split on purpose.
         # shellcheck disable=SC2086
         "$BUILD/cpubind" $command --help
@@ -63,6 +63,32 @@ options_are_in_readme() {
         case $option in --help | --version) continue ;; esac
         grep -q -- "$option" README.md || {
             echo "README.md does not name $option"
+            return 1
+        }
+    done
+}
+
+# The sentences of the section "Into effect" are those of the command, with "..." for what differs.
+sentences_are_those_of_the_command() {
+    awk '/^## /{ on = $0 == "## Into effect" } on && /^\|/ { print }' README.md |
+        grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' | grep . >"$out/sentences"
+    # Strings in the source are cut in lines.
+    tr '\n' ' ' <adapters/cli/outcome.c | sed 's/" *"//g' >"$out/source"
+    [ "$(wc -l <"$out/sentences")" -ge 10 ] || return 1
+    while read -r sentence; do
+        grep -qF -e "$sentence" "$out/source" || {
+            echo "no sentence of the command: $sentence"
+            return 1
+        }
+    done <"$out/sentences"
+}
+
+no_irq_words_are_in_readme() {
+    words=$(sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/text/goal.h)
+    [ -n "$words" ] || return 1
+    for word in $words; do
+        grep -q "\`$word\`" README.md || [ "$word" = no_role ] || {
+            echo "README.md does not name $word"
             return 1
         }
     done
@@ -88,6 +114,8 @@ check "the command of README.md prints what stands there" console_is_true
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
 check "README.md names every error and warning code" words_are_in_readme
 check "README.md names every option" options_are_in_readme
+check "the sentences of README.md are those of the command" sentences_are_those_of_the_command
+check "README.md names why no interrupt is bound" no_irq_words_are_in_readme
 check "the two commands stand on its first screen" commands_stand_on_the_first_screen
 check "the version is the same everywhere" versions_agree
 check "no path of a build machine" speaks_of_itself

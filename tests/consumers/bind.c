@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Compiled against what `make install` put in place:
- *     cc -std=c11 bind.c -lcpubind_linux -lcpubind_text -ljansson -lpthread
+ *     cc -std=c11 bind.c -lcpubind_linux -lcpubind_text -lpthread
  *     ./a.out 3
  * Exits with 0 when it was bound, and was as before afterwards; 1 when no plan is possible.
  */

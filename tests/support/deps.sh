@@ -16,6 +16,7 @@ fixtures='sqlite3:sqlite3'
 
 check="$run
 $fixtures
+strace:strace
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
@@ -34,7 +35,11 @@ cpio:cpio'
 
 bench="$run
 /usr/include/hwloc.h:libhwloc-dev
-hwloc-distrib:hwloc-nox"
+hwloc-distrib:hwloc-nox
+ps:procps
+taskset:util-linux
+lscpu:util-linux
+migratepages:numactl"
 
 fuzz='cc:gcc
 /usr/include/stdio.h:libc6-dev

@@ -1,8 +1,8 @@
 /* worker.c - what a process that drives an NPU looks like to the kernel
  * SPDX-License-Identifier: MIT
  *
- *   worker NODES MIB         threads of a runtime, MIB of memory on each of the first NODES nodes
- *   worker --uvb THREADS     threads that poll for a 950 host
+ *   worker NODES MIB      threads of a runtime, MIB of memory on each of the first NODES nodes
+ *   worker --uvb THREADS threads that poll for a 950 host
  *
  * Prints "ready" when all stand. SIGUSR1: two more threads, one of them an acl_thread. SIGUSR2:
  * one thread lets itself run on every CPU. SIGTERM: ends. Or what comes after ten minutes.

@@ -1,0 +1,227 @@
+/* affinity_shim.c - a machine of many CPUs, for a command that is tested on one of few
+ * SPDX-License-Identifier: MIT
+ *
+ *   LD_PRELOAD=affinity_shim.so CPUBIND_SHIM=DIR cpubind apply ...
+ *
+ * Stands in for syscall(2) of the C library. The CPUs of thread N are a list in the file DIR/N;
+ * a thread without a file has all CPUs, 0 to 191. Each call is made for real too, with what the
+ * kernel has already: threads that have ended, rights that are missing and filters answer as
+ * they do. Calls that place memory are noted in DIR/calls.
+ *
+ *   CPUBIND_SHIM_CPUS=N        so many CPUs
+ *   CPUBIND_SHIM_CPUSET=LIST   the CPUs that a cpuset leaves to every thread
+ *   CPUBIND_SHIM_MACHINE=NAME  what uname(2) says the machine is
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MAX_CPUS  1024
+#define WORD_BITS (8 * sizeof(unsigned long))
+#define WORDS     (MAX_CPUS / WORD_BITS)
+
+typedef long (*call_function)(long number, ...);
+
+typedef struct mask {
+    unsigned long word[WORDS];
+} mask;
+
+static call_function real(void)
+{
+    static call_function found;
+    if (!found) {
+        void *symbol = dlsym(RTLD_NEXT, "syscall");
+        memcpy(&found, &symbol, sizeof found);
+    }
+    return found;
+}
+
+static unsigned long cpus(void)
+{
+    const char *text = getenv("CPUBIND_SHIM_CPUS");
+    return text ? strtoul(text, NULL, 10) : 192;
+}
+
+static int has(const mask *m, unsigned long cpu)
+{
+    return (int)(m->word[cpu / WORD_BITS] >> cpu % WORD_BITS & 1);
+}
+
+/* == Lists ================================================================== */
+
+static mask of_list(const char *text)
+{
+    mask m = {{0}};
+    while (*text >= '0' && *text <= '9') {
+        char *end;
+        unsigned long first = strtoul(text, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        for (; first <= last && first < MAX_CPUS; first++)
+            m.word[first / WORD_BITS] |= 1UL << first % WORD_BITS;
+        text = *end == ',' ? end + 1 : end;
+    }
+    return m;
+}
+
+static void print_list(FILE *out, const mask *m)
+{
+    const char *comma = "";
+    for (unsigned long first = 0; first < MAX_CPUS; first++) {
+        unsigned long last = first;
+        if (!has(m, first))
+            continue;
+        while (last + 1 < MAX_CPUS && has(m, last + 1))
+            last++;
+        fprintf(out, first == last ? "%s%lu" : "%s%lu-%lu", comma, first, last);
+        comma = ",";
+        first = last;
+    }
+    fputc('\n', out);
+}
+
+/* == Threads ================================================================ */
+
+static FILE *open_file(const char *name, const char *mode)
+{
+    const char *folder = getenv("CPUBIND_SHIM");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "/nowhere", name);
+    return fopen(path, mode);
+}
+
+static FILE *open_thread(long tid, const char *mode)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%ld", tid ? tid : (long)gettid());
+    return open_file(name, mode);
+}
+
+static mask allowed(void)
+{
+    const char *cpuset = getenv("CPUBIND_SHIM_CPUSET");
+    char all[32];
+    snprintf(all, sizeof all, "0-%lu", cpus() - 1);
+    return of_list(cpuset ? cpuset : all);
+}
+
+static long get(long tid, size_t size, unsigned long *out)
+{
+    char text[4096] = "";
+    const size_t bytes = (cpus() + WORD_BITS - 1) / WORD_BITS * sizeof(unsigned long);
+    mask m;
+    FILE *file;
+    if (real()(SYS_sched_getaffinity, tid, size, out) < 0)
+        return -1;
+    if (size < bytes) {
+        errno = EINVAL;
+        return -1;
+    }
+    m = allowed();
+    file = open_thread(tid, "re");
+    if (file) {
+        if (fgets(text, sizeof text, file))
+            m = of_list(text);
+        fclose(file);
+    }
+    memcpy(out, &m, bytes);
+    return (long)bytes;
+}
+
+static long set(long tid, size_t size, const unsigned long *in)
+{
+    unsigned long now[8192 / sizeof(unsigned long)];
+    const mask may = allowed();
+    mask m = {{0}};
+    unsigned long any = 0;
+    FILE *file;
+    const long n = real()(SYS_sched_getaffinity, tid, sizeof now, now);
+    if (n < 0 || real()(SYS_sched_setaffinity, tid, n, now) < 0)
+        return -1;
+    memcpy(&m, in, size < sizeof m ? size : sizeof m);
+    for (size_t i = 0; i < WORDS; i++)
+        any |= m.word[i] &= may.word[i];
+    file = any ? open_thread(tid, "we") : NULL;
+    if (!file) {
+        errno = EINVAL;
+        return -1;
+    }
+    print_list(file, &m);
+    fclose(file);
+    return 0;
+}
+
+/* == Memory ================================================================= */
+
+static void note(const char *format, long a, unsigned long b, unsigned long c)
+{
+    FILE *file = open_file("calls", "ae");
+    if (!file)
+        return;
+    fprintf(file, format, a, b, c);
+    fclose(file);
+}
+
+static unsigned long word(const unsigned long *nodes)
+{
+    return nodes ? nodes[0] : 0;
+}
+
+/* From node 0 to node 0, as the kernel of any machine lets one do it. */
+static long migrate(long pid, const unsigned long *from, const unsigned long *to)
+{
+    const unsigned long node_0 = 1;
+    if (real()(SYS_migrate_pages, pid, 2L, &node_0, &node_0) < 0)
+        return -1;
+    note("migrate_pages %ld from %lx to %lx\n", pid, word(from), word(to));
+    return 0;
+}
+
+static long prefer(long mode, const unsigned long *nodes)
+{
+    if (real()(SYS_set_mempolicy, 0L, NULL, 0L) < 0)
+        return -1;
+    note("set_mempolicy %ld nodes %lx %lu\n", mode, word(nodes), 0);
+    return 0;
+}
+
+/* == What is stood in for =================================================== */
+
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    switch (number) {
+    case SYS_sched_getaffinity:
+        return get((pid_t)a[0], (size_t)a[1], (unsigned long *)a[2]);
+    case SYS_sched_setaffinity:
+        return set((pid_t)a[0], (size_t)a[1], (const unsigned long *)a[2]);
+    case SYS_migrate_pages:
+        return migrate((pid_t)a[0], (const unsigned long *)a[2], (const unsigned long *)a[3]);
+    case SYS_set_mempolicy:
+        return prefer((int)a[0], (const unsigned long *)a[1]);
+    default:
+        return real()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    }
+}
+
+int uname(struct utsname *out)
+{
+    const char *machine = getenv("CPUBIND_SHIM_MACHINE");
+    if (real()(SYS_uname, out) < 0)
+        return -1;
+    if (machine)
+        snprintf(out->machine, sizeof out->machine, "%s", machine);
+    return 0;
+}

@@ -1,0 +1,956 @@
+#!/bin/sh
+# bind.sh - apply, verify, restore and run, as people use them on live processes; prints TAP
+#
+#   tests/cli/bind.sh            from the top folder; BUILD is where the command and outputs are
+#
+# A plan needs more CPUs than a machine that tests may have: affinity_shim.c stands in for the
+# calls that set CPUs, for the command alone, and notes what it is asked; all else is real. As
+# root it runs with mounts of its own: what is on record of this machine is not touched.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+if [ -z "$BIND_MOUNTS" ]; then
+    BIND_MOUNTS=shared
+    export BIND_MOUNTS
+    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        BIND_MOUNTS=own exec unshare -m "$0" "$@"
+    fi
+fi
+[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+
+out=$BUILD/bind
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+. tests/support/tap.sh
+
+flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
+# shellcheck disable=SC2086
+{
+    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
+        cc $flags tests/cli/worker.c -o "$out/worker" -pthread &&
+        cc $flags tests/cli/deny.c -o "$out/deny"
+} || exit 1
+
+# The plan of NPU 0 there: irq 144-145, main 146-165, acl 166, release 167; of NPU 5: irq 0-1,
+# main 2-21, acl 22, release 23. Node 6, node 0.
+host='--fixture a2-192cpu-8npu --allowed 0-191'
+
+# -- A process, the command, what they say -----------------------------------
+
+n_worker=0
+worker=
+
+start_worker() { # names of threads
+    n_worker=$((n_worker + 1))
+    CPUBIND_SHIM=$out/shim.$n_worker
+    state=$out/state.$n_worker
+    export CPUBIND_SHIM
+    mkdir "$CPUBIND_SHIM" && chmod 777 "$CPUBIND_SHIM" && mkfifo "$CPUBIND_SHIM/in" \
+        "$CPUBIND_SHIM/ready" || return 1
+    "$out/worker" "$@" <"$CPUBIND_SHIM/in" >"$CPUBIND_SHIM/ready" &
+    worker=$!
+    exec 9>"$CPUBIND_SHIM/in"
+    read -r ready <"$CPUBIND_SHIM/ready" && [ "$ready" = ready ]
+}
+
+end_worker() {
+    exec 9>&-
+    wait "$worker"
+}
+
+shim() { # command ...
+    env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@"
+}
+
+cpubind() { # arguments
+    shim "$CPUBIND" "$@"
+}
+
+# stdout is in $out/said, stderr in $out/err.
+says() { # status, words that must stand in what is said, command ...
+    want=$1
+    words=$2
+    shift 2
+    "$@" >"$out/said" 2>"$out/err"
+    got=$?
+    cat "$out/said" "$out/err"
+    [ "$got" -eq "$want" ] &&
+        { [ -z "$words" ] || cat "$out/said" "$out/err" | grep -qF -e "$words"; } && return 0
+    echo "$*: exit status $got, expected $want and \"$words\""
+    return 1
+}
+
+# A refusal: nothing on stdout, one line on stderr.
+refuses() { # status, words, command ...
+    says "$@" && [ ! -s "$out/said" ] && [ "$(wc -l <"$out/err")" -eq 1 ]
+}
+
+is_json() { # file
+    [ "$(sqlite3 :memory: "SELECT json_valid(readfile('$1'))")" = 1 ]
+}
+
+json() { # file, path
+    sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
+}
+
+# How many items of a report are so.
+count_items() { # file, condition
+    sqlite3 :memory: "WITH item AS (SELECT value ->> 'kind' AS kind, value ->> 'name' AS name,
+            value ->> 'id' AS id, value ->> 'was' AS was, value ->> 'should' AS should,
+            value ->> 'actual' AS actual, value ->> 'result' AS result
+            FROM json_each(readfile('$1'), '\$.items'))
+        SELECT count(*) FROM item WHERE $2"
+}
+
+cpus_of() { # thread
+    if [ -e "$CPUBIND_SHIM/$1" ]; then cat "$CPUBIND_SHIM/$1"; else echo 0-191; fi
+}
+
+threads_named() { # name
+    for task in /proc/"$worker"/task/*; do
+        [ "$(cat "$task/comm")" != "$1" ] || echo "${task##*/}"
+    done
+}
+
+# Each thread of the worker that has the name, one at least.
+is_on() { # name, CPUs
+    found=$(threads_named "$1")
+    for tid in $found; do
+        [ "$(cpus_of "$tid")" = "$2" ] || {
+            echo "thread $tid ($1) is on $(cpus_of "$tid"), not on $2"
+            return 1
+        }
+    done
+    [ -n "$found" ] || {
+        echo "no thread is named $1"
+        return 1
+    }
+}
+
+all_are_on() { # CPUs
+    for task in /proc/"$worker"/task/*; do
+        [ "$(cpus_of "${task##*/}")" = "$1" ] || {
+            echo "thread ${task##*/} is on $(cpus_of "${task##*/}"), not on $1"
+            return 1
+        }
+    done
+}
+
+# A command may need a moment: until it succeeds, ten seconds at most.
+soon() { # command ...
+    for _ in $(seq 100); do
+        "$@" >"$out/soon" 2>&1 && return 0
+        sleep 0.1
+    done
+    cat "$out/soon"
+    echo "not within ten seconds: $*"
+    return 1
+}
+
+# With a record of the test's own. Words are split on purpose.
+# shellcheck disable=SC2086
+apply() { # arguments
+    cpubind apply --pid "$worker" $host --memory none --state "$state" "$@"
+}
+
+verify() { # arguments
+    cpubind verify --pid "$worker" --state "$state" "$@"
+}
+
+restore() { # arguments
+    cpubind restore --pid "$worker" --state "$state" "$@"
+}
+
+# With a record where it usually is.
+# shellcheck disable=SC2086
+apply_usual() { # arguments
+    cpubind apply --pid "$worker" $host --memory none "$@"
+}
+
+# shellcheck disable=SC2086
+run() { # arguments
+    cpubind run $host --memory none --state "$state" --quiet "$@"
+}
+
+# A test with a worker of its own.
+check_worker() { # text, function, names of threads
+    worker_text=$1
+    worker_test=$2
+    shift 2
+    start_worker "$@" || exit 1
+    check "$worker_text" "$worker_test"
+    end_worker
+}
+
+# One that needs root and its own mounts.
+check_root() { # text, function, names of threads
+    if [ "$BIND_MOUNTS" = own ]; then
+        check_worker "$@"
+    else
+        skip "$1" "needs root that may mount"
+    fi
+}
+
+is_refused_arch() {
+    refuses 1 "ARM" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" "$@"
+}
+
+# -- apply -------------------------------------------------------------------
+
+applies() {
+    says 0 "process $worker, NPU 0" apply --npu 0 &&
+        grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[167\]' "$out/said" &&
+        is_on worker 146-165 && is_on other 146-165 && is_on acl_thread 166 &&
+        is_on release_thread 167 && [ "$(stat -c %a "$state")" = 600 ] && is_json "$state"
+}
+
+applies_json() {
+    says 0 "" apply --npu 0 --json && [ ! -s "$out/err" ] && is_json "$out/said" &&
+        [ "$(json "$out/said" '$.pid')" = "$worker" ] &&
+        [ "$(json "$out/said" '$.npu')" = 0 ] &&
+        [ "$(json "$out/said" '$.state')" = "$state" ] &&
+        [ "$(count_items "$out/said" 1)" = 4 ] &&
+        [ "$(count_items "$out/said" "kind = 'thread' AND result = 'moved' AND was = '0-191'")" = 4 ] &&
+        [ "$(count_items "$out/said" "name = 'other' AND should = '146-165'")" = 1 ] &&
+        [ "$(count_items "$out/said" "id = $worker AND name = 'worker'")" = 1 ]
+}
+
+applies_quietly() {
+    says 0 "NPU0: main=[146 " apply --npu 0 --quiet && [ ! -s "$out/err" ] &&
+        [ "$(wc -l <"$out/said")" -eq 3 ] && is_on worker 146-165
+}
+
+threads_go_where_asked() {
+    says 0 "" apply --npu 0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
+        --thread acl_thread=pool --thread a=b=irq --thread nobody=acl &&
+        is_on hccl_watchdog_t 167 && is_on other 150-151,160 && is_on acl_thread 144-167 &&
+        is_on a=b 144-145 && is_on worker 146-165 &&
+        says 0 "as it should be" verify && restore
+}
+
+# Of NPU 0 and NPU 2 each gets half of what is left of the nodes 6 and 7: 44 CPUs.
+excluded_are_left_out() {
+    says 0 "" apply --npu 0 --exclude 146-149 && is_on worker 150-167 && is_on acl_thread 168 &&
+        says 0 "as it should be" verify
+}
+
+# The second plan is made of the CPUs that the process had before the first.
+# shellcheck disable=SC2086
+applies_twice() {
+    apply --npu 0 && says 0 "NPU 5" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+        --memory none --state "$state" --npu 5 && is_on worker 2-21 && is_on acl_thread 22 &&
+        says 0 "as it should be" verify && says 0 "right" apply --npu 5 &&
+        says 0 "put back" restore && all_are_on 0-191 && [ ! -e "$state" ]
+}
+
+finds_its_npu() {
+    says 0 "NPU 5" apply --rank 1 --visible 3,5 && is_on worker 2-21 && restore &&
+        says 1 "NPU" apply --rank 2 --visible 3,5 && all_are_on 0-191 && [ ! -e "$state" ] &&
+        refuses 1 "" apply --npu 8 && all_are_on 0-191 && [ ! -e "$state" ]
+}
+
+# shellcheck disable=SC2086
+binds_who_calls() {
+    # The shell is the process; ":" keeps it from becoming the command.
+    says 0 "as it should be" shim sh -c 'command=$1 && state=$2 && shift 2 || exit
+        "$command" apply "$@" --memory none --state "$state" --npu 0 --quiet >/dev/null &&
+        "$command" verify --state "$state" && "$command" restore --state "$state"; exit $?' \
+        sh "$CPUBIND" "$state" $host
+}
+
+errors_are_json_too() {
+    says 1 "" apply --npu 8 --json && is_json "$out/said" && [ ! -s "$out/err" ] &&
+        [ "$(json "$out/said" '$.error.code')" = unknown_npu ] &&
+        says 1 "" verify --json && is_json "$out/said" && [ ! -s "$out/err" ] &&
+        [ "$(json "$out/said" '$.error.code')" = refused ] &&
+        CPUBIND_SHIM_CPUSET=0-155 says 4 "" apply --npu 0 --json && is_json "$out/said" &&
+        [ ! -s "$out/err" ] && json "$out/said" '$.error.text' | grep -q "its cpuset allows"
+}
+
+# Watching from now on, until the worker ends; what it says is in $out/watched.
+# shellcheck disable=SC2086
+start_watch() { # arguments
+    env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
+        --pid "$worker" $host --memory none --state "$state" --npu 0 --watch 1 "$@" \
+        >"$out/watched" 2>&1 9>&- &
+    watcher=$!
+    soon all_are_on 146-165
+}
+
+one_at_a_time() {
+    start_watch && soon grep -q "process $worker" "$out/watched" &&
+        refuses 1 "another cpubind is at work on process $worker" apply --npu 5 &&
+        refuses 1 "another cpubind is at work on process $worker" restore &&
+        says 0 "as it should be" verify && all_are_on 146-165
+    result=$?
+    kill "$watcher"
+    wait "$watcher"
+    [ $result -eq 0 ] && says 0 "put back" restore && all_are_on 0-191
+}
+
+watches() {
+    start_watch || return 1
+    echo late_thread >&9
+    echo acl_thread >&9
+    soon is_on late_thread 146-165 && soon is_on acl_thread 166 &&
+        soon grep -q "thread $(threads_named late_thread) (late_thread): 0-191 -> 146-165, moved" \
+            "$out/watched" &&
+        echo 0-95 >"$CPUBIND_SHIM/$worker" && soon is_on worker 146-165 &&
+        soon grep -q "thread $worker (worker): 0-95 -> 146-165, moved" "$out/watched"
+}
+
+watch_ends_with_the_process() {
+    start_watch --quiet || return 1
+    exec 9>&-
+    wait "$worker"
+    wait "$watcher" && cat "$out/watched" && [ "$(wc -l <"$out/watched")" -eq 3 ] &&
+        says 0 "it has ended" restore && [ ! -e "$state" ]
+}
+
+# -- verify and restore ------------------------------------------------------
+
+verifies() {
+    apply --npu 0 || return 1
+    says 0 "process $worker, NPU 0: as it should be" verify &&
+        grep -qE "^thread +$worker +worker +146-165 +146-165 +- +right" "$out/said" || return 1
+    echo 0-95 >"$CPUBIND_SHIM/$(threads_named other)"
+    cat "$state" >"$out/before"
+    says 1 "process $worker, NPU 0: it has drifted" verify &&
+        grep -qE "^thread +[0-9]+ +other +0-95 +146-165 +- +wrong" "$out/said" &&
+        says 1 "" verify --json && is_json "$out/said" &&
+        [ "$(count_items "$out/said" "result = 'wrong' AND name = 'other'")" = 1 ] &&
+        [ "$(count_items "$out/said" "result = 'right'")" = 2 ] &&
+        says 1 "" verify --quiet && [ ! -s "$out/said" ] && [ ! -s "$out/err" ] &&
+        [ "$(cpus_of "$(threads_named other)")" = 0-95 ] && cmp "$state" "$out/before"
+}
+
+# shellcheck disable=SC2086
+verifies_without_a_record() {
+    refuses 1 "nothing is on record of process $worker; name the NPU that it drives: --npu N" \
+        verify && says 1 "it has drifted" verify $host --memory none --npu 0 &&
+        grep -qE "^thread +$worker +worker +0-191 +146-165 +- +wrong" "$out/said" &&
+        [ ! -e "$state" ] && apply --npu 0 && rm "$state" &&
+        says 0 "as it should be" verify $host --memory none --npu 0 && [ ! -e "$state" ]
+}
+
+restores() {
+    echo 0-63 >"$CPUBIND_SHIM/$(threads_named other)"
+    apply --npu 0 && is_on other 146-165 && says 0 "process $worker: put back" restore &&
+        is_on other 0-63 && is_on worker 0-191 && is_on acl_thread 0-191 && [ ! -e "$state" ] &&
+        says 0 "there is nothing to put back" restore && apply --npu 0 &&
+        says 0 "" restore --json && is_json "$out/said" &&
+        [ "$(count_items "$out/said" "result = 'moved' AND should = '0-63'")" = 1 ] &&
+        apply --npu 0 && says 0 "" restore --quiet && [ ! -s "$out/said" ] && [ ! -s "$out/err" ]
+}
+
+# The records of all, of processes that have ended too.
+restores_all() {
+    says 0 "nothing is on record" cpubind restore --all && apply_usual --npu 0 &&
+        [ -e "/run/cpubind/$worker.json" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] &&
+        says 0 "as it should be" cpubind verify --pid "$worker" &&
+        { sleep 100 9>&- & } && sleeper=$! && says 0 "" cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --allowed 0-191 \
+            --memory none --npu 5 || return 1
+    kill "$sleeper"
+    wait "$sleeper"
+    says 0 "process $worker: put back" cpubind restore --all &&
+        grep -q "process $sleeper: it has ended" "$out/said" && all_are_on 0-191 &&
+        [ -z "$(ls -A /run/cpubind)" ]
+}
+
+ended_processes_are_named() {
+    end_worker
+    refuses 1 "there is no process $worker here" apply --npu 0 &&
+        refuses 1 "there is no process $worker here" verify &&
+        refuses 1 "there is no process $worker here" restore && [ ! -e "$state" ]
+}
+
+# -- run ---------------------------------------------------------------------
+
+runs() {
+    says 0 "" run --npu 0 -- cat /proc/self/comm && [ "$(cat "$out/said")" = cat ] &&
+        [ ! -s "$out/err" ] && says 7 "" run --npu 0 -- sh -c 'exit 7' &&
+        says 143 "" run --npu 0 -- sh -c 'kill -TERM $$'
+}
+
+becomes_the_command() {
+    # shellcheck disable=SC2086,SC2016
+    env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 sh -c 'echo $$; exec "$@"' sh \
+        "$CPUBIND" run $host --memory none --state "$state" --quiet --npu 0 \
+        -- sh -c 'echo $$; echo $PPID; exec sleep 100' >"$out/pids" 9>&- &
+    runner=$!
+    soon grep -q sleep "/proc/$runner/comm" && [ "$(sed -n 1p "$out/pids")" = $runner ] && [ "$(sed -n 2p "$out/pids")" = $runner ] &&
+        [ "$(sed -n 3p "$out/pids")" = $$ ] && [ "$(cpus_of $runner)" = 146-165 ] &&
+        [ "$(json "$state" '$.pid')" = $runner ] &&
+        says 0 "put back" cpubind restore --pid $runner --state "$state" &&
+        [ "$(cpus_of $runner)" = 0-191 ]
+    result=$?
+    kill $runner
+    wait $runner
+    return $result
+}
+
+# What a command finds of the world, with and without: files, signals, folder, environment.
+world='ls /proc/self/fd | tr "\n" " "; readlink /proc/self/fd/0; pwd; umask; nice
+    grep -E "^(Sig[BIC]|CapEff|NoNewPrivs|Seccomp:|Threads|Uid|Gid)" /proc/self/status; env | sort'
+
+# shellcheck disable=SC2086
+leaves_nothing_behind() {
+    for way in "env --block-signal=USR1,CHLD --ignore-signal=CHLD,PIPE,INT" \
+        "env --default-signal --unset=HOME" "env -i PATH=$PATH CPUBIND_SHIM=$CPUBIND_SHIM"; do
+        $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 sh -c "$world" \
+            >"$out/without" </dev/null &&
+            $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" run $host \
+                --memory none --state "$state" --quiet --npu 0 -- sh -c "$world" \
+                >"$out/with" </dev/null && diff "$out/without" "$out/with" || return 1
+    done
+    [ -s "$out/with" ]
+}
+
+sets_what_is_asked() {
+    # shellcheck disable=SC2016
+    says 0 "146-165|166|167|144-145|144-167|20|0|6|{other}|{|a=b|" run --npu 0 \
+        --env 'L={main}|{acl}|{release}|{irq}|{pool}|{threads}|{npu}|{node}|{other}|{|a=b|' \
+        --env E= --env PATH="$PATH" -- sh -c 'echo "$L"; [ -z "$E" ] && [ "${E+set}" ]' &&
+        refuses 2 "--env" run --npu 0 --env =x -- true && refuses 2 "--env" run --npu 0 --env x -- true
+}
+
+puts_back_without_a_command() {
+    shim sh -c 'state=$1 && shift && "$@"; echo "status $?"; cat "$CPUBIND_SHIM/"[0-9]*
+        ls "$state" 2>&1; exec "$@"' sh "$state" "$CPUBIND" run --fixture a2-192cpu-8npu \
+        --allowed 0-191 --memory none --state "$state" --npu 0 -- "$1" >"$out/said" 2>&1
+    got=$?
+    cat "$out/said"
+    [ $got -eq "$2" ] && grep -qx "status $2" "$out/said" && grep -qx 0-191 "$out/said" &&
+        grep -q "$1.*cannot be run" "$out/said" && [ ! -e "$state" ] && [ ! -e "$state.lock" ] &&
+        ! cat "$CPUBIND_SHIM"/[0-9]* | grep -qvx 0-191
+}
+
+without_a_command() {
+    puts_back_without_a_command "$out/no-such-command" 127
+}
+
+with_no_program() {
+    echo text >"$out/no-program" && chmod 644 "$out/no-program" &&
+        puts_back_without_a_command "$out/no-program" 126
+}
+
+run_prefers_a_node() {
+    # shellcheck disable=SC2086
+    says 0 "" cpubind run $host --state "$state" --npu 0 -- true &&
+        grep -q "set_mempolicy" "$CPUBIND_SHIM/calls"
+}
+
+# -- Privileges and containers -----------------------------------------------
+
+nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+
+# A folder for the record of another user.
+nobodys_state() {
+    mkdir "$out/nobody.$n_worker" && chown 65534:65534 "$out/nobody.$n_worker" || return 1
+    state=$out/nobody.$n_worker/state
+}
+
+# shellcheck disable=SC2086
+another_users_process() {
+    nobodys_state && refuses 4 "it belongs to another user: run it as root; all is as before" \
+        $nobody env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
+        --pid "$worker" $host --npu 0 --memory none --state "$state" &&
+        grep -q "^cpubind: thread $worker (worker) of process $worker cannot be put on" \
+            "$out/err" && [ ! -e "$state" ] && all_are_on 0-191 && apply_usual --npu 0 &&
+        says 0 "process $worker, NPU 0: as it should be" $nobody env LD_PRELOAD="$out/shim.so" \
+            "$CPUBIND" verify --pid "$worker" $host --npu 0 &&
+        grep -q "warning: where the memory is cannot be seen: read numa_maps: Perm" "$out/err"
+}
+
+filter_of_getaffinity() {
+    apply --npu 0 && refuses 4 "sched_getaffinity: Operation not permitted" \
+        shim "$out/deny" sched_getaffinity "$CPUBIND" verify --pid "$worker" --state "$state"
+}
+
+# The usual folder of a user who has no session.
+# shellcheck disable=SC2086
+user_without_a_folder() {
+    refuses 4 "--state FILE" $nobody env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 \
+        "$CPUBIND" apply --pid "$worker" $host --npu 0 --memory none && all_are_on 0-191
+}
+
+# shellcheck disable=SC2086
+hidden_process() {
+    nobodys_state && refuses 3 "process $worker is hidden from this user (/proc is mounted with hidepid)" \
+        unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' sh $nobody \
+        env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
+        --pid "$worker" $host --npu 0 --memory none --state "$state" && all_are_on 0-191
+}
+
+another_namespace() {
+    for command in "apply $host --npu 0" verify restore; do
+        # shellcheck disable=SC2086
+        refuses 1 "there is no process $worker here; a process of a container has another number outside of it" \
+            unshare -p -f --mount-proc env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 \
+            "$CPUBIND" $command --pid "$worker" --state "$state" || return 1
+    done
+    [ ! -e "$state" ] && all_are_on 0-191
+}
+
+# Threads are bound, and what cannot be done is named.
+# shellcheck disable=SC2086
+no_sys() {
+    says 0 "NPU 0" unshare -m sh -c 'mount -t tmpfs tmpfs /sys && exec "$@"' sh \
+        env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
+        --pid "$worker" $host --npu 0 --state "$state" && is_on worker 146-165 &&
+        is_on acl_thread 166 &&
+        grep -q '^cpubind: warning: no interrupt is bound: the kernel lists no interrupts' "$out/err" &&
+        grep -q '^cpubind: warning: memory ' "$out/err"
+}
+
+# shellcheck disable=SC2086
+filter_of_setaffinity() {
+    refuses 4 "a filter of system calls (seccomp) forbids sched_setaffinity here; all is as before" \
+        shim "$out/deny" sched_setaffinity "$CPUBIND" apply --pid "$worker" $host --npu 0 \
+        --memory none --state "$state" &&
+        [ ! -e "$state" ] && all_are_on 0-191
+}
+
+# shellcheck disable=SC2086
+filter_of_memory() {
+    says 0 "NPU 0" with_nodes "$out/deny" migrate_pages,set_mempolicy "$CPUBIND" apply \
+        --pid "$worker" $host --npu 0 --state "$state" && is_on worker 146-165 &&
+        grep -qF 'cpubind: warning: memory is not moved: migrate_pages: Operation not permitted' \
+            "$out/err" && grep -q SYS_NICE "$out/err"
+}
+
+# shellcheck disable=SC2086
+filter_of_mempolicy() {
+    says 0 "ran" with_nodes "$out/deny" migrate_pages,set_mempolicy "$CPUBIND" run $host \
+        --npu 0 --state "$state" -- echo ran &&
+        grep -qF 'cpubind: warning: new memory may come from any node: set_mempolicy: Operation' \
+            "$out/err"
+}
+
+narrow_cpuset() {
+    CPUBIND_SHIM_CPUSET=0-155 says 4 "its cpuset allows some of them only; plan inside of it: --allowed LIST" \
+        apply --npu 0 && [ ! -e "$state" ] && all_are_on 0-155 &&
+        rm -f "$CPUBIND_SHIM"/[0-9]* &&
+        CPUBIND_SHIM_CPUSET=0-63 says 4 "none of them is online and in its cpuset" apply --npu 0 &&
+        [ ! -e "$state" ]
+}
+
+# -- The record --------------------------------------------------------------
+
+# What must not happen to a file of somebody's.
+is_kept() { # file
+    [ "$(cat "$1")" = kept ]
+}
+
+# shellcheck disable=SC2086
+folder_is_no_link() {
+    rm -rf /run/cpubind && mkdir "$out/target" && ln -s "$out/target" /run/cpubind || return 1
+    refuses 4 "nothing was" cpubind apply --pid "$worker" $host --npu 0 --memory none
+    result=$?
+    rm /run/cpubind
+    [ $result -eq 0 ] && [ -z "$(ls -A "$out/target")" ] && all_are_on 0-191 &&
+        ln -s "$out/target" "$out/link" && state=$out/link/state &&
+        refuses 4 "nothing was" apply --npu 0 && [ -z "$(ls -A "$out/target")" ] &&
+        all_are_on 0-191
+}
+
+folder_is_ours_alone() {
+    for way in "chmod 777" "chmod 775" "chown 65534"; do
+        rm -rf /run/cpubind && mkdir /run/cpubind && $way /run/cpubind &&
+            refuses 4 "nothing was" apply_usual --npu 0 && [ -z "$(ls -A /run/cpubind)" ] || return 1
+    done
+    rm -rf /run/cpubind
+    echo kept >/run/cpubind && refuses 4 "nothing was" apply_usual --npu 0 && is_kept /run/cpubind &&
+        rm /run/cpubind && all_are_on 0-191
+}
+
+# Something of another kind in the place of a file, in /run/cpubind: it is not followed, not
+# waited for, not taken for ours.
+is_in_the_way() { # name, status, words
+    mkdir -p /run/cpubind && echo kept >"$out/kept" || return 1
+    for way in "ln -s $out/kept" "ln -s $out/nothing" mkfifo mkdir; do
+        $way "/run/cpubind/$1" && refuses "$2" "$3" apply_usual --npu 0 && is_kept "$out/kept" &&
+            [ ! -e "$out/nothing" ] && all_are_on 0-191 || return 1
+        rm -rf "/run/cpubind/$1"
+    done
+    echo "{}" >"/run/cpubind/$1" && chown 65534 "/run/cpubind/$1" &&
+        refuses "$2" "$3" apply_usual --npu 0 && all_are_on 0-191 && rm "/run/cpubind/$1" &&
+        apply_usual --npu 0 && cpubind restore --pid "$worker" && [ -z "$(ls -A /run/cpubind)" ]
+}
+
+record_is_a_file_of_ours() {
+    is_in_the_way "$worker.json" 3 "the record of process $worker cannot be read" &&
+        apply_usual --npu 0 && chmod 666 "/run/cpubind/$worker.json" &&
+        refuses 3 "be written by nobody else" cpubind restore --pid "$worker" &&
+        refuses 3 "be written by nobody else" cpubind verify --pid "$worker" &&
+        is_on worker 146-165 && chmod 600 "/run/cpubind/$worker.json" &&
+        says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191
+}
+
+lock_is_a_file_of_ours() {
+    is_in_the_way "$worker.json.lock" 4 "what is changed could not be recorded (lock: "
+}
+
+# Where no folder is nothing is made of one's own.
+record_without_a_folder() {
+    state=$out/no-such-folder/state
+    refuses 4 "what is changed could not be recorded (folder: No such file or directory)" \
+        apply --npu 0 &&
+        refuses 3 "the record of process $worker cannot be read (folder: No such file" verify &&
+        refuses 3 "the record of process $worker cannot be read (folder: No such file" restore &&
+        all_are_on 0-191 && [ ! -e "$out/no-such-folder" ] || return 1
+    for state in "" "$out/" "$out/.." .; do
+        refuses 2 "--state is not the name of a file: \"$state\"" apply --npu 0 &&
+            refuses 2 "--state is not the name of a file: \"$state\"" verify &&
+            refuses 2 "--state is not the name of a file: \"$state\"" restore || return 1
+    done
+    all_are_on 0-191
+}
+
+damaged_record() {
+    apply --npu 0 || return 1
+    cp "$state" "$out/good"
+    for text in "" "{" "{}" "[]" "kept"; do
+        printf %s "$text" >"$state"
+        refuses 3 "the record of process $worker is damaged" apply --npu 0 &&
+            refuses 3 "is damaged" verify && refuses 3 "is damaged" restore &&
+            [ "$(cat "$state")" = "$text" ] && is_on worker 146-165 || return 1
+    done
+    cp "$out/good" "$state" && says 0 "put back" restore && all_are_on 0-191
+}
+
+# No path of the environment is one that is written to.
+odd_environment() {
+    result=0
+    mkdir "$out/odd" && cd "$out/odd" || return 1
+    for folder in "$out/odd" /proc/self /nowhere "" "../.." "$(printf 'a\nb')"; do
+        env HOME="$folder" TMPDIR="$folder" XDG_RUNTIME_DIR="$folder" XDG_STATE_HOME="$folder" \
+            XDG_CONFIG_HOME="$folder" RUNTIME_DIRECTORY="$folder" PATH="$folder:$PATH" \
+            LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply --pid "$worker" \
+            --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none --quiet &&
+            [ "$(ls -A /run/cpubind)" = "$worker.json" ] && [ -z "$(ls -A "$out/odd")" ] &&
+            cpubind restore --pid "$worker" --quiet && [ -z "$(ls -A /run/cpubind)" ] ||
+            result=1
+    done
+    cd "$OLDPWD" && return $result
+}
+
+full_disk() {
+    mkdir "$out/full" && mount -t tmpfs -o size=4k,mode=755 tmpfs "$out/full" || return 1
+    state=$out/full/state
+    head -c 4096 /dev/zero >"$out/full/zeros"
+    refuses 4 "No space left on device" apply --npu 0 && [ "$(ls -A "$out/full")" = zeros ] &&
+        all_are_on 0-191
+    result=$?
+    umount "$out/full"
+    return $result
+}
+
+# -- A live host -------------------------------------------------------------
+
+# An A2 host in the place of this one: its /sys with eight nodes, interrupts of NPU 0 at
+# 0000:c5:00.0, and an npu-smi that prints its tables.
+make_host() {
+    live=$out/live
+    cp -R fixtures/hosts/a2-192cpu-8npu "$live" && chmod -R u+w "$live" &&
+        mkdir -p "$live/bin" "$live/sys/bus/pci/devices/0000:c5:00.0/msi_irqs" || return 1
+    echo 0-7 >"$live/sys/devices/system/node/has_memory"
+    {
+        printf '           CPU0       CPU1\n'
+        printf '400:  1  2  ITS-MSI 400 Edge  trs-mbox-0-0\n'
+        printf '401:  1  2  ITS-MSI 401 Edge  sq_send_trigger_irq\n'
+        printf '402:  1  2  ITS-MSI 402 Edge  cq_update_irq\n'
+        printf '403:  1  2  ITS-MSI 403 Edge  cq_update_irq\n'
+        printf '404:  1  2  ITS-MSI 404 Edge  sq_send_trigger_irq\n'
+    } >"$live/proc/interrupts"
+    for irq in 400 401 402 403 404; do
+        mkdir -p "$live/proc/irq/$irq"
+        # As long as what is written: this is no file of the kernel's.
+        echo 100 >"$live/proc/irq/$irq/smp_affinity_list"
+        [ $irq = 404 ] || echo edge >"$live/sys/bus/pci/devices/0000:c5:00.0/msi_irqs/$irq"
+    done
+    printf '\tNPU ID                         : 0\n\tChip ID                        : 0\n' \
+        >"$live/board"
+    printf '\tPCIe Bus Info                  : 0000:C5:00.0\n' >>"$live/board"
+    cat >"$live/bin/npu-smi" <<END
+#!/bin/sh
+case "\$*" in
+"info -m") exec cat "$live/cmd/npu-smi-info-m.txt" ;;
+"info") exec cat "$live/cmd/npu-smi-info.txt" ;;
+"info -t topo") exec cat "$live/cmd/npu-smi-info-t-topo.txt" ;;
+"info -t board -i 0"*) exec cat "$live/board" ;;
+esac
+exit 9
+END
+    chmod 755 "$live/bin/npu-smi"
+}
+
+# Its nodes alone.
+with_nodes() { # command ...
+    unshare -m sh -c 'mount --bind "$1" /sys/devices/system/node && shift && exec "$@"' sh \
+        "$live/sys/devices/system/node" env LD_PRELOAD="$out/shim.so" \
+        CPUBIND_SHIM_MACHINE=aarch64 "$@"
+}
+
+on_host() { # command ...
+    unshare -m sh -c 'mount --bind "$1/sys" /sys &&
+        mount --bind "$1/proc/interrupts" /proc/interrupts &&
+        mount --bind "$1/proc/irq" /proc/irq && shift && exec "$@"' sh "$live" \
+        env PATH="$live/bin:$PATH" LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@"
+}
+
+on_host_with_irqs_read_only() { # command ...
+    on_host unshare -m sh -c 'mount --bind /proc/irq /proc/irq &&
+        mount -o remount,bind,ro /proc/irq && exec "$@"' sh "$@"
+}
+
+irq_is_on() { # interrupt, CPU
+    [ "$(cat "$live/proc/irq/$1/smp_affinity_list")" = "$2" ] || {
+        echo "interrupt $1 is on $(cat "$live/proc/irq/$1/smp_affinity_list"), not on $2"
+        return 1
+    }
+}
+
+irqs_are_on() { # CPUs of 400 to 404
+    for irq in 400 401 402 403 404; do
+        irq_is_on $irq "$1" || return 1
+        shift
+    done
+}
+
+binds_all_of_a_host() {
+    says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
+        --allowed 0-191 --state "$state" && is_on worker 146-165 && is_on acl_thread 166 &&
+        irqs_are_on 100 144 145 145 100 &&
+        grep -qx "migrate_pages $worker from 1 to 40" "$CPUBIND_SHIM/calls" &&
+        grep -qE "^irq sq +1 +100 +144 " "$out/said" && grep -qE "^irq cq +2 +100 +145 " "$out/said" &&
+        grep -qE "^node 6 .* belongs here" "$out/said" || return 1
+    # The memory is still where it was: the calls that move it are stood in for.
+    says 1 "it has drifted" on_host "$CPUBIND" verify --pid "$worker" --state "$state" &&
+        says 0 "as it should be" on_host "$CPUBIND" verify --pid "$worker" --state "$state" \
+            --memory none || return 1
+    echo 103 >"$live/proc/irq/402/smp_affinity_list"
+    says 1 "" on_host "$CPUBIND" verify --pid "$worker" --state "$state" --memory none --json && [ "$(count_items "$out/said" "kind = 'irq'")" = 3 ] &&
+        [ "$(count_items "$out/said" \
+            "kind = 'irq' AND id = 402 AND was = '103' AND should = '145' AND result = 'wrong'")" = 1 ] &&
+        says 0 "was moved by somebody else since, to 103: it stays there" on_host "$CPUBIND" \
+            restore --pid "$worker" --state "$state" && irqs_are_on 100 100 103 100 100 &&
+        all_are_on 0-191 && [ ! -e "$state" ]
+    result=$?
+    echo 100 >"$live/proc/irq/402/smp_affinity_list"
+    return $result
+}
+
+irqs_read_only() {
+    says 0 "/proc/irq may not be written from here (Read-only file system)" \
+        on_host_with_irqs_read_only "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 \
+        --memory none --state "$state" && grep -q '^cpubind: warning: interrupt 401 (sq): ' "$out/err" &&
+        is_on worker 146-165 && irqs_are_on 100 100 100 100 100 &&
+        says 0 "put back" on_host_with_irqs_read_only "$CPUBIND" restore --pid "$worker" \
+            --state "$state" && all_are_on 0-191
+}
+
+# A failure after interrupts were moved, or before: all is as it was.
+failure_undoes_interrupts() {
+    CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" on_host "$CPUBIND" apply \
+        --pid "$worker" --npu 0 --allowed 0-191 --memory none --state "$state" &&
+        irqs_are_on 100 100 100 100 100 && [ ! -e "$state" ]
+}
+
+limits_memory() {
+    says 0 "moving them would exceed --memory-limit" on_host "$CPUBIND" apply --pid "$worker" \
+        --npu 0 --allowed 0-191 --memory-limit 1 --state "$state" &&
+        [ ! -e "$CPUBIND_SHIM/calls" ] && is_on worker 146-165
+}
+
+# -- Children ----------------------------------------------------------------
+
+# The programs that a command became or started, each once, its own left out.
+traced() { # arguments of cpubind
+    strace -f -qq -e trace=process -e signal=none -o "$out/trace" -E LD_PRELOAD="$out/shim.so" \
+        -E CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" "$@" >"$out/said" 2>&1 || {
+        cat "$out/said"
+        return 1
+    }
+    grep -E 'exec|fork|clone' "$out/trace"
+    sed -n 's/.*execve("\([^"]*\)".* = 0$/\1/p' "$out/trace" | sed 1d | sort -u >"$out/programs"
+}
+
+# Threads of our own are no children.
+has_no_child() {
+    [ ! -s "$out/programs" ] && ! grep -E '(fork|clone3?)\(' "$out/trace" | grep -qv CLONE_THREAD
+}
+
+starts_no_child() {
+    # shellcheck disable=SC2086
+    traced apply --pid "$worker" $host --npu 0 --state "$state" --quiet && has_no_child &&
+        traced verify --pid "$worker" --state "$state" --memory none && has_no_child &&
+        traced restore --pid "$worker" --state "$state" && has_no_child &&
+        traced run $host --npu 0 --state "$state" --quiet -- sleep 0 &&
+        [ "$(cat "$out/programs")" = "$(command -v sleep)" ] &&
+        ! grep -E '(fork|clone3?)\(' "$out/trace" | grep -qv CLONE_THREAD
+}
+
+# On a live host: npu-smi alone.
+starts_npu_smi_alone() {
+    # shellcheck disable=SC2016
+    on_host sh -c 'trace=$1 && shift && exec strace -f -qq -e trace=execve -o "$trace" "$@"' sh \
+        "$out/trace" "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --state "$state" \
+        --quiet && is_on worker 146-165 || return 1
+    sed -n 's/.*execve("\([^"]*\)".* = 0$/\1/p' "$out/trace" | sed 1d | sort -u | tee "$out/programs"
+    [ "$(grep -v /cat "$out/programs")" = "$live/bin/npu-smi" ]
+}
+
+can_trace() {
+    command -v strace && strace -qq -e trace=none true
+}
+
+# -- Words -------------------------------------------------------------------
+
+arm_alone() {
+    is_refused_arch apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 \
+        --state "$state" && [ ! -e "$state" ] && all_are_on 0-191 &&
+        is_refused_arch run --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --state "$state" \
+            -- true && [ ! -e "$state" ] &&
+        CPUBIND_SHIM_MACHINE=x86_64 && export CPUBIND_SHIM_MACHINE &&
+        says 0 "NPU 0" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" \
+            apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none \
+            --state "$state" --any-arch && is_on worker 146-165
+}
+
+# exit 2, one line on stderr, which names the option or says what is needed.
+wrong() { # words, command, arguments
+    wrong_words=$1
+    shift
+    check "usage: cpubind $*" refuses 2 "$wrong_words" "$CPUBIND" "$@"
+}
+
+check_usage() {
+    for command in apply run verify restore; do
+        wrong "no such option: \"--nonsense\"" $command --nonsense
+        wrong "requires an argument" $command --state
+    done
+    for command in apply verify restore; do
+        wrong "--pid is not the number of a process" $command --pid 0
+        wrong "--pid is not the number of a process" $command --pid 1x
+        wrong "--pid is not the number of a process" $command --pid 4294967297
+        wrong "this word is no option: \"word\"" $command word
+    done
+    wrong "say which NPU: --npu N, or --rank N" apply
+    wrong "say which NPU: --npu N, or --rank N" run -- true
+    for command in apply run; do
+        wrong "--irqbalance does not know \"kill\"; it knows leave, ban, stop" \
+            $command --irqbalance kill
+    done
+    for command in apply run verify; do
+        wrong "--npu is not the logic id of an NPU" $command --npu -1
+        wrong "--npu is not the logic id of an NPU" $command --npu 4096
+        wrong "--npu names the NPU; --rank and --visible find it: give one" \
+            $command --npu 0 --rank 0
+        wrong "--npu names the NPU; --rank and --visible find it: give one" \
+            $command --npu 0 --visible 0
+        wrong "--memory does not know \"all\"; it knows migrate, prefer, none" $command --memory all
+        wrong "--thread wants NAME=ROLE or NAME=CPUS" $command --thread acl
+        wrong "--thread wants NAME=ROLE or NAME=CPUS" $command --thread =acl
+        wrong "--thread wants NAME=main, acl, release, irq, pool, or CPUs" $command --thread a=b
+        wrong "--thread wants NAME=main, acl, release, irq, pool, or CPUs" $command --thread a=
+        wrong "--thread wants NAME=main, acl, release, irq, pool, or CPUs" $command --thread a=3-1
+        wrong "--root and --fixture each name a host; give one" $command --root a --fixture b
+        wrong "--db needs the name of a host" $command --db a
+        wrong "--exclude names no CPU" $command --exclude ""
+        wrong "--allowed names no CPU" $command --allowed ""
+        wrong "--rank is not a number" $command --rank -1
+        wrong "--device-type does not know" $command --device-type a4
+        wrong "--strategy does not know" $command --strategy best
+        wrong "--overlap does not know" $command --overlap allow
+    done
+    wrong "--memory-limit is not a number of bytes" apply --memory-limit 1Q
+    wrong "--memory-limit is not a number of bytes" apply --memory-limit 9223372036854775808
+    wrong "--memory-limit is not a number of bytes" apply --memory-limit 8388608T
+    wrong "--memory-limit is a limit of --memory migrate" \
+        apply --npu 0 --memory none --memory-limit 1G
+    wrong "--memory prefer is for run" apply --npu 0 --memory prefer
+    wrong "--memory migrate is for apply" run --npu 0 --memory migrate -- true
+    wrong "--watch takes seconds from 1 to 3600" apply --npu 0 --watch 0
+    wrong "--watch takes seconds from 1 to 3600" apply --npu 0 --watch 3601
+    wrong "it takes a COMMAND" run --npu 0
+    wrong "it takes a COMMAND" run --npu 0 --
+    wrong "--all is every process on record; give it alone" restore --all --pid 1
+    wrong "--all is every process on record; give it alone" restore --all --state x
+    wrong "no such option: \"--npu\"" restore --npu 0
+    wrong "no such option: \"--watch\"" run --watch
+    wrong "no such option: \"--env\"" apply --env a=b
+    wrong "no such option: \"--pid\"" run --pid 1
+    wrong "no such option: \"--any-arch\"" verify --any-arch
+}
+
+# ----------------------------------------------------------------------------
+
+check_worker "apply binds every thread by its name" applies \
+    acl_thread release_thread other other
+check_worker "apply --json tells of each thread" applies_json acl_thread release_thread other
+check_worker "apply --quiet prints the plan alone" applies_quietly
+check_worker "--thread puts threads where it says" threads_go_where_asked \
+    acl_thread hccl_watchdog_thread other a=b
+check_worker "--exclude takes CPUs out" excluded_are_left_out acl_thread
+check_worker "apply twice: what is on record is from before the first" applies_twice acl_thread
+check_worker "--rank and --visible find the NPU" finds_its_npu
+check_worker "without --pid it is the process that calls" binds_who_calls
+check_worker "with --json an error is an object" errors_are_json_too
+check_worker "one cpubind at a time works on a process" one_at_a_time
+check_worker "--watch catches new threads and drift" watches
+check_worker "--watch ends with the process" watch_ends_with_the_process
+check_worker "verify names the drift, and changes nothing" verifies other acl_thread
+check_worker "verify without a record" verifies_without_a_record acl_thread
+check_worker "restore puts back what was" restores other acl_thread
+check_root "restore --all puts back all of them" restores_all acl_thread
+check_worker "a process that has ended is named" ended_processes_are_named
+check_worker "run: exit status and signals are the command's" runs
+check_worker "run: no process in between" becomes_the_command
+check_worker "run: files, signals, environment as they were" leaves_nothing_behind
+check_worker "run --env sets what is asked" sets_what_is_asked
+check_worker "run: no such command, 127, and all is put back" without_a_command
+check_worker "run: no program, 126, and all is put back" with_no_program
+check_worker "run prefers the memory of the node" run_prefers_a_node
+check_worker "apply and run are for ARM, unless told otherwise" arm_alone
+check_root "another user's process" another_users_process
+check_root "a user without a folder for records" user_without_a_folder
+check_root "hidepid: the process is hidden" hidden_process
+check_root "another pid namespace: no such process" another_namespace
+check_root "no /sys: threads are bound, the rest is named" no_sys acl_thread
+if [ "$BIND_MOUNTS" = own ]; then
+    make_host || exit 1
+fi
+"$out/deny" sched_setaffinity true 2>"$out/output"
+if [ $? -eq 77 ]; then
+    skip "seccomp refuses" "no filter can be set here"
+else
+    check_worker "seccomp refuses sched_setaffinity" filter_of_setaffinity
+    check_worker "seccomp refuses sched_getaffinity" filter_of_getaffinity
+    check_root "seccomp refuses migrate_pages" filter_of_memory
+    check_root "seccomp refuses set_mempolicy" filter_of_mempolicy
+fi
+check_worker "a cpuset that is narrower than the plan" narrow_cpuset
+check_root "a state folder that is a link" folder_is_no_link
+check_root "a state folder that is not ours alone" folder_is_ours_alone
+check_root "something else in the place of the record" record_is_a_file_of_ours
+check_root "something else in the place of its lock" lock_is_a_file_of_ours
+check_worker "no folder for the record" record_without_a_folder
+check_worker "a damaged record" damaged_record
+check_root "nothing is written where the environment says" odd_environment
+check_root "a full disk: nothing is changed" full_disk
+check_root "a live host: threads, interrupts, memory" binds_all_of_a_host acl_thread
+check_root "/proc/irq is read-only" irqs_read_only
+check_root "a failure leaves interrupts as they were" failure_undoes_interrupts
+check_root "--memory-limit" limits_memory
+if can_trace >"$out/output" 2>&1; then
+    check_worker "no child: apply, verify, restore; run becomes the command" starts_no_child
+    check_root "no child but npu-smi" starts_npu_smi_alone
+else
+    skip "no child but npu-smi" "no strace, or it may not trace"
+fi
+check_usage
+finish
