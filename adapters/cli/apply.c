@@ -15,7 +15,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
         return CLI_DONE;
     printf("\nprocess %d, NPU %d\n", (int)bound->pid, (int)report->npu);
     cli_print_items(stdout, report, 0);
-    cli_print_memory(stdout, report);
+    cli_print_memory(stdout, report, 0);
     cli_warn_outcome(bound, report);
     return CLI_DONE;
 }

@@ -30,7 +30,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
     printf("process %d, NPU %d: %s\n", (int)bound->pid, (int)report->npu,
            status == CLI_DONE ? "as it should be" : "it has drifted");
     cli_print_items(stdout, report, 1);
-    cli_print_memory(stdout, report);
+    cli_print_memory(stdout, report, 1);
     cli_warn_outcome(bound, report);
     return status;
 }

@@ -143,6 +143,12 @@ void cpubind_state_start(cpubind_binding *b)
     b->is_alive = b->tasks >= 0;
 }
 
+/* Where one of the two is not known, the start of the process has to tell. */
+static int is_another_boot(const char *a, const char *b)
+{
+    return *a && *b && strcmp(a, b) != 0;
+}
+
 /* What is on record, if anything is. The record of another process that had this number, or of
  * an earlier boot, has nothing to do with this process. */
 static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault *fault)
@@ -156,7 +162,7 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
     b->is_recorded = status == CPUBIND_LINUX_OK;
     b->is_alive = b->tasks >= 0;
     if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
-                           strcmp(b->state.boot, b->boot) != 0))
+                           is_another_boot(b->state.boot, b->boot)))
         b->is_alive = 0;
     if (b->is_recorded && cpubind_remember_ours(b))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
@@ -272,21 +278,29 @@ const char *cpubind_bind_state(const cpubind_binding *binding)
     return binding->file ? cpubind_state_path(binding->file) : "";
 }
 
+static int has_ended(cpubind_binding *b)
+{
+    cpubind_proc_stat stat;
+    int error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat);
+    if (error)
+        return error == ENOENT || error == ESRCH;
+    return stat.start != b->start || (stat.state == 'Z' && stat.n_threads < 2) ||
+           stat.state == 'X';
+}
+
 int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)
 {
     const cpubind_sys *sys = binding->sys;
-    cpubind_proc_stat stat;
     int fd = sys->pidfd_open((pid_t)binding->how.pid, 0);
     struct pollfd wait = {fd, POLLIN, 0}; /* poll passes over a descriptor of -1 */
-    int error;
-    (void)sys->poll(&wait, 1, timeout_ms);
+    int is_over = has_ended(binding);     /* looked at behind it: it may be another's by now */
+    if (!is_over) {
+        (void)sys->poll(&wait, 1, timeout_ms);
+        is_over = has_ended(binding);
+    }
     if (fd >= 0)
         sys->close(fd);
-    error = cpubind_proc_stat_read(&binding->root, binding->how.pid, 0, &stat);
-    if (error)
-        return error == ENOENT || error == ESRCH;
-    return stat.start != binding->start || (stat.state == 'Z' && stat.n_threads < 2) ||
-           stat.state == 'X';
+    return is_over;
 }
 
 int cpubind_bind_exec(char *const *argv, const cpubind_sys *sys)

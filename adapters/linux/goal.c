@@ -50,10 +50,61 @@ static int number(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
     return *set == CPUBIND_CPUSET_NO_MEMORY ? ENOMEM : EINVAL;
 }
 
+/* Interrupts and polling threads that the new goal puts elsewhere are where the one before put
+ * them, until they are moved. */
+static int remember_places(cpubind_binding *b, const cpubind_goal *goal)
+{
+    const cpubind_state *s = &b->state;
+    int error = b->is_recorded ? add_ours(b, s->uvb) : 0;
+    for (int32_t i = 0; !error && i < s->n_irq; i++) {
+        for (int32_t k = 0; !error && k < goal->n_irq; k++) {
+            const cpubind_cpus was = {&s->irq[i].cpu, 1};
+            int32_t set = CPUBIND_CPUSET_NONE;
+            if (goal->irq[k].irq != s->irq[i].irq || goal->irq[k].cpu == s->irq[i].cpu)
+                continue;
+            error = number(b, was, &set);
+            if (!error)
+                error = add_ours(b, set);
+        }
+    }
+    return error;
+}
+
+static int is_of_goal(const cpubind_state *s, int32_t set)
+{
+    int is = set == s->main;
+    for (int32_t i = 0; !is && i < s->n_rule; i++)
+        is = s->rule[i].set == set;
+    return is;
+}
+
+/* What is ours is on record as rules. Places of goals before this one, where a thread or an
+ * interrupt still is if we are killed, come behind the others, under a name that is there
+ * already: the first rule of a name counts, so no thread follows them. */
+static int keep_earlier(cpubind_binding *b)
+{
+    cpubind_state *s = &b->state;
+    int error = 0;
+    for (int32_t i = 0; !error && i < b->n_ours; i++) {
+        char name[sizeof s->rule->name] = "acl_thread";
+        if (is_of_goal(s, b->ours[i]))
+            continue;
+        if (s->n_rule == 0)
+            error = cpubind_state_add_rule(s, b->sys, name, s->main);
+        else
+            memcpy(name, s->rule[0].name, sizeof name);
+        if (!error)
+            error = cpubind_state_add_rule(s, b->sys, name, b->ours[i]);
+    }
+    return error;
+}
+
 int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
 {
     cpubind_state *s = &b->state;
-    int error;
+    int error = remember_places(b, goal);
+    if (error)
+        return error;
     s->npu = goal->npu;
     s->memory_node = goal->memory_node;
     s->n_rule = 0;
@@ -67,6 +118,8 @@ int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
     }
     if (!error && goal->uvb.n > 0)
         error = number(b, goal->uvb, &s->uvb);
+    if (!error)
+        error = keep_earlier(b);
     return error ? error : cpubind_remember_ours(b);
 }
 

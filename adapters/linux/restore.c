@@ -123,7 +123,7 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
         error = ENOMEM;
     if (error == ENOENT || (!error && now == irq->before))
         return 1;
-    if (!error && now != ours) {
+    if (!error && now != ours && !cpubind_is_ours(b, now)) {
         add_kept(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before);
         return 1;
     }
@@ -148,7 +148,7 @@ void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
         error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &now);
     if (error == ESRCH || error == ENOENT || (!error && now == other->before))
         return;
-    if (!error && now != other->set) {
+    if (!error && now != other->set && !cpubind_is_ours(b, now)) {
         add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, stat.name, now, other->before);
         return;
     }

@@ -315,11 +315,11 @@ watch_ends_with_the_process() {
 verifies() {
     apply --npu 0 || return 1
     says 0 "process $worker, NPU 0: as it should be" verify &&
-        grep -qE "^thread +$worker +worker +146-165 +146-165 +- +right" "$out/said" || return 1
+        grep -qE "^thread +$worker +worker +146-165 +146-165 +right" "$out/said" || return 1
     echo 0-95 >"$CPUBIND_SHIM/$(threads_named other)"
     cat "$state" >"$out/before"
     says 1 "process $worker, NPU 0: it has drifted" verify &&
-        grep -qE "^thread +[0-9]+ +other +0-95 +146-165 +- +wrong" "$out/said" &&
+        grep -qE "^thread +[0-9]+ +other +0-95 +146-165 +wrong" "$out/said" &&
         says 1 "" verify --json && is_json "$out/said" &&
         [ "$(count_items "$out/said" "result = 'wrong' AND name = 'other'")" = 1 ] &&
         [ "$(count_items "$out/said" "result = 'right'")" = 2 ] &&
@@ -331,7 +331,7 @@ verifies() {
 verifies_without_a_record() {
     refuses 1 "nothing is on record of process $worker; name the NPU that it drives: --npu N" \
         verify && says 1 "it has drifted" verify $host --memory none --npu 0 &&
-        grep -qE "^thread +$worker +worker +0-191 +146-165 +- +wrong" "$out/said" &&
+        grep -qE "^thread +$worker +worker +0-191 +146-165 +wrong" "$out/said" &&
         [ ! -e "$state" ] && apply --npu 0 && rm "$state" &&
         says 0 "as it should be" verify $host --memory none --npu 0 && [ ! -e "$state" ]
 }

@@ -1,0 +1,360 @@
+/* reasons.c - why a thing was not done, or a call failed: what, where, and what to do
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "bind.h"
+#include "json.h"
+
+#define MIB (1 << 20)
+
+/* == Why not ================================================================ */
+
+static int is_right_missing(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS;
+}
+
+static void explain_irq(const cpubind_item *item, cli_text *to)
+{
+    cli_add(to, "interrupt %d (%s): ", (int)item->id, item->name);
+    if (is_right_missing(item->error))
+        cli_add(to,
+                "/proc/irq may not be written from here (%s): run it as root, on the host "
+                "or in a privileged container",
+                strerror(item->error));
+    else if (item->error == ENOENT)
+        cli_add(to, "there is no /proc/irq/%d here", (int)item->id);
+    else if (item->error == EIO)
+        cli_add(to, "the kernel manages it itself, and refuses");
+    else
+        cli_add(to, "%s: %s", item->what, strerror(item->error));
+}
+
+static void explain_irqbalance(const cpubind_item *item, cli_text *to)
+{
+    cli_add(to, "irqbalance (process %d) could not be told: ", (int)item->id);
+    if (is_right_missing(item->error))
+        cli_add(to, "%s; run it as root", strerror(item->error));
+    else if (item->error == ENOENT || item->error == ECONNREFUSED)
+        cli_add(to, "it has no socket that is seen from here; use --irqbalance stop");
+    else
+        cli_add(to, "%s: %s", item->what, strerror(item->error));
+}
+
+static void explain_thread(const cpubind_item *item, cli_text *to)
+{
+    cli_add(to, "thread %d (%s): ", (int)item->id, item->name);
+    if (item->error == EAGAIN)
+        cli_add(to, "it, or something else, moves it at the same time; apply --watch holds it");
+    else if (item->error == EINVAL)
+        cli_add(to, "the kernel lets nobody move it");
+    else
+        cli_add(to, "%s: %s", item->what, strerror(item->error));
+}
+
+static void explain_item(const cpubind_item *item, cli_text *to)
+{
+    if (item->result == CPUBIND_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
+        cli_add(to, "irqbalance stays stopped: another process is bound that wants it so");
+        return;
+    }
+    if (item->result == CPUBIND_KEPT) {
+        cli_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
+                cli_kind_word(item->kind), (int)item->id, item->name, item->was);
+        return;
+    }
+    switch (item->kind) {
+    case CPUBIND_ITEM_IRQ:
+        explain_irq(item, to);
+        return;
+    case CPUBIND_ITEM_IRQBALANCE:
+        explain_irqbalance(item, to);
+        return;
+    case CPUBIND_ITEM_THREAD:
+    case CPUBIND_ITEM_UVB:
+        explain_thread(item, to);
+        return;
+    }
+}
+
+/* == Warnings =============================================================== */
+
+/* Where warnings go: to stderr, or into an array. */
+typedef struct listener {
+    json_t *array;  /* NULL: stderr */
+    int is_reading; /* nothing was to be changed */
+} listener;
+
+static void tell(listener *to, const char *code, const cli_text *text)
+{
+    if (to->array)
+        (void)json_array_append_new(to->array,
+                                    json_pack("{s:s, s:s}", "code", code, "text", text->text));
+    else
+        fprintf(stderr, "cpubind: warning: %s\n", text->text);
+}
+
+/* Alike ones are said once. */
+static void tell_items(listener *to, const cpubind_report *report)
+{
+    for (int32_t i = 0; i < report->n; i++) {
+        const cpubind_item *item = &report->item[i];
+        cli_text text = {"", 0};
+        int32_t k = 0;
+        if (item->result != CPUBIND_SKIPPED && item->result != CPUBIND_KEPT)
+            continue;
+        while (k < i &&
+               (report->item[k].kind != item->kind || report->item[k].result != item->result ||
+                report->item[k].error != item->error))
+            k++;
+        if (k < i)
+            continue;
+        explain_item(item, &text);
+        tell(to, item->result == CPUBIND_KEPT ? "kept" : "skipped", &text);
+    }
+}
+
+static void tell_irqs(listener *to, const cpubind_report *report)
+{
+    cli_text text = {"", 0};
+    if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_NO_ROLE) {
+        cli_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
+                cpubind_no_irq_text(report->no_irq));
+        tell(to, cpubind_no_irq_word(report->no_irq), &text);
+        return;
+    }
+    if (!report->irqbalance_runs)
+        return;
+    cli_add(&text, "irqbalance runs, and moves the interrupts again within seconds: "
+                   "--irqbalance ban or --irqbalance stop");
+    tell(to, "irqbalance", &text);
+}
+
+static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
+{
+    const long long left = (long long)(memory->left / MIB);
+    switch (memory->result) {
+    case CPUBIND_MEMORY_MOVED:
+        return;
+    case CPUBIND_MEMORY_PART:
+        cli_add(to,
+                "%lld MiB of memory stay on other nodes: the kernel does not move pages "
+                "that several processes share, or node %d is full",
+                left, (int)memory->node);
+        return;
+    case CPUBIND_MEMORY_LIMIT:
+        cli_add(to,
+                "%lld MiB of memory stay on other nodes: moving them would exceed "
+                "--memory-limit",
+                left);
+        return;
+    case CPUBIND_MEMORY_REFUSED:
+        cli_add(to, "memory is not moved: %s: %s", memory->what ? memory->what : "?",
+                strerror(memory->error));
+        if (is_right_missing(memory->error))
+            cli_add(to, "; a container needs the capability SYS_NICE, another user's process "
+                        "root");
+        return;
+    case CPUBIND_MEMORY_NO_NODE:
+        cli_add(to,
+                "memory is not moved: there is one node with memory only, or node %d has "
+                "none",
+                (int)memory->node);
+        return;
+    }
+}
+
+static void explain_unread_memory(const cpubind_memory_move *memory, cli_text *to)
+{
+    if (memory->result != CPUBIND_MEMORY_REFUSED)
+        return;
+    cli_add(to, "where the memory is cannot be seen: %s: %s", memory->what ? memory->what : "?",
+            strerror(memory->error));
+    if (is_right_missing(memory->error))
+        cli_add(to, "; another user's process needs root; --memory none leaves it out");
+}
+
+static void tell_memory(listener *to, const cpubind_report *report)
+{
+    cli_text text = {"", 0};
+    if (report->has_memory && to->is_reading)
+        explain_unread_memory(&report->memory, &text);
+    else if (report->has_memory)
+        explain_memory(&report->memory, &text);
+    if (report->prefer_error)
+        cli_add(&text,
+                "new memory may come from any node: set_mempolicy: %s; a container needs the "
+                "capability SYS_NICE",
+                strerror(report->prefer_error));
+    if (text.len > 0)
+        tell(to, "memory", &text);
+}
+
+static void tell_all(listener *to, const cpubind_report *report)
+{
+    tell_items(to, report);
+    tell_irqs(to, report);
+    tell_memory(to, report);
+}
+
+void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
+{
+    listener to = {NULL, bound->is_reading};
+    tell_all(&to, report);
+}
+
+json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)
+{
+    listener to = {json_array(), bound->is_reading};
+    if (to.array)
+        tell_all(&to, report);
+    return to.array;
+}
+
+/* == Failures =============================================================== */
+
+static const cpubind_item *failed_item(const cli_bound *bound)
+{
+    const cpubind_report *report = bound->binding ? cpubind_bind_report(bound->binding) : NULL;
+    for (int32_t i = 0; report && i < report->n; i++)
+        if (report->item[i].result == CPUBIND_FAILED)
+            return &report->item[i];
+    return NULL;
+}
+
+static void explain_gone(int32_t pid, int error, cli_text *why)
+{
+    if (error == EPERM)
+        cli_add(why,
+                "process %d is hidden from this user (/proc is mounted with hidepid): run "
+                "it as root",
+                (int)pid);
+    else if (error == ESRCH)
+        cli_add(why,
+                "there is no process %d here; a process of a container has another number "
+                "outside of it",
+                (int)pid);
+    else
+        cli_add(why, "process %d cannot be read below /proc: %s", (int)pid, strerror(error));
+}
+
+static void explain_thread_refused(const cli_bound *bound, const cpubind_item *item,
+                                   const cpubind_linux_fault *fault, cli_text *why)
+{
+    cli_add(why, "thread %d (%s) of process %d cannot be put on CPUs %s: ", (int)item->id,
+            item->name, (int)bound->pid, item->should ? item->should : "?");
+    if (strcmp(fault->what, "cpuset") == 0)
+        cli_add(why, "its cpuset allows some of them only; plan inside of it: --allowed LIST "
+                     "(cpuset.cpus.effective of its cgroup)");
+    else if (fault->error == EINVAL)
+        cli_add(why, "none of them is online and in its cpuset; plan inside of it: --allowed "
+                     "LIST (cpuset.cpus.effective of its cgroup)");
+    else if (fault->error == EPERM && cpubind_bind_report(bound->binding)->may_signal)
+        cli_add(why, "a filter of system calls (seccomp) forbids %s here", fault->what);
+    else if (fault->error == EPERM)
+        cli_add(why, "it belongs to another user: run it as root");
+    else
+        cli_add(why, "%s: %s", fault->what, strerror(fault->error));
+}
+
+static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *fault,
+                            cli_text *why)
+{
+    const cpubind_item *item = failed_item(bound);
+    if (item && item->kind == CPUBIND_ITEM_THREAD)
+        explain_thread_refused(bound, item, fault, why);
+    else if (item)
+        cli_add(why, "%s %d (%s) cannot be put on CPUs %s: %s: %s", cli_kind_word(item->kind),
+                (int)item->id, item->name, item->should ? item->should : "?", fault->what,
+                strerror(fault->error));
+    else
+        cli_add(why, "process %d: %s: %s", (int)bound->pid, fault->what,
+                strerror(fault->error));
+}
+
+/* Whether it is the record itself that cannot be read, not its folder. */
+static int is_of_record(const cpubind_linux_fault *fault)
+{
+    return strcmp(fault->what, "open") == 0 || strcmp(fault->what, "file") == 0 ||
+           strcmp(fault->what, "read") == 0;
+}
+
+static int explain_state(const cli_options *options, const cli_bound *bound,
+                         const cpubind_linux_fault *fault, cli_text *why)
+{
+    const int is_record = is_of_record(fault);
+    const int is_read = is_record || bound->is_reading || bound->is_restoring;
+    if (is_read)
+        cli_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
+                fault->what, strerror(fault->error),
+                bound->is_reading ? "" : ", and nothing was changed");
+    else
+        cli_add(why, "what is changed could not be recorded (%s: %s), and nothing was; ",
+                fault->what, strerror(fault->error));
+    if (is_record)
+        cli_add(why, "it must be a file of yours, no link, and be written by nobody else%s%s",
+                options->state ? ": " : "", options->state ? options->state : "");
+    else if (options->state)
+        cli_add(why, "its folder must be there, be yours, and be written by nobody else: %s",
+                options->state);
+    else
+        cli_add(why, is_read ? "name the file: --state FILE"
+                             : "name a file of your own: --state FILE");
+    return is_read ? CLI_UNREADABLE : CLI_UNWRITTEN;
+}
+
+/* What was refused, and what has become of the rest. */
+static void explain_outcome(const cli_options *options, const cli_bound *bound,
+                            cpubind_linux_status status, const cpubind_linux_fault *fault,
+                            cli_text *why)
+{
+    explain_refused(bound, fault, why);
+    if (status == CPUBIND_LINUX_ERR_UNDONE)
+        cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
+                (int)cpubind_bind_report(bound->binding)->n_undone_not, (int)bound->pid,
+                options->state ? " --state " : "", options->state ? options->state : "");
+    else if (!bound->is_reading)
+        cli_add(why, "; all is as before");
+}
+
+int cli_explain_bind(const cli_options *options, const cli_bound *bound,
+                     cpubind_linux_status status, const cpubind_linux_fault *fault,
+                     cli_text *why)
+{
+    switch (status) {
+    case CPUBIND_LINUX_ERR_GONE:
+        explain_gone(bound->pid, fault->error, why);
+        return fault->error == ESRCH ? CLI_REFUSED : CLI_UNREADABLE;
+    case CPUBIND_LINUX_ERR_BUSY:
+        cli_add(why,
+                "another cpubind is at work on process %d, perhaps apply --watch: wait "
+                "until it has ended, or end it",
+                (int)bound->pid);
+        return CLI_REFUSED;
+    case CPUBIND_LINUX_ERR_STATE:
+        return explain_state(options, bound, fault, why);
+    case CPUBIND_LINUX_ERR_DAMAGED:
+        cli_add(why,
+                "the record of process %d is damaged (%s); if nothing is to be put back, "
+                "remove it: %s",
+                (int)bound->pid, fault->what,
+                options->state ? options->state : "/run/cpubind/<pid>.json");
+        return CLI_UNREADABLE;
+    case CPUBIND_LINUX_ERR_REFUSED:
+    case CPUBIND_LINUX_ERR_UNDONE:
+        explain_outcome(options, bound, status, fault, why);
+        return CLI_UNWRITTEN;
+    case CPUBIND_LINUX_ERR_MEMORY:
+        return cli_no_room(why);
+    case CPUBIND_LINUX_ERR_ARG:
+        cli_add(why, "--state is not the name of a file: \"%s\"",
+                options->state ? options->state : "");
+        return CLI_USAGE;
+    default:
+        cli_add(why, "%s: %s: %s", cpubind_linux_status_text(status), fault->what,
+                strerror(fault->error));
+        return CLI_UNREADABLE;
+    }
+}

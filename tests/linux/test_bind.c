@@ -1,0 +1,992 @@
+/* test_bind.c - a process of this machine is bound, watched, verified and put back
+ * SPDX-License-Identifier: MIT
+ *
+ * Real threads on real CPUs. Interrupts, irqbalance and the folder of records are those of a
+ * scratch folder (stage.h), so that the test runs for every user and leaves the machine alone.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "irqbalance_double.h"
+#include "stage.h"
+
+#define IRQ_SQ 301
+#define IRQ_CQ 302
+
+static struct {
+    cpubind_sys sys;
+    worker w;
+    int32_t acl, release, plain;
+    cpubind_bind_options how;
+    cpubind_binding *b;
+    cpubind_linux_fault why;
+    stage_goal goal, other;
+    char before[STAGE_TEXT];
+    int descriptors;
+} f;
+
+#define MAIN_CPU  (on_stage.cpu[0])
+#define OTHER_CPU (on_stage.cpu[1])
+
+static int is_on_both(int32_t tid)
+{
+    char text[512], expected[32];
+    snprintf(expected, sizeof expected, "%d,%d", (int)on_stage.cpu[0], (int)on_stage.cpu[1]);
+    return strcmp(mask_text(tid, text, sizeof text), expected) == 0;
+}
+
+static void put_on_both(int32_t tid)
+{
+    cpu_set_t both;
+    CPU_ZERO(&both);
+    CPU_SET((size_t)on_stage.cpu[0], &both);
+    CPU_SET((size_t)on_stage.cpu[1], &both);
+    scratch_need(sched_setaffinity((pid_t)tid, sizeof both, &both) == 0, "sched_setaffinity");
+}
+
+/* The masks of all threads, and the names in the folder of records. */
+static void snapshot(char text[STAGE_TEXT])
+{
+    (void)masks_of(f.w.pid, text, STAGE_TEXT);
+    stage_records(text, STAGE_TEXT);
+}
+
+static void assert_all_is_as_before(void)
+{
+    char text[STAGE_TEXT];
+    snapshot(text);
+    assert_string_equal(text, f.before);
+}
+
+/* What a call said, when it should have said OK. */
+static void assert_ok(cpubind_linux_status status)
+{
+    if (status != CPUBIND_LINUX_OK)
+        print_message("%s: %s, %s\n", cpubind_linux_status_name(status), f.why.what,
+                      strerror(f.why.error));
+    assert_int_equal(status, CPUBIND_LINUX_OK);
+}
+
+static void open_binding(void)
+{
+    assert_ok(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why));
+}
+
+static void close_binding(void)
+{
+    cpubind_bind_close(f.b);
+    f.b = NULL;
+}
+
+static void apply(const stage_goal *goal)
+{
+    assert_ok(cpubind_bind_apply(f.b, &goal->goal, &f.why));
+}
+
+static void restore_and_close(void)
+{
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    close_binding();
+}
+
+/* The item of a thread or an interrupt, or NULL. */
+static const cpubind_item *item_of(int32_t id)
+{
+    const cpubind_report *r = cpubind_bind_report(f.b);
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->item[i].id == id)
+            return &r->item[i];
+    return NULL;
+}
+
+static void assert_item(int32_t id, cpubind_item_result result, const char *was,
+                        const char *should)
+{
+    const cpubind_item *item = item_of(id);
+    assert_non_null(item);
+    assert_string_equal(cpubind_item_result_word(item->result),
+                        cpubind_item_result_word(result));
+    assert_string_equal(item->was, was);
+    assert_string_equal(item->should, should);
+}
+
+static const char *one_cpu(int32_t cpu, char text[16])
+{
+    snprintf(text, 16, "%d", (int)cpu);
+    return text;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&f, 0, sizeof f);
+    if (!stage_make())
+        return -1;
+    f.sys = stage_table();
+    worker_start(&f.w, "worker");
+    f.acl = worker_thread_add(&f.w, "acl_thread");
+    f.release = worker_thread_add(&f.w, "release_thread");
+    f.plain = worker_thread_add(&f.w, "plain");
+    put_on_both((int32_t)f.w.pid);
+    put_on_both(f.acl);
+    put_on_both(f.release);
+    put_on_both(f.plain);
+    stage_list(f.w.pid);
+    f.how = (cpubind_bind_options){
+        .pid = (int32_t)f.w.pid, .memory = CPUBIND_MEMORY_NONE, .memory_limit = -1};
+    goal_make(&f.goal, MAIN_CPU, OTHER_CPU);
+    goal_make(&f.other, OTHER_CPU, MAIN_CPU);
+    snapshot(f.before);
+    f.descriptors = open_descriptors();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    int good = open_descriptors() == f.descriptors;
+    worker_end(&f.w);
+    stage_remove();
+    return good && !has_child() ? 0 : -1;
+}
+
+/* == apply ================================================================== */
+
+static void threads_go_where_their_names_say_and_back(void **state)
+{
+    (void)state;
+    char to_main[16], to_other[16];
+    (void)one_cpu(MAIN_CPU, to_main);
+    (void)one_cpu(OTHER_CPU, to_other);
+    open_binding();
+    apply(&f.goal);
+    assert_true(is_on((int32_t)f.w.pid, MAIN_CPU));
+    assert_true(is_on(f.plain, MAIN_CPU));
+    assert_true(is_on(f.acl, OTHER_CPU));
+    assert_true(is_on(f.release, OTHER_CPU));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 5); /* "control" too */
+    assert_item((int32_t)f.w.pid, CPUBIND_MOVED, on_stage.before, to_main);
+    assert_item(f.acl, CPUBIND_MOVED, on_stage.before, to_other);
+    assert_string_equal(item_of(f.acl)->name, "acl_thread");
+    assert_int_equal(cpubind_bind_report(f.b)->npu, 3);
+    assert_int_equal(cpubind_bind_allowed(f.b).n, 2);
+    assert_int_equal(cpubind_bind_allowed(f.b).cpu[0], MAIN_CPU);
+    close_binding();
+    open_binding(); /* another process would see the same */
+    assert_int_equal(cpubind_bind_allowed(f.b).n, 2);
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+/* A name is the whole of it, as far as the kernel keeps it; of two rules the first counts. */
+static void a_rule_names_15_characters_and_the_first_one_counts(void **state)
+{
+    (void)state;
+    int32_t longer = worker_thread_add(&f.w, "a_name_of_many_characters");
+    int32_t almost = worker_thread_add(&f.w, "acl_thread2");
+    int32_t part = worker_thread_add(&f.w, "acl");
+    f.goal.rule[2] = (cpubind_thread_rule){"a_name_of_many_letters", {&f.goal.cpu[1], 1}};
+    f.goal.rule[3] = (cpubind_thread_rule){"acl_thread", {&f.goal.cpu[0], 1}};
+    f.goal.goal.n_rule = 4;
+    open_binding();
+    apply(&f.goal);
+    assert_true(is_on(longer, OTHER_CPU)); /* both are "a_name_of_many_" */
+    assert_true(is_on(almost, MAIN_CPU));
+    assert_true(is_on(part, MAIN_CPU));
+    assert_true(is_on(f.acl, OTHER_CPU));
+    restore_and_close();
+}
+
+static int32_t ends_at_call;
+static int n_calls_before_end;
+
+static void end_when_it_is_time(pid_t tid)
+{
+    if (tid == (pid_t)ends_at_call && n_calls_before_end-- == 0) {
+        worker_thread_end(&f.w, ends_at_call);
+        ends_at_call = 0;
+    }
+}
+
+static int ending_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
+{
+    end_when_it_is_time(tid);
+    return cpubind_sys_real.getaffinity(tid, size_bytes, mask);
+}
+
+static int ending_setaffinity(pid_t tid, size_t size_bytes, const unsigned long *mask)
+{
+    end_when_it_is_time(tid);
+    return cpubind_sys_real.setaffinity(tid, size_bytes, mask);
+}
+
+/* It ends before it is looked at, before it is moved, and before it is read back. */
+static void a_thread_that_ends_meanwhile_is_no_error(void **state)
+{
+    (void)state;
+    f.sys.getaffinity = ending_getaffinity;
+    f.sys.setaffinity = ending_setaffinity;
+    for (int i = 0; i < 3; i++) {
+        int32_t tid = worker_thread_add(&f.w, "acl_thread");
+        put_on_both(tid);
+        ends_at_call = tid;
+        n_calls_before_end = i;
+        open_binding();
+        apply(&f.goal);
+        assert_int_equal(ends_at_call, 0);
+        assert_true(is_on(f.acl, OTHER_CPU));
+        assert_true(is_on(f.plain, MAIN_CPU));
+        restore_and_close();
+        assert_all_is_as_before();
+    }
+}
+
+static void a_second_goal_keeps_what_was_before_the_first(void **state)
+{
+    (void)state;
+    put_on(f.plain, OTHER_CPU);
+    snapshot(f.before);
+    for (int is_new = 0; is_new < 2; is_new++) {
+        open_binding();
+        apply(&f.goal);
+        if (is_new) {
+            close_binding();
+            open_binding();
+        }
+        apply(&f.other);
+        assert_true(is_on((int32_t)f.w.pid, OTHER_CPU));
+        assert_true(is_on(f.acl, MAIN_CPU));
+        assert_true(is_on(f.plain, OTHER_CPU));
+        assert_int_equal(cpubind_bind_allowed(f.b).n, 2);
+        restore_and_close();
+        assert_all_is_as_before();
+    }
+}
+
+static void a_thread_born_later_goes_back_to_where_the_process_was(void **state)
+{
+    (void)state;
+    open_binding();
+    apply(&f.goal);
+    int32_t born = worker_thread_add(&f.w, "late");
+    assert_true(is_on(born, MAIN_CPU)); /* of "control" */
+    restore_and_close();
+    assert_true(is_on_both(born));
+    assert_true(is_on_both(f.acl));
+}
+
+/* Born under the first goal, never looked at, and the second goal is put into effect and taken
+ * back by a process that knows only the file. */
+static void a_thread_born_between_two_goals_goes_back_too(void **state)
+{
+    (void)state;
+    open_binding();
+    apply(&f.goal);
+    close_binding();
+    int32_t born = worker_thread_add(&f.w, "late");
+    open_binding();
+    apply(&f.other);
+    assert_true(is_on(born, OTHER_CPU));
+    put_on(born, MAIN_CPU); /* as if it were of a thread that was not moved yet */
+    int32_t later = worker_thread_add(&f.w, "later");
+    put_on(later, MAIN_CPU);
+    close_binding();
+    open_binding();
+    restore_and_close();
+    assert_true(is_on_both(born));
+    assert_true(is_on_both(later));
+}
+
+static int refuses_tid;
+
+static int refusing_setaffinity(pid_t tid, size_t size_bytes, const unsigned long *mask)
+{
+    if (tid == (pid_t)refuses_tid) {
+        errno = EPERM;
+        return -1;
+    }
+    return cpubind_sys_real.setaffinity(tid, size_bytes, mask);
+}
+
+/* The first goal stays in effect, on record, and what a watch enforces. */
+static void a_second_goal_that_is_refused_leaves_the_first(void **state)
+{
+    (void)state;
+    char first[STAGE_TEXT], text[STAGE_TEXT];
+    open_binding();
+    apply(&f.goal);
+    snapshot(first);
+    f.sys.setaffinity = refusing_setaffinity;
+    refuses_tid = f.plain;
+    assert_int_equal(cpubind_bind_apply(f.b, &f.other.goal, &f.why), CPUBIND_LINUX_ERR_REFUSED);
+    assert_int_equal(f.why.error, EPERM);
+    assert_string_equal(f.why.what, "sched_setaffinity");
+    assert_true(cpubind_bind_report(f.b)->may_signal);
+    snapshot(text);
+    assert_string_equal(text, first);
+    refuses_tid = 0;
+    put_on((int32_t)f.w.pid, OTHER_CPU);
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 1);
+    snapshot(text);
+    assert_string_equal(text, first);
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+/* == verify ================================================================= */
+
+static int32_t n_wrong(void)
+{
+    const cpubind_report *r = cpubind_bind_report(f.b);
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->n; i++)
+        n += r->item[i].result == CPUBIND_WRONG;
+    return n;
+}
+
+static void verify_names_what_is_wrong_and_changes_nothing(void **state)
+{
+    (void)state;
+    char to_main[16], to_other[16], text[STAGE_TEXT], now[STAGE_TEXT];
+    (void)one_cpu(MAIN_CPU, to_main);
+    (void)one_cpu(OTHER_CPU, to_other);
+    open_binding();
+    apply(&f.goal);
+    close_binding();
+    f.how.is_reading = 1;
+    open_binding();
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_true(cpubind_bind_report(f.b)->has_goal);
+    assert_int_equal(cpubind_bind_report(f.b)->n, 5);
+    assert_int_equal(n_wrong(), 0);
+    put_on(f.plain, OTHER_CPU);
+    snapshot(text);
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(n_wrong(), 1);
+    assert_item(f.plain, CPUBIND_WRONG, to_other, to_main);
+    assert_ok(cpubind_bind_verify(f.b, &f.other.goal, &f.why));
+    assert_int_equal(n_wrong(), 4);
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why)); /* the one on record again */
+    assert_int_equal(n_wrong(), 1);
+    snapshot(now);
+    assert_string_equal(now, text);
+    close_binding();
+    f.how.is_reading = 0;
+    open_binding();
+    restore_and_close();
+}
+
+static void verify_needs_no_record_and_makes_none(void **state)
+{
+    (void)state;
+    f.how.is_reading = 1;
+    open_binding();
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->has_goal, 0);
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
+    assert_int_equal(n_wrong(), 5);
+    assert_item(f.acl, CPUBIND_WRONG, on_stage.before, item_of(f.acl)->should);
+    assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
+    close_binding();
+    assert_all_is_as_before();
+}
+
+/* A goal to compare with does not become the one that is watched. */
+static void a_goal_that_was_verified_is_not_watched(void **state)
+{
+    (void)state;
+    open_binding();
+    apply(&f.goal);
+    assert_ok(cpubind_bind_verify(f.b, &f.other.goal, &f.why));
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    assert_true(is_on(f.acl, OTHER_CPU));
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+/* == watching =============================================================== */
+
+static void again_catches_what_is_late_or_drifts_and_says_so(void **state)
+{
+    (void)state;
+    char to_main[16], to_other[16];
+    (void)one_cpu(MAIN_CPU, to_main);
+    (void)one_cpu(OTHER_CPU, to_other);
+    open_binding();
+    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
+    apply(&f.goal);
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    int32_t late = worker_thread_add(&f.w, "acl_thread");
+    put_on(f.plain, OTHER_CPU);
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 2);
+    assert_item(late, CPUBIND_MOVED, to_main, to_other);
+    assert_item(f.plain, CPUBIND_MOVED, to_other, to_main);
+    assert_true(is_on(late, OTHER_CPU));
+    assert_true(is_on(f.plain, MAIN_CPU));
+    restore_and_close();
+    assert_true(is_on_both(late));
+    assert_true(is_on_both(f.plain));
+}
+
+static void a_wait_ends_with_the_process(void **state)
+{
+    (void)state;
+    open_binding();
+    apply(&f.goal);
+    assert_int_equal(cpubind_bind_wait(f.b, 20), 0);
+    worker_end(&f.w);
+    int64_t start_ms = clock_ms();
+    assert_int_equal(cpubind_bind_wait(f.b, 20000), 1);
+    assert_true(clock_ms() - start_ms < 10000);
+    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
+    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_ERR_GONE);
+    restore_and_close();
+    stage_records(f.before + strlen(f.before), 64);
+    assert_null(strstr(f.before, "record"));
+    f.descriptors -= 2; /* the pipes of the worker */
+}
+
+static int slow_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
+{
+    usleep(300);
+    return cpubind_sys_real.getaffinity(tid, size_bytes, mask);
+}
+
+/* Threads come and go while a binding is made that takes its time: it ends, nothing fails, and
+ * whoever is left in the end is where he belongs after one more look. */
+static void a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure(void **state)
+{
+    (void)state;
+    int n_applied = 0;
+    int32_t n_born = 0;
+    int64_t start_ms = clock_ms();
+    f.sys.getaffinity = slow_getaffinity;
+    (void)worker_tell(&f.w, 'c', "", 0);
+    while (n_born < 1000) {
+        open_binding();
+        n_born -= worker_tell(&f.w, 'n', "", 0);
+        apply(&f.goal);
+        n_born += worker_tell(&f.w, 'n', "", 0);
+        n_applied++;
+        if (n_born < 1000)
+            restore_and_close();
+    }
+    f.sys.getaffinity = cpubind_sys_real.getaffinity;
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    (void)worker_tell(&f.w, 'q', "", 0);
+    print_message("%d threads born during %d apply, %d ms\n", (int)n_born, n_applied,
+                  (int)(clock_ms() - start_ms));
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(n_wrong(), 0);
+    assert_true(cpubind_bind_report(f.b)->n > 5); /* some have stayed */
+    restore_and_close();
+    open_binding();
+    assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
+    assert_int_equal(n_wrong(), cpubind_bind_report(f.b)->n); /* all are back */
+    close_binding();
+}
+
+/* == records and locks ====================================================== */
+
+static void record_path(char path[SCRATCH_PATH * 2])
+{
+    if (geteuid() == 0)
+        snprintf(path, SCRATCH_PATH * 2, "%s/run/cpubind/%d.json", on_stage.s.dir,
+                 (int)f.w.pid);
+    else
+        snprintf(path, SCRATCH_PATH * 2, "%s/run/user/%lu/cpubind/%d.json", on_stage.s.dir,
+                 (unsigned long)geteuid(), (int)f.w.pid);
+}
+
+/* Makes the record that of a process of the same number that was started at another time. */
+static void make_record_stale(void)
+{
+    char path[SCRATCH_PATH * 2], text[STAGE_TEXT];
+    record_path(path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    scratch_need(fd >= 0, path);
+    ssize_t n = read(fd, text, sizeof text - 1);
+    scratch_need(n > 0, path);
+    text[n] = '\0';
+    char *start = strstr(text, "\"start\": ");
+    scratch_need(start != NULL, "start");
+    start += strlen("\"start\": ");
+    *start = *start == '1' ? '2' : '1';
+    scratch_need(pwrite(fd, text, (size_t)n, 0) == n, path);
+    close(fd);
+}
+
+static void lay_interrupts(void)
+{
+    char list[80];
+    snprintf(list, sizeof list, "%s\n", on_stage.before);
+    stage_irq(IRQ_SQ, list);
+    stage_irq(IRQ_CQ, list);
+    goal_add_irq(&f.goal, IRQ_SQ, CPUBIND_IRQ_SQ, MAIN_CPU);
+    goal_add_irq(&f.goal, IRQ_CQ, CPUBIND_IRQ_CQ, OTHER_CPU);
+}
+
+static void assert_irq(int irq, const char *list)
+{
+    char text[64];
+    assert_string_equal(stage_irq_text(irq, text, sizeof text), list);
+}
+
+static void a_record_of_an_earlier_process_puts_back_the_host_alone(void **state)
+{
+    (void)state;
+    char bound[STAGE_TEXT], to_main[16];
+    lay_interrupts();
+    open_binding();
+    apply(&f.goal);
+    close_binding();
+    (void)masks_of(f.w.pid, bound, sizeof bound);
+    assert_irq(IRQ_SQ, one_cpu(MAIN_CPU, to_main));
+    make_record_stale();
+    f.how.is_reading = 1;
+    open_binding();
+    assert_int_equal(cpubind_bind_report(f.b)->is_alive, 0);
+    assert_int_equal(cpubind_bind_allowed(f.b).n, 0);
+    close_binding();
+    f.how.is_reading = 0;
+    open_binding();
+    restore_and_close();
+    assert_irq(IRQ_SQ, on_stage.before);
+    assert_irq(IRQ_CQ, on_stage.before);
+    char text[STAGE_TEXT];
+    (void)masks_of(f.w.pid, text, sizeof text);
+    assert_string_equal(text, bound); /* the threads are another's */
+    stage_records(text, sizeof text);
+    assert_null(strstr(text, "record"));
+}
+
+static void a_stale_record_is_dropped_by_apply(void **state)
+{
+    (void)state;
+    lay_interrupts();
+    open_binding();
+    apply(&f.goal);
+    close_binding();
+    make_record_stale();
+    open_binding();
+    apply(&f.other); /* what is now is what was before */
+    assert_irq(IRQ_SQ, on_stage.before);
+    assert_true(is_on(f.acl, MAIN_CPU));
+    assert_int_equal(cpubind_bind_allowed(f.b).n, 1);
+    restore_and_close();
+    assert_true(is_on(f.acl, OTHER_CPU));
+    assert_true(is_on(f.plain, MAIN_CPU));
+}
+
+static void a_record_of_a_process_that_has_ended_puts_back_the_host(void **state)
+{
+    (void)state;
+    char text[STAGE_TEXT] = "";
+    lay_interrupts();
+    open_binding();
+    apply(&f.goal);
+    close_binding();
+    worker_end(&f.w);
+    f.descriptors -= 2;
+    open_binding();
+    assert_int_equal(cpubind_bind_report(f.b)->is_alive, 0);
+    assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_GONE);
+    restore_and_close();
+    assert_irq(IRQ_SQ, on_stage.before);
+    stage_records(text, sizeof text);
+    assert_string_equal(text, "");
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
+    assert_int_equal(f.why.error, ESRCH);
+    assert_null(f.b);
+}
+
+static void nothing_on_record_is_nothing_to_restore(void **state)
+{
+    (void)state;
+    open_binding();
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    apply(&f.goal);
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 5);
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    apply(&f.other); /* and again */
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+static void a_process_has_one_writer_at_a_time_and_any_reader(void **state)
+{
+    (void)state;
+    cpubind_binding *second = NULL;
+    cpubind_bind_options reading = f.how;
+    reading.is_reading = 1;
+    open_binding();
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &second, &f.why),
+                     CPUBIND_LINUX_ERR_BUSY);
+    assert_null(second);
+    apply(&f.goal);
+    assert_ok(cpubind_bind_open(&reading, &f.sys, &second, &f.why));
+    assert_ok(cpubind_bind_verify(second, NULL, &f.why));
+    assert_int_equal(cpubind_bind_report(second)->n, 5);
+    cpubind_bind_close(second);
+    restore_and_close();
+    open_binding(); /* the lock was given back */
+    close_binding();
+    assert_all_is_as_before();
+}
+
+static void a_record_may_be_in_a_file_of_ones_own(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2], text[STAGE_TEXT] = "";
+    scratch_path(&on_stage.s, "own.json", path);
+    f.how.state = path;
+    open_binding();
+    apply(&f.goal);
+    assert_string_equal(cpubind_bind_state(f.b), path);
+    assert_int_equal(access(path, F_OK), 0);
+    stage_records(text, sizeof text);
+    assert_string_equal(text, "");
+    restore_and_close();
+    assert_int_equal(access(path, F_OK), -1);
+    assert_all_is_as_before();
+}
+
+static void a_process_that_is_not_there_is_gone(void **state)
+{
+    (void)state;
+    f.how.pid = 4194304; /* above any pid_max of 64 bits */
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
+    assert_int_equal(f.why.error, ESRCH);
+    f.how.pid = 0;
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
+}
+
+/* Its first thread is a zombie then, and the process lives. */
+static void a_process_without_its_first_thread_is_bound(void **state)
+{
+    (void)state;
+    char path[64], stat[512] = "";
+    (void)worker_tell(&f.w, 'x', "", 0);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)f.w.pid);
+    while (!strstr(stat, ") Z ")) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        scratch_need(fd >= 0 && read(fd, stat, sizeof stat - 1) > 0, path);
+        close(fd);
+        usleep(500);
+    }
+    open_binding();
+    apply(&f.goal);
+    assert_true(is_on(f.acl, OTHER_CPU));
+    assert_true(is_on(f.plain, MAIN_CPU));
+    assert_int_equal(cpubind_bind_wait(f.b, 10), 0);
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(n_wrong(), 0);
+    restore_and_close();
+    assert_true(is_on_both(f.acl));
+    assert_true(is_on_both(f.plain));
+}
+
+/* == interrupts ============================================================= */
+
+static void interrupts_move_and_go_back_unless_somebody_moved_them(void **state)
+{
+    (void)state;
+    char to_main[16], to_other[16];
+    (void)one_cpu(MAIN_CPU, to_main);
+    (void)one_cpu(OTHER_CPU, to_other);
+    lay_interrupts();
+    open_binding();
+    apply(&f.goal);
+    assert_irq(IRQ_SQ, to_main);
+    assert_irq(IRQ_CQ, to_other);
+    assert_item(IRQ_SQ, CPUBIND_MOVED, on_stage.before, to_main);
+    assert_string_equal(item_of(IRQ_SQ)->name, "sq");
+    assert_string_equal(item_of(IRQ_SQ)->actual, "0");
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(n_wrong(), 0);
+    stage_irq(IRQ_SQ, "7\n"); /* a CPU of nobody here */
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_item(IRQ_SQ, CPUBIND_WRONG, "7", to_main);
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    assert_item(IRQ_SQ, CPUBIND_KEPT, "7", on_stage.before);
+    close_binding();
+    assert_irq(IRQ_SQ, "7");
+    assert_irq(IRQ_CQ, on_stage.before);
+}
+
+static void interrupts_of_another_npu_go_back_when_it_is_left(void **state)
+{
+    (void)state;
+    char to_main[16];
+    lay_interrupts();
+    goal_add_irq(&f.other, IRQ_CQ, CPUBIND_IRQ_SQ, MAIN_CPU);
+    f.other.goal.npu = 4;
+    open_binding();
+    apply(&f.goal);
+    apply(&f.other);
+    assert_irq(IRQ_SQ, on_stage.before);
+    assert_irq(IRQ_CQ, one_cpu(MAIN_CPU, to_main));
+    stage_irq(IRQ_SQ, "7\n");
+    restore_and_close();
+    assert_irq(IRQ_SQ, "7"); /* not ours any more */
+    assert_irq(IRQ_CQ, on_stage.before);
+}
+
+static void an_interrupt_that_may_not_be_moved_is_skipped_and_named(void **state)
+{
+    (void)state;
+    lay_interrupts();
+    goal_add_irq(&f.goal, IRQ_CQ + 1, CPUBIND_IRQ_CQ, OTHER_CPU); /* there is none */
+    open_binding();
+    apply(&f.goal);
+    const cpubind_item *item = item_of(IRQ_CQ + 1);
+    assert_non_null(item);
+    assert_int_equal(item->result, CPUBIND_SKIPPED);
+    assert_int_equal(item->error, ENOENT);
+    assert_string_equal(item->what, "read smp_affinity_list");
+    assert_true(is_on(f.acl, OTHER_CPU));
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+static int is_stopped(pid_t pid)
+{
+    char path[64], stat[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    scratch_need(fd >= 0 && read(fd, stat, sizeof stat - 1) > 0, path);
+    close(fd);
+    return strstr(stat, ") T ") != NULL;
+}
+
+static int comes_to_stop(pid_t pid)
+{
+    for (int i = 0; i < 2000 && !is_stopped(pid); i++)
+        usleep(1000);
+    return is_stopped(pid);
+}
+
+/* Two processes have irqbalance stopped: it goes on when the last of them is put back. */
+static void irqbalance_goes_on_when_the_last_one_lets_it(void **state)
+{
+    (void)state;
+    irqbalance_double daemon;
+    worker second;
+    cpubind_binding *b = NULL;
+    cpubind_bind_options how;
+    lay_interrupts();
+    worker_start(&second, "second");
+    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
+    stage_list(second.pid);
+    stage_list(daemon.pid);
+    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
+    how = f.how;
+    how.pid = (int32_t)second.pid;
+    open_binding();
+    apply(&f.goal);
+    int was_stopped = comes_to_stop(daemon.pid);
+    close_binding();
+    assert_ok(cpubind_bind_open(&how, &f.sys, &b, &f.why));
+    assert_ok(cpubind_bind_apply(b, &f.goal.goal, &f.why));
+    open_binding();
+    apply(&f.goal); /* what is on record stays */
+    restore_and_close();
+    int is_still = is_stopped(daemon.pid);
+    assert_ok(cpubind_bind_restore(b, &f.why));
+    cpubind_bind_close(b);
+    int goes_on = !is_stopped(daemon.pid);
+    double_end(&daemon);
+    worker_end(&second);
+    assert_true(was_stopped);
+    assert_true(is_still);
+    assert_true(goes_on);
+}
+
+/* == cpusets ================================================================ */
+
+#define CPUSET "/sys/fs/cgroup/cpuset"
+
+static int write_to(const char *folder, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+    if (fd >= 0)
+        close(fd);
+    return n == (ssize_t)strlen(text);
+}
+
+/* A cpuset with the one CPU, and the worker in it. 0 where that cannot be had. */
+static int enter_cpuset(char folder[128])
+{
+    char text[64] = "", pid[16];
+    int fd = open(CPUSET "/cpuset.mems", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    snprintf(folder, 128, CPUSET "/cpubind-test-%d", (int)getpid());
+    if (n <= 0 || mkdir(folder, 0755) < 0)
+        return 0;
+    int good = write_to(folder, "cpuset.mems", text);
+    snprintf(text, sizeof text, "%d\n", (int)MAIN_CPU);
+    snprintf(pid, sizeof pid, "%d\n", (int)f.w.pid);
+    good =
+        good && write_to(folder, "cpuset.cpus", text) && write_to(folder, "cgroup.procs", pid);
+    if (!good)
+        rmdir(folder);
+    return good;
+}
+
+static void leave_cpuset(const char *folder)
+{
+    worker_end(&f.w);
+    f.descriptors -= 2;
+    for (int i = 0; i < 1000 && rmdir(folder) < 0; i++)
+        usleep(1000);
+}
+
+static void a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before(void **state)
+{
+    (void)state;
+    char folder[128], text[2][STAGE_TEXT];
+    cpubind_linux_status status[2];
+    cpubind_linux_fault why[2];
+    if (!enter_cpuset(folder)) {
+        print_message("skipped: no cpuset can be made here (cgroup v1, as root)\n");
+        skip();
+    }
+    snapshot(f.before);
+    open_binding();
+    status[0] = cpubind_bind_apply(f.b, &f.goal.goal, &why[0]); /* acl: none of its CPUs */
+    close_binding();
+    snapshot(text[0]);
+    f.goal.goal.main = (cpubind_cpus){on_stage.cpu, 2}; /* some of its CPUs */
+    f.goal.goal.n_rule = 0;
+    open_binding();
+    status[1] = cpubind_bind_apply(f.b, &f.goal.goal, &why[1]);
+    close_binding();
+    snapshot(text[1]);
+    leave_cpuset(folder);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(status[i], CPUBIND_LINUX_ERR_REFUSED);
+        assert_int_equal(why[i].error, EINVAL);
+        assert_string_equal(why[i].what, i ? "cpuset" : "sched_setaffinity");
+        assert_string_equal(text[i], f.before);
+    }
+}
+
+/* A process that was put into a narrower cpuset after it was bound: restore ends, and leaves it
+ * what the cpuset has. */
+static void restore_in_a_narrower_cpuset_gives_what_there_is(void **state)
+{
+    (void)state;
+    char folder[128];
+    open_binding();
+    apply(&f.goal);
+    if (!enter_cpuset(folder)) {
+        restore_and_close();
+        print_message("skipped: no cpuset can be made here (cgroup v1, as root)\n");
+        skip();
+    }
+    cpubind_linux_status status = cpubind_bind_restore(f.b, &f.why);
+    int32_t n = cpubind_bind_report(f.b)->n;
+    int is_there = is_on(f.acl, MAIN_CPU) && is_on(f.plain, MAIN_CPU);
+    close_binding();
+    leave_cpuset(folder);
+    assert_ok(status);
+    assert_true(is_there);
+    assert_true(n <= 5);
+}
+
+/* == memory ================================================================= */
+
+static void new_memory_is_preferred_by_oneself_alone(void **state)
+{
+    (void)state;
+    f.how.memory = CPUBIND_MEMORY_PREFER;
+    f.goal.goal.memory_node = 0;
+    open_binding();
+    assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_ARG);
+    assert_string_equal(f.why.what, "memory");
+    close_binding();
+    assert_all_is_as_before();
+}
+
+static void memory_is_looked_at_and_fails_nothing(void **state)
+{
+    (void)state;
+    f.how.memory = CPUBIND_MEMORY_MIGRATE;
+    f.goal.goal.memory_node = 0;
+    open_binding();
+    apply(&f.goal);
+    assert_true(cpubind_bind_report(f.b)->has_memory);
+    assert_int_equal(cpubind_bind_report(f.b)->memory_node, 0);
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_true(cpubind_bind_report(f.b)->has_memory);
+    assert_true(cpubind_bind_report(f.b)->memory.left >= 0);
+    f.goal.goal.memory_node = CPUBIND_MAX_NODES; /* no kernel has it */
+    apply(&f.goal);
+    assert_int_not_equal(cpubind_bind_report(f.b)->memory.result, CPUBIND_MEMORY_MOVED);
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    int32_t cpu[2];
+    const struct CMUnitTest tests[] = {
+        EACH(threads_go_where_their_names_say_and_back),
+        EACH(a_rule_names_15_characters_and_the_first_one_counts),
+        EACH(a_thread_that_ends_meanwhile_is_no_error),
+        EACH(a_second_goal_keeps_what_was_before_the_first),
+        EACH(a_thread_born_later_goes_back_to_where_the_process_was),
+        EACH(a_thread_born_between_two_goals_goes_back_too),
+        EACH(a_second_goal_that_is_refused_leaves_the_first),
+        EACH(verify_names_what_is_wrong_and_changes_nothing),
+        EACH(verify_needs_no_record_and_makes_none),
+        EACH(a_goal_that_was_verified_is_not_watched),
+        EACH(again_catches_what_is_late_or_drifts_and_says_so),
+        EACH(a_wait_ends_with_the_process),
+        EACH(a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure),
+        EACH(a_record_of_an_earlier_process_puts_back_the_host_alone),
+        EACH(a_stale_record_is_dropped_by_apply),
+        EACH(a_record_of_a_process_that_has_ended_puts_back_the_host),
+        EACH(nothing_on_record_is_nothing_to_restore),
+        EACH(a_process_has_one_writer_at_a_time_and_any_reader),
+        EACH(a_record_may_be_in_a_file_of_ones_own),
+        EACH(a_process_that_is_not_there_is_gone),
+        EACH(a_process_without_its_first_thread_is_bound),
+        EACH(interrupts_move_and_go_back_unless_somebody_moved_them),
+        EACH(interrupts_of_another_npu_go_back_when_it_is_left),
+        EACH(an_interrupt_that_may_not_be_moved_is_skipped_and_named),
+        EACH(irqbalance_goes_on_when_the_last_one_lets_it),
+        EACH(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before),
+        EACH(restore_in_a_narrower_cpuset_gives_what_there_is),
+        EACH(new_memory_is_preferred_by_oneself_alone),
+        EACH(memory_is_looked_at_and_fails_nothing),
+    };
+    if (!two_cpus(cpu)) {
+        print_message("skipped: with one CPU there is nothing to move\n");
+        return 0;
+    }
+    return cmocka_run_group_tests_name("bind", tests, NULL, NULL);
+}
