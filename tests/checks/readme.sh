@@ -73,7 +73,7 @@ sentences_are_those_of_the_command() {
     awk '/^## /{ on = $0 == "## Into effect" } on && /^\|/ { print }' README.md |
         grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' | grep . >"$out/sentences"
     # Strings in the source are cut in lines.
-    tr '\n' ' ' <adapters/cli/outcome.c | sed 's/" *"//g' >"$out/source"
+    cat adapters/cli/*.c | tr '\n' ' ' | sed 's/" *"//g' >"$out/source"
     [ "$(wc -l <"$out/sentences")" -ge 10 ] || return 1
     while read -r sentence; do
         grep -qF -e "$sentence" "$out/source" || {

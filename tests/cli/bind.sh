@@ -392,21 +392,29 @@ becomes_the_command() {
     return $result
 }
 
-# What a command finds of the world, with and without: files, signals, folder, environment.
+# What a command finds of the world, with and without: files, folder, environment; and signals,
+# which a shell would change, so that no shell stands in between.
 world='ls /proc/self/fd | tr "\n" " "; readlink /proc/self/fd/0; pwd; umask; nice
-    grep -E "^(Sig[BIC]|CapEff|NoNewPrivs|Seccomp:|Threads|Uid|Gid)" /proc/self/status; env | sort'
+    grep -E "^(CapEff|NoNewPrivs|Seccomp:|Threads|Uid|Gid)" /proc/self/status; env | sort'
 
 # shellcheck disable=SC2086
+is_the_same() { # what changes the world, command ...
+    way=$1
+    shift
+    $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@" >"$out/without" </dev/null &&
+        $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" run $host \
+            --memory none --state "$state" --quiet --npu 0 -- "$@" >"$out/with" </dev/null &&
+        [ -s "$out/with" ] && diff "$out/without" "$out/with"
+}
+
 leaves_nothing_behind() {
     for way in "env --block-signal=USR1,CHLD --ignore-signal=CHLD,PIPE,INT" \
         "env --default-signal --unset=HOME" "env -i PATH=$PATH CPUBIND_SHIM=$CPUBIND_SHIM"; do
-        $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 sh -c "$world" \
-            >"$out/without" </dev/null &&
-            $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" run $host \
-                --memory none --state "$state" --quiet --npu 0 -- sh -c "$world" \
-                >"$out/with" </dev/null && diff "$out/without" "$out/with" || return 1
+        is_the_same "$way" sh -c "$world" &&
+            is_the_same "$way" grep -E '^Sig[BIC]' /proc/self/status || return 1
     done
-    [ -s "$out/with" ]
+    is_the_same "env --ignore-signal=CHLD" grep '^SigIgn' /proc/self/status &&
+        [ $((0x$(cut -f 2 "$out/with") >> 16 & 1)) -eq 1 ] # signal 17 is SIGCHLD
 }
 
 sets_what_is_asked() {
