@@ -500,21 +500,12 @@ static void a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure(vo
 
 /* == records and locks ====================================================== */
 
-static void record_path(char path[SCRATCH_PATH * 2])
-{
-    if (geteuid() == 0)
-        snprintf(path, SCRATCH_PATH * 2, "%s/run/cpubind/%d.json", on_stage.s.dir,
-                 (int)f.w.pid);
-    else
-        snprintf(path, SCRATCH_PATH * 2, "%s/run/user/%lu/cpubind/%d.json", on_stage.s.dir,
-                 (unsigned long)geteuid(), (int)f.w.pid);
-}
-
 /* Makes the record that of a process of the same number that was started at another time. */
 static void make_record_stale(void)
 {
-    char path[SCRATCH_PATH * 2], text[STAGE_TEXT];
-    record_path(path);
+    char path[STAGE_PATH], name[32], text[STAGE_TEXT];
+    snprintf(name, sizeof name, "/%d.json", (int)f.w.pid);
+    stage_record_path(name, path);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     scratch_need(fd >= 0, path);
     ssize_t n = read(fd, text, sizeof text - 1);
@@ -937,7 +928,11 @@ static void memory_is_looked_at_and_fails_nothing(void **state)
     apply(&f.goal);
     assert_true(cpubind_bind_report(f.b)->has_memory);
     assert_int_equal(cpubind_bind_report(f.b)->memory_node, 0);
+    /* With one node of memory there is nothing to ask for. */
+    int has_node = cpubind_bind_report(f.b)->memory.result != CPUBIND_MEMORY_NO_NODE;
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->has_memory, has_node);
+    assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
     assert_true(cpubind_bind_report(f.b)->has_memory);
     assert_true(cpubind_bind_report(f.b)->memory.left >= 0);
     f.goal.goal.memory_node = CPUBIND_MAX_NODES; /* no kernel has it */
