@@ -16,7 +16,7 @@
 #define HOST  (CLI_PLAN | CLI_CAPTURE | LIVE)
 #define CASE  (HOST | CLI_CASE)
 #define STORE (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
-#define ALL   (HOST | STORE | CLI_RESTORE)
+#define EVERY (HOST | STORE | CLI_RESTORE)
 
 /* Every option: (id, word, whether it has a value, the commands that have it). */
 #define OPTION_LIST(X)                                                                         \
@@ -53,8 +53,8 @@
     X(JSON, "json", no_argument, HOST | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY)        \
     X(QUIET, "quiet", no_argument,                                                             \
       HOST | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)                  \
-    X(HELP, "help", no_argument, ALL)                                                          \
-    X(VERSION, "version", no_argument, ALL)
+    X(HELP, "help", no_argument, EVERY)                                                        \
+    X(VERSION, "version", no_argument, EVERY)
 
 enum option_id {
     OPTION_NONE = 255,

@@ -84,6 +84,13 @@ int cpubind_is_ours(const cpubind_binding *b, int32_t set);
 /* Why a step failed: an errno and the call; error 0: it did not. */
 typedef cpubind_linux_fault cpubind_why;
 
+static const cpubind_why cpubind_no_fault = {0, NULL};
+
+static inline cpubind_why cpubind_because(int error, const char *what)
+{
+    return (cpubind_why){error, what};
+}
+
 /* Lists the threads once. Those that are new, with is_all all of them, are looked at; what is
  * not where it belongs is recorded, then moved, and read back. Adds an item for each.
  *   out     *n_new: threads that were not seen before */

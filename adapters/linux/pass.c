@@ -15,23 +15,16 @@
  * of the runtime, moves it too. */
 #define MAX_MOVES 3
 
-static const cpubind_why no_fault = {0, NULL};
-
-static cpubind_why because(int error, const char *what)
-{
-    return (cpubind_why){error, what};
-}
-
 cpubind_why cpubind_record(cpubind_binding *b)
 {
-    cpubind_why why = no_fault;
+    cpubind_why why = cpubind_no_fault;
     if (!b->is_dirty)
-        return no_fault;
+        return cpubind_no_fault;
     b->is_unsaved = cpubind_state_save(b->file, &b->state, &why) != CPUBIND_LINUX_OK;
     if (b->is_unsaved)
         return why;
     b->is_dirty = 0;
-    return no_fault;
+    return cpubind_no_fault;
 }
 
 /* == What is seen =========================================================== */
@@ -115,10 +108,10 @@ static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_
     cpubind_stray t = {.tid = tid};
     int error = cpubind_task_name(b->sys, b->tasks, tid, t.name);
     if (error)
-        return because(error, "read the name of");
+        return cpubind_because(error, "read the name of");
     error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &t.is);
     if (error)
-        return because(error, "sched_getaffinity");
+        return cpubind_because(error, "sched_getaffinity");
     t.should = cpubind_state_place(&b->state, t.name);
     if (!is_seen(b, tid)) {
         error = note(b, tid, t.is);
@@ -130,7 +123,7 @@ static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_
              !cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_RIGHT, tid, t.name, t.is,
                                  t.should))
         error = ENOMEM;
-    return because(error, "memory");
+    return cpubind_because(error, "memory");
 }
 
 /* Moves a thread and looks whether it is there.
@@ -143,14 +136,14 @@ static cpubind_why move(cpubind_binding *b, const cpubind_stray *t)
     for (int i = 0; i < MAX_MOVES && now != t->should; i++) {
         int error = cpubind_task_move(b->sys, t->tid, &sets->set[t->should]);
         if (error)
-            return because(error, "sched_setaffinity");
+            return cpubind_because(error, "sched_setaffinity");
         error = cpubind_task_cpus(b->sys, t->tid, &b->state.sets, &now);
         if (error)
-            return because(error, "sched_getaffinity");
+            return cpubind_because(error, "sched_getaffinity");
         if (now != t->should && cpubind_cpusets_is_part(sets, now, t->should))
-            return because(EINVAL, "cpuset");
+            return cpubind_because(EINVAL, "cpuset");
     }
-    return now == t->should ? no_fault : because(EAGAIN, "sched_setaffinity");
+    return now == t->should ? cpubind_no_fault : cpubind_because(EAGAIN, "sched_setaffinity");
 }
 
 static cpubind_why move_all(cpubind_binding *b)
@@ -166,7 +159,7 @@ static cpubind_why move_all(cpubind_binding *b)
         item = cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_MOVED, t->tid, t->name, t->is,
                                   t->should);
         if (!item)
-            return because(ENOMEM, "memory");
+            return cpubind_because(ENOMEM, "memory");
         item->error = why.error;
         item->what = why.what;
         if (why.error == EAGAIN) {
@@ -176,7 +169,7 @@ static cpubind_why move_all(cpubind_binding *b)
             return why;
         }
     }
-    return no_fault;
+    return cpubind_no_fault;
 }
 
 /* == Passes ================================================================= */
@@ -211,5 +204,5 @@ cpubind_why cpubind_passes(cpubind_binding *b)
             return why;
         n_quiet = n_new == 0 ? n_quiet + 1 : 0;
     }
-    return no_fault;
+    return cpubind_no_fault;
 }

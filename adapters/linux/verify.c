@@ -10,11 +10,6 @@
 #include "memory.h"
 #include "proc_stat.h"
 
-static cpubind_why because(int error, const char *what)
-{
-    return (cpubind_why){error, what};
-}
-
 static cpubind_item *add(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
                          const char *name, int32_t is, int32_t should)
 {
@@ -28,25 +23,25 @@ static cpubind_why compare_thread(cpubind_binding *b, int32_t tid)
     int32_t is;
     int error = cpubind_task_name(b->sys, b->tasks, tid, name);
     if (error)
-        return because(error, "read the name of");
+        return cpubind_because(error, "read the name of");
     error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
     if (error)
-        return because(error, "sched_getaffinity");
+        return cpubind_because(error, "sched_getaffinity");
     if (!add(b, CPUBIND_ITEM_THREAD, tid, name, is, cpubind_state_place(&b->state, name)))
-        return because(ENOMEM, "memory");
-    return because(0, NULL);
+        return cpubind_because(ENOMEM, "memory");
+    return cpubind_because(0, NULL);
 }
 
 static cpubind_why compare_threads(cpubind_binding *b)
 {
     cpubind_why why =
-        because(cpubind_tasks_list(b->sys, b->tasks, &b->ids), "list the threads of");
+        cpubind_because(cpubind_tasks_list(b->sys, b->tasks, &b->ids), "list the threads of");
     if (!why.error && b->ids.n == 0)
         why.error = ESRCH;
     for (int32_t i = 0; !why.error && i < b->ids.n; i++) {
         why = compare_thread(b, b->ids.id[i]);
         if (why.error == ESRCH) /* it has ended meanwhile */
-            why = because(0, NULL);
+            why = cpubind_because(0, NULL);
     }
     return why;
 }
@@ -60,10 +55,10 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
     int error = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);
     cpubind_item *item;
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
-        return because(ENOMEM, "memory");
+        return cpubind_because(ENOMEM, "memory");
     item = add(b, CPUBIND_ITEM_IRQ, irq, name, is, should);
     if (!item)
-        return because(ENOMEM, "memory");
+        return cpubind_because(ENOMEM, "memory");
     if (error) {
         item->result = CPUBIND_SKIPPED;
         item->error = error;
@@ -72,7 +67,7 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
                actual >= 0) {
         item->actual = cpubind_cpusets_text(&b->state.sets, actual);
     }
-    return because(0, NULL);
+    return cpubind_because(0, NULL);
 }
 
 /* The polling threads that are on record; those that have ended are passed over. */
@@ -87,11 +82,11 @@ static cpubind_why compare_other(cpubind_binding *b, const cpubind_state_other *
     if (!error)
         error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &is);
     if (error)
-        return because(error == ESRCH ? 0 : error, "read a polling thread");
+        return cpubind_because(error == ESRCH ? 0 : error, "read a polling thread");
     item = add(b, CPUBIND_ITEM_UVB, other->tid, CPUBIND_UVB_THREAD, is, other->set);
     if (item)
         item->pid = other->pid;
-    return because(item ? 0 : ENOMEM, "memory");
+    return cpubind_because(item ? 0 : ENOMEM, "memory");
 }
 
 static void measure_memory(cpubind_binding *b)
@@ -145,7 +140,7 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
     if (!goal && !b->is_recorded)
         return CPUBIND_LINUX_OK;
     if (goal)
-        why = because(cpubind_state_set_goal(b, goal), "goal");
+        why = cpubind_because(cpubind_state_set_goal(b, goal), "goal");
     if (b->how.memory == CPUBIND_MEMORY_NONE)
         b->state.memory_node = -1;
     b->report.has_goal = 1;

@@ -120,6 +120,11 @@ threads() { # pid ...
 
 threads_are_right() { # logic id
     npu "$1"
+    threads_run_on "$@"
+}
+
+# As the variables of `npu` say.
+threads_run_on() { # logic id
     threads "$pid" | awk -v npu="$1" -v main="$main" -v acl="$acl" -v release="$release" '
         {
             want = $3 == "acl_thread" ? acl : $3 == "release_thread" ? release : main
@@ -224,6 +229,12 @@ irqs_are_right() { # logic id ...
         }' /run/bound -
 }
 
+memory_was_moved() {
+    for_all pages_are_right && return 0
+    grep -h -E 'memory|node [0-9] +[0-9]|warning' /run/apply.*
+    return 1
+}
+
 irqs_were_moved() {
     # shellcheck disable=SC2086
     irqs_are_right $all && return 0
@@ -316,7 +327,7 @@ no_state_is_left() {
 bind_all() {
     check "eight times apply at once" apply_all
     check "threads are where the plan has them" for_all threads_are_right
-    check "memory is on the node of the pool" for_all pages_are_right
+    check "memory is on the node of the pool" memory_was_moved
     if [ "$product" = 950 ]; then
         check "no interrupt has moved" irqs_are_right
         check "the host polls UVB on node 0, but for CPU 0" uvb_is_right
@@ -471,45 +482,61 @@ run_commands() {
     check "when they have ended, restore puts interrupts back" nothing_differs /run/later
 }
 
-# Two CPUs of the main role are all that the worker of NPU 1 may use.
-narrow() {
+# What the worker of NPU 1 may use, from now on.
+confine() { # CPUs
     npu 1
-    narrow=/sys/fs/cgroup/narrow
-    mkdir $narrow
-    echo $((first + 2))-$((first + 3)) >$narrow/cpuset.cpus
-    echo 0-7 >$narrow/cpuset.mems
-    echo "$pid" >$narrow/cgroup.procs
+    confined=/sys/fs/cgroup/confined
+    mkdir -p $confined
+    echo "$1" >$confined/cpuset.cpus
+    echo 0-7 >$confined/cpuset.mems
+    echo "$pid" >$confined/cgroup.procs
 }
 
-# Refused and all is as it was, or every thread inside.
-narrow_is_kept() { # how cpubind is started: "inside", "outside"
+inside() { # command ...; it may use no more than the worker of NPU 1
+    sh -c 'echo $$ >/sys/fs/cgroup/confined/cgroup.procs && exec "$@"' inside "$@"
+}
+
+# Two CPUs are too few: refused with 1, and all is as it was.
+is_refused() { # how cpubind is started
     npu 1
-    threads "$pid" >/run/narrow.before
-    if [ "$1" = inside ]; then
-        sh -c "echo \$\$ >$narrow/cgroup.procs && exec cpubind apply --pid $pid --npu 1"
-    else
-        cpubind apply --pid "$pid" --npu 1
-    fi
-    got=$?
-    echo "exit $got"
-    if [ $got -ne 0 ]; then
-        threads "$pid" | diff /run/narrow.before -
-    else
-        threads "$pid" | awk -v a=$((first + 2)) -v b=$((first + 3)) '
-            $4 != a "-" b && $4 != a && $4 != b { print; bad = 1 } END { exit bad }' || return 1
-        cpubind restore --pid "$pid"
-    fi
+    threads "$pid" >/run/confined.before
+    exits 1 "$@" cpubind apply --pid "$pid" --npu 1 || return 1
+    threads "$pid" | diff /run/confined.before -
+}
+
+# Six nodes of eight are enough: what a plan from inside of the cpuset says holds.
+is_planned_inside() { # how cpubind is started
+    npu 1
+    inside cpubind plan --visible 1 --json 2>/run/said | tr '{' '\n' | grep '^"npu": 1, ' >/run/inside
+    main=$(sed 's/.*"main": "\([^"]*\)".*/\1/' /run/inside)
+    acl=$(sed 's/.*"acl": "\([^"]*\)".*/\1/; /"acl": null/s/.*/'"$main/" /run/inside)
+    release=$(sed 's/.*"release": "\([^"]*\)".*/\1/; /"release": null/s/.*/'"$main/" \
+        /run/inside)
+    cat /run/inside /run/said
+    exits 0 "$@" cpubind apply --pid "$pid" --npu 1 && threads_run_on 1 &&
+        no_thread_runs_beyond 47
+    right=$?
+    exits 0 cpubind restore --pid "$pid" && return $right
+}
+
+no_thread_runs_beyond() { # CPU
+    threads "$pid" | awk -v most="$1" '
+        { last = $4; sub(/.*[-,]/, "", last); if (last + 0 > most) { print; bad = 1 } }
+        END { exit bad || !NR }'
 }
 
 cpusets() {
     echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
-    check "a cpuset is made that is narrower than the plan" narrow
-    check "apply from outside of it refuses, or stays inside" narrow_is_kept outside
-    check "apply from inside of it refuses, or stays inside" narrow_is_kept inside
     npu 1
+    confine $((first + 2))-$((first + 3))
+    check "in a cpuset of two CPUs apply is refused" is_refused
+    check "and from inside of it" is_refused inside
+    confine 0-47
+    check "in a cpuset of 48 CPUs apply plans inside" is_planned_inside
+    check "and from inside of it" is_planned_inside inside
     echo "$pid" >/sys/fs/cgroup/cgroup.procs
-    rmdir /sys/fs/cgroup/narrow
-    check "after that all is as it was before" nothing_differs /run/later
+    rmdir /sys/fs/cgroup/confined
+    check "out of the cpuset all is as it was before" nothing_differs /run/later
 }
 
 # One of them waits, or is refused.
