@@ -311,7 +311,8 @@ static void snapshot(char text[STAGE_TEXT])
     stage_records(text, STAGE_TEXT);
 }
 
-/* The same as soon as it says `expected`: a process that is sent SIGSTOP stops a moment later. */
+/* The same as soon as it says `expected`: a process that is sent SIGSTOP stops a moment
+ * later. */
 static int settles_to(const char *expected, char text[STAGE_TEXT])
 {
     for (int i = 0; i < 1000; i++) {
