@@ -89,19 +89,45 @@ static void print_list(FILE *out, const mask *m)
 
 /* == Threads ================================================================ */
 
-static FILE *open_file(const char *name, const char *mode)
+static void path_of(const char *name, char path[4096])
 {
     const char *folder = getenv("CPUBIND_SHIM");
+    snprintf(path, 4096, "%s/%s", folder ? folder : "/nowhere", name);
+}
+
+static FILE *open_file(const char *name, const char *mode)
+{
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : "/nowhere", name);
+    path_of(name, path);
     return fopen(path, mode);
 }
 
-static FILE *open_thread(long tid, const char *mode)
+static long own(long tid)
+{
+    return tid ? tid : (long)gettid();
+}
+
+/* A call happens or it does not: also when the process is killed in the middle. */
+static int keep(long tid, const mask *m)
+{
+    char temp[32], name[32], from[4096], to[4096];
+    FILE *file;
+    snprintf(name, sizeof name, "%ld", own(tid));
+    snprintf(temp, sizeof temp, ".%ld", own(tid));
+    file = open_file(temp, "we");
+    if (!file)
+        return -1;
+    print_list(file, m);
+    path_of(temp, from);
+    path_of(name, to);
+    return fclose(file) == 0 ? rename(from, to) : -1;
+}
+
+static FILE *open_thread(long tid)
 {
     char name[32];
-    snprintf(name, sizeof name, "%ld", tid ? tid : (long)gettid());
-    return open_file(name, mode);
+    snprintf(name, sizeof name, "%ld", own(tid));
+    return open_file(name, "re");
 }
 
 static mask allowed(void)
@@ -125,7 +151,7 @@ static long get(long tid, size_t size, unsigned long *out)
         return -1;
     }
     m = allowed();
-    file = open_thread(tid, "re");
+    file = open_thread(tid);
     if (file) {
         if (fgets(text, sizeof text, file))
             m = of_list(text);
@@ -141,21 +167,16 @@ static long set(long tid, size_t size, const unsigned long *in)
     const mask may = allowed();
     mask m = {{0}};
     unsigned long any = 0;
-    FILE *file;
     const long n = real()(SYS_sched_getaffinity, tid, sizeof now, now);
     if (n < 0 || real()(SYS_sched_setaffinity, tid, n, now) < 0)
         return -1;
     memcpy(&m, in, size < sizeof m ? size : sizeof m);
     for (size_t i = 0; i < WORDS; i++)
         any |= m.word[i] &= may.word[i];
-    file = any ? open_thread(tid, "we") : NULL;
-    if (!file) {
-        errno = EINVAL;
-        return -1;
-    }
-    print_list(file, &m);
-    fclose(file);
-    return 0;
+    if (any && keep(tid, &m) == 0)
+        return 0;
+    errno = EINVAL;
+    return -1;
 }
 
 /* == Memory ================================================================= */

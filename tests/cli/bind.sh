@@ -106,7 +106,7 @@ count_items() { # file, condition
 }
 
 cpus_of() { # thread
-    if [ -e "$CPUBIND_SHIM/$1" ]; then cat "$CPUBIND_SHIM/$1"; else echo 0-191; fi
+    if [ -e "$CPUBIND_SHIM/$1" ]; then cat "$CPUBIND_SHIM/$1"; else echo 0-$((${CPUBIND_SHIM_CPUS:-192} - 1)); fi
 }
 
 threads_named() { # name
@@ -695,11 +695,15 @@ with_nodes() { # command ...
         CPUBIND_SHIM_MACHINE=aarch64 "$@"
 }
 
-on_host() { # command ...
-    unshare -m sh -c 'mount --bind "$1/sys" /sys &&
+become_on_host() { # command ...
+    exec unshare -m sh -c 'mount --bind "$1/sys" /sys &&
         mount --bind "$1/proc/interrupts" /proc/interrupts &&
         mount --bind "$1/proc/irq" /proc/irq && shift && exec "$@"' sh "$live" \
         env PATH="$live/bin:$PATH" LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@"
+}
+
+on_host() { # command ...
+    (become_on_host "$@")
 }
 
 on_host_with_irqs_read_only() { # command ...
@@ -763,7 +767,62 @@ failure_undoes_interrupts() {
 limits_memory() {
     says 0 "moving them would exceed --memory-limit" on_host "$CPUBIND" apply --pid "$worker" \
         --npu 0 --allowed 0-191 --memory-limit 1 --state "$state" &&
-        [ ! -e "$CPUBIND_SHIM/calls" ] && is_on worker 146-165
+        [ ! -e "$CPUBIND_SHIM/calls" ] && is_on worker 146-165 &&
+        says 0 "put back" on_host "$CPUBIND" restore --pid "$worker" --state "$state" &&
+        irqs_are_on 100 100 100 100 100
+}
+
+# cpubind is killed at moments that are spread over its run: restore finds what it did.
+survives_kills() {
+    start=$(date +%s%N)
+    on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none \
+        --state "$state" --quiet || return 1
+    took=$((($(date +%s%N) - start) / 1000))
+    on_host "$CPUBIND" restore --pid "$worker" --state "$state" --quiet &&
+        irqs_are_on 100 100 100 100 100 && all_are_on 0-191 || return 1
+    n_half=0
+    for i in $(seq 40); do
+        become_on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none \
+            --state "$state" --quiet >"$out/killed" 2>&1 9>&- &
+        killed=$!
+        sleep "$(printf '0.%06d' $((took * i / 40)))"
+        kill -9 $killed
+        wait $killed
+        [ ! -e "$state" ] || n_half=$((n_half + 1))
+        on_host "$CPUBIND" restore --pid "$worker" --state "$state" --quiet &&
+            irqs_are_on 100 100 100 100 100 && all_are_on 0-191 && [ ! -e "$state" ] || {
+            echo "after kill $i"
+            return 1
+        }
+    done
+    # What is left of writing one goes with the next record that is put back.
+    echo "killed with a record: $n_half of 40"
+    [ $n_half -gt 0 ] && apply --npu 0 --quiet && restore --quiet &&
+        [ "$(find "$out" -name "state.$n_worker*")" = "" ]
+}
+
+# A 950: all threads to its cluster, and those of the host that poll UVB, of whatever process,
+# to node 0 without CPU 0.
+polling_threads() {
+    CPUBIND_SHIM_CPUS=256
+    export CPUBIND_SHIM_CPUS
+    "$out/worker" uvb_poll_window_thread <"$CPUBIND_SHIM/in" >"$out/poller" 9>&- &
+    poller=$!
+    soon grep -q ready "$out/poller"
+    polling=$(grep -l uvb_poll_window /proc/$poller/task/*/comm | cut -d / -f 5)
+    says 0 "" cpubind apply --pid "$worker" --fixture 950-smt1-256cpu --allowed 0-255 \
+        --npu 0 --memory none --state "$state" --json &&
+        is_on worker 64-71 && is_on acl_thread 64-71 && [ "$(cpus_of "$polling")" = 1-31 ] &&
+        [ "$(cpus_of $poller)" = 0-255 ] &&
+        [ "$(count_items "$out/said" "kind = 'irq'")" = 0 ] &&
+        [ "$(count_items "$out/said" "kind = 'uvb' AND id = $polling AND should = '1-31'")" = 1 ] &&
+        says 0 "as it should be" verify && says 0 "put back" restore &&
+        [ "$(cpus_of "$polling")" = 0-255 ] && all_are_on 0-255
+    result=$?
+    kill $poller
+    wait $poller
+    unset CPUBIND_SHIM_CPUS
+    return $result
 }
 
 # -- Children ----------------------------------------------------------------
@@ -946,6 +1005,9 @@ check_root "a live host: threads, interrupts, memory" binds_all_of_a_host acl_th
 check_root "/proc/irq is read-only" irqs_read_only
 check_root "a failure leaves interrupts as they were" failure_undoes_interrupts
 check_root "--memory-limit" limits_memory
+check_root "restore after cpubind was killed at 40 moments" survives_kills \
+    acl_thread release_thread a b c d e f
+check_worker "a 950: its cluster, and the threads that poll UVB" polling_threads acl_thread
 if can_trace >"$out/output" 2>&1; then
     check_worker "no child: apply, verify, restore; run becomes the command" starts_no_child
     check_root "no child but npu-smi" starts_npu_smi_alone
