@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../linux/source.h"
@@ -13,6 +14,9 @@
 
 #define FIRST_ARENA ((size_t)4 << 20)
 #define LAST_ARENA  ((size_t)1 << 30)
+
+/* How often a lock is tried for again, every 10 ms. */
+#define LOCK_TRIES 20
 
 /* The shell, or the program, that has called. */
 static int32_t default_pid(void)
@@ -51,6 +55,20 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
     return how;
 }
 
+/* A cpubind that was killed while it started npu-smi leaves a child that has the lock until it
+ * becomes npu-smi: some milliseconds. Longer than this it is another one at work. */
+static cpubind_linux_status open_waiting(const cpubind_bind_options *how, cpubind_binding **out,
+                                         cpubind_linux_fault *fault)
+{
+    const struct timespec pause = {0, 10000000};
+    cpubind_linux_status status = cpubind_bind_open(how, NULL, out, fault);
+    for (int i = 0; i < LOCK_TRIES && status == CPUBIND_LINUX_ERR_BUSY; i++) {
+        (void)nanosleep(&pause, NULL);
+        status = cpubind_bind_open(how, NULL, out, fault);
+    }
+    return status;
+}
+
 int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
 {
     cpubind_bind_options how;
@@ -60,7 +78,7 @@ int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
         out->pid = options->pid ? options->pid : default_pid();
     out->is_reading = is_reading;
     how = how_of(options, out->pid, is_reading);
-    status = cpubind_bind_open(&how, NULL, &out->binding, &fault);
+    status = open_waiting(&how, &out->binding, &fault);
     if (status != CPUBIND_LINUX_OK)
         return say(options, out, status, &fault);
     return CLI_DONE;
