@@ -121,8 +121,8 @@ static long t_migrate_pages(pid_t pid, unsigned long n_bit, const unsigned long 
         return -1;
     }
     assert_true(c->from >= 0 && c->to >= 0);
-    const int round = m.is_passing ? m.n_call : (m.n_call - 1) % 3 + 1; /* of three nodes */
-    const int64_t stay = round == m.stuck_nth ? m.stuck_kb : 0;
+    const int nth = m.is_passing ? m.n_call : c->from < c->to ? c->from + 1 : c->from;
+    const int64_t stay = nth == m.stuck_nth ? m.stuck_kb : 0;
     m.kb[c->to] += m.kb[c->from] - stay;
     m.kb[c->from] = stay;
     if (m.n_call != m.end_nth)
