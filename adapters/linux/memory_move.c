@@ -15,6 +15,9 @@
 #include "common.h"
 #include "memory_nodes.h"
 
+/* Rounds over the nodes that memory is moved from. */
+#define MAX_ROUNDS 3
+
 /* How often a long call is told of. */
 #define PERIOD_MS 500
 
@@ -160,7 +163,7 @@ static void move_from(way *w, int32_t source, cpubind_memory_move *move)
     const unsigned long from_bit = cpubind_priv_node_bit(source, c.from);
     const unsigned long to_bit = cpubind_priv_node_bit(move->node, c.to);
     c.n_bit = from_bit > to_bit ? from_bit : to_bit;
-    w->here = move->before.bytes[source];
+    w->here = move->after.bytes[source];
     w->begin = move->progress ? pages_moved(w->root) : -1;
     cpubind_linux_run_beside(c.sys, call, &c, PERIOD_MS, move->progress ? tick : NULL, w);
     if (c.result < 0) {
@@ -170,6 +173,8 @@ static void move_from(way *w, int32_t source, cpubind_memory_move *move)
     if (c.result > 0 && move->result == CPUBIND_MEMORY_MOVED)
         move->result = CPUBIND_MEMORY_PART;
     w->done = add(w->done, w->here);
+    if (w->done > w->total) /* it has grown meanwhile */
+        w->done = w->total;
     tell(w, 0);
 }
 
@@ -205,17 +210,44 @@ static void measure(cpubind_tree *root, cpubind_memory_move *move)
         move->error = ESRCH;
 }
 
+/* What is still on these nodes. */
+static int64_t left_on(const node_list *source, const cpubind_memory *memory)
+{
+    int64_t left = 0;
+    for (int32_t i = 0; i < source->n; i++)
+        left = add(left, memory->bytes[source->node[i]]);
+    return left;
+}
+
+static void move_round(way *w, const node_list *source, cpubind_memory_move *move)
+{
+    if (move->result == CPUBIND_MEMORY_PART)
+        move->result = CPUBIND_MEMORY_MOVED;
+    for (int32_t i = 0; i < source->n && move->result != CPUBIND_MEMORY_REFUSED; i++)
+        move_from(w, source->node[i], move);
+    measure(w->root, move);
+}
+
+/* A page that the kernel has in its hands, to make a huge one of it perhaps, is passed over
+ * without a word: it looks again as long as that moves something. */
 static void move_all(cpubind_tree *root, const node_list *nodes, cpubind_memory_move *move)
 {
     node_list source;
     way w = {.root = root, .move = move};
+    int64_t left, was_left;
     w.total = choose(move, nodes, &source);
     if (source.n == 0)
         return;
+    left = left_on(&source, &move->before);
     tell(&w, 0);
-    for (int32_t i = 0; i < source.n && move->result != CPUBIND_MEMORY_REFUSED; i++)
-        move_from(&w, source.node[i], move);
-    measure(root, move);
+    for (int i = 0; i < MAX_ROUNDS; i++) {
+        was_left = left;
+        move_round(&w, &source, move);
+        left = left_on(&source, &move->after);
+        w.done = w.total > left ? w.total - left : 0;
+        if (move->result == CPUBIND_MEMORY_REFUSED || left == 0 || left >= was_left)
+            return;
+    }
 }
 
 /* Why a process has no numa_maps: the kernel has no nodes, or it is the process that is not

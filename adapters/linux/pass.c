@@ -172,6 +172,44 @@ static cpubind_why move_all(cpubind_binding *b)
     return cpubind_no_fault;
 }
 
+/* == What has ended ========================================================= */
+
+/* A watch of weeks sees threads without end: those that are gone are forgotten now and then. */
+#define ENDED_MAX 256
+
+static int is_there(const cpubind_binding *b, int32_t tid)
+{
+    char name[CPUBIND_COMM_SIZE];
+    int32_t low = 0, high = b->ids.n;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (b->ids.id[middle] < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* A listing may miss a thread beside one that ends. */
+    return (low < b->ids.n && b->ids.id[low] == tid) ||
+           cpubind_task_name(b->sys, b->tasks, tid, name) != ESRCH;
+}
+
+static void forget_ended(cpubind_binding *b)
+{
+    cpubind_state *s = &b->state;
+    int32_t n = 0, n_seen = 0;
+    if (s->n_thread <= 2 * b->ids.n + ENDED_MAX)
+        return;
+    for (int32_t i = 0; i < s->n_thread; i++)
+        if (is_there(b, s->thread[i].tid))
+            s->thread[n++] = s->thread[i];
+    s->n_thread = n;
+    for (int32_t i = 0; i < b->n_seen; i++)
+        if (cpubind_state_find_thread(s, b->seen[i].tid))
+            b->seen[n_seen++] = b->seen[i];
+    b->n_seen = n_seen;
+    b->is_dirty = 1;
+}
+
 /* == Passes ================================================================= */
 
 cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
@@ -183,6 +221,8 @@ cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
         why.error = ESRCH;
     if (why.error)
         return why;
+    if (is_all)
+        forget_ended(b);
     for (int32_t i = 0; i < b->ids.n; i++) {
         if (!is_all && is_seen(b, b->ids.id[i]))
             continue;

@@ -217,7 +217,8 @@ int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
 void cpubind_put_irqbalance(cpubind_binding *b)
 {
     const cpubind_irqbalance daemon = {b->state.irqbalance_pid, b->state.irqbalance_start, 0};
-    int error;
+    const char *what = NULL;
+    int error = 0;
     if (b->state.how == CPUBIND_IRQBALANCE_LEAVE)
         return;
     if (b->state.how == CPUBIND_IRQBALANCE_STOP && cpubind_is_stopped_for_another(b, &daemon)) {
@@ -225,14 +226,18 @@ void cpubind_put_irqbalance(cpubind_binding *b)
                  CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
         return;
     }
-    error = b->state.how == CPUBIND_IRQBALANCE_STOP
-                ? cpubind_irqbalance_continue(&b->root, &daemon)
-                : cpubind_tell_banned(b, &daemon, cpubind_irqbalance_unban);
+    if (b->state.how == CPUBIND_IRQBALANCE_STOP) {
+        what = "continue";
+        error = cpubind_irqbalance_continue(&b->root, &daemon);
+    }
+    if (!error) { /* a call before this one may have banned, and then stopped it */
+        what = "unban";
+        error = cpubind_tell_banned(b, &daemon, cpubind_irqbalance_unban);
+    }
     if (error == ESRCH) /* it has ended, and what it was told with it */
         return;
     add_result(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
-               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, error,
-               b->state.how == CPUBIND_IRQBALANCE_STOP ? "continue" : "unban", CPUBIND_FAILED);
+               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, error, what, CPUBIND_FAILED);
 }
 
 /* == A record =============================================================== */

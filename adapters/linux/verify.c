@@ -145,7 +145,9 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
         b->state.memory_node = -1;
     b->report.has_goal = 1;
     b->report.npu = b->state.npu;
-    b->report.no_irq = goal ? goal->no_irq : CPUBIND_IRQ_FOUND;
+    b->report.no_irq = goal                                      ? goal->no_irq
+                       : b->state.n_irq == 0 && b->state.uvb < 0 ? CPUBIND_NOT_ON_RECORD
+                                                                 : CPUBIND_IRQ_FOUND;
     if (!why.error)
         why = compare_all(b, goal);
     switch (why.error) {

@@ -62,6 +62,7 @@ typedef struct cpubind_irq_goal {
 
 /* Why there is no interrupt to bind: (name, word, sentence without a full stop). */
 #define CPUBIND_NO_IRQ_LIST(X)                                                                 \
+    X(NOT_ON_RECORD, "not_on_record", "none is on record")                                     \
     X(NO_ROLE, "no_role", "this product has no CPUs set apart for interrupts")                 \
     X(NO_ADDRESS, "no_address", "the PCI address of the NPU is not known")                     \
     X(NO_MSI, "no_msi", "the kernel lists no interrupts of its PCI function")                  \

@@ -146,17 +146,25 @@ static inline const char *stage_irq_text(int irq, char *text, size_t size)
     return text;
 }
 
-/* Adds the names in the folder of records, each on a line of its own. */
+#define STAGE_PATH (SCRATCH_PATH * 2)
+
+/* The folder of records, and "/<name>" of it. */
+static inline void stage_record_path(const char *name, char path[STAGE_PATH])
+{
+    if (geteuid() == 0)
+        snprintf(path, STAGE_PATH, "%s/run/cpubind%s", on_stage.s.dir, name);
+    else
+        snprintf(path, STAGE_PATH, "%s/run/user/%lu/cpubind%s", on_stage.s.dir,
+                 (unsigned long)geteuid(), name);
+}
+
+/* Adds the names in it, each on a line of its own. */
 static inline void stage_records(char *text, size_t size)
 {
-    char path[SCRATCH_PATH * 2];
+    char path[STAGE_PATH];
     struct dirent **entry = NULL;
     size_t at = strlen(text);
-    if (geteuid() == 0)
-        snprintf(path, sizeof path, "%s/run/cpubind", on_stage.s.dir);
-    else
-        snprintf(path, sizeof path, "%s/run/user/%lu/cpubind", on_stage.s.dir,
-                 (unsigned long)geteuid());
+    stage_record_path("", path);
     int n = scandir(path, &entry, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         if (entry[i]->d_name[0] != '.')

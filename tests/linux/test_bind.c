@@ -439,6 +439,28 @@ static void again_catches_what_is_late_or_drifts_and_says_so(void **state)
     assert_true(is_on_both(f.plain));
 }
 
+/* 400 threads that came and went would be 2,000 bytes of numbers and more. */
+static void a_long_watch_forgets_threads_that_have_ended(void **state)
+{
+    (void)state;
+    char path[STAGE_PATH], name[32];
+    struct stat st;
+    open_binding();
+    apply(&f.goal);
+    for (int i = 0; i < 400; i++) {
+        int32_t tid = worker_thread_add(&f.w, "acl_thread");
+        assert_ok(cpubind_bind_again(f.b, &f.why));
+        assert_true(is_on(tid, OTHER_CPU));
+        worker_thread_end(&f.w, tid);
+    }
+    snprintf(name, sizeof name, "/%d.json", (int)f.w.pid);
+    stage_record_path(name, path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size < 1900);
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
 static void a_wait_ends_with_the_process(void **state)
 {
     (void)state;
@@ -500,21 +522,12 @@ static void a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure(vo
 
 /* == records and locks ====================================================== */
 
-static void record_path(char path[SCRATCH_PATH * 2])
-{
-    if (geteuid() == 0)
-        snprintf(path, SCRATCH_PATH * 2, "%s/run/cpubind/%d.json", on_stage.s.dir,
-                 (int)f.w.pid);
-    else
-        snprintf(path, SCRATCH_PATH * 2, "%s/run/user/%lu/cpubind/%d.json", on_stage.s.dir,
-                 (unsigned long)geteuid(), (int)f.w.pid);
-}
-
 /* Makes the record that of a process of the same number that was started at another time. */
 static void make_record_stale(void)
 {
-    char path[SCRATCH_PATH * 2], text[STAGE_TEXT];
-    record_path(path);
+    char path[STAGE_PATH], name[32], text[STAGE_TEXT];
+    snprintf(name, sizeof name, "/%d.json", (int)f.w.pid);
+    stage_record_path(name, path);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     scratch_need(fd >= 0, path);
     ssize_t n = read(fd, text, sizeof text - 1);
@@ -937,7 +950,11 @@ static void memory_is_looked_at_and_fails_nothing(void **state)
     apply(&f.goal);
     assert_true(cpubind_bind_report(f.b)->has_memory);
     assert_int_equal(cpubind_bind_report(f.b)->memory_node, 0);
+    /* With one node of memory there is nothing to ask for. */
+    int has_node = cpubind_bind_report(f.b)->memory.result != CPUBIND_MEMORY_NO_NODE;
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->has_memory, has_node);
+    assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
     assert_true(cpubind_bind_report(f.b)->has_memory);
     assert_true(cpubind_bind_report(f.b)->memory.left >= 0);
     f.goal.goal.memory_node = CPUBIND_MAX_NODES; /* no kernel has it */
@@ -965,6 +982,7 @@ int main(void)
         EACH(verify_needs_no_record_and_makes_none),
         EACH(a_goal_that_was_verified_is_not_watched),
         EACH(again_catches_what_is_late_or_drifts_and_says_so),
+        EACH(a_long_watch_forgets_threads_that_have_ended),
         EACH(a_wait_ends_with_the_process),
         EACH(a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure),
         EACH(a_record_of_an_earlier_process_puts_back_the_host_alone),

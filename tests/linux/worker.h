@@ -15,7 +15,7 @@
 
 #include "scratch.h"
 
-#define WORKER_THREADS 256
+#define WORKER_THREADS 512 /* in all, those that have ended too */
 
 typedef struct worker {
     pid_t pid;
@@ -83,6 +83,9 @@ static inline void worker_drop(worker_child *c, int32_t tid)
         if (c->thread[i].tid == tid) {
             scratch_need(write(c->thread[i].end[1], "", 1) == 1, "end");
             pthread_join(c->thread[i].handle, NULL);
+            close(c->thread[i].end[0]);
+            close(c->thread[i].end[1]);
+            c->thread[i].tid = 0;
         }
     }
 }
