@@ -42,11 +42,8 @@ static int watch(const cli_options *options, cli_bound *bound)
         cpubind_linux_status result = cpubind_bind_again(bound->binding, &fault);
         if (result == CPUBIND_LINUX_ERR_GONE)
             return CLI_DONE;
-        if (result != CPUBIND_LINUX_OK) {
-            cli_text why = {"", 0};
-            status = cli_explain_bind(options, bound, result, &fault, &why);
-            return cli_fail(options, status, why.text);
-        }
+        if (result != CPUBIND_LINUX_OK)
+            return cli_fail_bind(options, bound, result, &fault);
         status = print_moved(options, bound);
     }
     return status;
@@ -55,13 +52,6 @@ static int watch(const cli_options *options, cli_bound *bound)
 static int apply(cli_options *options, cli_bound *bound)
 {
     int status = cli_open_bound(options, 0, bound);
-    cli_text why = {"", 0};
-    if (status != CLI_DONE)
-        return status;
-    status = cli_open_live(bound->pid, &bound->live, &why);
-    if (status != CLI_DONE)
-        return cli_fail(options, status, why.text);
-    status = cli_check_arch(options, bound);
     if (status == CLI_DONE)
         status = cli_plan_bound(options, bound);
     if (status == CLI_DONE)
@@ -73,7 +63,7 @@ static int apply(cli_options *options, cli_bound *bound)
 
 int cli_apply(int argc, char **argv)
 {
-    static cli_options options; /* not for the stack */
+    static cli_options options;
     cli_bound bound = {0};
     int status = cli_start(argc, argv, CLI_APPLY, &options);
     if (status >= 0)

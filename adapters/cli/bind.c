@@ -18,21 +18,7 @@
 /* How often a lock is tried for again, every 10 ms. */
 #define LOCK_TRIES 20
 
-/* The shell, or the program, that has called. */
-static int32_t default_pid(void)
-{
-    return (int32_t)getppid();
-}
-
-static int say(const cli_options *options, const cli_bound *bound, cpubind_linux_status status,
-               const cpubind_linux_fault *fault)
-{
-    cli_text why = {"", 0};
-    int result = cli_explain_bind(options, bound, status, fault, &why);
-    return cli_fail(options, result, why.text);
-}
-
-void cli_memory_progress(void *ctx, int64_t done, int64_t total)
+static void show_progress(void *ctx, int64_t done, int64_t total)
 {
     char text[80];
     snprintf(text, sizeof text, "cpubind: moving memory: %lld of %lld MiB",
@@ -49,7 +35,7 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
                                 .memory = options->memory,
                                 .memory_limit = options->memory_limit};
     if (!options->quiet && cpubind_linux_is_terminal(fileno(stderr))) {
-        how.progress = cli_memory_progress;
+        how.progress = show_progress;
         how.progress_ctx = (void *)options;
     }
     return how;
@@ -75,12 +61,12 @@ int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
     cpubind_linux_fault fault = {0, ""};
     cpubind_linux_status status;
     if (out->pid == 0)
-        out->pid = options->pid ? options->pid : default_pid();
+        out->pid = options->pid ? options->pid : (int32_t)getppid();
     out->is_reading = is_reading;
     how = how_of(options, out->pid, is_reading);
     status = open_waiting(&how, &out->binding, &fault);
     if (status != CPUBIND_LINUX_OK)
-        return say(options, out, status, &fault);
+        return cli_fail_bind(options, out, status, &fault);
     return CLI_DONE;
 }
 
@@ -90,15 +76,15 @@ void cli_close_bound(cli_bound *bound)
     cli_close_host(&bound->live);
     cli_free_planned(&bound->planned);
     free(bound->arena.base);
-    free(bound->allowed);
     memset(bound, 0, sizeof *bound);
 }
 
 /* == The plan =============================================================== */
 
 /* The CPUs that the live process may use, for a plan that is made of another host's files. */
-static int ask_allowed(cli_options *options, cli_bound *bound)
+static int ask_allowed(cli_options *options, const cli_bound *bound)
 {
+    cli_numbers *allowed = &options->allowed;
     const cpubind_source *source = &bound->live.source;
     const cpubind_input status = source->read(source->ctx, "proc/self/status");
     int32_t n = 0;
@@ -108,18 +94,18 @@ static int ask_allowed(cli_options *options, cli_bound *bound)
         return cli_fail(options, CLI_UNREADABLE,
                         "the CPUs that the process may use are not known: /proc/<pid>/status "
                         "cannot be read; say which: --allowed LIST");
-    bound->allowed = (int32_t *)malloc((size_t)n * sizeof *bound->allowed);
-    if (!bound->allowed)
+    allowed->item = (int32_t *)malloc((size_t)n * sizeof *allowed->item);
+    if (!allowed->item)
         return cli_fail(options, CLI_UNREADABLE, "there is no memory left");
-    (void)cpubind_status_parse(status.data, status.len, bound->allowed, n, &n, NULL);
-    options->request.allowed = bound->allowed;
+    (void)cpubind_status_parse(status.data, status.len, allowed->item, n, &n, NULL);
+    options->request.allowed = allowed->item;
     options->request.n_allowed = n;
     return CLI_DONE;
 }
 
 /* Which CPUs are to be shared out: as asked; as the process had them before it was bound; as
  * it has them. */
-static int choose_allowed(cli_options *options, cli_bound *bound)
+static int choose_allowed(cli_options *options, const cli_bound *bound)
 {
     const cpubind_cpus before = cpubind_bind_allowed(bound->binding);
     if (options->request.allowed)
@@ -139,8 +125,7 @@ static void choose_npu(cli_options *options)
     request->wants_pci = 1;
     if (options->one_npu < 0)
         return;
-    options->npu[0] = options->one_npu;
-    request->npu = options->npu;
+    request->npu = &options->one_npu;
     request->n_npu = 1;
     request->visible = options->npu_text;
     request->visible_len = (int32_t)strlen(options->npu_text);
@@ -149,25 +134,20 @@ static void choose_npu(cli_options *options)
 /* The plan, of this host or of the one that the options name. */
 static int make_plan(const cli_options *options, cli_bound *bound)
 {
-    cli_host other;
+    const int is_live = !options->root && !options->fixture;
+    const cpubind_source *source = &bound->live.source;
+    cli_host other = {0};
     cli_text why = {"", 0};
-    int status;
-    if (!options->root && !options->fixture) {
-        cli_progress(options, "cpubind: asking npu-smi ...");
-        cli_make(&bound->live.source, &options->request, &bound->planned);
-        cli_progress(options, NULL);
-        return CLI_DONE;
-    }
-    status = cli_open_host(options, &other, &why);
+    int status = is_live ? CLI_DONE : cli_open_host(options, &other, &why);
     if (status != CLI_DONE)
         return cli_fail(options, status, why.text);
-    cli_make(&other.source, &options->request, &bound->planned);
-    if (bound->planned.code != CPUBIND_PROBLEM_NONE) {
-        why.len = 0;
-        cli_explain(&bound->planned, options, &why);
-        status = cli_report(options, (int)cpubind_problem_exit(bound->planned.code),
-                            &bound->planned.problem, why.text);
-    }
+    if (is_live)
+        cli_progress(options, "cpubind: asking npu-smi ...");
+    cli_make(is_live ? source : &other.source, &options->request, &bound->planned);
+    if (is_live)
+        cli_progress(options, NULL);
+    if (bound->planned.code != CPUBIND_PROBLEM_NONE)
+        status = cli_refuse(options, &bound->planned);
     cli_close_host(&other);
     return status;
 }
@@ -189,15 +169,8 @@ static cpubind_problem_code make_goal(const cli_options *options, cli_bound *bou
     }
 }
 
-static int say_problem(const cli_options *options, const cli_bound *bound)
-{
-    const cli_planned *p = &bound->planned;
-    cli_text text = {"", 0};
-    cli_explain(p, options, &text);
-    return cli_report(options, (int)cpubind_problem_exit(p->code), &p->problem, text.text);
-}
-
-int cli_check_arch(const cli_options *options, cli_bound *bound)
+/* Whether this host is one that may be bound; refused otherwise, and said. */
+static int check_arch(const cli_options *options, cli_bound *bound)
 {
     const cpubind_source *source = &bound->live.source;
     const cpubind_input machine = source->read(source->ctx, "uname");
@@ -209,21 +182,28 @@ int cli_check_arch(const cli_options *options, cli_bound *bound)
     cpubind_problem_clear(&bound->planned.problem);
     bound->planned.code = CPUBIND_PROBLEM_NOT_ARM;
     bound->planned.problem.code = CPUBIND_PROBLEM_NOT_ARM;
-    return say_problem(options, bound);
+    return cli_refuse(options, &bound->planned);
 }
 
 int cli_plan_bound(cli_options *options, cli_bound *bound)
 {
-    int status = choose_allowed(options, bound);
+    const int32_t self = (int32_t)getpid();
+    cli_text why = {"", 0};
+    int status = cli_open_live(bound->pid == self ? 0 : bound->pid, &bound->live, &why);
+    if (status != CLI_DONE)
+        return cli_fail(options, status, why.text);
+    if (!bound->is_reading)
+        status = check_arch(options, bound);
+    if (status == CLI_DONE)
+        status = choose_allowed(options, bound);
     if (status != CLI_DONE)
         return status;
     choose_npu(options);
     status = make_plan(options, bound);
     if (status != CLI_DONE)
         return status;
-    if (bound->planned.code != CPUBIND_PROBLEM_NONE ||
-        make_goal(options, bound) != CPUBIND_PROBLEM_NONE)
-        return say_problem(options, bound);
+    if (make_goal(options, bound) != CPUBIND_PROBLEM_NONE)
+        return cli_refuse(options, &bound->planned);
     return CLI_DONE;
 }
 
@@ -234,5 +214,7 @@ int cli_apply_bound(const cli_options *options, cli_bound *bound)
     cpubind_linux_fault fault = {0, ""};
     cpubind_linux_status status = cpubind_bind_apply(bound->binding, &bound->goal, &fault);
     cli_progress(options, NULL);
-    return status == CPUBIND_LINUX_OK ? CLI_DONE : say(options, bound, status, &fault);
+    if (status != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, bound, status, &fault);
+    return CLI_DONE;
 }

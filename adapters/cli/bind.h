@@ -18,25 +18,20 @@ typedef struct cli_bound {
     cli_planned planned;
     cpubind_arena arena; /* of the goal */
     cpubind_goal goal;
-    int32_t *allowed; /* CPUs that were asked of the live process, or NULL */
 } cli_bound;
 
-/* Opens the process of the options. Returns the exit status; it has been said what is wrong. */
+/* Opens the process of the options: that which has called, if none is named. Returns the exit
+ * status; it has been said what is wrong. */
 int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out);
 
-/* Plans for it, and makes its goal. Returns the exit status; what is wrong has been said. */
+/* Opens the host as the process sees it, plans, and makes the goal of the process; refuses a
+ * machine that is not to be changed. Returns the exit status; what is wrong has been said. */
 int cli_plan_bound(cli_options *options, cli_bound *bound);
 
 /* Puts the goal into effect. Returns the exit status; what is wrong has been said. */
 int cli_apply_bound(const cli_options *options, cli_bound *bound);
 
 void cli_close_bound(cli_bound *bound);
-
-/* Whether this host is one that may be bound; refused otherwise, and said. */
-int cli_check_arch(const cli_options *options, cli_bound *bound);
-
-/* Says on a terminal how far memory has been moved; ctx: the options. */
-void cli_memory_progress(void *ctx, int64_t done, int64_t total);
 
 /* == What came of it (outcome.c) ============================================ */
 
@@ -67,9 +62,8 @@ void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report);
 /* The same as an array of {"code", "text"}; NULL without memory. */
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report);
 
-/* Why a call failed: what, where, and what to do. Returns the exit status. */
-int cli_explain_bind(const cli_options *options, const cli_bound *bound,
-                     cpubind_linux_status status, const cpubind_linux_fault *fault,
-                     cli_text *why);
+/* Says why a call failed: what, where, and what to do. Returns the exit status. */
+int cli_fail_bind(const cli_options *options, const cli_bound *bound,
+                  cpubind_linux_status status, const cpubind_linux_fault *fault);
 
 #endif /* CPUBIND_CLI_BIND_H */

@@ -73,15 +73,19 @@ typedef enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_TAP, CLI_FORMAT_JUNIT } cl
 #define CLI_MAX_WISHES 64
 #define CLI_MAX_ENV    64
 
+/* Numbers in memory of their own. */
+typedef struct cli_numbers {
+    int32_t *item;
+    int32_t n;
+} cli_numbers;
+
 typedef struct cli_options {
-    /* --allowed, --exclude; the request points here. First, for cli_parse clears what follows:
-     * half a megabyte that most commands never touch. */
-    int32_t allowed[CPUBIND_MAX_CPUS], exclude[CPUBIND_MAX_CPUS];
-    const char *root;    /* a snapshot folder, or NULL */
-    const char *fixture; /* the name of a fixture host, or NULL */
-    const char *db;      /* the corpus, or NULL: the one beside the program */
+    enum cli_command command;           /* that they are of */
+    const char *root;                   /* a snapshot folder, or NULL */
+    const char *fixture;                /* the name of a fixture host, or NULL */
+    const char *db;                     /* the corpus, or NULL: the one beside the program */
+    cli_numbers npus, allowed, exclude; /* the request points to them */
     cpubind_request request;
-    int32_t npu[CPUBIND_MAX_DEVICES]; /* --npus; request.npu points here */
     int json, quiet;
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
@@ -109,8 +113,13 @@ typedef struct cli_options {
     int help, version;      /* asked for: nothing else counts then */
 } cli_options;
 
-/* Reads the options of one command. Returns 0, and why in *why, when they are wrong. */
+/* Reads the options of one command. Returns 0, and why in *why, when they are wrong; *out may
+ * be freed in both cases. */
 int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why);
+
+/* Frees the lists that an expectation can have. Those of a command's own options, and the CPUs
+ * of its wishes, may as well end with the process. */
+void cli_free_options(cli_options *options);
 
 /* The same for a command that is about to run: prints help, version, or what is wrong. Returns
  * -1 to go on, else the status to exit with. */
@@ -184,12 +193,11 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
 /* Line and column of the byte that a problem is about; 0, 0 when it is about none. */
 cpubind_place cli_place(const cpubind_problem *problem);
 
-/* A problem, as JSON on stdout or as a line on stderr. Returns `status`. */
-int cli_report(const cli_options *options, int status, const cpubind_problem *problem,
-               const char *text);
+/* Why there is no plan, as JSON on stdout or as a line on stderr. Returns the exit status. */
+int cli_refuse(const cli_options *options, const cli_planned *planned);
 
 /* The same for what is no problem of a plan; its code is "unreadable", "unwritten" or
- * "refused", by the status. */
+ * "refused", by the status, which is returned. */
 int cli_fail(const cli_options *options, int status, const char *text);
 
 /* There is no memory left: says so in *why; returns the exit status. */

@@ -60,6 +60,7 @@ int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *wh
     char *argv[CLI_MAX_ARGS + 2] = {(char *)"plan"};
     int argc = 1;
     int good;
+    memset(out, 0, sizeof *out);
     if (json_array_size(args) > CLI_MAX_ARGS) {
         cli_add(why, "the arguments are too many");
         return 0;
@@ -236,17 +237,20 @@ int cli_compare(FILE *out, const json_t *expected, const json_t *got)
 /* Its arguments are read, the host is planned, and what comes of it compared; a line says what
  * is wrong with the expectation itself. */
 static void run_trial(FILE *out, const cpubind_source *source, cli_planned *planned,
-                      cli_trial *trial, cli_options *options)
+                      cli_trial *trial)
 {
     cli_text why = {"", 0};
+    cli_options options;
     trial->n_difference = 1;
-    if (!cli_read_arguments(trial->expected, options, &why)) {
+    if (!cli_read_arguments(trial->expected, &options, &why)) {
         fprintf(out, "the arguments of the expectation: %s\n", why.text);
+        cli_free_options(&options);
         return;
     }
-    cli_make(source, &options->request, planned);
+    cli_make(source, &options.request, planned);
     trial->got =
-        cli_make_expectation(json_object_get(trial->expected, "args"), planned, options);
+        cli_make_expectation(json_object_get(trial->expected, "args"), planned, &options);
+    cli_free_options(&options);
     if (trial->got)
         trial->n_difference = cli_compare(out, trial->expected, trial->got);
     else
@@ -258,20 +262,18 @@ void cli_try(const cpubind_source *source, const char *body, size_t len, cli_pla
 {
     size_t size = 0;
     cli_text why = {"", 0};
-    cli_options *options = (cli_options *)malloc(sizeof *options);
-    FILE *text = NULL;
+    FILE *text;
     memset(out, 0, sizeof *out);
     out->n_difference = 1;
-    text = options ? open_memstream(&out->text, &size) : NULL;
+    text = open_memstream(&out->text, &size);
     if (text) {
         out->expected = cli_read_expectation(body, len, &why);
         if (out->expected)
-            run_trial(text, source, planned, out, options);
+            run_trial(text, source, planned, out);
         else
             fprintf(text, "%s\n", why.text);
         fclose(text);
     }
-    free(options);
 }
 
 void cli_free_trial(cli_trial *trial)

@@ -80,6 +80,10 @@ void cli_print_fixture_help(FILE *out)
 
 #define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
 
+#define STATE                                                                                  \
+    "  --state FILE          the record (default: /run/cpubind/PID.json; without root\n"       \
+    "                        /run/user/UID/cpubind/PID.json)\n"
+
 #define LIVE_PLAN                                                                              \
     "The plan: --device-type, --visible, --strategy, --overlap, --allowed, --exclude,\n"       \
     "--root, --fixture, --db: as for plan\n"                                                   \
@@ -104,10 +108,9 @@ static const cli_help helps[] = {
      "  --pid N               the process (default: the one that calls)\n" WHICH_NPU "\n"
      "What is bound:\n" THREADS "  --memory WAY          migrate (default) or none\n"
      "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
-     "  --watch [SECONDS]     look again every second, or so: threads that are born\n"
+     "  --watch [SECONDS]     look again so often (default 1): threads that are born\n"
      "                        later, masks that drift; ends with the process\n"
-     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
-     "  --any-arch            also on a machine that is no ARM machine\n"
+     "\n" LIVE_PLAN STATE "  --any-arch            also on a machine that is no ARM machine\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
@@ -115,15 +118,16 @@ static const cli_help helps[] = {
      "Binds itself, then becomes the command: no process is left in between, signals\n"
      "and exit status are the command's. 127: there is no such command, 126: it cannot\n"
      "be run; all is as before then. Threads get their names later: apply --watch.\n"
+     "What is on record stays when the command has ended: restore.\n"
      "\n" WHICH_NPU "\n"
      "What is bound:\n" THREADS "  --memory WAY          prefer (default: new memory is the "
      "NPU's node's) or none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; {main}, {acl}, {release}, {irq}, {pool}\n"
      "                        stand for lists, {threads} for the number of main CPUs,\n"
      "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
-     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
-     "  --any-arch            also on a machine that is no ARM machine\n"
-     "  --json, --quiet, --help, --version\n"},
+     "\n" LIVE_PLAN STATE "  --any-arch            also on a machine that is no ARM machine\n"
+     "  --json                what is wrong as one JSON object\n"
+     "  --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
      "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"
      "\n"
@@ -133,8 +137,7 @@ static const cli_help helps[] = {
      "\n"
      "  --pid N               the process (default: the one that calls)\n" WHICH_NPU
      "\n" THREADS "  --memory none         do not look at the memory\n"
-     "\n" LIVE_PLAN "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
-     "  --json, --quiet, --help, --version\n"},
+     "\n" LIVE_PLAN STATE "  --json, --quiet, --help, --version\n"},
     {CLI_RESTORE, "restore",
      "Usage: cpubind restore [--pid N | --all] [--state FILE]\n"
      "\n"
@@ -142,8 +145,7 @@ static const cli_help helps[] = {
      "What somebody else has changed since stays as it is; memory stays where it is.\n"
      "\n"
      "  --pid N               the process (default: the one that calls)\n"
-     "  --all                 every process on record, also those that have ended\n"
-     "  --state FILE          the record (default: /run/cpubind/PID.json)\n"
+     "  --all                 every process on record, also those that have ended\n" STATE
      "  --json, --quiet, --help, --version\n"},
     {CLI_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"

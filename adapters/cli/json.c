@@ -196,14 +196,15 @@ int cli_no_memory(void)
     return CLI_UNREADABLE;
 }
 
-int cli_report(const cli_options *options, int status, const cpubind_problem *problem,
-               const char *text)
+int cli_refuse(const cli_options *options, const cli_planned *planned)
 {
+    cli_text text = {"", 0};
+    cli_explain(planned, options, &text);
     if (!options->json)
-        fprintf(stderr, "cpubind: %s\n", text);
-    else if (!cli_print_json(stdout, cli_problem_json(problem, text)))
+        fprintf(stderr, "cpubind: %s\n", text.text);
+    else if (!cli_print_json(stdout, cli_problem_json(&planned->problem, text.text)))
         return cli_no_memory();
-    return status;
+    return (int)cpubind_problem_exit(planned->code);
 }
 
 int cli_fail(const cli_options *options, int status, const char *text)

@@ -129,16 +129,24 @@ static int is_for_affinity(const char *input, const cli_options *options)
            cpubind_input_is_board(input, &card, &chip);
 }
 
-/* What to do about an input that cannot be read. */
-static const char *way_out(const char *input, const cli_options *options)
+/* How NPUs are named instead of being found. */
+static const char *name_npus(const cli_options *options)
 {
-    if (input && is_for_affinity(input, options))
-        return "run it by hand and look, or plan without it: --strategy global_slice";
-    if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0)
-        return "run it by hand and look, or name the NPUs with --npus LIST";
-    if (input && strncmp(input, "cmd/", 4) == 0)
-        return "run it by hand and look: is the driver loaded, may this user ask it?";
-    return "look at it by hand";
+    return options->command & CLI_BINDING ? "name the NPU with --npu N"
+                                          : "name the NPUs with --npus LIST";
+}
+
+/* What to do about an input that cannot be read. */
+static void add_way_out(const char *input, const cli_options *options, cli_text *out)
+{
+    if (!input || strncmp(input, "cmd/", 4) != 0)
+        cli_add(out, "look at it by hand");
+    else if (is_for_affinity(input, options))
+        cli_add(out, "run it by hand and look, or plan without it: --strategy global_slice");
+    else if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
+        cli_add(out, "run it by hand and look, or %s", name_npus(options));
+    else
+        cli_add(out, "run it by hand and look: is the driver loaded, may this user ask it?");
 }
 
 static void explain_input(const cpubind_problem *p, const cli_options *options, cli_text *out)
@@ -160,7 +168,8 @@ static void explain_input(const cpubind_problem *p, const cli_options *options, 
                 strerror(p->answer.error));
     if (p->answer.state == CPUBIND_INPUT_PRESENT && p->answer.exit_code != 0)
         cli_add(out, "; it exited with %d", (int)p->answer.exit_code);
-    cli_add(out, "; %s", way_out(p->input, options));
+    cli_add(out, "; ");
+    add_way_out(p->input, options, out);
 }
 
 static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
@@ -201,7 +210,8 @@ static void add_affinity(const cpubind_facts *facts, const cli_options *options,
     cli_add_allowed(out, facts, options);
 }
 
-static void explain_running(const cpubind_problem *p, const cpubind_facts *facts, cli_text *out)
+static void explain_running(const cpubind_problem *p, const cpubind_facts *facts,
+                            const cli_options *options, cli_text *out)
 {
     if (p->input) {
         add_input(out, p->input);
@@ -215,8 +225,8 @@ static void explain_running(const cpubind_problem *p, const cpubind_facts *facts
     if (p->input)
         cli_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
     else
-        cli_add(out, "; start the workers first so that npu-smi info lists them, or name the "
-                     "NPUs with --npus LIST");
+        cli_add(out, "; start the workers first so that npu-smi info lists them, or %s",
+                name_npus(options));
 }
 
 static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts,
@@ -259,7 +269,7 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
         cli_add(out, "); allow some of them (cpuset, taskset), or use --strategy global_slice");
         break;
     case CPUBIND_PROBLEM_NO_RUNNING_NPU:
-        explain_running(p, facts, out);
+        explain_running(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_UNKNOWN_NPU:
         explain_unknown(p, facts, options, out);
@@ -289,8 +299,8 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
     case CPUBIND_PROBLEM_NO_NPU_SMI:
         cli_add(out,
                 "npu-smi is not on this %s; plan a captured host with --root DIR, one that "
-                "came with cpubind with --fixture NAME, or name the NPUs with --npus LIST",
-                options->root || options->fixture ? "host" : "machine");
+                "came with cpubind with --fixture NAME, or %s",
+                options->root || options->fixture ? "host" : "machine", name_npus(options));
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
         cli_add(out, "%s; give it with --device-type a2, a3, 300i or 950", p->what);

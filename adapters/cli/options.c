@@ -2,11 +2,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include <getopt.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "options.h"
 
@@ -93,49 +91,72 @@ int32_t cli_length(const char *text)
     return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
 }
 
-/* Numbers below `limit`, which `out` has room for. */
-static int read_list(const cli_reading *r, const char *option, const char *text, int32_t limit,
-                     int32_t *out, int32_t *n)
+cpubind_text_status cli_parse_list(const char *text, int32_t limit, cli_numbers *out,
+                                   cpubind_text_fault *fault)
 {
-    cpubind_text_fault fault;
-    if (cpubind_cpulist_parse(text, cli_length(text), limit, out, limit, n, &fault) ==
-        CPUBIND_TEXT_OK)
+    const int32_t len = cli_length(text);
+    int32_t n = 0;
+    cpubind_text_status status = cpubind_cpulist_parse(text, len, limit, NULL, 0, &n, fault);
+    free(out->item);
+    *out = (cli_numbers){NULL, 0};
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return status;
+    out->item = (int32_t *)malloc((size_t)n * sizeof *out->item);
+    if (!out->item)
+        return status;
+    out->n = n;
+    return cpubind_cpulist_parse(text, len, limit, out->item, n, &n, fault);
+}
+
+static int read_list(const cli_reading *r, const char *option, const char *text, int32_t limit,
+                     cli_numbers *out)
+{
+    cpubind_text_fault fault = {0};
+    switch (cli_parse_list(text, limit, out, &fault)) {
+    case CPUBIND_TEXT_OK:
         return 1;
-    cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6", option, text,
-            (int)fault.offset + 1, fault.what);
-    return 0;
+    case CPUBIND_TEXT_ERR_SPACE:
+        return cli_wrong(r, "there is no memory left for this list", text);
+    default:
+        cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6", option, text,
+                (int)fault.offset + 1, fault.what);
+        return 0;
+    }
 }
 
 static int read_npus(const cli_reading *r, const char *text)
 {
     cli_options *o = r->options;
-    if (!read_list(r, "npus", text, CPUBIND_MAX_DEVICES, o->npu, &o->request.n_npu))
+    if (!read_list(r, "npus", text, CPUBIND_MAX_DEVICES, &o->npus))
         return 0;
-    if (o->request.n_npu == 0)
+    if (o->npus.n == 0)
         return cli_wrong(r, "--npus names no NPU", text);
-    o->request.npu = o->npu;
+    o->request.npu = o->npus.item;
+    o->request.n_npu = o->npus.n;
     return 1;
 }
 
 static int read_allowed(const cli_reading *r, const char *text)
 {
     cli_options *o = r->options;
-    if (!read_list(r, "allowed", text, CPUBIND_MAX_CPUS, o->allowed, &o->request.n_allowed))
+    if (!read_list(r, "allowed", text, CPUBIND_MAX_CPUS, &o->allowed))
         return 0;
-    if (o->request.n_allowed == 0)
+    if (o->allowed.n == 0)
         return cli_wrong(r, "--allowed names no CPU", text);
-    o->request.allowed = o->allowed;
+    o->request.allowed = o->allowed.item;
+    o->request.n_allowed = o->allowed.n;
     return 1;
 }
 
 static int read_exclude(const cli_reading *r, const char *text)
 {
     cli_options *o = r->options;
-    if (!read_list(r, "exclude", text, CPUBIND_MAX_CPUS, o->exclude, &o->request.n_exclude))
+    if (!read_list(r, "exclude", text, CPUBIND_MAX_CPUS, &o->exclude))
         return 0;
-    if (o->request.n_exclude == 0)
+    if (o->exclude.n == 0)
         return cli_wrong(r, "--exclude names no CPU", text);
-    o->request.exclude = o->exclude;
+    o->request.exclude = o->exclude.item;
+    o->request.n_exclude = o->exclude.n;
     return 1;
 }
 
@@ -293,13 +314,21 @@ static int id_of_letter(int id)
                        : id;
 }
 
+void cli_free_options(cli_options *options)
+{
+    free(options->npus.item);
+    free(options->allowed.item);
+    free(options->exclude.item);
+    memset(options, 0, sizeof *options);
+}
+
 int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why)
 {
     struct option known[COUNT(all_options) + 1];
     const cli_reading r = {cli_help_of(command), out, why};
     int id;
-    memset((char *)out + offsetof(cli_options, root), 0,
-           sizeof *out - offsetof(cli_options, root));
+    memset(out, 0, sizeof *out);
+    out->command = command;
     out->request.is_auto_strategy = 1;
     out->one_npu = -1;
     out->memory_limit = -1;

@@ -8,6 +8,7 @@
 
 #include <getopt.h>
 
+#include "../text/cpulist.h"
 #include "help.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
@@ -82,6 +83,11 @@ int cli_choose(const cli_reading *r, const cli_choice *choices, int32_t n, const
 
 /* A number without a sign or a blank: whether it is one. */
 int cli_read_number(const char *text, int32_t *out);
+
+/* A list of numbers below `limit`, in the place of what *out held. ERR_SPACE: there is no
+ * memory for it. */
+cpubind_text_status cli_parse_list(const char *text, int32_t limit, cli_numbers *out,
+                                   cpubind_text_fault *fault);
 
 /* Length of an argument; one past all limits counts as too long to be anything. */
 int32_t cli_length(const char *text);

@@ -1,10 +1,8 @@
 /* options_bind.c - the options of the commands that change a host
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "../text/cpulist.h"
 #include "options.h"
 
 #define MAX_WATCH_SECONDS 3600
@@ -96,23 +94,19 @@ static int role_of(const char *word, cpubind_role *out)
     return 0;
 }
 
-/* The CPUs of a wish; they live as long as the options do. */
+/* The CPUs of a wish; they live as long as the process. */
 static int read_wish_list(const cli_reading *r, const char *text, cpubind_thread_wish *wish)
 {
-    const int32_t len = cli_length(text);
+    cli_numbers list = {NULL, 0};
     cpubind_text_fault fault = {0};
-    int32_t n = 0, *cpu;
-    cpubind_text_status status =
-        cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, NULL, 0, &n, &fault);
-    if (status != CPUBIND_TEXT_ERR_SPACE)
+    cpubind_text_status status = cli_parse_list(text, CPUBIND_MAX_CPUS, &list, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE)
+        return cli_wrong(r, "there is no memory left for this list", text);
+    if (status != CPUBIND_TEXT_OK || list.n == 0)
         return cli_wrong(r, "--thread wants NAME=main, acl, release, irq, pool, or CPUs", text);
-    cpu = (int32_t *)malloc((size_t)n * sizeof *cpu);
-    if (!cpu)
-        return cli_wrong(r, "there is no memory left for --thread", text);
-    (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, cpu, n, &n, &fault);
     wish->is_list = 1;
-    wish->cpus.cpu = cpu;
-    wish->cpus.n = n;
+    wish->cpus.cpu = list.item;
+    wish->cpus.n = list.n;
     return 1;
 }
 

@@ -156,6 +156,7 @@ void cli_print_memory(FILE *out, const cpubind_report *report, int is_each)
     cli_table table = {.n_column = is_each ? 3 : 4};
     if (!report->has_memory || memory->before.total == 0)
         return;
+    fputs("\n", out);
     cli_cell(&table, "memory");
     if (!is_each)
         cli_cell(&table, "was MiB");

@@ -17,13 +17,6 @@ static void print_warnings(const cli_planned *p)
     }
 }
 
-static int print_problem(const cli_planned *p, const cli_options *options)
-{
-    cli_text text = {"", 0};
-    cli_explain(p, options, &text);
-    return cli_report(options, (int)cpubind_problem_exit(p->code), &p->problem, text.text);
-}
-
 static int print_plan(const cli_planned *p, const cli_options *options)
 {
     if (options->json)
@@ -36,7 +29,7 @@ static int print_plan(const cli_planned *p, const cli_options *options)
 
 int cli_plan(int argc, char **argv)
 {
-    static cli_options options; /* not for the stack */
+    static cli_options options;
     cli_planned planned = {0};
     cli_text why = {"", 0};
     cli_host host;
@@ -54,7 +47,7 @@ int cli_plan(int argc, char **argv)
     if (is_live)
         cli_progress(&options, NULL);
     status = planned.code == CPUBIND_PROBLEM_NONE ? print_plan(&planned, &options)
-                                                  : print_problem(&planned, &options);
+                                                  : cli_refuse(&options, &planned);
     cli_close_host(&host);
     cli_free_planned(&planned);
     return status;

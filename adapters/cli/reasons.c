@@ -3,7 +3,9 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../linux/state_folder.h"
 #include "bind.h"
 #include "json.h"
 
@@ -153,9 +155,12 @@ static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
     case CPUBIND_MEMORY_REFUSED:
         cli_add(to, "memory is not moved: %s: %s", memory->what ? memory->what : "?",
                 strerror(memory->error));
-        if (is_right_missing(memory->error))
-            cli_add(to, "; a container needs the capability SYS_NICE, another user's process "
-                        "root");
+        if (!is_right_missing(memory->error))
+            return;
+        cli_add(to, "; another user's process needs root");
+        if (memory->what && strcmp(memory->what, "migrate_pages") == 0)
+            cli_add(to,
+                    ", a container a seccomp profile that allows it: SYS_NICE is not enough");
         return;
     case CPUBIND_MEMORY_NO_NODE:
         cli_add(to,
@@ -274,6 +279,14 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
                 strerror(fault->error));
 }
 
+/* Where the record is, or would be. */
+static void add_record(const cli_options *options, const cli_bound *bound, cli_text *to)
+{
+    char usual[CPUBIND_STATE_PATH_SIZE];
+    cpubind_state_usual_path(geteuid(), bound->pid, usual);
+    cli_add(to, "%s", options->state ? options->state : usual);
+}
+
 /* Whether it is the record itself that cannot be read, not its folder. */
 static int is_of_record(const cpubind_linux_fault *fault)
 {
@@ -286,6 +299,13 @@ static int explain_state(const cli_options *options, const cli_bound *bound,
 {
     const int is_record = is_of_record(fault);
     const int is_read = is_record || bound->is_reading || bound->is_restoring;
+    if (bound->pid == 0) {
+        cli_add(why,
+                "what is on record cannot be read (%s: %s); its folder must be yours, and be "
+                "written by nobody else",
+                fault->what, strerror(fault->error));
+        return CLI_UNREADABLE;
+    }
     if (is_read)
         cli_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
                 fault->what, strerror(fault->error),
@@ -294,14 +314,12 @@ static int explain_state(const cli_options *options, const cli_bound *bound,
         cli_add(why, "what is changed could not be recorded (%s: %s), and nothing was; ",
                 fault->what, strerror(fault->error));
     if (is_record)
-        cli_add(why, "it must be a file of yours, no link, and be written by nobody else%s%s",
-                options->state ? ": " : "", options->state ? options->state : "");
-    else if (options->state)
-        cli_add(why, "its folder must be there, be yours, and be written by nobody else: %s",
-                options->state);
+        cli_add(why, "it must be a file of yours, no link, and be written by nobody else: ");
     else
-        cli_add(why, is_read ? "name the file: --state FILE"
-                             : "name a file of your own: --state FILE");
+        cli_add(why, "its folder must be there, be yours, and be written by nobody else: ");
+    add_record(options, bound, why);
+    if (!is_record && !options->state)
+        cli_add(why, "; or name a file: --state FILE");
     return is_read ? CLI_UNREADABLE : CLI_UNWRITTEN;
 }
 
@@ -319,9 +337,8 @@ static void explain_outcome(const cli_options *options, const cli_bound *bound,
         cli_add(why, "; all is as before");
 }
 
-int cli_explain_bind(const cli_options *options, const cli_bound *bound,
-                     cpubind_linux_status status, const cpubind_linux_fault *fault,
-                     cli_text *why)
+static int explain(const cli_options *options, const cli_bound *bound,
+                   cpubind_linux_status status, const cpubind_linux_fault *fault, cli_text *why)
 {
     switch (status) {
     case CPUBIND_LINUX_ERR_GONE:
@@ -338,9 +355,9 @@ int cli_explain_bind(const cli_options *options, const cli_bound *bound,
     case CPUBIND_LINUX_ERR_DAMAGED:
         cli_add(why,
                 "the record of process %d is damaged (%s); if nothing is to be put back, "
-                "remove it: %s",
-                (int)bound->pid, fault->what,
-                options->state ? options->state : "/run/cpubind/<pid>.json");
+                "remove it: ",
+                (int)bound->pid, fault->what);
+        add_record(options, bound, why);
         return CLI_UNREADABLE;
     case CPUBIND_LINUX_ERR_REFUSED:
     case CPUBIND_LINUX_ERR_UNDONE:
@@ -357,4 +374,12 @@ int cli_explain_bind(const cli_options *options, const cli_bound *bound,
                 strerror(fault->error));
         return CLI_UNREADABLE;
     }
+}
+
+int cli_fail_bind(const cli_options *options, const cli_bound *bound,
+                  cpubind_linux_status status, const cpubind_linux_fault *fault)
+{
+    cli_text why = {"", 0};
+    const int result = explain(options, bound, status, fault, &why);
+    return cli_fail(options, result, why.text);
 }

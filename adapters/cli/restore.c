@@ -31,13 +31,8 @@ static int restore_one(const cli_options *options, int32_t pid)
     int status = cli_open_bound(options, 0, &bound);
     if (status == CLI_DONE) {
         result = cpubind_bind_restore(bound.binding, &fault);
-        if (result == CPUBIND_LINUX_OK) {
-            status = print_outcome(options, &bound);
-        } else {
-            cli_text why = {"", 0};
-            status = cli_explain_bind(options, &bound, result, &fault, &why);
-            status = cli_fail(options, status, why.text);
-        }
+        status = result == CPUBIND_LINUX_OK ? print_outcome(options, &bound)
+                                            : cli_fail_bind(options, &bound, result, &fault);
     }
     cli_close_bound(&bound);
     return status;
@@ -49,14 +44,11 @@ static int restore_all(const cli_options *options)
 {
     cpubind_linux_fault fault = {0, ""};
     const cli_bound none = {0};
-    cli_text why = {"", 0};
     int32_t *pids, n;
     int status = CLI_DONE;
     cpubind_linux_status result = cpubind_bind_list(NULL, &pids, &n, &fault);
-    if (result != CPUBIND_LINUX_OK) {
-        status = cli_explain_bind(options, &none, result, &fault, &why);
-        return cli_fail(options, status, why.text);
-    }
+    if (result != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, &none, result, &fault);
     for (int32_t i = 0; i < n; i++) {
         int one = restore_one(options, pids[i]);
         status = one > status ? one : status;
@@ -69,7 +61,7 @@ static int restore_all(const cli_options *options)
 
 int cli_restore(int argc, char **argv)
 {
-    static cli_options options; /* not for the stack */
+    static cli_options options;
     int status = cli_start(argc, argv, CLI_RESTORE, &options);
     if (status >= 0)
         return status;

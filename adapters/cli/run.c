@@ -112,14 +112,7 @@ static int become(const cli_options *options, cli_bound *bound)
 
 static int run(cli_options *options, cli_bound *bound)
 {
-    cli_text why = {"", 0};
     int status = cli_open_bound(options, 0, bound);
-    if (status != CLI_DONE)
-        return status;
-    status = cli_open_live(0, &bound->live, &why);
-    if (status != CLI_DONE)
-        return cli_fail(options, status, why.text);
-    status = cli_check_arch(options, bound);
     if (status == CLI_DONE)
         status = cli_plan_bound(options, bound);
     if (status == CLI_DONE)
@@ -135,7 +128,7 @@ static int run(cli_options *options, cli_bound *bound)
 
 int cli_run(int argc, char **argv)
 {
-    static cli_options options; /* not for the stack */
+    static cli_options options;
     cli_bound bound = {.pid = (int32_t)getpid()};
     int status = cli_start(argc, argv, CLI_RUN, &options);
     if (status >= 0)

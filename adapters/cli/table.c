@@ -62,6 +62,7 @@ static int width_of(const cli_table *table, int32_t column)
     return (int)width;
 }
 
+/* No blanks at the end of a line. */
 static int print_rows(FILE *out, const cli_table *table)
 {
     int *width = (int *)calloc((size_t)table->n_column, sizeof *width);
@@ -69,10 +70,16 @@ static int print_rows(FILE *out, const cli_table *table)
         return 0;
     for (int32_t column = 0; column < table->n_column - 1; column++)
         width[column] = width_of(table, column);
-    for (int32_t i = 0; i < table->n_cell; i++) {
-        int32_t column = i % table->n_column;
-        fprintf(out, "%s%-*s%s", column ? "  " : "", width[column], table->cell[i],
-                column == table->n_column - 1 ? "\n" : "");
+    for (int32_t i = 0, blanks = 0; i < table->n_cell; i++) {
+        const int32_t column = i % table->n_column;
+        const int len = (int)strlen(table->cell[i]);
+        if (len > 0)
+            fprintf(out, "%*s%s", (int)blanks, "", table->cell[i]);
+        blanks = (len > 0 ? 0 : blanks) + width[column] - len + 2;
+        if (column == table->n_column - 1) {
+            fputs("\n", out);
+            blanks = 0;
+        }
     }
     free(width);
     return 1;

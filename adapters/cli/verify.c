@@ -4,12 +4,6 @@
 #include "bind.h"
 #include "json.h"
 
-/* Against the plan when an NPU is named, else against what is on record. */
-static const cpubind_goal *goal_of(const cli_options *options, const cli_bound *bound)
-{
-    return options->one_npu >= 0 || options->has_rank ? &bound->goal : NULL;
-}
-
 static int is_drifted(const cpubind_report *report)
 {
     for (int32_t i = 0; i < report->n; i++)
@@ -35,25 +29,21 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
     return status;
 }
 
+/* Against the plan when an NPU is named, else against what is on record. */
 static int verify(cli_options *options, cli_bound *bound)
 {
+    const int is_npu_named = options->one_npu >= 0 || options->has_rank;
     cpubind_linux_fault fault = {0, ""};
     cpubind_linux_status result;
     cli_text why = {"", 0};
     int status = cli_open_bound(options, 1, bound);
-    if (status == CLI_DONE && (options->one_npu >= 0 || options->has_rank)) {
-        status = cli_open_live(bound->pid, &bound->live, &why);
-        if (status != CLI_DONE)
-            return cli_fail(options, status, why.text);
+    if (status == CLI_DONE && is_npu_named)
         status = cli_plan_bound(options, bound);
-    }
     if (status != CLI_DONE)
         return status;
-    result = cpubind_bind_verify(bound->binding, goal_of(options, bound), &fault);
-    if (result != CPUBIND_LINUX_OK) {
-        status = cli_explain_bind(options, bound, result, &fault, &why);
-        return cli_fail(options, status, why.text);
-    }
+    result = cpubind_bind_verify(bound->binding, is_npu_named ? &bound->goal : NULL, &fault);
+    if (result != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, bound, result, &fault);
     if (cpubind_bind_report(bound->binding)->has_goal)
         return print_outcome(options, bound);
     cli_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
@@ -63,7 +53,7 @@ static int verify(cli_options *options, cli_bound *bound)
 
 int cli_verify(int argc, char **argv)
 {
-    static cli_options options; /* not for the stack */
+    static cli_options options;
     cli_bound bound = {0};
     int status = cli_start(argc, argv, CLI_VERIFY, &options);
     if (status >= 0)

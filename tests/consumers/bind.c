@@ -42,12 +42,18 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
     return 0;
 }
 
+/* CPUs that are not known, or not asked for, are NULL. */
+static const char *text_or_none(const char *cpus)
+{
+    return cpus ? cpus : "-";
+}
+
 static void print_report(const cpubind_binding *binding)
 {
     const cpubind_report *report = cpubind_bind_report(binding);
     for (int32_t i = 0; i < report->n; i++)
         printf("%d %s: %s -> %s, %s\n", (int)report->item[i].id, report->item[i].name,
-               report->item[i].was, report->item[i].should,
+               text_or_none(report->item[i].was), text_or_none(report->item[i].should),
                cpubind_item_result_word(report->item[i].result));
 }
 
