@@ -294,6 +294,7 @@ static int is_of_record(const cpubind_linux_fault *fault)
            strcmp(fault->what, "read") == 0;
 }
 
+/* The record, its lock, or the folder of both. */
 static int explain_state(const cli_options *options, const cli_bound *bound,
                          const cpubind_linux_fault *fault, cli_text *why)
 {
@@ -315,8 +316,12 @@ static int explain_state(const cli_options *options, const cli_bound *bound,
                 fault->what, strerror(fault->error));
     if (is_record)
         cli_add(why, "it must be a file of yours, no link, and be written by nobody else: ");
-    else
+    else if (strcmp(fault->what, "folder") == 0)
         cli_add(why, "its folder must be there, be yours, and be written by nobody else: ");
+    else if (strcmp(fault->what, "lock") == 0)
+        cli_add(why, "its lock, beside it, must be a file of yours, and no link: ");
+    else
+        cli_add(why, "it is ");
     add_record(options, bound, why);
     if (!is_record && !options->state)
         cli_add(why, "; or name a file: --state FILE");

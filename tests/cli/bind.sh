@@ -203,6 +203,7 @@ is_refused_arch() {
 applies() {
     says 0 "process $worker, NPU 0" apply --npu 0 &&
         grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[167\]' "$out/said" &&
+        ! grep -n ' $' "$out/said" &&
         is_on worker 146-165 && is_on other 146-165 && is_on acl_thread 166 &&
         is_on release_thread 167 && [ "$(stat -c %a "$state")" = 600 ] && is_json "$state"
 }
@@ -250,6 +251,13 @@ finds_its_npu() {
     says 0 "NPU 5" apply --rank 1 --visible 3,5 && is_on worker 2-21 && restore &&
         says 1 "NPU" apply --rank 2 --visible 3,5 && all_are_on 0-191 && [ ! -e "$state" ] &&
         refuses 1 "" apply --npu 8 && all_are_on 0-191 && [ ! -e "$state" ]
+}
+
+# Ways out are options that the command has.
+names_ways_out() {
+    refuses 3 "npu-smi is not on this machine" shim env PATH=/nowhere "$CPUBIND" apply \
+        --pid "$worker" --rank 0 --state "$state" &&
+        grep -qF -e "or name the NPU with --npu N" "$out/err" && ! grep -qF -e --npus "$out/err"
 }
 
 # shellcheck disable=SC2086
@@ -568,7 +576,8 @@ folder_is_no_link() {
 folder_is_ours_alone() {
     for way in "chmod 777" "chmod 775" "chown 65534"; do
         rm -rf /run/cpubind && mkdir /run/cpubind && $way /run/cpubind &&
-            refuses 4 "nothing was" apply_usual --npu 0 && [ -z "$(ls -A /run/cpubind)" ] || return 1
+            refuses 4 "nothing was" apply_usual --npu 0 && [ -z "$(ls -A /run/cpubind)" ] &&
+            refuses 3 "what is on record cannot be read (folder: " cpubind restore --all || return 1
     done
     rm -rf /run/cpubind
     echo kept >/run/cpubind && refuses 4 "nothing was" apply_usual --npu 0 && is_kept /run/cpubind &&
@@ -593,7 +602,8 @@ record_is_a_file_of_ours() {
     is_in_the_way "$worker.json" 3 "the record of process $worker cannot be read" &&
         apply_usual --npu 0 && chmod 666 "/run/cpubind/$worker.json" &&
         refuses 3 "be written by nobody else" cpubind restore --pid "$worker" &&
-        refuses 3 "be written by nobody else" cpubind verify --pid "$worker" &&
+        refuses 3 "be written by nobody else: /run/cpubind/$worker.json" \
+            cpubind verify --pid "$worker" &&
         is_on worker 146-165 && chmod 600 "/run/cpubind/$worker.json" &&
         says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191
 }
@@ -606,7 +616,7 @@ lock_is_a_file_of_ours() {
 record_without_a_folder() {
     state=$out/no-such-folder/state
     refuses 4 "what is changed could not be recorded (folder: No such file or directory)" \
-        apply --npu 0 &&
+        apply --npu 0 && refuses 4 "its folder must be there, be yours" apply --npu 0 &&
         refuses 3 "the record of process $worker cannot be read (folder: No such file" verify &&
         refuses 3 "the record of process $worker cannot be read (folder: No such file" restore &&
         all_are_on 0-191 && [ ! -e "$out/no-such-folder" ] || return 1
@@ -965,6 +975,7 @@ check_worker "--thread puts threads where it says" threads_go_where_asked \
 check_worker "--exclude takes CPUs out" excluded_are_left_out acl_thread
 check_worker "apply twice: what is on record is from before the first" applies_twice acl_thread
 check_worker "--rank and --visible find the NPU" finds_its_npu
+check_worker "what to do instead is what the command can do" names_ways_out
 check_worker "without --pid it is the process that calls" binds_who_calls
 check_worker "with --json an error is an object" errors_are_json_too
 check_worker "one cpubind at a time works on a process" one_at_a_time
