@@ -134,13 +134,15 @@ static void tell_irqs(listener *to, const cpubind_report *report)
     tell(to, "irqbalance", &text);
 }
 
-static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
+static void explain_memory(const cpubind_report *report, cli_text *to)
 {
+    const cpubind_memory_move *memory = &report->memory;
     const long long left = (long long)(memory->left / MIB);
     switch (memory->result) {
-    case CPUBIND_MEMORY_MOVED:
-        return;
+    case CPUBIND_MEMORY_MOVED: /* the kernel has named no page that it did not move */
     case CPUBIND_MEMORY_PART:
+        if (memory->result == CPUBIND_MEMORY_MOVED && !cli_memory_is_wrong(report))
+            return;
         cli_add(to,
                 "%lld MiB of memory stay on other nodes: the kernel does not move pages "
                 "that several processes share, or node %d is full",
@@ -187,7 +189,7 @@ static void tell_memory(listener *to, const cpubind_report *report)
     if (report->has_memory && to->is_reading)
         explain_unread_memory(&report->memory, &text);
     else if (report->has_memory)
-        explain_memory(&report->memory, &text);
+        explain_memory(report, &text);
     if (report->prefer_error)
         cli_add(&text,
                 "new memory may come from any node: set_mempolicy: %s; a container needs the "

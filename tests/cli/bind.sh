@@ -538,6 +538,17 @@ filter_of_memory() {
             "$out/err" && grep -q SYS_NICE "$out/err"
 }
 
+# On a terminal alone, and taken back.
+# shellcheck disable=SC2086
+memory_shows_progress() {
+    with_nodes script -qec "$CPUBIND apply --pid $worker $host --npu 0 --state $state" \
+        "$out/typescript" </dev/null >"$out/said" &&
+        grep -q 'cpubind: moving memory: 0 of [1-9][0-9]* MiB' "$out/said" &&
+        tr '\r' '\n' <"$out/said" | grep -q '^.\[K\[cpu_bind_mode\]' && restore || return 1
+    says 0 "" with_nodes "$CPUBIND" apply --pid "$worker" $host --npu 0 --state "$state" &&
+        ! grep 'moving memory' "$out/said" "$out/err"
+}
+
 # shellcheck disable=SC2086
 filter_of_mempolicy() {
     says 0 "ran" with_nodes "$out/deny" migrate_pages,set_mempolicy "$CPUBIND" run $host \
@@ -1011,6 +1022,7 @@ else
     check_root "seccomp refuses migrate_pages" filter_of_memory
     check_root "seccomp refuses set_mempolicy" filter_of_mempolicy
 fi
+check_root "a terminal shows how far memory has been moved" memory_shows_progress
 check_worker "a cpuset that is narrower than the plan" narrow_cpuset
 check_root "a state folder that is a link" folder_is_no_link
 check_root "a state folder that is not ours alone" folder_is_ours_alone
