@@ -30,7 +30,7 @@ FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
-             tests/checks/readme.sh tests/checks/fuzz.sh tests/checks/lint.sh tests/checks/arm64.sh
+             tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
 VM_HOSTS  ?= a2 a3 300i 950
 VM         = $(BUILD)/vm

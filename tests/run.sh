@@ -3,24 +3,46 @@
 #
 #   tests/run.sh COMMAND...      a command may have arguments: "tests/checks/layers.sh --self-test"
 #
+# A command with a + before it, one that takes long and measures nothing, starts at once and runs
+# beside the others, behind them for the processors; its line comes in its turn.
+#
 # Prints a line for each command, everything of one that failed, and last
 # "N passed, N failed" (and ", N skipped"). Exit 0 only when something passed and nothing failed.
 
 passed=0
 failed=0
 skipped=0
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d) || exit 1
+trap 'rm -rf "$logs"' EXIT
 
 CMOCKA_MESSAGE_OUTPUT=TAP
 export CMOCKA_MESSAGE_OUTPUT
 
-for command in "$@"; do
+# Words of a command are split on purpose.
+# shellcheck disable=SC2086
+run() { # command, name of its log
     start=$(date +%s)
-    # Words of a command are split on purpose.
-    # shellcheck disable=SC2086
-    $command >"$log" 2>&1
-    status=$?
+    $1 >"$logs/$2" 2>&1
+    echo "$? $(($(date +%s) - start))" >"$logs/$2.end"
+}
+
+n=0
+for command in "$@"; do
+    n=$((n + 1))
+    [ "${command#+}" = "$command" ] || run "nice -n 19 ${command#+}" $n &
+done
+
+n=0
+for command in "$@"; do
+    n=$((n + 1))
+    log=$logs/$n
+    if [ "${command#+}" = "$command" ]; then
+        run "$command" $n
+    else
+        command=${command#+}
+        while [ ! -s "$log.end" ]; do sleep 0.2; done
+    fi
+    read -r status seconds <"$log.end"
     # TAP writes "ok 1 # SKIP why"; cmocka writes "not ok 1 # SKIP name".
     skip=$(grep -ciE '^(not )?ok.*# skip' "$log")
     not_ok=$(grep -vi '# skip' "$log" | grep -c '^not ok')
@@ -35,7 +57,7 @@ for command in "$@"; do
     fi
     printf '%-44s %5d passed  %3d failed  %3d skipped  %4d s\n' \
         "$(basename "${command%% *}")${command#"${command%% *}"}" \
-        "$ok" "$not_ok" "$skip" $(($(date +%s) - start))
+        "$ok" "$not_ok" "$skip" "$seconds"
     if [ "$not_ok" -ne 0 ]; then
         grep -vE '^(ok|1\.\.)' "$log" | sed 's/^/    /'
         [ $status -ne 0 ] && echo "    exit status $status"

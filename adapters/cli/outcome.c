@@ -147,7 +147,8 @@ static int is_there(const cpubind_memory_move *memory, int32_t node)
 int cli_memory_is_wrong(const cpubind_report *report)
 {
     const cpubind_memory_move *memory = &report->memory;
-    return report->has_memory && memory->error == 0 && memory->left > memory->after.total / 10;
+    return report->has_memory && memory->error == 0 &&
+           memory->result != CPUBIND_MEMORY_NO_NODE && memory->left > memory->after.total / 10;
 }
 
 void cli_print_memory(FILE *out, const cpubind_report *report, int is_each)

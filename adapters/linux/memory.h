@@ -27,6 +27,11 @@ int cpubind_memory_read(cpubind_tree *root, int32_t pid, cpubind_memory *out);
  *   cost    as long as the copying takes: the call does not come back sooner */
 void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move);
 
+/* The same without moving anything: where the memory is. NO_NODE, REFUSED as above; else
+ * MOVED, and `left` says what is elsewhere.
+ *   in      pid, node */
+void cpubind_memory_look(cpubind_tree *root, cpubind_memory_move *move);
+
 /* New pages of this process come from the node as long as it has some: set_mempolicy(2) with
  * MPOL_PREFERRED, which a program that is executed later inherits.
  *   returns 0 or an errno */

@@ -263,30 +263,44 @@ static void no_maps(cpubind_tree *root, cpubind_memory_move *move)
         refuse(move, ESRCH, "numa_maps");
 }
 
-void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move)
+/* Where the memory is, and which nodes have any; whether it can be moved at all. */
+static int look(cpubind_tree *root, node_list *nodes, cpubind_memory_move *move)
 {
-    node_list nodes = {{0}, 0};
+    int error;
     move->result = CPUBIND_MEMORY_MOVED;
     memset(&move->before, 0, sizeof move->before);
     memset(&move->after, 0, sizeof move->after);
     move->left = 0;
     move->error = 0;
     move->what = NULL;
-    int error = cpubind_memory_read(root, move->pid, &move->before);
-    if (error) {
-        if (error == ENOENT)
-            no_maps(root, move);
-        else
-            refuse(move, error, "numa_maps");
-        return;
-    }
+    error = cpubind_memory_read(root, move->pid, &move->before);
+    if (error == ENOENT)
+        no_maps(root, move);
+    else if (error)
+        refuse(move, error, "numa_maps");
+    if (error)
+        return 0;
     move->after = move->before;
-    error = read_nodes(root, &nodes);
+    set_left(move);
+    error = read_nodes(root, nodes);
     if (error)
         refuse(move, error, "has_memory");
-    else if (nodes.n < 2 || !has_node(&nodes, move->node))
+    else if (nodes->n < 2 || !has_node(nodes, move->node))
         move->result = CPUBIND_MEMORY_NO_NODE;
-    else if (move->before.total > 0) /* a kernel thread has none, and may not be asked */
-        move_all(root, &nodes, move);
+    return move->result == CPUBIND_MEMORY_MOVED;
+}
+
+void cpubind_memory_look(cpubind_tree *root, cpubind_memory_move *move)
+{
+    node_list nodes = {{0}, 0};
+    (void)look(root, &nodes, move);
+}
+
+void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move)
+{
+    node_list nodes = {{0}, 0};
+    if (!look(root, &nodes, move) || move->before.total == 0)
+        return; /* a kernel thread has none, and may not be asked */
+    move_all(root, &nodes, move);
     set_left(move);
 }

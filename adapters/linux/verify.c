@@ -98,13 +98,7 @@ static void measure_memory(cpubind_binding *b)
     r->has_memory = 1;
     r->memory.pid = b->how.pid;
     r->memory.node = r->memory_node;
-    r->memory.error = cpubind_memory_read(&b->root, b->how.pid, &r->memory.before);
-    r->memory.what = r->memory.error ? "read numa_maps" : NULL;
-    r->memory.result = r->memory.error ? CPUBIND_MEMORY_REFUSED : CPUBIND_MEMORY_MOVED;
-    r->memory.after = r->memory.before;
-    r->memory.left = r->memory.before.total;
-    if (r->memory_node < CPUBIND_MAX_NODES)
-        r->memory.left -= r->memory.before.bytes[r->memory_node];
+    cpubind_memory_look(&b->root, &r->memory);
 }
 
 static cpubind_why compare_all(cpubind_binding *b, const cpubind_goal *goal)
