@@ -74,19 +74,10 @@ static void set_left(cpubind_memory_move *move)
 
 /* == Nodes ================================================================== */
 
-static int input_error(cpubind_input input)
-{
-    if (input.state == CPUBIND_INPUT_FAILED)
-        return input.error ? input.error : EIO;
-    if (input.state == CPUBIND_INPUT_PRESENT)
-        return 0;
-    return input.state == CPUBIND_INPUT_ABSENT ? ENOENT : EFBIG;
-}
-
 static int read_list(cpubind_tree *root, const char *name, node_list *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    int error = input_error(cpubind_tree_read(root, name, &bytes));
+    int error = cpubind_input_error(cpubind_tree_read(root, name, &bytes));
     if (!error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, out->node,
                                         CPUBIND_MAX_NODES, &out->n, NULL) != CPUBIND_TEXT_OK)
         error = EILSEQ;
@@ -263,16 +254,21 @@ static void no_maps(cpubind_tree *root, cpubind_memory_move *move)
         refuse(move, ESRCH, "numa_maps");
 }
 
-/* Where the memory is, and which nodes have any; whether it can be moved at all. */
+/* Where the memory is, and which nodes have any; whether it can be moved at all. Without a node
+ * to move it to, the walk through the page tables of the process is not worth it. */
 static int look(cpubind_tree *root, node_list *nodes, cpubind_memory_move *move)
 {
+    const int nodes_error = read_nodes(root, nodes);
     int error;
-    move->result = CPUBIND_MEMORY_MOVED;
     memset(&move->before, 0, sizeof move->before);
     memset(&move->after, 0, sizeof move->after);
     move->left = 0;
     move->error = 0;
     move->what = NULL;
+    move->result = CPUBIND_MEMORY_NO_NODE;
+    if (!nodes_error && (nodes->n < 2 || !has_node(nodes, move->node)))
+        return 0;
+    move->result = CPUBIND_MEMORY_MOVED;
     error = cpubind_memory_read(root, move->pid, &move->before);
     if (error == ENOENT)
         no_maps(root, move);
@@ -282,12 +278,9 @@ static int look(cpubind_tree *root, node_list *nodes, cpubind_memory_move *move)
         return 0;
     move->after = move->before;
     set_left(move);
-    error = read_nodes(root, nodes);
-    if (error)
-        refuse(move, error, "has_memory");
-    else if (nodes->n < 2 || !has_node(nodes, move->node))
-        move->result = CPUBIND_MEMORY_NO_NODE;
-    return move->result == CPUBIND_MEMORY_MOVED;
+    if (nodes_error)
+        refuse(move, nodes_error, "has_memory");
+    return !nodes_error;
 }
 
 void cpubind_memory_look(cpubind_tree *root, cpubind_memory_move *move)
