@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,6 +114,15 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
 
 /* == Interrupts, threads of others, irqbalance ============================== */
 
+/* Whether interrupts are seen from here at all: then one that is not seen is gone. */
+static int has_irqs(cpubind_binding *b)
+{
+    const int fd = cpubind_tree_open(&b->root, "proc/irq", O_DIRECTORY);
+    if (fd >= 0)
+        b->sys->close(fd);
+    return fd >= 0;
+}
+
 int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
                     cpubind_item_result if_not)
 {
@@ -126,7 +136,7 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
     error = cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now);
     if (ours == CPUBIND_CPUSET_NO_MEMORY)
         error = ENOMEM;
-    if (error == ENOENT || (!error && now == irq->before))
+    if ((error == ENOENT && has_irqs(b)) || (!error && now == irq->before))
         return 1;
     if (!error && now != ours && !cpubind_is_ours(b, now)) {
         add_kept(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before);
@@ -285,6 +295,8 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         (void)cpubind_memory_prefer_none(&b->root);
     b->is_stale = 1;
     if (b->report.n_undone_not > 0) {
+        if (b->undone_not.error == EPERM)
+            b->report.may_signal = b->sys->kill((pid_t)b->how.pid, 0) == 0;
         cpubind_end_turn(b);
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, b->undone_not.error,
                                   b->undone_not.what, fault);
