@@ -22,7 +22,7 @@ static inline cpubind_linux_status cpubind_linux_fail(cpubind_linux_status statu
     return status;
 }
 
-/* Whether a process or a thread has ended, or is hidden from this user: one that is not seen. */
+/* Whether an error says that a process or a thread has ended, or is hidden from this user. */
 static inline int cpubind_is_unseen(int error)
 {
     return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
@@ -90,7 +90,7 @@ static inline int cpubind_write_all(const cpubind_sys *sys, int fd, const char *
 }
 
 /* Room for one element more in an array of n.
- *   returns the array, which may have moved, or NULL when there is no memory: it is as it was */
+ *   returns the array, which may have moved, or NULL without memory: it is as it was */
 static inline void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
                                  size_t size_bytes)
 {
