@@ -5,16 +5,11 @@
 
 #include "attempt.h"
 
-static const char *irq_name(cpubind_irq_kind kind)
-{
-    return kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
-}
-
 /* Looks where an interrupt is: on record, and to be moved if it is elsewhere. */
 static cpubind_why look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
 {
     cpubind_binding *b = a->b;
-    const char *name = irq_name(goal->kind);
+    const char *name = cpubind_irq_kind_word(goal->kind);
     int32_t now, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
     cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
     int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
@@ -80,15 +75,15 @@ cpubind_why cpubind_move_irqs(cpubind_attempt *a)
         if (cpubind_is_missing(why.error)) {
             /* What cannot be read back may have been moved: skipped is as it was. */
             (void)cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
-            why = cpubind_skip(b, CPUBIND_ITEM_IRQ, irq->irq, irq_name(irq->kind), irq->before,
-                               should, why);
+            why = cpubind_skip(b, CPUBIND_ITEM_IRQ, irq->irq, cpubind_irq_kind_word(irq->kind),
+                               irq->before, should, why);
             if (why.error)
                 return why;
             continue;
         }
         item =
             cpubind_report_add(b, CPUBIND_ITEM_IRQ, why.error ? CPUBIND_FAILED : CPUBIND_MOVED,
-                               irq->irq, irq_name(irq->kind), irq->before, should);
+                               irq->irq, cpubind_irq_kind_word(irq->kind), irq->before, should);
         if (!item)
             return cpubind_because(ENOMEM, "memory");
         if (actual >= 0)
@@ -141,7 +136,7 @@ cpubind_why cpubind_watch_irqs(cpubind_binding *b)
             move_irq(b, irq->irq, should, &actual).error)
             continue;
         item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_MOVED, irq->irq,
-                                  irq_name(irq->kind), now, should);
+                                  cpubind_irq_kind_word(irq->kind), now, should);
         if (!item)
             return cpubind_because(ENOMEM, "memory");
     }

@@ -8,20 +8,17 @@
 #include <string.h>
 
 #include "attempt.h"
+#include "common.h"
 #include "proc_stat.h"
 
 static int add_other(cpubind_attempt *a, const cpubind_state_other *other)
 {
-    if (a->n_other == a->cap_other) {
-        int32_t cap = a->cap_other ? a->cap_other * 2 : 16;
-        cpubind_state_other *grown =
-            (cpubind_state_other *)a->b->sys->realloc(a->other, (size_t)cap * sizeof *grown);
-        if (!grown)
-            return ENOMEM;
-        a->other = grown;
-        a->cap_other = cap;
-    }
-    a->other[a->n_other++] = *other;
+    cpubind_state_other *all = (cpubind_state_other *)cpubind_grow(
+        a->b->sys, a->other, a->n_other, &a->cap_other, sizeof *all);
+    if (!all)
+        return ENOMEM;
+    a->other = all;
+    all[a->n_other++] = *other;
     return 0;
 }
 
@@ -53,19 +50,13 @@ static cpubind_why look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid, c
     return cpubind_because(error, "memory");
 }
 
-/* What has ended, or is hidden from this user. */
-static int is_unseen(int error)
-{
-    return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
-}
-
 /* A thread of any process. */
 static cpubind_why look_at_task(cpubind_attempt *a, int folder, int32_t pid, int32_t tid)
 {
     char name[CPUBIND_COMM_SIZE];
     int error = cpubind_task_name(a->b->sys, folder, tid, name);
     if (error)
-        return cpubind_because(is_unseen(error) ? 0 : error, "read the name of");
+        return cpubind_because(cpubind_is_unseen(error) ? 0 : error, "read the name of");
     if (strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) != 0)
         return cpubind_no_fault;
     return look_at_other(a, pid, tid, name);
@@ -82,7 +73,8 @@ static cpubind_why look_at_process(cpubind_attempt *a, int32_t pid, cpubind_ids 
         why = look_at_task(a, folder, pid, tids->id[i]);
     if (folder >= 0)
         b->sys->close(folder);
-    return error && !is_unseen(error) ? cpubind_because(error, "list the threads of") : why;
+    return error && !cpubind_is_unseen(error) ? cpubind_because(error, "list the threads of")
+                                              : why;
 }
 
 cpubind_why cpubind_look_at_others(cpubind_attempt *a)

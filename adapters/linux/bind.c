@@ -51,16 +51,12 @@ cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
                                  int32_t was, int32_t should)
 {
     cpubind_report *r = &b->report;
-    cpubind_item *item;
-    if (r->n == r->cap) {
-        int32_t cap = r->cap ? r->cap * 2 : 64;
-        item = (cpubind_item *)b->sys->realloc(r->item, (size_t)cap * sizeof *item);
-        if (!item)
-            return NULL;
-        r->item = item;
-        r->cap = cap;
-    }
-    item = &r->item[r->n++];
+    cpubind_item *item =
+        (cpubind_item *)cpubind_grow(b->sys, r->item, r->n, &r->cap, sizeof *item);
+    if (!item)
+        return NULL;
+    r->item = item;
+    item += r->n++;
     memset(item, 0, sizeof *item);
     item->kind = kind;
     item->result = result;

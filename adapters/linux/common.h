@@ -7,6 +7,7 @@
 #define CPUBIND_LINUX_COMMON_H
 
 #include <errno.h>
+#include <stdint.h>
 
 #include "linux.h"
 #include "sys.h"
@@ -19,6 +20,12 @@ static inline cpubind_linux_status cpubind_linux_fail(cpubind_linux_status statu
     if (fault)
         *fault = (cpubind_linux_fault){error ? error : EIO, what};
     return status;
+}
+
+/* Whether an error says that a process or a thread has ended, or is hidden from this user. */
+static inline int cpubind_is_unseen(int error)
+{
+    return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
 }
 
 /* open(2), again when a signal interrupts it (a file system over a network may). */
@@ -62,6 +69,41 @@ static inline int cpubind_fsync_retry(const cpubind_sys *sys, int fd)
     if (result < 0 && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
         return 0;
     return result;
+}
+
+/* write(2) of all of it. 0, or -1 with errno. */
+static inline int cpubind_write_all(const cpubind_sys *sys, int fd, const char *data,
+                                    int32_t len)
+{
+    while (len > 0) {
+        ssize_t n = sys->write(fd, data, (size_t)len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = EIO; /* no progress and no reason: not asked for ever */
+        if (n <= 0)
+            return -1;
+        data += n;
+        len -= (int32_t)n;
+    }
+    return 0;
+}
+
+/* Room for one element more in an array of n.
+ *   returns the array, which may have moved, or NULL without memory: it is as it was */
+static inline void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
+                                 size_t size_bytes)
+{
+    const int32_t more = *cap ? *cap : 64;
+    void *grown;
+    if (n < *cap)
+        return array;
+    if (*cap > INT32_MAX / 2)
+        return NULL;
+    grown = sys->realloc(array, (size_t)(*cap + more) * size_bytes);
+    if (grown)
+        *cap += more;
+    return grown;
 }
 
 #endif /* CPUBIND_LINUX_COMMON_H */

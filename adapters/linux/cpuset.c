@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
+#include "common.h"
 
 /* Words of the widest mask. */
 #define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
@@ -29,15 +30,11 @@ static void free_set(cpubind_cpuset *set)
 
 static int reserve(cpubind_cpusets *sets, const cpubind_sys *sys)
 {
-    int32_t cap = sets->cap ? sets->cap * 2 : 8;
-    cpubind_cpuset *set;
-    if (sets->n < sets->cap)
-        return 1;
-    set = (cpubind_cpuset *)sys->realloc(sets->set, (size_t)cap * sizeof *set);
+    cpubind_cpuset *set =
+        (cpubind_cpuset *)cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *set);
     if (!set)
         return 0;
     sets->set = set;
-    sets->cap = cap;
     return 1;
 }
 

@@ -6,6 +6,7 @@
 
 #include "../text/procfs.h"
 #include "binding.h"
+#include "common.h"
 
 int cpubind_is_ours(const cpubind_binding *b, int32_t set)
 {
@@ -17,17 +18,14 @@ int cpubind_is_ours(const cpubind_binding *b, int32_t set)
 
 static int add_ours(cpubind_binding *b, int32_t set)
 {
+    int32_t *ours;
     if (set < 0 || set == b->state.before || cpubind_is_ours(b, set))
         return 0;
-    if (b->n_ours == b->cap_ours) {
-        int32_t cap = b->cap_ours ? b->cap_ours * 2 : 16;
-        int32_t *grown = (int32_t *)b->sys->realloc(b->ours, (size_t)cap * sizeof *grown);
-        if (!grown)
-            return ENOMEM;
-        b->ours = grown;
-        b->cap_ours = cap;
-    }
-    b->ours[b->n_ours++] = set;
+    ours = (int32_t *)cpubind_grow(b->sys, b->ours, b->n_ours, &b->cap_ours, sizeof *ours);
+    if (!ours)
+        return ENOMEM;
+    b->ours = ours;
+    ours[b->n_ours++] = set;
     return 0;
 }
 

@@ -20,21 +20,6 @@ static void name_of(int32_t irq, const char *file, char name[NAME_SIZE])
     snprintf(name, NAME_SIZE, "proc/irq/%d/%s", (int)irq, file);
 }
 
-/* 0, or the errno of an input that is not there or could not be read. */
-static int error_of(cpubind_input input)
-{
-    switch (input.state) {
-    case CPUBIND_INPUT_PRESENT:
-        return 0;
-    case CPUBIND_INPUT_ABSENT:
-        return ENOENT;
-    case CPUBIND_INPUT_FAILED:
-        return input.error;
-    default:
-        return EFBIG;
-    }
-}
-
 /* The list in a file of the interrupt; NONE when it is empty. 0 or an errno. */
 static int read_list(cpubind_tree *root, int32_t irq, const char *file, cpubind_cpusets *sets,
                      int32_t *set)
@@ -42,7 +27,7 @@ static int read_list(cpubind_tree *root, int32_t irq, const char *file, cpubind_
     char name[NAME_SIZE];
     cpubind_bytes bytes = {NULL, 0, 0};
     name_of(irq, file, name);
-    int error = error_of(cpubind_tree_read(root, name, &bytes));
+    int error = cpubind_input_error(cpubind_tree_read(root, name, &bytes));
     if (!error && (bytes.len == 0 || (bytes.len == 1 && bytes.data[0] == '\n'))) {
         *set = CPUBIND_CPUSET_NONE;
     } else if (!error) {

@@ -40,7 +40,7 @@ typedef struct cpubind_irqbalance {
 
 /* Looks for it among the processes that are seen from here: by the name of its socket in
  * /run/irqbalance, else by name among all of /proc. One that root owns comes before others.
- *   returns 0 or an errno; EOVERFLOW when there are more processes than a listing holds
+ *   returns 0 or an errno
  *   cost    with a socket a listing and one small file, else a read for each process */
 int cpubind_irqbalance_find(cpubind_tree *root, cpubind_irqbalance *out);
 

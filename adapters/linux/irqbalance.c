@@ -3,15 +3,19 @@
  *
  * Reads /proc and sends signals. Talking to it: irqbalance_ban.c.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../text/procfs.h"
 #include "common.h"
 #include "irq.h"
 #include "proc_stat.h"
+#include "threads.h"
 
 #define DAEMON_NAME "irqbalance"
 
@@ -22,19 +26,13 @@ static int is_daemon(const cpubind_proc_stat *stat)
     return strcmp(stat->name, DAEMON_NAME) == 0 && stat->state != 'Z' && stat->state != 'X';
 }
 
-/* A process that has ended, or that this user may not look at, is none that is seen. */
-static int is_unseen(int error)
-{
-    return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
-}
-
 /* Takes the process if it is the daemon. 0 or an errno. */
 static int look_at(cpubind_tree *root, int32_t pid, cpubind_irqbalance *out)
 {
     cpubind_proc_stat stat;
     int error = cpubind_proc_stat_read(root, pid, 0, &stat);
     if (error)
-        return is_unseen(error) ? 0 : error;
+        return cpubind_is_unseen(error) ? 0 : error;
     if (is_daemon(&stat))
         *out = (cpubind_irqbalance){pid, stat.start, stat.state == 'T'};
     return 0;
@@ -119,7 +117,7 @@ static int search_one(cpubind_tree *root, int32_t pid, cpubind_irqbalance *out, 
     cpubind_irqbalance found = {0, 0, 0};
     int is_named = 0, error = read_comm(root, pid, &is_named);
     if (error)
-        return is_unseen(error) ? 0 : error;
+        return cpubind_is_unseen(error) ? 0 : error;
     if (is_named)
         error = look_at(root, pid, &found);
     if (error || !found.pid)
@@ -132,22 +130,16 @@ static int search_one(cpubind_tree *root, int32_t pid, cpubind_irqbalance *out, 
 
 static int search_all(cpubind_tree *root, cpubind_irqbalance *out)
 {
-    cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_input list = cpubind_tree_list(root, "proc", &bytes);
-    int is_sure = 0, error = 0;
-    if (list.state != CPUBIND_INPUT_PRESENT)
-        error = list.state == CPUBIND_INPUT_ABSENT   ? ENOENT
-                : list.state == CPUBIND_INPUT_FAILED ? list.error
-                                                     : EOVERFLOW;
-    for (int32_t at = 0; !error && !is_sure && at < bytes.len;) {
-        const char *line = bytes.data + at;
-        const char *feed = memchr(line, '\n', (size_t)(bytes.len - at));
-        int32_t len = (int32_t)(feed - line), pid = number_of(line, len);
-        if (pid)
-            error = search_one(root, pid, out, &is_sure);
-        at += len + 1;
-    }
-    cpubind_bytes_free(&bytes);
+    cpubind_ids pids = {NULL, 0, 0};
+    int is_sure = 0;
+    int folder = cpubind_tree_open(root, "proc", O_DIRECTORY);
+    if (folder < 0)
+        return errno;
+    int error = cpubind_tasks_list(root->sys, folder, &pids);
+    for (int32_t i = 0; !error && !is_sure && i < pids.n; i++)
+        error = search_one(root, pids.id[i], out, &is_sure);
+    root->sys->close(folder); /* nothing was written: no result to lose */
+    free(pids.id);
     return error;
 }
 

@@ -74,19 +74,10 @@ static void set_left(cpubind_memory_move *move)
 
 /* == Nodes ================================================================== */
 
-static int input_error(cpubind_input input)
-{
-    if (input.state == CPUBIND_INPUT_FAILED)
-        return input.error ? input.error : EIO;
-    if (input.state == CPUBIND_INPUT_PRESENT)
-        return 0;
-    return input.state == CPUBIND_INPUT_ABSENT ? ENOENT : EFBIG;
-}
-
 static int read_list(cpubind_tree *root, const char *name, node_list *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    int error = input_error(cpubind_tree_read(root, name, &bytes));
+    int error = cpubind_input_error(cpubind_tree_read(root, name, &bytes));
     if (!error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, out->node,
                                         CPUBIND_MAX_NODES, &out->n, NULL) != CPUBIND_TEXT_OK)
         error = EILSEQ;

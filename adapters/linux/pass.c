@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "common.h"
 
 /* Passes over a process that keeps bearing threads. Those that come later are born on the CPUs
  * of one that was moved. */
@@ -29,38 +30,19 @@ cpubind_why cpubind_record(cpubind_binding *b)
 
 /* == What is seen =========================================================== */
 
-/* The place of a thread in the list of those seen, or where it is to be put. */
-static int32_t place_of(const cpubind_binding *b, int32_t tid)
-{
-    int32_t low = 0, high = b->n_seen;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (b->seen[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int is_seen(const cpubind_binding *b, int32_t tid)
 {
-    int32_t at = place_of(b, tid);
-    return at < b->n_seen && b->seen[at].tid == tid;
+    return cpubind_state_thread_find(b->seen, b->n_seen, tid) != NULL;
 }
 
 static int see(cpubind_binding *b, int32_t tid, int32_t set)
 {
-    int32_t at = place_of(b, tid);
-    if (b->n_seen == b->cap_seen) {
-        int32_t cap = b->cap_seen ? b->cap_seen * 2 : 64;
-        cpubind_seen *grown =
-            (cpubind_seen *)b->sys->realloc(b->seen, (size_t)cap * sizeof *grown);
-        if (!grown)
-            return ENOMEM;
-        b->seen = grown;
-        b->cap_seen = cap;
-    }
+    int32_t at = cpubind_state_thread_place(b->seen, b->n_seen, tid);
+    cpubind_seen *seen =
+        (cpubind_seen *)cpubind_grow(b->sys, b->seen, b->n_seen, &b->cap_seen, sizeof *seen);
+    if (!seen)
+        return ENOMEM;
+    b->seen = seen;
     memmove(b->seen + at + 1, b->seen + at, (size_t)(b->n_seen - at) * sizeof *b->seen);
     b->seen[at] = (cpubind_seen){tid, set};
     b->n_seen++;
@@ -89,16 +71,12 @@ static int note(cpubind_binding *b, int32_t tid, int32_t set)
 
 static int add_stray(cpubind_binding *b, const cpubind_stray *stray)
 {
-    if (b->n_stray == b->cap_stray) {
-        int32_t cap = b->cap_stray ? b->cap_stray * 2 : 64;
-        cpubind_stray *grown =
-            (cpubind_stray *)b->sys->realloc(b->stray, (size_t)cap * sizeof *grown);
-        if (!grown)
-            return ENOMEM;
-        b->stray = grown;
-        b->cap_stray = cap;
-    }
-    b->stray[b->n_stray++] = *stray;
+    cpubind_stray *all =
+        (cpubind_stray *)cpubind_grow(b->sys, b->stray, b->n_stray, &b->cap_stray, sizeof *all);
+    if (!all)
+        return ENOMEM;
+    b->stray = all;
+    all[b->n_stray++] = *stray;
     return 0;
 }
 
@@ -180,16 +158,8 @@ static cpubind_why move_all(cpubind_binding *b)
 static int is_there(const cpubind_binding *b, int32_t tid)
 {
     char name[CPUBIND_COMM_SIZE];
-    int32_t low = 0, high = b->ids.n;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (b->ids.id[middle] < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     /* A listing may miss a thread beside one that ends. */
-    return (low < b->ids.n && b->ids.id[low] == tid) ||
+    return cpubind_ids_has(&b->ids, tid) ||
            cpubind_task_name(b->sys, b->tasks, tid, name) != ESRCH;
 }
 
@@ -204,7 +174,7 @@ static void forget_ended(cpubind_binding *b)
             s->thread[n++] = s->thread[i];
     s->n_thread = n;
     for (int32_t i = 0; i < b->n_seen; i++)
-        if (cpubind_state_find_thread(s, b->seen[i].tid))
+        if (cpubind_state_thread_find(s->thread, s->n_thread, b->seen[i].tid))
             b->seen[n_seen++] = b->seen[i];
     b->n_seen = n_seen;
     b->is_dirty = 1;

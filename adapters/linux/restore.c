@@ -41,20 +41,6 @@ static void add_kept(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, in
 
 /* == Threads ================================================================ */
 
-static const cpubind_state_thread *find(const cpubind_state_thread *list, int32_t n,
-                                        int32_t tid)
-{
-    int32_t low = 0, high = n;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (list[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && list[low].tid == tid ? &list[low] : NULL;
-}
-
 /* Puts one thread back. Returns whether that changed its CPUs: one that has ended, or that a
  * cpuset keeps where it is, is not to be waited for. */
 static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_thread *record,
@@ -99,7 +85,8 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
             return;
         }
         for (int32_t k = 0; k < b->ids.n; k++)
-            n_moved += put_thread(b, b->ids.id[k], find(before, n, b->ids.id[k]), home);
+            n_moved += put_thread(b, b->ids.id[k],
+                                  cpubind_state_thread_find(before, n, b->ids.id[k]), home);
         if (b->report.n_undone_not > failed_before)
             return;
         n_quiet = n_moved == 0 ? n_quiet + 1 : 0;
@@ -111,7 +98,7 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
 int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
                     cpubind_item_result if_not)
 {
-    const char *name = irq->kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
+    const char *name = cpubind_irq_kind_word(irq->kind);
     const char *what = "read smp_affinity_list";
     int32_t now = CPUBIND_CPUSET_NONE, ours;
     int error;

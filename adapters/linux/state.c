@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "state_text.h"
 
 void cpubind_state_free(cpubind_state *state)
@@ -20,21 +21,6 @@ void cpubind_state_free(cpubind_state *state)
     free(state->other);
     free(state->irq);
     memset(state, 0, sizeof *state);
-}
-
-void *cpubind_priv_state_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
-                              size_t size_bytes)
-{
-    const int32_t more = *cap ? *cap : 8;
-    void *grown;
-    if (n < *cap)
-        return array;
-    if (*cap > INT32_MAX / 2)
-        return NULL;
-    grown = sys->realloc(array, (size_t)(*cap + more) * size_bytes);
-    if (grown)
-        *cap += more;
-    return grown;
 }
 
 static int order(uint64_t a, uint64_t b)
@@ -64,7 +50,7 @@ int cpubind_priv_state_irq_order(const cpubind_state_irq *a, const cpubind_state
 int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
                            int32_t set)
 {
-    cpubind_state_rule *rule = (cpubind_state_rule *)cpubind_priv_state_grow(
+    cpubind_state_rule *rule = (cpubind_state_rule *)cpubind_grow(
         sys, state->rule, state->n_rule, &state->cap_rule, sizeof *rule);
     if (!rule)
         return ENOMEM;
@@ -96,13 +82,12 @@ int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32
                              int32_t before)
 {
     const cpubind_state_thread key = {tid, before};
+    const int32_t at = cpubind_state_thread_place(state->thread, state->n_thread, tid);
     cpubind_state_thread *thread;
-    int32_t at;
-    LOWER(state->thread, state->n_thread, &key, cpubind_priv_state_thread_order, at);
     if (at < state->n_thread && state->thread[at].tid == tid)
         return 0;
-    thread = (cpubind_state_thread *)cpubind_priv_state_grow(
-        sys, state->thread, state->n_thread, &state->cap_thread, sizeof *thread);
+    thread = (cpubind_state_thread *)cpubind_grow(sys, state->thread, state->n_thread,
+                                                  &state->cap_thread, sizeof *thread);
     if (!thread)
         return ENOMEM;
     state->thread = thread;
@@ -122,8 +107,8 @@ int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
         state->other[at].set = other->set;
         return 0;
     }
-    array = (cpubind_state_other *)cpubind_priv_state_grow(sys, state->other, state->n_other,
-                                                           &state->cap_other, sizeof *array);
+    array = (cpubind_state_other *)cpubind_grow(sys, state->other, state->n_other,
+                                                &state->cap_other, sizeof *array);
     if (!array)
         return ENOMEM;
     state->other = array;
@@ -154,8 +139,8 @@ int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
         renew_irq(&state->irq[at], irq);
         return 0;
     }
-    array = (cpubind_state_irq *)cpubind_priv_state_grow(sys, state->irq, state->n_irq,
-                                                         &state->cap_irq, sizeof *array);
+    array = (cpubind_state_irq *)cpubind_grow(sys, state->irq, state->n_irq, &state->cap_irq,
+                                              sizeof *array);
     if (!array)
         return ENOMEM;
     state->irq = array;
@@ -165,10 +150,17 @@ int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
     return 0;
 }
 
-const cpubind_state_thread *cpubind_state_find_thread(const cpubind_state *state, int32_t tid)
+int32_t cpubind_state_thread_place(const cpubind_state_thread *list, int32_t n, int32_t tid)
 {
     const cpubind_state_thread key = {tid, 0};
     int32_t at;
-    LOWER(state->thread, state->n_thread, &key, cpubind_priv_state_thread_order, at);
-    return at < state->n_thread && state->thread[at].tid == tid ? &state->thread[at] : NULL;
+    LOWER(list, n, &key, cpubind_priv_state_thread_order, at);
+    return at;
+}
+
+const cpubind_state_thread *cpubind_state_thread_find(const cpubind_state_thread *list,
+                                                      int32_t n, int32_t tid)
+{
+    const int32_t at = cpubind_state_thread_place(list, n, tid);
+    return at < n && list[at].tid == tid ? &list[at] : NULL;
 }

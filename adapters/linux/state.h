@@ -105,8 +105,12 @@ int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
 int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
                           const cpubind_state_irq *irq);
 
-/* The record of a thread, or NULL. O(log threads). */
-const cpubind_state_thread *cpubind_state_find_thread(const cpubind_state *state, int32_t tid);
+/* The place of a thread in a list by ascending tid, or where it would be. O(log n). */
+int32_t cpubind_state_thread_place(const cpubind_state_thread *list, int32_t n, int32_t tid);
+
+/* The thread of a list, or NULL. */
+const cpubind_state_thread *cpubind_state_thread_find(const cpubind_state_thread *list,
+                                                      int32_t n, int32_t tid);
 
 /* What a file is opened for. */
 typedef enum cpubind_state_mode {

@@ -279,23 +279,6 @@ cpubind_linux_status cpubind_state_load(cpubind_state_file *file, cpubind_state 
 
 /* == Writing ================================================================ */
 
-/* 0, or -1 with errno. */
-static int write_all(const cpubind_sys *sys, int fd, const char *data, int32_t len)
-{
-    while (len > 0) {
-        ssize_t n = sys->write(fd, data, (size_t)len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = EIO; /* no progress and no reason: not asked for ever */
-        if (n <= 0)
-            return -1;
-        data += n;
-        len -= (int32_t)n;
-    }
-    return 0;
-}
-
 /* A new file of a temporary name, which is left in `name`. As openat(2). */
 static int make_temp(const cpubind_state_file *file, char name[CPUBIND_STATE_TEMP_SIZE])
 {
@@ -313,7 +296,7 @@ static int make_temp(const cpubind_state_file *file, char name[CPUBIND_STATE_TEM
 static const char *fill(const cpubind_sys *sys, int fd, const cpubind_bytes *bytes)
 {
     const char *what = NULL;
-    if (write_all(sys, fd, bytes->data, bytes->len) < 0)
+    if (cpubind_write_all(sys, fd, bytes->data, bytes->len) < 0)
         what = "write";
     else if (cpubind_fsync_retry(sys, fd) < 0)
         what = "sync";

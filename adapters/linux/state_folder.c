@@ -229,7 +229,7 @@ static int add_pid(void *ctx, const char *name)
     int32_t *grown;
     if (pid == 0)
         return 0;
-    grown = (int32_t *)cpubind_priv_state_grow(p->sys, p->pid, p->n, &p->cap, sizeof *p->pid);
+    grown = (int32_t *)cpubind_grow(p->sys, p->pid, p->n, &p->cap, sizeof *p->pid);
     if (!grown)
         return ENOMEM;
     p->pid = grown;

@@ -249,8 +249,8 @@ static int read_tid(reader *r, void *into)
     (void)into;
     if (!read_pid(r, &tid))
         return 0;
-    thread = (cpubind_state_thread *)cpubind_priv_state_grow(
-        r->sys, state->thread, state->n_thread, &state->cap_thread, sizeof *thread);
+    thread = (cpubind_state_thread *)cpubind_grow(r->sys, state->thread, state->n_thread,
+                                                  &state->cap_thread, sizeof *thread);
     if (!thread)
         return no_memory(r);
     state->thread = thread;
@@ -290,8 +290,8 @@ static int read_other(reader *r, void *into)
     (void)into;
     if (!READ_OBJECT(r, members, &other))
         return 0;
-    array = (cpubind_state_other *)cpubind_priv_state_grow(r->sys, state->other, state->n_other,
-                                                           &state->cap_other, sizeof *array);
+    array = (cpubind_state_other *)cpubind_grow(r->sys, state->other, state->n_other,
+                                                &state->cap_other, sizeof *array);
     if (!array)
         return no_memory(r);
     state->other = array;
@@ -313,8 +313,8 @@ static int read_irq(reader *r, void *into)
     (void)into;
     if (!READ_OBJECT(r, members, &irq))
         return 0;
-    array = (cpubind_state_irq *)cpubind_priv_state_grow(r->sys, state->irq, state->n_irq,
-                                                         &state->cap_irq, sizeof *array);
+    array = (cpubind_state_irq *)cpubind_grow(r->sys, state->irq, state->n_irq, &state->cap_irq,
+                                              sizeof *array);
     if (!array)
         return no_memory(r);
     state->irq = array;

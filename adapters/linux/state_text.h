@@ -28,11 +28,6 @@ cpubind_linux_status cpubind_priv_state_parse(const char *text, int32_t len,
                                               const cpubind_sys *sys, cpubind_state *out,
                                               cpubind_linux_fault *fault);
 
-/* Room for one element more in an array of n.
- *   returns the array, which may have moved, or NULL when there is no memory */
-void *cpubind_priv_state_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
-                              size_t size_bytes);
-
 /* The orders of the arrays, below, at or above 0. */
 int cpubind_priv_state_thread_order(const cpubind_state_thread *a,
                                     const cpubind_state_thread *b);

@@ -42,15 +42,11 @@ static int32_t number_of(const char *name)
 
 static int add(cpubind_ids *ids, const cpubind_sys *sys, int32_t id)
 {
-    if (ids->n == ids->cap) {
-        int32_t cap = ids->cap ? ids->cap * 2 : 64;
-        int32_t *grown = (int32_t *)sys->realloc(ids->id, (size_t)cap * sizeof *grown);
-        if (!grown)
-            return ENOMEM;
-        ids->id = grown;
-        ids->cap = cap;
-    }
-    ids->id[ids->n++] = id;
+    int32_t *all = (int32_t *)cpubind_grow(sys, ids->id, ids->n, &ids->cap, sizeof *all);
+    if (!all)
+        return ENOMEM;
+    ids->id = all;
+    all[ids->n++] = id;
     return 0;
 }
 
@@ -102,6 +98,11 @@ int cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubind_ids *ids)
     error = read_names(sys, names, ids);
     sys->closedir(names);
     return error;
+}
+
+int cpubind_ids_has(const cpubind_ids *ids, int32_t id)
+{
+    return ids->n > 0 && bsearch(&id, ids->id, (size_t)ids->n, sizeof id, compare) != NULL;
 }
 
 int cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,

@@ -28,6 +28,9 @@ int cpubind_tasks_open(cpubind_tree *root, int32_t pid);
  *   returns 0 or an errno; ESRCH: the process has ended */
 int cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubind_ids *ids);
 
+/* Whether a number is in the list. O(log n). */
+int cpubind_ids_has(const cpubind_ids *ids, int32_t id);
+
 /* The name of thread `tid` of such a folder, NUL-terminated, any bytes.
  *   returns 0 or an errno; ESRCH: it has ended */
 int cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,

@@ -62,6 +62,20 @@ cpubind_input cpubind_tree_read(cpubind_tree *tree, const char *name, cpubind_by
     return input;
 }
 
+int cpubind_input_error(cpubind_input input)
+{
+    switch (input.state) {
+    case CPUBIND_INPUT_PRESENT:
+        return 0;
+    case CPUBIND_INPUT_ABSENT:
+        return ENOENT;
+    case CPUBIND_INPUT_FAILED:
+        return input.error;
+    default:
+        return EFBIG;
+    }
+}
+
 static int has_control_byte(const char *name)
 {
     for (; *name; name++)

@@ -53,6 +53,10 @@ int cpubind_tree_open(cpubind_tree *tree, const char *name, int flags);
  *   cost    five system calls for a small file */
 cpubind_input cpubind_tree_read(cpubind_tree *tree, const char *name, cpubind_bytes *bytes);
 
+/* What an answer says of itself as an errno: 0 when it is there, ENOENT when it is not, EFBIG
+ * when it is too long, else why it failed. */
+int cpubind_input_error(cpubind_input input);
+
 /* The names in a folder, as cpubind_source.list has them.
  *   in      a valid name; `bytes` is empty
  *   out     PRESENT with the lines in `bytes`, or another state; FAILED with EILSEQ when a name

@@ -49,7 +49,7 @@ static cpubind_why compare_threads(cpubind_binding *b)
 static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind kind,
                                int32_t cpu)
 {
-    const char *name = kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
+    const char *name = cpubind_irq_kind_word(kind);
     int32_t is = CPUBIND_CPUSET_NONE, actual;
     int32_t should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &cpu, 1);
     int error = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);

@@ -225,23 +225,6 @@ static void leave(const cpubind_linux_writer *writer, int dir)
         cpubind_close_quietly(writer->target.sys, dir);
 }
 
-/* 0, or -1 with errno. */
-static int write_all(const cpubind_sys *sys, int fd, const char *data, int32_t len)
-{
-    while (len > 0) {
-        ssize_t n = sys->write(fd, data, (size_t)len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = EIO; /* no progress and no reason: not asked for ever */
-        if (n <= 0)
-            return -1;
-        data += n;
-        len -= (int32_t)n;
-    }
-    return 0;
-}
-
 /* Writes the file `part` of `dir`. */
 static cpubind_linux_status write_file(cpubind_linux_writer *writer, int dir, const char *part,
                                        const char *data, int32_t len,
@@ -255,7 +238,7 @@ static cpubind_linux_status write_file(cpubind_linux_writer *writer, int dir, co
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return fail_write(writer, "create", fault);
-    if (write_all(sys, fd, data, len) < 0)
+    if (cpubind_write_all(sys, fd, data, len) < 0)
         what = "write";
     else if (cpubind_fsync_retry(sys, fd) < 0)
         what = "sync";

@@ -55,7 +55,7 @@ static void check_threads(const cpubind_state *state)
         const cpubind_state_thread *thread = &state->thread[i];
         CHECK(thread->tid > (i ? thread[-1].tid : 0));
         check_set(state, thread->before);
-        CHECK(cpubind_state_find_thread(state, thread->tid) == thread);
+        CHECK(cpubind_state_thread_find(state->thread, state->n_thread, thread->tid) == thread);
     }
 }
 

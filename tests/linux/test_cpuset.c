@@ -241,11 +241,11 @@ static void without_memory_the_table_is_as_it_was(void **state)
     /* words, CPUs, text; the array when it is full; of a text the numbers first */
     fail_each(add_words, 0, 4);
     fail_each(add_words, 1, 3);
-    fail_each(add_words, 8, 4);
+    fail_each(add_words, 64, 4);
     fail_each(add_list, 0, 4);
     fail_each(add_list, 9, 3);
     fail_each(add_text, 0, 5);
-    fail_each(add_text, 16, 5);
+    fail_each(add_text, 64, 5);
 }
 
 static void a_set_that_is_there_needs_no_memory(void **state)

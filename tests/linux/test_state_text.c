@@ -26,14 +26,14 @@ static void threads_stand_in_order_and_keep_their_first_set(void **state)
     assert_int_equal(s.n_thread, 6);
     for (int32_t i = 0; i < 6; i++)
         assert_int_equal(s.thread[i].tid, sorted[i]);
-    assert_int_equal(cpubind_state_find_thread(&s, 50)->before, 0);
-    assert_int_equal(cpubind_state_find_thread(&s, 10)->before, 1);
-    assert_int_equal(cpubind_state_find_thread(&s, 1)->before, 7);
-    assert_null(cpubind_state_find_thread(&s, 2));
-    assert_null(cpubind_state_find_thread(&s, 101));
+    assert_int_equal(cpubind_state_thread_find(s.thread, s.n_thread, 50)->before, 0);
+    assert_int_equal(cpubind_state_thread_find(s.thread, s.n_thread, 10)->before, 1);
+    assert_int_equal(cpubind_state_thread_find(s.thread, s.n_thread, 1)->before, 7);
+    assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 2));
+    assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 101));
     cpubind_state_free(&s);
     assert_true(state_is_zero(&s));
-    assert_null(cpubind_state_find_thread(&s, 1));
+    assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 1));
 }
 
 static void an_interrupt_keeps_the_first_set_that_is_known(void **state)
@@ -262,7 +262,8 @@ static void threads_of_many_masks_are_read_back(void **state)
     }
     check_round(&s);
     assert_string_equal(
-        cpubind_cpusets_text(&s.sets, cpubind_state_find_thread(&s, 20000 - 4242)->before),
+        cpubind_cpusets_text(
+            &s.sets, cpubind_state_thread_find(s.thread, s.n_thread, 20000 - 4242)->before),
         "42");
     cpubind_state_free(&s);
 }
