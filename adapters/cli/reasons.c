@@ -236,6 +236,9 @@ static void explain_gone(int32_t pid, int error, cli_text *why)
                 "there is no process %d here; a process of a container has another number "
                 "outside of it",
                 (int)pid);
+    else if (error == EINVAL)
+        cli_add(why, "%d is the number of a thread: name its process (Tgid in /proc/%d/status)",
+                (int)pid, (int)pid);
     else
         cli_add(why, "process %d cannot be read below /proc: %s", (int)pid, strerror(error));
 }
@@ -326,7 +329,7 @@ int cli_explain_bind(const cli_options *options, const cli_bound *bound,
     switch (status) {
     case CPUBIND_LINUX_ERR_GONE:
         explain_gone(bound->pid, fault->error, why);
-        return fault->error == ESRCH ? CLI_REFUSED : CLI_UNREADABLE;
+        return fault->error == ESRCH || fault->error == EINVAL ? CLI_REFUSED : CLI_UNREADABLE;
     case CPUBIND_LINUX_ERR_BUSY:
         cli_add(why,
                 "another cpubind is at work on process %d, perhaps apply --watch: wait "

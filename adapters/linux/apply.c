@@ -108,6 +108,7 @@ static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_state *previous,
         else
             (void)cpubind_state_remove(b->file, NULL);
     }
+    cpubind_end_turn(b);
     return cpubind_linux_fail(status, why.error, why.what, fault);
 }
 

@@ -132,6 +132,8 @@ cpubind_why cpubind_watch_irqs(cpubind_binding *b)
         int32_t now, actual;
         int32_t should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
         cpubind_item *item;
+        if (should < 0)
+            return cpubind_because(ENOMEM, "memory");
         if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now) || now == should ||
             move_irq(b, irq->irq, should, &actual).error)
             continue;

@@ -97,30 +97,38 @@ cpubind_why cpubind_look_at_others(cpubind_attempt *a)
     return why;
 }
 
+/* Among 100,000 processes it was found a second ago: it is looked at again first. */
+static cpubind_why move_other(cpubind_binding *b, const cpubind_state_other *t)
+{
+    cpubind_item_result result = CPUBIND_MOVED;
+    cpubind_item *item;
+    int32_t now;
+    int error = cpubind_other_cpus(b, t, &now);
+    if (error)
+        return cpubind_because(error == ESRCH ? 0 : error, "read a polling thread");
+    error = cpubind_task_move(b->sys, t->tid, &b->state.sets.set[t->set]);
+    if (error == ESRCH)
+        return cpubind_no_fault;
+    if (cpubind_is_missing(error) || error == EINVAL) /* that: nobody may move it */
+        result = CPUBIND_SKIPPED;
+    else if (error)
+        result = CPUBIND_FAILED;
+    item = cpubind_report_add(b, CPUBIND_ITEM_UVB, result, t->tid, CPUBIND_UVB_THREAD,
+                              t->before, t->set);
+    if (!item)
+        return cpubind_because(ENOMEM, "memory");
+    item->pid = t->pid;
+    item->error = error;
+    item->what = error ? "sched_setaffinity" : NULL;
+    return cpubind_because(result == CPUBIND_FAILED ? error : 0, "sched_setaffinity");
+}
+
 cpubind_why cpubind_move_others(cpubind_attempt *a)
 {
-    cpubind_binding *b = a->b;
-    for (int32_t i = 0; i < a->n_other; i++) {
-        const cpubind_state_other *t = &a->other[i];
-        int error = cpubind_task_move(b->sys, t->tid, &b->state.sets.set[t->set]);
-        cpubind_item *item;
+    cpubind_why why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < a->n_other; i++) {
         a->n_other_moved = i + 1;
-        if (error == ESRCH)
-            continue;
-        /* EINVAL: a thread of the kernel that may not be moved. */
-        item =
-            cpubind_report_add(b, CPUBIND_ITEM_UVB,
-                               !error                                         ? CPUBIND_MOVED
-                               : cpubind_is_missing(error) || error == EINVAL ? CPUBIND_SKIPPED
-                                                                              : CPUBIND_FAILED,
-                               t->tid, CPUBIND_UVB_THREAD, t->before, t->set);
-        if (!item)
-            return cpubind_because(ENOMEM, "memory");
-        item->pid = t->pid;
-        item->error = error;
-        item->what = error ? "sched_setaffinity" : NULL;
-        if (item->result == CPUBIND_FAILED)
-            return cpubind_because(error, "sched_setaffinity");
+        why = move_other(a->b, &a->other[i]);
     }
-    return cpubind_no_fault;
+    return why;
 }

@@ -75,15 +75,22 @@ const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
 
 /* == Opening ================================================================ */
 
-/* The process, if there is one; which boot of the kernel this is. */
+/* The process, if there is one. Its folder is opened first: should another process take the
+ * number before the start is read, then the folder is that of the one that has ended, and
+ * nothing is moved. */
 static cpubind_linux_status find_process(cpubind_binding *b, cpubind_linux_fault *fault)
 {
-    cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat);
-    if (!error) {
+    cpubind_proc_stat stat = {0};
+    int error;
+    b->tasks = cpubind_tasks_open(&b->root, b->how.pid);
+    error = b->tasks < 0 ? errno : cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat);
+    if (!error && cpubind_proc_is_thread(&b->root, b->how.pid))
+        error = EINVAL; /* bound by two numbers, a process would be half put back by one */
+    if (!error)
         b->start = stat.start;
-        b->tasks = cpubind_tasks_open(&b->root, b->how.pid);
-        error = b->tasks < 0 ? errno : 0;
+    else if (b->tasks >= 0) {
+        b->sys->close(b->tasks);
+        b->tasks = -1;
     }
     if (!error || error == ENOENT || error == ESRCH)
         return CPUBIND_LINUX_OK;
@@ -221,6 +228,7 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     b->sys = sys;
     b->how = *options;
     b->tasks = -1;
+    b->turn = -1;
     b->root = (cpubind_tree){sys, -1, CPUBIND_REACH_ANYWHERE};
     b->root.fd = cpubind_open_retry(sys, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     status = b->root.fd < 0 ? cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault)
@@ -249,6 +257,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->seen);
     free(binding->ours);
     free(binding->report.item);
+    cpubind_end_turn(binding);
     if (binding->tasks >= 0)
         binding->sys->close(binding->tasks);
     if (binding->root.fd >= 0)

@@ -173,7 +173,8 @@ typedef struct cpubind_binding cpubind_binding;
  *   in      sys: the system calls, kept until it is closed; NULL for the real ones
  *   out     *out, to be closed; NULL on failure
  *   errors  ERR_ARG; ERR_GONE, with fault->error ESRCH (no such process here), EPERM (there is
- *           one that /proc hides: hidepid), or that of /proc not being there; but what is on
+ *           one that /proc hides: hidepid), EINVAL (the number is a thread's, and not that of
+ *           its process), or that of /proc not being there; but what is on
  *           record of a process that has ended can be opened; ERR_BUSY; ERR_STATE, ERR_DAMAGED
  *           with fault; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
@@ -193,7 +194,10 @@ const char *cpubind_bind_state(const cpubind_binding *binding);
  *           changed; ERR_MEMORY. All is as before then, the file too.
  *           ERR_UNDONE: as ERR_REFUSED, and report->n_undone_not items could not be put back;
  *           the file stays, for restore
- *   cost    four system calls a thread; of 258 threads a millisecond or two */
+ *   cost    six system calls a thread, three of them for its name, which is most of it; of 258
+ *           threads a millisecond or two. Interrupts: all of /proc is looked through for
+ *           irqbalance if it has no socket in /run/irqbalance; a 950: every thread of the host
+ *           has its name read */
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault);
 

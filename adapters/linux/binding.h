@@ -43,6 +43,7 @@ struct cpubind_binding {
     int32_t n_seen, cap_seen;
     int32_t *ours; /* sets that only a binding of ours gives to a thread */
     int32_t n_ours, cap_ours;
+    int turn;                       /* with irqbalance, or -1 */
     cpubind_linux_fault undone_not; /* the first thing that could not be put back */
     cpubind_report report;
 };
@@ -122,6 +123,10 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
 int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
                     cpubind_item_result if_not);
 
+/* Where a thread of another process is.
+ *   returns 0 or an errno; ESRCH when it has ended, and when its number is another one's now */
+int cpubind_other_cpus(cpubind_binding *b, const cpubind_state_other *other, int32_t *set);
+
 /* The same of a thread of another process. */
 void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other);
 
@@ -130,8 +135,11 @@ int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
                         int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
                                     const int32_t *irq, int32_t n));
 
-/* The same of what irqbalance was told. */
+/* The same of what irqbalance was told. One that stays stopped because another process wants it
+ * so leaves the turn taken: of two that are put back at once, each would leave it to the other.
+ * The caller ends the turn when the record is gone. */
 void cpubind_put_irqbalance(cpubind_binding *b);
+void cpubind_end_turn(cpubind_binding *b);
 
 /* Whether another process that lives has had this irqbalance stopped as well. */
 int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon);

@@ -68,3 +68,27 @@ int cpubind_proc_stat_read(cpubind_tree *root, int32_t pid, int32_t tid, cpubind
     out->start = stat.start;
     return 0;
 }
+
+int cpubind_proc_is_thread(cpubind_tree *root, int32_t pid)
+{
+    static const char key[] = "\nTgid:\t";
+    char name[64], text[512]; /* it is the fourth line; the first one has the name */
+    ssize_t n;
+    snprintf(name, sizeof name, "proc/%d/status", (int)pid);
+    int fd = cpubind_tree_open(root, name, 0);
+    if (fd < 0)
+        return 0;
+    do
+        n = root->sys->read(fd, text, sizeof text - 1);
+    while (n < 0 && errno == EINTR);
+    root->sys->close(fd); /* nothing was written: no result to lose */
+    text[n < 0 ? 0 : n] = '\0';
+    const char *at = strstr(text, key);
+    int32_t tgid = pid;
+    if (!at)
+        return 0;
+    at += sizeof key - 1;
+    return cpubind_number_parse(at, (int32_t)strcspn(at, "\n"), &tgid, NULL) ==
+               CPUBIND_TEXT_OK &&
+           tgid != pid;
+}

@@ -41,6 +41,20 @@ static void add_kept(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, in
 
 /* == Threads ================================================================ */
 
+/* A thread that a cpuset has moved elsewhere since, and that has none of the CPUs left that it
+ * had, is where the cpuset wants it. It is told of once. */
+static void keep_thread(cpubind_binding *b, int32_t tid, int32_t is, int32_t should)
+{
+    const cpubind_report *r = &b->report;
+    char name[CPUBIND_COMM_SIZE] = "";
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == tid &&
+            r->item[i].result == CPUBIND_KEPT)
+            return;
+    (void)cpubind_task_name(b->sys, b->tasks, tid, name);
+    add_kept(b, CPUBIND_ITEM_THREAD, b->how.pid, tid, name, is, should);
+}
+
 /* Puts one thread back. Returns whether that changed its CPUs: one that has ended, or that a
  * cpuset keeps where it is, is not to be waited for. */
 static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_thread *record,
@@ -56,6 +70,10 @@ static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_threa
     if (!error) {
         what = "sched_setaffinity";
         error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]);
+        if (error == EINVAL && !cpubind_is_ours(b, is)) {
+            keep_thread(b, tid, is, should);
+            return 0;
+        }
     }
     if (!error) {
         what = "sched_getaffinity";
@@ -123,20 +141,25 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
     return error == 0;
 }
 
+int cpubind_other_cpus(cpubind_binding *b, const cpubind_state_other *other, int32_t *set)
+{
+    cpubind_proc_stat stat;
+    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
+    if (!error && stat.start != other->start)
+        error = ESRCH;
+    return error ? error : cpubind_task_cpus(b->sys, other->tid, &b->state.sets, set);
+}
+
 void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
 {
     const char *what = "read a polling thread";
-    cpubind_proc_stat stat;
     int32_t now = CPUBIND_CPUSET_NONE;
-    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
-    if (!error && stat.start != other->start)
-        return;
-    if (!error)
-        error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &now);
-    if (error == ESRCH || error == ENOENT || (!error && now == other->before))
+    int error = cpubind_other_cpus(b, other, &now);
+    if (error == ESRCH || (!error && now == other->before))
         return;
     if (!error && now != other->set && !cpubind_is_ours(b, now)) {
-        add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, stat.name, now, other->before);
+        add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, CPUBIND_UVB_THREAD, now,
+                 other->before);
         return;
     }
     if (!error) {
@@ -201,6 +224,13 @@ int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
     return error;
 }
 
+void cpubind_end_turn(cpubind_binding *b)
+{
+    if (b->turn >= 0)
+        b->sys->close(b->turn);
+    b->turn = -1;
+}
+
 void cpubind_put_irqbalance(cpubind_binding *b)
 {
     const cpubind_irqbalance daemon = {b->state.irqbalance_pid, b->state.irqbalance_start, 0};
@@ -208,6 +238,9 @@ void cpubind_put_irqbalance(cpubind_binding *b)
     int error = 0;
     if (b->state.how == CPUBIND_IRQBALANCE_LEAVE)
         return;
+    /* Where the turn cannot be had, this is no reason to leave it stopped. */
+    if (b->state.how == CPUBIND_IRQBALANCE_STOP && b->turn < 0)
+        (void)cpubind_irqbalance_lock(&b->root, daemon.pid, &b->turn);
     if (b->state.how == CPUBIND_IRQBALANCE_STOP && cpubind_is_stopped_for_another(b, &daemon)) {
         add_kept(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
                  CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
@@ -216,6 +249,7 @@ void cpubind_put_irqbalance(cpubind_binding *b)
     if (b->state.how == CPUBIND_IRQBALANCE_STOP) {
         what = "continue";
         error = cpubind_irqbalance_continue(&b->root, &daemon);
+        cpubind_end_turn(b);
     }
     if (!error) { /* a call before this one may have banned, and then stopped it */
         what = "unban";
@@ -250,10 +284,13 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     if (b->how.memory == CPUBIND_MEMORY_PREFER && b->how.pid == (int32_t)getpid())
         (void)cpubind_memory_prefer_none(&b->root);
     b->is_stale = 1;
-    if (b->report.n_undone_not > 0)
+    if (b->report.n_undone_not > 0) {
+        cpubind_end_turn(b);
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, b->undone_not.error,
                                   b->undone_not.what, fault);
+    }
     status = cpubind_state_remove(b->file, fault);
+    cpubind_end_turn(b);
     if (status == CPUBIND_LINUX_OK)
         b->is_recorded = 0;
     return status;

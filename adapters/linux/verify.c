@@ -8,7 +8,6 @@
 #include "binding.h"
 #include "common.h"
 #include "memory.h"
-#include "proc_stat.h"
 
 static cpubind_item *add(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
                          const char *name, int32_t is, int32_t should)
@@ -73,14 +72,9 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
 /* The polling threads that are on record; those that have ended are passed over. */
 static cpubind_why compare_other(cpubind_binding *b, const cpubind_state_other *other)
 {
-    cpubind_proc_stat stat;
     int32_t is;
     cpubind_item *item;
-    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
-    if (!error && stat.start != other->start)
-        error = ESRCH;
-    if (!error)
-        error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, &is);
+    int error = cpubind_other_cpus(b, other, &is);
     if (error)
         return cpubind_because(error == ESRCH ? 0 : error, "read a polling thread");
     item = add(b, CPUBIND_ITEM_UVB, other->tid, CPUBIND_UVB_THREAD, is, other->set);

@@ -777,6 +777,51 @@ static void an_interrupt_that_may_not_be_moved_is_skipped_and_named(void **state
     assert_all_is_as_before();
 }
 
+/* == What a cpuset takes, what is no process ================================= */
+
+static int32_t held;
+
+static int setaffinity_of_a_cpuset(pid_t tid, size_t size_bytes, const unsigned long *mask)
+{
+    if (tid != held)
+        return cpubind_sys_real.setaffinity(tid, size_bytes, mask);
+    errno = EINVAL;
+    return -1;
+}
+
+static void a_thread_that_a_cpuset_has_moved_since_stays_there(void **state)
+{
+    (void)state;
+    const cpubind_report *r;
+    cpu_set_t other;
+    int n_kept = 0;
+    CPU_ZERO(&other);
+    CPU_SET((size_t)OTHER_CPU, &other);
+    scratch_need(sched_setaffinity((pid_t)f.plain, sizeof other, &other) == 0, "setaffinity");
+    open_binding();
+    apply(&f.goal);
+    put_on_both(f.plain);
+    held = f.plain;
+    f.sys.setaffinity = setaffinity_of_a_cpuset;
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    r = cpubind_bind_report(f.b);
+    for (int32_t i = 0; i < r->n; i++)
+        n_kept += r->item[i].id == f.plain && r->item[i].result == CPUBIND_KEPT;
+    assert_int_equal(n_kept, 1);
+    close_binding();
+    put_on_both(f.plain);
+    assert_all_is_as_before(); /* no record is left, either */
+}
+
+static void a_thread_is_no_process(void **state)
+{
+    (void)state;
+    f.how.pid = f.plain;
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
+    assert_int_equal(f.why.error, EINVAL);
+    assert_null(f.b);
+}
+
 static int is_stopped(pid_t pid)
 {
     char path[64], stat[512] = "";
@@ -827,6 +872,64 @@ static void irqbalance_goes_on_when_the_last_one_lets_it(void **state)
     worker_end(&second);
     assert_true(was_stopped);
     assert_true(is_still);
+    assert_true(goes_on);
+}
+
+/* The other one of two that are put back at once. */
+static struct {
+    cpubind_binding *b;
+    pthread_t thread;
+    int is_started;
+    cpubind_linux_status status;
+} rival;
+
+static void *restore_rival(void *ctx)
+{
+    rival.status = cpubind_bind_restore(rival.b, NULL);
+    return ctx;
+}
+
+/* The first record is about to go: the other one starts, and gets as far as it can. */
+static int unlinkat_beside_rival(int dir, const char *path, int flags)
+{
+    if (!rival.is_started) {
+        rival.is_started = 1;
+        scratch_need(pthread_create(&rival.thread, NULL, restore_rival, NULL) == 0, "thread");
+        usleep(200000);
+    }
+    return unlinkat(dir, path, flags);
+}
+
+static void irqbalance_goes_on_when_both_are_put_back_at_once(void **state)
+{
+    (void)state;
+    irqbalance_double daemon;
+    worker second;
+    cpubind_bind_options how;
+    cpubind_sys sys = f.sys;
+    lay_interrupts();
+    worker_start(&second, "second");
+    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
+    stage_list(second.pid);
+    stage_list(daemon.pid);
+    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
+    how = f.how;
+    how.pid = (int32_t)second.pid;
+    memset(&rival, 0, sizeof rival);
+    assert_ok(cpubind_bind_open(&how, &sys, &rival.b, &f.why));
+    assert_ok(cpubind_bind_apply(rival.b, &f.goal.goal, &f.why));
+    int was_stopped = comes_to_stop(daemon.pid);
+    f.sys.unlinkat = unlinkat_beside_rival;
+    open_binding();
+    apply(&f.goal);
+    restore_and_close();
+    scratch_need(rival.is_started && pthread_join(rival.thread, NULL) == 0, "join");
+    cpubind_bind_close(rival.b);
+    int goes_on = !is_stopped(daemon.pid);
+    double_end(&daemon);
+    worker_end(&second);
+    assert_true(was_stopped);
+    assert_int_equal(rival.status, CPUBIND_LINUX_OK);
     assert_true(goes_on);
 }
 
@@ -996,7 +1099,10 @@ int main(void)
         EACH(interrupts_move_and_go_back_unless_somebody_moved_them),
         EACH(interrupts_of_another_npu_go_back_when_it_is_left),
         EACH(an_interrupt_that_may_not_be_moved_is_skipped_and_named),
+        EACH(a_thread_that_a_cpuset_has_moved_since_stays_there),
+        EACH(a_thread_is_no_process),
         EACH(irqbalance_goes_on_when_the_last_one_lets_it),
+        EACH(irqbalance_goes_on_when_both_are_put_back_at_once),
         EACH(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before),
         EACH(restore_in_a_narrower_cpuset_gives_what_there_is),
         EACH(new_memory_is_preferred_by_oneself_alone),
