@@ -57,7 +57,8 @@ typedef enum cpubind_memory_result {
     CPUBIND_MEMORY_PART = 1,    /* the kernel could not move some pages: `left` */
     CPUBIND_MEMORY_LIMIT = 2,   /* some nodes were left out: they hold more than the limit */
     CPUBIND_MEMORY_REFUSED = 3, /* the kernel refused: `error`, `what` */
-    CPUBIND_MEMORY_NO_NODE = 4  /* the node has no memory, or there is one node only */
+    CPUBIND_MEMORY_NO_NODE = 4  /* the node has no memory, or there is one node only: it was
+                                   not looked where the process has its memory */
 } cpubind_memory_result;
 
 /* How a move goes on. Called from the thread that asked, between nodes and every half second:

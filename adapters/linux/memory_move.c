@@ -263,7 +263,12 @@ void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move)
     move->left = 0;
     move->error = 0;
     move->what = NULL;
-    int error = cpubind_memory_read(root, move->pid, &move->before);
+    const int nodes_error = read_nodes(root, &nodes);
+    if (!nodes_error && (nodes.n < 2 || !has_node(&nodes, move->node))) {
+        move->result = CPUBIND_MEMORY_NO_NODE; /* not worth a walk through its page tables */
+        return;
+    }
+    const int error = cpubind_memory_read(root, move->pid, &move->before);
     if (error) {
         if (error == ENOENT)
             no_maps(root, move);
@@ -272,11 +277,8 @@ void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move)
         return;
     }
     move->after = move->before;
-    error = read_nodes(root, &nodes);
-    if (error)
-        refuse(move, error, "has_memory");
-    else if (nodes.n < 2 || !has_node(&nodes, move->node))
-        move->result = CPUBIND_MEMORY_NO_NODE;
+    if (nodes_error)
+        refuse(move, nodes_error, "has_memory");
     else if (move->before.total > 0) /* a kernel thread has none, and may not be asked */
         move_all(root, &nodes, move);
     set_left(move);

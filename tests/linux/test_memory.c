@@ -319,24 +319,24 @@ static void a_node_without_memory_is_never_moved_from(void **state)
     ASSERT_SOURCES(0, 1, 3);
 }
 
+/* Nor is it looked where the memory is: that may take seconds. */
 static void without_a_node_to_move_to_no_call_is_made(void **state)
 {
     (void)state;
     static const struct {
         const char *nodes;
         int32_t to;
-        int64_t left_kb;
     } cases[] = {
-        {"0\n", 0, 80},       {"0-1\n", 2, 120},         {"0-1\n", -1, 120}, {"0-1\n", 9, 120},
-        {"0-1\n", 1024, 120}, {"0-1\n", INT32_MIN, 120}, {"\n", 0, 80},      {"0,2-3\n", 1, 40},
+        {"0\n", 0},      {"0-1\n", 2},         {"0-1\n", -1}, {"0-1\n", 9},
+        {"0-1\n", 1024}, {"0-1\n", INT32_MIN}, {"\n", 0},     {"0,2-3\n", 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         model(cases[i].nodes, 2, (const int64_t[]){40, 80});
         assert_int_equal(move_to(cases[i].to, -1, 1), CPUBIND_MEMORY_NO_NODE);
         assert_int_equal(m.n_call + m.n_thread + told.n, 0);
-        ASSERT_SUMS(moved.before, 40, 80);
-        ASSERT_SUMS(moved.after, 40, 80);
-        assert_int_equal(moved.left, cases[i].left_kb * KB);
+        ASSERT_SUMS(moved.before, 0, 0);
+        ASSERT_SUMS(moved.after, 0, 0);
+        assert_int_equal(moved.left, 0);
     }
 }
 
