@@ -67,6 +67,15 @@ static inline command_result command_run(const char *const *words)
     return r;
 }
 
+/* Whether a terminal can be had: a root of its own may lack /dev/pts. */
+static inline int command_has_terminals(void)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master >= 0)
+        close(master);
+    return master >= 0;
+}
+
 /* Run `words` with stdout on a terminal of `columns`; stderr goes there too. */
 static inline command_result command_run_on_terminal(const char *const *words,
                                                      unsigned short columns)
