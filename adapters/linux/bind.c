@@ -137,7 +137,6 @@ void cpubind_state_start(cpubind_binding *b)
     s->before = CPUBIND_CPUSET_NONE;
     s->main = CPUBIND_CPUSET_NONE;
     s->uvb = CPUBIND_CPUSET_NONE;
-    b->n_ours = 0; /* numbers of sets that are gone */
     b->n_seen = 0;
     b->has_moved = 0;
     b->is_dirty = 0;
@@ -167,8 +166,6 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
     if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
                            is_another_boot(b->state.boot, b->boot)))
         b->is_alive = 0;
-    if (b->is_recorded && cpubind_remember_ours(b))
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     if (b->is_recorded)
         return CPUBIND_LINUX_OK;
     cpubind_state_start(b);
@@ -255,7 +252,6 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->ids.id);
     free(binding->stray);
     free(binding->seen);
-    free(binding->ours);
     free(binding->report.item);
     cpubind_end_turn(binding);
     if (binding->tasks >= 0)

@@ -41,8 +41,6 @@ struct cpubind_binding {
     int32_t n_stray, cap_stray;
     cpubind_seen *seen; /* by ascending tid */
     int32_t n_seen, cap_seen;
-    int32_t *ours; /* sets that only a binding of ours gives to a thread */
-    int32_t n_ours, cap_ours;
     int turn;                       /* with irqbalance, or -1 */
     cpubind_linux_fault undone_not; /* the first thing that could not be put back */
     cpubind_report report;
@@ -73,18 +71,13 @@ cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault 
 
 /* == What belongs where (goal.c) ============================================ */
 
-/* Makes `goal` the goal of the state; what was changed stays on record.
+/* Makes `goal` the goal of the state; what was changed stays on record, and where the goals
+ * before it put things stays ours.
  *   errors  ENOMEM, EINVAL (a list is empty or out of order); else 0 */
 int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal);
 
-/* Notes the places of the goal of the state as ours. Returns 0 or ENOMEM. */
-int cpubind_remember_ours(cpubind_binding *b);
-
 /* Where a thread of this name belongs. */
 int32_t cpubind_state_place(const cpubind_state *state, const char *name);
-
-/* Whether a set is one that a binding of this process gives. */
-int cpubind_is_ours(const cpubind_binding *b, int32_t set);
 
 /* == Threads (pass.c) ======================================================= */
 
@@ -97,6 +90,13 @@ static inline cpubind_why cpubind_because(int error, const char *what)
 {
     return (cpubind_why){error, what};
 }
+
+/* Lists the threads into b->ids. ESRCH: there is none any more. */
+cpubind_why cpubind_list_threads(cpubind_binding *b);
+
+/* The name of a thread, and the set of CPUs it is on. ESRCH: it has ended. */
+cpubind_why cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
+                                   char name[CPUBIND_COMM_SIZE], int32_t *is);
 
 /* Lists the threads once. Those that are new, with is_all all of them, are looked at; what is
  * not where it belongs is recorded, then moved, and read back. Adds an item for each.

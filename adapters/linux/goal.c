@@ -4,39 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../text/procfs.h"
 #include "binding.h"
-#include "common.h"
-
-int cpubind_is_ours(const cpubind_binding *b, int32_t set)
-{
-    for (int32_t i = 0; i < b->n_ours; i++)
-        if (b->ours[i] == set)
-            return 1;
-    return 0;
-}
 
 static int add_ours(cpubind_binding *b, int32_t set)
 {
-    int32_t *ours;
-    if (set < 0 || set == b->state.before || cpubind_is_ours(b, set))
+    if (set < 0 || set == b->state.before)
         return 0;
-    ours = (int32_t *)cpubind_grow(b->sys, b->ours, b->n_ours, &b->cap_ours, sizeof *ours);
-    if (!ours)
-        return ENOMEM;
-    b->ours = ours;
-    ours[b->n_ours++] = set;
-    return 0;
-}
-
-/* They stay ours when another goal takes its place. */
-int cpubind_remember_ours(cpubind_binding *b)
-{
-    const cpubind_state *s = &b->state;
-    int error = add_ours(b, s->main);
-    for (int32_t i = 0; !error && i < s->n_rule; i++)
-        error = add_ours(b, s->rule[i].set);
-    return error;
+    return cpubind_state_add_ours(&b->state, b->sys, set);
 }
 
 /* The number of a list that must not be empty. */
@@ -68,32 +42,14 @@ static int remember_places(cpubind_binding *b, const cpubind_goal *goal)
     return error;
 }
 
-static int is_of_goal(const cpubind_state *s, int32_t set)
+/* They stay ours when another goal takes its place: a thread may still be there if we are
+ * killed. */
+static int remember_goal(cpubind_binding *b)
 {
-    int is = set == s->main;
-    for (int32_t i = 0; !is && i < s->n_rule; i++)
-        is = s->rule[i].set == set;
-    return is;
-}
-
-/* What is ours is on record as rules. Places of goals before this one, where a thread or an
- * interrupt still is if we are killed, come behind the others, under a name that is there
- * already: the first rule of a name counts, so no thread follows them. */
-static int keep_earlier(cpubind_binding *b)
-{
-    cpubind_state *s = &b->state;
-    int error = 0;
-    for (int32_t i = 0; !error && i < b->n_ours; i++) {
-        char name[sizeof s->rule->name] = "acl_thread";
-        if (is_of_goal(s, b->ours[i]))
-            continue;
-        if (s->n_rule == 0)
-            error = cpubind_state_add_rule(s, b->sys, name, s->main);
-        else
-            memcpy(name, s->rule[0].name, sizeof name);
-        if (!error)
-            error = cpubind_state_add_rule(s, b->sys, name, b->ours[i]);
-    }
+    const cpubind_state *s = &b->state;
+    int error = add_ours(b, s->main);
+    for (int32_t i = 0; !error && i < s->n_rule; i++)
+        error = add_ours(b, s->rule[i].set);
     return error;
 }
 
@@ -116,9 +72,7 @@ int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
     }
     if (!error && goal->uvb.n > 0)
         error = number(b, goal->uvb, &s->uvb);
-    if (!error)
-        error = keep_earlier(b);
-    return error ? error : cpubind_remember_ours(b);
+    return error ? error : remember_goal(b);
 }
 
 int32_t cpubind_state_place(const cpubind_state *state, const char *name)

@@ -53,7 +53,9 @@ static int see(cpubind_binding *b, int32_t tid, int32_t set)
  * them was born of one of those: it belongs where the process was. */
 static int32_t origin(const cpubind_binding *b, int32_t set)
 {
-    return (b->is_recorded || b->has_moved) && cpubind_is_ours(b, set) ? b->state.before : set;
+    return (b->is_recorded || b->has_moved) && cpubind_state_has_ours(&b->state, set)
+               ? b->state.before
+               : set;
 }
 
 /* A thread is seen for the first time. */
@@ -80,16 +82,32 @@ static int add_stray(cpubind_binding *b, const cpubind_stray *stray)
     return 0;
 }
 
+cpubind_why cpubind_list_threads(cpubind_binding *b)
+{
+    int error = cpubind_tasks_list(b->sys, b->tasks, &b->ids);
+    if (!error && b->ids.n == 0)
+        error = ESRCH;
+    return cpubind_because(error, "list the threads of");
+}
+
+cpubind_why cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
+                                   char name[CPUBIND_COMM_SIZE], int32_t *is)
+{
+    int error = cpubind_task_name(b->sys, b->tasks, tid, name);
+    if (error)
+        return cpubind_because(error, "read the name of");
+    error = cpubind_task_cpus(b->sys, tid, &b->state.sets, is);
+    return cpubind_because(error, "sched_getaffinity");
+}
+
 /* Looks at a thread. ESRCH, that it has ended, is for the caller to pass over. */
 static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_new)
 {
     cpubind_stray t = {.tid = tid};
-    int error = cpubind_task_name(b->sys, b->tasks, tid, t.name);
-    if (error)
-        return cpubind_because(error, "read the name of");
-    error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &t.is);
-    if (error)
-        return cpubind_because(error, "sched_getaffinity");
+    const cpubind_why why = cpubind_look_at_thread(b, tid, t.name, &t.is);
+    int error = 0;
+    if (why.error)
+        return why;
     t.should = cpubind_state_place(&b->state, t.name);
     if (!is_seen(b, tid)) {
         error = note(b, tid, t.is);
@@ -184,11 +202,9 @@ static void forget_ended(cpubind_binding *b)
 
 cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
 {
-    cpubind_why why = {cpubind_tasks_list(b->sys, b->tasks, &b->ids), "list the threads of"};
+    cpubind_why why = cpubind_list_threads(b);
     *n_new = 0;
     b->n_stray = 0;
-    if (!why.error && b->ids.n == 0)
-        why.error = ESRCH;
     if (why.error)
         return why;
     if (is_all)

@@ -65,13 +65,13 @@ static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_threa
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, should, now = CPUBIND_CPUSET_NONE;
     int error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
-    should = record ? record->before : cpubind_is_ours(b, is) ? home : is;
+    should = record ? record->before : cpubind_state_has_ours(&b->state, is) ? home : is;
     if (!error && (is == should || should < 0))
         return 0;
     if (!error) {
         what = "sched_setaffinity";
         error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]);
-        if (error == EINVAL && !cpubind_is_ours(b, is)) {
+        if (error == EINVAL && !cpubind_state_has_ours(&b->state, is)) {
             keep_thread(b, tid, is, should);
             return 0;
         }
@@ -138,7 +138,7 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
         error = ENOMEM;
     if ((error == ENOENT && has_irqs(b)) || (!error && now == irq->before))
         return 1;
-    if (!error && now != ours && !cpubind_is_ours(b, now)) {
+    if (!error && now != ours && !cpubind_state_has_ours(&b->state, now)) {
         add_kept(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before);
         return 1;
     }
@@ -167,7 +167,7 @@ void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
     int error = cpubind_other_cpus(b, other, &now);
     if (error == ESRCH || (!error && now == other->before))
         return;
-    if (!error && now != other->set && !cpubind_is_ours(b, now)) {
+    if (!error && now != other->set && !cpubind_state_has_ours(&b->state, now)) {
         add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, CPUBIND_UVB_THREAD, now,
                  other->before);
         return;

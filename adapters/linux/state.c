@@ -17,6 +17,7 @@ void cpubind_state_free(cpubind_state *state)
 {
     cpubind_cpusets_free(&state->sets);
     free(state->rule);
+    free(state->ours);
     free(state->thread);
     free(state->other);
     free(state->irq);
@@ -59,6 +60,28 @@ int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const c
     memset(rule, 0, sizeof *rule);
     memcpy(rule->name, name, strnlen(name, sizeof rule->name - 1));
     rule->set = set;
+    return 0;
+}
+
+int cpubind_state_has_ours(const cpubind_state *state, int32_t set)
+{
+    for (int32_t i = 0; i < state->n_ours; i++)
+        if (state->ours[i] == set)
+            return 1;
+    return 0;
+}
+
+int cpubind_state_add_ours(cpubind_state *state, const cpubind_sys *sys, int32_t set)
+{
+    int32_t *ours;
+    if (cpubind_state_has_ours(state, set))
+        return 0;
+    ours = (int32_t *)cpubind_grow(sys, state->ours, state->n_ours, &state->cap_ours,
+                                   sizeof *ours);
+    if (!ours)
+        return ENOMEM;
+    state->ours = ours;
+    ours[state->n_ours++] = set;
     return 0;
 }
 

@@ -12,6 +12,7 @@
  *             "start": 12345, "npu": 3, "before": "0-191",
  *             "goal": {"main": "74-93", "memory_node": 3,
  *                      "rules": [{"name": "acl_thread", "cpus": "94"}, ...], "uvb": null},
+ *             "ours": ["74-93", "94"],
  *             "threads": [{"before": "0-191", "tids": [4711, 4712]}, ...],
  *             "others": [{"pid": 80, "tid": 80, "start": 77, "before": "0-191",
  *                         "set": "1-23"}],
@@ -79,6 +80,10 @@ typedef struct cpubind_state {
     int32_t uvb;
     cpubind_state_rule *rule;
     int32_t n_rule, cap_rule;
+    int32_t
+        *ours; /* sets that only a binding gives: of this goal, and of those before it, where
+                      a thread or an interrupt still may be */
+    int32_t n_ours, cap_ours;
     cpubind_state_thread *thread; /* by ascending tid */
     int32_t n_thread, cap_thread;
     cpubind_state_other *other; /* by ascending tid, then start */
@@ -98,6 +103,7 @@ void cpubind_state_free(cpubind_state *state);
  * is put at the end: the first one of a name counts. */
 int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
                            int32_t set);
+int cpubind_state_add_ours(cpubind_state *state, const cpubind_sys *sys, int32_t set);
 int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32_t tid,
                              int32_t before);
 int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
@@ -111,6 +117,9 @@ int32_t cpubind_state_thread_place(const cpubind_state_thread *list, int32_t n, 
 /* The thread of a list, or NULL. */
 const cpubind_state_thread *cpubind_state_thread_find(const cpubind_state_thread *list,
                                                       int32_t n, int32_t tid);
+
+/* Whether a set is one that only a binding of this process gives. */
+int cpubind_state_has_ours(const cpubind_state *state, int32_t set);
 
 /* What a file is opened for. */
 typedef enum cpubind_state_mode {

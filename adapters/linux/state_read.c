@@ -329,6 +329,19 @@ static int read_rules(reader *r, void *into)
     return read_array(r, read_rule, into);
 }
 
+static int read_our_set(reader *r, void *into)
+{
+    int32_t set = CPUBIND_CPUSET_NONE;
+    (void)into;
+    return read_set(r, &set) &&
+           (cpubind_state_add_ours(r->state, r->sys, set) == 0 || no_memory(r));
+}
+
+static int read_ours(reader *r, void *into)
+{
+    return read_array(r, read_our_set, into);
+}
+
 static int read_threads(reader *r, void *into)
 {
     return read_array(r, read_group, into);
@@ -376,6 +389,7 @@ static int read_state(reader *r)
         MEMBER(cpubind_state, npu, "npu", read_id_or_null),
         MEMBER(cpubind_state, before, "before", read_set),
         {"goal", read_goal, 0},
+        {"ours", read_ours, 0},
         {"threads", read_threads, 0},
         {"others", read_others, 0},
         {"irqs", read_irqs, 0},

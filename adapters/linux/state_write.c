@@ -142,6 +142,17 @@ static void put_goal(writer *w)
     put(w, "}");
 }
 
+static void put_ours(writer *w)
+{
+    put(w, "[");
+    for (int32_t i = 0; i < w->state->n_ours; i++) {
+        if (i > 0)
+            put(w, ", ");
+        put_set(w, w->state->ours[i]);
+    }
+    put(w, "]");
+}
+
 /* For each set the threads that were on it: first[set], then next[thread], -1 at the end. */
 static int chain(const writer *w, int32_t *first, int32_t *next)
 {
@@ -281,6 +292,8 @@ cpubind_linux_status cpubind_priv_state_format(const cpubind_state *state,
     put_process(&w);
     put(&w, ",\n \"goal\": ");
     put_goal(&w);
+    put(&w, ",\n \"ours\": ");
+    put_ours(&w);
     put(&w, ",\n \"threads\": ");
     put_threads(&w);
     put(&w, ",\n \"others\": ");

@@ -20,12 +20,9 @@ static cpubind_why compare_thread(cpubind_binding *b, int32_t tid)
 {
     char name[CPUBIND_COMM_SIZE];
     int32_t is;
-    int error = cpubind_task_name(b->sys, b->tasks, tid, name);
-    if (error)
-        return cpubind_because(error, "read the name of");
-    error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
-    if (error)
-        return cpubind_because(error, "sched_getaffinity");
+    const cpubind_why why = cpubind_look_at_thread(b, tid, name, &is);
+    if (why.error)
+        return why;
     if (!add(b, CPUBIND_ITEM_THREAD, tid, name, is, cpubind_state_place(&b->state, name)))
         return cpubind_because(ENOMEM, "memory");
     return cpubind_because(0, NULL);
@@ -33,10 +30,7 @@ static cpubind_why compare_thread(cpubind_binding *b, int32_t tid)
 
 static cpubind_why compare_threads(cpubind_binding *b)
 {
-    cpubind_why why =
-        cpubind_because(cpubind_tasks_list(b->sys, b->tasks, &b->ids), "list the threads of");
-    if (!why.error && b->ids.n == 0)
-        why.error = ESRCH;
+    cpubind_why why = cpubind_list_threads(b);
     for (int32_t i = 0; !why.error && i < b->ids.n; i++) {
         why = compare_thread(b, b->ids.id[i]);
         if (why.error == ESRCH) /* it has ended meanwhile */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../../adapters/linux/source.h"
+#include "../../adapters/linux/tree.h"
 
 #define SCRATCH_PATH 512
 
@@ -156,6 +157,14 @@ static inline int is_state(cpubind_input input, cpubind_input_state state)
 {
     return input.state == state && !input.data && input.len == 0 && input.error == 0 &&
            !input.why && input.exit_code == 0;
+}
+
+/* The files below a folder, as the live host's are below "/"; its descriptor is the caller's. */
+static inline cpubind_tree scratch_tree(const cpubind_sys *sys, const char *dir)
+{
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    scratch_need(fd >= 0, dir);
+    return (cpubind_tree){sys, fd, CPUBIND_REACH_ANYWHERE};
 }
 
 /* Whether the listing has this name. */

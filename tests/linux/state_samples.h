@@ -10,15 +10,6 @@
 
 #define STATE_PID 4711
 
-/* The tree that has the scratch folder as "/". */
-static inline cpubind_tree state_root(const scratch *s, const cpubind_sys *sys)
-{
-    const cpubind_tree root = {sys, open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                               CPUBIND_REACH_ANYWHERE};
-    scratch_need(root.fd >= 0, s->dir);
-    return root;
-}
-
 static inline int32_t state_set(cpubind_state *state, const char *text)
 {
     const int32_t set =
@@ -55,6 +46,9 @@ static inline void state_sample(cpubind_state *state)
         !cpubind_state_add_rule(state, sys, "acl_thread", state_set(state, "94")) &&
             !cpubind_state_add_rule(state, sys, "release_thread", state_set(state, "95")),
         "rules");
+    scratch_need(!cpubind_state_add_ours(state, sys, state->main) &&
+                     !cpubind_state_add_ours(state, sys, state_set(state, "50-69")),
+                 "ours");
     for (int32_t tid = STATE_PID; tid < STATE_PID + 20; tid++)
         scratch_need(
             !cpubind_state_add_thread(state, sys, tid, tid % 7 ? 0 : state_set(state, "5,9")),
@@ -80,8 +74,11 @@ static inline int state_same_set(const cpubind_state *a, int32_t set_a, const cp
 static inline int state_same_arrays(const cpubind_state *a, const cpubind_state *b)
 {
     if (a->n_rule != b->n_rule || a->n_thread != b->n_thread || a->n_other != b->n_other ||
-        a->n_irq != b->n_irq)
+        a->n_irq != b->n_irq || a->n_ours != b->n_ours)
         return 0;
+    for (int32_t i = 0; i < a->n_ours; i++)
+        if (!state_same_set(a, a->ours[i], b, b->ours[i]))
+            return 0;
     for (int32_t i = 0; i < a->n_rule; i++)
         if (strcmp(a->rule[i].name, b->rule[i].name) != 0 ||
             !state_same_set(a, a->rule[i].set, b, b->rule[i].set))

@@ -20,13 +20,6 @@ static struct {
     int descriptors;
 } f;
 
-static cpubind_tree tree_on(const char *dir)
-{
-    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    scratch_need(fd >= 0, dir);
-    return (cpubind_tree){&f.sys, fd, CPUBIND_REACH_ANYWHERE};
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -34,7 +27,7 @@ static int set_up(void **state)
     scratch_make(&f.s);
     f.sys = cpubind_sys_real;
     f.descriptors = open_descriptors();
-    f.root = tree_on(f.s.dir);
+    f.root = scratch_tree(&f.sys, f.s.dir);
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3,64\n");
     scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "2\n");
     return 0;
@@ -354,7 +347,7 @@ static void an_interrupt_of_this_machine_is_moved_and_put_back(void **state)
         print_message("skipped: only root moves interrupts\n");
         skip();
     }
-    cpubind_tree root = tree_on("/");
+    cpubind_tree root = scratch_tree(&f.sys, "/");
     int32_t irq = find_movable(&root, &before);
     if (irq < 0) {
         close(root.fd);

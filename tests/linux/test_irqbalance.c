@@ -25,13 +25,6 @@ static struct {
     int descriptors;
 } f;
 
-static cpubind_tree tree_on(const char *dir)
-{
-    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    scratch_need(fd >= 0, dir);
-    return (cpubind_tree){&f.sys, fd, CPUBIND_REACH_ANYWHERE};
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -39,7 +32,7 @@ static int set_up(void **state)
     scratch_make(&f.s);
     f.sys = cpubind_sys_real;
     f.descriptors = open_descriptors();
-    f.root = tree_on(f.s.dir);
+    f.root = scratch_tree(&f.sys, f.s.dir);
     return 0;
 }
 
@@ -56,7 +49,7 @@ static int tear_down(void **state)
 /* The daemon of this pid, as the kernel has it. */
 static cpubind_irqbalance daemon_of(pid_t pid)
 {
-    cpubind_tree root = tree_on("/");
+    cpubind_tree root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat stat;
     scratch_need(cpubind_proc_stat_read(&root, pid, 0, &stat) == 0, "stat");
     close(root.fd);
@@ -151,7 +144,7 @@ static void its_socket_tells_where_it_is(void **state)
     scratch_remove(&f.s);
     scratch_need(mkdir(f.s.dir, 0755) == 0, f.s.dir);
     close(f.root.fd);
-    f.root = tree_on(f.s.dir);
+    f.root = scratch_tree(&f.sys, f.s.dir);
     lay_process(902, "another", 'S');
     lay_process(900, "irqbalance", 'S');
     /* Left behind by one that crashed, of another namespace, of another program. */
@@ -531,7 +524,7 @@ static void a_turn_is_waited_for_but_not_for_ever(void **state)
     char path[64];
     assert_true(start(DOUBLE_IN_RUN));
     snprintf(path, sizeof path, "/proc/%ld/personality", (long)f.d.pid);
-    cpubind_tree root = tree_on("/");
+    cpubind_tree root = scratch_tree(&f.sys, "/");
     int fd = cpubind_tree_open(&root, path + 1, 0);
     scratch_need(fd >= 0, path);
     scratch_need(f.sys.flock(fd, 2 /* LOCK_EX */) == 0, "flock");
@@ -961,7 +954,7 @@ static void irqbalance_itself_is_told(void **state)
         print_message("skipped: no root, no irqbalance, or it does not stay here\n");
         skip();
     }
-    cpubind_tree root = tree_on("/");
+    cpubind_tree root = scratch_tree(&f.sys, "/");
     cpubind_irqbalance daemon = daemon_of(pid), found = {0, 0, 0};
     int error = cpubind_irqbalance_find(&root, &found);
     check_daemon(&root, &daemon);

@@ -166,9 +166,7 @@ static int set_up(void **state)
     m.sys = cpubind_sys_real;
     m.sys.migrate_pages = t_migrate_pages;
     m.sys.thread_start = t_thread_start;
-    m.root = (cpubind_tree){&m.sys, open(m.s.dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
-                            CPUBIND_REACH_ANYWHERE};
-    scratch_need(m.root.fd >= 0, m.s.dir);
+    m.root = scratch_tree(&m.sys, m.s.dir);
     m.descriptors = open_descriptors();
     return 0;
 }
@@ -982,8 +980,8 @@ static cpubind_tree live = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
 static int open_live(void **state)
 {
     (void)state;
-    live.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return live.fd >= 0 ? 0 : -1;
+    live = scratch_tree(&cpubind_sys_real, "/");
+    return 0;
 }
 
 static int close_live(void **state)

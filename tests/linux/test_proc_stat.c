@@ -20,20 +20,13 @@ static struct {
     int descriptors;
 } f;
 
-static cpubind_tree tree_on(const char *dir)
-{
-    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    scratch_need(fd >= 0, dir);
-    return (cpubind_tree){&f.sys, fd, CPUBIND_REACH_ANYWHERE};
-}
-
 static int set_up(void **state)
 {
     (void)state;
     scratch_make(&f.s);
     f.sys = cpubind_sys_real;
     f.descriptors = open_descriptors();
-    f.root = tree_on(f.s.dir);
+    f.root = scratch_tree(&f.sys, f.s.dir);
     scratch_file(&f.s, "proc/7/stat", "7 (a b) T 1" REST "3 0 321 0\n");
     scratch_file(&f.s, "proc/7/task/8/stat",
                  "8 (a thread with a long name) S 1" REST "3 0 18446744073709551615\n");
@@ -85,7 +78,7 @@ static void what_is_not_there_or_no_line_is_an_error(void **state)
 static void this_process_is_read(void **state)
 {
     (void)state;
-    cpubind_tree root = tree_on("/");
+    cpubind_tree root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat own, thread, again;
     assert_int_equal(cpubind_proc_stat_read(&root, getpid(), 0, &own), 0);
     assert_string_equal(own.name, "test_proc_stat");

@@ -47,7 +47,7 @@ static int set_up(void **state)
     uid = geteuid();
     f.sys = cpubind_sys_real;
     f.sys.geteuid = t_geteuid;
-    f.root = state_root(&f.s, &f.sys);
+    f.root = scratch_tree(&f.sys, f.s.dir);
     if (uid == 0)
         snprintf(f.folder, sizeof f.folder, "run/cpubind");
     else

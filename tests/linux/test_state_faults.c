@@ -255,7 +255,7 @@ static cpubind_linux_status do_it(cpubind_state_file *file, deed what, cpubind_l
 
 static cpubind_linux_status run(deed what, cpubind_linux_fault *why)
 {
-    cpubind_tree root = state_root(&f.s, &table);
+    cpubind_tree root = scratch_tree(&table, f.s.dir);
     cpubind_state_file *file = NULL;
     memset(fault.count, 0, sizeof fault.count);
     cpubind_linux_status status = cpubind_state_open(&root, what == DEED_OWN ? f.file : NULL,
@@ -326,7 +326,7 @@ static void write_text(const cpubind_state *state, char text[8192])
     cpubind_state_file *file = NULL;
     set_fault(CALL_NONE, 0, 0);
     lay(DEED_MAKE);
-    cpubind_tree root = state_root(&f.s, &table);
+    cpubind_tree root = scratch_tree(&table, f.s.dir);
     assert_int_equal(
         cpubind_state_open(&root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, NULL),
         CPUBIND_LINUX_OK);
@@ -507,7 +507,7 @@ static void a_write_that_writes_nothing_is_not_made_for_ever(void **state)
     char text[8192];
     sys.write = no_write;
     lay(DEED_REPLACE);
-    cpubind_tree root = state_root(&f.s, &sys);
+    cpubind_tree root = scratch_tree(&sys, f.s.dir);
     assert_int_equal(
         cpubind_state_open(&root, NULL, STATE_PID, CPUBIND_STATE_WRITE, &file, NULL),
         CPUBIND_LINUX_OK);
@@ -550,7 +550,7 @@ static void every_fault_of_listing_is_told(void **state)
                  {CALL_FDOPENDIR, EMFILE}, {CALL_FDOPENDIR, ENOMEM}, {CALL_READDIR, EIO},
                  {CALL_REALLOC, ENOMEM}};
     lay(DEED_REPLACE);
-    cpubind_tree root = state_root(&f.s, &table);
+    cpubind_tree root = scratch_tree(&table, f.s.dir);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int nth = 1;; nth++) {
             int32_t *pid = NULL, n = -1;

@@ -182,6 +182,8 @@ static void random_state(cpubind_state *s)
         random_name(name);
         assert_int_equal(cpubind_state_add_rule(s, sys, name, random_set(s)), 0);
     }
+    for (uint32_t n = random_below(4); n > 0; n--)
+        assert_int_equal(cpubind_state_add_ours(s, sys, random_set(s)), 0);
     for (uint32_t n = random_below(300); n > 0; n--)
         assert_int_equal(
             cpubind_state_add_thread(s, sys, 1 + (int32_t)random_below(1000000), random_set(s)),
@@ -318,7 +320,9 @@ static cpubind_linux_status parse(const char *text, size_t len, cpubind_state *o
 static const char foreign[] =
     " {\"extra\": {\"a\": [1.5e-3, -0, [], {}, [[{\"b\": \"\\u00e4\\\"\"}]], true, "
     "false]},\t\r\n"
-    "\"irqs\":[ ],\"others\":[],\"irqbalance\":null,\"threads\":[{\"tids\":[9,7],\"x\":null,"
+    "\"irqs\":[ "
+    "],\"ours\":[\"2\",\"2\"],\"others\":[],\"irqbalance\":null,\"threads\":[{\"tids\":[9,7],"
+    "\"x\":null,"
     "\"before\":\"0-3\"},{\"tids\":[],\"before\":\"1\"},{\"before\":\"0-3\",\"tids\":[8]}],"
     "\"goal\":{\"rules\":[{\"cpus\":\"2\",\"name\":\"a\\u0042\\n\xc3\xa4\\/\"}],\"uvb\":null,"
     "\"memory_node\":null,\"main\":\"1,3\"},\"before\":\"0-3\",\"npu\":0,"
@@ -340,6 +344,8 @@ static void another_layout_is_read(void **state)
         assert_int_equal(s.thread[i].tid, 7 + i);
         assert_int_equal(s.thread[i].before, s.before);
     }
+    assert_int_equal(s.n_ours, 1);
+    assert_int_equal(s.ours[0], s.rule[0].set);
     assert_int_equal(s.n_rule, 1);
     assert_string_equal(s.rule[0].name, "aB\n\xe4/");
     check_round(&s);
@@ -350,6 +356,7 @@ static const char good[] =
     "{\"cpubind\": \"0.1.0\", \"format\": 1, \"boot\": \"b\", \"pid\": 4711, \"start\": 12345, "
     "\"npu\": 3, \"before\": \"0-191\", \"goal\": {\"main\": \"74-93\", \"memory_node\": 2, "
     "\"rules\": [{\"name\": \"acl\", \"cpus\": \"94\"}], \"uvb\": \"9\"}, "
+    "\"ours\": [\"74-93\", \"94\"], "
     "\"threads\": [{\"before\": \"0-7\", \"tids\": [4711, 4712]}], "
     "\"others\": [{\"pid\": 80, \"tid\": 81, \"start\": 77, \"before\": \"6\", "
     "\"set\": \"1-23\"}], \"irqs\": [{\"irq\": 301, \"kind\": \"sq\", \"cpu\": 72, "
@@ -493,6 +500,9 @@ static void what_is_impossible_is_damage(void **state)
         {"\"name\": \"acl\", ", "", "name"},
         {", \"cpus\": \"94\"", "", "cpus"},
         {"\"irqs\"", "\"irq s\"", "irqs"},
+        {"\"ours\"", "\"hours\"", "ours"},
+        {"[\"74-93\", \"94\"]", "\"74-93\"", "ours"},
+        {"[\"74-93\", \"94\"]", "[\"74-93\", null]", "ours"},
         /* other types */
         {"\"0.1.0\"", "1", "cpubind"},
         {"\"b\"", "null", "boot"},
@@ -663,12 +673,13 @@ static void without_memory_nothing_is_added(void **state)
     const cpubind_state_other other = {1, 1, 1, 0, 0};
     const cpubind_state_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};
     cpubind_state s = {0};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         n_call = 0;
         fail_at = 1;
         assert_int_equal(i == 0   ? cpubind_state_add_rule(&s, &failing, "a", 0)
                          : i == 1 ? cpubind_state_add_thread(&s, &failing, 1, 0)
                          : i == 2 ? cpubind_state_add_other(&s, &failing, &other)
+                         : i == 3 ? cpubind_state_add_ours(&s, &failing, 0)
                                   : cpubind_state_add_irq(&s, &failing, &irq),
                          ENOMEM);
         assert_true(state_is_zero(&s));
