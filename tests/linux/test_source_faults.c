@@ -58,15 +58,7 @@ static int hit(call which)
     return 1;
 }
 
-static int t_open(const char *path, int flags)
-{
-    return hit(CALL_OPEN) ? -1 : cpubind_sys_real.open(path, flags);
-}
-
-static int t_openat(int dir, const char *path, int flags)
-{
-    return hit(CALL_OPENAT) ? -1 : cpubind_sys_real.openat(dir, path, flags);
-}
+#include "fault_calls.h"
 
 static int t_open_beneath(int dir, const char *path, int flags)
 {
@@ -78,39 +70,11 @@ static ssize_t t_readlinkat(int dir, const char *path, char *text, size_t cap)
     return hit(CALL_READLINKAT) ? -1 : cpubind_sys_real.readlinkat(dir, path, text, cap);
 }
 
-static int t_fstat(int fd, struct stat *out)
-{
-    return hit(CALL_FSTAT) ? -1 : cpubind_sys_real.fstat(fd, out);
-}
-
 static ssize_t t_read(int fd, void *data, size_t cap)
 {
     if (fault.read_max && cap > fault.read_max)
         cap = fault.read_max;
     return hit(CALL_READ) ? -1 : cpubind_sys_real.read(fd, data, cap);
-}
-
-/* As Linux does it: the descriptor is gone although the call fails. */
-static int t_close(int fd)
-{
-    int result = cpubind_sys_real.close(fd);
-    return hit(CALL_CLOSE) ? -1 : result;
-}
-
-static DIR *t_fdopendir(int fd)
-{
-    return hit(CALL_FDOPENDIR) ? NULL : cpubind_sys_real.fdopendir(fd);
-}
-
-static struct dirent *t_readdir(DIR *folder)
-{
-    return hit(CALL_READDIR) ? NULL : cpubind_sys_real.readdir(folder);
-}
-
-static int t_closedir(DIR *folder)
-{
-    int result = cpubind_sys_real.closedir(folder);
-    return hit(CALL_CLOSEDIR) ? -1 : result;
 }
 
 static int t_uname(struct utsname *out)
@@ -141,16 +105,6 @@ static pid_t t_waitpid(pid_t pid, int *status, int options)
 static int t_kill(pid_t pid, int signal)
 {
     return hit(CALL_KILL) ? -1 : cpubind_sys_real.kill(pid, signal);
-}
-
-static void *t_malloc(size_t size_bytes)
-{
-    return hit(CALL_MALLOC) ? NULL : cpubind_sys_real.malloc(size_bytes);
-}
-
-static void *t_realloc(void *old, size_t size_bytes)
-{
-    return hit(CALL_REALLOC) ? NULL : cpubind_sys_real.realloc(old, size_bytes);
 }
 
 static const cpubind_sys table = {

@@ -71,25 +71,8 @@ static int hit(call which)
     return 1;
 }
 
-static int t_open(const char *path, int flags)
-{
-    return hit(CALL_OPEN) ? -1 : cpubind_sys_real.open(path, flags);
-}
-
-static int t_openat(int dir, const char *path, int flags)
-{
-    return hit(CALL_OPENAT) ? -1 : cpubind_sys_real.openat(dir, path, flags);
-}
-
-static int t_create(int dir, const char *path, mode_t mode)
-{
-    return hit(CALL_CREATE) ? -1 : cpubind_sys_real.create(dir, path, mode);
-}
-
-static int t_fstat(int fd, struct stat *out)
-{
-    return hit(CALL_FSTAT) ? -1 : cpubind_sys_real.fstat(fd, out);
-}
+#define FAULT_CALLS_WRITING
+#include "fault_calls.h"
 
 static ssize_t t_read(int fd, void *data, size_t cap)
 {
@@ -101,28 +84,9 @@ static ssize_t t_write(int fd, const void *data, size_t len)
     return hit(CALL_WRITE) ? -1 : cpubind_sys_real.write(fd, data, len < 300 ? len : 300);
 }
 
-/* Thousands of runs need not reach the disk. */
-static int t_fsync(int fd)
-{
-    (void)fd;
-    return hit(CALL_FSYNC) ? -1 : 0;
-}
-
-/* As Linux does it: the descriptor is gone although the call fails. */
-static int t_close(int fd)
-{
-    const int result = cpubind_sys_real.close(fd);
-    return hit(CALL_CLOSE) ? -1 : result;
-}
-
 static int t_rename(int dir, const char *from, const char *to, int flags)
 {
     return hit(CALL_RENAME) ? -1 : cpubind_sys_real.rename(dir, from, to, flags);
-}
-
-static int t_unlinkat(int dir, const char *path, int flags)
-{
-    return hit(CALL_UNLINKAT) ? -1 : cpubind_sys_real.unlinkat(dir, path, flags);
 }
 
 /* EEXIST: another process was faster. */
@@ -139,32 +103,6 @@ static int t_mkdirat(int dir, const char *path, mode_t mode)
 static int t_flock(int fd, int operation)
 {
     return hit(CALL_FLOCK) ? -1 : cpubind_sys_real.flock(fd, operation);
-}
-
-static DIR *t_fdopendir(int fd)
-{
-    return hit(CALL_FDOPENDIR) ? NULL : cpubind_sys_real.fdopendir(fd);
-}
-
-static struct dirent *t_readdir(DIR *folder)
-{
-    return hit(CALL_READDIR) ? NULL : cpubind_sys_real.readdir(folder);
-}
-
-static int t_closedir(DIR *folder)
-{
-    const int result = cpubind_sys_real.closedir(folder);
-    return hit(CALL_CLOSEDIR) ? -1 : result;
-}
-
-static void *t_malloc(size_t size_bytes)
-{
-    return hit(CALL_MALLOC) ? NULL : cpubind_sys_real.malloc(size_bytes);
-}
-
-static void *t_realloc(void *old, size_t size_bytes)
-{
-    return hit(CALL_REALLOC) ? NULL : cpubind_sys_real.realloc(old, size_bytes);
 }
 
 static const cpubind_sys table = {
