@@ -159,7 +159,7 @@ static inline int is_state(cpubind_input input, cpubind_input_state state)
            !input.why && input.exit_code == 0;
 }
 
-/* The files below a folder, as the live host's are below "/"; its descriptor is the caller's. */
+/* The files below a folder, as the live host has them below "/"; close its descriptor. */
 static inline cpubind_tree scratch_tree(const cpubind_sys *sys, const char *dir)
 {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
