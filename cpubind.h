@@ -119,18 +119,32 @@ typedef enum cpubind_remainder {
     CPUBIND_REMAINDER_LAST = 1    /* all of them to the last part */
 } cpubind_remainder;
 
-/* How many CPUs of a pool each role takes; main takes whatever is left. The sum of the four is
- * the least that a pool may have: 2, 1, 1, 1 with IRQ binding; 0, 1, 1, 1 without. */
+/* The roles, in the order in which they tile a pool: name, word, letter on a map. The roles
+ * before MAIN take CPUs from the front of a pool, the roles after MAIN from its back; MAIN gets
+ * the rest. A new role is one more row here. */
+#define CPUBIND_ROLE_LIST(X)                                                                   \
+    X(IRQ, "irq", 'i')                                                                         \
+    X(MAIN, "main", 'm')                                                                       \
+    X(ACL, "acl", 'a')                                                                         \
+    X(RELEASE, "release", 'r')
+
+typedef enum cpubind_role {
+#define CPUBIND_X(name, word, letter) CPUBIND_ROLE_##name,
+    CPUBIND_ROLE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_ROLE_COUNT /* the number of roles, not a role */
+} cpubind_role;
+
+/* How many CPUs of a pool each role takes, by role; for MAIN at least so many. The sum is the
+ * smallest size of a pool: irq 2, main 1, acl 1, release 1 with IRQ binding; 0, 1, 1, 1
+ * without. */
 typedef struct cpubind_role_spec {
-    int32_t irq;      /* CPUs, from the front */
-    int32_t main_min; /* CPUs, at least */
-    int32_t acl;      /* CPUs, before release */
-    int32_t release;  /* CPUs, from the back */
+    int32_t count[CPUBIND_ROLE_COUNT];
 } cpubind_role_spec;
 
-/* Four spans that tile a pool, in this order, without gaps. */
+/* One span for each role, by role: they tile a pool in the order of the list, without gaps. */
 typedef struct cpubind_roles {
-    cpubind_span irq, main, acl, release;
+    cpubind_span span[CPUBIND_ROLE_COUNT];
 } cpubind_roles;
 
 /* The host as one process may use it. Arrays are read, never written or kept. */
@@ -230,10 +244,10 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_share(int32_t total, int32_
                                                            cpubind_remainder rule,
                                                            cpubind_span *out_span);
 
-/* Spans of the four roles inside a pool of `count` CPUs.
- *   in      0 <= count <= CPUBIND_MAX_CPUS; every field of *spec in the same range
- *   out     *out_roles; irq, main, acl, release tile [0, count) in this order
- *   errors  ERR_ARG; ERR_TOO_FEW when count < irq + main_min + acl + release
+/* Spans of the roles inside a pool of `count` CPUs.
+ *   in      0 <= count <= CPUBIND_MAX_CPUS; every element of *spec in the same range
+ *   out     *out_roles; the spans tile [0, count) in the order of CPUBIND_ROLE_LIST
+ *   errors  ERR_ARG; ERR_TOO_FEW when count is less than the sum of *spec
  *   cost    O(1)
  *   source  S3 */
 CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_split_roles(int32_t count,
@@ -324,6 +338,10 @@ CPUBIND_API const char *cpubind_status_name(cpubind_status status);
 
 /* One English sentence without a full stop. Never NULL; static storage. */
 CPUBIND_API const char *cpubind_status_text(cpubind_status status);
+
+/* "main", and 'm'; "?" and '?' for a number that is no role. Static storage. */
+CPUBIND_API const char *cpubind_role_word(cpubind_role role);
+CPUBIND_API char cpubind_role_letter(cpubind_role role);
 
 /* CPUBIND_VERSION_HEX of the compiled code: compare it when linking a shared library. */
 CPUBIND_API int32_t cpubind_version(void);
@@ -503,15 +521,19 @@ CPUBIND_PRIV int32_t cpubind_priv_is_count(int32_t n)
 /* CPUs that the roles need, or NONE when a field is out of range. */
 CPUBIND_PRIV int32_t cpubind_priv_role_need(const cpubind_role_spec *spec)
 {
-    if (!cpubind_priv_is_count(spec->irq) || !cpubind_priv_is_count(spec->main_min) ||
-        !cpubind_priv_is_count(spec->acl) || !cpubind_priv_is_count(spec->release))
-        return CPUBIND_PRIV_NONE;
-    return spec->irq + spec->main_min + spec->acl + spec->release;
+    int32_t need = 0;
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        if (!cpubind_priv_is_count(spec->count[role]))
+            return CPUBIND_PRIV_NONE;
+        need += spec->count[role];
+    }
+    return need;
 }
 
 CPUBIND_API cpubind_status cpubind_split_roles(int32_t count, const cpubind_role_spec *spec,
                                                cpubind_roles *out_roles)
 {
+    int32_t first = 0;
     int32_t need;
     if (!cpubind_priv_is_count(count) || spec == NULL || out_roles == NULL)
         return CPUBIND_ERR_ARG;
@@ -520,14 +542,12 @@ CPUBIND_API cpubind_status cpubind_split_roles(int32_t count, const cpubind_role
         return CPUBIND_ERR_ARG;
     if (count < need)
         return CPUBIND_ERR_TOO_FEW;
-    out_roles->irq.first = 0;
-    out_roles->irq.count = spec->irq;
-    out_roles->main.first = spec->irq;
-    out_roles->main.count = count - spec->irq - spec->acl - spec->release;
-    out_roles->acl.first = count - spec->release - spec->acl;
-    out_roles->acl.count = spec->acl;
-    out_roles->release.first = count - spec->release;
-    out_roles->release.count = spec->release;
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        int32_t rest = role == CPUBIND_ROLE_MAIN ? count - need : 0;
+        out_roles->span[role].first = first;
+        out_roles->span[role].count = spec->count[role] + rest;
+        first += out_roles->span[role].count;
+    }
     return CPUBIND_OK;
 }
 
@@ -1895,6 +1915,34 @@ CPUBIND_API const char *cpubind_status_text(cpubind_status status)
 #undef CPUBIND_X
     }
     return "not a status code";
+}
+
+CPUBIND_API const char *cpubind_role_word(cpubind_role role)
+{
+    switch (role) {
+#define CPUBIND_X(name, word, letter)                                                          \
+    case CPUBIND_ROLE_##name:                                                                  \
+        return word;
+        CPUBIND_ROLE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    case CPUBIND_ROLE_COUNT:
+        break;
+    }
+    return "?";
+}
+
+CPUBIND_API char cpubind_role_letter(cpubind_role role)
+{
+    switch (role) {
+#define CPUBIND_X(name, word, letter)                                                          \
+    case CPUBIND_ROLE_##name:                                                                  \
+        return letter;
+        CPUBIND_ROLE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    case CPUBIND_ROLE_COUNT:
+        break;
+    }
+    return '?';
 }
 
 CPUBIND_API int32_t cpubind_version(void)

@@ -51,12 +51,14 @@ static json_t *nodes_json(const cpubind_facts *facts, const cli_row *row)
 static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
 {
     cli_row row = cli_row_of(facts, plan, i);
+    const cpubind_span *span = row.roles.span;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
                      id_json(row.npu->logic), "card", id_json(row.npu->card), "chip",
                      id_json(row.npu->chip), "phy", id_json(row.npu->phy), "pool",
-                     list_json(row.cpu, row.n), "irq", span_json(&row, row.roles.irq), "main",
-                     span_json(&row, row.roles.main), "acl", span_json(&row, row.roles.acl),
-                     "release", span_json(&row, row.roles.release), "nodes",
+                     list_json(row.cpu, row.n), "irq", span_json(&row, span[CPUBIND_ROLE_IRQ]),
+                     "main", span_json(&row, span[CPUBIND_ROLE_MAIN]), "acl",
+                     span_json(&row, span[CPUBIND_ROLE_ACL]), "release",
+                     span_json(&row, span[CPUBIND_ROLE_RELEASE]), "nodes",
                      nodes_json(facts, &row), "memory_node",
                      id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1));
 }

@@ -54,10 +54,11 @@ static void mark_all(map *m)
         m->cpu[m->facts->cpu[i]].kind = FREE;
     for (int32_t i = 0; i < m->plan->n_want; i++) {
         cli_row row = cli_row_of(m->facts, m->plan, i);
-        mark(m, &row, i, row.roles.irq, IRQ);
-        mark(m, &row, i, row.roles.main, MAIN);
-        mark(m, &row, i, row.roles.acl, ACL);
-        mark(m, &row, i, row.roles.release, RELEASE);
+        const cpubind_span *span = row.roles.span;
+        mark(m, &row, i, span[CPUBIND_ROLE_IRQ], IRQ);
+        mark(m, &row, i, span[CPUBIND_ROLE_MAIN], MAIN);
+        mark(m, &row, i, span[CPUBIND_ROLE_ACL], ACL);
+        mark(m, &row, i, span[CPUBIND_ROLE_RELEASE], RELEASE);
     }
 }
 

@@ -78,17 +78,18 @@ static int read_limit(const cli_reading *r, const char *text)
     return 1;
 }
 
-static int role_of(const char *word, cpubind_role *out)
+/* Whether the word is a role or "pool". */
+static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 {
-    static const cli_choice roles[] = {
-#define CLI_X(name, word) {word, CPUBIND_ROLE_##name},
-        CPUBIND_ROLE_LIST(CLI_X)
-#undef CLI_X
-    };
-    for (int32_t i = 0; i < COUNT(roles); i++) {
-        if (strcmp(roles[i].word, word) != 0)
+    if (strcmp(word, "pool") == 0) {
+        wish->kind = CPUBIND_WISH_POOL;
+        return 1;
+    }
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
+        if (strcmp(cpubind_role_word((cpubind_role)i), word) != 0)
             continue;
-        *out = (cpubind_role)roles[i].value;
+        wish->kind = CPUBIND_WISH_ROLE;
+        wish->role = (cpubind_role)i;
         return 1;
     }
     return 0;
@@ -104,7 +105,7 @@ static int read_wish_list(const cli_reading *r, const char *text, cpubind_thread
         return cli_wrong(r, "there is no memory left for this list", text);
     if (status != CPUBIND_TEXT_OK || list.n == 0)
         return cli_wrong(r, "--thread wants NAME=main, acl, release, irq, pool, or CPUs", text);
-    wish->is_list = 1;
+    wish->kind = CPUBIND_WISH_LIST;
     wish->cpus.cpu = list.item;
     wish->cpus.n = list.n;
     return 1;
@@ -121,7 +122,7 @@ static int read_wish(const cli_reading *r, char *text)
     if (!equals || equals == text)
         return cli_wrong(r, "--thread wants NAME=ROLE or NAME=CPUS", text);
     memset(wish, 0, sizeof *wish);
-    if (!role_of(equals + 1, &wish->role) && !read_wish_list(r, equals + 1, wish))
+    if (!read_wish_role(equals + 1, wish) && !read_wish_list(r, equals + 1, wish))
         return 0;
     *equals = '\0'; /* the name ends here; argv is ours to write */
     wish->name = text;

@@ -57,11 +57,12 @@ int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *ou
     return n;
 }
 
-/* " 146 147 148" without the first blank. */
-static void print_numbers(FILE *out, const int32_t *list, int32_t n, const char *between)
+/* The CPUs of a role, as in "146 147 148". */
+static void print_span(FILE *out, const cli_row *row, cpubind_role role)
 {
-    for (int32_t i = 0; i < n; i++)
-        fprintf(out, "%s%d", i ? between : "", (int)list[i]);
+    const cpubind_span span = row->roles.span[role];
+    for (int32_t i = 0; i < span.count; i++)
+        fprintf(out, "%s%d", i ? " " : "", (int)row->cpu[span.first + i]);
 }
 
 /* The lines that operators search their logs for. */
@@ -78,12 +79,12 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
         int is_950 = facts->type == CPUBIND_TYPE_950;
         fprintf(out, is_950 ? "Ascend 950 NPU%d: worker=[" : "NPU%d: main=[",
                 (int)row.npu->logic);
-        print_numbers(out, row.cpu + row.roles.main.first, row.roles.main.count, " ");
+        print_span(out, &row, CPUBIND_ROLE_MAIN);
         if (!is_950) {
             fputs("]  acl=[", out);
-            print_numbers(out, row.cpu + row.roles.acl.first, row.roles.acl.count, " ");
+            print_span(out, &row, CPUBIND_ROLE_ACL);
             fputs("]  release=[", out);
-            print_numbers(out, row.cpu + row.roles.release.first, row.roles.release.count, " ");
+            print_span(out, &row, CPUBIND_ROLE_RELEASE);
         }
         fputs("]\n", out);
     }
@@ -92,14 +93,13 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
 static void add_row(cli_table *table, const cpubind_facts *facts, const cli_row *row,
                     int32_t *nodes)
 {
-    const cpubind_span spans[] = {row->roles.irq, row->roles.main, row->roles.acl,
-                                  row->roles.release};
+    const cpubind_span *spans = row->roles.span;
     cli_cell_number(table, row->npu->logic);
     cli_cell_number(table, row->npu->card);
     cli_cell_number(table, row->npu->chip);
     cli_cell_number(table, row->npu->phy);
     cli_cell_number(table, row->n);
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+    for (size_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
         cli_cell_list(table, row->cpu + spans[i].first, spans[i].count);
     cli_cell_list(table, nodes, cli_nodes_of(facts, row, nodes));
     cli_cell_number(table, row->n > 0 ? facts->node_of[row->cpu[0]] : -1);

@@ -22,10 +22,10 @@ static size_t expand(const cli_planned *p, const char *text, cli_text *to)
         const char *word;
         cpubind_span span;
     } lists[] = {{"{pool}", {0, row.n}},
-                 {"{main}", row.roles.main},
-                 {"{acl}", row.roles.acl},
-                 {"{release}", row.roles.release},
-                 {"{irq}", row.roles.irq}};
+                 {"{main}", row.roles.span[CPUBIND_ROLE_MAIN]},
+                 {"{acl}", row.roles.span[CPUBIND_ROLE_ACL]},
+                 {"{release}", row.roles.span[CPUBIND_ROLE_RELEASE]},
+                 {"{irq}", row.roles.span[CPUBIND_ROLE_IRQ]}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const size_t len = strlen(lists[i].word);
         if (strncmp(text, lists[i].word, len) != 0)
@@ -43,7 +43,7 @@ static size_t expand(const cli_planned *p, const char *text, cli_text *to)
         return 6;
     }
     if (strncmp(text, "{threads}", 9) == 0) {
-        cli_add(to, "%d", (int)row.roles.main.count);
+        cli_add(to, "%d", (int)row.roles.span[CPUBIND_ROLE_MAIN].count);
         return 9;
     }
     return 0;

@@ -147,8 +147,8 @@ static cpubind_problem_code lay_affinity(planner *p)
 /* Full roles with IRQs; a 950 and its clusters have main alone. */
 static void choose_policy(planner *p)
 {
-    static const cpubind_role_spec with_irq = {2, 1, 1, 1};
-    static const cpubind_role_spec main_only = {0, 1, 0, 0};
+    static const cpubind_role_spec with_irq = {{2, 1, 1, 1}};
+    static const cpubind_role_spec main_only = {{0, 1, 0, 0}};
     const cpubind_facts *f = p->facts;
     int32_t is_cluster = f->strategy == CPUBIND_CLUSTER;
     p->policy.strategy = f->strategy;

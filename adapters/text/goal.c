@@ -11,18 +11,6 @@
 
 /* == Words ================================================================== */
 
-const char *cpubind_role_word(cpubind_role role)
-{
-    switch (role) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_ROLE_##name:                                                                  \
-        return word;
-        CPUBIND_ROLE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return "?";
-}
-
 const char *cpubind_no_irq_word(cpubind_no_irq why)
 {
     switch (why) {
@@ -223,7 +211,7 @@ static cpubind_problem_code read_rows(maker *m, cpubind_input answer, cpubind_in
 static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
                                        int32_t n_msi)
 {
-    const cpubind_span span = m->roles.irq;
+    const cpubind_span span = m->roles.span[CPUBIND_ROLE_IRQ];
     const int32_t *cpu = m->pool + span.first;
     const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
     cpubind_interrupt *all;
@@ -252,7 +240,7 @@ static cpubind_problem_code find_irqs(maker *m)
     const char *name;
     int32_t *msi, n_msi;
     m->out->no_irq = CPUBIND_NO_ROLE;
-    if (m->roles.irq.count == 0)
+    if (m->roles.span[CPUBIND_ROLE_IRQ].count == 0)
         return CPUBIND_PROBLEM_NONE;
     m->out->no_irq = CPUBIND_NO_ADDRESS;
     if (m->npu->pci.domain < 0)
@@ -283,13 +271,22 @@ static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
 /* The CPUs of a role; those of main when the pool does not have it. */
 static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
 {
+    const cpubind_span span = m->roles.span[role];
+    return cpus_of_span(m, span.count > 0 ? span : m->roles.span[CPUBIND_ROLE_MAIN]);
+}
+
+static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish)
+{
     const cpubind_span whole = {0, m->n_pool};
-    const cpubind_span span = role == CPUBIND_ROLE_ACL       ? m->roles.acl
-                              : role == CPUBIND_ROLE_RELEASE ? m->roles.release
-                              : role == CPUBIND_ROLE_IRQ     ? m->roles.irq
-                              : role == CPUBIND_ROLE_POOL    ? whole
-                                                             : m->roles.main;
-    return cpus_of_span(m, span.count > 0 ? span : m->roles.main);
+    switch (wish->kind) {
+    case CPUBIND_WISH_ROLE:
+        return cpus_of_role(m, wish->role);
+    case CPUBIND_WISH_POOL:
+        return cpus_of_span(m, whole);
+    case CPUBIND_WISH_LIST:
+        break;
+    }
+    return wish->cpus;
 }
 
 static void add_rule(maker *m, const char *name, cpubind_cpus cpus)
@@ -308,12 +305,11 @@ static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish
     if (!m->out->rule)
         return fail_memory(&m->r);
     for (int32_t i = 0; i < n; i++)
-        add_rule(m, wish[i].name,
-                 wish[i].is_list ? wish[i].cpus : cpus_of_role(m, wish[i].role));
-    if (m->roles.acl.count > 0)
-        add_rule(m, "acl_thread", cpus_of_span(m, m->roles.acl));
-    if (m->roles.release.count > 0)
-        add_rule(m, "release_thread", cpus_of_span(m, m->roles.release));
+        add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i]));
+    if (m->roles.span[CPUBIND_ROLE_ACL].count > 0)
+        add_rule(m, "acl_thread", cpus_of_role(m, CPUBIND_ROLE_ACL));
+    if (m->roles.span[CPUBIND_ROLE_RELEASE].count > 0)
+        add_rule(m, "release_thread", cpus_of_role(m, CPUBIND_ROLE_RELEASE));
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -338,7 +334,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source, const cpubi
     /* The core has checked that the pool is large enough. */
     (void)!cpubind_split_roles(m.n_pool, &plan->roles, &m.roles);
     out->npu = m.npu->logic;
-    out->main = cpus_of_span(&m, m.roles.main);
+    out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
     out->memory_node = m.n_pool > 0 ? facts->node_of[m.pool[0]] : -1;
     out->uvb.cpu = plan->spare;
     out->uvb.n = plan->n_spare;

@@ -20,28 +20,18 @@ typedef struct cpubind_cpus {
     int32_t n;
 } cpubind_cpus;
 
-/* The roles of a pool, and the whole of it: (name, word). */
-#define CPUBIND_ROLE_LIST(X)                                                                   \
-    X(MAIN, "main")                                                                            \
-    X(ACL, "acl")                                                                              \
-    X(RELEASE, "release")                                                                      \
-    X(IRQ, "irq")                                                                              \
-    X(POOL, "pool")
-
-typedef enum cpubind_role {
-#define CPUBIND_X(name, word) CPUBIND_ROLE_##name,
-    CPUBIND_ROLE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_role;
-
-/* "main". Static storage. */
-const char *cpubind_role_word(cpubind_role role);
+/* Which CPUs a thread wish names. */
+typedef enum cpubind_wish_kind {
+    CPUBIND_WISH_ROLE = 0, /* those of `role`; a role that the pool does not have: main */
+    CPUBIND_WISH_POOL,     /* the whole pool */
+    CPUBIND_WISH_LIST      /* `cpus` */
+} cpubind_wish_kind;
 
 /* Threads of this name go there: --thread NAME=ROLE|LIST. */
 typedef struct cpubind_thread_wish {
-    const char *name;  /* NUL-terminated; the kernel keeps its first 15 bytes */
-    int32_t is_list;   /* 1: `cpus`; 0: `role` */
-    cpubind_role role; /* a role that the pool does not have: main */
+    const char *name; /* NUL-terminated; the kernel keeps its first 15 bytes */
+    cpubind_wish_kind kind;
+    cpubind_role role;
     cpubind_cpus cpus;
 } cpubind_thread_wish;
 

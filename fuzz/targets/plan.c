@@ -48,10 +48,8 @@ static void take_policy(numbers *in, fuzz_host *h)
 {
     h->policy.strategy = (cpubind_strategy)take(in, 3);
     h->policy.overlap = (cpubind_overlap)take(in, 3);
-    h->policy.roles.irq = take(in, 64);
-    h->policy.roles.main_min = take(in, 64);
-    h->policy.roles.acl = take(in, 64);
-    h->policy.roles.release = take(in, 64);
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        h->policy.roles.count[role] = take(in, 64);
     h->policy.cluster = take(in, 64);
     h->policy.spare_node = take(in, 64) - 1;
     h->flags = take(in, 64);
@@ -187,12 +185,17 @@ static void end(run *r)
 static void check_roles(int32_t count, const cpubind_role_spec *spec)
 {
     cpubind_roles roles;
+    int32_t first = 0;
     CHECK(cpubind_split_roles(count, spec, &roles) == CPUBIND_OK);
-    CHECK(roles.irq.first == 0 && roles.irq.count == spec->irq);
-    CHECK(roles.main.first == roles.irq.count && roles.main.count >= spec->main_min);
-    CHECK(roles.acl.first == roles.main.first + roles.main.count);
-    CHECK(roles.release.first == roles.acl.first + roles.acl.count);
-    CHECK(roles.release.first + roles.release.count == count);
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        CHECK(roles.span[role].first == first);
+        if (role == CPUBIND_ROLE_MAIN)
+            CHECK(roles.span[role].count >= spec->count[role]);
+        else
+            CHECK(roles.span[role].count == spec->count[role]);
+        first += roles.span[role].count;
+    }
+    CHECK(first == count);
 }
 
 /* Pools are ascending parts of the allowed CPUs; no CPU is in two where that is promised. */
@@ -351,10 +354,10 @@ static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
 {
     static const int32_t one[] = {0};
     const size_t offset[] = {
-        offsetof(cpubind_policy, roles.irq),     offsetof(cpubind_policy, roles.main_min),
-        offsetof(cpubind_policy, roles.acl),     offsetof(cpubind_policy, roles.release),
-        offsetof(cpubind_policy, strategy),      offsetof(cpubind_policy, overlap),
-        offsetof(cpubind_policy, roles.release),
+        offsetof(cpubind_policy, roles.count[0]), offsetof(cpubind_policy, roles.count[1]),
+        offsetof(cpubind_policy, roles.count[2]), offsetof(cpubind_policy, roles.count[3]),
+        offsetof(cpubind_policy, strategy),       offsetof(cpubind_policy, overlap),
+        offsetof(cpubind_policy, roles.count[3]),
     };
     cpubind_policy odd;
     for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++) {
@@ -429,8 +432,8 @@ static void check_args(const fuzz_host *h)
 /* The same of the smaller functions. */
 static void check_small_args(void)
 {
-    static const cpubind_role_spec none = {0, 0, 0, 0};
-    static const cpubind_role_spec odd = {-1, 0, 0, 0};
+    static const cpubind_role_spec none = {{0, 0, 0, 0}};
+    static const cpubind_role_spec odd = {{-1, 0, 0, 0}};
     cpubind_roles roles;
     cpubind_span span;
     int32_t n = 0, high = CPUBIND_MAX_CPUS, low = -1, one = 1;

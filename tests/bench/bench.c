@@ -46,7 +46,7 @@ static void add_lists(bench_host *b, int32_t n_cpu, int32_t n_node, int32_t n_de
 static bench_host host_open(cpubind_strategy strategy, int32_t n_cpu, int32_t n_node,
                             int32_t n_device)
 {
-    static const cpubind_role_spec roles = {2, 1, 1, 1};
+    static const cpubind_role_spec roles = {{2, 1, 1, 1}};
     bench_host b;
     memset(&b, 0, sizeof b);
     b.cpu = ints(n_cpu);

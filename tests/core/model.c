@@ -112,7 +112,7 @@ static void make_devices(uint64_t *state, int32_t n_cpu, int32_t max_device, mod
 
 void model_make_host(uint64_t *state, int32_t max_cpu, int32_t max_device, model_host *h)
 {
-    static const cpubind_role_spec roles = {0, 0, 0, 0};
+    static const cpubind_role_spec roles = {{0, 0, 0, 0}};
     int32_t n_cpu = 1 + (int32_t)model_random(state, (uint32_t)max_cpu);
     make_nodes(state, n_cpu, h);
     make_allowed(state, n_cpu, h);

@@ -17,9 +17,9 @@
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 
-static const cpubind_role_spec FIVE = {2, 1, 1, 1};
-static const cpubind_role_spec ONE = {0, 1, 0, 0};
-static const cpubind_role_spec NONE = {0, 0, 0, 0};
+static const cpubind_role_spec FIVE = {{2, 1, 1, 1}};
+static const cpubind_role_spec ONE = {{0, 1, 0, 0}};
+static const cpubind_role_spec NONE = {{0, 0, 0, 0}};
 
 /* == Lists as text ========================================================== */
 
@@ -192,17 +192,17 @@ static void share_refuses_what_is_out_of_range_and_writes_nothing(void **state)
 static void assert_roles(const cpubind_roles *r, int32_t irq, int32_t rest, int32_t acl,
                          int32_t release)
 {
-    assert_span(r->irq, 0, irq);
-    assert_span(r->main, irq, rest);
-    assert_span(r->acl, irq + rest, acl);
-    assert_span(r->release, irq + rest + acl, release);
+    assert_span(r->span[CPUBIND_ROLE_IRQ], 0, irq);
+    assert_span(r->span[CPUBIND_ROLE_MAIN], irq, rest);
+    assert_span(r->span[CPUBIND_ROLE_ACL], irq + rest, acl);
+    assert_span(r->span[CPUBIND_ROLE_RELEASE], irq + rest + acl, release);
 }
 
 static void roles_tile_the_pool_and_main_takes_what_is_left(void **state)
 {
-    static const cpubind_role_spec no_irq = {0, 1, 1, 1};
-    static const cpubind_role_spec uneven = {3, 0, 2, 4};
-    static const cpubind_role_spec whole = {CPUBIND_MAX_CPUS, 0, 0, 0};
+    static const cpubind_role_spec no_irq = {{0, 1, 1, 1}};
+    static const cpubind_role_spec uneven = {{3, 0, 2, 4}};
+    static const cpubind_role_spec whole = {{CPUBIND_MAX_CPUS, 0, 0, 0}};
     cpubind_roles r;
     (void)state;
     assert_int_equal(cpubind_split_roles(40, &FIVE, &r), CPUBIND_OK);
@@ -221,8 +221,8 @@ static void roles_tile_the_pool_and_main_takes_what_is_left(void **state)
 
 static void a_pool_of_the_least_size_is_enough_and_one_less_is_not(void **state)
 {
-    static const cpubind_role_spec huge = {CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS,
-                                           CPUBIND_MAX_CPUS};
+    static const cpubind_role_spec huge = {
+        {CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS}};
     int32_t *r = edge_ints(8);
     cpubind_roles *roles = (cpubind_roles *)(void *)r;
     (void)state;
@@ -239,14 +239,14 @@ static void a_pool_of_the_least_size_is_enough_and_one_less_is_not(void **state)
 static void role_arguments_out_of_range_are_refused_and_nothing_is_written(void **state)
 {
     static const cpubind_role_spec bad[] = {
-        {-1, 1, 1, 1},
-        {2, -1, 1, 1},
-        {2, 1, -1, 1},
-        {2, 1, 1, -1},
-        {CPUBIND_MAX_CPUS + 1, 0, 0, 0},
-        {0, INT32_MAX, 0, 0},
-        {0, 0, INT32_MAX, 1},
-        {0, 0, 1, INT32_MAX},
+        {{-1, 1, 1, 1}},
+        {{2, -1, 1, 1}},
+        {{2, 1, -1, 1}},
+        {{2, 1, 1, -1}},
+        {{CPUBIND_MAX_CPUS + 1, 0, 0, 0}},
+        {{0, INT32_MAX, 0, 0}},
+        {{0, 0, INT32_MAX, 1}},
+        {{0, 0, 1, INT32_MAX}},
     };
     int32_t *r = edge_ints(8);
     cpubind_roles *roles = (cpubind_roles *)(void *)r;
@@ -1241,7 +1241,7 @@ static void resolve_may_leave_a_device_too_few(void **state)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
     (void)state;
-    r.policy.roles.main_min = 21; /* 25 needed, 24 there */
+    r.policy.roles.count[CPUBIND_ROLE_MAIN] = 21; /* 25 needed, 24 there */
     rig_plan(&r, "6");
     assert_fault(&r, CPUBIND_ERR_TOO_FEW, 6, 25, 24);
     assert_no_answer(&r);
@@ -1537,10 +1537,10 @@ static void a_plan_refuses_bad_policies(void **state)
     bad[1].strategy = (cpubind_strategy)-1;
     bad[2].overlap = (cpubind_overlap)3;
     bad[3].overlap = (cpubind_overlap)-1;
-    bad[4].roles.irq = -1;
-    bad[5].roles.main_min = CPUBIND_MAX_CPUS + 1;
-    bad[6].roles.acl = INT32_MIN;
-    bad[7].roles.release = INT32_MAX;
+    bad[4].roles.count[CPUBIND_ROLE_IRQ] = -1;
+    bad[5].roles.count[CPUBIND_ROLE_MAIN] = CPUBIND_MAX_CPUS + 1;
+    bad[6].roles.count[CPUBIND_ROLE_ACL] = INT32_MIN;
+    bad[7].roles.count[CPUBIND_ROLE_RELEASE] = INT32_MAX;
     for (int32_t i = 8; i < 11; i++)
         bad[i].strategy = CPUBIND_CLUSTER;
     bad[8].cluster = 0;
@@ -1686,6 +1686,27 @@ static void a_number_that_is_no_status_is_a_question_mark(void **state)
     }
 }
 
+static void every_role_has_a_word_and_a_letter(void **state)
+{
+    static const struct {
+        cpubind_role role;
+        int32_t number;
+        const char *word;
+        char letter;
+    } roles[] = {
+        {CPUBIND_ROLE_IRQ, 0, "irq", 'i'}, {CPUBIND_ROLE_MAIN, 1, "main", 'm'},
+        {CPUBIND_ROLE_ACL, 2, "acl", 'a'}, {CPUBIND_ROLE_RELEASE, 3, "release", 'r'},
+        {CPUBIND_ROLE_COUNT, 4, "?", '?'}, {(cpubind_role)-1, -1, "?", '?'},
+        {(cpubind_role)5, 5, "?", '?'},
+    };
+    (void)state;
+    for (int32_t i = 0; i < COUNT(roles); i++) {
+        assert_int_equal((int32_t)roles[i].role, roles[i].number);
+        assert_string_equal(cpubind_role_word(roles[i].role), roles[i].word);
+        assert_int_equal(cpubind_role_letter(roles[i].role), roles[i].letter);
+    }
+}
+
 static void the_version_is_one_in_code_macros_and_title_line(void **state)
 {
     const char *tests = getenv("CPUBIND_TESTS");
@@ -1782,6 +1803,7 @@ int main(void)
         cmocka_unit_test(a_plan_does_not_depend_on_what_the_buffers_held),
         cmocka_unit_test(every_status_has_its_name_number_and_text),
         cmocka_unit_test(a_number_that_is_no_status_is_a_question_mark),
+        cmocka_unit_test(every_role_has_a_word_and_a_letter),
         cmocka_unit_test(the_version_is_one_in_code_macros_and_title_line),
     };
     return cmocka_run_group_tests_name("core", tests, NULL, NULL);

@@ -26,7 +26,7 @@ typedef struct grown {
 /* Nodes are blocks of neighbours; an affinity array of n_affinity elements is still to fill. */
 static grown grow(int32_t n_cpu, int32_t n_node, int32_t n_device, int32_t n_affinity)
 {
-    static const cpubind_role_spec roles = {0, 0, 0, 0};
+    static const cpubind_role_spec roles = {{0, 0, 0, 0}};
     grown g;
     memset(&g, 0, sizeof g);
     g.cpu = edge_ints(n_cpu);

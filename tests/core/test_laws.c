@@ -299,9 +299,12 @@ static void slices_and_roles_tile(void **state)
     for (int32_t i = 0; i < host_count(); i++) {
         int32_t total = (int32_t)model_random(&seed, 2000);
         int32_t parts = 1 + (int32_t)model_random(&seed, 64);
-        cpubind_role_spec spec = {
-            (int32_t)model_random(&seed, 4), (int32_t)model_random(&seed, 3),
-            (int32_t)model_random(&seed, 3), (int32_t)model_random(&seed, 3)};
+        cpubind_role_spec spec;
+        int32_t need = 0;
+        for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+            spec.count[role] = (int32_t)model_random(&seed, role == 0 ? 4 : 3);
+            need += spec.count[role];
+        }
         for (int32_t rule = 0; rule < 2; rule++) {
             int32_t at = 0;
             for (int32_t p = 0; p < parts; p++) {
@@ -318,17 +321,20 @@ static void slices_and_roles_tile(void **state)
         }
         {
             cpubind_roles r;
-            int32_t need = spec.irq + spec.main_min + spec.acl + spec.release;
+            int32_t first = 0;
             cpubind_status status = cpubind_split_roles(total, &spec, &r);
             assert_int_equal(status, total < need ? CPUBIND_ERR_TOO_FEW : CPUBIND_OK);
             if (status != CPUBIND_OK)
                 continue;
-            assert_int_equal(r.irq.first, 0);
-            assert_int_equal(r.main.first, r.irq.count);
-            assert_int_equal(r.acl.first, r.main.first + r.main.count);
-            assert_int_equal(r.release.first, r.acl.first + r.acl.count);
-            assert_int_equal(r.release.first + r.release.count, total);
-            assert_true(r.main.count >= spec.main_min);
+            for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+                assert_int_equal(r.span[role].first, first);
+                if (role == CPUBIND_ROLE_MAIN)
+                    assert_true(r.span[role].count >= spec.count[role]);
+                else
+                    assert_int_equal(r.span[role].count, spec.count[role]);
+                first += r.span[role].count;
+            }
+            assert_int_equal(first, total);
         }
     }
 }

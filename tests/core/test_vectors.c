@@ -160,8 +160,8 @@ static int32_t has(const list *l, int32_t value)
 
 static cpubind_policy policy_of(const vector *v, cpubind_overlap overlap)
 {
-    static const cpubind_role_spec full = {2, 1, 1, 1};
-    static const cpubind_role_spec bare = {0, 1, 0, 0};
+    static const cpubind_role_spec full = {{2, 1, 1, 1}};
+    static const cpubind_role_spec bare = {{0, 1, 0, 0}};
     cpubind_policy p;
     p.strategy = strcmp(v->type, "950") == 0  ? CPUBIND_CLUSTER
                  : strcmp(v->type, "a3") == 0 ? CPUBIND_GLOBAL_SLICE
@@ -261,10 +261,10 @@ static void check_pools(const vector *v, const attempt *a)
         assert_int_equal(v->npu[a->want[row]], e->npu);
         assert_int_equal(cpubind_split_roles(whole.count, &policy.roles, &roles), CPUBIND_OK);
         check_span(v, pool, whole, &e->pool);
-        check_span(v, pool, roles.irq, &e->irq);
-        check_span(v, pool, roles.main, &e->main);
-        check_span(v, pool, roles.acl, &e->acl);
-        check_span(v, pool, roles.release, &e->release);
+        check_span(v, pool, roles.span[CPUBIND_ROLE_IRQ], &e->irq);
+        check_span(v, pool, roles.span[CPUBIND_ROLE_MAIN], &e->main);
+        check_span(v, pool, roles.span[CPUBIND_ROLE_ACL], &e->acl);
+        check_span(v, pool, roles.span[CPUBIND_ROLE_RELEASE], &e->release);
     }
 }
 
