@@ -15,16 +15,20 @@ FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
 
-SOURCES   := $(sort $(wildcard adapters/*/*.c))
-TEXT      := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/text/%,$(SOURCES)))
-LINUX     := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/linux/%,$(SOURCES)))
-PUBLIC    := $(filter-out %scan.h %_reader.h,$(sort $(wildcard adapters/text/*.h)))
-SQLITE    := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/sqlite/%,$(SOURCES))) \
-             $(BUILD)/obj/adapters/sqlite/schema.o
-CLI       := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter adapters/cli/%,$(SOURCES)))
+# The objects of a room, and the headers of it that are installed.
+objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
+TEXT      := $(call objects,text ascend)
+LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
+SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
+CLI       := $(call objects,cli)
+PUBLIC    := source.h \
+             $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h,\
+               $(sort $(wildcard adapters/text/*.h adapters/ascend/*.h)))) \
+             $(addprefix linux/,cpubind_linux.h linux.h sys.h source/host_source.h bind/bind.h) \
+             sqlite/corpus.h sqlite/store.h
 CORE      := $(BUILD)/obj/cpubind.o
-TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/linux/test_*.c \
-               tests/sqlite/test_*.c tests/cli/test_*.c))
+TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
+               tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -64,7 +68,7 @@ check-vm: deps-vm ## boot ARM machines that are Ascend hosts, and check there; V
 	    LDFLAGS="-static -L$(VM_ROOT)/lib/aarch64-linux-gnu -Wl,--no-warnings" $(VM)/arm64/cpubind
 	@mkdir -p $(VM)/bin
 	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(VM)/arm64/cpubind
-	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/vm/worker.c \
+	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/vm/vm_worker.c \
 	    -o $(VM)/bin/worker
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
@@ -92,26 +96,20 @@ fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db
 
 # Beside include/cpubind.h the headers of adapters/ keep their places to one another.
-install: all $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_linux.a $(BUILD)/libcpubind_corpus.a ## command, headers, libraries, fixtures
+install: all $(BUILD)/libcpubind_ascend.a $(BUILD)/libcpubind_linux.a $(BUILD)/libcpubind_corpus.a ## command, headers, libraries, fixtures
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
-	install -d $(DESTDIR)$(PREFIX)/include/cpubind/text
-	install -d $(DESTDIR)$(PREFIX)/include/cpubind/linux
-	install -d $(DESTDIR)$(PREFIX)/include/cpubind/sqlite
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
-	install -m 644 $(BUILD)/libcpubind_text.a $(DESTDIR)$(PREFIX)/lib/libcpubind_text.a
+	install -m 644 $(BUILD)/libcpubind_ascend.a $(DESTDIR)$(PREFIX)/lib/libcpubind_ascend.a
 	install -m 644 $(BUILD)/libcpubind_corpus.a $(DESTDIR)$(PREFIX)/lib/libcpubind_corpus.a
 	install -m 644 $(BUILD)/libcpubind_linux.a $(DESTDIR)$(PREFIX)/lib/libcpubind_linux.a
-	install -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
-	install -m 644 adapters/source.h $(DESTDIR)$(PREFIX)/include/cpubind/source.h
-	install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/cpubind/text/
-	install -m 644 $(addprefix adapters/linux/,cpubind_linux.h bind.h linux.h source.h sys.h) \
-	    $(DESTDIR)$(PREFIX)/include/cpubind/linux/
-	install -m 644 adapters/sqlite/corpus.h adapters/sqlite/store.h \
-	    $(DESTDIR)$(PREFIX)/include/cpubind/sqlite/
+	install -D -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
+	for header in $(PUBLIC); do \
+	    install -D -m 644 adapters/$$header $(DESTDIR)$(PREFIX)/include/cpubind/$$header || exit 1; \
+	done
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	install -m 644 $(BUILD)/fixtures.db $(DESTDIR)$(PREFIX)/share/cpubind/fixtures.db
 
-lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_text.a $(BUILD)/libcpubind_linux.a \
+lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_ascend.a $(BUILD)/libcpubind_linux.a \
     $(BUILD)/libcpubind_corpus.a ## the core shared; readers, binding and corpus static
 
 clean: ## remove everything that was built
@@ -123,7 +121,7 @@ deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures:
 tests: $(TEST_BINS) $(REPLAYS)
 fuzz-targets: $(patsubst %,$(BUILD)/fuzz/%,$(FUZZ))
 fuzz-replays: $(REPLAYS)
-arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/%,$(TEST_BINS))
+arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/% $(BUILD)/tests/ascend/%,$(TEST_BINS))
 
 $(BUILD)/cpubind: $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd $(LDLIBS) -o $@
@@ -133,7 +131,7 @@ $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c $< -o $@
 
 # The readers, and the core for those who plan with what was read.
-$(BUILD)/libcpubind_text.a: $(TEXT) $(CORE)
+$(BUILD)/libcpubind_ascend.a: $(TEXT) $(CORE)
 	rm -f $@
 	$(AR) rcs $@ $^
 
@@ -189,6 +187,9 @@ $(BUILD)/tests/core/%: $(BUILD)/obj/tests/core/%.o $(BUILD)/obj/tests/core/model
 $(BUILD)/tests/text/%: $(BUILD)/obj/tests/text/%.o $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
+$(BUILD)/tests/ascend/%: $(BUILD)/obj/tests/ascend/%.o $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
 $(BUILD)/tests/linux/%: $(BUILD)/obj/tests/linux/%.o $(LINUX) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
@@ -199,24 +200,24 @@ $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@
 # A fuzz target has the main of replay.c or that of libFuzzer.
-$(BUILD)/fuzz/replay_%: $(BUILD)/obj/fuzz/targets/%.o $(BUILD)/obj/fuzz/replay.o $(TEXT) $(CORE)
+$(BUILD)/fuzz/replay_%: $(BUILD)/obj/fuzz/targets/fuzz_%.o $(BUILD)/obj/fuzz/replay.o $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
-$(BUILD)/fuzz/replay_corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(BUILD)/obj/fuzz/replay.o \
+$(BUILD)/fuzz/replay_corpus: $(BUILD)/obj/fuzz/targets/fuzz_corpus.o $(BUILD)/obj/fuzz/replay.o \
     $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lsqlite3 -lmd -o $@
-$(BUILD)/fuzz/corpus: $(BUILD)/obj/fuzz/targets/corpus.o $(SQLITE) $(TEXT) $(CORE)
+$(BUILD)/fuzz/corpus: $(BUILD)/obj/fuzz/targets/fuzz_corpus.o $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -lsqlite3 -lmd -o $@
-$(BUILD)/fuzz/replay_state: $(BUILD)/obj/fuzz/targets/state.o $(BUILD)/obj/fuzz/replay.o \
+$(BUILD)/fuzz/replay_record: $(BUILD)/obj/fuzz/targets/fuzz_record.o $(BUILD)/obj/fuzz/replay.o \
     $(LINUX) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
-$(BUILD)/fuzz/state: $(BUILD)/obj/fuzz/targets/state.o $(LINUX) $(TEXT) $(CORE)
+$(BUILD)/fuzz/record: $(BUILD)/obj/fuzz/targets/fuzz_record.o $(LINUX) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
-$(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/%.o $(TEXT) $(CORE)
+$(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/fuzz_%.o $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
 $(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)

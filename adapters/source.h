@@ -9,10 +9,10 @@
  *          proc/self/status            a file of the host below /proc or /sys
  *          cmd/npu-smi-info-m.txt      the output of a command (CPUBIND_COMMAND_LIST)
  *          cmd/npu-smi-info-t-board-i0-c1.txt      of `npu-smi info -t board -i 0 -c 1`, for
- *                                      any numbers; -i0.txt without a chip (text/input.h)
+ *                                      any numbers; -i0.txt without a chip (text/input_name.h)
  *          env                         lines NAME=value; CPUBIND_ENV_LIST names what is kept
  *          uname                       one line: the machine, as `uname -m` prints it
- *        Names hold no "..", no empty part and no byte below a blank (text/input.h).
+ *        Names hold no "..", no empty part and no byte below a blank (text/input_name.h).
  */
 #ifndef CPUBIND_SOURCE_H
 #define CPUBIND_SOURCE_H

@@ -2,15 +2,15 @@
 # seeds.sh - make the seeds that come from fixtures/hosts; the others are written by hand
 #
 #   fuzz/seeds.sh               from the top folder: all hosts into fuzz/corpus
-#   fuzz/seeds.sh FOLDER        one snapshot as an input of the target snapshot, to stdout
+#   fuzz/seeds.sh FOLDER        one snapshot as an input of the target facts, to stdout
 #   fuzz/seeds.sh databases     only those of the target corpus (needs sqlite3)
 #
 # A seed is named after its host. Of hosts with equal bytes the first one gives the seed. Few of
-# them tell a reader anything new: of the new ones, keep those that add coverage. Those of about,
-# inputs and redact, where few hosts do, are copied by hand (a line with the name of the input, and
+# them tell a reader anything new: of the new ones, keep those that add coverage. Those of host_txt,
+# input_list and redact, where few hosts do, are copied by hand (a line with the name of the input, and
 # a host's name, comes first).
 
-# What stands in place of the second "=" before a command, as targets/snapshot.c has it: "t" where
+# What stands in place of the second "=" before a command, as targets/fuzz_facts.c has it: "t" where
 # it did not end in time, a digit of the exit code where that is not 0; else nothing.
 mark_of() { # folder, name
     read -r code 2>/dev/null <"$1/${2%.txt}.exit" || return 0
@@ -20,7 +20,7 @@ mark_of() { # folder, name
     esac
 }
 
-# The inputs that a plan asks for, in the container of fuzz/targets/snapshot.c.
+# The inputs that a plan asks for, in the container of fuzz/targets/fuzz_facts.c.
 snapshot() { # folder
     (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort) |
         grep -E '^(env|uname|cmd/.*\.txt|proc/self/status|sys/devices/system/cpu/online|sys/devices/system/cpu/cpu[0-9]+/online|sys/devices/system/cpu/cpu0/topology/thread_siblings_list|sys/devices/system/node/node[0-9]+/cpu(list|map)|sys/bus/pci/devices/[^/]*/(vendor|device|numa_node|local_cpulist))$' |
@@ -109,7 +109,7 @@ all() {
             seed "$board" npusmi_board "$name-${part%.txt}"
         done
         snapshot "$host" >"$made"
-        seed "$made" snapshot "$name"
+        seed "$made" facts "$name"
     done
     databases
 }

@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-#include "../linux/bind.h"
+#include "../ascend/ascend_plan.h"
+#include "../linux/bind/bind.h"
 #include "../sqlite/corpus.h"
-#include "../text/ascend.h"
 
 /* Exit status of the command. */
 enum cli_exit {

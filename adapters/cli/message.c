@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
-#include "../text/input.h"
+#include "../text/input_name.h"
 #include "cli.h"
 
 #define MAX_LIST  512 /* bytes of a list that is quoted in a message */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind.h"
+#include "bind_common.h"
 #include "json.h"
 #include "table.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../linux/state_folder.h"
-#include "bind.h"
+#include "../linux/bind/record_folder.h"
+#include "bind_common.h"
 #include "json.h"
 
 #define MIB (1 << 20)

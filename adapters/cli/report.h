@@ -4,7 +4,7 @@
 #ifndef CPUBIND_CLI_REPORT_H
 #define CPUBIND_CLI_REPORT_H
 
-#include "database.h"
+#include "corpus_option.h"
 #include "expect.h"
 #include "json.h"
 

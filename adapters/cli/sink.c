@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "../linux/write.h"
-#include "../text/about.h"
+#include "../linux/source/folder_writer.h"
+#include "../text/host_txt.h"
 
 /* == What can go wrong ====================================================== */
 

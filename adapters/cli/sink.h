@@ -7,7 +7,7 @@
 #ifndef CPUBIND_CLI_SINK_H
 #define CPUBIND_CLI_SINK_H
 
-#include "database.h"
+#include "corpus_option.h"
 
 typedef struct cli_sink {
     cpubind_store *store; /* one of the two */

@@ -1,13 +1,13 @@
 /* cpubind_linux.h - binding from inside a runtime: the host, a plan, and putting it into effect
  * SPDX-License-Identifier: MIT
  *
- * The one header of libcpubind_linux (link it before libcpubind_text).
+ * The one header of libcpubind_linux (link it before libcpubind_ascend).
  * C11, and C++11. Linux only; everything else of this project is pure.
  *
- *   1  open this host                         cpubind_linux_open_live       source.h
- *   2  read it, and plan                      cpubind_snapshot_read         ../text/snapshot.h
- *                                             cpubind_ascend_make_plan      ../text/ascend.h
- *   3  what that means for one process        cpubind_goal_make             ../text/goal.h
+ *   1  open this host                         cpubind_linux_open_live       host_source.h
+ *   2  read it, and plan                      cpubind_snapshot_read         ../ascend/facts.h     
+ *                                             cpubind_ascend_make_plan      ../ascend/ascend_plan.h
+ *   3  what that means for one process        cpubind_goal_make             ../ascend/process_goal.h
  *   4  apply, watch, verify, restore          cpubind_bind_*                bind.h
  *
  * EXAMPLE  Binds the calling process to NPU 3; undoes it.
@@ -29,15 +29,15 @@
  *   cpubind_bind_restore(b, &fault);
  *   cpubind_bind_close(b);
  *   cpubind_linux_close(host);
- * Each of them says how it fails; tests/consumers/bind.c is the whole program.
+ * Each of them says how it fails; tests/consumers/consumer_bind.c is the whole program.
  */
 #ifndef CPUBIND_LINUX_ALL_H
 #define CPUBIND_LINUX_ALL_H
 
-#include "../text/ascend.h"
-#include "../text/goal.h"
-#include "bind.h"
+#include "../ascend/ascend_plan.h"
+#include "../ascend/process_goal.h"
+#include "bind/bind.h"
 #include "linux.h"
-#include "source.h"
+#include "source/host_source.h"
 
 #endif /* CPUBIND_LINUX_ALL_H */

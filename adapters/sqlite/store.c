@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../text/input.h"
+#include "../text/input_name.h"
 #include "database.h"
 #include "schema.h"
 

@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../adapters/linux/bind.h"
+#include "../../adapters/linux/bind/bind.h"
 #include "../../adapters/linux/common.h"
-#include "../../adapters/linux/threads.h"
+#include "../../adapters/linux/kernel/threads.h"
 #include "measure.h"
 
 #define N_THREAD 258

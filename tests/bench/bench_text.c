@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/text/cpubind_text.h"
+#include "../../adapters/ascend/cpubind_ascend.h"
 #include "measure.h"
 
 enum { MAX_ROWS = 2048, MAX_CPUS = 1024 };

@@ -58,7 +58,7 @@ CPUBIND_TEST_HOSTS=${CPUBIND_TEST_HOSTS:-5000}
 export CPUBIND_TEST_HOSTS
 failed=0
 run="qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=$lib"
-for test in "$out"/tests/core/test_* "$out"/tests/text/test_*; do
+for test in "$out"/tests/core/test_* "$out"/tests/text/test_* "$out"/tests/ascend/test_*; do
     [ -x "$test" ] || continue
     # shellcheck disable=SC2086
     $run "$test" || failed=1

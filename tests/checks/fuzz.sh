@@ -10,8 +10,8 @@ mkdir -p "$out"
 
 # The functions of the public headers that take a text and its length, or a name.
 readers() {
-    cat $(sed -n 's|^#include "\(.*\)"$|adapters/text/\1|p' adapters/text/cpubind_text.h) \
-        adapters/text/input.h |
+    cat $(sed -n 's|^#include "\(.*\)"$|adapters/ascend/\1|p' adapters/ascend/cpubind_ascend.h) \
+        adapters/text/input_name.h |
         tr '\n' ' ' | grep -oE 'cpubind_[a-z_]+\(const char \*(text|comm|name)\b' |
         sed 's/(.*//' | grep -v -e '^cpubind_text_place$' | sort -u
 }
@@ -32,7 +32,7 @@ every_target_is_whole() {
     [ "$(wc -l <"$out/targets")" -eq "$(find fuzz/targets -name '*.c' | wc -l)" ] || return 1
     while read -r name function files _ dictionary; do
         for file in $(echo "$files" | tr ',' ' '); do [ -f "$file" ] || return 1; done
-        grep -q "$function(" "fuzz/targets/$name.c" "${files%%,*}" &&
+        grep -q "$function(" "fuzz/targets/fuzz_$name.c" "${files%%,*}" &&
             grep -q "$function(" "${files%%,*}" && [ -f "fuzz/dict/$dictionary.dict" ] &&
             [ -n "$(find "fuzz/corpus/$name" -type f)" ] || {
             echo "target $name lacks its function, its dictionary or its corpus"

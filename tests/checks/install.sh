@@ -20,27 +20,28 @@ use_header() {
 # One that reads what npu-smi prints, in C and in C++, and has no core of its own.
 use_readers() { # compiler, standard
     "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
-        tests/packaging/readers.c -L "$stage/usr/lib" -lcpubind_text -o "$out/readers" &&
+        tests/packaging/link_readers.c -L "$stage/usr/lib" -lcpubind_ascend -o "$out/readers" &&
         "$out/readers"
 }
 
 # One that asks what is beside the readers: the goal of a process.
 use_goal() { # compiler, standard
-    "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" tests/packaging/goal.c \
-        -L "$stage/usr/lib" -lcpubind_text -o "$out/goal" && "$out/goal"
+    "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" tests/packaging/link_goal.c \
+        -L "$stage/usr/lib" -lcpubind_ascend -o "$out/goal" && "$out/goal"
 }
 
-# The same with the files that cpubind_text.h names, and nothing of the project beside them.
+# The same with the files that cpubind_ascend.h names, and nothing of the project beside them.
 compile_readers() {
-    (cd adapters/text && cc -std=c11 -I "$stage_include" ../../tests/packaging/readers.c \
-        cpulist.c cpumask.c interrupts.c lscpu.c npusmi_*.c numa_maps.c procfs.c text.c -o "$readers") &&
+    (cd adapters && cc -std=c11 -I "$stage_include" ../tests/packaging/link_readers.c \
+        text/cpulist.c text/cpumask.c text/interrupts.c text/lscpu.c text/numa_maps.c \
+        text/procfs.c text/text.c ascend/npusmi_*.c -o "$readers") &&
         "$readers"
 }
 
 # One that opens the corpus and plans a host of it.
 use_corpus() {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
-        tests/consumers/corpus.c -L "$stage/usr/lib" -lcpubind_corpus -lcpubind_text -lsqlite3 \
+        tests/consumers/consumer_corpus.c -L "$stage/usr/lib" -lcpubind_corpus -lcpubind_ascend -lsqlite3 \
         -lmd -o "$out/corpus" &&
         "$out/corpus" "$stage/usr/share/cpubind/fixtures.db" a3-640cpu-16npu >"$out/pools" &&
         [ "$(grep -c ': 40 CPUs, ' "$out/pools")" -eq 16 ]
@@ -50,7 +51,7 @@ use_corpus() {
 # nothing tells the device type, and it says so.
 use_binding() {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
-        tests/consumers/bind.c -L "$stage/usr/lib" -lcpubind_linux -lcpubind_text \
+        tests/consumers/consumer_bind.c -L "$stage/usr/lib" -lcpubind_linux -lcpubind_ascend \
         -lpthread -o "$out/bind" || return 1
     PATH=/nowhere "$out/bind" 0 >"$out/bound"
     [ $? -eq 1 ] && grep -q '^unknown_device_type: ' "$out/bound"
@@ -82,7 +83,7 @@ check "everything is below DESTDIR/PREFIX" only_below_stage
 check "the installed header compiles" use_header
 stage_include=$(cd "$stage" && pwd)/usr/include
 readers=$(cd "$out" && pwd)/readers
-check "the files that cpubind_text.h names are all that it needs" compile_readers
+check "the files that cpubind_ascend.h names are all that it needs" compile_readers
 check "the installed readers link into a C program" use_readers cc -std=c11
 check "the installed readers link into a C++ program" use_readers c++ -std=c++11 -x c++
 check "the installed goal links into a C program" use_goal cc -std=c11

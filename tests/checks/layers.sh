@@ -122,9 +122,9 @@ calls_of() { # from, names
 
 # "OBJECT: NAME" of every undefined name of the objects of a folder; fails when there are none.
 undefined_of() { # folder
-    set -- "$build/obj/$1"/*.o
-    [ -f "$1" ] || return 1
-    for object in "$@"; do
+    objects=$(find "$build/obj/$1" -name '*.o' 2>/dev/null)
+    [ -n "$objects" ] || return 1
+    for object in $objects; do
         nm -u "$object" | awk -v object="$object" '{ print object ": " $NF }'
     done
 }
@@ -142,6 +142,18 @@ system_headers="$system_headers|<(sys|linux|asm)/"
 runtime='__(asan|ubsan|sanitizer|tsan|msan|gcov|llvm|sanitizer_cov)_.*|__stack_chk_fail'
 runtime="$runtime|__(mem|str)[a-z]+_chk|_GLOBAL_OFFSET_TABLE_|__afl_.*|__start_.*|__stop_.*"
 bytes='mem(cmp|cpy|set|move|chr)|strlen'
+
+below_ascend='<(stdint|stddef|string)\.h>|cpubind\.h|adapters/source\.h'
+any='<[a-z0-9_/]*\.h>|cpubind\.h|adapters/source\.h'
+rooms="cpubind.h <stdint\.h>|<stddef\.h>
+adapters/source.h <stdint\.h>|<stddef\.h>
+adapters/text/ $below_ascend|adapters/text/.*
+adapters/ascend/ $below_ascend|adapters/(text|ascend)/.*
+adapters/pci/ $below_ascend|adapters/(text|pci)/.*
+adapters/linux/ $any|adapters/(text|ascend|pci|linux)/.*
+adapters/sqlite/ $any|adapters/(text|ascend|pci|sqlite)/.*
+adapters/api/ $any|adapters/(text|ascend|pci|linux|sqlite|api)/.*
+adapters/cli/ $any|adapters/.*"
 
 check_tree() {
     if [ ! -f cpubind.h ]; then
@@ -162,48 +174,54 @@ check_tree() {
     done <"$out/includes" >"$out/found"
     wall "an include in quotes names a file of the tree"
 
-    includes_outside cpubind.h '<stdint\.h>|<stddef\.h>' >"$out/found"
-    wall "the core includes <stdint.h> and <stddef.h> only"
-    includes_outside adapters/source.h '<stdint\.h>|<stddef\.h>' >"$out/found"
-    wall "the seam includes <stdint.h> and <stddef.h> only"
-    includes_outside adapters/text/ \
-        '<(stdint|stddef|string)\.h>|cpubind\.h|adapters/source\.h|adapters/text/.*' >"$out/found"
-    wall "adapters/text includes the core, the seam, itself and <string.h>"
-    includes_of adapters/linux/ 'adapters/(sqlite|cli)/|<sqlite3' >"$out/found"
-    wall "adapters/linux does not include adapters/sqlite or adapters/cli"
-    includes_of adapters/sqlite/ 'adapters/(linux|cli)/' >"$out/found"
-    wall "adapters/sqlite does not include adapters/linux or adapters/cli"
-    includes_of 'cpubind.h|adapters/(source.h|text/|linux/|cli/)' '<sqlite3|sqlite3\.h' >"$out/found"
+    # room                what its files may include, beside what the rooms below it are
+    while read -r room allowed; do
+        includes_outside "$room" "$allowed" >"$out/found"
+        wall "$room includes what the table of rooms allows"
+    done <<TABLE
+$rooms
+TABLE
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|api/|cli/)' \
+        '<sqlite3|sqlite3\.h' >"$out/found"
     wall "only adapters/sqlite includes <sqlite3.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|linux/|sqlite/)' '<jansson' >"$out/found"
-    wall "only adapters/cli includes <jansson.h>"
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|sqlite/)' '<jansson' \
+        >"$out/found"
+    wall "only adapters/cli and adapters/api include <jansson.h>"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|linux/|sqlite/)' "$prints" >"$out/found"
+    find cpubind.h adapters fuzz tests -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d >"$out/found"
+    wall "no two files have one name"
+    awk '{ sub(/:.*/, "", $1) } $2 !~ /^</ { print $1, $2 }' "$out/includes" >"$out/arrows"
+    tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
+    wall "no circle of includes"
+
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|sqlite/|api/)' "$prints" >"$out/found"
     wall "only adapters/cli prints or exits"
-    includes_of 'cpubind.h|adapters/(source.h|text/)' '<stdio\.h>' >"$out/found"
-    wall "core and adapters/text do not include <stdio.h>"
-    grep -E '^adapters/(linux|sqlite)/' "$out/plain" |
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/)' '<stdio\.h>' >"$out/found"
+    wall "core, adapters/text, ascend and pci do not include <stdio.h>"
+    grep -E '^adapters/(linux|sqlite|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
-    wall "adapters/linux and adapters/sqlite do not mention stdout or stderr"
+    wall "adapters/linux, sqlite and api do not mention stdout or stderr"
 
-    includes_of 'cpubind.h|adapters/(source.h|text/|sqlite/)' "$system_headers" >"$out/found"
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|sqlite/|api/)' "$system_headers" >"$out/found"
     wall "only adapters/linux includes headers of system calls"
     includes_of adapters/cli/ "$system_headers" |
         grep -E -v ' (<unistd\.h>|<sys/ioctl\.h>)$' >"$out/found"
     wall "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
-    calls_of 'cpubind.h|adapters/(source.h|text/)' "$system|$environment|$memory" >"$out/found"
-    wall "core and adapters/text call neither system, environment nor malloc"
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/)' "$system|$environment|$memory" >"$out/found"
+    wall "core, adapters/text, ascend and pci call neither system, environment nor malloc"
     calls_of adapters/cli/ "$system" |
         grep -E -v '[^[:alnum:]_]ioctl[[:space:]]*\(.*TIOCGWINSZ' >"$out/found"
     wall "adapters/cli makes no system call but for the terminal"
 
-    text="objects of adapters/text need a handful of functions on bytes"
-    if undefined_of adapters/text >"$out/undefined"; then
-        grep -E -v " (cpubind_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
-        wall "$text"
-    else
-        skip "$text" "nothing is built in $build/obj"
-    fi
+    for room in text ascend; do
+        text="objects of adapters/$room need a handful of functions on bytes"
+        if undefined_of adapters/$room >"$out/undefined"; then
+            grep -E -v " (cpubind_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
+            wall "$text"
+        else
+            skip "$text" "nothing is built in $build/obj"
+        fi
+    done
     text="objects of adapters/linux call no SQLite"
     if undefined_of adapters/linux >"$out/undefined"; then
         grep ' sqlite3_' "$out/undefined" >"$out/found"
@@ -264,7 +282,10 @@ stands() { # text, file, line: no wall falls
 
 plant_all() {
     text=adapters/text/planted.c
-    linux=adapters/linux/planted.c
+    ascend=adapters/ascend/planted.c
+    pci=adapters/pci/planted.c
+    linux=adapters/linux/bind/planted.c
+    api=adapters/api/planted.c
     sqlite=adapters/sqlite/planted.c
     cli=adapters/cli/planted.c
 
@@ -276,33 +297,38 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     stands "snprintf does not print" $linux 'void a(void) { snprintf(b, 1, c); }'
 
     plant "an include in quotes names a file of the tree" $linux '#include "nowhere.h"'
-    plant "adapters/text includes the core, the seam, itself and <string.h>" $text \
-        '#include <stdlib.h>'
-    plant "adapters/text includes the core, the seam, itself and <string.h>" $text \
-        '# include "../linux/sys.h" /* far */'
-    plant "adapters/linux does not include adapters/sqlite or adapters/cli" $linux \
-        '#include "../cli/main.h"'
-    plant "adapters/linux does not include adapters/sqlite or adapters/cli" $linux \
-        '#include "../sqlite/corpus.h"'
-    plant "adapters/sqlite does not include adapters/linux or adapters/cli" $sqlite \
-        '#include "../linux/sys.h"'
+    allowed='includes what the table of rooms allows'
+    plant "adapters/text/ $allowed" $text '#include <stdlib.h>'
+    plant "adapters/text/ $allowed" $text '# include "../linux/sys.h" /* far */'
+    plant "adapters/text/ $allowed" $text '#include "../ascend/npusmi.h"'
+    plant "adapters/ascend/ $allowed" $ascend '#include "../linux/sys.h"'
+    plant "adapters/ascend/ $allowed" $ascend '#include <errno.h>'
+    plant "adapters/pci/ $allowed" $pci '#include "../ascend/npusmi.h"'
+    plant "adapters/linux/ $allowed" $linux '#include "../../cli/cli.h"'
+    plant "adapters/linux/ $allowed" $linux '#include "../../sqlite/corpus.h"'
+    plant "adapters/sqlite/ $allowed" $sqlite '#include "../linux/sys.h"'
+    plant "adapters/api/ $allowed" $api '#include "../cli/cli.h"'
+    plant "no two files have one name" adapters/ascend/sys.h 'int a;'
+    printf '#include "planted.c"\n' >adapters/linux/bind/planted.h
+    plant "no circle of includes" $linux '#include "planted.h"'
+    rm adapters/linux/bind/planted.h
     plant "only adapters/sqlite includes <sqlite3.h>" $cli '#include <sqlite3.h>'
     plant "only adapters/sqlite includes <sqlite3.h>" $text '#include <sqlite3.h>'
-    plant "only adapters/cli includes <jansson.h>" $linux '#include <jansson.h>'
-    plant "only adapters/cli includes <jansson.h>" $sqlite '#include <jansson.h>'
+    plant "only adapters/cli and adapters/api include <jansson.h>" $linux '#include <jansson.h>'
+    plant "only adapters/cli and adapters/api include <jansson.h>" $sqlite '#include <jansson.h>'
     plant "only adapters/cli prints or exits" $linux 'void a(void) { printf("x"); }'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
-    plant "core and adapters/text do not include <stdio.h>" $text '#include <stdio.h>'
-    plant "adapters/linux and adapters/sqlite do not mention stdout or stderr" $linux \
+    plant "core, adapters/text, ascend and pci do not include <stdio.h>" $text '#include <stdio.h>'
+    plant "adapters/linux, sqlite and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux includes headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux includes headers of system calls" $text '#include <unistd.h>'
     plant "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most" $cli \
         '#include <fcntl.h>'
-    plant "core and adapters/text call neither system, environment nor malloc" $text \
+    plant "core, adapters/text, ascend and pci call neither system, environment nor malloc" $text \
         'char *a(void) { return getenv("A"); }'
-    plant "core and adapters/text call neither system, environment nor malloc" $text \
+    plant "core, adapters/text, ascend and pci call neither system, environment nor malloc" $text \
         'void *a(void) { return malloc(1); }'
     plant "adapters/cli makes no system call but for the terminal" $cli \
         'void a(void) { write(1, "a", 1); }'
@@ -315,7 +341,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     for line in '#include <stdlib.h>' '#include <unistd.h>'; do
         printf '%s\n' "$line" | cat - kept.h >cpubind.h
         BUILD=$PWD/build sh "$self" >tap 2>&1
-        if grep -q "^not ok [0-9]* - the core includes <stdint.h> and <stddef.h> only\$" tap; then
+        if grep -q "^not ok [0-9]* - cpubind.h includes what the table of rooms allows\$" tap; then
             pass "found: cpubind.h: $line"
         else
             fail "found: cpubind.h: $line" tap
@@ -325,7 +351,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     cp adapters/source.h kept.h
     printf '%s\n' '#include <stdio.h>' | cat - kept.h >adapters/source.h
     BUILD=$PWD/build sh "$self" >tap 2>&1
-    if grep -q "^not ok [0-9]* - the seam includes <stdint.h> and <stddef.h> only\$" tap; then
+    if grep -q "^not ok [0-9]* - adapters/source.h includes what the table of rooms allows\$" tap; then
         pass "found: adapters/source.h: #include <stdio.h>"
     else
         fail "found: adapters/source.h: #include <stdio.h>" tap
@@ -336,12 +362,10 @@ self_test() {
     tree=$build/layers-self-test
     rm -rf "$tree"
     mkdir -p "$tree" || exit 2
-    cp -R cpubind.h adapters "$tree" || exit 2
+    cp -R cpubind.h adapters fuzz tests "$tree" || exit 2
     cd "$tree" || exit 2
-    mkdir -p adapters/text adapters/linux adapters/sqlite adapters/cli build
+    mkdir -p adapters/pci adapters/api build
     out=$PWD/build
-    : >adapters/cli/main.h
-    : >adapters/sqlite/corpus.h
     plant_all
     finish
 }

@@ -46,7 +46,7 @@ codes_are_those_of_the_header() {
 }
 
 words_are_in_readme() {
-    for word in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z_]*\)".*/\1/p' adapters/text/snapshot.h); do
+    for word in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z_]*\)".*/\1/p' adapters/ascend/facts.h); do
         grep -q "\`$word\`" README.md || [ "$word" = auto ] || {
             echo "README.md does not name $word"
             return 1
@@ -84,7 +84,7 @@ sentences_are_those_of_the_command() {
 }
 
 no_irq_words_are_in_readme() {
-    words=$(sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/text/goal.h)
+    words=$(sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/ascend/process_goal.h)
     [ -n "$words" ] || return 1
     for word in $words; do
         grep -q "\`$word\`" README.md || [ "$word" = no_role ] || {

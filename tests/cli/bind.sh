@@ -30,7 +30,7 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 # shellcheck disable=SC2086
 {
     cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/worker.c -o "$out/worker" -pthread &&
+        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread &&
         cc $flags tests/cli/deny.c -o "$out/deny"
 } || exit 1
 

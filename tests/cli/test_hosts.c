@@ -14,7 +14,7 @@
 #include <glob.h>
 #include <jansson.h>
 
-#include "command.h"
+#include "run_command.h"
 
 #define MAX_PATH 4096
 

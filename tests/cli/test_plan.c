@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <sys/stat.h>
 
-#include "command.h"
+#include "run_command.h"
 
 #define HOSTS    "fixtures/hosts/"
 #define A2       HOSTS "a2-192cpu-8npu"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../../cpubind.h"
-#include "../support/edge.h"
+#include "../support/exact_buffer.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 

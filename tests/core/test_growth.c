@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../../cpubind.h"
-#include "../support/edge.h"
+#include "../support/exact_buffer.h"
 
 /* A host of CPUs 0 .. n_cpu - 1 on nodes 0 .. n_node - 1, and a plan of all devices. */
 typedef struct grown {

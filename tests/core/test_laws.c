@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../support/edge.h"
+#include "../support/exact_buffer.h"
 #include "model.h"
 
 /* A plan in buffers of exactly the stated sizes. */

@@ -13,7 +13,7 @@
 #include <glob.h>
 
 #include "../../cpubind.h"
-#include "../support/edge.h"
+#include "../support/exact_buffer.h"
 
 #define MAX_NODE   1024
 #define MAX_DEVICE 64

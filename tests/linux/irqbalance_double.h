@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "scratch.h"
+#include "temp_dir.h"
 
 #define DOUBLE_MAX 400
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Real threads on real CPUs. Interrupts, irqbalance and the folder of records are those of a
- * scratch folder (stage.h), so that the test runs for every user and leaves the machine alone.
+ * scratch folder (fake_host.h), so that the test runs for every user and leaves the machine alone.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "fake_host.h"
 #include "irqbalance_double.h"
-#include "stage.h"
 
 #define IRQ_SQ 301
 #define IRQ_CQ 302

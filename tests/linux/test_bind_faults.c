@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
+#include "fake_host.h"
 #include "irqbalance_double.h"
-#include "stage.h"
 
 #define IRQ_SQ 301
 #define IRQ_CQ 302

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "fake_host.h"
 #include "irqbalance_double.h"
-#include "stage.h"
 
 #define N_THREADS 16
 #define IRQ_FIRST 301

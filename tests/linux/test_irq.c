@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../adapters/linux/irq.h"
+#include "../../adapters/linux/kernel/irq.h"
 #include "../../cpubind.h"
-#include "scratch.h"
+#include "temp_dir.h"
 
 static struct {
     scratch s;

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../adapters/linux/irq.h"
-#include "../../adapters/linux/proc_stat.h"
+#include "../../adapters/linux/kernel/irq.h"
+#include "../../adapters/linux/kernel/proc_stat.h"
 #include "irqbalance_double.h"
 
 #define REST " 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 2 0 "

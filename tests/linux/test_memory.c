@@ -19,8 +19,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "../../adapters/linux/memory.h"
-#include "scratch.h"
+#include "../../adapters/linux/kernel/memory.h"
+#include "temp_dir.h"
 
 #define KB        INT64_C(1024)
 #define WORD_BITS (8 * (int)sizeof(unsigned long))

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../../adapters/linux/proc_stat.h"
-#include "scratch.h"
+#include "../../adapters/linux/kernel/proc_stat.h"
+#include "temp_dir.h"
 
 #define REST " 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 "
 

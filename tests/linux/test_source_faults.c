@@ -16,7 +16,7 @@
 
 #include <signal.h>
 
-#include "scratch.h"
+#include "temp_dir.h"
 
 typedef enum call {
     CALL_NONE,

@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 
 #include "../../adapters/linux/terminal.h"
-#include "scratch.h"
+#include "temp_dir.h"
 
 static scratch s;
 

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 #include "../../adapters/linux/workers.h"
-#include "scratch.h"
+#include "temp_dir.h"
 
 /* == sharing out == */
 

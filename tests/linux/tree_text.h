@@ -7,7 +7,7 @@
 #ifndef CPUBIND_TESTS_LINUX_TREE_TEXT_H
 #define CPUBIND_TESTS_LINUX_TREE_TEXT_H
 
-#include "scratch.h"
+#include "temp_dir.h"
 
 #define TREE_TEXT_MAX 65536
 

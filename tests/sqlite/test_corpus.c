@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Every database is made here, from fixtures/schema.sql. SQLite runs on the allocator and the
- * file system of faults.h. No test may leave memory, a descriptor or a child behind.
+ * file system of store_fault_calls.h. No test may leave memory, a descriptor or a child behind.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 #include <sqlite3.h>
 
 #include "../../adapters/sqlite/corpus.h"
-#include "../linux/scratch.h"
-#include "faults.h"
+#include "../linux/temp_dir.h"
+#include "store_fault_calls.h"
 
 enum { CONTENTS = 16, TIMED_OUT = -1000 };
 

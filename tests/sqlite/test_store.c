@@ -13,7 +13,7 @@
 
 #include <signal.h>
 
-#include "store.h"
+#include "temp_store.h"
 
 typedef struct fixture {
     scratch s;

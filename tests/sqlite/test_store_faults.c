@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "store.h"
+#include "temp_store.h"
 
 /* A change, from a file to another. */
 typedef struct scenario {

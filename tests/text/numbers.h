@@ -7,7 +7,7 @@
 #ifndef CPUBIND_TESTS_TEXT_NUMBERS_H
 #define CPUBIND_TESTS_TEXT_NUMBERS_H
 
-#include "support.h"
+#include "text_test.h"
 
 enum { MAX_NUMBERS = 64 };
 

@@ -4,10 +4,10 @@
 #ifndef CPUBIND_TESTS_TEXT_READERS_H
 #define CPUBIND_TESTS_TEXT_READERS_H
 
-#include "support.h"
+#include "text_test.h"
 
+#include "../../adapters/ascend/npusmi.h"
 #include "../../adapters/text/interrupts.h"
-#include "../../adapters/text/npusmi.h"
 
 /* Elements that a reader may write. Reset by each read_...(); the arrays are reused. */
 typedef struct reading {

@@ -1,7 +1,7 @@
 /* test_lscpu.c - `lscpu -e=CPU,NODE` and `lscpu`
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "text_test.h"
 
 #include "../../adapters/text/lscpu.h"
 

@@ -1,7 +1,7 @@
 /* test_numa_maps.c - /proc/<pid>/numa_maps, and counters of /proc/vmstat
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "text_test.h"
 
 #include "../../adapters/text/numa_maps.h"
 

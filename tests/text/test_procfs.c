@@ -1,7 +1,7 @@
 /* test_procfs.c - small files of /proc and /sys, environments, places in a text
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "text_test.h"
 
 #include "../../adapters/text/procfs.h"
 

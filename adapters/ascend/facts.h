@@ -1,0 +1,191 @@
+/* facts.h - from the inputs of a host to its facts: CPUs, nodes, NPUs, who runs where
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: bytes come through the seam (source.h), memory from the caller's arena. Reads only what
+ * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no
+ * board when something else tells the CPUs near an NPU. When the NPUs are named, npu-smi info
+ * tells their PCI addresses alone; what it cannot tell is a problem only if nothing else has
+ * the CPUs near an NPU. A request may want the addresses as well: then boards are asked for
+ * those that npu-smi info lacks, but of a 950, which has no interrupts to bind.
+ */
+#ifndef CPUBIND_ASCEND_FACTS_H
+#define CPUBIND_ASCEND_FACTS_H
+
+#include "../source.h"
+#include "../text/arena.h"
+#include "npusmi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* == What can go wrong ====================================================== */
+
+/* (name, code for machines, exit status of the command). 1: no plan is possible; 3: the host
+ * could not be read. */
+#define CPUBIND_PROBLEM_LIST(X)                                                                \
+    X(TOO_FEW_CPUS, "too_few_cpus", 1)                                                         \
+    X(NO_LOCAL_CPUS, "no_local_cpus", 1)                                                       \
+    X(NO_RUNNING_NPU, "no_running_npu", 1)                                                     \
+    X(UNKNOWN_NPU, "unknown_npu", 1)                                                           \
+    X(OVERLAP, "overlap", 1)                                                                   \
+    X(NOT_ARM, "not_arm", 1)                                                                   \
+    X(SKIPPED, "skipped", 1)                                                                   \
+    X(UNREADABLE, "unreadable", 3)                                                             \
+    X(NO_NPU_SMI, "no_npu_smi", 3)                                                             \
+    X(UNKNOWN_TYPE, "unknown_device_type", 3)                                                  \
+    X(NO_MEMORY, "no_memory", 3)
+
+typedef enum cpubind_problem_code {
+    CPUBIND_PROBLEM_NONE = 0,
+#define CPUBIND_X(name, code, exit) CPUBIND_PROBLEM_##name,
+    CPUBIND_PROBLEM_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_problem_code;
+
+/* A refusal or a fault, with all that a message needs. Static and borrowed text only. */
+typedef struct cpubind_problem {
+    cpubind_problem_code code;
+    const char *input;    /* the input at fault, or NULL */
+    cpubind_input answer; /* how the source answered for it */
+    int32_t offset;       /* byte of answer.data, or -1: no place */
+    const char *what;     /* static English clause, or NULL */
+    int32_t npu, other;   /* logic ids, or -1 */
+    int32_t cpu;          /* CPU id, or -1 */
+    int32_t need, have;   /* CPUs; 0, 0 when the problem is not about numbers */
+} cpubind_problem;
+
+/* Things to know that do not stop a plan: (name, code for machines). */
+#define CPUBIND_WARNING_LIST(X)                                                                \
+    X(NO_STATUS, "no_status")       /* all online CPUs are taken as allowed */                 \
+    X(OFFLINE, "offline")           /* allowed CPUs that are offline are left out */           \
+    X(NODE_MAP, "node_map")         /* nodes come from lscpu, not from /sys */                 \
+    X(NO_NODES, "no_nodes")         /* no nodes are known: all CPUs count as one */            \
+    X(NO_MAP, "no_map")             /* no info -m: ids are taken as logic ids */               \
+    X(UNKNOWN_CHIP, "unknown_chip") /* chips that npu-smi cannot query are left out */         \
+    X(EXIT_CODE, "exit_code")       /* npu-smi answered and did not exit with 0 */             \
+    X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
+    X(NO_AFFINITY, "no_affinity")   /* affinity is not known of all: global_slice instead */   \
+    X(PCI_AFFINITY, "pci_affinity") /* affinity is the kernel's, npu-smi gives none */         \
+    X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree about it */     \
+    X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi says node 0, the kernel no node */      \
+    X(ONLY_LOGIC_IDS, "only_logic_ids") /* slices by numbers that may differ in containers */  \
+    X(RESOLVED, "resolved")             /* the rule gave CPUs twice; the plan does not */      \
+    X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
+    X(NO_SPARE, "no_spare")             /* 950: node 0 has no CPU left for its UVB threads */
+
+typedef enum cpubind_warning {
+#define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
+    CPUBIND_WARNING_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_WARNING_COUNT
+} cpubind_warning;
+
+/* == What is asked ========================================================== */
+
+/* (name, word): words of --device-type. */
+#define CPUBIND_TYPE_LIST(X)                                                                   \
+    X(AUTO, "auto")                                                                            \
+    X(A2, "a2")                                                                                \
+    X(A3, "a3")                                                                                \
+    X(300I, "300i")                                                                            \
+    X(950, "950")
+
+typedef enum cpubind_device_type {
+#define CPUBIND_X(name, word) CPUBIND_TYPE_##name,
+    CPUBIND_TYPE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_device_type;
+
+/* What the caller wants and already knows. Arrays are borrowed. */
+typedef struct cpubind_request {
+    cpubind_device_type type; /* AUTO: from chip names, else from PCI ids */
+    int32_t is_auto_strategy; /* 1: by the device type; 0: `strategy` */
+    cpubind_strategy strategy;
+    cpubind_overlap overlap;
+    const int32_t *npu;     /* logic ids, strictly ascending, instead of the process table; or
+                            NULL */
+    int32_t n_npu;          /* their number */
+    const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
+    int32_t visible_len;    /* bytes */
+    int32_t rank;           /* >= 0 */
+    const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */
+    int32_t n_allowed;
+    const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
+    int32_t n_exclude;
+    int32_t wants_pci; /* 1: the PCI addresses of running NPUs are needed, for interrupts; one
+                          that is not found is no problem */
+} cpubind_request;
+
+/* == What is known ========================================================== */
+
+/* What the kernel says of the CPUs near an NPU (numa_node and local_cpulist of its PCI
+ * function), held against what npu-smi says. CPUs that are offline do not count. */
+typedef enum cpubind_locality {
+    CPUBIND_LOCALITY_UNKNOWN = 0, /* nothing, or its PCI address is not known */
+    CPUBIND_LOCALITY_SAME = 1,
+    CPUBIND_LOCALITY_TAKEN = 2,   /* npu-smi says nothing: the kernel's word is taken */
+    CPUBIND_LOCALITY_DIFFERS = 3, /* npu-smi's word is kept */
+    CPUBIND_LOCALITY_NO_NODE = 4  /* no node of several; npu-smi takes that for node 0 */
+} cpubind_locality;
+
+/* One logical NPU. An id that is not known is -1. */
+typedef struct cpubind_npu {
+    int32_t logic;           /* what a runtime in this container calls it */
+    int32_t card, chip;      /* what npu-smi's tables call it */
+    int32_t phy;             /* what the host calls it */
+    int32_t affinity_first;  /* its CPUs in facts->affinity */
+    int32_t affinity_count;  /* 0: not known */
+    cpubind_pci_address pci; /* domain -1: not known, or not needed */
+    cpubind_locality locality;
+    int32_t is_running; /* a process of ours may run on it: named, or in the process table */
+} cpubind_npu;
+
+typedef struct cpubind_facts {
+    int32_t *cpu, *node, n_cpu; /* allowed CPUs without the excluded ones, ascending, and the
+                                   node id of each */
+    int32_t *node_id, n_node;   /* nodes that have CPUs, ascending */
+    int32_t *node_of;           /* node id of every CPU id, allowed or not, -1: on no node;
+                                   CPUBIND_MAX_CPUS elements */
+    int32_t n_cpu_id;           /* one past the highest CPU id that is on a node */
+    cpubind_npu *npu;           /* by ascending logic id */
+    int32_t n_npu;
+    int32_t n_unknown;    /* chips beside them that npu-smi lists and cannot query */
+    int32_t *affinity;    /* CPUs, allowed or not, list after list */
+    int32_t has_affinity; /* some NPU has a list; rows of no NPU do not count */
+    cpubind_device_type type;
+    cpubind_strategy strategy; /* the one to try first */
+    int32_t threads;           /* threads a core, or 0: not known */
+    int32_t n_census;          /* NPUs of the host by /sys/bus/pci, or 0: not known */
+    int32_t has_processes;     /* npu-smi info showed a process table; not asked for when the
+                                  request names NPUs */
+    int32_t has_phy;           /* every NPU has a phy id */
+    const char *visible;       /* text of the visible devices, or NULL: all */
+    int32_t visible_len;       /* bytes */
+    int32_t *visible_id, n_visible;
+    uint32_t warnings; /* bits 1 << cpubind_warning */
+} cpubind_facts;
+
+/* The facts of a host.
+ *   in      source, request; an arena of 1 MiB is enough for most hosts
+ *   out     *out; what was read before a problem is there as well, for the message
+ *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem; NO_MEMORY: try a larger arena
+ *   cost    O(bytes read), and NPUs x rows of npu-smi */
+cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
+                                           const cpubind_request *request, cpubind_arena *arena,
+                                           cpubind_facts *out, cpubind_problem *problem);
+
+/* No problem: no code, no place, no ids. */
+void cpubind_problem_clear(cpubind_problem *problem);
+
+/* "too_few_cpus"; the exit status; "no_status"; "a2". Static storage. */
+const char *cpubind_problem_word(cpubind_problem_code code);
+int32_t cpubind_problem_exit(cpubind_problem_code code);
+const char *cpubind_warning_word(cpubind_warning warning);
+const char *cpubind_type_word(cpubind_device_type type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_ASCEND_FACTS_H */

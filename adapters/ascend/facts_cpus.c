@@ -1,0 +1,382 @@
+/* facts_cpus.c - which CPUs are allowed, and on which nodes they are
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc.
+ */
+#include "../text/cpumask.h"
+#include "../text/lscpu.h"
+#include "facts_reader.h"
+
+#define INPUT_STATUS  "proc/self/status"
+#define INPUT_ONLINE  "sys/devices/system/cpu/online"
+#define INPUT_CPUS    "sys/devices/system/cpu"
+#define INPUT_NODES   "sys/devices/system/node"
+#define INPUT_LSCPU_E "cmd/lscpu-e.txt"
+#define INPUT_LSCPU   "cmd/lscpu.txt"
+#define INPUT_THREADS "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
+
+/* cpubind_status_parse, whose limit is always the largest. */
+static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
+                                        int32_t *out, int32_t cap, int32_t *out_n,
+                                        cpubind_text_fault *fault)
+{
+    (void)limit;
+    return cpubind_status_parse(text, len, out, cap, out_n, fault);
+}
+
+/* Whether a list of the request holds what its comment promises. */
+static int is_cpu_list(const int32_t *cpu, int32_t n)
+{
+    int32_t last = -1;
+    for (int32_t i = 0; i < n; i++) {
+        if (cpu[i] <= last || cpu[i] >= CPUBIND_MAX_CPUS)
+            return 0;
+        last = cpu[i];
+    }
+    return 1;
+}
+
+static cpubind_problem_code check_request(reader *r)
+{
+    const cpubind_request *q = r->request;
+    if (q->allowed && !is_cpu_list(q->allowed, q->n_allowed))
+        return fail(r, CPUBIND_PROBLEM_UNREADABLE, "the allowed CPUs asked for do not ascend");
+    if (q->exclude && !is_cpu_list(q->exclude, q->n_exclude))
+        return fail(r, CPUBIND_PROBLEM_UNREADABLE, "the excluded CPUs do not ascend");
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The CPUs that the caller says are allowed; a copy, for those that are not online go. */
+static cpubind_problem_code copy_allowed(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_request *q = r->request;
+    f->cpu = cpubind_arena_ints(r->arena, q->n_allowed);
+    if (!f->cpu)
+        return fail_memory(r);
+    if (q->n_allowed > 0)
+        memcpy(f->cpu, q->allowed, (size_t)q->n_allowed * sizeof *f->cpu);
+    f->n_cpu = q->n_allowed;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The allowed CPUs of the process; without a status all CPUs that there are, n_cpu being -1
+ * until they are known. */
+static cpubind_problem_code read_allowed(reader *r)
+{
+    cpubind_input status;
+    cpubind_problem_code code = check_request(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (r->request->allowed)
+        return copy_allowed(r);
+    code = ask(r, INPUT_STATUS, &status);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (is_there(status))
+        return read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
+                            &r->facts->n_cpu);
+    warn(r, CPUBIND_WARNING_NO_STATUS);
+    r->facts->n_cpu = -1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* "node12" after "node": 12; -1 for another name, or a number past all limits. */
+static int32_t number_after(const char *prefix, const char *text, cpubind_slice name)
+{
+    int32_t n = (int32_t)strlen(prefix);
+    int32_t number;
+    if (name.len <= n || memcmp(text + name.at, prefix, (size_t)n) != 0 ||
+        cpubind_number_parse(text + name.at + n, name.len - n, &number, NULL) !=
+            CPUBIND_TEXT_OK)
+        return -1;
+    return number < CPUBIND_MAX_CPUS ? number : -1;
+}
+
+/* Kernels without cpu/online say it CPU by CPU; a CPU that cannot go offline has no file. */
+static cpubind_problem_code read_online_each(reader *r, cpubind_input listing)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_slice name;
+    int32_t at = 0;
+    while (code == CPUBIND_PROBLEM_NONE && next_name(listing, &at, &name)) {
+        int32_t online;
+        int32_t cpu = number_after("cpu", listing.data, name);
+        if (cpu < 0)
+            continue;
+        code = read_number(r, name_in(r, INPUT_CPUS, listing.data, name, "online"), 1, &online);
+        r->online[cpu] = online != 0;
+    }
+    return code;
+}
+
+static cpubind_problem_code read_online(reader *r)
+{
+    cpubind_input answer;
+    cpubind_input listing = {CPUBIND_INPUT_ABSENT, NULL, 0, 0, 0, NULL};
+    int32_t *cpu;
+    int32_t n;
+    cpubind_problem_code code = ask(r, INPUT_ONLINE, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!is_there(answer)) {
+        listing = r->source->list(r->source->ctx, INPUT_CPUS);
+        if (!is_there(listing))
+            return CPUBIND_PROBLEM_NONE;
+    }
+    r->online = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    if (!r->online)
+        return fail_memory(r);
+    memset(r->online, 0, CPUBIND_MAX_CPUS);
+    if (!is_there(answer))
+        return read_online_each(r, listing);
+    code = read_list(r, INPUT_ONLINE, answer, &cpu, &n);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
+        r->online[cpu[i]] = 1;
+    return code;
+}
+
+/* Note the node of an online CPU; one that is offline is on no node. Returns 1 or 0. */
+static int32_t put_on_node(reader *r, int32_t cpu, int32_t node)
+{
+    cpubind_facts *f = r->facts;
+    if (node < 0 || (r->online && !r->online[cpu]))
+        return 0;
+    f->node_of[cpu] = node;
+    if (cpu >= f->n_cpu_id)
+        f->n_cpu_id = cpu + 1;
+    return 1;
+}
+
+/* Add a node, when it has CPUs at all, and note where they are. */
+static void add_node(reader *r, int32_t node, const int32_t *cpu, int32_t n)
+{
+    int32_t there = 0;
+    for (int32_t i = 0; i < n; i++)
+        there += put_on_node(r, cpu[i], node);
+    if (there > 0)
+        r->facts->node_id[r->facts->n_node++] = node;
+}
+
+static int32_t count_names(cpubind_input listing)
+{
+    cpubind_slice name;
+    int32_t at = 0;
+    int32_t n = 0;
+    while (next_name(listing, &at, &name))
+        n++;
+    return n;
+}
+
+/* The CPUs of node<node>, whose folder is `name`: its cpulist, on old kernels its cpumap. */
+static cpubind_problem_code read_node(reader *r, cpubind_input listing, cpubind_slice name,
+                                      int32_t node)
+{
+    static const struct {
+        const char *leaf;
+        read_cpus_fn *parse;
+    } files[] = {{"cpulist", cpubind_cpulist_parse}, {"cpumap", cpubind_cpumask_parse}};
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int32_t *cpu;
+    int32_t n;
+    for (int i = 0; i < 2; i++) {
+        const char *path = name_in(r, INPUT_NODES, listing.data, name, files[i].leaf);
+        cpubind_input answer;
+        if (!path)
+            return fail_memory(r);
+        code = ask(r, path, &answer);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (!is_there(answer))
+            continue;
+        code = read_list_as(r, path, answer, files[i].parse, &cpu, &n);
+        if (code == CPUBIND_PROBLEM_NONE)
+            add_node(r, node, cpu, n);
+        return code;
+    }
+    return code;
+}
+
+static cpubind_problem_code read_node_folders(reader *r, cpubind_input listing)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_slice name;
+    int32_t at = 0;
+    while (code == CPUBIND_PROBLEM_NONE && next_name(listing, &at, &name)) {
+        int32_t node = number_after("node", listing.data, name);
+        if (node >= 0)
+            code = read_node(r, listing, name, node);
+    }
+    return code;
+}
+
+/* The rows of `lscpu -e=CPU,NODE`. */
+static cpubind_problem_code read_node_rows(reader *r, cpubind_input answer)
+{
+    cpubind_text_fault fault;
+    int32_t *cpu, *node;
+    int32_t n = 0;
+    cpubind_text_status status =
+        cpubind_lscpu_parse_nodes(answer.data, answer.len, NULL, NULL, 0, &n, &fault);
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(r, INPUT_LSCPU_E, answer, &fault);
+    cpu = cpubind_arena_ints(r->arena, n);
+    node = cpubind_arena_ints(r->arena, n);
+    r->facts->node_id = cpubind_arena_ints(r->arena, n);
+    if (!cpu || !node || !r->facts->node_id)
+        return fail_memory(r);
+    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, cpu, node, n, &n, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return fail_text(r, INPUT_LSCPU_E, answer, &fault);
+    for (int32_t i = 0; i < n; i++)
+        if (put_on_node(r, cpu[i], node[i]))
+            r->facts->node_id[r->facts->n_node++] = node[i];
+    warn(r, CPUBIND_WARNING_NODE_MAP);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code read_nodes(reader *r)
+{
+    cpubind_input listing = r->source->list(r->source->ctx, INPUT_NODES);
+    cpubind_input answer;
+    cpubind_problem_code code;
+    if (is_there(listing)) {
+        r->facts->node_id = cpubind_arena_ints(r->arena, count_names(listing));
+        if (!r->facts->node_id)
+            return fail_memory(r);
+        code = read_node_folders(r, listing);
+        if (code != CPUBIND_PROBLEM_NONE || r->facts->n_node > 0)
+            return code;
+    }
+    code = ask(r, INPUT_LSCPU_E, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    return has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
+}
+
+/* No nodes are known: every CPU counts as one of node 0. */
+static cpubind_problem_code assume_one_node(reader *r)
+{
+    r->facts->node_id = cpubind_arena_ints(r->arena, 1);
+    if (!r->facts->node_id)
+        return fail_memory(r);
+    r->facts->node_id[0] = 0;
+    r->facts->n_node = 1;
+    for (int32_t i = 0; i < r->facts->n_cpu; i++)
+        (void)put_on_node(r, r->facts->cpu[i], 0);
+    for (int32_t cpu = 0; r->facts->n_cpu < 0 && r->online && cpu < CPUBIND_MAX_CPUS; cpu++)
+        (void)put_on_node(r, cpu, 0);
+    warn(r, CPUBIND_WARNING_NO_NODES);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Without a list of allowed CPUs: all that are on a node. */
+static cpubind_problem_code allow_all(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    f->n_cpu = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        f->n_cpu += f->node_of[cpu] >= 0;
+    f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
+    if (!f->cpu)
+        return fail_memory(r);
+    f->n_cpu = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] >= 0)
+            f->cpu[f->n_cpu++] = cpu;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether an ascending list holds a CPU; *at moves up to it, as the next CPU is not smaller. */
+static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
+{
+    while (*at < n && list[*at] < cpu)
+        ++*at;
+    return *at < n && list[*at] == cpu;
+}
+
+/* The node of each allowed CPU. One that is excluded goes, and one that is on no node: it is
+ * offline. *n_excluded: how many of the first kind are online. */
+static cpubind_problem_code place_cpus(reader *r, int32_t *n_excluded)
+{
+    cpubind_facts *f = r->facts;
+    const int32_t n_exclude = r->request->exclude ? r->request->n_exclude : 0;
+    int32_t n = 0, at = 0;
+    f->node = cpubind_arena_ints(r->arena, f->n_cpu);
+    if (!f->node)
+        return fail_memory(r);
+    for (int32_t i = 0; i < f->n_cpu; i++) {
+        int32_t node = f->node_of[f->cpu[i]];
+        if (is_in_list(r->request->exclude, n_exclude, f->cpu[i], &at)) {
+            *n_excluded += node >= 0;
+            continue;
+        }
+        if (node < 0) {
+            warn(r, CPUBIND_WARNING_OFFLINE);
+            continue;
+        }
+        f->cpu[n] = f->cpu[i];
+        f->node[n++] = node;
+    }
+    f->n_cpu = n;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* No CPU is left to plan with. */
+static cpubind_problem_code fail_without_cpus(reader *r, int32_t n_excluded)
+{
+    if (n_excluded > 0)
+        return fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                    "every allowed CPU that is online is excluded");
+    if (!r->request->allowed)
+        r->problem->input = INPUT_STATUS;
+    return fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
+}
+
+cpubind_problem_code cpubind_priv_read_cpus(reader *r)
+{
+    cpubind_problem_code code;
+    int32_t n_excluded = 0;
+    r->facts->node_of = cpubind_arena_ints(r->arena, CPUBIND_MAX_CPUS);
+    if (!r->facts->node_of)
+        return fail_memory(r);
+    memset(r->facts->node_of, -1, CPUBIND_MAX_CPUS * sizeof(int32_t));
+    code = read_allowed(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_online(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_nodes(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_node == 0)
+        code = assume_one_node(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu < 0)
+        code = allow_all(r);
+    if (code == CPUBIND_PROBLEM_NONE &&
+        cpubind_sort_unique(r->facts->node_id, &r->facts->n_node) != CPUBIND_OK)
+        code = fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = place_cpus(r, &n_excluded);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu == 0)
+        code = fail_without_cpus(r, n_excluded);
+    return code;
+}
+
+/* Threads a core: siblings of CPU 0, else what lscpu says. */
+cpubind_problem_code cpubind_priv_read_threads(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    int32_t *cpu;
+    cpubind_problem_code code = ask(r, INPUT_THREADS, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (is_there(answer))
+        return read_list(r, INPUT_THREADS, answer, &cpu, &f->threads);
+    code = ask(r, INPUT_LSCPU, &answer);
+    if (code != CPUBIND_PROBLEM_NONE || !has_answered(answer))
+        return code;
+    if (cpubind_lscpu_parse_threads(answer.data, answer.len, &f->threads, &fault) !=
+        CPUBIND_TEXT_OK)
+        return fail_text(r, INPUT_LSCPU, answer, &fault);
+    return CPUBIND_PROBLEM_NONE;
+}

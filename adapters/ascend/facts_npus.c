@@ -1,0 +1,456 @@
+/* facts_npus.c - which NPUs there are, what is near them, and who runs on them
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc.
+ */
+#include "facts_reader.h"
+
+#define INPUT_MAP  "cmd/npu-smi-info-m.txt"
+#define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
+#define INPUT_ENV  "env"
+
+/* == NPUs =================================================================== */
+
+/* Whether `word` is in the text, letters compared without regard to case; its end in *out. */
+static int holds(const char *text, int32_t len, const char *word, int32_t *out)
+{
+    int32_t n = (int32_t)strlen(word);
+    for (int32_t at = 0; at + n <= len; at++) {
+        int32_t i = 0;
+        while (i < n && ((unsigned char)text[at + i] | 0x20) == ((unsigned char)word[i] | 0x20))
+            i++;
+        if (i == n) {
+            *out = at + n;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Device type of a chip name: "Ascend 910B3", "Ascend910", "310P3", "Ascend950PR", "a2g3".
+ * "910" alone or followed by "_93" is an A3, whose maps have phy ids. */
+static cpubind_device_type type_of_name(const char *text, cpubind_slice name, int32_t has_phy)
+{
+    const char *at = text + name.at;
+    int32_t end;
+    if (holds(at, name.len, "950", &end))
+        return CPUBIND_TYPE_950;
+    if (holds(at, name.len, "310", &end) || holds(at, name.len, "MiniD", &end))
+        return CPUBIND_TYPE_300I;
+    if (holds(at, name.len, "a2g", &end))
+        return CPUBIND_TYPE_A2;
+    if (!holds(at, name.len, "910", &end))
+        return CPUBIND_TYPE_AUTO;
+    if (end < name.len && at[end] != '_')
+        return CPUBIND_TYPE_A2;
+    return end < name.len || has_phy ? CPUBIND_TYPE_A3 : CPUBIND_TYPE_A2;
+}
+
+/* A refusal of npu-smi where an answer was expected. */
+static cpubind_problem_code fail_refusal(reader *r, const char *name, cpubind_input answer,
+                                         const cpubind_text_fault *fault)
+{
+    cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(answer.data, answer.len, NULL);
+    cpubind_problem_code code = fail_text(r, name, answer, fault);
+    if (refusal != CPUBIND_NPUSMI_NO_NPU)
+        return code;
+    return fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, "npu-smi finds no NPU on this host");
+}
+
+/* An NPU of which nothing but its ids is known. */
+static cpubind_npu new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
+{
+    cpubind_npu npu;
+    memset(&npu, 0, sizeof npu);
+    npu.logic = logic;
+    npu.card = card;
+    npu.chip = chip;
+    npu.phy = phy;
+    npu.pci.domain = -1;
+    return npu;
+}
+
+/* Insert by logic id; 0 when that id is there already. */
+static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
+{
+    int32_t at = f->n_npu;
+    while (at > 0 && f->npu[at - 1].logic >= npu->logic)
+        at--;
+    if (at < f->n_npu && f->npu[at].logic == npu->logic)
+        return 0;
+    for (int32_t i = f->n_npu; i > at; i--)
+        f->npu[i] = f->npu[i - 1];
+    f->npu[at] = *npu;
+    f->n_npu++;
+    return 1;
+}
+
+/* Take over the chips of info -m. Where it has no logic id (950), the NPU ID is that. A chip
+ * without a name could not be queried: its other ids are zeros that mean nothing. */
+static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
+                                       const cpubind_npusmi_chip *chip, int32_t n)
+{
+    cpubind_facts *f = r->facts;
+    f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, n, sizeof *f->npu);
+    if (!f->npu)
+        return fail_memory(r);
+    f->has_phy = 1;
+    for (int32_t i = 0; i < n; i++) {
+        if (chip[i].name.len == 0) {
+            f->n_unknown++;
+            warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
+            continue;
+        }
+        const cpubind_npu npu = new_npu(chip[i].logic < 0 ? chip[i].card : chip[i].logic,
+                                        chip[i].card, chip[i].chip, chip[i].phy);
+        f->has_phy &= npu.phy >= 0;
+        if (!insert_npu(f, &npu)) {
+            r->problem->npu = npu.logic;
+            return fail_input(r, INPUT_MAP, answer, chip[i].name.at, "a logic id stands twice");
+        }
+        if (f->type == CPUBIND_TYPE_AUTO)
+            f->type = type_of_name(answer.data, chip[i].name, chip[i].phy >= 0);
+    }
+    if (f->n_npu == 0)
+        return fail_input(r, INPUT_MAP, answer, chip[0].name.at, "no chip could be queried");
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Cards whose chips npu-smi could not list: as many chips each as the largest other card. */
+static void note_lost_cards(reader *r, cpubind_input answer)
+{
+    cpubind_facts *f = r->facts;
+    const int32_t lost = cpubind_npusmi_count_lost(answer.data, answer.len);
+    int32_t n_chip = 0;
+    if (lost == 0)
+        return;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].chip >= n_chip)
+            n_chip = f->npu[i].chip + 1;
+    f->n_unknown += lost * (n_chip < CPUBIND_MAX_DEVICES / lost ? n_chip : 1);
+    warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
+}
+
+static cpubind_problem_code read_map(reader *r, cpubind_input answer)
+{
+    cpubind_problem_code code;
+    cpubind_text_fault fault;
+    cpubind_npusmi_chip *chip;
+    int32_t n = 0;
+    cpubind_text_status status =
+        cpubind_npusmi_parse_map(answer.data, answer.len, NULL, 0, &n, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED)
+        return fail_refusal(r, INPUT_MAP, answer, &fault);
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(r, INPUT_MAP, answer, &fault);
+    if (n > CPUBIND_MAX_DEVICES)
+        return fail_input(r, INPUT_MAP, answer, 0, "it lists too many NPUs");
+    chip = (cpubind_npusmi_chip *)cpubind_arena_take(r->arena, n, sizeof *chip);
+    if (!chip)
+        return fail_memory(r);
+    status = cpubind_npusmi_parse_map(answer.data, answer.len, chip, n, &n, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return fail_text(r, INPUT_MAP, answer, &fault);
+    check_exit(r, answer);
+    code = take_chips(r, answer, chip, n);
+    if (code == CPUBIND_PROBLEM_NONE)
+        note_lost_cards(r, answer);
+    return code;
+}
+
+/* npu-smi info -m. One that hangs is passed over when all that it would tell is given: the NPUs
+ * and their type. */
+static cpubind_problem_code ask_map(reader *r, cpubind_input *answer)
+{
+    cpubind_problem_code code = ask(r, INPUT_MAP, answer);
+    if (code == CPUBIND_PROBLEM_NONE || !r->request->npu ||
+        r->request->type == CPUBIND_TYPE_AUTO)
+        return code;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_read_npus(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_input answer;
+    cpubind_problem_code code = ask_map(r, &answer);
+    f->type = r->request->type;
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (is_there(answer))
+        code = read_map(r, answer);
+    else
+        warn(r, CPUBIND_WARNING_NO_MAP);
+    if (code == CPUBIND_PROBLEM_NONE && !is_there(answer) && !r->request->npu)
+        return fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, "npu-smi is not on this host");
+    if (code == CPUBIND_PROBLEM_NONE && f->type == CPUBIND_TYPE_AUTO)
+        code = cpubind_priv_read_census(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->type == CPUBIND_TYPE_AUTO)
+        return fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
+                    "neither a chip name nor a PCI id tells the device type");
+    return code;
+}
+
+/* == Affinity =============================================================== */
+
+/* Whether a row of the topology speaks of this NPU. */
+static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affinity *row,
+                     const cpubind_npu *npu)
+{
+    return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
+}
+
+/* Without info -m, every row is an NPU, and its number, a card or a phy id, all that is known
+ * of it. */
+static cpubind_problem_code npus_from_rows(reader *r, const cpubind_npusmi_topo *topo)
+{
+    cpubind_facts *f = r->facts;
+    f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->npu);
+    if (!f->npu)
+        return fail_memory(r);
+    f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
+    for (int32_t i = 0; i < topo->n_row; i++) {
+        const int32_t id = topo->row[i].id;
+        const cpubind_npu npu = f->has_phy ? new_npu(id, -1, -1, id) : new_npu(id, id, 0, -1);
+        (void)insert_npu(f, &npu);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code take_rows(reader *r, const cpubind_npusmi_topo *topo)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (f->n_npu == 0)
+        code = npus_from_rows(r, topo);
+    f->affinity = topo->cpu;
+    for (int32_t d = 0; code == CPUBIND_PROBLEM_NONE && d < f->n_npu; d++) {
+        for (int32_t i = 0; i < topo->n_row; i++) {
+            if (!is_row_of(topo, &topo->row[i], &f->npu[d]))
+                continue;
+            f->npu[d].affinity_first = topo->row[i].first;
+            f->npu[d].affinity_count = topo->row[i].count;
+            f->has_affinity |= topo->row[i].count > 0;
+        }
+    }
+    return code;
+}
+
+/* A device that does not support the query has no known affinity; that is no fault. */
+static int is_unsupported(cpubind_input answer)
+{
+    switch (cpubind_npusmi_find_refusal(answer.data, answer.len, NULL)) {
+    case CPUBIND_NPUSMI_NOT_SUPPORTED:
+    case CPUBIND_NPUSMI_VM:
+    case CPUBIND_NPUSMI_QUERY:
+    case CPUBIND_NPUSMI_PARAMETER:
+    case CPUBIND_NPUSMI_USAGE:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* A topology that npu-smi does not give is a problem only if the kernel does not tell either:
+ * cpubind_priv_read_near decides. */
+static cpubind_problem_code put_off(reader *r, cpubind_problem_code code)
+{
+    r->topo_code = code;
+    r->topo_problem = *r->problem;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_read_topo(reader *r)
+{
+    cpubind_npusmi_topo topo = {NULL, 0, NULL, 0, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
+    cpubind_text_fault fault;
+    cpubind_text_status status;
+    cpubind_input answer;
+    cpubind_problem_code code = ask(r, INPUT_TOPO, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return put_off(r, code);
+    if (!is_there(answer))
+        return code;
+    status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
+        return CPUBIND_PROBLEM_NONE;
+    if (status == CPUBIND_TEXT_ERR_REFUSED)
+        return put_off(r, fail_refusal(r, INPUT_TOPO, answer, &fault));
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(r, INPUT_TOPO, answer, &fault);
+    topo.row =
+        (cpubind_npusmi_affinity *)cpubind_arena_take(r->arena, topo.n_row, sizeof *topo.row);
+    topo.cpu = cpubind_arena_ints(r->arena, topo.n_cpu);
+    if (!topo.row || !topo.cpu)
+        return fail_memory(r);
+    topo.cap_row = topo.n_row;
+    topo.cap_cpu = topo.n_cpu;
+    status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return fail_text(r, INPUT_TOPO, answer, &fault);
+    check_exit(r, answer);
+    return take_rows(r, &topo);
+}
+
+/* == Who runs =============================================================== */
+
+static cpubind_npu *find_npu(cpubind_facts *f, int32_t logic)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].logic == logic)
+            return &f->npu[i];
+    return NULL;
+}
+
+/* The NPUs that the caller named. Without info -m they are all that is known. */
+static cpubind_problem_code name_npus(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_request *q = r->request;
+    if (f->n_npu == 0) {
+        f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, q->n_npu, sizeof *f->npu);
+        if (!f->npu)
+            return fail_memory(r);
+        for (int32_t i = 0; i < q->n_npu; i++) {
+            f->npu[f->n_npu++] = new_npu(q->npu[i], -1, -1, -1);
+        }
+    }
+    for (int32_t i = 0; i < q->n_npu; i++) {
+        cpubind_npu *npu = find_npu(f, q->npu[i]);
+        if (!npu) {
+            r->problem->npu = q->npu[i];
+            return fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU, "there is no NPU with this logic id");
+        }
+        npu->is_running = 1;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* A row of the process table names card and chip, on a 950 the card alone. */
+static int runs_on(const cpubind_npusmi_process *process, const cpubind_npu *npu)
+{
+    return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
+}
+
+static cpubind_problem_code take_processes(reader *r, cpubind_input answer,
+                                           const cpubind_npusmi_info *info)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t p = 0; p < info->n_process; p++) {
+        int32_t found = 0;
+        for (int32_t i = 0; i < f->n_npu; i++) {
+            if (!runs_on(&info->process[p], &f->npu[i]))
+                continue;
+            f->npu[i].is_running = 1;
+            found = 1;
+        }
+        if (!found && f->n_unknown == 0)
+            return fail_input(r, INPUT_INFO, answer, info->process[p].name.at,
+                              "a process is on a chip that npu-smi info -m does not list");
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code parse_info(reader *r)
+{
+    const cpubind_input *answer = &r->info_answer;
+    cpubind_npusmi_info *info = &r->info;
+    r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
+    if (r->info_status != CPUBIND_TEXT_ERR_SPACE)
+        return CPUBIND_PROBLEM_NONE;
+    info->cap_device = info->n_device;
+    info->cap_process = info->n_process;
+    info->device = (cpubind_npusmi_device *)cpubind_arena_take(r->arena, info->n_device,
+                                                               sizeof *info->device);
+    info->process = (cpubind_npusmi_process *)cpubind_arena_take(r->arena, info->n_process,
+                                                                 sizeof *info->process);
+    if (!info->device || !info->process)
+        return fail_memory(r);
+    r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* npu-smi info, asked for and read once: r->info. That it could not be read is no problem
+ * yet, for not everybody needs it. */
+cpubind_problem_code cpubind_priv_read_info(reader *r)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (r->is_info_asked)
+        return code;
+    r->is_info_asked = 1;
+    r->info_answer = r->source->read(r->source->ctx, INPUT_INFO);
+    r->info_status = CPUBIND_TEXT_ERR_MISSING;
+    if (is_there(r->info_answer))
+        code = parse_info(r);
+    if (r->info_status == CPUBIND_TEXT_OK)
+        check_exit(r, r->info_answer);
+    return code;
+}
+
+static cpubind_problem_code read_processes(reader *r)
+{
+    cpubind_problem_code code = cpubind_priv_read_info(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!is_there(r->info_answer))
+        return judge(r, INPUT_INFO, r->info_answer);
+    if (r->info_status == CPUBIND_TEXT_ERR_REFUSED)
+        return fail_refusal(r, INPUT_INFO, r->info_answer, &r->info_fault);
+    if (r->info_status != CPUBIND_TEXT_OK)
+        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+    r->facts->has_processes = r->info.has_process_table;
+    return take_processes(r, r->info_answer, &r->info);
+}
+
+cpubind_problem_code cpubind_priv_read_running(reader *r)
+{
+    return r->request->npu ? name_npus(r) : read_processes(r);
+}
+
+/* == Visible devices ======================================================== */
+
+static cpubind_problem_code find_visible(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_input answer;
+    cpubind_slice value;
+    cpubind_problem_code code;
+    if (r->request->visible) {
+        f->visible = r->request->visible;
+        f->visible_len = r->request->visible_len;
+        return CPUBIND_PROBLEM_NONE;
+    }
+    code = ask(r, INPUT_ENV, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && is_there(answer) &&
+        cpubind_env_find(answer.data, answer.len, "ASCEND_RT_VISIBLE_DEVICES", &value) ==
+            CPUBIND_TEXT_OK) {
+        f->visible = answer.data + value.at;
+        f->visible_len = value.len;
+    }
+    return code;
+}
+
+cpubind_problem_code cpubind_priv_read_visible(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_text_fault fault = {0, "no NPU is visible"};
+    cpubind_text_status status;
+    int32_t used = 0;
+    int32_t last = f->n_npu > 0 ? f->npu[f->n_npu - 1].logic : -1;
+    int32_t limit = last < CPUBIND_MAX_DEVICES ? last + 1 : CPUBIND_MAX_DEVICES;
+    cpubind_problem_code code = find_visible(r);
+    if (code != CPUBIND_PROBLEM_NONE || !f->visible)
+        return code;
+    f->visible_id = cpubind_arena_ints(r->arena, limit);
+    if (!f->visible_id)
+        return fail_memory(r);
+    status = cpubind_visible_parse(f->visible, f->visible_len, limit, f->visible_id, limit,
+                                   &f->n_visible, &used, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, fault.what);
+    if (used < f->visible_len)
+        warn(r, CPUBIND_WARNING_VISIBLE_TAIL);
+    return CPUBIND_PROBLEM_NONE;
+}

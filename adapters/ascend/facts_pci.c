@@ -1,0 +1,466 @@
+/* facts_pci.c - what the PCI bus tells: how many NPUs the host has, and the CPUs near each
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc.
+ */
+#include "../text/input_name.h"
+#include "facts_reader.h"
+
+/* == The census ============================================================= */
+
+static cpubind_device_type type_of_pci(int32_t device)
+{
+    switch (device) {
+    case 0xd100:
+    case 0xd105:
+    case 0xd500:
+    case 0xd501:
+        return CPUBIND_TYPE_300I;
+    case 0xd801:
+    case 0xd802:
+    case 0xd804:
+    case 0xd805:
+        return CPUBIND_TYPE_A2;
+    case 0xd803:
+        return CPUBIND_TYPE_A3;
+    case 0xd806:
+        return CPUBIND_TYPE_950;
+    default:
+        return CPUBIND_TYPE_AUTO;
+    }
+}
+
+/* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
+cpubind_problem_code cpubind_priv_read_census(reader *r)
+{
+    cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
+    cpubind_slice name;
+    int32_t at = 0;
+    while (is_there(listing) && next_name(listing, &at, &name)) {
+        int32_t vendor, device;
+        cpubind_device_type type;
+        cpubind_problem_code code =
+            read_number(r, name_in(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (!is_npu_vendor(vendor))
+            continue;
+        code = read_number(r, name_in(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        type = type_of_pci(device);
+        r->facts->n_census += type != CPUBIND_TYPE_AUTO;
+        if (r->facts->type == CPUBIND_TYPE_AUTO)
+            r->facts->type = type;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Addresses ============================================================== */
+
+/* Whether a row of the device table is this NPU's. Without info -m the phy id may be all that
+ * is known of it. */
+static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *npu)
+{
+    if (npu->card < 0)
+        return device->phy >= 0 && device->phy == npu->phy;
+    return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
+}
+
+/* The addresses that npu-smi info prints, of the NPUs that have none yet. */
+static void take_addresses(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t d = 0; d < f->n_npu; d++) {
+        if (f->npu[d].pci.domain >= 0)
+            continue;
+        for (int32_t i = 0; i < r->info.n_device; i++)
+            if (is_device_of(&r->info.device[i], &f->npu[d]))
+                f->npu[d].pci = r->info.device[i].pci;
+    }
+}
+
+static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        n += f->npu[i].card == card;
+    return n;
+}
+
+/* Whether a block of board tells where this NPU is: that of its chip, or of a card whose only
+ * chip it is, here and on the host. */
+static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu,
+                       int32_t n_chip)
+{
+    if (!board->has_pci || board->card != npu->card)
+        return 0;
+    return board->chip < 0 ? n_chip == 1 && board->n_chip <= 1 : board->chip == npu->chip;
+}
+
+/* The address that `npu-smi info -t board` prints, if it answers at all. */
+static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *name,
+                                       cpubind_input answer)
+{
+    const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
+    cpubind_npusmi_board *board;
+    cpubind_text_fault fault;
+    int32_t n = 0;
+    cpubind_text_status status =
+        cpubind_npusmi_parse_board(answer.data, answer.len, NULL, 0, &n, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED || status == CPUBIND_TEXT_ERR_MISSING)
+        return CPUBIND_PROBLEM_NONE;
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(r, name, answer, &fault);
+    board = (cpubind_npusmi_board *)cpubind_arena_take(r->arena, n, sizeof *board);
+    if (!board)
+        return fail_memory(r);
+    status = cpubind_npusmi_parse_board(answer.data, answer.len, board, n, &n, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return fail_text(r, name, answer, &fault);
+    check_exit(r, answer);
+    for (int32_t i = 0; i < n && npu->pci.domain < 0; i++)
+        if (is_board_of(&board[i], npu, n_chip))
+            npu->pci = board[i].pci;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Asks for the board of the chip, then for that of the card. *is_stuck: npu-smi hangs. */
+static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuck)
+{
+    const int32_t chips[2] = {npu->chip, -1};
+    for (int i = 0; i < 2 && npu->pci.domain < 0 && !*is_stuck; i++) {
+        cpubind_problem_code code;
+        cpubind_input answer;
+        char *name = (char *)cpubind_arena_take(r->arena, CPUBIND_INPUT_BOARD_MAX, 1);
+        if (!name)
+            return fail_memory(r);
+        (void)cpubind_input_board_name(name, npu->card, chips[i]);
+        answer = r->source->read(r->source->ctx, name);
+        *is_stuck = answer.state == CPUBIND_INPUT_TIMEOUT;
+        if (!is_there(answer))
+            continue;
+        code = take_board(r, npu, name, answer);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether a board can be asked for, and may tell what nothing else did. */
+static int needs_board(const cpubind_npu *npu)
+{
+    return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
+}
+
+/* Boards are asked for one by one, and each costs a run of npu-smi: only where nothing else
+ * tells the CPUs near an NPU. */
+static cpubind_problem_code read_boards(reader *r)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int is_stuck = 0;
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_npu; i++) {
+        cpubind_npu *npu = &r->facts->npu[i];
+        if (npu->affinity_count == 0 && needs_board(npu))
+            code = read_board(r, npu, &is_stuck);
+    }
+    return code;
+}
+
+static int is_any_without_affinity(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].affinity_count == 0)
+            return 1;
+    return 0;
+}
+
+/* The address of each NPU; of one whose CPUs npu-smi names, only if npu-smi info has it. */
+static cpubind_problem_code read_addresses(reader *r)
+{
+    const int is_needed = is_any_without_affinity(r->facts);
+    cpubind_problem_code code = cpubind_priv_read_info(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (r->info_status == CPUBIND_TEXT_OK)
+        take_addresses(r);
+    if (!is_needed)
+        return CPUBIND_PROBLEM_NONE;
+    switch (r->info_status) {
+    case CPUBIND_TEXT_OK:
+        return read_boards(r);
+    case CPUBIND_TEXT_ERR_MISSING: /* no table, or no answer: one that hangs hangs again */
+        code = judge(r, INPUT_INFO, r->info_answer);
+        return code == CPUBIND_PROBLEM_NONE ? read_boards(r) : code;
+    case CPUBIND_TEXT_ERR_REFUSED: /* it would refuse each board as well */
+        return CPUBIND_PROBLEM_NONE;
+    default:
+        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+    }
+}
+
+/* The boards of the running NPUs without an address. A damaged one tells nothing, and that is
+ * no problem. */
+static cpubind_problem_code read_wanted_boards(reader *r)
+{
+    int is_stuck = 0;
+    for (int32_t i = 0; i < r->facts->n_npu; i++) {
+        cpubind_npu *npu = &r->facts->npu[i];
+        if (!npu->is_running || !needs_board(npu))
+            continue;
+        if (read_board(r, npu, &is_stuck) == CPUBIND_PROBLEM_NO_MEMORY)
+            return CPUBIND_PROBLEM_NO_MEMORY;
+        cpubind_problem_clear(r->problem);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The addresses of the running NPUs, for those who bind interrupts: a 950 has none, and its
+ * boards are not asked for. npu-smi info that hangs or refuses would do so again. */
+cpubind_problem_code cpubind_priv_read_wanted(reader *r)
+{
+    cpubind_problem_code code;
+    if (!r->request->wants_pci || r->facts->n_npu == 0)
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_priv_read_info(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (r->info_status == CPUBIND_TEXT_OK)
+        take_addresses(r);
+    if (r->facts->type == CPUBIND_TYPE_950 || r->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
+        r->info_status == CPUBIND_TEXT_ERR_REFUSED)
+        return CPUBIND_PROBLEM_NONE;
+    return read_wanted_boards(r);
+}
+
+/* == Near CPUs ============================================================== */
+
+enum { NODE_NONE = -1, NODE_UNKNOWN = -2 };
+
+/* What the kernel says of a function. */
+typedef struct near_cpus {
+    int32_t node; /* numa_node; NODE_NONE: on none; NODE_UNKNOWN: there is no such file */
+    int32_t *cpu; /* ascending */
+    int32_t n;    /* 0: it names none */
+} near_cpus;
+
+/* The next element that is an online CPU, or n. */
+static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
+{
+    while (i < n && f->node_of[cpu[i]] < 0)
+        i++;
+    return i;
+}
+
+/* Whether an ascending list holds every online CPU of a host with several nodes: what the
+ * kernel says of a function that is on none of them. */
+static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
+{
+    int32_t i = 0;
+    for (int32_t id = 0; id < f->n_cpu_id; id++) {
+        if (f->node_of[id] < 0)
+            continue;
+        i = next_online(f, cpu, n, i);
+        if (i == n || cpu[i++] != id)
+            return 0;
+    }
+    return f->n_node > 1;
+}
+
+/* The CPUs of a node, in the arena. */
+static cpubind_problem_code list_node(reader *r, near_cpus *near)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        near->n += f->node_of[cpu] == near->node;
+    near->cpu = cpubind_arena_ints(r->arena, near->n);
+    if (!near->cpu)
+        return fail_memory(r);
+    near->n = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] == near->node)
+            near->cpu[near->n++] = cpu;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* An input whose absence, or failure, costs no more than what it would have told. */
+static cpubind_input peek(reader *r, const char *path)
+{
+    return r->source->read(r->source->ctx, path);
+}
+
+/* What local_cpulist says, without one the CPUs of the node, if nodes are known. */
+static cpubind_problem_code list_near(reader *r, const char *path, near_cpus *near)
+{
+    const cpubind_facts *f = r->facts;
+    const cpubind_input answer = peek(r, path);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (is_there(answer)) {
+        code = read_list(r, path, answer, &near->cpu, &near->n);
+        if (code == CPUBIND_PROBLEM_NONE && is_everywhere(f, near->cpu, near->n))
+            near->n = 0;
+    } else if (near->node >= 0 && !(f->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
+        code = list_node(r, near);
+    }
+    return code;
+}
+
+/* numa_node and local_cpulist of the function of an NPU. A function on no node has all CPUs in
+ * its local_cpulist, which says nothing. */
+static cpubind_problem_code read_function(reader *r, const cpubind_pci_address *pci,
+                                          near_cpus *near)
+{
+    const char *node = name_of_function(r, pci, "numa_node");
+    const char *list = name_of_function(r, pci, "local_cpulist");
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    near->node = NODE_UNKNOWN;
+    if (!node || !list)
+        return fail_memory(r);
+    answer = peek(r, node);
+    if (is_there(answer) &&
+        cpubind_number_parse(answer.data, answer.len, &near->node, &fault) != CPUBIND_TEXT_OK)
+        return fail_text(r, node, answer, &fault);
+    return near->node == NODE_NONE ? CPUBIND_PROBLEM_NONE : list_near(r, list, near);
+}
+
+/* Whether two ascending lists hold the same online CPUs. */
+static int are_same(const cpubind_facts *f, const int32_t *a, int32_t n_a, const int32_t *b,
+                    int32_t n_b)
+{
+    int32_t i = next_online(f, a, n_a, 0), k = next_online(f, b, n_b, 0);
+    while (i < n_a && k < n_b && a[i] == b[k]) {
+        i = next_online(f, a, n_a, i + 1);
+        k = next_online(f, b, n_b, k + 1);
+    }
+    return i == n_a && k == n_b;
+}
+
+/* Whether all online CPUs of a list are on node 0, and the host has others. */
+static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
+{
+    int32_t n_online = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (f->node_of[cpu[i]] > 0)
+            return 0;
+        n_online += f->node_of[cpu[i]] == 0;
+    }
+    return n_online > 0 && f->n_node > 1;
+}
+
+/* How what the kernel says stands to what npu-smi says of this NPU. */
+static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
+                                const near_cpus *near)
+{
+    const int32_t n = npu->affinity_count;
+    const int32_t *cpu;
+    if (n == 0)
+        return near->n > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
+    cpu = f->affinity + npu->affinity_first;
+    if (near->node == NODE_NONE && is_node_0(f, cpu, n))
+        return CPUBIND_LOCALITY_NO_NODE;
+    if (near->n == 0)
+        return CPUBIND_LOCALITY_UNKNOWN;
+    return are_same(f, cpu, n, near->cpu, near->n) ? CPUBIND_LOCALITY_SAME
+                                                   : CPUBIND_LOCALITY_DIFFERS;
+}
+
+static int32_t count_with(const cpubind_facts *f, cpubind_locality locality)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        n += f->npu[i].locality == locality;
+    return n;
+}
+
+/* Where npu-smi tells of no NPU and the kernel not of all, neither counts: half of the NPUs
+ * cannot be planned by affinity while others are not, and slices serve all of them. A cluster
+ * has nothing to fall back to. */
+static void drop_half_known(cpubind_facts *f)
+{
+    if (f->has_affinity || f->strategy != CPUBIND_TOPO_AFFINITY ||
+        count_with(f, CPUBIND_LOCALITY_TAKEN) == f->n_npu)
+        return;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].locality = CPUBIND_LOCALITY_UNKNOWN;
+}
+
+/* The lists of npu-smi, and those of the kernel where it has none, in one array. */
+static cpubind_problem_code join_lists(reader *r, const near_cpus *near)
+{
+    cpubind_facts *f = r->facts;
+    int32_t total = 0, *all;
+    if (count_with(f, CPUBIND_LOCALITY_TAKEN) == 0)
+        return CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        total +=
+            f->npu[i].locality == CPUBIND_LOCALITY_TAKEN ? near[i].n : f->npu[i].affinity_count;
+    all = cpubind_arena_ints(r->arena, total);
+    if (!all)
+        return fail_memory(r);
+    total = 0;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        cpubind_npu *npu = &f->npu[i];
+        const int is_taken = npu->locality == CPUBIND_LOCALITY_TAKEN;
+        const int32_t n = is_taken ? near[i].n : npu->affinity_count;
+        if (n > 0)
+            memcpy(all + total, is_taken ? near[i].cpu : f->affinity + npu->affinity_first,
+                   (size_t)n * sizeof *all);
+        npu->affinity_first = total;
+        npu->affinity_count = n;
+        total += n;
+    }
+    f->affinity = all;
+    f->has_affinity = total > 0;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static void warn_of_locality(reader *r)
+{
+    if (count_with(r->facts, CPUBIND_LOCALITY_TAKEN) > 0)
+        warn(r, CPUBIND_WARNING_PCI_AFFINITY);
+    if (count_with(r->facts, CPUBIND_LOCALITY_DIFFERS) > 0)
+        warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
+    if (count_with(r->facts, CPUBIND_LOCALITY_NO_NODE) > 0)
+        warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
+}
+
+/* What the kernel says of one NPU. A damaged file is a problem only if npu-smi says nothing. */
+static cpubind_problem_code read_near(reader *r, cpubind_npu *npu, near_cpus *near)
+{
+    cpubind_problem_code code = read_function(r, &npu->pci, near);
+    if (code == CPUBIND_PROBLEM_NONE) {
+        npu->locality = compare(r->facts, npu, near);
+    } else if (code == CPUBIND_PROBLEM_UNREADABLE && npu->affinity_count > 0) {
+        cpubind_problem_clear(r->problem);
+        code = CPUBIND_PROBLEM_NONE;
+    }
+    return code;
+}
+
+/* The CPUs near each NPU as the kernel has them: taken where npu-smi gives none, and compared
+ * where it does. */
+cpubind_problem_code cpubind_priv_read_near(reader *r)
+{
+    cpubind_facts *f = r->facts;
+    near_cpus *near = (near_cpus *)cpubind_arena_take(r->arena, f->n_npu, sizeof(near_cpus));
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (!near)
+        return fail_memory(r);
+    memset(near, 0, (size_t)f->n_npu * sizeof *near);
+    code = f->n_npu > 0 ? read_addresses(r) : CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++)
+        if (f->npu[i].pci.domain >= 0)
+            code = read_near(r, &f->npu[i], &near[i]);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    drop_half_known(f);
+    code = join_lists(r, near);
+    warn_of_locality(r);
+    if (code != CPUBIND_PROBLEM_NONE || r->topo_code == CPUBIND_PROBLEM_NONE)
+        return code;
+    if (f->n_npu > 0 && !is_any_without_affinity(f))
+        return CPUBIND_PROBLEM_NONE;
+    *r->problem = r->topo_problem;
+    return r->topo_code;
+}

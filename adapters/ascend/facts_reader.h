@@ -1,0 +1,257 @@
+/* facts_reader.h - private to this folder: one reading, and how its inputs are asked for
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc.
+ */
+#ifndef CPUBIND_ASCEND_FACTS_READER_H
+#define CPUBIND_ASCEND_FACTS_READER_H
+
+#include <string.h>
+
+#include "../text/cpulist.h"
+#include "../text/procfs.h"
+#include "../text/scan.h"
+#include "facts.h"
+#include "npusmi.h"
+
+#define INPUT_INFO "cmd/npu-smi-info.txt"
+#define INPUT_PCI  "sys/bus/pci/devices"
+
+/* One reading: what every step needs. */
+typedef struct reader {
+    const cpubind_source *source;
+    const cpubind_request *request;
+    cpubind_arena *arena;
+    cpubind_facts *facts;
+    cpubind_problem *problem;
+    uint8_t *online; /* by CPU id, CPUBIND_MAX_CPUS long: 1 when it is; NULL: not known */
+    /* npu-smi info, read when somebody needs it: */
+    int32_t is_info_asked;
+    cpubind_input info_answer;
+    cpubind_text_status info_status; /* not OK without an answer */
+    cpubind_text_fault info_fault;
+    cpubind_npusmi_info info;
+    /* What is wrong with npu-smi info -t topo, as long as the kernel may tell the same: */
+    cpubind_problem_code topo_code;
+    cpubind_problem topo_problem;
+} reader;
+
+/* == The steps ============================================================== */
+
+/* Each adds to the facts; a problem ends the reading.
+ * facts_cpus.c */
+cpubind_problem_code cpubind_priv_read_cpus(reader *r);
+cpubind_problem_code cpubind_priv_read_threads(reader *r);
+/* facts_npus.c */
+cpubind_problem_code cpubind_priv_read_npus(reader *r);
+cpubind_problem_code cpubind_priv_read_topo(reader *r);
+cpubind_problem_code cpubind_priv_read_info(reader *r); /* into r->info alone */
+cpubind_problem_code cpubind_priv_read_running(reader *r);
+cpubind_problem_code cpubind_priv_read_visible(reader *r);
+/* facts_pci.c */
+cpubind_problem_code cpubind_priv_read_census(reader *r);
+cpubind_problem_code cpubind_priv_read_near(reader *r);
+cpubind_problem_code cpubind_priv_read_wanted(reader *r); /* addresses, for interrupts */
+
+/* == Problems =============================================================== */
+
+static inline cpubind_problem_code fail(reader *r, cpubind_problem_code code, const char *what)
+{
+    r->problem->code = code;
+    r->problem->what = what;
+    return code;
+}
+
+static inline cpubind_problem_code fail_input(reader *r, const char *name, cpubind_input answer,
+                                              int32_t offset, const char *what)
+{
+    r->problem->input = name;
+    r->problem->answer = answer;
+    r->problem->offset = offset;
+    return fail(r, CPUBIND_PROBLEM_UNREADABLE, what);
+}
+
+static inline cpubind_problem_code fail_text(reader *r, const char *name, cpubind_input answer,
+                                             const cpubind_text_fault *fault)
+{
+    return fail_input(r, name, answer, fault->offset, fault->what);
+}
+
+static inline cpubind_problem_code fail_memory(reader *r)
+{
+    return fail(r, CPUBIND_PROBLEM_NO_MEMORY, "the arena is too small");
+}
+
+static inline void warn(reader *r, cpubind_warning warning)
+{
+    r->facts->warnings |= 1u << warning;
+}
+
+/* == Vendors ================================================================ */
+
+/* Huawei, and the vendors that sell the same devices under their own numbers. */
+static inline int is_npu_vendor(int32_t vendor)
+{
+    return vendor == 0x19e5 || vendor == 0x2092 || vendor == 0x20c6 || vendor == 0x203f ||
+           vendor == 0x20e9;
+}
+
+/* == Inputs ================================================================= */
+
+/* Whether an answer is bytes or an absence; anything else is a problem. */
+static inline cpubind_problem_code judge(reader *r, const char *name, cpubind_input answer)
+{
+    switch (answer.state) {
+    case CPUBIND_INPUT_PRESENT:
+    case CPUBIND_INPUT_ABSENT:
+        return CPUBIND_PROBLEM_NONE;
+    case CPUBIND_INPUT_FAILED:
+        return fail_input(r, name, answer, -1, "it could not be read");
+    case CPUBIND_INPUT_TIMEOUT:
+        return fail_input(r, name, answer, -1, "the command did not end in time");
+    case CPUBIND_INPUT_TOO_LONG:
+        return fail_input(r, name, answer, -1, "it is too long");
+    }
+    return fail_input(r, name, answer, -1, "the source gave no answer");
+}
+
+/* An input that may be absent: *out says whether it is there. */
+static inline cpubind_problem_code ask(reader *r, const char *name, cpubind_input *out)
+{
+    *out = r->source->read(r->source->ctx, name);
+    return judge(r, name, *out);
+}
+
+static inline int is_there(cpubind_input answer)
+{
+    return answer.state == CPUBIND_INPUT_PRESENT;
+}
+
+/* Whether a command that is a fallback has answered: lscpu without /sys says nothing and fails,
+ * which is no worse than not being there. */
+static inline int has_answered(cpubind_input answer)
+{
+    return is_there(answer) && (answer.len > 0 || answer.exit_code == 0);
+}
+
+/* npu-smi answered, and that is taken; what it exited with is said. */
+static inline void check_exit(reader *r, cpubind_input answer)
+{
+    if (answer.exit_code != 0)
+        warn(r, CPUBIND_WARNING_EXIT_CODE);
+}
+
+/* The input "folder/name/leaf", in the arena, so that a message can quote it; NULL when the
+ * arena is full. */
+static inline const char *name_in(reader *r, const char *folder, const char *text,
+                                  cpubind_slice name, const char *leaf)
+{
+    size_t before = strlen(folder);
+    size_t middle = (size_t)name.len;
+    size_t after = strlen(leaf);
+    char *out = (char *)cpubind_arena_take(r->arena, (int32_t)(before + middle + after + 3), 1);
+    if (!out)
+        return NULL;
+    memcpy(out, folder, before);
+    out[before] = '/';
+    memcpy(out + before + 1, text + name.at, middle);
+    out[before + 1 + middle] = '/';
+    memcpy(out + before + middle + 2, leaf, after + 1);
+    return out;
+}
+
+/* Longest name of a PCI function: 8 digits for the domain, then ":c1:00.0". */
+enum { ADDRESS_MAX = 8 + 8 };
+
+/* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
+static inline char *write_hex(char *out, int32_t value, int32_t digits)
+{
+    while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
+        digits++;
+    while (digits-- > 0)
+        *out++ = "0123456789abcdef"[(uint32_t)value >> (4 * digits) & 15u];
+    return out;
+}
+
+/* "0000:c1:00.0", as /sys names a function, without a NUL; returns its length. */
+static inline int32_t write_address(char *out, const cpubind_pci_address *pci)
+{
+    char *end = write_hex(out, pci->domain, 4);
+    *end++ = ':';
+    end = write_hex(end, pci->bus, 2);
+    *end++ = ':';
+    end = write_hex(end, pci->device, 2);
+    *end++ = '.';
+    end = write_hex(end, pci->function, 1);
+    return (int32_t)(end - out);
+}
+
+/* The input `leaf` of a PCI function, in the arena; NULL when that is full. */
+static inline const char *name_of_function(reader *r, const cpubind_pci_address *pci,
+                                           const char *leaf)
+{
+    char text[ADDRESS_MAX];
+    const cpubind_slice address = {0, write_address(text, pci)};
+    return name_in(r, INPUT_PCI, text, address, leaf);
+}
+
+/* How CPUs are written: "0-3" or "0000000f". */
+typedef cpubind_text_status read_cpus_fn(const char *text, int32_t len, int32_t limit,
+                                         int32_t *out, int32_t cap, int32_t *out_n,
+                                         cpubind_text_fault *fault);
+
+/* The CPUs of an input, in the arena. */
+static inline cpubind_problem_code read_list_as(reader *r, const char *name,
+                                                cpubind_input answer, read_cpus_fn *parse,
+                                                int32_t **out, int32_t *out_n)
+{
+    cpubind_text_fault fault;
+    cpubind_text_status status =
+        parse(answer.data, answer.len, CPUBIND_MAX_CPUS, NULL, 0, out_n, &fault);
+    if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(r, name, answer, &fault);
+    *out = cpubind_arena_ints(r->arena, *out_n);
+    if (!*out)
+        return fail_memory(r);
+    status = parse(answer.data, answer.len, CPUBIND_MAX_CPUS, *out, *out_n, out_n, &fault);
+    return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
+                                     : fail_text(r, name, answer, &fault);
+}
+
+static inline cpubind_problem_code read_list(reader *r, const char *name, cpubind_input answer,
+                                             int32_t **out, int32_t *out_n)
+{
+    return read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
+}
+
+/* The next name of a listing; 0 at its end. */
+static inline int next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
+{
+    const scan_text in = {listing.data, listing.len, NULL};
+    scan_line line = {{0, 0}, *at, 0};
+    if (!scan_next_line(&in, &line))
+        return 0;
+    *at = line.next;
+    *out = scan_slice(line.run);
+    return 1;
+}
+
+/* The number in a file of one device, CPU or node; `without` when there is no such file. */
+static inline cpubind_problem_code read_number(reader *r, const char *path, int32_t without,
+                                               int32_t *out)
+{
+    cpubind_input answer;
+    cpubind_text_fault fault;
+    cpubind_problem_code code;
+    *out = without;
+    if (!path)
+        return fail_memory(r);
+    code = ask(r, path, &answer);
+    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
+        return code;
+    if (cpubind_number_parse(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
+        return fail_text(r, path, answer, &fault);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+#endif /* CPUBIND_ASCEND_FACTS_READER_H */

@@ -1,0 +1,111 @@
+/* host_counts.c - how large a host is, whatever else is wrong with it
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. The steps of snapshot*.c, each on a
+ * reading of its own, from a source that hides what the step shall do without.
+ */
+#include "host_counts.h"
+
+#include "facts_reader.h"
+
+/* What a reading is not shown. */
+enum { HIDE_STATUS = 1, HIDE_ONLINE = 2, HIDE_NODES = 4 };
+
+typedef struct veil {
+    const cpubind_source *source;
+    uint32_t hidden;
+} veil;
+
+static const struct {
+    const char *name;
+    uint32_t hidden;
+} veiled[] = {
+    {"proc/self/status", HIDE_STATUS},       {"sys/devices/system/cpu/online", HIDE_ONLINE},
+    {"sys/devices/system/cpu", HIDE_ONLINE}, {"sys/devices/system/node", HIDE_NODES},
+    {"cmd/lscpu-e.txt", HIDE_NODES},
+};
+
+static int is_hidden(const veil *v, const char *name)
+{
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof veiled / sizeof veiled[0]; i++)
+        if (v->hidden & veiled[i].hidden && strlen(veiled[i].name) == n &&
+            memcmp(veiled[i].name, name, n) == 0)
+            return 1;
+    return 0;
+}
+
+static const cpubind_input absent = {CPUBIND_INPUT_ABSENT, NULL, 0, 0, 0, NULL};
+
+static cpubind_input read_veiled(void *ctx, const char *name)
+{
+    const veil *v = (const veil *)ctx;
+    return is_hidden(v, name) ? absent : v->source->read(v->source->ctx, name);
+}
+
+static cpubind_input list_veiled(void *ctx, const char *name)
+{
+    const veil *v = (const veil *)ctx;
+    return is_hidden(v, name) ? absent : v->source->list(v->source->ctx, name);
+}
+
+/* One step on a reading of its own, whose facts are left in *facts. */
+static cpubind_problem_code take_step(const cpubind_source *source, cpubind_arena *arena,
+                                      uint32_t hidden, cpubind_problem_code (*step)(reader *),
+                                      cpubind_facts *facts)
+{
+    veil v = {source, hidden};
+    const cpubind_source shown = {&v, read_veiled, list_veiled};
+    const size_t used = arena->used;
+    cpubind_request request;
+    cpubind_problem problem;
+    cpubind_problem_code code;
+    reader r;
+    memset(&request, 0, sizeof request);
+    memset(&r, 0, sizeof r);
+    memset(facts, 0, sizeof *facts);
+    cpubind_problem_clear(&problem);
+    request.type = CPUBIND_TYPE_A2; /* any: it need not be found out */
+    r.source = &shown;
+    r.request = &request;
+    r.arena = arena;
+    r.facts = facts;
+    r.problem = &problem;
+    code = step(&r);
+    arena->used = used;
+    return code;
+}
+
+/* The CPUs and nodes that are still unknown, as far as this reading knows them. */
+static cpubind_problem_code take_cpus(const cpubind_source *source, cpubind_arena *arena,
+                                      uint32_t hidden, cpubind_shape *shape)
+{
+    cpubind_facts facts;
+    const cpubind_problem_code code =
+        take_step(source, arena, hidden, cpubind_priv_read_cpus, &facts);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (shape->cpus < 0)
+        shape->cpus = facts.n_cpu;
+    if (shape->nodes < 0 && !(facts.warnings & 1u << CPUBIND_WARNING_NO_NODES))
+        shape->nodes = facts.n_node;
+    return code;
+}
+
+cpubind_shape cpubind_shape_read(const cpubind_source *source, cpubind_arena *arena)
+{
+    cpubind_shape shape = {-1, -1, -1};
+    cpubind_facts facts;
+    cpubind_problem_code code;
+    code = take_cpus(source, arena, HIDE_STATUS | HIDE_NODES, &shape);
+    if (code != CPUBIND_PROBLEM_NO_MEMORY) /* for want of memory nothing stands in */
+        code = take_cpus(source, arena, HIDE_STATUS, &shape);
+    if (code != CPUBIND_PROBLEM_NONE && code != CPUBIND_PROBLEM_NO_MEMORY)
+        (void)take_cpus(source, arena, HIDE_STATUS | HIDE_ONLINE, &shape);
+    code = take_step(source, arena, 0, cpubind_priv_read_npus, &facts);
+    if (code == CPUBIND_PROBLEM_NONE)
+        shape.npus = facts.n_npu;
+    else if (code == CPUBIND_PROBLEM_NO_RUNNING_NPU)
+        shape.npus = 0;
+    return shape;
+}

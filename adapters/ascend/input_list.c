@@ -1,0 +1,375 @@
+/* input_list.c - which inputs there are, and all that a host has of them
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. One list says what is known and what
+ * is visited.
+ */
+#include "input_list.h"
+
+#include "../text/input_name.h"
+#include "facts_reader.h"
+
+/* == The list =============================================================== */
+
+/* When a file is visited. */
+typedef enum rule {
+    RULE_ALWAYS,
+    RULE_ELSE,      /* stands in for the one before it */
+    RULE_NO_ONLINE, /* stands in for sys/devices/system/cpu/online */
+    RULE_ONCE       /* the first that is there stands for all */
+} rule;
+
+/* A file below a folder of the list. */
+typedef struct leaf {
+    const char *name; /* one that ends in a slash is a folder, whose files are all known */
+    rule rule;
+} leaf;
+
+enum { MAX_LEAVES = 14 };
+
+/* Folders with the same files. Their names are `prefix` and a number; any where it is empty. */
+typedef struct group {
+    const char *folder; /* in which they are; empty: the leaves are whole names */
+    const char *prefix;
+    int is_pci; /* the folders are PCI functions, and count by their vendor */
+    leaf leaf[MAX_LEAVES];
+} group;
+
+#define INPUT_ONLINE "sys/devices/system/cpu/online"
+#define INPUT_CMD    "cmd"
+
+/* Old kernels have cpumap and no cpulist, or online of each CPU and no cpu/online. */
+static const group groups[] = {
+    {"",
+     "",
+     0,
+     {{"proc/self/status", RULE_ALWAYS},
+      {"proc/interrupts", RULE_ALWAYS},
+      {"env", RULE_ALWAYS},
+      {"uname", RULE_ALWAYS},
+      {INPUT_ONLINE, RULE_ALWAYS},
+      {"sys/devices/system/cpu/possible", RULE_ALWAYS},
+      {"sys/devices/system/cpu/present", RULE_ALWAYS},
+      {"sys/devices/system/node/online", RULE_ALWAYS},
+      {"sys/devices/system/node/possible", RULE_ALWAYS},
+      {"sys/devices/system/node/has_cpu", RULE_ALWAYS},
+      {"sys/devices/system/node/has_memory", RULE_ALWAYS}}},
+    {"sys/devices/system/cpu",
+     "cpu",
+     0,
+     {{"online", RULE_NO_ONLINE}, {"topology/thread_siblings_list", RULE_ONCE}}},
+    {"sys/devices/system/node",
+     "node",
+     0,
+     {{"cpulist", RULE_ALWAYS}, {"cpumap", RULE_ELSE}, {"distance", RULE_ALWAYS}}},
+    {"sys/bus/pci/devices",
+     "",
+     1,
+     {{"vendor", RULE_ALWAYS},
+      {"device", RULE_ALWAYS},
+      {"numa_node", RULE_ALWAYS},
+      {"local_cpulist", RULE_ALWAYS},
+      {"msi_irqs/", RULE_ALWAYS}}},
+};
+
+enum { N_GROUPS = (int)(sizeof groups / sizeof groups[0]) };
+
+static const char *const commands[] = {
+#define CPUBIND_X(name, ...) name,
+    CPUBIND_COMMAND_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* What is asked of a source that cannot list its commands, each of which costs a run. */
+static const char *const asked_commands[] = {
+    "cmd/npu-smi-info-m.txt",
+    "cmd/npu-smi-info.txt",
+    "cmd/npu-smi-info-t-topo.txt",
+};
+
+/* == Names ================================================================== */
+
+static int is_same(const char *a, const char *b)
+{
+    const size_t n = strlen(a);
+    return n == strlen(b) && memcmp(a, b, n) == 0;
+}
+
+/* What stands behind `start` in the name; NULL when it does not start so. */
+static const char *behind(const char *name, const char *start)
+{
+    const size_t n = strlen(start);
+    return strlen(name) >= n && memcmp(name, start, n) == 0 ? name + n : NULL;
+}
+
+/* Whether bytes are one part of a name that a folder can hold. */
+static int is_part(const char *part, int32_t len)
+{
+    const scan_text in = {part, len, NULL};
+    const scan_run whole = {0, len};
+    return len > 0 && scan_find_control(&in, whole) == len && !SCAN_IS(&in, whole, ".") &&
+           !SCAN_IS(&in, whole, "..") && !memchr(part, '/', (size_t)len);
+}
+
+/* Whether a folder of this name belongs to the group. */
+static int is_folder_of(const group *g, const char *part, int32_t len)
+{
+    const scan_text in = {part, len, NULL};
+    const int32_t n = (int32_t)strlen(g->prefix);
+    const scan_run whole = {0, len}, rest = {n, len};
+    int32_t number;
+    if (n == 0)
+        return is_part(part, len);
+    return scan_starts(&in, whole, g->prefix, n) &&
+           scan_whole_number(&in, rest, CPUBIND_MAX_CPUS - 1, &number) == CPUBIND_TEXT_OK;
+}
+
+static int is_folder(const leaf *l)
+{
+    return l->name[strlen(l->name) - 1] == '/';
+}
+
+static int is_leaf_of(const group *g, const char *name)
+{
+    for (const leaf *l = g->leaf; l->name; l++) {
+        const char *part = is_folder(l) ? behind(name, l->name) : NULL;
+        if (part ? is_part(part, (int32_t)strlen(part)) : is_same(name, l->name))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_of(const group *g, const char *name)
+{
+    const char *part, *slash;
+    if (!*g->folder)
+        return is_leaf_of(g, name);
+    part = behind(name, g->folder);
+    if (!part || *part++ != '/')
+        return 0;
+    slash = (const char *)memchr(part, '/', strlen(part));
+    return slash && is_folder_of(g, part, (int32_t)(slash - part)) && is_leaf_of(g, slash + 1);
+}
+
+static int is_command(const char *name)
+{
+    cpubind_slice card, chip;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (is_same(name, commands[i]))
+            return 1;
+    return cpubind_input_is_board(name, &card, &chip);
+}
+
+int cpubind_input_is_known(const char *name)
+{
+    if (!cpubind_input_is_name(name))
+        return 0;
+    for (int i = 0; i < N_GROUPS; i++)
+        if (is_of(&groups[i], name))
+            return 1;
+    return is_command(name);
+}
+
+/* == The walk =============================================================== */
+
+typedef struct walk {
+    const cpubind_source *source;
+    cpubind_input_visit *visit;
+    void *ctx;
+    int is_online_there;      /* sys/devices/system/cpu/online is no absence */
+    uint32_t found;           /* leaves of the group with RULE_ONCE, by their bits */
+    cpubind_input_state last; /* of the last file that was asked for */
+    int32_t len;              /* bytes of `name` */
+    char name[CPUBIND_INPUT_NAME_MAX + 1]; /* ended by NUL */
+} walk;
+
+/* Puts a part behind the name; 0 when that is too long, or no name. */
+static int append(walk *w, const char *bytes, int32_t n)
+{
+    if (n > CPUBIND_INPUT_NAME_MAX - w->len)
+        return 0;
+    memcpy(w->name + w->len, bytes, (size_t)n);
+    w->len += n;
+    w->name[w->len] = '\0';
+    return 1;
+}
+
+static int append_text(walk *w, const char *text)
+{
+    return append(w, text, (int32_t)strlen(text));
+}
+
+static void cut(walk *w, int32_t len)
+{
+    w->len = len;
+    w->name[len] = '\0';
+}
+
+static int visit_answer(walk *w, cpubind_input answer)
+{
+    w->last = answer.state;
+    return answer.state == CPUBIND_INPUT_ABSENT ? 0 : w->visit(w->ctx, w->name, answer);
+}
+
+static int visit_file(walk *w)
+{
+    return visit_answer(w, w->source->read(w->source->ctx, w->name));
+}
+
+/* The names of folder w->name; nothing, after a visit, when it could not be listed. */
+static int list_folder(walk *w, cpubind_input *out)
+{
+    *out = w->source->list(w->source->ctx, w->name);
+    if (out->state == CPUBIND_INPUT_PRESENT)
+        return 0;
+    out->len = 0;
+    return visit_answer(w, *out);
+}
+
+/* The next name of a listing; 0 at its end. Blanks belong to a name. */
+static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
+{
+    const char *feed;
+    if (*at >= listing.len)
+        return 0;
+    feed = (const char *)memchr(listing.data + *at, '\n', (size_t)(listing.len - *at));
+    out->at = *at;
+    out->len = (feed ? (int32_t)(feed - listing.data) : listing.len) - *at;
+    *at += out->len + 1;
+    return 1;
+}
+
+/* All files of folder w->name, which ends in a slash. */
+static int visit_folder(walk *w)
+{
+    const int32_t len = w->len;
+    cpubind_input listing;
+    cpubind_slice part;
+    int32_t at = 0;
+    int result;
+    cut(w, len - 1);
+    result = list_folder(w, &listing);
+    while (result == 0 && next_part(listing, &at, &part)) {
+        cut(w, len - 1);
+        if (is_part(listing.data + part.at, part.len) && append(w, "/", 1) &&
+            append(w, listing.data + part.at, part.len))
+            result = visit_file(w);
+    }
+    return result;
+}
+
+static int is_wanted(const walk *w, const leaf *l, uint32_t bit)
+{
+    switch (l->rule) {
+    case RULE_ALWAYS:
+        break;
+    case RULE_ELSE:
+        return w->last == CPUBIND_INPUT_ABSENT;
+    case RULE_NO_ONLINE:
+        return !w->is_online_there;
+    case RULE_ONCE:
+        return !(w->found & bit);
+    }
+    return 1;
+}
+
+/* The files of a group below w->name, which is empty or ends in a slash. */
+static int visit_leaves(walk *w, const group *g)
+{
+    const int32_t len = w->len;
+    int result = 0;
+    for (int i = 0; result == 0 && g->leaf[i].name; i++) {
+        const leaf *l = &g->leaf[i];
+        const uint32_t bit = 1u << i;
+        cut(w, len);
+        if (!is_wanted(w, l, bit) || !append_text(w, l->name))
+            continue;
+        result = is_folder(l) ? visit_folder(w) : visit_file(w);
+        if (l->rule == RULE_ONCE && w->last != CPUBIND_INPUT_ABSENT)
+            w->found |= bit;
+    }
+    return result;
+}
+
+/* Whether the function below w->name is known to be another vendor's. */
+static int is_other_vendor(walk *w)
+{
+    const int32_t len = w->len;
+    cpubind_input answer;
+    int32_t vendor;
+    if (!append_text(w, "vendor"))
+        return 0;
+    answer = w->source->read(w->source->ctx, w->name);
+    cut(w, len);
+    return answer.state == CPUBIND_INPUT_PRESENT &&
+           cpubind_number_parse(answer.data, answer.len, &vendor, NULL) == CPUBIND_TEXT_OK &&
+           !is_npu_vendor(vendor);
+}
+
+static int visit_group(walk *w, const group *g)
+{
+    cpubind_input listing;
+    cpubind_slice part;
+    int32_t at = 0;
+    int result;
+    cut(w, 0);
+    w->found = 0;
+    if (!*g->folder)
+        return visit_leaves(w, g);
+    (void)append_text(w, g->folder);
+    result = list_folder(w, &listing);
+    while (result == 0 && next_part(listing, &at, &part)) {
+        cut(w, (int32_t)strlen(g->folder));
+        if (is_folder_of(g, listing.data + part.at, part.len) && append(w, "/", 1) &&
+            append(w, listing.data + part.at, part.len) && append(w, "/", 1) &&
+            !(g->is_pci && is_other_vendor(w)))
+            result = visit_leaves(w, g);
+    }
+    return result;
+}
+
+static int visit_listed_commands(walk *w, cpubind_input listing)
+{
+    cpubind_slice part;
+    int32_t at = 0;
+    int result = 0;
+    while (result == 0 && next_part(listing, &at, &part)) {
+        cut(w, (int32_t)strlen(INPUT_CMD));
+        if (is_part(listing.data + part.at, part.len) && append(w, "/", 1) &&
+            append(w, listing.data + part.at, part.len) && is_command(w->name))
+            result = visit_file(w);
+    }
+    return result;
+}
+
+static int visit_commands(walk *w)
+{
+    cpubind_input listing;
+    int result;
+    cut(w, 0);
+    (void)append_text(w, INPUT_CMD);
+    result = list_folder(w, &listing);
+    if (listing.state != CPUBIND_INPUT_ABSENT)
+        return result == 0 ? visit_listed_commands(w, listing) : result;
+    for (size_t i = 0; result == 0 && i < sizeof asked_commands / sizeof asked_commands[0];
+         i++) {
+        cut(w, 0);
+        (void)append_text(w, asked_commands[i]);
+        result = visit_file(w);
+    }
+    return result;
+}
+
+int cpubind_inputs_each(const cpubind_source *source, cpubind_input_visit *visit, void *ctx)
+{
+    walk w;
+    int result = 0;
+    w.source = source;
+    w.visit = visit;
+    w.ctx = ctx;
+    w.last = CPUBIND_INPUT_ABSENT;
+    w.is_online_there = source->read(source->ctx, INPUT_ONLINE).state != CPUBIND_INPUT_ABSENT;
+    for (int i = 0; result == 0 && i < N_GROUPS; i++)
+        result = visit_group(&w, &groups[i]);
+    return result == 0 ? visit_commands(&w) : result;
+}

@@ -1,0 +1,221 @@
+/* npusmi.h - what npu-smi prints: `info -m`, `-t topo`, `info`, `-t board`, `-l`, its refusals
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h. Rows are split on their bars and words, never at columns. The ids of
+ * npu-smi are kept apart by name throughout:
+ *   card    `NPU ID`, the first cell of a row
+ *   chip    `Chip ID`, counts inside a card
+ *   logic   `Chip Logic ID`, what a runtime inside this container uses
+ *   phy     `Chip Phy-ID`, the host's number, the same in every container
+ * An id that the output does not print is -1. A name is a slice of the caller's text.
+ *
+ * The grammars stand above each reader in npusmi_*.c.
+ */
+#ifndef CPUBIND_ASCEND_NPUSMI_H
+#define CPUBIND_ASCEND_NPUSMI_H
+
+#include "../text/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What npu-smi says instead of an answer. It exits 0 with some of these: the text counts. */
+typedef enum cpubind_npusmi_refusal {
+    CPUBIND_NPUSMI_NONE = 0,          /* no known refusal in the text */
+    CPUBIND_NPUSMI_NO_NPU = 1,        /* There is no NPU card on this server. */
+    CPUBIND_NPUSMI_NOT_SUPPORTED = 2, /* This device does not support querying ... */
+    CPUBIND_NPUSMI_VM = 3,            /* This command cannot be executed on a VM... */
+    CPUBIND_NPUSMI_DRIVER = 4,        /* dcmi module initialize failed, model initialized ... */
+    CPUBIND_NPUSMI_QUERY = 5,         /* Failed to query "topo" info. Failed to get ... */
+    CPUBIND_NPUSMI_PARAMETER = 6,     /* Error parameter of ..., Invalid card id. */
+    CPUBIND_NPUSMI_NOT_PERMITTED = 7, /* ... can be executed only by the root user. */
+    CPUBIND_NPUSMI_BUSY = 8,          /* ... because the device is used: by another container */
+    CPUBIND_NPUSMI_USAGE = 9,         /* Usage: npu-smi ..., and nothing of the above before */
+    CPUBIND_NPUSMI_NOT_RUN = 10       /* npu-smi: command not found, shared libraries, ... */
+} cpubind_npusmi_refusal;
+
+/* The first known refusal of the text, and the line that holds it. The parsers below look for
+ * one themselves when the text is no whole table (ERR_SYNTAX, ERR_CUT, ERR_MISSING), and then
+ * answer ERR_REFUSED. Messages about one card of many, which npu-smi prints in front of a
+ * table, are none.
+ *   in      out_line may be NULL
+ *   cost    O(len) */
+cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
+                                                   cpubind_slice *out_line);
+
+/* How many cards `npu-smi info -m` could not list: lines "Failed to get chip number of card".
+ * Their chips are missing in the table, which is whole otherwise.
+ *   cost    O(len) */
+int32_t cpubind_npusmi_count_lost(const char *text, int32_t len);
+
+/* == info -m ================================================================ */
+
+typedef struct cpubind_npusmi_chip {
+    int32_t card;       /* NPU ID, >= 0 */
+    int32_t chip;       /* Chip ID, >= 0 */
+    int32_t logic;      /* Chip Logic ID, or -1: this npu-smi prints no such column */
+    int32_t phy;        /* Chip Phy-ID, or -1: this npu-smi prints no such column */
+    cpubind_slice name; /* Chip Name, without blanks around it; may hold blanks; see below */
+} cpubind_npusmi_chip;
+
+/* The NPU chips of `npu-smi info -m`. Rows of board controllers (Mcu, 3559: no logic id) are
+ * checked and left out. A chip that npu-smi could not query has an empty name, and its logic
+ * and phy ids may be 0 instead of what they are.
+ *   out     chip[0 .. *out_n - 1], in the order of the text; at least one
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no header, no chip);
+ *           ERR_SYNTAX (also: a row before the header, a column twice, the same card and chip
+ *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *   cuts    not told behind a row, and inside the name of the first chip
+ *   cost    O(len + chips^2) */
+cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
+                                             cpubind_npusmi_chip *chip, int32_t cap,
+                                             int32_t *out_n, cpubind_text_fault *fault);
+
+/* == info -t topo =========================================================== */
+
+/* What the number in a row's label means. */
+typedef enum cpubind_npusmi_label {
+    CPUBIND_NPUSMI_LABEL_CARD = 0, /* NPU<n>: a card; the row holds for all of its chips */
+    CPUBIND_NPUSMI_LABEL_PHY = 1   /* Phy-ID<n>: a phy id */
+} cpubind_npusmi_label;
+
+typedef struct cpubind_npusmi_affinity {
+    int32_t id;    /* the number in the label */
+    int32_t first; /* its CPUs: cpu[first] .. cpu[first + count - 1], strictly ascending */
+    int32_t count; /* 0 without a CPU Affinity column, or when its cell is empty */
+} cpubind_npusmi_affinity;
+
+typedef struct cpubind_npusmi_topo {
+    cpubind_npusmi_affinity *row; /* the caller's array */
+    int32_t cap_row;              /* its length */
+    int32_t *cpu;                 /* the caller's array: CPU ids of all rows */
+    int32_t cap_cpu;              /* its length */
+    int32_t n_row;                /* out: rows of NPUs (NIC rows are checked and left out) */
+    int32_t n_cpu;                /* out */
+    cpubind_npusmi_label label;   /* out: the same for all rows */
+    int32_t has_affinity;         /* out: 1 when the table has a CPU Affinity column, else 0 */
+} cpubind_npusmi_topo;
+
+/* The matrix of `npu-smi info -t topo`.
+ *   in/out  topo, as above
+ *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (no header, no row); ERR_SYNTAX (also: a label
+ *           that the header does not have, a row twice, a missing row); ERR_CUT (also: the text
+ *           ends with a list of CPUs that no other row has: it may go on); ERR_RANGE;
+ *           ERR_ORDER; ERR_SPACE with n_row and n_cpu
+ *   cuts    all are told that lose a row or a CPU of an NPU
+ *   cost    O(len + rows^2) */
+cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
+                                              cpubind_npusmi_topo *topo,
+                                              cpubind_text_fault *fault);
+
+/* == info =================================================================== */
+
+/* PCI address; domain -1 when npu-smi prints NA. */
+typedef struct cpubind_pci_address {
+    int32_t domain, bus, device, function;
+} cpubind_pci_address;
+
+typedef struct cpubind_npusmi_device {
+    int32_t card;            /* NPU, >= 0 */
+    int32_t chip;            /* Chip; -1 on products whose table has no Chip column (950) */
+    int32_t logic;           /* `Device` column of 310 products, or -1 */
+    int32_t phy;             /* `Phy-ID` column, or -1 */
+    cpubind_slice name;      /* may be empty */
+    cpubind_slice health;    /* "OK", "Warning", "UNKNOWN", ...; may be empty */
+    cpubind_pci_address pci; /* Bus-Id */
+} cpubind_npusmi_device;
+
+typedef struct cpubind_npusmi_process {
+    int32_t card;          /* >= 0 */
+    int32_t chip;          /* -1 on products whose table has no Chip column (950) */
+    int32_t pid;           /* as the host numbers it */
+    int32_t container_pid; /* 26.x: as the container numbers it, or -1 */
+    cpubind_slice name;    /* may be empty, may hold blanks and bars */
+} cpubind_npusmi_process;
+
+typedef struct cpubind_npusmi_info {
+    cpubind_npusmi_device *device;   /* the caller's array */
+    int32_t cap_device;              /* its length */
+    cpubind_npusmi_process *process; /* the caller's array */
+    int32_t cap_process;             /* its length */
+    int32_t n_device;                /* out; may be 0 when only the process table is there */
+    int32_t n_process;               /* out */
+    int32_t has_process_table;       /* out: 1 when its header was there, else 0 */
+    cpubind_slice version;           /* out: of npu-smi; empty when it is not printed */
+} cpubind_npusmi_info;
+
+/* The device table and the process table of `npu-smi info`, of all product families. A device
+ * is known by card and chip: in a container several may have one phy id and one Bus-Id. A chip
+ * that npu-smi could not query, and prints one line of instead of two, is left out.
+ *   in/out  info, as above
+ *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (neither table); ERR_SYNTAX (also: the same card
+ *           and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_device and n_process
+ *   cuts    told inside a row, a rule or a device, where a rule announces more, behind the
+ *           header of processes, and between the last process and its rule; not told behind a
+ *           whole device or the processes of a card, where samples end as well
+ *   cost    O(len + devices^2) */
+cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
+                                              cpubind_npusmi_info *info,
+                                              cpubind_text_fault *fault);
+
+/* == info -t board ========================================================== */
+
+/* A block of `npu-smi info -t board`: one chip, or a whole card. Names are empty when they are
+ * not printed or say NA. Where npu-smi could not ask for the address it prints zeros: they read
+ * as NA. */
+typedef struct cpubind_npusmi_board {
+    int32_t card;            /* NPU ID, >= 0 */
+    int32_t chip;            /* Chip ID, or -1: the block speaks of the whole card */
+    int32_t n_chip;          /* Chip Count, or -1: not printed (of one chip it is not) */
+    int32_t has_pci;         /* 1: the line `PCIe Bus Info` is there; else 0 */
+    cpubind_pci_address pci; /* PCIe Bus Info */
+    int32_t vendor;          /* PCI Vendor ID (Vendor ID without PCI), or -1: none, NA */
+    int32_t device;          /* PCI Device ID (Device ID without PCI), or -1: none, NA */
+    cpubind_slice npu_name;  /* NPU Name */
+    cpubind_slice chip_type; /* Chip Type */
+    cpubind_slice chip_name; /* Chip Name */
+    cpubind_slice product;   /* Product Name */
+    cpubind_slice serial;    /* Serial Number */
+} cpubind_npusmi_board;
+
+/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
+ * the next `Chip ID` of an output that prints the card first and then its chips. Keys that are
+ * not named above are left out, and so are lines without a colon.
+ *   out     board[0 .. *out_n - 1], in the order of the text; at least one
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
+ *           ERR_SYNTAX (also: one of these keys before the first NPU ID or twice in a block,
+ *           the same card and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *   cuts    told inside a line; behind one not: what comes later is missing then, the chip (the
+ *           block is read as one of the card) or the address
+ *   cost    O(len + blocks^2) */
+cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
+                                               cpubind_npusmi_board *board, int32_t cap,
+                                               int32_t *out_n, cpubind_text_fault *fault);
+
+/* == info -l ================================================================ */
+
+typedef struct cpubind_npusmi_card {
+    int32_t card;          /* NPU ID, >= 0 */
+    int32_t n_chip;        /* Chip Count, or -1: not printed */
+    cpubind_slice product; /* Product Name; empty: not printed, NA */
+    cpubind_slice serial;  /* Serial Number; empty: not printed, NA */
+} cpubind_npusmi_card;
+
+/* The cards of `npu-smi info -l`.
+ *   out     card[0 .. *out_n - 1], in the order of the text: as many as `Total Count` (or
+ *           `Card Count`) says; at least one
+ *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count, no card);
+ *           ERR_SYNTAX (also: a key twice, a card twice, more cards than the count);
+ *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with *out_n
+ *   cuts    told, but for the lines of the last card behind its NPU ID
+ *   cost    O(len + cards^2) */
+cpubind_text_status cpubind_npusmi_parse_list(const char *text, int32_t len,
+                                              cpubind_npusmi_card *card, int32_t cap,
+                                              int32_t *out_n, cpubind_text_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_ASCEND_NPUSMI_H */

@@ -1,0 +1,146 @@
+/* npusmi_scan.h - private to adapters/text: what the readers of npu-smi share
+ * SPDX-License-Identifier: MIT
+ *
+ * Only npusmi_*.c may include it. They must not rely on columns: widths differ between
+ * versions, and one long word moves all that is behind it. They must not guess either: an id
+ * that is not printed is -1.
+ *
+ * WORDS OF THE GRAMMARS
+ *   A line is taken without the blanks (space, TAB, CR) around it. The last line may lack its
+ *   line feed. Every reader runs twice over the text: once to check and count (out is NULL),
+ *   once to write.
+ */
+#ifndef CPUBIND_ASCEND_NPUSMI_SCAN_H
+#define CPUBIND_ASCEND_NPUSMI_SCAN_H
+
+#include "../text/scan.h"
+#include "npusmi.h"
+
+/* What is wrong with a text that is no table: ERR_REFUSED when it holds a refusal, else
+ * `status` and the fault as they are. */
+cpubind_text_status cpubind_priv_npusmi_refused_or(const scan_text *in,
+                                                   cpubind_text_status status);
+
+/* A row that lacks something: at the end of the text it was cut, else it was never whole. */
+static inline cpubind_text_status fail_short(const scan_text *in, const scan_line *line,
+                                             const char *what)
+{
+    return scan_fail(in, line->ended ? CPUBIND_TEXT_ERR_SYNTAX : CPUBIND_TEXT_ERR_CUT,
+                     line->run.end, what);
+}
+
+static inline int is_all_digits(const scan_text *in, scan_run run)
+{
+    for (int32_t i = run.at; i < run.end; i++)
+        if (!scan_is_digit(in->text[i]))
+            return 0;
+    return run.at < run.end;
+}
+
+/* Whether the run starts with these ASCII letters, whatever their case ("Phy-ID", "Phy-Id"). */
+static inline int starts_with_letters(const scan_text *in, scan_run run, const char *letters,
+                                      int32_t n)
+{
+    if (run.end - run.at < n)
+        return 0;
+    for (int32_t i = 0; i < n; i++) {
+        const char a = in->text[run.at + i], b = letters[i];
+        const int letter = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z');
+
+        if (a != b && !(letter && (a ^ b) == 'a' - 'A'))
+            return 0;
+    }
+    return 1;
+}
+
+#define STARTS_WITH_LETTERS(in, run, literal)                                                  \
+    starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
+
+/* Card and chip of each row or block so far, to find a repeated one. A host has 16 to 64 chips;
+ * the keys take 32 KiB of stack. */
+typedef struct device_keys {
+    int32_t n;
+    uint64_t max;
+    uint64_t key[CPUBIND_MAX_DEVICES];
+} device_keys;
+
+/* Refuses a second one of the same card and chip; chip -1 is the card as a whole. npu-smi
+ * prints them ascending, so that the search is for texts that it did not write. */
+static inline cpubind_text_status note_device(const scan_text *in, device_keys *keys,
+                                              int32_t offset, int32_t card, int32_t chip)
+{
+    const uint64_t key = (uint64_t)card << 32 | (uint64_t)(chip + INT64_C(1));
+
+    if (keys->n == CPUBIND_MAX_DEVICES)
+        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many chips");
+    if (keys->n > 0 && key <= keys->max)
+        for (int32_t i = 0; i < keys->n; i++)
+            if (keys->key[i] == key)
+                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset,
+                                 "the same card or chip is there twice");
+    if (keys->n == 0 || key > keys->max)
+        keys->max = key;
+    keys->key[keys->n++] = key;
+    return CPUBIND_TEXT_OK;
+}
+
+/* Longest name of a chip or of a process. The driver has 32 bytes for a chip and the kernel 16
+ * for a process; what is longer is two rows without the line feed between them. */
+enum { NAME_LEN_MAX = 64 };
+
+static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
+{
+    const int32_t control = scan_find_control(in, name);
+
+    if (name.end - name.at > NAME_LEN_MAX)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is too long");
+    if (control < name.end)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, control,
+                         "a name holds a control character");
+    return CPUBIND_TEXT_OK;
+}
+
+/* What stands where a chip has no such id. */
+static inline int is_no_id(const scan_text *in, scan_run word)
+{
+    return SCAN_IS(in, word, "-") || SCAN_IS(in, word, "NA") || SCAN_IS(in, word, "MCU");
+}
+
+static inline cpubind_text_status fail_cell(const scan_text *in, scan_run cell,
+                                            const char *what)
+{
+    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at, what);
+}
+
+/*   pci    = domain ":" bus ":" device "." function / "NA"     hexadecimal, either case */
+static inline cpubind_text_status read_pci(const scan_text *in, scan_run cell,
+                                           cpubind_pci_address *pci)
+{
+    static const struct {
+        int32_t max;
+        char before;
+    } part[] = {{INT32_MAX, 0}, {0xff, ':'}, {0x1f, ':'}, {7, '.'}};
+    int32_t value[4] = {-1, -1, -1, -1};
+
+    if (!SCAN_IS(in, cell, "NA")) {
+        for (int32_t i = 0; i < 4; i++) {
+            cpubind_text_status status;
+
+            if (i > 0 && (cell.at == cell.end || in->text[cell.at] != part[i].before))
+                return fail_cell(in, cell, "a cell is no PCI address and not NA");
+            cell.at += i > 0;
+            status = scan_hex(in, &cell.at, cell.end, part[i].max, &value[i]);
+            if (status != CPUBIND_TEXT_OK)
+                return status;
+        }
+        if (!scan_is_empty(cell))
+            return fail_cell(in, cell, "a byte does not belong to a PCI address");
+    }
+    pci->domain = value[0];
+    pci->bus = value[1];
+    pci->device = value[2];
+    pci->function = value[3];
+    return CPUBIND_TEXT_OK;
+}
+
+#endif /* CPUBIND_ASCEND_NPUSMI_SCAN_H */

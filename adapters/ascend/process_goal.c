@@ -1,0 +1,343 @@
+/* process_goal.c - what one process should have: which CPUs for its threads, memory and interrupts
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc.
+ */
+#include "process_goal.h"
+
+#include "facts_reader.h"
+
+#define INPUT_INTERRUPTS "proc/interrupts"
+
+/* == Words ================================================================== */
+
+const char *cpubind_no_irq_word(cpubind_no_irq why)
+{
+    switch (why) {
+    case CPUBIND_IRQ_FOUND:
+        break;
+#define CPUBIND_X(name, word, text)                                                            \
+    case CPUBIND_##name:                                                                       \
+        return word;
+        CPUBIND_NO_IRQ_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    }
+    return "found";
+}
+
+const char *cpubind_no_irq_text(cpubind_no_irq why)
+{
+    switch (why) {
+    case CPUBIND_IRQ_FOUND:
+        break;
+#define CPUBIND_X(name, word, text)                                                            \
+    case CPUBIND_##name:                                                                       \
+        return text;
+        CPUBIND_NO_IRQ_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    }
+    return "its interrupts were found";
+}
+
+/* == Interrupts of a device ================================================= */
+
+/* What the handlers of one interrupt are called. */
+typedef struct handlers {
+    int32_t is_mailbox, is_sq, is_cq;
+    int32_t device; /* of the mailbox */
+} handlers;
+
+/*   mailbox = "trs-mbox-" device "-" *byte
+ * The device, or -1 for another name. */
+static int32_t mailbox_device(const scan_text *in, scan_run name)
+{
+    static const char prefix[] = "trs-mbox-";
+    const scan_text quiet = {in->text, in->len, NULL};
+    int32_t at = name.at + (int32_t)(sizeof prefix - 1), device;
+    if (!SCAN_STARTS(in, name, "trs-mbox-") ||
+        scan_number(&quiet, &at, name.end, INT32_MAX, &device) != CPUBIND_TEXT_OK ||
+        at == name.end || in->text[at] != '-')
+        return -1;
+    return device;
+}
+
+static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
+{
+    const scan_text in = {text, irq->names.at + irq->names.len, NULL};
+    handlers found = {0, 0, 0, -1};
+    cpubind_slice slice;
+    int32_t at = 0;
+    while (cpubind_interrupts_next_name(text, irq->names, &at, &slice)) {
+        const scan_run name = {slice.at, slice.at + slice.len};
+        const int32_t device = mailbox_device(&in, name);
+        if (device >= 0) {
+            found.is_mailbox = 1;
+            found.device = device;
+        }
+        found.is_sq |= SCAN_IS(&in, name, "sq_send_trigger_irq");
+        found.is_cq |= SCAN_IS(&in, name, "cq_update_irq");
+    }
+    return found;
+}
+
+/* The interrupts of a function: where both ascending lists are. */
+typedef struct walk {
+    const char *text;
+    const cpubind_interrupt *all;
+    const int32_t *msi;
+    int32_t n_all, n_msi;
+    int32_t i, k;
+} walk;
+
+/* The next number that is in both lists, or -1. */
+static int32_t next_irq(walk *w, handlers *out)
+{
+    while (w->i < w->n_all && w->k < w->n_msi) {
+        const cpubind_interrupt *irq = &w->all[w->i];
+        if (irq->irq < w->msi[w->k]) {
+            w->i++;
+        } else if (irq->irq > w->msi[w->k]) {
+            w->k++;
+        } else {
+            *out = read_handlers(w->text, irq);
+            w->i++;
+            w->k++;
+            return irq->irq;
+        }
+    }
+    return -1;
+}
+
+static int32_t count_sq(walk w)
+{
+    handlers found;
+    int32_t n = 0;
+    while (next_irq(&w, &found) >= 0)
+        n += found.is_sq;
+    return n;
+}
+
+/* The SQ and the CQs of one device, or of all; returns how many are SQs. */
+static int32_t take_irqs(walk w, int32_t is_all, int32_t device, cpubind_irq_goal *out,
+                         int32_t *out_n)
+{
+    handlers found;
+    int32_t irq, n = 0, n_sq = 0, is_its = is_all;
+    while ((irq = next_irq(&w, &found)) >= 0) {
+        if (found.is_mailbox)
+            is_its = is_all || found.device == device;
+        if (!is_its || (!found.is_sq && !found.is_cq))
+            continue;
+        n_sq += found.is_sq;
+        out[n].irq = irq;
+        out[n].kind = found.is_sq ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
+        out[n++].cpu = -1;
+    }
+    *out_n = n;
+    return n_sq;
+}
+
+cpubind_no_irq cpubind_goal_irqs(const char *text, const cpubind_interrupt *all, int32_t n_all,
+                                 const int32_t *msi, int32_t n_msi, int32_t device,
+                                 cpubind_irq_goal *out, int32_t *out_n)
+{
+    const walk w = {text, all, msi, n_all, n_msi, 0, 0};
+    const int32_t n_sq = count_sq(w);
+    *out_n = 0;
+    if (n_sq == 0)
+        return CPUBIND_NO_SQ;
+    if (n_sq > 1 && device < 0)
+        return CPUBIND_AMBIGUOUS;
+    if (take_irqs(w, n_sq == 1, device, out, out_n) == 1)
+        return CPUBIND_IRQ_FOUND;
+    *out_n = 0; /* a device has one SQ: with none or two, mailboxes do not tell them apart */
+    return CPUBIND_AMBIGUOUS;
+}
+
+/* == Interrupts of a process ================================================ */
+
+/* One goal in the making. */
+typedef struct maker {
+    reader r; /* without a request and facts */
+    const cpubind_npu *npu;
+    const int32_t *pool;
+    int32_t n_pool;
+    cpubind_roles roles;
+    cpubind_goal *out;
+} maker;
+
+/* The numbers that a listing names, in the arena, ascending: names of one length ascend as
+ * numbers do. Other names are left out. */
+static cpubind_problem_code read_msi(maker *m, cpubind_input listing, int32_t **out, int32_t *n)
+{
+    enum { DIGITS_MAX = 10 }; /* of 2147483647 */
+    const scan_text in = {listing.data, listing.len, NULL};
+    cpubind_slice name;
+    int32_t at = 0, cap = 0;
+    *n = 0;
+    while (next_name(listing, &at, &name))
+        cap++;
+    *out = cpubind_arena_ints(m->r.arena, cap);
+    if (!*out)
+        return fail_memory(&m->r);
+    for (int32_t digits = 1; digits <= DIGITS_MAX; digits++)
+        for (at = 0; next_name(listing, &at, &name);)
+            if (name.len == digits &&
+                scan_whole_number(&in, (scan_run){name.at, name.at + name.len}, INT32_MAX,
+                                  &(*out)[*n]) == CPUBIND_TEXT_OK)
+                ++*n;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The rows of /proc/interrupts, in the arena. */
+static cpubind_problem_code read_rows(maker *m, cpubind_input answer, cpubind_interrupt **out,
+                                      int32_t *n)
+{
+    cpubind_text_fault fault;
+    cpubind_text_status status =
+        cpubind_interrupts_parse(answer.data, answer.len, NULL, 0, n, NULL, &fault);
+    if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
+        return fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
+    *out = (cpubind_interrupt *)cpubind_arena_take(m->r.arena, *n, sizeof **out);
+    if (!*out)
+        return fail_memory(&m->r);
+    status = cpubind_interrupts_parse(answer.data, answer.len, *out, *n, n, NULL, &fault);
+    return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
+                                     : fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
+}
+
+/* The interrupts of the NPU, each with its CPU: the first of its interrupt CPUs for the SQ, the
+ * second for the CQs. */
+static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
+                                       int32_t n_msi)
+{
+    const cpubind_span span = m->roles.span[CPUBIND_ROLE_IRQ];
+    const int32_t *cpu = m->pool + span.first;
+    const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
+    cpubind_interrupt *all;
+    int32_t n_all = 0;
+    cpubind_problem_code code = read_rows(m, answer, &all, &n_all);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    m->out->irq =
+        (cpubind_irq_goal *)cpubind_arena_take(m->r.arena, n_msi, sizeof *m->out->irq);
+    if (!m->out->irq)
+        return fail_memory(&m->r);
+    m->out->no_irq = cpubind_goal_irqs(answer.data, all, n_all, msi, n_msi, device, m->out->irq,
+                                       &m->out->n_irq);
+    for (int32_t i = 0; i < m->out->n_irq; i++)
+        m->out->irq[i].cpu =
+            cpu[m->out->irq[i].kind == CPUBIND_IRQ_CQ && span.count > 1 ? 1 : 0];
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* An input that is missing, or may not be read, leaves the interrupts where they are. */
+static cpubind_problem_code find_irqs(maker *m)
+{
+    const cpubind_source *source = m->r.source;
+    cpubind_problem_code code;
+    cpubind_input answer;
+    const char *name;
+    int32_t *msi, n_msi;
+    m->out->no_irq = CPUBIND_NO_ROLE;
+    if (m->roles.span[CPUBIND_ROLE_IRQ].count == 0)
+        return CPUBIND_PROBLEM_NONE;
+    m->out->no_irq = CPUBIND_NO_ADDRESS;
+    if (m->npu->pci.domain < 0)
+        return CPUBIND_PROBLEM_NONE;
+    m->out->no_irq = CPUBIND_NO_MSI;
+    name = name_of_function(&m->r, &m->npu->pci, "msi_irqs");
+    if (!name)
+        return fail_memory(&m->r);
+    answer = source->list(source->ctx, name);
+    if (!is_there(answer))
+        return CPUBIND_PROBLEM_NONE;
+    code = read_msi(m, answer, &msi, &n_msi);
+    if (code != CPUBIND_PROBLEM_NONE || n_msi == 0)
+        return code;
+    m->out->no_irq = CPUBIND_NO_INTERRUPTS;
+    answer = source->read(source->ctx, INPUT_INTERRUPTS);
+    return is_there(answer) ? match_irqs(m, answer, msi, n_msi) : CPUBIND_PROBLEM_NONE;
+}
+
+/* == Threads ================================================================ */
+
+static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
+{
+    const cpubind_cpus cpus = {m->pool + span.first, span.count};
+    return cpus;
+}
+
+/* The CPUs of a role; those of main when the pool does not have it. */
+static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
+{
+    const cpubind_span span = m->roles.span[role];
+    return cpus_of_span(m, span.count > 0 ? span : m->roles.span[CPUBIND_ROLE_MAIN]);
+}
+
+static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish)
+{
+    const cpubind_span whole = {0, m->n_pool};
+    switch (wish->kind) {
+    case CPUBIND_WISH_ROLE:
+        return cpus_of_role(m, wish->role);
+    case CPUBIND_WISH_POOL:
+        return cpus_of_span(m, whole);
+    case CPUBIND_WISH_LIST:
+        break;
+    }
+    return wish->cpus;
+}
+
+static void add_rule(maker *m, const char *name, cpubind_cpus cpus)
+{
+    cpubind_thread_rule *rule = &m->out->rule[m->out->n_rule++];
+    rule->name = name;
+    rule->cpus = cpus;
+}
+
+/* Wishes come first, then the names that the runtime gives its threads. */
+static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish, int32_t n)
+{
+    enum { BUILT_IN = 2 };
+    m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n + BUILT_IN,
+                                                             sizeof *m->out->rule);
+    if (!m->out->rule)
+        return fail_memory(&m->r);
+    for (int32_t i = 0; i < n; i++)
+        add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i]));
+    if (m->roles.span[CPUBIND_ROLE_ACL].count > 0)
+        add_rule(m, "acl_thread", cpus_of_role(m, CPUBIND_ROLE_ACL));
+    if (m->roles.span[CPUBIND_ROLE_RELEASE].count > 0)
+        add_rule(m, "release_thread", cpus_of_role(m, CPUBIND_ROLE_RELEASE));
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_goal_make(const cpubind_source *source, const cpubind_facts *facts,
+                                       const cpubind_ascend_plan *plan, int32_t row,
+                                       const cpubind_thread_wish *wish, int32_t n_wish,
+                                       cpubind_arena *arena, cpubind_goal *out,
+                                       cpubind_problem *problem)
+{
+    cpubind_problem_code code;
+    maker m;
+    memset(&m, 0, sizeof m);
+    memset(out, 0, sizeof *out);
+    cpubind_problem_clear(problem);
+    m.r.source = source;
+    m.r.arena = arena;
+    m.r.problem = problem;
+    m.npu = &facts->npu[plan->want[row]];
+    m.pool = plan->core.cpu + plan->core.row[row];
+    m.n_pool = plan->core.row[row + 1] - plan->core.row[row];
+    m.out = out;
+    /* The core has checked that the pool is large enough. */
+    (void)!cpubind_split_roles(m.n_pool, &plan->roles, &m.roles);
+    out->npu = m.npu->logic;
+    out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
+    out->memory_node = m.n_pool > 0 ? facts->node_of[m.pool[0]] : -1;
+    out->uvb.cpu = plan->spare;
+    out->uvb.n = plan->n_spare;
+    code = make_rules(&m, wish, n_wish);
+    return code == CPUBIND_PROBLEM_NONE ? find_irqs(&m) : code;
+}

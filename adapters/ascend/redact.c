@@ -1,0 +1,430 @@
+/* redact.c - taking names out of an input, each byte where it was
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure. Line by line, and without the readers: what they refuse is redacted, too.
+ */
+#include "redact.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "../text/input_name.h"
+#include "../text/scan.h"
+#include "npusmi.h"
+
+#define INPUT_INFO   "cmd/npu-smi-info.txt"
+#define INPUT_LIST   "cmd/npu-smi-info-l.txt"
+#define INPUT_STATUS "proc/self/status"
+#define INPUT_NPUSMI "cmd/npu-smi" /* how the names of all its outputs start */
+
+/* A text that is read through `in` and written through `text`. */
+typedef struct redactor {
+    scan_text in;
+    char *text;
+} redactor;
+
+static char to_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static int is_letter(char c)
+{
+    return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
+/* Whether n bytes are these; letters of either case. */
+static int are_letters(const char *a, const char *b, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (to_lower(a[i]) != to_lower(b[i]))
+            return 0;
+    return 1;
+}
+
+/* Whether bytes hold these letters. */
+static int holds_letters(const char *bytes, int32_t len, const char *letters)
+{
+    const int32_t n = (int32_t)strlen(letters);
+    for (int32_t at = 0; at + n <= len; at++)
+        if (are_letters(bytes + at, letters, n))
+            return 1;
+    return 0;
+}
+
+static int ends_with_letters(const char *bytes, int32_t len, const char *letters)
+{
+    const int32_t n = (int32_t)strlen(letters);
+    return len >= n && are_letters(bytes + len - n, letters, n);
+}
+
+static int starts_with_letters(const char *bytes, int32_t len, const char *letters)
+{
+    const int32_t n = (int32_t)strlen(letters);
+    return len >= n && are_letters(bytes, letters, n);
+}
+
+/* Overwrites what is neither blank nor control character nor bar, which make up lines and
+ * tables; *count grows when that changes a byte. */
+static void overwrite(const redactor *r, scan_run run, int32_t *count)
+{
+    int is_changed = 0;
+    for (int32_t i = run.at; i < run.end; i++) {
+        const char c = r->text[i];
+        if ((unsigned char)c <= ' ' || c == '|' || c == 'x')
+            continue;
+        r->text[i] = 'x';
+        is_changed = 1;
+    }
+    *count += is_changed && *count < INT32_MAX;
+}
+
+/* Whether the words of a line say that npu-smi could not do something. */
+static int is_refusal(const redactor *r, scan_run line)
+{
+    const char *text = r->text + line.at;
+    const int32_t len = line.end - line.at;
+    return starts_with_letters(text, len, "Failed to get") ||
+           cpubind_npusmi_find_refusal(text, len, NULL) != CPUBIND_NPUSMI_NONE;
+}
+
+/* == The process table ====================================================== */
+
+enum { MAX_CELLS = 3, NAME_CELL = 2, WIDE_CELLS = 4, PROCESS_CELLS = 4, CONTAINER_CELLS = 5 };
+
+/* A line with bars. One that lacks its first bar counts as if it had it. */
+typedef struct bar_row {
+    scan_run line;
+    int32_t n; /* cells that end with a bar, which may be more than are held */
+    scan_run cell[MAX_CELLS];
+    int32_t rest; /* behind the last bar */
+} bar_row;
+
+static void split_row(const redactor *r, scan_run line, bar_row *row)
+{
+    int32_t at = line.at;
+    row->line = line;
+    row->n = 0;
+    at += at < line.end && r->text[at] == '|';
+    for (;;) {
+        const char *bar = at < line.end
+                              ? (const char *)memchr(r->text + at, '|', (size_t)(line.end - at))
+                              : NULL;
+        const scan_run cell = {at, bar ? (int32_t)(bar - r->text) : line.end};
+        if (row->n < MAX_CELLS)
+            row->cell[row->n] = cell;
+        if (!bar)
+            break;
+        at = cell.end + 1;
+        row->n++;
+    }
+    row->rest = at;
+}
+
+static int is_closed(const bar_row *row)
+{
+    return row->rest == row->line.end && row->n > 0;
+}
+
+static int is_blank(const redactor *r, scan_run run)
+{
+    return scan_is_empty(scan_trim(&r->in, run));
+}
+
+static int holds_title(const redactor *r, const bar_row *row)
+{
+    return holds_letters(r->text + row->line.at, row->line.end - row->line.at, "Process name");
+}
+
+/* As npusmi_info.c tells them: by the number of cells, for words may be translated; also one
+ * that is cut or has too many cells, by its words. Behind a header a second one needs them. */
+static int is_process_header(const redactor *r, const bar_row *row, int is_second)
+{
+    const scan_run first = scan_trim(&r->in, row->cell[0]);
+    if (r->text[row->line.at] != '|' || row->n + !is_closed(row) <= NAME_CELL ||
+        scan_starts_with_digit(&r->in, first))
+        return 0;
+    if (is_second)
+        return holds_title(r, row);
+    if (is_closed(row) && row->n == WIDE_CELLS) {
+        const scan_run second = scan_trim(&r->in, row->cell[1]);
+        return !SCAN_IS(&r->in, second, "Name") &&
+               !(scan_is_empty(first) && scan_is_empty(second));
+    }
+    return (is_closed(row) && row->n == CONTAINER_CELLS) || holds_title(r, row);
+}
+
+/* A second output behind the first starts with its device table. */
+static int is_device_header(const redactor *r, const bar_row *row)
+{
+    const scan_run word = scan_word(&r->in, row->cell[0].at, row->cell[0].end);
+    return is_closed(row) && row->n >= NAME_CELL + 1 && row->n <= WIDE_CELLS &&
+           (SCAN_IS(&r->in, word, "NPU") || SCAN_IS(&r->in, word, "Chip")) &&
+           (row->n < WIDE_CELLS || SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name"));
+}
+
+/* As npusmi_info.c has it: bars in between do not make it a row. */
+static int is_rule(const redactor *r, scan_run line)
+{
+    const char *text = r->text + line.at;
+    return line.end - line.at > 2 && text[0] == '+' && (text[1] == '-' || text[1] == '=') &&
+           r->text[line.end - 1] == '+';
+}
+
+/* Where the name of a process is. It may hold bars: of a whole row the cells behind it are
+ * found from the right; of a row that lacks some, all that is behind the pid counts, but not
+ * what makes the line a rule. */
+static scan_run find_name(const redactor *r, const bar_row *row, int32_t n_cell)
+{
+    scan_run name = {row->cell[NAME_CELL].at, row->line.end};
+    if (!is_closed(row) || row->n < n_cell) {
+        name.end -= is_rule(r, row->line);
+        return name;
+    }
+    name.end--;
+    for (int32_t i = NAME_CELL + 1; i < n_cell; i++) {
+        do
+            name.end--;
+        while (r->text[name.end] != '|');
+    }
+    return name;
+}
+
+/*   header = "|" cell "|" cell "|" ...    holds "Process name", or has 4 or 5 cells
+ *   row    = [ "|" ] ids "|" pid "|" name [ "|" memory [ "|" pid ] "|" ]
+ *   other  = a line with less than two bars behind its first one: rules, messages */
+static void redact_processes(const redactor *r, int32_t *count)
+{
+    scan_line line = {{0, 0}, 0, 0};
+    int32_t n_cell = 0; /* of a row; 0: not in the table */
+    while (scan_next_line(&r->in, &line)) {
+        bar_row row;
+        if (scan_is_empty(line.run))
+            continue;
+        split_row(r, line.run, &row);
+        if (is_process_header(r, &row, n_cell > 0))
+            n_cell = row.n == CONTAINER_CELLS ? CONTAINER_CELLS : PROCESS_CELLS;
+        else if (is_device_header(r, &row))
+            n_cell = 0;
+        else if (n_cell > 0 && row.n >= NAME_CELL &&
+                 (r->text[line.run.at] == '|' || !is_refusal(r, line.run)))
+            overwrite(r, find_name(r, &row, n_cell), count);
+    }
+}
+
+/* == Keys and values ======================================================== */
+
+/* How the keys end whose values identify a machine: "VDie ID" and "NDie ID" are ids of dies. */
+static const char *const secret_keys[] = {
+    "Serial Number", "Serial No", "Serial No.", "SN", "Die ID", "UUID", "GUID", "MAC Address",
+};
+
+static int is_secret(const redactor *r, scan_run key)
+{
+    for (size_t i = 0; i < sizeof secret_keys / sizeof secret_keys[0]; i++)
+        if (ends_with_letters(r->text + key.at, key.end - key.at, secret_keys[i]))
+            return 1;
+    return 0;
+}
+
+/*   line = key ":" value / ":" value         the second goes on with the value before it */
+static void redact_serials(const redactor *r, int32_t *count)
+{
+    scan_line line = {{0, 0}, 0, 0};
+    int is_on = 0;
+    while (scan_next_line(&r->in, &line)) {
+        const scan_run run = line.run;
+        const char *colon =
+            scan_is_empty(run)
+                ? NULL
+                : (const char *)memchr(r->text + run.at, ':', (size_t)(run.end - run.at));
+        const int32_t at = colon ? (int32_t)(colon - r->text) : run.end;
+        const scan_run before = {run.at, at}, behind = {at + 1, run.end};
+        if (!colon)
+            continue;
+        if (!is_blank(r, before))
+            is_on = is_secret(r, scan_trim(&r->in, before));
+        if (is_on && !SCAN_IS(&r->in, scan_trim(&r->in, behind), "NA") && !is_refusal(r, run))
+            overwrite(r, behind, count);
+    }
+}
+
+/*   line = "Name:" name */
+static void redact_status(const redactor *r, int32_t *count)
+{
+    static const char key[] = "Name:";
+    scan_line line = {{0, 0}, 0, 0};
+    while (scan_next_line(&r->in, &line)) {
+        scan_run run = line.run;
+        if (!SCAN_STARTS(&r->in, run, key))
+            continue;
+        run.at += (int32_t)(sizeof key - 1);
+        overwrite(r, run, count);
+    }
+}
+
+/* == The name of the host =================================================== */
+
+enum { HOST_MAX = 255, HEX_MAX = 10 };
+
+typedef struct host_name {
+    const char *at;
+    int32_t len;
+} host_name;
+
+static int is_word_byte(char c)
+{
+    return is_letter(c) || scan_is_digit(c) || c == '_' || c == '-';
+}
+
+/* Words by which readers and rules know what is what. */
+static const char *const words[] = {
+    "aarch64", "affinity", "arm64",   "bus",     "bus-id",    "card",
+    "chip",    "core",     "count",   "cpu",     "cpus",      "device",
+    "edge",    "found",    "id",      "in",      "info",      "level",
+    "logic",   "mcu",      "msi",     "msix",    "na",        "name",
+    "nic",     "no",       "node",    "npu",     "npu-smi",   "cpus_allowed_list",
+    "number",  "numa",     "pci",     "pcie",    "per",       "phy",
+    "phy-id",  "pid",      "process", "product", "processes", "running",
+    "serial",  "slot",     "thread",  "total",   "type",      "vendor",
+    "x86_64",
+};
+
+/* How the names of chips start, and those of the driver's interrupts. */
+static const char *const word_starts[] = {
+    "ascend", "910", "950", "310", "a2g", "minid", "trs-mbox", "msix_",
+};
+
+static int is_format_word(host_name h)
+{
+    int32_t n = h.len;
+    for (size_t i = 0; i < sizeof word_starts / sizeof word_starts[0]; i++)
+        if (starts_with_letters(h.at, h.len, word_starts[i]))
+            return 1;
+    if (ends_with_letters(h.at, h.len, "_irq"))
+        return 1;
+    while (n > 0 && scan_is_digit(h.at[n - 1]))
+        n--;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const int32_t len = (int32_t)strlen(words[i]);
+        if ((len == h.len || len == n) && are_letters(h.at, words[i], len))
+            return 1;
+    }
+    return 0;
+}
+
+/* Numbers of the formats: PCI addresses, masks, ids with 0x in front. */
+static int is_number(host_name h)
+{
+    int32_t i = starts_with_letters(h.at, h.len, "0x") ? 2 : 0;
+    if (i == 0 && h.len > HEX_MAX)
+        return 0;
+    while (i < h.len && (scan_hex_value(h.at[i]) >= 0 || !is_letter(h.at[i])))
+        i++;
+    return i == h.len;
+}
+
+/* Whether a name can be told from the words of the formats. */
+static int is_telling(host_name h)
+{
+    int32_t n_letter = 0, n_other = 0;
+    if (h.len < 2 || h.len > HOST_MAX)
+        return 0;
+    for (int32_t i = 0; i < h.len; i++) {
+        if (!is_word_byte(h.at[i]) && h.at[i] != '.')
+            return 0;
+        n_letter += is_letter(h.at[i]);
+        n_other += to_lower(h.at[i]) != 'x';
+    }
+    return n_letter > 0 && n_other > 0 && !is_number(h) && !is_format_word(h);
+}
+
+/* What is looked for: the part before the first dot, else the whole; len 0: nothing. */
+static host_name choose_name(const char *host)
+{
+    host_name name = {host, 0};
+    size_t n = host ? strlen(host) : 0;
+    const char *dot = n > 0 ? (const char *)memchr(host, '.', n) : NULL;
+    if (n > HOST_MAX)
+        return name;
+    name.len = dot ? (int32_t)(dot - host) : (int32_t)n;
+    if (!is_telling(name))
+        name.len = (int32_t)n;
+    if (!is_telling(name))
+        name.len = 0;
+    return name;
+}
+
+int cpubind_redact_finds(const char *host)
+{
+    return choose_name(host).len > 0;
+}
+
+/* Behind the domain that starts at `at`. */
+static int32_t skip_domain(const redactor *r, int32_t at, int32_t end)
+{
+    while (end - at >= 2 && r->text[at] == '.' && is_word_byte(r->text[at + 1])) {
+        at++;
+        while (at < end && is_word_byte(r->text[at]))
+            at++;
+    }
+    return at;
+}
+
+/* The next place of the name in a line, with its domain; 0 when there is none. */
+static int find_host(const redactor *r, scan_run line, host_name name, scan_run *out)
+{
+    for (int32_t at = line.at; line.end - at >= name.len; at++) {
+        const int32_t end = at + name.len;
+        if (to_lower(r->text[at]) != to_lower(name.at[0]) ||
+            (at > 0 && is_word_byte(r->text[at - 1])) ||
+            (end < line.end && is_word_byte(r->text[end])) ||
+            !are_letters(r->text + at, name.at, name.len))
+            continue;
+        out->at = at;
+        out->end = skip_domain(r, end, line.end);
+        return 1;
+    }
+    return 0;
+}
+
+static void redact_host(const redactor *r, host_name name, int is_npusmi, int32_t *count)
+{
+    scan_line line = {{0, 0}, 0, 0};
+    while (name.len > 0 && scan_next_line(&r->in, &line)) {
+        scan_run left = line.run, found;
+        if (!find_host(r, left, name, &found) || (is_npusmi && is_refusal(r, line.run)))
+            continue;
+        do {
+            overwrite(r, found, count);
+            left.at = found.end;
+        } while (find_host(r, left, name, &found));
+    }
+}
+
+/* == All of it ============================================================== */
+
+static int is_input(const char *input, const char *name)
+{
+    const size_t n = strlen(name);
+    return strlen(input) == n && memcmp(input, name, n) == 0;
+}
+
+/* Names first: their places are told by words that the host may be called by. */
+void cpubind_redact(const char *input, char *text, int32_t len, const char *host,
+                    cpubind_redacted *counts)
+{
+    const redactor r = {{text, len, NULL}, text};
+    const int32_t n_input = (int32_t)strlen(input);
+    cpubind_slice card, chip;
+    if (!text || len <= 0)
+        return;
+    if (is_input(input, INPUT_INFO))
+        redact_processes(&r, &counts->process_names);
+    else if (is_input(input, INPUT_STATUS))
+        redact_status(&r, &counts->process_names);
+    else if (is_input(input, INPUT_LIST) || cpubind_input_is_board(input, &card, &chip))
+        redact_serials(&r, &counts->serial_numbers);
+    redact_host(&r, choose_name(host), starts_with_letters(input, n_input, INPUT_NPUSMI),
+                &counts->host_names);
+}

@@ -1,0 +1,220 @@
+/* bind_common.c - from the options to a process, its plan and its goal
+ * SPDX-License-Identifier: MIT
+ */
+#include "bind_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../linux/source/host_source.h"
+#include "../linux/terminal.h"
+#include "../text/procfs.h"
+
+#define FIRST_ARENA ((size_t)4 << 20)
+#define LAST_ARENA  ((size_t)1 << 30)
+
+/* How often a lock is tried for again, every 10 ms. */
+#define LOCK_TRIES 20
+
+static void show_progress(void *ctx, int64_t done, int64_t total)
+{
+    char text[80];
+    snprintf(text, sizeof text, "cpubind: moving memory: %lld of %lld MiB",
+             (long long)(done >> 20), (long long)(total >> 20));
+    cli_progress((const cli_options *)ctx, text);
+}
+
+static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int is_reading)
+{
+    cpubind_bind_options how = {.pid = pid,
+                                .is_reading = is_reading,
+                                .state = options->state,
+                                .irqbalance = options->irqbalance,
+                                .memory = options->memory,
+                                .memory_limit = options->memory_limit};
+    if (!options->quiet && cpubind_linux_is_terminal(fileno(stderr))) {
+        how.progress = show_progress;
+        how.progress_ctx = (void *)options;
+    }
+    return how;
+}
+
+/* A cpubind that was killed while it started npu-smi leaves a child that has the lock until it
+ * becomes npu-smi: some milliseconds. Longer than this it is another one at work. */
+static cpubind_linux_status open_waiting(const cpubind_bind_options *how, cpubind_binding **out,
+                                         cpubind_linux_fault *fault)
+{
+    const struct timespec pause = {0, 10000000};
+    cpubind_linux_status status = cpubind_bind_open(how, NULL, out, fault);
+    for (int i = 0; i < LOCK_TRIES && status == CPUBIND_LINUX_ERR_BUSY; i++) {
+        (void)nanosleep(&pause, NULL);
+        status = cpubind_bind_open(how, NULL, out, fault);
+    }
+    return status;
+}
+
+int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
+{
+    cpubind_bind_options how;
+    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_status status;
+    if (out->pid == 0)
+        out->pid = options->pid ? options->pid : (int32_t)getppid();
+    out->is_reading = is_reading;
+    how = how_of(options, out->pid, is_reading);
+    status = open_waiting(&how, &out->binding, &fault);
+    if (status != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, out, status, &fault);
+    return CLI_DONE;
+}
+
+void cli_close_bound(cli_bound *bound)
+{
+    cpubind_bind_close(bound->binding);
+    cli_close_host(&bound->live);
+    cli_free_planned(&bound->planned);
+    free(bound->arena.base);
+    memset(bound, 0, sizeof *bound);
+}
+
+/* == The plan =============================================================== */
+
+/* The CPUs that the live process may use, for a plan that is made of another host's files. */
+static int ask_allowed(cli_options *options, const cli_bound *bound)
+{
+    cli_numbers *allowed = &options->allowed;
+    const cpubind_source *source = &bound->live.source;
+    const cpubind_input status = source->read(source->ctx, "proc/self/status");
+    int32_t n = 0;
+    if (status.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_status_parse(status.data, status.len, NULL, 0, &n, NULL) !=
+            CPUBIND_TEXT_ERR_SPACE)
+        return cli_fail(options, CLI_UNREADABLE,
+                        "the CPUs that the process may use are not known: /proc/<pid>/status "
+                        "cannot be read; say which: --allowed LIST");
+    allowed->item = (int32_t *)malloc((size_t)n * sizeof *allowed->item);
+    if (!allowed->item)
+        return cli_fail(options, CLI_UNREADABLE, "there is no memory left");
+    (void)cpubind_status_parse(status.data, status.len, allowed->item, n, &n, NULL);
+    options->request.allowed = allowed->item;
+    options->request.n_allowed = n;
+    return CLI_DONE;
+}
+
+/* Which CPUs are to be shared out: as asked; as the process had them before it was bound; as
+ * it has them. */
+static int choose_allowed(cli_options *options, const cli_bound *bound)
+{
+    const cpubind_cpus before = cpubind_bind_allowed(bound->binding);
+    if (options->request.allowed)
+        return CLI_DONE;
+    if (before.n > 0) {
+        options->request.allowed = before.cpu;
+        options->request.n_allowed = before.n;
+        return CLI_DONE;
+    }
+    return options->root || options->fixture ? ask_allowed(options, bound) : CLI_DONE;
+}
+
+/* --npu N is the one NPU of the plan, whatever runs and is visible. */
+static void choose_npu(cli_options *options)
+{
+    cpubind_request *request = &options->request;
+    request->wants_pci = 1;
+    if (options->one_npu < 0)
+        return;
+    request->npu = &options->one_npu;
+    request->n_npu = 1;
+    request->visible = options->npu_text;
+    request->visible_len = (int32_t)strlen(options->npu_text);
+}
+
+/* The plan, of this host or of the one that the options name. */
+static int make_plan(const cli_options *options, cli_bound *bound)
+{
+    const int is_live = !options->root && !options->fixture;
+    const cpubind_source *source = &bound->live.source;
+    cli_host other = {0};
+    cli_text why = {"", 0};
+    int status = is_live ? CLI_DONE : cli_open_host(options, &other, &why);
+    if (status != CLI_DONE)
+        return cli_fail(options, status, why.text);
+    if (is_live)
+        cli_progress(options, "cpubind: asking npu-smi ...");
+    cli_make(is_live ? source : &other.source, &options->request, &bound->planned);
+    if (is_live)
+        cli_progress(options, NULL);
+    if (bound->planned.code != CPUBIND_PROBLEM_NONE)
+        status = cli_refuse(options, &bound->planned);
+    cli_close_host(&other);
+    return status;
+}
+
+static cpubind_problem_code make_goal(const cli_options *options, cli_bound *bound)
+{
+    cli_planned *p = &bound->planned;
+    for (size_t size = FIRST_ARENA;; size *= 4) {
+        free(bound->arena.base);
+        bound->arena = (cpubind_arena){(char *)malloc(size), size, 0};
+        if (!bound->arena.base)
+            bound->arena.size = 0;
+        cpubind_problem_clear(&p->problem);
+        p->code = cpubind_goal_make(&bound->live.source, &p->facts, &p->plan, p->plan.rank_row,
+                                    options->wish, options->n_wish, &bound->arena, &bound->goal,
+                                    &p->problem);
+        if (p->code != CPUBIND_PROBLEM_NO_MEMORY || !bound->arena.base || size >= LAST_ARENA)
+            return p->code;
+    }
+}
+
+/* Whether this host is one that may be bound; refused otherwise, and said. */
+static int check_arch(const cli_options *options, cli_bound *bound)
+{
+    const cpubind_source *source = &bound->live.source;
+    const cpubind_input machine = source->read(source->ctx, "uname");
+    const int is_arm = machine.state == CPUBIND_INPUT_PRESENT &&
+                       ((machine.len >= 3 && memcmp(machine.data, "arm", 3) == 0) ||
+                        (machine.len >= 7 && memcmp(machine.data, "aarch64", 7) == 0));
+    if (is_arm || options->any_arch)
+        return CLI_DONE;
+    cpubind_problem_clear(&bound->planned.problem);
+    bound->planned.code = CPUBIND_PROBLEM_NOT_ARM;
+    bound->planned.problem.code = CPUBIND_PROBLEM_NOT_ARM;
+    return cli_refuse(options, &bound->planned);
+}
+
+int cli_plan_bound(cli_options *options, cli_bound *bound)
+{
+    const int32_t self = (int32_t)getpid();
+    cli_text why = {"", 0};
+    int status = cli_open_live(bound->pid == self ? 0 : bound->pid, &bound->live, &why);
+    if (status != CLI_DONE)
+        return cli_fail(options, status, why.text);
+    if (!bound->is_reading)
+        status = check_arch(options, bound);
+    if (status == CLI_DONE)
+        status = choose_allowed(options, bound);
+    if (status != CLI_DONE)
+        return status;
+    choose_npu(options);
+    status = make_plan(options, bound);
+    if (status != CLI_DONE)
+        return status;
+    if (make_goal(options, bound) != CPUBIND_PROBLEM_NONE)
+        return cli_refuse(options, &bound->planned);
+    return CLI_DONE;
+}
+
+/* == Into effect ============================================================ */
+
+int cli_apply_bound(const cli_options *options, cli_bound *bound)
+{
+    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_status status = cpubind_bind_apply(bound->binding, &bound->goal, &fault);
+    cli_progress(options, NULL);
+    if (status != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, bound, status, &fault);
+    return CLI_DONE;
+}

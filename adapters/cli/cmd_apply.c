@@ -1,0 +1,74 @@
+/* cmd_apply.c - cpubind apply: bind a process, and watch it
+ * SPDX-License-Identifier: MIT
+ */
+#include "bind_common.h"
+#include "json.h"
+
+static int print_outcome(const cli_options *options, const cli_bound *bound)
+{
+    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    if (options->json)
+        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
+                                                                       : cli_no_memory();
+    cli_print_text(stdout, &bound->planned, options);
+    if (options->quiet)
+        return CLI_DONE;
+    printf("\nprocess %d, NPU %d\n", (int)bound->pid, (int)report->npu);
+    cli_print_items(stdout, report, 0);
+    cli_print_memory(stdout, report, 0);
+    cli_warn_outcome(bound, report);
+    return CLI_DONE;
+}
+
+/* Says what was moved, as it happens. */
+static int print_moved(const cli_options *options, const cli_bound *bound)
+{
+    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    if (report->n == 0)
+        return CLI_DONE;
+    if (options->json && !cli_print_json(stdout, cli_outcome_json(bound, report)))
+        return cli_no_memory();
+    for (int32_t i = 0; !options->json && !options->quiet && i < report->n; i++)
+        cli_print_moved(stdout, &report->item[i]);
+    return fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;
+}
+
+/* Ends with the process. */
+static int watch(const cli_options *options, cli_bound *bound)
+{
+    int status = fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;
+    while (status == CLI_DONE && !cpubind_bind_wait(bound->binding, options->watch_ms)) {
+        cpubind_linux_fault fault = {0, ""};
+        cpubind_linux_status result = cpubind_bind_again(bound->binding, &fault);
+        if (result == CPUBIND_LINUX_ERR_GONE)
+            return CLI_DONE;
+        if (result != CPUBIND_LINUX_OK)
+            return cli_fail_bind(options, bound, result, &fault);
+        status = print_moved(options, bound);
+    }
+    return status;
+}
+
+static int apply(cli_options *options, cli_bound *bound)
+{
+    int status = cli_open_bound(options, 0, bound);
+    if (status == CLI_DONE)
+        status = cli_plan_bound(options, bound);
+    if (status == CLI_DONE)
+        status = cli_apply_bound(options, bound);
+    if (status == CLI_DONE)
+        status = print_outcome(options, bound);
+    return status == CLI_DONE && options->watch_ms > 0 ? watch(options, bound) : status;
+}
+
+int cli_apply(int argc, char **argv)
+{
+    static cli_options options;
+    cli_bound bound = {0};
+    int status = cli_start(argc, argv, CLI_APPLY, &options);
+    if (status >= 0)
+        return status;
+    status = apply(&options, &bound);
+    cli_close_bound(&bound);
+    return status;
+}

@@ -1,0 +1,455 @@
+/* cmd_capture.c - cpubind capture: all that a plan needs of a host, as a fixture
+ * SPDX-License-Identifier: MIT
+ *
+ * Plans, then writes what the plan was made of and the plan as what is expected, then plans
+ * from what was written: a capture that would not give the same plan is told from one that
+ * does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ascend/input_list.h"
+#include "../ascend/redact.h"
+#include "../linux/terminal.h"
+#include "../text/host_txt.h"
+#include "expect.h"
+#include "json.h"
+#include "sink.h"
+
+#define INFO "cmd/npu-smi-info.txt"
+
+/* An input that goes into the capture, or, where it is there and could not be read, is left
+ * out. Its bytes are the source's, or, redacted, our own. */
+typedef struct captured {
+    char *name;
+    char *copy; /* or NULL */
+    cpubind_input input;
+} captured;
+
+typedef struct capture {
+    const cli_options *options;
+    cli_host host;
+    cli_planned planned;
+    captured *input;
+    int32_t n_input, cap_input;
+    int32_t n_noted; /* those that the plan asked for itself; they come first */
+    int32_t n_written;
+    int64_t n_byte;
+    int is_short;        /* there was no memory for some input */
+    char host_name[256]; /* "" when it is not known */
+    cpubind_redacted redacted;
+    json_t *expectation;
+    cli_trial replayed;
+    cli_text why;
+} capture;
+
+/* == What is there ========================================================== */
+
+static int is_left_out(const captured *in)
+{
+    return in->input.state != CPUBIND_INPUT_PRESENT && in->input.state != CPUBIND_INPUT_TIMEOUT;
+}
+
+static int is_noted(const capture *c, const char *name)
+{
+    for (int32_t i = 0; i < c->n_noted; i++)
+        if (strcmp(c->input[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Visits an input that is not noted; never ends the walk. */
+static int visit(void *ctx, const char *name, cpubind_input input)
+{
+    capture *c = (capture *)ctx;
+    captured *to;
+    if (is_noted(c, name))
+        return 0;
+    if (c->n_input == c->cap_input) {
+        int32_t cap = c->cap_input ? c->cap_input * 2 : 256;
+        captured *grown = (captured *)realloc(c->input, (size_t)cap * sizeof *grown);
+        if (!grown) {
+            c->is_short = 1;
+            return 0;
+        }
+        c->input = grown;
+        c->cap_input = cap;
+    }
+    to = &c->input[c->n_input];
+    *to = (captured){.name = strdup(name), .input = input};
+    if (to->name)
+        c->n_input++;
+    else
+        c->is_short = 1;
+    return 0;
+}
+
+/* The source of the host, which notes the commands that the plan asks for beside the ones that
+ * every capture has: lscpu, boards. */
+static cpubind_input read_noted(void *ctx, const char *name)
+{
+    capture *c = (capture *)ctx;
+    cpubind_input input = c->host.source.read(c->host.source.ctx, name);
+    if (strncmp(name, "cmd/", 4) == 0 && input.state != CPUBIND_INPUT_ABSENT) {
+        (void)visit(c, name, input);
+        c->n_noted = c->n_input;
+    }
+    return input;
+}
+
+static cpubind_input list_noted(void *ctx, const char *name)
+{
+    const capture *c = (const capture *)ctx;
+    return c->host.source.list(c->host.source.ctx, name);
+}
+
+/* Plans as asked, and once by affinity, so that what that would ask for is there as well; the
+ * plan as asked comes last and stays. */
+static void gather(capture *c)
+{
+    const cpubind_source noted = {c, read_noted, list_noted};
+    cpubind_request by_affinity = c->options->request;
+    by_affinity.is_auto_strategy = 0;
+    by_affinity.strategy = CPUBIND_TOPO_AFFINITY;
+    cli_make(&noted, &by_affinity, &c->planned);
+    cli_make(&noted, &c->options->request, &c->planned);
+    (void)cpubind_inputs_each(&c->host.source, visit, c);
+    for (int32_t i = 0; i < c->n_input; i++) {
+        c->n_written += !is_left_out(&c->input[i]);
+        c->n_byte += c->input[i].input.len;
+    }
+}
+
+/* == Taking names out ======================================================= */
+
+/* The first word of a file that holds the host's name, in a folder. */
+static void read_host_name(const cpubind_source *source, const char *name, char *out,
+                           size_t size)
+{
+    cpubind_input input = source->read(source->ctx, name);
+    size_t n = 0;
+    if (input.state != CPUBIND_INPUT_PRESENT)
+        return;
+    while (n < (size_t)input.len && input.data[n] > ' ')
+        n++;
+    if (n == 0 || n >= size)
+        return;
+    memcpy(out, input.data, n);
+    out[n] = '\0';
+}
+
+static void find_host_name(capture *c)
+{
+    if (!c->options->root) {
+        if (cpubind_linux_host_name(c->host_name, sizeof c->host_name) != 0)
+            c->host_name[0] = '\0';
+        return;
+    }
+    read_host_name(&c->host.source, "proc/sys/kernel/hostname", c->host_name,
+                   sizeof c->host_name);
+    if (!c->host_name[0])
+        read_host_name(&c->host.source, "etc/hostname", c->host_name, sizeof c->host_name);
+}
+
+static void redact(capture *c)
+{
+    find_host_name(c);
+    for (int32_t i = 0; i < c->n_input; i++) {
+        captured *in = &c->input[i];
+        if (in->input.len == 0)
+            continue;
+        in->copy = (char *)malloc((size_t)in->input.len);
+        if (!in->copy) {
+            c->is_short = 1;
+            return;
+        }
+        memcpy(in->copy, in->input.data, (size_t)in->input.len);
+        in->input.data = in->copy;
+        cpubind_redact(in->name, in->copy, in->input.len, c->host_name[0] ? c->host_name : NULL,
+                       &c->redacted);
+    }
+}
+
+/* == What is said of it ===================================================== */
+
+/* The version that npu-smi info prints; "none" without npu-smi, "unknown" without a version. */
+static void add_version(const capture *c, cli_text *out)
+{
+    cpubind_input input = c->host.source.read(c->host.source.ctx, INFO);
+    cpubind_npusmi_info info = {.cap_device = CPUBIND_MAX_DEVICES,
+                                .cap_process = CPUBIND_MAX_DEVICES};
+    cpubind_text_fault fault;
+    info.device =
+        (cpubind_npusmi_device *)malloc((size_t)info.cap_device * sizeof *info.device);
+    info.process =
+        (cpubind_npusmi_process *)malloc((size_t)info.cap_process * sizeof *info.process);
+    if (input.state == CPUBIND_INPUT_ABSENT)
+        cli_add(out, "none");
+    else if (info.device && info.process && input.state == CPUBIND_INPUT_PRESENT &&
+             cpubind_npusmi_parse_info(input.data, input.len, &info, &fault) ==
+                 CPUBIND_TEXT_OK &&
+             info.version.len > 0)
+        cli_add(out, "%.*s", (int)info.version.len, input.data + info.version.at);
+    else
+        cli_add(out, "unknown");
+    free(info.device);
+    free(info.process);
+}
+
+static void add_product(const capture *c, cli_text *out)
+{
+    const cpubind_facts *facts = &c->planned.facts;
+    if (c->options->product)
+        cli_add(out, "%s", c->options->product);
+    else if (facts->type == CPUBIND_TYPE_AUTO)
+        cli_add(out, "unknown");
+    else
+        cli_add(out, "%d NPUs of device type %s", (int)facts->n_npu,
+                cpubind_type_word(facts->type));
+}
+
+/* --name, else the last part of DIR. */
+static int name_host(const capture *c, cli_text *name, cli_text *why)
+{
+    const char *dir = c->options->output;
+    if (c->options->name) {
+        cli_add(name, "%s", c->options->name);
+    } else {
+        size_t end = strlen(dir), at;
+        while (end > 0 && dir[end - 1] == '/')
+            end--;
+        for (at = end; at > 0 && dir[at - 1] != '/'; at--)
+            ;
+        cli_add(name, "%.*s", (int)(end - at), dir + at);
+    }
+    if (cpubind_about_is_name(name->text))
+        return CLI_DONE;
+    cli_add(why,
+            "\"%s\" cannot name a host (letters, digits, \".\", \"_\" and \"-\"); give another "
+            "with --name NAME",
+            name->text);
+    return CLI_USAGE;
+}
+
+/* == Writing ================================================================ */
+
+static int put_all(const capture *c, cli_sink *sink, cli_text *why)
+{
+    char *body = cli_format_expectation(c->expectation);
+    int status = body ? CLI_DONE : cli_no_room(why);
+    for (int32_t i = 0; status == CLI_DONE && i < c->n_input; i++)
+        if (!is_left_out(&c->input[i]))
+            status = cli_put_input(sink, c->input[i].name, &c->input[i].input, why);
+    if (status == CLI_DONE)
+        status = cli_put_expectation(sink, "default", body, strlen(body), why);
+    free(body);
+    return status;
+}
+
+static int write_capture(capture *c, const char *name)
+{
+    cli_text version = {"", 0}, product = {"", 0};
+    cpubind_corpus_about about = {.name = name, .origin = "captured"};
+    cli_sink sink;
+    int status = c->options->output
+                     ? cli_open_folder_sink(c->options, c->options->output, &sink, &c->why)
+                     : cli_open_corpus_sink(c->options, &sink, &c->why);
+    add_version(c, &version);
+    add_product(c, &product);
+    about.npu_smi = version.text;
+    about.product = product.text;
+    about.notes =
+        c->options->notes ? c->options->notes : "captured with cpubind " CPUBIND_VERSION;
+    if (status == CLI_DONE)
+        status = cli_put_host(&sink, &about, &c->why);
+    if (status == CLI_DONE)
+        status = put_all(c, &sink, &c->why);
+    if (status == CLI_DONE)
+        status = cli_commit_sink(&sink, &c->why);
+    cli_close_sink(&sink);
+    return status;
+}
+
+/* What was written, planned again. */
+static int replay(capture *c, const char *name)
+{
+    static cli_options written;
+    cli_host host;
+    char *body = cli_format_expectation(c->expectation);
+    int status = body ? CLI_DONE : cli_no_room(&c->why);
+    written.root = c->options->output;
+    written.fixture = c->options->output ? NULL : name;
+    written.db = c->options->db;
+    if (status == CLI_DONE)
+        status = cli_open_host(&written, &host, &c->why);
+    if (body && status == CLI_DONE) {
+        cli_try(&host.source, body, strlen(body), &c->planned, &c->replayed);
+        cli_close_host(&host);
+    }
+    free(body);
+    return status;
+}
+
+/* == Saying what was done =================================================== */
+
+static void print_redacted(const capture *c)
+{
+    printf("taken out: %d serial numbers, %d names of processes, ",
+           (int)c->redacted.serial_numbers, (int)c->redacted.process_names);
+    if (cpubind_redact_finds(c->host_name))
+        printf("the name of the host %d times\n", (int)c->redacted.host_names);
+    else if (c->host_name[0])
+        puts("not the name of the host, which cannot be told from the words and numbers "
+             "around it: look for it by hand");
+    else
+        puts("not the name of the host, which is not known here: look for it by hand");
+}
+
+/* "proc/interrupts: Permission denied" */
+static void add_left_out(const captured *in, cli_text *out)
+{
+    cli_add(out, "%s: %s", in->name,
+            in->input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
+                                                      : strerror(in->input.error));
+}
+
+static void print_left_out(const capture *c)
+{
+    for (int32_t i = 0; i < c->n_input; i++) {
+        cli_text line = {"", 0};
+        if (!is_left_out(&c->input[i]))
+            continue;
+        add_left_out(&c->input[i], &line);
+        printf("left out: %s\n", line.text);
+    }
+}
+
+static json_t *left_out_json(const capture *c)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < c->n_input; i++) {
+        cli_text line = {"", 0};
+        if (!is_left_out(&c->input[i]))
+            continue;
+        add_left_out(&c->input[i], &line);
+        array = cli_json_append(array, json_string(line.text));
+    }
+    return array;
+}
+
+static void print_text(const capture *c)
+{
+    const json_t *plan = json_object_get(c->expectation, "plan");
+    const char *word = json_string_value(
+        plan ? json_object_get(plan, "strategy")
+             : json_object_get(json_object_get(c->expectation, "error"), "code"));
+    cli_text head = {"", 0};
+    cli_add(&head, "%s: %d inputs, %lld bytes",
+            c->options->output ? c->options->output : c->options->db, (int)c->n_written,
+            (long long)c->n_byte);
+    puts(head.text);
+    print_left_out(c);
+    if (c->options->redact)
+        print_redacted(c);
+    printf("%s: %s; what was written gives %s\n", plan ? "plan" : "refusal", word ? word : "",
+           c->replayed.n_difference == 0 ? "the same" : "another:");
+    if (c->replayed.n_difference > 0)
+        cli_print_lines(stdout, "    ", c->replayed.text);
+}
+
+static int print_json(const capture *c)
+{
+    return cli_print_json(
+        stdout,
+        json_pack("{s:s, s:i, s:I, s:o, s:o, s:{s:i, s:i, s:i, s:b, s:b}, s:b}", "cpubind",
+                  CPUBIND_VERSION, "inputs", (int)c->n_written, "bytes", (json_int_t)c->n_byte,
+                  "left_out", left_out_json(c), "expectation", json_incref(c->expectation),
+                  "redacted", "host_names", (int)c->redacted.host_names, "serial_numbers",
+                  (int)c->redacted.serial_numbers, "process_names",
+                  (int)c->redacted.process_names, "is_host_name_known", c->host_name[0] != '\0',
+                  "is_host_name_looked_for", cpubind_redact_finds(c->host_name), "is_same",
+                  c->replayed.n_difference == 0));
+}
+
+static int say(const capture *c)
+{
+    if (c->options->json)
+        return print_json(c) ? CLI_DONE : cli_no_memory();
+    if (!c->options->quiet)
+        print_text(c);
+    else if (c->replayed.n_difference > 0) {
+        fputs("cpubind: what was written gives another plan:\n", stderr);
+        cli_print_lines(stderr, "    ", c->replayed.text);
+    }
+    return CLI_DONE;
+}
+
+/* == The command ============================================================ */
+
+/* The arguments that were given, as those of the expectation, and what came of them. */
+static int expect(capture *c)
+{
+    json_t *args = json_array();
+    for (int i = 0; args && i < c->options->n_arg; i++)
+        args = cli_json_append(args, json_string(c->options->arg[i]));
+    c->expectation = args ? cli_make_expectation(args, &c->planned, c->options) : NULL;
+    json_decref(args);
+    return c->expectation ? CLI_DONE : cli_no_room(&c->why);
+}
+
+static int run(capture *c, const char *name)
+{
+    int status = cli_open_host(c->options, &c->host, &c->why);
+    if (status != CLI_DONE)
+        return status;
+    if (!c->options->root)
+        cli_progress(c->options, "cpubind: asking npu-smi ...");
+    gather(c);
+    status = expect(c);
+    if (c->options->redact)
+        redact(c);
+    cli_progress(c->options, NULL);
+    if (c->is_short && status == CLI_DONE)
+        status = cli_no_room(&c->why);
+    if (status == CLI_DONE)
+        status = write_capture(c, name);
+    return status == CLI_DONE ? replay(c, name) : status;
+}
+
+static void free_capture(capture *c)
+{
+    for (int32_t i = 0; i < c->n_input; i++) {
+        free(c->input[i].name);
+        free(c->input[i].copy);
+    }
+    free(c->input);
+    json_decref(c->expectation);
+    cli_free_trial(&c->replayed);
+    cli_free_planned(&c->planned);
+    cli_close_host(&c->host);
+}
+
+int cli_capture(int argc, char **argv)
+{
+    static cli_options options;
+    static capture c;
+    static cli_text name;
+    int status = cli_start(argc, argv, CLI_CAPTURE, &options);
+    if (status >= 0)
+        return status;
+    c.options = &options;
+    status = name_host(&c, &name, &c.why);
+    if (status != CLI_DONE) {
+        fprintf(stderr, "cpubind: %s\n", c.why.text);
+        return status;
+    }
+    status = run(&c, name.text);
+    if (status != CLI_DONE)
+        status = cli_fail(&options, status, c.why.text);
+    else
+        status = say(&c);
+    if (status == CLI_DONE && c.replayed.n_difference > 0)
+        status = CLI_REFUSED;
+    free_capture(&c);
+    return status;
+}

@@ -1,0 +1,352 @@
+/* cmd_fixture.c - cpubind fixture: which of its commands was meant; list and show
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ascend/host_counts.h"
+#include "corpus_option.h"
+#include "expect.h"
+#include "json.h"
+#include "table.h"
+
+#define SHAPE_ARENA   ((size_t)4 << 20)
+#define PRODUCT_WIDTH 40 /* what a table shows of a product; show tells all of it */
+
+int cli_fixture(int argc, char **argv)
+{
+    static const struct {
+        const char *word;
+        int (*run)(int argc, char **argv);
+    } commands[] = {{"list", cli_list},     {"show", cli_show},     {"import", cli_import},
+                    {"export", cli_export}, {"replay", cli_replay}, {"accept", cli_accept}};
+    const char *word = argc > 1 ? argv[1] : "";
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(word, commands[i].word) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        cli_print_fixture_help(stdout);
+        return CLI_DONE;
+    }
+    if (word[0] == '\0')
+        cli_print_fixture_help(stderr);
+    else
+        fprintf(stderr,
+                "cpubind: there is no command \"fixture %s\"; try: cpubind fixture "
+                "--help\n",
+                word);
+    return CLI_USAGE;
+}
+
+/* == What is known of a host ================================================ */
+
+typedef struct summary {
+    cpubind_corpus_about about;
+    cpubind_shape shape;
+    int32_t n_input, n_plan, n_refusal; /* an expectation that cannot be read is neither */
+} summary;
+
+static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
+{
+    const cpubind_source source = cpubind_corpus_source(host);
+    summary s = {.about = cpubind_corpus_about_host(host),
+                 .n_input = cpubind_corpus_n_input(host)};
+    arena->used = 0;
+    s.shape = cpubind_shape_read(&source, arena);
+    for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++) {
+        cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, i);
+        cli_text why = {"", 0};
+        json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+        s.n_plan += json_object_get(read, "plan") != NULL;
+        s.n_refusal += json_object_get(read, "error") != NULL;
+        json_decref(read);
+    }
+    return s;
+}
+
+static json_t *count_json(int32_t n)
+{
+    return n < 0 ? json_null() : json_integer(n);
+}
+
+static json_t *summary_json(const summary *s)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "name",
+                     cli_json_text(s->about.name), "product", cli_json_text(s->about.product),
+                     "cpus", count_json(s->shape.cpus), "nodes", count_json(s->shape.nodes),
+                     "npus", count_json(s->shape.npus), "origin",
+                     cli_json_text(s->about.origin), "npu_smi", cli_json_text(s->about.npu_smi),
+                     "notes", cli_json_text(s->about.notes), "inputs", (int)s->n_input, "plans",
+                     (int)s->n_plan, "refusals", (int)s->n_refusal);
+}
+
+/* == list =================================================================== */
+
+/* What list gathers: rows of a table, or elements of an array. */
+typedef struct listing {
+    const cli_options *options;
+    cli_table table;
+    json_t *array;
+} listing;
+
+static void add_heads(cli_table *table)
+{
+    static const char *const heads[] = {"name", "product", "CPUs",  "nodes",
+                                        "NPUs", "origin",  "plans", "refusals"};
+    table->n_column = sizeof heads / sizeof *heads;
+    for (int32_t i = 0; i < table->n_column; i++)
+        cli_cell(table, "%s", heads[i]);
+}
+
+static void add_summary(listing *l, const summary *s)
+{
+    if (l->options->json) {
+        l->array = l->array ? cli_json_append(l->array, summary_json(s)) : NULL;
+        return;
+    }
+    cli_cell(&l->table, "%s", s->about.name);
+    cli_cell(&l->table, "%.*s%s", PRODUCT_WIDTH, s->about.product,
+             strlen(s->about.product) > PRODUCT_WIDTH ? "..." : "");
+    cli_cell_number(&l->table, s->shape.cpus);
+    cli_cell_number(&l->table, s->shape.nodes);
+    cli_cell_number(&l->table, s->shape.npus);
+    cli_cell(&l->table, "%s", s->about.origin);
+    cli_cell_number(&l->table, s->n_plan);
+    cli_cell_number(&l->table, s->n_refusal);
+}
+
+static int list_hosts(listing *l, const cli_corpus *corpus, cli_text *why)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus_about *list = NULL;
+    cpubind_arena arena = {(char *)malloc(SHAPE_ARENA), SHAPE_ARENA, 0};
+    int32_t n = 0;
+    int status = CLI_DONE;
+    cpubind_corpus_status result = cpubind_corpus_list(corpus->corpus, &list, &n, &fault);
+    if (result != CPUBIND_CORPUS_OK)
+        status = cli_corpus_failed(result, &fault, corpus->path, NULL, why);
+    else if (!arena.base)
+        status = cli_no_room(why);
+    for (int32_t i = 0; status == CLI_DONE && i < n; i++) {
+        cpubind_corpus_host *host = NULL;
+        status = cli_open_fixture(corpus, list[i].name, &host, why);
+        if (status == CLI_DONE) {
+            summary s = summarize(host, &arena);
+            add_summary(l, &s);
+        }
+        cpubind_corpus_close_host(host);
+    }
+    cpubind_corpus_free_list(list);
+    free(arena.base);
+    return status;
+}
+
+static int print_listing(listing *l)
+{
+    if (!l->options->json)
+        return cli_print_table(stdout, &l->table) ? CLI_DONE : cli_no_memory();
+    if (l->array && cli_print_json(stdout, json_pack("{s:s, s:O}", "cpubind", CPUBIND_VERSION,
+                                                     "hosts", l->array)))
+        return CLI_DONE;
+    return cli_no_memory();
+}
+
+int cli_list(int argc, char **argv)
+{
+    static cli_options options;
+    cli_text why = {"", 0};
+    cli_corpus corpus;
+    listing l = {.options = &options};
+    int status = cli_start(argc, argv, CLI_LIST, &options);
+    if (status >= 0)
+        return status;
+    l.array = json_array();
+    add_heads(&l.table);
+    status = cli_open_corpus(&options, &corpus, &why);
+    if (status == CLI_DONE)
+        status = list_hosts(&l, &corpus, &why);
+    status = status == CLI_DONE ? print_listing(&l) : cli_fail(&options, status, why.text);
+    cli_free_table(&l.table);
+    json_decref(l.array);
+    cpubind_corpus_close(corpus.corpus);
+    return status;
+}
+
+/* == show =================================================================== */
+
+static const char *state_word(const cpubind_input *input)
+{
+    switch (input->state) {
+    case CPUBIND_INPUT_TIMEOUT:
+        return "timeout";
+    case CPUBIND_INPUT_PRESENT:
+        return "";
+    default:
+        return "missing";
+    }
+}
+
+static int print_inputs(const cpubind_corpus_host *host)
+{
+    cli_table table = {.n_column = 4};
+    cli_cell(&table, "input");
+    cli_cell(&table, "bytes");
+    cli_cell(&table, "exit");
+    cli_cell(&table, "SHA-256");
+    for (int32_t i = 0; i < cpubind_corpus_n_input(host); i++) {
+        cpubind_corpus_entry e = cpubind_corpus_input_at(host, i);
+        cli_cell(&table, "%s", e.name);
+        cli_cell_number(&table, e.input.len);
+        if (e.input.exit_code != 0)
+            cli_cell_number(&table, e.input.exit_code);
+        else
+            cli_cell(&table, "%s", state_word(&e.input));
+        cli_cell(&table, "%.12s", e.sha256 ? e.sha256 : "");
+    }
+    return cli_print_table(stdout, &table);
+}
+
+/* The arguments of an expectation as words of a command line. */
+static void add_arguments(const json_t *args, cli_text *out)
+{
+    for (size_t i = 0; i < json_array_size(args); i++)
+        cli_add(out, "%s%s", i ? " " : "", json_string_value(json_array_get(args, i)));
+}
+
+static void add_case(cli_table *table, cpubind_corpus_expectation e)
+{
+    cli_text why = {"", 0}, args = {"", 0};
+    json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+    const json_t *plan = json_object_get(read, "plan");
+    const char *word =
+        json_string_value(plan ? json_object_get(plan, "strategy")
+                               : json_object_get(json_object_get(read, "error"), "code"));
+    add_arguments(json_object_get(read, "args"), &args);
+    cli_cell(table, "%s", e.name);
+    cli_cell(table, "%s%s", read ? (plan ? "plan: " : "refusal: ") : why.text,
+             word ? word : "");
+    cli_cell(table, "%s", args.text);
+    json_decref(read);
+}
+
+static int print_cases(const cpubind_corpus_host *host)
+{
+    cli_table table = {.n_column = 3};
+    cli_cell(&table, "case");
+    cli_cell(&table, "expected");
+    cli_cell(&table, "arguments");
+    for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++)
+        add_case(&table, cpubind_corpus_expectation_at(host, i));
+    return cli_print_table(stdout, &table);
+}
+
+static int show_text(const cpubind_corpus_host *host, const summary *s)
+{
+    cli_table about = {.n_column = 2};
+    cli_cell(&about, "name");
+    cli_cell(&about, "%s", s->about.name);
+    cli_cell(&about, "product");
+    cli_cell(&about, "%s", s->about.product);
+    cli_cell(&about, "origin");
+    cli_cell(&about, "%s", s->about.origin);
+    cli_cell(&about, "npu-smi");
+    cli_cell(&about, "%s", s->about.npu_smi);
+    cli_cell(&about, "CPUs");
+    cli_cell_number(&about, s->shape.cpus);
+    cli_cell(&about, "nodes");
+    cli_cell_number(&about, s->shape.nodes);
+    cli_cell(&about, "NPUs");
+    cli_cell_number(&about, s->shape.npus);
+    cli_cell(&about, "notes");
+    cli_cell(&about, "%s", s->about.notes);
+    if (!cli_print_table(stdout, &about))
+        return cli_no_memory();
+    puts("");
+    if (!print_inputs(host))
+        return cli_no_memory();
+    puts("");
+    return print_cases(host) ? CLI_DONE : cli_no_memory();
+}
+
+static json_t *input_json(cpubind_corpus_entry e)
+{
+    return json_pack("{s:o, s:i, s:o, s:b, s:o}", "name", cli_json_text(e.name), "bytes",
+                     (int)e.input.len, "exit",
+                     e.input.state == CPUBIND_INPUT_PRESENT ? json_integer(e.input.exit_code)
+                                                            : json_null(),
+                     "timeout", e.input.state == CPUBIND_INPUT_TIMEOUT, "sha256",
+                     e.sha256 ? cli_json_text(e.sha256) : json_null());
+}
+
+static json_t *case_json(cpubind_corpus_expectation e)
+{
+    cli_text why = {"", 0};
+    json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+    return json_pack("{s:o, s:o}", "name", cli_json_text(e.name), "expected",
+                     read ? read : json_null());
+}
+
+static int show_json(const cpubind_corpus_host *host, const summary *s)
+{
+    json_t *inputs = json_array(), *cases = json_array(), *about = summary_json(s);
+    int good;
+    for (int32_t i = 0; inputs && i < cpubind_corpus_n_input(host); i++)
+        inputs = cli_json_append(inputs, input_json(cpubind_corpus_input_at(host, i)));
+    for (int32_t i = 0; cases && i < cpubind_corpus_n_expectation(host); i++)
+        cases = cli_json_append(cases, case_json(cpubind_corpus_expectation_at(host, i)));
+    good = about && inputs && cases && json_object_set(about, "inputs", inputs) == 0 &&
+           json_object_set(about, "expectations", cases) == 0 &&
+           json_object_set_new(about, "cpubind", json_string(CPUBIND_VERSION)) == 0;
+    json_decref(inputs);
+    json_decref(cases);
+    if (good)
+        return cli_print_json(stdout, about) ? CLI_DONE : cli_no_memory();
+    json_decref(about);
+    return cli_no_memory();
+}
+
+static int show_input(const cli_options *options, cpubind_corpus_host *host, cli_text *why)
+{
+    const cpubind_source source = cpubind_corpus_source(host);
+    const cpubind_input input = source.read(source.ctx, options->word[1]);
+    if (input.state == CPUBIND_INPUT_PRESENT) {
+        fwrite(input.data ? input.data : "", 1, (size_t)input.len, stdout);
+        return CLI_DONE;
+    }
+    cli_add(why,
+            "the fixture \"%s\" has no bytes of an input \"%s\"; cpubind fixture show %s "
+            "lists them",
+            options->word[0], options->word[1], options->word[0]);
+    return CLI_UNREADABLE;
+}
+
+static int show_host(const cli_options *options, cpubind_corpus_host *host, cli_text *why)
+{
+    cpubind_arena arena = {(char *)malloc(SHAPE_ARENA), SHAPE_ARENA, 0};
+    int status;
+    if (!arena.base)
+        return cli_no_room(why);
+    const summary s = summarize(host, &arena);
+    status = options->json ? show_json(host, &s) : show_text(host, &s);
+    free(arena.base);
+    return status;
+}
+
+int cli_show(int argc, char **argv)
+{
+    static cli_options options;
+    cli_text why = {"", 0};
+    cli_corpus corpus;
+    cpubind_corpus_host *host = NULL;
+    int status = cli_start(argc, argv, CLI_SHOW, &options);
+    if (status >= 0)
+        return status;
+    status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);
+    if (status == CLI_DONE)
+        status = options.n_word > 1 ? show_input(&options, host, &why)
+                                    : show_host(&options, host, &why);
+    if (why.len > 0)
+        status = cli_fail(&options, status, why.text);
+    cpubind_corpus_close_host(host);
+    return status;
+}

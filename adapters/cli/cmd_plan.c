@@ -1,0 +1,54 @@
+/* cmd_plan.c - cpubind plan: open a host, read it, plan, print
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "cli.h"
+#include "json.h"
+
+static void print_warnings(const cli_planned *p)
+{
+    for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
+        cli_text text = {"", 0};
+        if (!(p->plan.warnings & (1u << i)))
+            continue;
+        cli_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
+        fprintf(stderr, "cpubind: warning: %s\n", text.text);
+    }
+}
+
+static int print_plan(const cli_planned *p, const cli_options *options)
+{
+    if (options->json)
+        return cli_print_json(stdout, cli_plan_json(p, options)) ? CLI_DONE : cli_no_memory();
+    cli_print_text(stdout, p, options);
+    if (!options->quiet)
+        print_warnings(p);
+    return CLI_DONE;
+}
+
+int cli_plan(int argc, char **argv)
+{
+    static cli_options options;
+    cli_planned planned = {0};
+    cli_text why = {"", 0};
+    cli_host host;
+    int status = cli_start(argc, argv, CLI_PLAN, &options);
+    int is_live;
+    if (status >= 0)
+        return status;
+    status = cli_open_host(&options, &host, &why);
+    if (status != CLI_DONE)
+        return cli_fail(&options, status, why.text);
+    is_live = !options.root && !options.fixture;
+    if (is_live)
+        cli_progress(&options, "cpubind: asking npu-smi ...");
+    cli_make(&host.source, &options.request, &planned);
+    if (is_live)
+        cli_progress(&options, NULL);
+    status = planned.code == CPUBIND_PROBLEM_NONE ? print_plan(&planned, &options)
+                                                  : cli_refuse(&options, &planned);
+    cli_close_host(&host);
+    cli_free_planned(&planned);
+    return status;
+}

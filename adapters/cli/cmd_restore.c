@@ -1,0 +1,69 @@
+/* cmd_restore.c - cpubind restore: put back what apply and run have changed
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "bind_common.h"
+#include "json.h"
+
+static int print_outcome(const cli_options *options, const cli_bound *bound)
+{
+    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    if (options->json)
+        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
+                                                                       : cli_no_memory();
+    if (options->quiet)
+        return CLI_DONE;
+    printf("process %d: %s\n", (int)bound->pid,
+           report->n > 0      ? "put back"
+           : report->is_alive ? "there is nothing to put back"
+                              : "it has ended; there is nothing to put back");
+    cli_print_items(stdout, report, 0);
+    cli_warn_outcome(bound, report);
+    return CLI_DONE;
+}
+
+static int restore_one(const cli_options *options, int32_t pid)
+{
+    cli_bound bound = {.pid = pid, .is_restoring = 1};
+    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_status result;
+    int status = cli_open_bound(options, 0, &bound);
+    if (status == CLI_DONE) {
+        result = cpubind_bind_restore(bound.binding, &fault);
+        status = result == CPUBIND_LINUX_OK ? print_outcome(options, &bound)
+                                            : cli_fail_bind(options, &bound, result, &fault);
+    }
+    cli_close_bound(&bound);
+    return status;
+}
+
+/* Every process on record, also those that have ended. One that cannot be restored does not
+ * stop the others. */
+static int restore_all(const cli_options *options)
+{
+    cpubind_linux_fault fault = {0, ""};
+    const cli_bound none = {0};
+    int32_t *pids, n;
+    int status = CLI_DONE;
+    cpubind_linux_status result = cpubind_bind_list(NULL, &pids, &n, &fault);
+    if (result != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, &none, result, &fault);
+    for (int32_t i = 0; i < n; i++) {
+        int one = restore_one(options, pids[i]);
+        status = one > status ? one : status;
+    }
+    if (n == 0 && !options->quiet && !options->json)
+        puts("nothing is on record");
+    free(pids);
+    return status;
+}
+
+int cli_restore(int argc, char **argv)
+{
+    static cli_options options;
+    int status = cli_start(argc, argv, CLI_RESTORE, &options);
+    if (status >= 0)
+        return status;
+    return options.all ? restore_all(&options) : restore_one(&options, 0);
+}

@@ -1,0 +1,141 @@
+/* cmd_run.c - cpubind run: bind this process, then become the command
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bind_common.h"
+
+/* What a shell and env(1) exit with when a command cannot be run. */
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+#define MAX_VALUE 8192
+
+/* One word in braces. Returns its length, and what it stands for behind `to`; 0 when it is no
+ * word of ours. */
+static size_t expand(const cli_planned *p, const char *text, cli_text *to)
+{
+    const cli_row row = cli_row_of(&p->facts, &p->plan, p->plan.rank_row);
+    const struct {
+        const char *word;
+        cpubind_span span;
+    } lists[] = {{"{pool}", {0, row.n}},
+                 {"{main}", row.roles.span[CPUBIND_ROLE_MAIN]},
+                 {"{acl}", row.roles.span[CPUBIND_ROLE_ACL]},
+                 {"{release}", row.roles.span[CPUBIND_ROLE_RELEASE]},
+                 {"{irq}", row.roles.span[CPUBIND_ROLE_IRQ]}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const size_t len = strlen(lists[i].word);
+        if (strncmp(text, lists[i].word, len) != 0)
+            continue;
+        if (lists[i].span.count > 0)
+            cli_add_list(to, row.cpu + lists[i].span.first, lists[i].span.count);
+        return len;
+    }
+    if (strncmp(text, "{npu}", 5) == 0) {
+        cli_add(to, "%d", (int)row.npu->logic);
+        return 5;
+    }
+    if (strncmp(text, "{node}", 6) == 0) {
+        cli_add(to, "%d", (int)p->facts.node_of[row.cpu[0]]);
+        return 6;
+    }
+    if (strncmp(text, "{threads}", 9) == 0) {
+        cli_add(to, "%d", (int)row.roles.span[CPUBIND_ROLE_MAIN].count);
+        return 9;
+    }
+    return 0;
+}
+
+/* Sets one variable: NAME=VALUE, with the words in braces replaced. */
+static int set_variable(const cli_planned *p, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    char name[256], value[MAX_VALUE];
+    size_t n = 0;
+    if ((size_t)(equals - text) >= sizeof name)
+        return 0;
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = '\0';
+    for (const char *at = equals + 1; *at;) {
+        cli_text word = {"", 0};
+        const size_t used = *at == '{' ? expand(p, at, &word) : 0;
+        const char *from = used ? word.text : at;
+        const size_t len = used ? word.len : 1;
+        if (n + len >= sizeof value)
+            return 0;
+        memcpy(value + n, from, len);
+        n += len;
+        at += used ? used : 1;
+    }
+    value[n] = '\0';
+    return setenv(name, value, 1) == 0;
+}
+
+static int set_environment(const cli_options *options, const cli_bound *bound)
+{
+    for (int32_t i = 0; i < options->n_env; i++)
+        if (!set_variable(&bound->planned, options->env[i])) {
+            cli_text why = {"", 0};
+            cli_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
+            return cli_fail(options, CLI_USAGE, why.text);
+        }
+    return CLI_DONE;
+}
+
+/* Opens this process again and puts it back: the command could not be run. */
+static void put_back(const cli_options *options, int32_t pid)
+{
+    cli_bound bound = {.pid = pid};
+    if (cli_open_bound(options, 0, &bound) == CLI_DONE)
+        (void)cpubind_bind_restore(bound.binding, NULL);
+    cli_close_bound(&bound);
+}
+
+/* The lock is given back before: nothing of ours is left in the command. */
+static int become(const cli_options *options, cli_bound *bound)
+{
+    const int32_t pid = bound->pid;
+    cli_text why = {"", 0};
+    int error;
+    cli_close_bound(bound);
+    fflush(NULL);
+    cli_give_signals_back();
+    error = cpubind_bind_exec(options->word, NULL);
+    put_back(options, pid);
+    cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(error));
+    (void)cli_fail(options, CLI_REFUSED, why.text);
+    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int run(cli_options *options, cli_bound *bound)
+{
+    int status = cli_open_bound(options, 0, bound);
+    if (status == CLI_DONE)
+        status = cli_plan_bound(options, bound);
+    if (status == CLI_DONE)
+        status = set_environment(options, bound);
+    if (status == CLI_DONE)
+        status = cli_apply_bound(options, bound);
+    if (status != CLI_DONE)
+        return status;
+    if (!options->quiet)
+        cli_warn_outcome(bound, cpubind_bind_report(bound->binding));
+    return become(options, bound);
+}
+
+int cli_run(int argc, char **argv)
+{
+    static cli_options options;
+    cli_bound bound = {.pid = (int32_t)getpid()};
+    int status = cli_start(argc, argv, CLI_RUN, &options);
+    if (status >= 0)
+        return status;
+    if (!options.has_memory)
+        options.memory = CPUBIND_MEMORY_PREFER;
+    status = run(&options, &bound);
+    cli_close_bound(&bound);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* cmd_verify.c - cpubind verify: what a process has against what it should have
+ * SPDX-License-Identifier: MIT
+ */
+#include "bind_common.h"
+#include "json.h"
+
+static int is_drifted(const cpubind_report *report)
+{
+    for (int32_t i = 0; i < report->n; i++)
+        if (report->item[i].result == CPUBIND_WRONG)
+            return 1;
+    return cli_memory_is_wrong(report);
+}
+
+static int print_outcome(const cli_options *options, const cli_bound *bound)
+{
+    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    const int status = is_drifted(report) ? CLI_REFUSED : CLI_DONE;
+    if (options->json)
+        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? status
+                                                                       : cli_no_memory();
+    if (options->quiet)
+        return status;
+    printf("process %d, NPU %d: %s\n", (int)bound->pid, (int)report->npu,
+           status == CLI_DONE ? "as it should be" : "it has drifted");
+    cli_print_items(stdout, report, 1);
+    cli_print_memory(stdout, report, 1);
+    cli_warn_outcome(bound, report);
+    return status;
+}
+
+/* Against the plan when an NPU is named, else against what is on record. */
+static int verify(cli_options *options, cli_bound *bound)
+{
+    const int is_npu_named = options->one_npu >= 0 || options->has_rank;
+    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_status result;
+    cli_text why = {"", 0};
+    int status = cli_open_bound(options, 1, bound);
+    if (status == CLI_DONE && is_npu_named)
+        status = cli_plan_bound(options, bound);
+    if (status != CLI_DONE)
+        return status;
+    result = cpubind_bind_verify(bound->binding, is_npu_named ? &bound->goal : NULL, &fault);
+    if (result != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, bound, result, &fault);
+    if (cpubind_bind_report(bound->binding)->has_goal)
+        return print_outcome(options, bound);
+    cli_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
+            (int)bound->pid);
+    return cli_fail(options, CLI_REFUSED, why.text);
+}
+
+int cli_verify(int argc, char **argv)
+{
+    static cli_options options;
+    cli_bound bound = {0};
+    int status = cli_start(argc, argv, CLI_VERIFY, &options);
+    if (status >= 0)
+        return status;
+    status = verify(&options, &bound);
+    cli_close_bound(&bound);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* corpus_option.c - the corpus that the options name, and what to say when it fails
+ * SPDX-License-Identifier: MIT
+ */
+#include "corpus_option.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../linux/terminal.h"
+
+#define MADE_BY "a corpus is made by cpubind fixture import DIR... --db FILE"
+
+/* What to do about it; NULL: the sentence says it. */
+static const char *way_out(cpubind_corpus_status status)
+{
+    switch (status) {
+    case CPUBIND_CORPUS_ERR_OPEN:
+        return "name another with --db FILE";
+    case CPUBIND_CORPUS_ERR_NO_DATABASE:
+    case CPUBIND_CORPUS_ERR_NO_CORPUS:
+        return MADE_BY;
+    case CPUBIND_CORPUS_ERR_NEWER:
+        return "use the cpubind that made it, or a newer one";
+    case CPUBIND_CORPUS_ERR_DAMAGED:
+        return "make it again from the folders of its hosts, or take a copy";
+    case CPUBIND_CORPUS_ERR_BUSY:
+        return "nothing has changed; try again";
+    case CPUBIND_CORPUS_ERR_UNKNOWN_HOST:
+        return "cpubind fixture list shows the hosts";
+    case CPUBIND_CORPUS_ERR_EXISTS:
+        return "--replace puts the new one in its place";
+    case CPUBIND_CORPUS_ERR_FULL:
+        return "nothing has changed; make room and try again";
+    case CPUBIND_CORPUS_ERR_WRITE:
+        return "nothing has changed; name a corpus that you may write with --db FILE";
+    case CPUBIND_CORPUS_ERR_READ:
+        return "if a write was interrupted, the next cpubind fixture import or accept on this "
+               "file rolls it back";
+    default:
+        return NULL;
+    }
+}
+
+static int exit_of(cpubind_corpus_status status)
+{
+    switch (status) {
+    case CPUBIND_CORPUS_ERR_EXISTS:
+    case CPUBIND_CORPUS_ERR_RULE:
+        return CLI_REFUSED;
+    case CPUBIND_CORPUS_ERR_FULL:
+    case CPUBIND_CORPUS_ERR_WRITE:
+    case CPUBIND_CORPUS_ERR_UNSYNCED:
+        return CLI_UNWRITTEN;
+    default:
+        return CLI_UNREADABLE;
+    }
+}
+
+int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
+                      const char *path, const char *host, cli_text *why)
+{
+    const char *way = way_out(status);
+    if (host)
+        cli_add(why, "the fixture \"%s\" in ", host);
+    cli_add(why, "\"%s\": %s: %s", path, cpubind_corpus_status_text(status), fault->what);
+    if (fault->message[0])
+        cli_add(why, " (%s)", fault->message);
+    if (fault->error)
+        cli_add(why, ": %s", strerror(fault->error));
+    if (way)
+        cli_add(why, "; %s", way);
+    return exit_of(status);
+}
+
+/* The path of the corpus: --db, else the one beside the program. */
+static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_text *why)
+{
+    int error;
+    if (options->db) {
+        size_t size = strlen(options->db) + 1;
+        if (size <= CLI_PATH_MAX) {
+            memcpy(path, options->db, size);
+            return CLI_DONE;
+        }
+        error = ENAMETOOLONG;
+    } else {
+        error = cpubind_linux_find_corpus(path, CLI_PATH_MAX);
+    }
+    if (error == 0)
+        return CLI_DONE;
+    if (error == ENOENT)
+        cli_add(why, "no corpus (fixtures.db) came with this program; name one with --db FILE");
+    else
+        cli_add(why, "the corpus cannot be found: %s; name one with --db FILE",
+                strerror(error));
+    return CLI_UNREADABLE;
+}
+
+/* A FIFO would be waited for. `is_made`: a file that is not there is made. */
+static int check_file(const char *path, int is_made, cli_text *why)
+{
+    int error;
+    if (cpubind_linux_is_file(path))
+        return CLI_DONE;
+    error = errno;
+    if (error == ENOENT && is_made)
+        return CLI_DONE;
+    cli_add(why, "the corpus \"%s\" cannot be opened: %s%s", path,
+            error == EINVAL ? "it is no regular file" : strerror(error),
+            error == ENOENT ? "; " MADE_BY : "");
+    return CLI_UNREADABLE;
+}
+
+int cli_open_corpus(const cli_options *options, cli_corpus *out, cli_text *why)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus_status result;
+    int status;
+    memset(out, 0, sizeof *out);
+    status = find_corpus(options, out->path, why);
+    if (status == CLI_DONE)
+        status = check_file(out->path, 0, why);
+    if (status != CLI_DONE)
+        return status;
+    result = cpubind_corpus_open(out->path, &out->corpus, &fault);
+    if (result != CPUBIND_CORPUS_OK)
+        return cli_corpus_failed(result, &fault, out->path, NULL, why);
+    return CLI_DONE;
+}
+
+int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
+                     cli_text *why)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus_status result = cpubind_corpus_open_host(corpus->corpus, name, out, &fault);
+    if (result != CPUBIND_CORPUS_OK)
+        return cli_corpus_failed(result, &fault, corpus->path, name, why);
+    return CLI_DONE;
+}
+
+int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
+                     cpubind_corpus_host **out, cli_text *why)
+{
+    int status = cli_open_corpus(options, corpus, why);
+    if (status == CLI_DONE)
+        status = cli_open_fixture(corpus, name, out, why);
+    cpubind_corpus_close(corpus->corpus);
+    corpus->corpus = NULL;
+    return status;
+}
+
+int cli_open_store(const cli_options *options, char path[CLI_PATH_MAX], cpubind_store **out,
+                   cli_text *why)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus_status result;
+    int status = find_corpus(options, path, why);
+    if (status == CLI_DONE)
+        status = check_file(path, 1, why);
+    if (status != CLI_DONE)
+        return status;
+    result = cpubind_store_open(path, out, &fault);
+    if (result != CPUBIND_CORPUS_OK)
+        return cli_corpus_failed(result, &fault, path, NULL, why);
+    return CLI_DONE;
+}

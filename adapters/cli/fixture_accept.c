@@ -1,0 +1,238 @@
+/* fixture_accept.c - cpubind fixture accept: what differs becomes what is expected
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../text/host_txt.h"
+#include "expect.h"
+#include "json.h"
+#include "sink.h"
+
+/* What is being accepted. */
+typedef struct acceptance {
+    const cli_options *options;
+    cpubind_corpus_host *host;
+    cpubind_source source;
+    cli_planned planned;
+    cli_sink sink;
+    cli_text why;
+    int n_changed;
+} acceptance;
+
+/* The words behind NAME are cases; from the first with a dash on they are arguments. */
+static int n_cases(const cli_options *options)
+{
+    int n = 1;
+    while (n < options->n_word && options->word[n][0] != '-')
+        n++;
+    return n - 1;
+}
+
+/* The body of a case, or one with len -1. */
+static cpubind_corpus_expectation find_case(const acceptance *a, const char *name)
+{
+    cpubind_corpus_expectation none = {name, NULL, -1};
+    for (int32_t i = 0; i < cpubind_corpus_n_expectation(a->host); i++) {
+        cpubind_corpus_expectation e = cpubind_corpus_expectation_at(a->host, i);
+        if (strcmp(e.name, name) == 0)
+            return e;
+    }
+    return none;
+}
+
+/* Writes one expectation; the corpus is opened for writing with the first. */
+static int store(acceptance *a, const char *name, const json_t *expectation)
+{
+    char *body = cli_format_expectation(expectation);
+    int status = CLI_DONE;
+    if (!body)
+        return cli_no_room(&a->why);
+    if (!a->sink.store)
+        status = cli_open_corpus_sink(a->options, &a->sink, &a->why);
+    a->sink.host = a->options->word[0];
+    if (status == CLI_DONE)
+        status = cli_put_expectation(&a->sink, name, body, strlen(body), &a->why);
+    free(body);
+    a->n_changed++;
+    return status;
+}
+
+static void show_difference(const acceptance *a, const char *name, const char *lines)
+{
+    cli_text text = {"", 0};
+    if (a->options->quiet)
+        return;
+    cli_add(&text, "%s %s:", a->options->word[0], name);
+    puts(text.text);
+    cli_print_lines(stdout, "    ", lines);
+}
+
+/* A refusal for the same reason is expected with the keys that it was expected with. */
+static void keep_keys(const json_t *expected, const json_t *got)
+{
+    json_t *before = json_object_get(expected, "error");
+    json_t *after = json_object_get(got, "error");
+    const char *key;
+    json_t *value;
+    void *next;
+    if (!before || !json_equal(json_object_get(before, "code"), json_object_get(after, "code")))
+        return;
+    json_object_foreach_safe(after, next, key, value)
+    {
+        if (!json_object_get(before, key))
+            (void)json_object_del(after, key);
+    }
+}
+
+static int accept_case(acceptance *a, cpubind_corpus_expectation e)
+{
+    cli_trial trial;
+    int status = CLI_DONE;
+    cli_try(&a->source, e.body, (size_t)e.len, &a->planned, &trial);
+    if (trial.n_difference > 0)
+        show_difference(a, e.name, trial.text);
+    if (trial.n_difference > 0 && trial.got) {
+        keep_keys(trial.expected, trial.got);
+        status = store(a, e.name, trial.got);
+    } else if (trial.n_difference > 0) {
+        cli_add(&a->why,
+                "the expectation \"%s\" cannot be read; give its arguments: cpubind fixture "
+                "accept NAME CASE -- ARGUMENT...",
+                e.name);
+        status = CLI_UNREADABLE;
+    }
+    cli_free_trial(&trial);
+    return status;
+}
+
+static int accept_cases(acceptance *a)
+{
+    const int n = n_cases(a->options);
+    int status = CLI_DONE;
+    for (int32_t i = 0;
+         n == 0 && status == CLI_DONE && i < cpubind_corpus_n_expectation(a->host); i++)
+        status = accept_case(a, cpubind_corpus_expectation_at(a->host, i));
+    for (int i = 0; status == CLI_DONE && i < n; i++) {
+        cpubind_corpus_expectation e = find_case(a, a->options->word[1 + i]);
+        if (e.len < 0) {
+            cli_add(&a->why,
+                    "the fixture has no expectation \"%s\"; a new one is made with: cpubind "
+                    "fixture accept NAME CASE -- ARGUMENT...",
+                    e.name);
+            return CLI_UNREADABLE;
+        }
+        status = accept_case(a, e);
+    }
+    return status;
+}
+
+/* An expectation of the arguments alone: nothing is expected yet. */
+static json_t *ask_with(char **word, int n)
+{
+    json_t *args = json_array();
+    for (int i = 0; args && i < n; i++)
+        args = cli_json_append(args, json_string(word[i]));
+    return json_pack("{s:o}", "args", args);
+}
+
+/* How an answer differs from what the case expects now, of other arguments perhaps. */
+static void show_change(const acceptance *a, const char *name, const json_t *answer)
+{
+    cpubind_corpus_expectation old = find_case(a, name);
+    cli_text why = {"", 0};
+    char *text = NULL;
+    size_t size = 0;
+    json_t *expected =
+        old.len < 0 ? NULL : cli_read_expectation(old.body, (size_t)old.len, &why);
+    FILE *out = expected ? open_memstream(&text, &size) : NULL;
+    if (out) {
+        if (cli_compare(out, expected, answer) == 0)
+            fputs("nothing differs\n", out);
+        fclose(out);
+        show_difference(a, name, text);
+    } else {
+        show_difference(a, name, old.len < 0 ? "new" : "asked anew");
+    }
+    free(text);
+    json_decref(expected);
+}
+
+/* A case with the arguments behind "--": a new one, or another question in its place. */
+static int accept_arguments(acceptance *a)
+{
+    static cli_options asked;
+    const char *name = a->options->word[1];
+    json_t *question = ask_with(a->options->word + 2, a->options->n_word - 2);
+    json_t *answer = NULL;
+    int status;
+    if (!question)
+        return cli_no_room(&a->why);
+    if (!cli_read_arguments(question, &asked, &a->why)) {
+        json_decref(question);
+        return CLI_USAGE;
+    }
+    cli_make(&a->source, &asked.request, &a->planned);
+    answer = cli_make_expectation(json_object_get(question, "args"), &a->planned, &asked);
+    if (answer)
+        show_change(a, name, answer);
+    status = answer ? store(a, name, answer) : cli_no_room(&a->why);
+    json_decref(answer);
+    json_decref(question);
+    return status;
+}
+
+static int accept_all(acceptance *a)
+{
+    const int has_arguments = a->options->n_word > n_cases(a->options) + 1;
+    int status = has_arguments ? accept_arguments(a) : accept_cases(a);
+    if (status == CLI_DONE && a->sink.store)
+        status = cli_commit_sink(&a->sink, &a->why);
+    cli_close_sink(&a->sink);
+    return status;
+}
+
+/* Words that no reading of the corpus is needed for. */
+static int check_words(const cli_options *options)
+{
+    const int n = n_cases(options);
+    if (options->n_word > n + 1 && n != 1) {
+        fputs("cpubind: arguments are for one case: cpubind fixture accept NAME CASE -- "
+              "ARGUMENT...\n",
+              stderr);
+        return CLI_USAGE;
+    }
+    for (int i = 1; i <= n; i++)
+        if (!cpubind_about_is_name(options->word[i])) {
+            fputs("cpubind: a case is named by letters, digits, \".\", \"_\" and \"-\"\n",
+                  stderr);
+            return CLI_USAGE;
+        }
+    return CLI_DONE;
+}
+
+int cli_accept(int argc, char **argv)
+{
+    static cli_options options;
+    static acceptance a;
+    cli_corpus corpus;
+    int status = cli_start(argc, argv, CLI_ACCEPT, &options);
+    if (status >= 0)
+        return status;
+    if (check_words(&options) != CLI_DONE)
+        return CLI_USAGE;
+    a.options = &options;
+    status = cli_take_fixture(&options, options.word[0], &corpus, &a.host, &a.why);
+    if (status == CLI_DONE) {
+        a.source = cpubind_corpus_source(a.host);
+        status = accept_all(&a);
+    }
+    cpubind_corpus_close_host(a.host);
+    cli_free_planned(&a.planned);
+    if (status != CLI_DONE)
+        return cli_fail(&options, status, a.why.text);
+    if (!options.quiet)
+        printf("%s: %d %s accepted\n", corpus.path, a.n_changed,
+               a.n_changed == 1 ? "expectation" : "expectations");
+    return CLI_DONE;
+}

@@ -1,0 +1,108 @@
+/* open_host.c - the host that the options name, and its plan
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../linux/source/host_source.h"
+#include "../linux/terminal.h"
+#include "corpus_option.h"
+
+#define FIRST_ARENA ((size_t)4 << 20)
+#define LAST_ARENA  ((size_t)1 << 30)
+
+/* == Opening ================================================================ */
+
+static int open_in_corpus(const cli_options *options, cli_host *out, cli_text *why)
+{
+    cli_corpus c;
+    int status = cli_take_fixture(options, options->fixture, &c, &out->fixture, why);
+    if (status == CLI_DONE)
+        out->source = cpubind_corpus_source(out->fixture);
+    return status;
+}
+
+static int open_folder(const char *path, cli_host *out, cli_text *why)
+{
+    cpubind_linux_fault fault = {0, ""};
+    if (cpubind_linux_open_folder(path, NULL, &out->host, &fault) != CPUBIND_LINUX_OK) {
+        cli_add(why, "the folder \"%s\" cannot be opened: %s", path, strerror(fault.error));
+        return CLI_UNREADABLE;
+    }
+    out->source = cpubind_linux_source(out->host);
+    return CLI_DONE;
+}
+
+int cli_open_live(int32_t pid, cli_host *out, cli_text *why)
+{
+    cpubind_linux_fault fault = {0, ""};
+    if (cpubind_linux_open_live(pid, CPUBIND_LIVE_LIMIT_MS, NULL, &out->host, &fault) !=
+        CPUBIND_LINUX_OK) {
+        cli_add(why, "the folder \"/\" cannot be opened: %s", strerror(fault.error));
+        return CLI_UNREADABLE;
+    }
+    out->source = cpubind_linux_source(out->host);
+    return CLI_DONE;
+}
+
+int cli_open_host(const cli_options *options, cli_host *out, cli_text *why)
+{
+    memset(out, 0, sizeof *out);
+    if (options->fixture)
+        return open_in_corpus(options, out, why);
+    if (options->root)
+        return open_folder(options->root, out, why);
+    return cli_open_live(0, out, why);
+}
+
+void cli_close_host(cli_host *host)
+{
+    cpubind_linux_close(host->host);
+    cpubind_corpus_close_host(host->fixture);
+    memset(host, 0, sizeof *host);
+}
+
+/* == Planning =============================================================== */
+
+static cpubind_problem_code make(const cpubind_source *source, const cpubind_request *request,
+                                 cli_planned *p)
+{
+    cpubind_problem_code code =
+        cpubind_snapshot_read(source, request, &p->arena, &p->facts, &p->problem);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_ascend_make_plan(&p->facts, request, &p->arena, &p->plan, &p->problem);
+    return code;
+}
+
+void cli_make(const cpubind_source *source, const cpubind_request *request, cli_planned *out)
+{
+    for (;;) {
+        size_t size = out->arena.size ? out->arena.size : FIRST_ARENA;
+        if (!out->arena.base)
+            out->arena.base = (char *)malloc(size);
+        out->arena.size = out->arena.base ? size : 0;
+        out->arena.used = 0;
+        out->code = make(source, request, out);
+        if (out->code != CPUBIND_PROBLEM_NO_MEMORY || !out->arena.base || size >= LAST_ARENA)
+            return;
+        free(out->arena.base);
+        out->arena.base = NULL;
+        out->arena.size = size * 4;
+    }
+}
+
+void cli_free_planned(cli_planned *planned)
+{
+    free(planned->arena.base);
+    memset(planned, 0, sizeof *planned);
+}
+
+/* npu-smi can take seconds; a folder and a row do not. */
+void cli_progress(const cli_options *options, const char *text)
+{
+    if (options->quiet || !cpubind_linux_is_terminal(fileno(stderr)))
+        return;
+    fprintf(stderr, "\r\033[K%s", text ? text : "");
+    fflush(stderr);
+}

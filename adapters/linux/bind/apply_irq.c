@@ -1,0 +1,146 @@
+/* apply_irq.c - the interrupts of the NPU, each put where it belongs
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+
+#include "apply_steps.h"
+
+/* Looks where an interrupt is: on record, and to be moved if it is elsewhere. */
+static cpubind_why look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    const char *name = cpubind_irq_kind_word(goal->kind);
+    int32_t now, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
+    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
+    int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
+    if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
+        return cpubind_because(ENOMEM, "memory");
+    if (cpubind_is_missing(error))
+        return cpubind_skip(b, CPUBIND_ITEM_IRQ, goal->irq, name, CPUBIND_CPUSET_NONE, should,
+                            cpubind_because(error, "read smp_affinity_list"));
+    if (error)
+        return cpubind_because(error, "read smp_affinity_list");
+    b->is_dirty = 1;
+    if (now != should) {
+        record.before = now;
+        a->irq[a->n_irq++] = record;
+    } else if (!cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_RIGHT, goal->irq, name, now,
+                                   should)) {
+        return cpubind_because(ENOMEM, "memory");
+    }
+    return cpubind_because(cpubind_state_add_irq(&b->state, b->sys, &record), "memory");
+}
+
+cpubind_why cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_why why = cpubind_no_fault;
+    b->report.no_irq = goal->no_irq;
+    if (goal->n_irq == 0)
+        return cpubind_no_fault;
+    a->irq = (cpubind_state_irq *)b->sys->malloc((size_t)goal->n_irq * sizeof *a->irq);
+    if (!a->irq)
+        return cpubind_because(ENOMEM, "memory");
+    for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
+        why = look_at_irq(a, &goal->irq[i]);
+    return why;
+}
+
+/* Moves an interrupt, and reads back what the kernel made of it. */
+static cpubind_why move_irq(cpubind_binding *b, int32_t irq, int32_t should, int32_t *actual)
+{
+    int32_t now = CPUBIND_CPUSET_NONE;
+    int error = cpubind_irq_write(&b->root, irq, &b->state.sets.set[should]);
+    *actual = CPUBIND_CPUSET_NONE;
+    if (error)
+        return cpubind_because(error, "write smp_affinity_list");
+    error = cpubind_irq_read(&b->root, irq, &b->state.sets, &now);
+    if (error)
+        return cpubind_because(error, "read smp_affinity_list");
+    if (now != should)
+        return cpubind_because(EIO, "smp_affinity_list");
+    error = cpubind_irq_read_effective(&b->root, irq, &b->state.sets, actual);
+    return cpubind_because(error == ENOMEM ? error : 0, "memory");
+}
+
+cpubind_why cpubind_move_irqs(cpubind_attempt *a)
+{
+    cpubind_binding *b = a->b;
+    for (int32_t i = 0; i < a->n_irq; i++) {
+        const cpubind_state_irq *irq = &a->irq[i];
+        int32_t actual, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
+        cpubind_why why = move_irq(b, irq->irq, should, &actual);
+        cpubind_item *item;
+        a->n_irq_moved = i + 1;
+        if (cpubind_is_missing(why.error)) {
+            /* What cannot be read back may have been moved: skipped is as it was. */
+            (void)cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
+            why = cpubind_skip(b, CPUBIND_ITEM_IRQ, irq->irq, cpubind_irq_kind_word(irq->kind),
+                               irq->before, should, why);
+            if (why.error)
+                return why;
+            continue;
+        }
+        item =
+            cpubind_report_add(b, CPUBIND_ITEM_IRQ, why.error ? CPUBIND_FAILED : CPUBIND_MOVED,
+                               irq->irq, cpubind_irq_kind_word(irq->kind), irq->before, should);
+        if (!item)
+            return cpubind_because(ENOMEM, "memory");
+        if (actual >= 0)
+            item->actual = cpubind_cpusets_text(&b->state.sets, actual);
+        item->error = why.error;
+        item->what = why.error ? why.what : NULL;
+        if (why.error)
+            return why;
+    }
+    return cpubind_no_fault;
+}
+
+/* == Later ================================================================== */
+
+static int is_in_goal(const cpubind_goal *goal, int32_t irq)
+{
+    for (int32_t i = 0; i < goal->n_irq; i++)
+        if (goal->irq[i].irq == irq)
+            return 1;
+    return 0;
+}
+
+void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_state *s = &b->state;
+    int32_t n = 0;
+    if (!b->is_recorded || a->was_npu == goal->npu)
+        return;
+    for (int32_t i = 0; i < s->n_irq; i++) {
+        const cpubind_state_irq irq = s->irq[i];
+        if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_SKIPPED))
+            s->irq[n++] = irq;
+        else if (irq.is_banned && a->daemon.pid != 0)
+            (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
+    }
+    b->is_dirty |= n < s->n_irq;
+    s->n_irq = n;
+    (void)cpubind_record(b); /* on record they do no harm */
+}
+
+cpubind_why cpubind_watch_irqs(cpubind_binding *b)
+{
+    for (int32_t i = 0; i < b->state.n_irq; i++) {
+        const cpubind_state_irq *irq = &b->state.irq[i];
+        int32_t now, actual;
+        int32_t should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
+        cpubind_item *item;
+        if (should < 0)
+            return cpubind_because(ENOMEM, "memory");
+        if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now) || now == should ||
+            move_irq(b, irq->irq, should, &actual).error)
+            continue;
+        item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_MOVED, irq->irq,
+                                  cpubind_irq_kind_word(irq->kind), now, should);
+        if (!item)
+            return cpubind_because(ENOMEM, "memory");
+    }
+    return cpubind_no_fault;
+}

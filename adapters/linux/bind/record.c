@@ -1,0 +1,189 @@
+/* record.c - what was changed, and how it was before
+ * SPDX-License-Identifier: MIT
+ *
+ * Memory alone. The text of a state is in record_write.c and record_read.c, its file in
+ * record_file.c.
+ */
+#include "record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common.h"
+#include "record_text.h"
+
+void cpubind_state_free(cpubind_state *state)
+{
+    cpubind_cpusets_free(&state->sets);
+    free(state->rule);
+    free(state->ours);
+    free(state->thread);
+    free(state->other);
+    free(state->irq);
+    memset(state, 0, sizeof *state);
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int cpubind_priv_state_thread_order(const cpubind_state_thread *a,
+                                    const cpubind_state_thread *b)
+{
+    return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+int cpubind_priv_state_other_order(const cpubind_state_other *a, const cpubind_state_other *b)
+{
+    const int by_tid = (a->tid > b->tid) - (a->tid < b->tid);
+    return by_tid ? by_tid : order(a->start, b->start);
+}
+
+int cpubind_priv_state_irq_order(const cpubind_state_irq *a, const cpubind_state_irq *b)
+{
+    return (a->irq > b->irq) - (a->irq < b->irq);
+}
+
+/* == Adding ================================================================= */
+
+int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
+                           int32_t set)
+{
+    cpubind_state_rule *rule = (cpubind_state_rule *)cpubind_grow(
+        sys, state->rule, state->n_rule, &state->cap_rule, sizeof *rule);
+    if (!rule)
+        return ENOMEM;
+    state->rule = rule;
+    rule += state->n_rule++;
+    memset(rule, 0, sizeof *rule);
+    memcpy(rule->name, name, strnlen(name, sizeof rule->name - 1));
+    rule->set = set;
+    return 0;
+}
+
+int cpubind_state_has_ours(const cpubind_state *state, int32_t set)
+{
+    for (int32_t i = 0; i < state->n_ours; i++)
+        if (state->ours[i] == set)
+            return 1;
+    return 0;
+}
+
+int cpubind_state_add_ours(cpubind_state *state, const cpubind_sys *sys, int32_t set)
+{
+    int32_t *ours;
+    if (cpubind_state_has_ours(state, set))
+        return 0;
+    ours = (int32_t *)cpubind_grow(sys, state->ours, state->n_ours, &state->cap_ours,
+                                   sizeof *ours);
+    if (!ours)
+        return ENOMEM;
+    state->ours = ours;
+    ours[state->n_ours++] = set;
+    return 0;
+}
+
+/* The first element that is not before `key`. Threads mostly come in order: the end first. */
+#define LOWER(array, n, key, compare, at)                                                      \
+    do {                                                                                       \
+        int32_t low = 0, high = (n);                                                           \
+        if (high > 0 && compare(&(array)[high - 1], (key)) < 0)                                \
+            low = high;                                                                        \
+        while (low < high) {                                                                   \
+            const int32_t middle = low + (high - low) / 2;                                     \
+            if (compare(&(array)[middle], (key)) < 0)                                          \
+                low = middle + 1;                                                              \
+            else                                                                               \
+                high = middle;                                                                 \
+        }                                                                                      \
+        (at) = low;                                                                            \
+    } while (0)
+
+int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32_t tid,
+                             int32_t before)
+{
+    const cpubind_state_thread key = {tid, before};
+    const int32_t at = cpubind_state_thread_place(state->thread, state->n_thread, tid);
+    cpubind_state_thread *thread;
+    if (at < state->n_thread && state->thread[at].tid == tid)
+        return 0;
+    thread = (cpubind_state_thread *)cpubind_grow(sys, state->thread, state->n_thread,
+                                                  &state->cap_thread, sizeof *thread);
+    if (!thread)
+        return ENOMEM;
+    state->thread = thread;
+    memmove(thread + at + 1, thread + at, (size_t)(state->n_thread - at) * sizeof *thread);
+    thread[at] = key;
+    state->n_thread++;
+    return 0;
+}
+
+int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
+                            const cpubind_state_other *other)
+{
+    cpubind_state_other *array;
+    int32_t at;
+    LOWER(state->other, state->n_other, other, cpubind_priv_state_other_order, at);
+    if (at < state->n_other && cpubind_priv_state_other_order(&state->other[at], other) == 0) {
+        state->other[at].set = other->set;
+        return 0;
+    }
+    array = (cpubind_state_other *)cpubind_grow(sys, state->other, state->n_other,
+                                                &state->cap_other, sizeof *array);
+    if (!array)
+        return ENOMEM;
+    state->other = array;
+    memmove(array + at + 1, array + at, (size_t)(state->n_other - at) * sizeof *array);
+    array[at] = *other;
+    state->n_other++;
+    return 0;
+}
+
+/* A second goal for an interrupt: the new CPU, and the first `before` that is known. */
+static void renew_irq(cpubind_state_irq *old, const cpubind_state_irq *irq)
+{
+    const int32_t before = old->before;
+    const int32_t is_banned = old->is_banned;
+    *old = *irq;
+    old->is_banned |= is_banned;
+    if (before != CPUBIND_CPUSET_NONE)
+        old->before = before;
+}
+
+int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
+                          const cpubind_state_irq *irq)
+{
+    cpubind_state_irq *array;
+    int32_t at;
+    LOWER(state->irq, state->n_irq, irq, cpubind_priv_state_irq_order, at);
+    if (at < state->n_irq && state->irq[at].irq == irq->irq) {
+        renew_irq(&state->irq[at], irq);
+        return 0;
+    }
+    array = (cpubind_state_irq *)cpubind_grow(sys, state->irq, state->n_irq, &state->cap_irq,
+                                              sizeof *array);
+    if (!array)
+        return ENOMEM;
+    state->irq = array;
+    memmove(array + at + 1, array + at, (size_t)(state->n_irq - at) * sizeof *array);
+    array[at] = *irq;
+    state->n_irq++;
+    return 0;
+}
+
+int32_t cpubind_state_thread_place(const cpubind_state_thread *list, int32_t n, int32_t tid)
+{
+    const cpubind_state_thread key = {tid, 0};
+    int32_t at;
+    LOWER(list, n, &key, cpubind_priv_state_thread_order, at);
+    return at;
+}
+
+const cpubind_state_thread *cpubind_state_thread_find(const cpubind_state_thread *list,
+                                                      int32_t n, int32_t tid)
+{
+    const int32_t at = cpubind_state_thread_place(list, n, tid);
+    return at < n && list[at].tid == tid ? &list[at] : NULL;
+}

@@ -1,0 +1,171 @@
+/* record.h - what was changed, and how it was before: one file for each process
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to adapters/linux. The file is written, whole, before anything is changed; `restore`
+ * puts back what it says for what still lives, also after a crash half way.
+ *
+ * FILE   One JSON object, by default /run/cpubind/<pid>.json (an ordinary user's:
+ *        /run/user/<uid>/cpubind/<pid>.json; the environment is not asked). Written to a
+ *        temporary name beside it (O_EXCL, mode 0600), synced, renamed. Read with O_NOFOLLOW
+ *        and at most 64 MiB of it.
+ *            {"cpubind": "0.1.0", "format": 1, "boot": "<boot_id>", "pid": 4711,
+ *             "start": 12345, "npu": 3, "before": "0-191",
+ *             "goal": {"main": "74-93", "memory_node": 3,
+ *                      "rules": [{"name": "acl_thread", "cpus": "94"}, ...], "uvb": null},
+ *             "ours": ["74-93", "94"],
+ *             "threads": [{"before": "0-191", "tids": [4711, 4712]}, ...],
+ *             "others": [{"pid": 80, "tid": 80, "start": 77, "before": "0-191",
+ *                         "set": "1-23"}],
+ *             "irqs": [{"irq": 301, "kind": "sq", "cpu": 72, "before": "0-191",
+ *                       "banned": 0}, ...],
+ *             "irqbalance": {"pid": 900, "start": 321, "how": "ban"|"stop"} | null}
+ *        Members that are not known are skipped; a missing or impossible one is ERR_DAMAGED.
+ *        What is not known (npu, memory_node) or none (uvb, an interrupt's before) is null. The
+ *        file itself must be a regular one of this user that nobody else may write to, too:
+ *        else ERR_STATE with EPERM, "file"; it is no link (ELOOP).
+ * FOLDER Made with mode 0755 when it is not there. Used only if it is a folder, no link, owned
+ *        by this user, and nobody else may write to it: else ERR_STATE with EPERM, "folder".
+ *        With a path of the caller's own (--state FILE) the folder must be there already and is
+ *        held to the same rules; one that is sticky, such as /tmp, may be root's, and all may
+ *        write to it.
+ * LOCK   "<file>.lock" beside it, flock(2), held from open to close, removed at close. What
+ *        has the lock is alone; a second one is ERR_BUSY at once. The kernel gives it back when
+ *        a process is killed; its file stays then, and is no hindrance.
+ */
+#ifndef CPUBIND_LINUX_RECORD_H
+#define CPUBIND_LINUX_RECORD_H
+
+#include "../kernel/cpu_sets.h"
+#include "../kernel/files.h"
+#include "../linux.h"
+#include "bind.h"
+
+/* Every set below is a number in `sets`, or NONE. */
+
+typedef struct cpubind_state_thread {
+    int32_t tid;
+    int32_t before;
+} cpubind_state_thread;
+
+/* A thread of another process: one that polls UVB. */
+typedef struct cpubind_state_other {
+    int32_t pid, tid;
+    uint64_t start; /* of the thread, field 22 of its stat */
+    int32_t before, set;
+} cpubind_state_other;
+
+typedef struct cpubind_state_irq {
+    int32_t irq;
+    cpubind_irq_kind kind;
+    int32_t cpu;       /* that it was given */
+    int32_t before;    /* NONE: it was never changed, it is only part of the goal */
+    int32_t is_banned; /* we have told irqbalance to leave it alone */
+} cpubind_state_irq;
+
+typedef struct cpubind_state_rule {
+    char name[16]; /* NUL-terminated, cut as the kernel cuts it */
+    int32_t set;
+} cpubind_state_rule;
+
+/* All zero but for pid, start, boot, before and main is a state without changes. */
+typedef struct cpubind_state {
+    int32_t pid;
+    uint64_t start; /* field 22 of /proc/<pid>/stat */
+    char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated */
+    int32_t npu;    /* -1: not known */
+    cpubind_cpusets sets;
+    int32_t before; /* the CPUs of the process before; threads that are born later have them */
+    int32_t main;
+    int32_t memory_node; /* or -1 */
+    int32_t uvb;
+    cpubind_state_rule *rule;
+    int32_t n_rule, cap_rule;
+    int32_t
+        *ours; /* sets that only a binding gives: of this goal, and of those before it, where
+                      a thread or an interrupt still may be */
+    int32_t n_ours, cap_ours;
+    cpubind_state_thread *thread; /* by ascending tid */
+    int32_t n_thread, cap_thread;
+    cpubind_state_other *other; /* by ascending tid, then start */
+    int32_t n_other, cap_other;
+    cpubind_state_irq *irq; /* by ascending number */
+    int32_t n_irq, cap_irq;
+    cpubind_irqbalance_how how; /* what was done to irqbalance */
+    int32_t irqbalance_pid;
+    uint64_t irqbalance_start;
+} cpubind_state;
+
+void cpubind_state_free(cpubind_state *state);
+
+/* Adds; 0, or ENOMEM and the state is as it was. What is there already keeps its `before`: the
+ * first one is the one to go back to. A thread stays as it is; another process's thread gets
+ * the new set; an interrupt the new kind and CPU, and the new `before` if it had none. A rule
+ * is put at the end: the first one of a name counts. */
+int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
+                           int32_t set);
+int cpubind_state_add_ours(cpubind_state *state, const cpubind_sys *sys, int32_t set);
+int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32_t tid,
+                             int32_t before);
+int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
+                            const cpubind_state_other *other);
+int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
+                          const cpubind_state_irq *irq);
+
+/* The place of a thread in a list by ascending tid, or where it would be. O(log n). */
+int32_t cpubind_state_thread_place(const cpubind_state_thread *list, int32_t n, int32_t tid);
+
+/* The thread of a list, or NULL. */
+const cpubind_state_thread *cpubind_state_thread_find(const cpubind_state_thread *list,
+                                                      int32_t n, int32_t tid);
+
+/* Whether a set is one that only a binding of this process gives. */
+int cpubind_state_has_ours(const cpubind_state *state, int32_t set);
+
+/* What a file is opened for. */
+typedef enum cpubind_state_mode {
+    CPUBIND_STATE_WRITE,
+    CPUBIND_STATE_MAKE,
+    CPUBIND_STATE_READ
+} cpubind_state_mode;
+
+/* The file of one process, locked. */
+typedef struct cpubind_state_file cpubind_state_file;
+
+/* Opens the folder and takes the lock. Reads nothing.
+ *   in      path: the file, or NULL for the one of `pid` in the usual folder
+ *           mode: MAKE makes the folder when it is not there (else ERR_STATE, ENOENT); READ
+ *           takes no lock and can save nothing
+ *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", "name");
+ *           ERR_MEMORY; ERR_ARG */
+cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, int32_t pid,
+                                        cpubind_state_mode mode, cpubind_state_file **out,
+                                        cpubind_linux_fault *fault);
+
+/* The path, for messages; valid until it is closed. */
+const char *cpubind_state_path(const cpubind_state_file *file);
+
+/* What the file says. The one of the usual folder must be of the process that it is named by.
+ *   out     *out, all zero on failure
+ *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED; ERR_MEMORY */
+cpubind_linux_status cpubind_state_load(cpubind_state_file *file, cpubind_state *out,
+                                        cpubind_linux_fault *fault);
+
+/* Puts a new file in its place. On failure the old one stays.
+ *   errors  ERR_STATE with fault (what: "create", "write", "sync", "close", "rename");
+ *           ERR_MEMORY; ERR_ARG: no state that could be read back
+ *   cost    one write and one fsync; of 258 threads well under 0.1 ms on a tmpfs */
+cpubind_linux_status cpubind_state_save(cpubind_state_file *file, const cpubind_state *state,
+                                        cpubind_linux_fault *fault);
+
+/* Removes the file, and what killed processes left of writing it; there being none is no
+ * failure. */
+cpubind_linux_status cpubind_state_remove(cpubind_state_file *file, cpubind_linux_fault *fault);
+
+/* Gives the lock back. NULL is allowed. */
+void cpubind_state_close(cpubind_state_file *file);
+
+/* The pids that have a file in the usual folder, ascending; *out is free(3)'s. None: n 0. */
+cpubind_linux_status cpubind_state_list(cpubind_tree *root, int32_t **out, int32_t *out_n,
+                                        cpubind_linux_fault *fault);
+
+#endif /* CPUBIND_LINUX_RECORD_H */

@@ -1,0 +1,164 @@
+/* cpu_sets.c - sets of CPUs, each kept once and known by its number
+ * SPDX-License-Identifier: MIT
+ */
+#include "cpu_sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../text/cpulist.h"
+#include "../common.h"
+
+/* Words of the widest mask. */
+#define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
+
+static int32_t find(const cpubind_cpusets *sets, const unsigned long *word, int32_t n_word)
+{
+    for (int32_t i = 0; i < sets->n; i++)
+        if (sets->set[i].n_word == n_word &&
+            memcmp(sets->set[i].word, word, (size_t)n_word * sizeof *word) == 0)
+            return i;
+    return CPUBIND_CPUSET_NONE;
+}
+
+static void free_set(cpubind_cpuset *set)
+{
+    free(set->word);
+    free(set->cpu);
+    free(set->text);
+}
+
+static int reserve(cpubind_cpusets *sets, const cpubind_sys *sys)
+{
+    cpubind_cpuset *set =
+        (cpubind_cpuset *)cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *set);
+    if (!set)
+        return 0;
+    sets->set = set;
+    return 1;
+}
+
+static int32_t count(const unsigned long *word, int32_t n_word)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < n_word; i++)
+        for (unsigned long rest = word[i]; rest; rest &= rest - 1)
+            n++;
+    return n;
+}
+
+static void list_cpus(cpubind_cpuset *set)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < set->n_word; i++)
+        for (int32_t bit = 0; bit < CPUBIND_WORD_BITS; bit++)
+            if (set->word[i] >> bit & 1ul)
+                set->cpu[n++] = i * CPUBIND_WORD_BITS + bit;
+}
+
+static int write_text(cpubind_cpuset *set, const cpubind_sys *sys)
+{
+    int32_t len = 0;
+    (void)cpubind_cpulist_format(set->cpu, set->n, NULL, 0, &len);
+    set->text = (char *)sys->malloc((size_t)len + 1);
+    if (!set->text)
+        return 0;
+    (void)cpubind_cpulist_format(set->cpu, set->n, set->text, len, &len);
+    set->text[len] = '\0';
+    return 1;
+}
+
+static int fill(cpubind_cpuset *set, const cpubind_sys *sys, const unsigned long *word,
+                int32_t n_word)
+{
+    memset(set, 0, sizeof *set);
+    set->n_word = n_word;
+    set->n = count(word, n_word);
+    set->word = (unsigned long *)sys->malloc((size_t)n_word * sizeof *word);
+    set->cpu = (int32_t *)sys->malloc((size_t)set->n * sizeof *set->cpu);
+    if (!set->word || !set->cpu)
+        return 0;
+    memcpy(set->word, word, (size_t)n_word * sizeof *word);
+    list_cpus(set);
+    return write_text(set, sys);
+}
+
+int32_t cpubind_cpusets_of_words(cpubind_cpusets *sets, const cpubind_sys *sys,
+                                 const unsigned long *word, int32_t n_word)
+{
+    cpubind_cpuset set;
+    int32_t at;
+    while (n_word > 0 && word[n_word - 1] == 0)
+        n_word--;
+    if (n_word == 0 || n_word > MAX_WORDS)
+        return CPUBIND_CPUSET_NONE;
+    at = find(sets, word, n_word);
+    if (at >= 0)
+        return at;
+    if (!reserve(sets, sys))
+        return CPUBIND_CPUSET_NO_MEMORY;
+    if (!fill(&set, sys, word, n_word)) {
+        free_set(&set);
+        return CPUBIND_CPUSET_NO_MEMORY;
+    }
+    sets->set[sets->n] = set;
+    return sets->n++;
+}
+
+int32_t cpubind_cpusets_of_list(cpubind_cpusets *sets, const cpubind_sys *sys,
+                                const int32_t *cpu, int32_t n)
+{
+    unsigned long word[MAX_WORDS];
+    int32_t n_word;
+    if (n < 1 || cpu[0] < 0 || cpu[n - 1] >= CPUBIND_MAX_CPUS)
+        return CPUBIND_CPUSET_NONE;
+    n_word = cpu[n - 1] / CPUBIND_WORD_BITS + 1;
+    memset(word, 0, (size_t)n_word * sizeof *word);
+    for (int32_t i = 0; i < n; i++) {
+        if (cpu[i] > cpu[n - 1] || (i > 0 && cpu[i] <= cpu[i - 1]))
+            return CPUBIND_CPUSET_NONE;
+        word[cpu[i] / CPUBIND_WORD_BITS] |= 1ul << cpu[i] % CPUBIND_WORD_BITS;
+    }
+    return cpubind_cpusets_of_words(sets, sys, word, n_word);
+}
+
+int32_t cpubind_cpusets_of_text(cpubind_cpusets *sets, const cpubind_sys *sys, const char *text,
+                                int32_t len)
+{
+    int32_t n = 0, set;
+    int32_t *cpu;
+    if (cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, NULL, 0, &n, NULL) !=
+        CPUBIND_TEXT_ERR_SPACE)
+        return CPUBIND_CPUSET_NONE;
+    cpu = (int32_t *)sys->malloc((size_t)n * sizeof *cpu);
+    if (!cpu)
+        return CPUBIND_CPUSET_NO_MEMORY;
+    (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, cpu, n, &n, NULL);
+    set = cpubind_cpusets_of_list(sets, sys, cpu, n);
+    free(cpu);
+    return set;
+}
+
+const char *cpubind_cpusets_text(const cpubind_cpusets *sets, int32_t set)
+{
+    return set < 0 ? "none" : sets->set[set].text;
+}
+
+int cpubind_cpusets_is_part(const cpubind_cpusets *sets, int32_t part, int32_t whole)
+{
+    const cpubind_cpuset *a = &sets->set[part], *b = &sets->set[whole];
+    if (a->n_word > b->n_word)
+        return 0;
+    for (int32_t i = 0; i < a->n_word; i++)
+        if (a->word[i] & ~b->word[i])
+            return 0;
+    return 1;
+}
+
+void cpubind_cpusets_free(cpubind_cpusets *sets)
+{
+    for (int32_t i = 0; i < sets->n; i++)
+        free_set(&sets->set[i]);
+    free(sets->set);
+    memset(sets, 0, sizeof *sets);
+}

@@ -1,0 +1,36 @@
+/* proc_stat.h - what the kernel says of one process or thread in its file `stat`
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to adapters/linux. Two processes are the same when pid and start are.
+ */
+#ifndef CPUBIND_LINUX_PROC_STAT_H
+#define CPUBIND_LINUX_PROC_STAT_H
+
+#include <stdint.h>
+
+#include "files.h"
+
+typedef struct cpubind_proc_stat {
+    char name[16];     /* NUL-terminated, cut to 15 bytes; may hold blanks, ')', line feeds */
+    char state;        /* a letter: 'R', 'S', 'T' stopped, 'Z' ended and not reaped ... */
+    int32_t ppid;      /* 0: the parent is not seen from here */
+    int32_t n_threads; /* 0: it has just ended */
+    uint64_t start;    /* field 22: clock ticks from the start of the host */
+} cpubind_proc_stat;
+
+/* Reads /proc/<pid>/stat, or with a tid other than 0 /proc/<pid>/task/<tid>/stat.
+ *   in      root: a tree on "/"
+ *   out     *out, on success only
+ *   returns 0 or an errno: ESRCH when there is no such process or thread, or none that is seen
+ *           from here (ENOENT of the file is told as ESRCH); EACCES, EPERM; EILSEQ when the
+ *           text is no such line
+ *   cost    four system calls, no memory */
+int cpubind_proc_stat_read(cpubind_tree *root, int32_t pid, int32_t tid,
+                           cpubind_proc_stat *out);
+
+/* Whether the number is that of a thread that is not the first of its process: such a one has a
+ * folder in /proc as well, which no listing shows. 0 where that cannot be read.
+ *   cost    three system calls, no memory */
+int cpubind_proc_is_thread(cpubind_tree *root, int32_t pid);
+
+#endif /* CPUBIND_LINUX_PROC_STAT_H */

@@ -1,0 +1,134 @@
+/* input_cache.c - the answers that a source has given, by name
+ * SPDX-License-Identifier: MIT
+ *
+ * Memory alone, through the table of sys.h.
+ */
+#include "input_cache.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BUCKETS 256 /* a power of two */
+
+/* FNV-1a, 64 bits: its published offset and prime. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    return hash;
+}
+
+static cpubind_answer **bucket_of(const cpubind_answers *answers, uint64_t hash)
+{
+    /* The high half is mixed in: the low bits alone see little of the last bytes. */
+    return &answers->bucket[(hash ^ (hash >> 32)) & (answers->n_bucket - 1)];
+}
+
+cpubind_answer *cpubind_answers_find(const cpubind_answers *answers, const char *name)
+{
+    if (!answers->n_bucket)
+        return NULL;
+    uint64_t hash = hash_of(name);
+    cpubind_answer *a = *bucket_of(answers, hash);
+    while (a && (a->hash != hash || strcmp(a->name, name) != 0))
+        a = a->next;
+    return a;
+}
+
+/* Twice as many buckets. 0, or ENOMEM with the table as it was. */
+static int grow(cpubind_answers *answers, const cpubind_sys *sys)
+{
+    cpubind_answers larger = *answers;
+    larger.n_bucket = answers->n_bucket ? answers->n_bucket * 2 : FIRST_BUCKETS;
+    larger.bucket = sys->malloc(larger.n_bucket * sizeof *larger.bucket);
+    if (!larger.bucket)
+        return ENOMEM;
+    for (uint32_t i = 0; i < larger.n_bucket; i++)
+        larger.bucket[i] = NULL;
+    for (uint32_t i = 0; i < answers->n_bucket; i++) {
+        for (cpubind_answer *a = answers->bucket[i], *next; a; a = next) {
+            next = a->next;
+            cpubind_answer **to = bucket_of(&larger, a->hash);
+            a->next = *to;
+            *to = a;
+        }
+    }
+    free(answers->bucket);
+    *answers = larger;
+    return 0;
+}
+
+cpubind_answer *cpubind_answers_add(cpubind_answers *answers, const cpubind_sys *sys,
+                                    const char *name)
+{
+    if (answers->n_answer >= answers->n_bucket && grow(answers, sys) && !answers->n_bucket)
+        return NULL; /* a table that cannot grow still serves, only slower */
+    size_t len = strlen(name);
+    cpubind_answer *a = sys->malloc(offsetof(cpubind_answer, name) + len + 1);
+    if (!a)
+        return NULL;
+    a->hash = hash_of(name);
+    a->input = cpubind_input_absent();
+    memcpy(a->name, name, len + 1);
+    cpubind_answer **to = bucket_of(answers, a->hash);
+    a->next = *to;
+    *to = a;
+    answers->n_answer++;
+    return a;
+}
+
+void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_input input,
+                        cpubind_bytes *bytes)
+{
+    input.data = NULL;
+    input.len = 0;
+    if (input.state == CPUBIND_INPUT_PRESENT && bytes->len > 0) {
+        int32_t len = bytes->len;
+        char *data = cpubind_bytes_take(bytes, sys);
+        if (data) {
+            input.data = data;
+            input.len = len;
+        } else {
+            input = cpubind_input_failed(ENOMEM, "memory");
+        }
+    }
+    answer->input = input;
+}
+
+void cpubind_answers_free(cpubind_answers *answers)
+{
+    for (uint32_t i = 0; i < answers->n_bucket; i++) {
+        for (cpubind_answer *a = answers->bucket[i], *next; a; a = next) {
+            next = a->next;
+            free((char *)a->input.data); /* const for the readers of the answer alone */
+            free(a);
+        }
+    }
+    free(answers->bucket);
+    *answers = (cpubind_answers){NULL, 0, 0};
+}
+
+cpubind_input cpubind_input_of(cpubind_input_state state)
+{
+    return (cpubind_input){state, NULL, 0, 0, 0, NULL};
+}
+
+cpubind_input cpubind_input_absent(void)
+{
+    return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+}
+
+cpubind_input cpubind_input_failed(int error, const char *why)
+{
+    return (cpubind_input){CPUBIND_INPUT_FAILED, NULL, 0, 0, error ? error : EIO, why};
+}
+
+cpubind_input cpubind_input_missing(int error, const char *why)
+{
+    if (error == ENOENT || error == ENOTDIR)
+        return cpubind_input_absent();
+    return cpubind_input_failed(error, why);
+}

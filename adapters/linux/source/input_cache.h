@@ -1,0 +1,63 @@
+/* input_cache.h - the answers that a source has given, by name
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to adapters/linux. The seam promises that an input which is asked for again has its
+ * first answer; this is where that is kept, failures too. Workload: a few thousand names of
+ * some fifty bytes (topology of 640 CPUs, hundreds of PCI devices), each asked for once or
+ * twice: a chained hash table.
+ */
+#ifndef CPUBIND_LINUX_INPUT_CACHE_H
+#define CPUBIND_LINUX_INPUT_CACHE_H
+
+#include <stdint.h>
+
+#include "../../source.h"
+#include "../kernel/bytes.h"
+#include "../sys.h"
+
+typedef struct cpubind_answer {
+    struct cpubind_answer *next; /* in the same bucket */
+    uint64_t hash;
+    cpubind_input input; /* input.data is an allocation of the table's, or NULL */
+    char name[];         /* NUL-terminated */
+} cpubind_answer;
+
+/* All zero is an empty table. */
+typedef struct cpubind_answers {
+    cpubind_answer **bucket; /* NULL before the first answer */
+    uint32_t n_bucket;       /* a power of two, or 0 */
+    uint32_t n_answer;
+} cpubind_answers;
+
+/* The answer of `name`, or NULL. */
+cpubind_answer *cpubind_answers_find(const cpubind_answers *answers, const char *name);
+
+/* A new answer, ABSENT so far.
+ *   in      `name` has no answer yet; it is copied
+ *   out     NULL when there is no memory. Answers never move.
+ *   cost    O(length of the name), amortised */
+cpubind_answer *cpubind_answers_add(cpubind_answers *answers, const cpubind_sys *sys,
+                                    const char *name);
+
+/* Makes `input` the answer, and when it is PRESENT the content of `bytes` its data. Without
+ * memory for them the answer is FAILED. */
+void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_input input,
+                        cpubind_bytes *bytes);
+
+/* Frees all answers and their data. */
+void cpubind_answers_free(cpubind_answers *answers);
+
+/* == inputs without data == */
+
+cpubind_input cpubind_input_absent(void);
+
+/* FAILED; `why` is static text. An error of 0, which no call should leave, becomes EIO. */
+cpubind_input cpubind_input_failed(int error, const char *why);
+
+/* ABSENT when the error says that nothing is there (ENOENT, ENOTDIR), else FAILED. */
+cpubind_input cpubind_input_missing(int error, const char *why);
+
+/* PRESENT, TIMEOUT or TOO_LONG; the data of a PRESENT one follow with cpubind_answer_set. */
+cpubind_input cpubind_input_of(cpubind_input_state state);
+
+#endif /* CPUBIND_LINUX_INPUT_CACHE_H */

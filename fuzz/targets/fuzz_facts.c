@@ -1,0 +1,538 @@
+/* fuzz_facts.c - the whole way from the bytes of a host to its plan
+ * SPDX-License-Identifier: MIT
+ *
+ * An input is a text of entries. A line "==" SP name starts one, its bytes go up to the next
+ * such line. In place of the second "=" may stand: "-" the last line feed is not part of it;
+ * "!" it cannot be read; "t" it does not end in time; "l" it is too long; "1" .. "9" the
+ * command exits with that. What stands before the first entry is the request, in lines of a
+ * key and a value:
+ *   type WORD   strategy auto|0|1|2   overlap 0|1|2   rank N   npus LIST   visible TEXT
+ *   allowed LIST   exclude LIST   pci 0|1   arena KIB
+ * Of a plan the goal of its first rank is made as well: proc/interrupts, msi_irqs.
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/ascend/ascend_plan.h"
+#include "../../adapters/ascend/host_counts.h"
+#include "../../adapters/ascend/process_goal.h"
+#include "../../adapters/text/cpulist.h"
+#include "../../adapters/text/input_name.h"
+#include "../../adapters/text/procfs.h"
+
+enum { MAX_ENTRIES = 256, MAX_LISTINGS = 16, MAX_NPUS = 64, MAX_LIST = 512, ARENA_KIB = 1024 };
+
+typedef struct entry {
+    char *name; /* ended by NUL */
+    char *data; /* allocation of the exact size */
+    int32_t len;
+    char how; /* '=', '-', '!', 't', 'l' or a digit */
+} entry;
+
+/* A host in memory; listings are made when they are asked for, and kept. */
+typedef struct memory_host {
+    entry entry[MAX_ENTRIES];
+    int32_t n;
+    struct {
+        char *name, *data;
+        int32_t len;
+    } listing[MAX_LISTINGS];
+    int32_t n_listing;
+} memory_host;
+
+/* == The container ========================================================== */
+
+static const char *line_end(const char *at, const char *end)
+{
+    const char *feed = at < end ? (const char *)memchr(at, '\n', (size_t)(end - at)) : NULL;
+    return feed ? feed : end;
+}
+
+static int is_entry(const char *at, const char *end)
+{
+    return end - at > 3 && at[0] == '=' && at[1] && strchr("=-!tl123456789", at[1]) &&
+           at[2] == ' ';
+}
+
+static char *string_of(const char *at, const char *end)
+{
+    char *string = (char *)fuzz_filled((size_t)(end - at) + 1, 0);
+    memcpy(string, at, (size_t)(end - at));
+    return string;
+}
+
+/* The first line at or after `at` that starts an entry. */
+static const char *next_entry(const char *at, const char *end)
+{
+    while (at < end && !is_entry(at, end)) {
+        at = line_end(at, end);
+        at += at < end;
+    }
+    return at;
+}
+
+static int has_entry(const memory_host *h, const char *name)
+{
+    for (int32_t i = 0; i < h->n; i++)
+        if (strcmp(h->entry[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Entries whose name no source would have, or that stand twice, are left out. */
+static void take_entries(memory_host *h, const char *at, const char *end)
+{
+    while (at < end && h->n < MAX_ENTRIES) {
+        const char *head = line_end(at, end), *first = head + (head < end);
+        const char *next = next_entry(first, end);
+        entry *e = &h->entry[h->n];
+        size_t len = (size_t)(next - first);
+        e->name = string_of(at + 3, head);
+        e->how = at[1];
+        if (e->how == '-' && len > 0 && first[len - 1] == '\n')
+            len--;
+        at = next;
+        if (!cpubind_input_is_name(e->name) || has_entry(h, e->name)) {
+            free(e->name);
+            continue;
+        }
+        e->data = fuzz_text(first, len);
+        e->len = (int32_t)len;
+        h->n++;
+    }
+}
+
+static void free_host(memory_host *h)
+{
+    for (int32_t i = 0; i < h->n; i++) {
+        free(h->entry[i].name);
+        free(h->entry[i].data);
+    }
+    for (int32_t i = 0; i < h->n_listing; i++) {
+        free(h->listing[i].name);
+        free(h->listing[i].data);
+    }
+}
+
+/* == The source ============================================================= */
+
+static cpubind_input read_entry(void *ctx, const char *name)
+{
+    const memory_host *h = (const memory_host *)ctx;
+    cpubind_input input;
+    memset(&input, 0, sizeof input);
+    CHECK(cpubind_input_is_name(name));
+    for (int32_t i = 0; i < h->n; i++) {
+        const entry *e = &h->entry[i];
+        if (strcmp(e->name, name) != 0)
+            continue;
+        input.state = e->how == '!'   ? CPUBIND_INPUT_FAILED
+                      : e->how == 't' ? CPUBIND_INPUT_TIMEOUT
+                      : e->how == 'l' ? CPUBIND_INPUT_TOO_LONG
+                                      : CPUBIND_INPUT_PRESENT;
+        if (input.state == CPUBIND_INPUT_PRESENT) {
+            input.data = e->len ? e->data : NULL;
+            input.len = e->len;
+            input.exit_code = e->how >= '1' && e->how <= '9' ? e->how - '0' : 0;
+        }
+        input.error = e->how == '!' ? 5 : 0;
+        input.why = e->how == '!' ? "read" : NULL;
+        return input;
+    }
+    return input;
+}
+
+/* The part of an entry's name that is directly in the folder, or NULL. */
+static const char *part_in(const char *name, const char *folder, size_t *out)
+{
+    const size_t n = strlen(folder);
+    if (strncmp(name, folder, n) != 0 || name[n] != '/')
+        return NULL;
+    *out = strcspn(name + n + 1, "/");
+    return name + n + 1;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static cpubind_input listing_of(const memory_host *h, int32_t i)
+{
+    cpubind_input input;
+    memset(&input, 0, sizeof input);
+    input.state = h->listing[i].data ? CPUBIND_INPUT_PRESENT : CPUBIND_INPUT_ABSENT;
+    input.data = h->listing[i].len ? h->listing[i].data : NULL;
+    input.len = h->listing[i].len;
+    return input;
+}
+
+/* Names in ascending byte order, each once and with its line feed, of the exact size. */
+static void join_names(char **names, size_t n, char **out, int32_t *out_len)
+{
+    size_t len = 0, at = 0;
+    qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 0; i < n; i++)
+        len += strlen(names[i]) + 1;
+    *out = (char *)fuzz_filled(len, FUZZ_FILL);
+    for (size_t i = 0; i < n; i++) {
+        const size_t part = strlen(names[i]);
+        if (i > 0 && strcmp(names[i - 1], names[i]) == 0)
+            continue;
+        memcpy(*out + at, names[i], part);
+        (*out)[at + part] = '\n';
+        at += part + 1;
+    }
+    *out_len = (int32_t)at;
+    *out = (char *)realloc(*out, at ? at : 1);
+}
+
+static cpubind_input list_entries(void *ctx, const char *name)
+{
+    memory_host *h = (memory_host *)ctx;
+    char *names[MAX_ENTRIES];
+    size_t n = 0;
+    CHECK(cpubind_input_is_name(name));
+    for (int32_t i = 0; i < h->n_listing; i++)
+        if (strcmp(h->listing[i].name, name) == 0)
+            return listing_of(h, i);
+    CHECK(h->n_listing < MAX_LISTINGS);
+    for (int32_t i = 0; i < h->n; i++) {
+        size_t len = 0;
+        const char *part = part_in(h->entry[i].name, name, &len);
+        if (part && len > 0)
+            names[n++] = string_of(part, part + len);
+    }
+    h->listing[h->n_listing].name = string_of(name, name + strlen(name));
+    if (n > 0)
+        join_names(names, n, &h->listing[h->n_listing].data, &h->listing[h->n_listing].len);
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    return listing_of(h, h->n_listing++);
+}
+
+/* == The request ============================================================ */
+
+typedef struct asked {
+    cpubind_request request;
+    int32_t npu[MAX_NPUS];
+    int32_t allowed[MAX_LIST], exclude[MAX_LIST];
+    size_t arena; /* bytes */
+} asked;
+
+static int32_t small_number(const char *value, const char *end, int32_t below)
+{
+    int32_t number = 0;
+    for (; value < end && *value >= '0' && *value <= '9' && number < below; value++)
+        number = number * 10 + (*value - '0');
+    return number % below;
+}
+
+static int is_word(const char *at, const char *end, const char *word)
+{
+    return (size_t)(end - at) == strlen(word) && memcmp(at, word, strlen(word)) == 0;
+}
+
+/* A list that the request points to, unless it is none. */
+static void take_list(const char *value, const char *end, int32_t *list, const int32_t **out,
+                      int32_t *n)
+{
+    const int is_list = cpubind_cpulist_parse(value, (int32_t)(end - value), CPUBIND_MAX_CPUS,
+                                              list, MAX_LIST, n, NULL) == CPUBIND_TEXT_OK;
+    *out = is_list ? list : NULL;
+    *n = is_list ? *n : 0;
+}
+
+/* One line of the request. */
+static void take_key(asked *a, const char *at, const char *end)
+{
+    const char *blank = (const char *)memchr(at, ' ', (size_t)(end - at));
+    const char *value = blank ? blank + 1 : end;
+    cpubind_request *q = &a->request;
+    if (!blank)
+        return;
+    if (is_word(at, blank, "type")) {
+        for (int type = CPUBIND_TYPE_AUTO; type <= CPUBIND_TYPE_950; type++)
+            if (is_word(value, end, cpubind_type_word((cpubind_device_type)type)))
+                q->type = (cpubind_device_type)type;
+    } else if (is_word(at, blank, "strategy")) {
+        q->is_auto_strategy = is_word(value, end, "auto");
+        q->strategy = (cpubind_strategy)small_number(value, end, 3);
+    } else if (is_word(at, blank, "overlap")) {
+        q->overlap = (cpubind_overlap)small_number(value, end, 3);
+    } else if (is_word(at, blank, "rank")) {
+        q->rank = small_number(value, end, 1 << 20);
+    } else if (is_word(at, blank, "allowed")) {
+        take_list(value, end, a->allowed, &q->allowed, &q->n_allowed);
+    } else if (is_word(at, blank, "exclude")) {
+        take_list(value, end, a->exclude, &q->exclude, &q->n_exclude);
+    } else if (is_word(at, blank, "pci")) {
+        q->wants_pci = small_number(value, end, 2);
+    } else if (is_word(at, blank, "arena")) {
+        a->arena = (size_t)small_number(value, end, 4 * ARENA_KIB) * 1024;
+    } else if (is_word(at, blank, "visible")) {
+        q->visible = value;
+        q->visible_len = (int32_t)(end - value);
+    } else if (is_word(at, blank, "npus")) {
+        if (cpubind_cpulist_parse(value, (int32_t)(end - value), CPUBIND_MAX_DEVICES, a->npu,
+                                  MAX_NPUS, &q->n_npu, NULL) == CPUBIND_TEXT_OK &&
+            q->n_npu > 0)
+            q->npu = a->npu;
+        else
+            q->n_npu = 0;
+    }
+}
+
+static void take_request(asked *a, const char *at, const char *end)
+{
+    memset(a, 0, sizeof *a);
+    a->request.is_auto_strategy = 1;
+    a->arena = ARENA_KIB * (size_t)1024;
+    while (at < end) {
+        const char *stop = line_end(at, end);
+        take_key(a, at, stop);
+        at = stop + (stop < end);
+    }
+    if (!a->request.npu)
+        a->request.n_npu = 0;
+}
+
+/* == Laws =================================================================== */
+
+typedef struct outcome {
+    cpubind_problem_code code;
+    cpubind_problem problem;
+    cpubind_facts facts;
+    cpubind_ascend_plan plan;
+    cpubind_arena arena;
+} outcome;
+
+static void make(memory_host *h, const asked *a, int fill, outcome *out)
+{
+    const cpubind_source source = {h, read_entry, list_entries};
+    memset(out, fill, sizeof *out);
+    out->arena.base = (char *)fuzz_filled(a->arena, fill);
+    out->arena.size = a->arena;
+    out->arena.used = 0;
+    out->code =
+        cpubind_snapshot_read(&source, &a->request, &out->arena, &out->facts, &out->problem);
+    if (out->code == CPUBIND_PROBLEM_NONE)
+        out->code = cpubind_ascend_make_plan(&out->facts, &a->request, &out->arena, &out->plan,
+                                             &out->problem);
+    CHECK(out->arena.used <= out->arena.size);
+}
+
+/* A problem has a word, an exit status, and a place that is inside the input it names. */
+static void check_problem(const outcome *out)
+{
+    const cpubind_problem *p = &out->problem;
+    CHECK(p->code == out->code);
+    CHECK(strcmp(cpubind_problem_word(p->code), "none") != 0);
+    CHECK(cpubind_problem_exit(p->code) >= 1 && cpubind_problem_exit(p->code) <= 3);
+    CHECK(p->what && p->what[0] != '\0');
+    CHECK(p->npu >= -1 && p->other >= -1 && p->cpu >= -1);
+    CHECK(p->offset >= -1);
+    if (p->offset >= 0)
+        CHECK(p->input && p->offset <= p->answer.len);
+    if (p->input)
+        CHECK(cpubind_input_is_name(p->input));
+    if (p->need != 0 || p->have != 0)
+        CHECK(p->have < p->need);
+}
+
+static void check_problem_same(const cpubind_problem *a, const cpubind_problem *b)
+{
+    CHECK(a->code == b->code && a->offset == b->offset && a->what == b->what);
+    CHECK(a->npu == b->npu && a->other == b->other && a->cpu == b->cpu);
+    CHECK(a->need == b->need && a->have == b->have);
+    CHECK((a->input == NULL) == (b->input == NULL));
+    if (a->input && b->input)
+        CHECK(strcmp(a->input, b->input) == 0);
+}
+
+/* How many numbers two lists have in common. */
+static int32_t count_both(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
+{
+    int32_t both = 0;
+    (void)!cpubind_intersect(a, n_a, b, n_b, NULL, 0, &both);
+    return both;
+}
+
+/* Whether the request, or the status when there is one, allows these CPUs. */
+static void check_allowed(memory_host *h, const cpubind_request *q, const int32_t *cpu,
+                          int32_t n)
+{
+    const cpubind_input status = read_entry(h, "proc/self/status");
+    int32_t n_allowed = 0;
+    int32_t *allowed;
+    CHECK(!q->exclude || count_both(q->exclude, q->n_exclude, cpu, n) == 0);
+    if (q->allowed) {
+        CHECK(count_both(q->allowed, q->n_allowed, cpu, n) == n);
+        return;
+    }
+    if (status.state != CPUBIND_INPUT_PRESENT)
+        return;
+    allowed = (int32_t *)fuzz_filled(CPUBIND_MAX_CPUS * sizeof *allowed, FUZZ_FILL);
+    CHECK(cpubind_status_parse(status.data, status.len, allowed, CPUBIND_MAX_CPUS, &n_allowed,
+                               NULL) == CPUBIND_TEXT_OK);
+    CHECK(count_both(allowed, n_allowed, cpu, n) == n);
+    free(allowed);
+}
+
+static void check_pools(memory_host *h, const asked *a, const outcome *out)
+{
+    const cpubind_ascend_plan *plan = &out->plan;
+    const cpubind_lists lists = {plan->core.cpu, plan->core.row, plan->n_want};
+    CHECK(plan->n_want >= 1 && plan->rank_row >= 0 && plan->rank_row < plan->n_want);
+    fuzz_check_list(plan->want, plan->n_want, out->facts.n_npu);
+    for (int32_t i = 0; i < plan->n_want; i++) {
+        const int32_t *pool = plan->core.cpu + plan->core.row[i];
+        const int32_t n = plan->core.row[i + 1] - plan->core.row[i];
+        cpubind_roles roles;
+        CHECK(n > 0 && cpubind_split_roles(n, &plan->roles, &roles) == CPUBIND_OK);
+        fuzz_check_list(pool, n, CPUBIND_MAX_CPUS);
+        CHECK(count_both(pool, n, out->facts.cpu, out->facts.n_cpu) == n);
+    }
+    check_allowed(h, &a->request, out->facts.cpu, out->facts.n_cpu);
+    CHECK(count_both(plan->spare, plan->n_spare, out->facts.cpu, out->facts.n_cpu) ==
+          plan->n_spare);
+    if (a->request.overlap != CPUBIND_OVERLAP_KEEP)
+        CHECK(cpubind_check_disjoint(&lists, NULL) == CPUBIND_OK);
+    fuzz_check_list(plan->spare, plan->n_spare, CPUBIND_MAX_CPUS);
+    CHECK(plan->warnings >> CPUBIND_WARNING_COUNT == 0);
+    for (int w = 0; w < CPUBIND_WARNING_COUNT; w++)
+        CHECK(strcmp(cpubind_warning_word((cpubind_warning)w), "?") != 0);
+}
+
+/* The goal of the rank's NPU lies inside its pool; interrupts ascend. */
+static void check_goal(memory_host *h, const outcome *out)
+{
+    const cpubind_source source = {h, read_entry, list_entries};
+    const int32_t row = out->plan.rank_row;
+    const int32_t *pool = out->plan.core.cpu + out->plan.core.row[row];
+    const int32_t n = out->plan.core.row[row + 1] - out->plan.core.row[row];
+    const size_t size = (size_t)ARENA_KIB << 10;
+    cpubind_arena arena = {(char *)fuzz_filled(size, FUZZ_FILL), size, 0};
+    cpubind_goal goal;
+    cpubind_problem problem;
+    const cpubind_problem_code code = cpubind_goal_make(&source, &out->facts, &out->plan, row,
+                                                        NULL, 0, &arena, &goal, &problem);
+    CHECK(code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_UNREADABLE);
+    CHECK(code == problem.code && goal.npu == out->facts.npu[out->plan.want[row]].logic);
+    CHECK(goal.main.n > 0 && count_both(goal.main.cpu, goal.main.n, pool, n) == goal.main.n);
+    for (int32_t i = 0; i < goal.n_rule; i++)
+        CHECK(goal.rule[i].cpus.n == 1 && count_both(goal.rule[i].cpus.cpu, 1, pool, n) == 1);
+    for (int32_t i = 0; i < goal.n_irq; i++) {
+        CHECK(i == 0 || goal.irq[i - 1].irq < goal.irq[i].irq);
+        CHECK(goal.irq[i].cpu == pool[goal.irq[i].kind == CPUBIND_IRQ_CQ]);
+    }
+    CHECK((goal.n_irq > 0) == (goal.no_irq == CPUBIND_IRQ_FOUND) ||
+          code == CPUBIND_PROBLEM_UNREADABLE);
+    free(arena.base);
+}
+
+static void check_plans_same(const outcome *a, const outcome *b)
+{
+    const cpubind_plan *x = &a->plan.core, *y = &b->plan.core;
+    const size_t n = (size_t)a->plan.n_want;
+    CHECK(a->plan.n_want == b->plan.n_want && a->plan.rank_row == b->plan.rank_row);
+    CHECK(a->plan.total == b->plan.total && a->plan.warnings == b->plan.warnings);
+    CHECK(a->plan.n_spare == b->plan.n_spare);
+    CHECK(x->n_cpu == y->n_cpu && x->overlap == y->overlap && x->strategy == y->strategy);
+    CHECK(fuzz_same(a->plan.want, b->plan.want, n * sizeof(int32_t)));
+    CHECK(fuzz_same(x->row, y->row, (n + 1) * sizeof(int32_t)));
+    CHECK(fuzz_same(x->cpu, y->cpu, (size_t)x->n_cpu * sizeof(int32_t)));
+}
+
+static void check_arena_of(memory_host *h, const asked *a, const outcome *first, size_t size)
+{
+    static outcome r;
+    asked less = *a;
+    less.arena = size;
+    make(h, &less, FUZZ_OTHER, &r);
+    CHECK(r.code == first->code ||
+          (r.code == CPUBIND_PROBLEM_NO_MEMORY && size < first->arena.used));
+    if (r.code != CPUBIND_PROBLEM_NONE)
+        check_problem(&r);
+    free(r.arena.base);
+}
+
+/* In an arena of what was used the outcome is the same; in a smaller one it is that or a want
+ * of memory. Which sizes are tried depends on the input. */
+static void check_arena(memory_host *h, const asked *a, const outcome *first, size_t size)
+{
+    const size_t used = first->arena.used, cut = 1 + size % 61 * 16;
+    check_arena_of(h, a, first, used);
+    check_arena_of(h, a, first, used / 32 * (size % 32));
+    check_arena_of(h, a, first, used > cut ? used - cut : 0);
+}
+
+static int is_count(int32_t count, int32_t known)
+{
+    return count == known || count == -1;
+}
+
+/* The shape of a host is the same whatever the memory holds, agrees with the facts of a plan,
+ * and in a smaller arena is the same or unknown. */
+static void check_shape(memory_host *h, const asked *a, const outcome *out, size_t size)
+{
+    const cpubind_source source = {h, read_entry, list_entries};
+    const cpubind_facts *f = &out->facts;
+    const size_t most = out->arena.used + ((size_t)ARENA_KIB << 10);
+    const size_t room[2] = {most, size % 2 ? most : most / 64 * (size / 2 % 64)};
+    cpubind_shape shape[2];
+    for (int i = 0; i < 2; i++) {
+        const int fill = i ? FUZZ_OTHER : FUZZ_FILL;
+        cpubind_arena arena = {(char *)fuzz_filled(room[i], fill), room[i], 0};
+        shape[i] = cpubind_shape_read(&source, &arena);
+        CHECK(arena.used == 0);
+        free(arena.base);
+    }
+    CHECK(is_count(shape[1].cpus, shape[0].cpus));
+    CHECK(is_count(shape[1].nodes, shape[0].nodes));
+    CHECK(is_count(shape[1].npus, shape[0].npus));
+    CHECK(room[1] < most || memcmp(&shape[0], &shape[1], sizeof *shape) == 0);
+    CHECK(shape[0].cpus >= -1 && shape[0].nodes >= -1 && shape[0].npus >= -1);
+    CHECK(shape[0].cpus != 0 && shape[0].nodes != 0);
+    if (out->code != CPUBIND_PROBLEM_NONE)
+        return;
+    CHECK(shape[0].cpus >= f->n_cpu || shape[0].cpus == -1 || a->request.allowed);
+    if (!(f->warnings & 1u << CPUBIND_WARNING_NO_NODES))
+        CHECK(shape[0].nodes == f->n_node && shape[0].cpus >= f->n_cpu);
+    if (!(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
+        CHECK(shape[0].npus == f->n_npu);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static memory_host h;
+    static outcome first, again;
+    asked a;
+    const char *entries, *end;
+    char *text;
+    if (size > FUZZ_MAX_TEXT)
+        return 0;
+    text = fuzz_text(data, size);
+    end = text + size;
+    entries = next_entry(text, end);
+    memset(&h, 0, sizeof h);
+    take_request(&a, text, entries);
+    take_entries(&h, entries, end);
+    make(&h, &a, FUZZ_FILL, &first);
+    make(&h, &a, FUZZ_OTHER, &again);
+    CHECK(first.code == again.code);
+    if (first.code == CPUBIND_PROBLEM_NONE) {
+        check_pools(&h, &a, &first);
+        check_plans_same(&first, &again);
+        check_goal(&h, &first);
+    } else {
+        check_problem(&first);
+        check_problem_same(&first.problem, &again.problem);
+    }
+    check_arena(&h, &a, &first, size);
+    check_shape(&h, &a, &first, size);
+    free(first.arena.base);
+    free(again.arena.base);
+    free_host(&h);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,164 @@
+/* fuzz_input_list.c - which inputs are known, and which a host has
+ * SPDX-License-Identifier: MIT
+ *
+ * The first line of the input is a name, the rest what every folder of a host lists.
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/ascend/input_list.h"
+#include "../../adapters/text/input_name.h"
+
+/* == Which are known ======================================================== */
+
+/* A pattern: "#" is a number below CPUBIND_MAX_CPUS, "*" a part. */
+static const char *const patterns[] = {
+    "proc/self/status",
+    "proc/interrupts",
+    "env",
+    "uname",
+    "sys/devices/system/cpu/online",
+    "sys/devices/system/cpu/possible",
+    "sys/devices/system/cpu/present",
+    "sys/devices/system/cpu/cpu#/online",
+    "sys/devices/system/cpu/cpu#/topology/thread_siblings_list",
+    "sys/devices/system/node/online",
+    "sys/devices/system/node/possible",
+    "sys/devices/system/node/has_cpu",
+    "sys/devices/system/node/has_memory",
+    "sys/devices/system/node/node#/cpulist",
+    "sys/devices/system/node/node#/cpumap",
+    "sys/devices/system/node/node#/distance",
+    "sys/bus/pci/devices/*/vendor",
+    "sys/bus/pci/devices/*/device",
+    "sys/bus/pci/devices/*/numa_node",
+    "sys/bus/pci/devices/*/local_cpulist",
+    "sys/bus/pci/devices/*/msi_irqs/*",
+    "cmd/npu-smi-info-m.txt",
+    "cmd/npu-smi-info.txt",
+    "cmd/npu-smi-info-t-topo.txt",
+    "cmd/lscpu-e.txt",
+    "cmd/lscpu.txt",
+};
+
+/* Behind what "#" or "*" stands for; NULL when nothing does. */
+static const char *skip_wildcard(char wildcard, const char *name)
+{
+    const size_t n = wildcard == '*' ? strcspn(name, "/") : strspn(name, "0123456789");
+    if (n == 0)
+        return NULL;
+    if (wildcard == '*')
+        return (n == 1 && name[0] == '.') || (n == 2 && name[0] == '.' && name[1] == '.')
+                   ? NULL
+                   : name + n;
+    if ((n > 1 && name[0] == '0') || n > 5 || strtol(name, NULL, 10) >= CPUBIND_MAX_CPUS)
+        return NULL;
+    return name + n;
+}
+
+static int fits(const char *pattern, const char *name)
+{
+    for (; name && *pattern; pattern++) {
+        if (*pattern == '#' || *pattern == '*')
+            name = skip_wildcard(*pattern, name);
+        else
+            name = *pattern == *name ? name + 1 : NULL;
+    }
+    return name && *name == '\0';
+}
+
+static int is_known_slowly(const char *name)
+{
+    cpubind_slice card, chip;
+    if (!cpubind_input_is_name(name))
+        return 0;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fits(patterns[i], name))
+            return 1;
+    return cpubind_input_is_board(name, &card, &chip);
+}
+
+/* == The walk =============================================================== */
+
+typedef struct any_host {
+    const char *listing;
+    int32_t len;
+    uint32_t seed;
+    uint32_t hash; /* of what was visited */
+    int32_t n, stop_at;
+} any_host;
+
+static uint32_t mix(uint32_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
+/* Any state, by the name; a vendor is most often one that counts. */
+static cpubind_input answer(const any_host *h, const char *name, int is_list)
+{
+    static const char *const texts[] = {"0x19e5\n", "0x20e9\n", "0x8086\n", "?"};
+    const uint32_t hash = mix(h->seed + (uint32_t)is_list, name);
+    cpubind_input input;
+    memset(&input, 0, sizeof input);
+    CHECK(cpubind_input_is_name(name));
+    input.state = hash % 8 < 4 ? CPUBIND_INPUT_PRESENT : (cpubind_input_state)(hash % 5);
+    if (input.state != CPUBIND_INPUT_PRESENT)
+        return input;
+    input.data = is_list ? h->listing : texts[hash / 8 % 4];
+    input.len = is_list ? h->len : (int32_t)strlen(input.data);
+    return input;
+}
+
+static cpubind_input read_any(void *ctx, const char *name)
+{
+    return answer((const any_host *)ctx, name, 0);
+}
+
+static cpubind_input list_any(void *ctx, const char *name)
+{
+    return answer((const any_host *)ctx, name, 1);
+}
+
+/* What is visited is known, or a folder that could not be listed. */
+static int visit(void *ctx, const char *name, cpubind_input input)
+{
+    any_host *h = (any_host *)ctx;
+    CHECK(input.state != CPUBIND_INPUT_ABSENT);
+    CHECK(cpubind_input_is_name(name));
+    if (cpubind_input_is_known(name))
+        CHECK(answer(h, name, 0).state == input.state);
+    else
+        CHECK(input.state != CPUBIND_INPUT_PRESENT && answer(h, name, 1).state == input.state);
+    h->hash = mix(h->hash * 31, name);
+    return ++h->n == h->stop_at ? h->n : 0;
+}
+
+static void check_walk(const char *text, int32_t len)
+{
+    any_host h = {text, len, (uint32_t)len, 0, 0, 0}, again;
+    const cpubind_source source = {&h, read_any, list_any};
+    CHECK(cpubind_inputs_each(&source, visit, &h) == 0);
+    again = h;
+    h.hash = 0;
+    h.n = 0;
+    CHECK(cpubind_inputs_each(&source, visit, &h) == 0);
+    CHECK(h.hash == again.hash && h.n == again.n);
+    if (h.n == 0)
+        return;
+    h.stop_at = 1 + len % h.n;
+    h.n = 0;
+    CHECK(cpubind_inputs_each(&source, visit, &h) == h.stop_at && h.n == h.stop_at);
+}
+
+static void check_text(const char *text, int32_t len, const char *name)
+{
+    CHECK(cpubind_input_is_known(name) == is_known_slowly(name));
+    CHECK(cpubind_input_is_known(NULL) == 0);
+    check_walk(text, len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_named_input(data, size, check_text);
+}

@@ -1,0 +1,65 @@
+/* fuzz_interrupts.c - /proc/interrupts, and the names of a row
+ * SPDX-License-Identifier: MIT
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/text/interrupts.h"
+
+/* Extra: columns of CPUs. A count as well, so that ERR_SPACE may write it or not. */
+static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
+                                cpubind_text_fault *fault)
+{
+    int32_t n_cpu = r->extra[0];
+    const cpubind_text_status status =
+        cpubind_interrupts_parse(text, len, (cpubind_interrupt *)r->array[0].at,
+                                 r->array[0].cap, &r->array[0].n, &n_cpu, fault);
+    (void)limit;
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        r->extra[0] = n_cpu;
+    return status;
+}
+
+/* Names, each followed by ", " but the last, are the whole of the slice. */
+static void check_names(const char *text, int32_t len, cpubind_slice names)
+{
+    cpubind_slice name = {0, 0};
+    int32_t at = 0, next = names.at;
+    fuzz_check_name(text, len, names);
+    while (cpubind_interrupts_next_name(text, names, &at, &name)) {
+        CHECK(name.len > 0 && name.at >= next);
+        CHECK(name.at + name.len <= names.at + names.len);
+        for (; next < name.at; next++)
+            CHECK(text[next] == ',' || fuzz_is_blank(text[next]));
+        for (int32_t i = name.at; i + 1 < name.at + name.len; i++)
+            CHECK(text[i] != ',' || text[i + 1] != ' ');
+        next = name.at + name.len;
+    }
+    for (; next < names.at + names.len; next++)
+        CHECK(text[next] == ',' || fuzz_is_blank(text[next]));
+}
+
+static void check_text(const char *text, int32_t len)
+{
+    const fuzz_reader reader = {read, 0, 1, {sizeof(cpubind_interrupt), 0}};
+    fuzz_reading r;
+    if (fuzz_read(&reader, text, len, &r)) {
+        cpubind_interrupt *irq = (cpubind_interrupt *)r.array[0].at;
+        int32_t n = -1;
+        CHECK(r.extra[0] >= 1);
+        for (int32_t i = 0; i < r.array[0].n; i++) {
+            CHECK(irq[i].irq >= 0 && (i == 0 || irq[i - 1].irq < irq[i].irq));
+            check_names(text, len, irq[i].names);
+        }
+        CHECK(cpubind_interrupts_parse(text, len, irq, r.array[0].n, &n, NULL, NULL) ==
+              CPUBIND_TEXT_OK);
+        CHECK(n == r.array[0].n);
+        fuzz_end(&r);
+    }
+    CHECK(cpubind_interrupts_parse(text, len, NULL, 0, NULL, NULL, NULL) ==
+          CPUBIND_TEXT_ERR_ARG);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
+}

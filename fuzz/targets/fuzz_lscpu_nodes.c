@@ -1,0 +1,52 @@
+/* fuzz_lscpu_nodes.c - `lscpu -e=CPU,NODE`
+ * SPDX-License-Identifier: MIT
+ *
+ * The reader has two arrays and one length: both are of that length here.
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/text/lscpu.h"
+
+/* One element is a row of both arrays; they are laid behind each other. */
+static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
+                                cpubind_text_fault *fault)
+{
+    int32_t *cpu = (int32_t *)r->array[0].at;
+    (void)limit;
+    return cpubind_lscpu_parse_nodes(text, len, cpu,
+                                     cpu && r->array[0].cap > 0 ? cpu + r->array[0].cap : cpu,
+                                     r->array[0].cap, &r->array[0].n, fault);
+}
+
+static int32_t count_lines(const char *text, int32_t len)
+{
+    int32_t n = len > 0 && text[len - 1] != '\n';
+    for (int32_t i = 0; i < len; i++)
+        n += text[i] == '\n';
+    return n;
+}
+
+static void check_text(const char *text, int32_t len)
+{
+    const fuzz_reader reader = {read, 0, 1, {2 * sizeof(int32_t), 0}};
+    int32_t one = 0, n = 0;
+    fuzz_reading r;
+    if (fuzz_read(&reader, text, len, &r)) {
+        const int32_t *cpu = (const int32_t *)r.array[0].at;
+        n = r.array[0].n;
+        fuzz_check_list(cpu, n, CPUBIND_MAX_CPUS);
+        CHECK(n >= 1 && n == count_lines(text, len) - 1);
+        for (int32_t i = 0; i < n; i++)
+            CHECK(cpu[n + i] >= -1 && cpu[n + i] < CPUBIND_MAX_CPUS);
+        fuzz_end(&r);
+    }
+    CHECK(cpubind_lscpu_parse_nodes(text, len, &one, NULL, 1, &n, NULL) ==
+          CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_lscpu_parse_nodes(text, len, NULL, NULL, 0, NULL, NULL) ==
+          CPUBIND_TEXT_ERR_ARG);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
+}

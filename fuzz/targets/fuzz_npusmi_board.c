@@ -1,0 +1,59 @@
+/* fuzz_npusmi_board.c - `npu-smi info -t board`
+ * SPDX-License-Identifier: MIT
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/ascend/npusmi.h"
+
+static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
+                                cpubind_text_fault *fault)
+{
+    (void)limit;
+    return cpubind_npusmi_parse_board(text, len, (cpubind_npusmi_board *)r->array[0].at,
+                                      r->array[0].cap, &r->array[0].n, fault);
+}
+
+static void check_pci(const cpubind_npusmi_board *board)
+{
+    const cpubind_pci_address *pci = &board->pci;
+    CHECK(board->has_pci == 0 || board->has_pci == 1);
+    if (pci->domain < 0)
+        CHECK(pci->domain == -1 && pci->bus == -1 && pci->device == -1 && pci->function == -1);
+    else
+        CHECK(board->has_pci && pci->bus >= 0 && pci->bus < 256 && pci->device >= 0 &&
+              pci->device < 32 && pci->function >= 0 && pci->function < 8);
+}
+
+static void check_boards(const char *text, int32_t len, const cpubind_npusmi_board *board,
+                         int32_t n)
+{
+    CHECK(n >= 1);
+    for (int32_t i = 0; i < n; i++) {
+        CHECK(board[i].card >= 0 && board[i].chip >= -1 && board[i].n_chip >= -1);
+        CHECK(board[i].vendor >= -1 && board[i].device >= -1);
+        check_pci(&board[i]);
+        fuzz_check_name(text, len, board[i].npu_name);
+        fuzz_check_name(text, len, board[i].chip_type);
+        fuzz_check_name(text, len, board[i].chip_name);
+        fuzz_check_name(text, len, board[i].product);
+        fuzz_check_name(text, len, board[i].serial);
+        for (int32_t k = 0; k < i && k < 64; k++)
+            CHECK(board[i].card != board[k].card || board[i].chip != board[k].chip);
+    }
+}
+
+static void check_text(const char *text, int32_t len)
+{
+    const fuzz_reader reader = {read, 0, 1, {sizeof(cpubind_npusmi_board), 0}};
+    fuzz_reading r;
+    if (fuzz_read(&reader, text, len, &r)) {
+        check_boards(text, len, (const cpubind_npusmi_board *)r.array[0].at, r.array[0].n);
+        fuzz_end(&r);
+    }
+    CHECK(cpubind_npusmi_parse_board(text, len, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
+}

@@ -1,0 +1,42 @@
+/* fuzz_npusmi_list.c - `npu-smi info -l`
+ * SPDX-License-Identifier: MIT
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/ascend/npusmi.h"
+
+static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
+                                cpubind_text_fault *fault)
+{
+    (void)limit;
+    return cpubind_npusmi_parse_list(text, len, (cpubind_npusmi_card *)r->array[0].at,
+                                     r->array[0].cap, &r->array[0].n, fault);
+}
+
+static void check_cards(const char *text, int32_t len, const cpubind_npusmi_card *card,
+                        int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        CHECK(card[i].card >= 0 && card[i].n_chip >= -1);
+        fuzz_check_name(text, len, card[i].product);
+        fuzz_check_name(text, len, card[i].serial);
+        for (int32_t k = 0; k < i && k < 64; k++)
+            CHECK(card[i].card != card[k].card);
+    }
+}
+
+static void check_text(const char *text, int32_t len)
+{
+    const fuzz_reader reader = {read, 0, 1, {sizeof(cpubind_npusmi_card), 0}};
+    fuzz_reading r;
+    if (fuzz_read(&reader, text, len, &r)) {
+        check_cards(text, len, (const cpubind_npusmi_card *)r.array[0].at, r.array[0].n);
+        fuzz_end(&r);
+    }
+    CHECK(cpubind_npusmi_parse_list(text, len, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
+}

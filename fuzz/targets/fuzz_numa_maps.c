@@ -1,0 +1,135 @@
+/* fuzz_numa_maps.c - /proc/<pid>/numa_maps: bytes by node
+ * SPDX-License-Identifier: MIT
+ */
+#include "../fuzz.h"
+
+#include "../../adapters/text/numa_maps.h"
+
+enum { N_NODE = 9 };
+
+/* Sums of the exact size, each `start`. */
+static int64_t *sums_of(int64_t start)
+{
+    int64_t *sums = (int64_t *)fuzz_filled(N_NODE * sizeof *sums, FUZZ_FILL);
+    for (int i = 0; i < N_NODE; i++)
+        sums[i] = start;
+    return sums;
+}
+
+/* The value of the word "KEYnumber" of a line, or of its digits up to another byte; -1 when the
+ * line has no such word. The line was accepted: its numbers are whole. */
+static int64_t value_of(const char *line, int32_t len, const char *key)
+{
+    const int32_t n = (int32_t)strlen(key);
+    for (int32_t at = 1; at + n < len; at++) {
+        int64_t value = 0;
+        if (line[at - 1] != ' ' || memcmp(line + at, key, (size_t)n) != 0)
+            continue;
+        for (int32_t i = at + n; i < len && line[i] != ' '; i++)
+            value = value * 10 + (line[i] - '0');
+        return value;
+    }
+    return -1;
+}
+
+static int has_word(const char *line, int32_t len, const char *word)
+{
+    const int32_t n = (int32_t)strlen(word);
+    for (int32_t at = 1; at + n <= len; at++)
+        if (line[at - 1] == ' ' && memcmp(line + at, word, (size_t)n) == 0 &&
+            (at + n == len || line[at + n] == ' '))
+            return 1;
+    return 0;
+}
+
+/* The same sums, line by line and node by node, on doubles as wide numbers. */
+static void check_sums(const char *text, int32_t len, int32_t page_kb, const int64_t *sums)
+{
+    double expected[N_NODE] = {0};
+    for (int32_t at = 0, end; at < len; at = end + 1) {
+        for (end = at; text[end] != '\n'; end++)
+            continue;
+        const int32_t n = end - at;
+        const int64_t said = value_of(text + at, n, "kernelpagesize_kB=");
+        double kb = said < 0 ? page_kb : (double)said;
+        if (said < 0 && has_word(text + at, n, "huge"))
+            kb = (double)page_kb * page_kb * 128;
+        for (int node = 0; node < N_NODE; node++) {
+            const char key[] = {'N', (char)('0' + node), '=', '\0'};
+            const int64_t pages = value_of(text + at, n, key);
+            expected[node] += pages < 0 ? 0 : (double)pages * kb * 1024;
+        }
+    }
+    for (int node = 0; node < N_NODE; node++) {
+        const double off = (double)sums[node] - expected[node];
+        if (expected[node] > 9e18)
+            CHECK(sums[node] > (int64_t)8e18);
+        else if (expected[node] > 9e15)
+            CHECK(off < expected[node] / 1e6 && -off < expected[node] / 1e6);
+        else
+            CHECK(off == 0);
+    }
+}
+
+/* Read in two blocks, split behind any line, it is the same. */
+static void check_blocks(const char *text, int32_t len, int32_t page_kb, const int64_t *sums)
+{
+    for (int32_t at = 0, n = 0; at < len && n < 8; at++) {
+        int64_t *again;
+        char *first, *rest;
+        if (text[at] != '\n')
+            continue;
+        n++;
+        again = sums_of(0);
+        first = fuzz_text(text, (size_t)at + 1);
+        rest = fuzz_text(text + at + 1, (size_t)(len - at - 1));
+        CHECK(cpubind_numa_maps_add(first, at + 1, page_kb, again, N_NODE, NULL) ==
+              CPUBIND_TEXT_OK);
+        CHECK(cpubind_numa_maps_add(rest, len - at - 1, page_kb, again, N_NODE, NULL) ==
+              CPUBIND_TEXT_OK);
+        CHECK(fuzz_same(sums, again, N_NODE * sizeof *sums));
+        free(first);
+        free(rest);
+        free(again);
+    }
+}
+
+static void check_size(const char *text, int32_t len, int32_t page_kb)
+{
+    int64_t *sums = sums_of(0), *full = sums_of(INT64_MAX);
+    cpubind_text_fault fault = {-7, NULL};
+    const cpubind_text_status status =
+        cpubind_numa_maps_add(text, len, page_kb, sums, N_NODE, &fault);
+    CHECK(status != CPUBIND_TEXT_ERR_ARG && status != CPUBIND_TEXT_ERR_SPACE);
+    CHECK(cpubind_numa_maps_add(text, len, page_kb, full, N_NODE, NULL) == status);
+    for (int node = 0; node < N_NODE; node++) {
+        CHECK(full[node] == INT64_MAX);
+        CHECK(status == CPUBIND_TEXT_OK ? sums[node] >= 0 : sums[node] == 0);
+    }
+    if (status == CPUBIND_TEXT_OK) {
+        CHECK(fault.offset == -7 && !fault.what);
+        CHECK(len == 0 || text[len - 1] == '\n');
+        check_sums(text, len, page_kb, sums);
+        check_blocks(text, len, page_kb, sums);
+    } else {
+        CHECK(fault.offset >= 0 && fault.offset <= len && fault.what && fault.what[0] != '\0');
+    }
+    free(sums);
+    free(full);
+}
+
+static void check_text(const char *text, int32_t len)
+{
+    int64_t *sums = sums_of(0);
+    check_size(text, len, 4);
+    check_size(text, len, 64);
+    CHECK(cpubind_numa_maps_add(text, len, 0, sums, N_NODE, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_numa_maps_add(text, len, 4, sums, 0, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_numa_maps_add(text, len, 4, NULL, N_NODE, NULL) == CPUBIND_TEXT_ERR_ARG);
+    free(sums);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text_input(data, size, check_text);
+}

@@ -1,0 +1,587 @@
+/* fuzz_plan.c - the core: hosts decoded from the input, and the laws of cpubind.h
+ * SPDX-License-Identifier: MIT
+ *
+ * An input is a row of small numbers, one byte each: '0' is 0, '9' is 9, ':' is 10, 'o' is 63;
+ * blanks and line feeds do not count, and behind the end all is 0. In order:
+ *   strategy overlap  irq main acl release  cluster spare+1 flags
+ *   nodes-1           then for each node what it is above the last one, less 1
+ *   runs of CPUs      then for each: gap, length, node (by index; one past the last: unknown)
+ *   devices           then for each: runs of its affinity, and for each: gap, length
+ *   slots and total   when the flags ask for them; then, for each device, whether it is wanted
+ */
+#include "../fuzz.h"
+
+#include "../../cpubind.h"
+
+enum { MAX_NODES = 8, MAX_CPUS = 16 * 63, MAX_DEVICES = 16, MAX_AFFINITY = 16 * 4 * 63 };
+
+enum {
+    FLAG_SLOTS = 1,
+    FLAG_TOTAL = 2,
+    FLAG_ALL = 4,      /* want is NULL */
+    FLAG_NO_ROWS = 8,  /* no affinity is known */
+    FLAG_SHUFFLED = 16 /* two CPUs change places */
+};
+
+typedef struct fuzz_host {
+    int32_t cpu[MAX_CPUS], node[MAX_CPUS], node_id[MAX_NODES];
+    int32_t affinity[MAX_AFFINITY], row[MAX_DEVICES + 1], slot[MAX_DEVICES];
+    int32_t want[MAX_DEVICES], n_want;
+    int32_t flags;
+    cpubind_host host;
+    cpubind_devices devices;
+    cpubind_policy policy;
+} fuzz_host;
+
+typedef struct numbers {
+    const uint8_t *at, *end;
+} numbers;
+
+static int32_t take(numbers *in, int32_t below)
+{
+    while (in->at < in->end && *in->at <= ' ')
+        in->at++;
+    return in->at < in->end ? ((*in->at++ - '0') & 63) % below : 0;
+}
+
+static void take_policy(numbers *in, fuzz_host *h)
+{
+    h->policy.strategy = (cpubind_strategy)take(in, 3);
+    h->policy.overlap = (cpubind_overlap)take(in, 3);
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        h->policy.roles.count[role] = take(in, 64);
+    h->policy.cluster = take(in, 64);
+    h->policy.spare_node = take(in, 64) - 1;
+    h->flags = take(in, 64);
+}
+
+static void take_host(numbers *in, fuzz_host *h)
+{
+    const int32_t n_node = 1 + take(in, MAX_NODES);
+    int32_t id = -1, n = 0, runs;
+    for (int32_t i = 0; i < n_node; i++)
+        h->node_id[i] = id += 1 + take(in, 64);
+    runs = take(in, 17);
+    id = 0;
+    for (int32_t i = 0; i < runs; i++) {
+        int32_t count, node;
+        id += take(in, 64);
+        count = take(in, 64);
+        node = take(in, n_node + 1);
+        for (int32_t k = 0; k < count; k++) {
+            h->cpu[n] = id++;
+            h->node[n++] = node < n_node ? h->node_id[node] : 9999;
+        }
+    }
+    if (n > 1 && (h->flags & FLAG_SHUFFLED)) {
+        const int32_t first = h->cpu[0];
+        h->cpu[0] = h->cpu[n - 1];
+        h->cpu[n - 1] = first;
+    }
+    h->host.cpu = h->cpu;
+    h->host.node = h->node;
+    h->host.node_id = h->node_id;
+    h->host.n_cpu = n;
+    h->host.n_node = n_node;
+}
+
+static void take_devices(numbers *in, fuzz_host *h)
+{
+    const int32_t n_device = take(in, MAX_DEVICES + 1);
+    int32_t n = 0;
+    h->row[0] = 0;
+    for (int32_t d = 0; d < n_device; d++) {
+        int32_t runs = take(in, 5);
+        for (int32_t id = 0; runs > 0; runs--) {
+            int32_t count;
+            id += take(in, 64) * 4;
+            count = take(in, 64);
+            while (count-- > 0)
+                h->affinity[n++] = id++;
+        }
+        h->row[d + 1] = n;
+    }
+    for (int32_t d = 0; d < n_device && (h->flags & FLAG_SLOTS); d++)
+        h->slot[d] = take(in, 64);
+    h->devices.affinity.cpu = h->affinity;
+    h->devices.affinity.row = h->flags & FLAG_NO_ROWS ? NULL : h->row;
+    h->devices.affinity.n = n_device;
+    h->devices.slot = h->flags & FLAG_SLOTS ? h->slot : NULL;
+    h->devices.total = h->flags & FLAG_TOTAL ? take(in, 64) : 0;
+    for (int32_t d = 0; d < n_device; d++)
+        if ((h->flags & FLAG_ALL) || take(in, 2))
+            h->want[h->n_want++] = d;
+}
+
+/* == One plan on buffers of the exact size ================================== */
+
+typedef struct run {
+    cpubind_plan plan;
+    cpubind_fault fault;
+    cpubind_status status;
+} run;
+
+static void check_failure(const run *r, int fill, int32_t n_device)
+{
+    cpubind_plan untouched;
+    memset(&untouched, fill, sizeof untouched);
+    CHECK(r->plan.strategy == untouched.strategy && r->plan.overlap == untouched.overlap);
+    CHECK(r->plan.n_checked == untouched.n_checked);
+    CHECK(r->plan.spare_taken == untouched.spare_taken);
+    CHECK(fuzz_holds_only(&r->plan.shared, sizeof r->plan.shared, fill));
+    CHECK(r->fault.device >= -1 && r->fault.device < n_device);
+    CHECK(r->fault.other >= -1 && r->fault.other < n_device);
+    if (r->status == CPUBIND_ERR_TOO_FEW || r->status == CPUBIND_ERR_CLUSTERS)
+        CHECK(r->fault.have < r->fault.need);
+    if (r->status == CPUBIND_ERR_OVERLAP)
+        CHECK(r->fault.device != r->fault.other && r->fault.device >= 0 && r->fault.other >= 0);
+}
+
+static run start(int32_t n_want, int32_t cap_cpu, int32_t cap_work, int fill)
+{
+    run r;
+    memset(&r, fill, sizeof r);
+    r.plan.cap_work = cap_work;
+    r.plan.cap_cpu = cap_cpu;
+    r.plan.work = (int32_t *)fuzz_filled((size_t)cap_work * sizeof(int32_t), fill);
+    r.plan.cpu = (int32_t *)fuzz_filled((size_t)cap_cpu * sizeof(int32_t), fill);
+    r.plan.row = (int32_t *)fuzz_filled((size_t)(n_want + 1) * sizeof(int32_t), fill);
+    return r;
+}
+
+static int32_t work_of(const fuzz_host *h)
+{
+    const int32_t n = h->devices.affinity.n;
+    const int32_t n_affinity = h->devices.affinity.row ? h->row[n] : 0;
+    return CPUBIND_PLAN_WORK(h->host.n_cpu, h->host.n_node, n, n_affinity);
+}
+
+static run make(const fuzz_host *h, const cpubind_policy *policy, const int32_t *want,
+                int32_t n_want, int fill)
+{
+    const int32_t cap = policy->overlap == CPUBIND_OVERLAP_KEEP
+                            ? CPUBIND_PLAN_CPUS_KEEP(h->host.n_cpu, n_want)
+                            : CPUBIND_PLAN_CPUS(h->host.n_cpu);
+    run r = start(n_want, cap, work_of(h), fill);
+    r.status =
+        cpubind_make_plan(&h->host, &h->devices, policy, want, n_want, &r.plan, &r.fault);
+    CHECK(r.status != CPUBIND_ERR_SPACE);
+    CHECK(strcmp(cpubind_status_name(r.status), "?") != 0);
+    CHECK(cpubind_status_text(r.status)[0] != '\0');
+    if (r.status != CPUBIND_OK)
+        check_failure(&r, fill, h->devices.affinity.n);
+    return r;
+}
+
+static void end(run *r)
+{
+    free(r->plan.work);
+    free(r->plan.cpu);
+    free(r->plan.row);
+}
+
+/* == Laws =================================================================== */
+
+static void check_roles(int32_t count, const cpubind_role_spec *spec)
+{
+    cpubind_roles roles;
+    int32_t first = 0;
+    CHECK(cpubind_split_roles(count, spec, &roles) == CPUBIND_OK);
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        CHECK(roles.span[role].first == first);
+        if (role == CPUBIND_ROLE_MAIN)
+            CHECK(roles.span[role].count >= spec->count[role]);
+        else
+            CHECK(roles.span[role].count == spec->count[role]);
+        first += roles.span[role].count;
+    }
+    CHECK(first == count);
+}
+
+/* Pools are ascending parts of the allowed CPUs; no CPU is in two where that is promised. */
+static void check_pools(const fuzz_host *h, const cpubind_policy *policy, const run *r,
+                        int32_t n_want)
+{
+    const cpubind_lists lists = {r->plan.cpu, r->plan.row, n_want};
+    const int32_t *row = r->plan.row;
+    CHECK(row[0] == 0 && row[n_want] == r->plan.n_cpu && r->plan.n_cpu <= r->plan.cap_cpu);
+    for (int32_t i = 0; i < n_want; i++) {
+        int32_t both = -1;
+        CHECK(row[i] <= row[i + 1]);
+        (void)!cpubind_intersect(r->plan.cpu + row[i], row[i + 1] - row[i], h->host.cpu,
+                                 h->host.n_cpu, NULL, 0, &both);
+        CHECK(both == row[i + 1] - row[i]);
+        check_roles(row[i + 1] - row[i], &policy->roles);
+    }
+    CHECK(r->plan.n_work <= r->plan.cap_work);
+    CHECK(r->plan.n_checked >= n_want);
+    CHECK(r->plan.n_checked <= h->devices.affinity.n || r->plan.n_checked == h->devices.total);
+    if (policy->overlap != CPUBIND_OVERLAP_KEEP)
+        CHECK(r->plan.overlap != CPUBIND_FOUND_PRESENT);
+    if (policy->overlap == CPUBIND_OVERLAP_REFUSE)
+        CHECK(r->plan.overlap == CPUBIND_FOUND_NONE);
+    if (r->plan.overlap != CPUBIND_FOUND_PRESENT)
+        CHECK(cpubind_check_disjoint(&lists, NULL) == CPUBIND_OK);
+}
+
+static void check_same(const run *a, const run *b, int32_t n_want)
+{
+    CHECK(a->status == b->status);
+    if (a->status != CPUBIND_OK) {
+        CHECK(fuzz_same(&a->fault, &b->fault, sizeof a->fault));
+        return;
+    }
+    CHECK(a->plan.n_cpu == b->plan.n_cpu && a->plan.n_work == b->plan.n_work);
+    CHECK(a->plan.strategy == b->plan.strategy && a->plan.overlap == b->plan.overlap);
+    CHECK(a->plan.n_checked == b->plan.n_checked);
+    CHECK(a->plan.spare_taken == b->plan.spare_taken || a->plan.strategy != CPUBIND_CLUSTER);
+    CHECK(fuzz_same(a->plan.row, b->plan.row, (size_t)(n_want + 1) * sizeof(int32_t)));
+    CHECK(fuzz_same(a->plan.cpu, b->plan.cpu, (size_t)a->plan.n_cpu * sizeof(int32_t)));
+}
+
+/* Row `i` of `few` and row `k` of `all` hold the same CPUs. */
+static void check_same_row(const run *few, int32_t i, const run *all, int32_t k)
+{
+    const int32_t n = few->plan.row[i + 1] - few->plan.row[i];
+    CHECK(n == all->plan.row[k + 1] - all->plan.row[k]);
+    CHECK(fuzz_same(few->plan.cpu + few->plan.row[i], all->plan.cpu + all->plan.row[k],
+                    (size_t)n * sizeof(int32_t)));
+}
+
+/* Whoever asks, for whatever devices, gets the same rows. */
+static void check_alone(const fuzz_host *h, const run *all)
+{
+    for (int32_t i = 0; i < h->n_want; i++) {
+        run r = make(h, &h->policy, &h->want[i], 1, FUZZ_OTHER);
+        CHECK(r.status == CPUBIND_OK && r.plan.overlap == all->plan.overlap);
+        check_same_row(&r, 0, all, i);
+        end(&r);
+    }
+}
+
+static int32_t has_home(const fuzz_host *h, int32_t device)
+{
+    int32_t n = 0;
+    if (h->policy.strategy == CPUBIND_GLOBAL_SLICE || h->devices.affinity.row == NULL ||
+        h->row[h->devices.affinity.n] == 0)
+        return 1;
+    (void)!cpubind_intersect(h->affinity + h->row[device], h->row[device + 1] - h->row[device],
+                             h->host.cpu, h->host.n_cpu, NULL, 0, &n);
+    return n > 0;
+}
+
+/* The plan of all devices with a home, wanted or not; their number in *n. A device whose home
+ * is on several nodes has no cluster, which is an error for those who want it only. */
+static run make_all(const fuzz_host *h, const cpubind_policy *policy, int32_t *want, int32_t *n)
+{
+    run r;
+    *n = 0;
+    for (int32_t d = 0; d < h->devices.affinity.n; d++)
+        if (has_home(h, d))
+            want[(*n)++] = d;
+    for (;;) {
+        int32_t kept = 0;
+        r = make(h, policy, want, *n, FUZZ_FILL);
+        if (r.status != CPUBIND_ERR_SPREAD)
+            return r;
+        for (int32_t i = 0; i < *n; i++)
+            if (want[i] != r.fault.device)
+                want[kept++] = want[i];
+        CHECK(kept == *n - 1 && kept > 0);
+        *n = kept;
+        end(&r);
+    }
+}
+
+/* No CPU twice over everybody; with roles that need nothing, so that a pool too small for the
+ * roles hides no other one. */
+static void check_everybody(const fuzz_host *h, const run *few)
+{
+    cpubind_policy policy = h->policy;
+    int32_t want[MAX_DEVICES] = {0};
+    int32_t n;
+    run r;
+    memset(&policy.roles, 0, sizeof policy.roles);
+    r = make_all(h, &policy, want, &n);
+    if (r.status == CPUBIND_OK) {
+        check_pools(h, &policy, &r, n);
+        for (int32_t i = 0, k = 0; i < h->n_want; i++) {
+            while (want[k] < h->want[i])
+                k++;
+            check_same_row(few, i, &r, k);
+        }
+    } else { /* two slots that are equal, or one past the total, of devices not wanted */
+        CHECK(r.status == CPUBIND_ERR_OVERLAP || r.status == CPUBIND_ERR_UNKNOWN);
+    }
+    end(&r);
+}
+
+/* The sizes that a plan tells are enough, and one less is not. */
+static void check_space(const fuzz_host *h, const int32_t *want, const run *good)
+{
+    const int32_t n_cpu = good->plan.n_cpu, n_work = good->plan.n_work;
+    run r = start(h->n_want, n_cpu, n_work, FUZZ_FILL);
+    r.status = cpubind_make_plan(&h->host, &h->devices, &h->policy, want, h->n_want, &r.plan,
+                                 &r.fault);
+    check_same(good, &r, h->n_want);
+    end(&r);
+    if (n_cpu > 0) {
+        r = start(h->n_want, n_cpu - 1, n_work, FUZZ_FILL);
+        CHECK(cpubind_make_plan(&h->host, &h->devices, &h->policy, want, h->n_want, &r.plan,
+                                NULL) == CPUBIND_ERR_SPACE);
+        CHECK(r.plan.n_cpu == 0 || r.plan.n_cpu >= n_cpu);
+        end(&r);
+    }
+    if (n_work > 0) {
+        r = start(h->n_want, n_cpu, n_work - 1, FUZZ_FILL);
+        CHECK(cpubind_make_plan(&h->host, &h->devices, &h->policy, want, h->n_want, &r.plan,
+                                NULL) == CPUBIND_ERR_SPACE);
+        CHECK(r.plan.n_work == n_work);
+        end(&r);
+    }
+}
+
+static void refused(const fuzz_host *h, const cpubind_policy *policy,
+                    const cpubind_devices *devices, const int32_t *want, int32_t n_want,
+                    cpubind_plan *plan)
+{
+    CHECK(cpubind_make_plan(&h->host, devices, policy, want, n_want, plan, NULL) ==
+          CPUBIND_ERR_ARG);
+}
+
+/* Policies and buffers that are refused whatever the host is. */
+static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
+{
+    static const int32_t one[] = {0};
+    const size_t offset[] = {
+        offsetof(cpubind_policy, roles.count[0]), offsetof(cpubind_policy, roles.count[1]),
+        offsetof(cpubind_policy, roles.count[2]), offsetof(cpubind_policy, roles.count[3]),
+        offsetof(cpubind_policy, strategy),       offsetof(cpubind_policy, overlap),
+        offsetof(cpubind_policy, roles.count[3]),
+    };
+    cpubind_policy odd;
+    for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++) {
+        const int32_t value = i == 6 ? CPUBIND_MAX_CPUS + 1 : i >= 4 ? 3 : -1;
+        odd = h->policy;
+        memcpy((char *)&odd + offset[i], &value, sizeof value);
+        refused(h, &odd, &h->devices, one, 1, plan);
+    }
+    odd = h->policy;
+    odd.strategy = CPUBIND_CLUSTER;
+    odd.cluster = CPUBIND_MAX_CPUS + 1;
+    refused(h, &odd, &h->devices, one, 1, plan);
+    plan->cap_cpu = -1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_cpu = 1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_cpu = 0;
+    plan->cap_work = -1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_work = 1;
+    refused(h, &h->policy, &h->devices, one, 1, plan);
+    plan->cap_work = 0;
+}
+
+/* Devices, wanted ones and a host that are refused whatever the policy is. */
+static void check_device_args(const fuzz_host *h, cpubind_plan *plan)
+{
+    static const int32_t rows[][3] = {{1, 1, 1}, {0, 1, 0}, {0, 1, 1}};
+    static const int32_t past[] = {1 << 13};
+    cpubind_policy policy = h->policy;
+    cpubind_devices odd = h->devices;
+    policy.cluster = 1;
+    policy.strategy = CPUBIND_TOPO_AFFINITY;
+    refused(h, &policy, &odd, NULL, odd.affinity.n + 1, plan);
+    refused(h, &policy, &odd, past, 1, plan);
+    odd.total = -1;
+    refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    odd.total = CPUBIND_MAX_DEVICES + 1;
+    refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    odd.total = 0;
+    odd.affinity.n = -1;
+    refused(h, &policy, &odd, NULL, 1, plan);
+    odd.affinity.n = CPUBIND_MAX_DEVICES + 1;
+    refused(h, &policy, &odd, NULL, 1, plan);
+    odd.affinity.n = 2;
+    odd.affinity.cpu = NULL;
+    for (int i = 0; i < 3; i++) {
+        cpubind_status status;
+        odd.affinity.row = rows[i];
+        status = cpubind_make_plan(&h->host, &odd, &policy, NULL, 2, plan, NULL);
+        CHECK(status == CPUBIND_ERR_ARG || status == CPUBIND_ERR_ORDER);
+    }
+}
+
+static void check_args(const fuzz_host *h)
+{
+    int32_t row[MAX_DEVICES + 2];
+    cpubind_plan plan;
+    cpubind_fault fault;
+    memset(&plan, 0, sizeof plan);
+    refused(h, &h->policy, &h->devices, h->want, h->n_want, &plan); /* plan.row is NULL */
+    plan.row = row;
+    CHECK(cpubind_make_plan(&h->host, &h->devices, NULL, NULL, 1, &plan, &fault) ==
+          CPUBIND_ERR_ARG);
+    refused(h, &h->policy, NULL, NULL, 1, &plan);
+    refused(h, &h->policy, &h->devices, NULL, 1, NULL);
+    refused(h, &h->policy, &h->devices, NULL, -1, &plan);
+    check_policy_args(h, &plan);
+    check_device_args(h, &plan);
+}
+
+/* The same of the smaller functions. */
+static void check_small_args(void)
+{
+    static const cpubind_role_spec none = {{0, 0, 0, 0}};
+    static const cpubind_role_spec odd = {{-1, 0, 0, 0}};
+    cpubind_roles roles;
+    cpubind_span span;
+    int32_t n = 0, high = CPUBIND_MAX_CPUS, low = -1, one = 1;
+    CHECK(cpubind_share(-1, 1, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(high + 1, 1, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 0, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, CPUBIND_MAX_DEVICES + 1, 0, CPUBIND_REMAINDER_LAST, &span) ==
+          CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, -1, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 1, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 0, (cpubind_remainder)2, &span) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 0, CPUBIND_REMAINDER_LAST, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(-1, &none, &roles) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, NULL, &roles) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, &none, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, &odd, &roles) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&high, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&low, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(NULL, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(NULL, -1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(NULL, high + 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, 0, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, -1, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, 1, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(NULL, &one) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(&n, &low) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(&high, &one) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_check_disjoint(NULL, NULL) == CPUBIND_ERR_ARG);
+}
+
+/* A host without lists, and pools that are no part of it. */
+static void check_extend_args(const fuzz_host *h)
+{
+    static const int32_t past[] = {CPUBIND_MAX_CPUS - 1};
+    cpubind_host odd = h->host;
+    int32_t n = 0;
+    CHECK(cpubind_extend(NULL, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    if (!(h->flags & FLAG_SHUFFLED)) {
+        CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_UNKNOWN);
+        CHECK(cpubind_extend(&odd, past, 0, NULL, 0, &n) == CPUBIND_ERR_EMPTY);
+        CHECK(cpubind_extend(&odd, past, 1, NULL, 0, NULL) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_extend(&odd, past, 1, NULL, -1, &n) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_extend(&odd, past, 1, NULL, 1, &n) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_extend(&odd, NULL, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    }
+    odd.n_node = 0;
+    CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    odd.n_cpu = 1;
+    odd.node = NULL;
+    CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+}
+
+/* == Sets =================================================================== */
+
+/* sort_unique against a table of marks; what comes out stays as it is. */
+static void check_sort(const uint8_t *data, size_t size)
+{
+    uint8_t has[256] = {0};
+    int32_t n = size < 300 ? (int32_t)size : 300;
+    int32_t *list = (int32_t *)fuzz_filled((size_t)n * sizeof *list, FUZZ_FILL);
+    int32_t at = 0, again;
+    for (int32_t i = 0; i < n; i++)
+        has[list[i] = data[i]] = 1;
+    CHECK(cpubind_sort_unique(list, &n) == CPUBIND_OK);
+    for (int32_t id = 0; id < 256; id++)
+        if (has[id])
+            CHECK(at < n && list[at++] == id);
+    again = n;
+    CHECK(at == n && cpubind_sort_unique(list, &again) == CPUBIND_OK && again == n);
+    if (n > 0) {
+        list[0] = -1;
+        CHECK(cpubind_sort_unique(list, &n) == CPUBIND_ERR_ARG);
+    }
+    CHECK(cpubind_sort_unique(list, NULL) == CPUBIND_ERR_ARG);
+    free(list);
+}
+
+/* A home, extended: all of it is still there, and nothing that is not allowed. */
+static void check_extend(const fuzz_host *h)
+{
+    for (int32_t d = 0; d < h->devices.affinity.n; d++) {
+        int32_t *home = (int32_t *)fuzz_filled(sizeof h->cpu, FUZZ_FILL);
+        int32_t *wide = (int32_t *)fuzz_filled(sizeof h->cpu, FUZZ_FILL);
+        int32_t n_home = 0, n_wide = 0, both = 0, asked = 0;
+        cpubind_status status =
+            cpubind_intersect(h->affinity + h->row[d], h->row[d + 1] - h->row[d], h->host.cpu,
+                              h->host.n_cpu, home, MAX_CPUS, &n_home);
+        if (status == CPUBIND_OK)
+            status = cpubind_extend(&h->host, home, n_home, wide, MAX_CPUS, &n_wide);
+        if (status == CPUBIND_OK) {
+            CHECK(n_wide >= n_home);
+            (void)!cpubind_intersect(home, n_home, wide, n_wide, NULL, 0, &both);
+            CHECK(both == n_home);
+            CHECK(cpubind_extend(&h->host, home, n_home, NULL, 0, &asked) == CPUBIND_ERR_SPACE);
+            CHECK(asked == n_wide);
+        }
+        free(home);
+        free(wide);
+    }
+}
+
+/* The parts of a whole lie behind each other, whatever the rule for the rest is. */
+static void check_share(int32_t total, int32_t parts)
+{
+    for (int rule = CPUBIND_REMAINDER_SPREAD; rule <= CPUBIND_REMAINDER_LAST; rule++) {
+        cpubind_span span = {0, 0};
+        int32_t next = 0;
+        for (int32_t i = 0; i < parts; i++) {
+            CHECK(cpubind_share(total, parts, i, (cpubind_remainder)rule, &span) == CPUBIND_OK);
+            CHECK(span.first == next && span.count >= total / parts);
+            next += span.count;
+        }
+        CHECK(next == total);
+    }
+}
+
+static void check_plan(const fuzz_host *h)
+{
+    const int32_t *want = h->flags & FLAG_ALL ? NULL : h->want;
+    run r = make(h, &h->policy, want, h->n_want, FUZZ_FILL);
+    run again = make(h, &h->policy, want, h->n_want, FUZZ_OTHER);
+    check_same(&r, &again, h->n_want);
+    if (r.status == CPUBIND_OK) {
+        check_pools(h, &h->policy, &r, h->n_want);
+        check_space(h, want, &r);
+        if (h->policy.overlap == CPUBIND_OVERLAP_RESOLVE) {
+            check_alone(h, &r);
+            check_everybody(h, &r);
+        }
+    }
+    end(&r);
+    end(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static fuzz_host h;
+    numbers in = {data, data + size};
+    memset(&h, 0, sizeof h);
+    take_policy(&in, &h);
+    take_host(&in, &h);
+    take_devices(&in, &h);
+    check_plan(&h);
+    check_args(&h);
+    check_small_args();
+    check_extend_args(&h);
+    check_extend(&h);
+    check_sort(data, size);
+    check_share(h.host.n_cpu, 1 + h.devices.affinity.n);
+    return 0;
+}

@@ -1,0 +1,1669 @@
+/* test_facts.c - from the inputs of a host to its plan, with hosts in memory
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory_source.h"
+
+/* Two nodes of 8 CPUs and two NPUs, cards 4 and 6, in a container. */
+static memory_host small_a2(void)
+{
+    memory_host h;
+    memset(&h, 0, sizeof h);
+    set(&h, "proc/self/status", "Name:\tpython3\nCpus_allowed_list:\t0-15\n");
+    set(&h, "sys/devices/system/node/", "has_cpu\nnode0\nnode1\nnode2\nonline\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-7\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "8-15\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "16-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID                         Chip ID                        Chip Logic ID   "
+        "               Chip Name                     \n"
+        "\t4                              0                              0               "
+        "               Ascend 910B4\n"
+        "\t4                              1                              -               "
+        "               Mcu                           \n"
+        "\t6                              0                              1               "
+        "               Ascend 910B4\n"
+        "\t6                              1                              -               "
+        "               Mcu                           \n");
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          0-7\n");
+    set(&h, "cmd/npu-smi-info.txt",
+        "+---------------------------+---------------+------------------------------------+\n"
+        "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+        "+===========================+===============+====================================+\n"
+        "| 4       0                 | 812           | python3        | 150                |\n"
+        "+===========================+===============+====================================+\n"
+        "| 6       0                 | 813           | python3        | 151                |\n"
+        "+===========================+===============+====================================+\n");
+    return h;
+}
+
+/* == Ids ==================================================================== */
+
+static void affinity_is_found_by_card_not_by_logic_id(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a = try(&h, &request);
+    (void)state;
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 2);
+    expect_run(&a, 0, 8, 15);
+    expect_run(&a, 1, 0, 7);
+    assert_int_equal(a.plan.core.overlap, CPUBIND_FOUND_RESOLVED);
+    drop(&a);
+}
+
+/* Both dies of a card share its row. */
+static void a_cards_row_holds_for_all_its_chips(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         0               Ascend 310P3\n"
+        "\t4        1         1               Ascend 310P3\n"
+        "\t6        0         2               Ascend 310P3\n");
+    a = try(&h, &request);
+    assert_int_equal(a.facts.type, CPUBIND_TYPE_300I);
+    assert_int_equal(a.facts.npu[0].affinity_first, a.facts.npu[1].affinity_first);
+    assert_int_equal(a.facts.npu[1].affinity_count, 8);
+    drop(&a);
+}
+
+/* Rows of cards that info -m does not list say nothing of ours: slices, as with no topology. */
+static void rows_of_no_npu_are_no_affinity(void **state)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU1       NPU2       CPU Affinity\n"
+        "NPU1       X          HCCS       8-15\n"
+        "NPU2       HCCS       X          0-7\n");
+    request.npu = both;
+    request.n_npu = 2;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
+    assert_true(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
+    drop(&a);
+}
+
+static void phy_rows_are_found_by_phy_id(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t1        0         0               2             Ascend910\n"
+        "\t1        1         1               3             Ascend910\n");
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   Phy-ID2    Phy-ID3    CPU Affinity\n"
+        "Phy-ID2    X          SIO        8-15\n"
+        "Phy-ID3    SIO        X          0-7\n");
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_run(&a, 0, 8, 15);
+    expect_run(&a, 1, 0, 7);
+    drop(&a);
+}
+
+/* A container with phy ids 2 and 3 of a host with 4 NPUs: slices 2 and 3 of 4. */
+static void slices_go_by_phy_id_among_the_npus_of_the_host(void **state)
+{
+    static const char *const pci[] = {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0",
+                                      "0000:04:00.0"};
+    static char names[4][2][80];
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-19\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "8-19\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t1        0         0               2             Ascend910\n"
+        "\t1        1         1               3             Ascend910\n");
+    set(&h, "sys/bus/pci/devices/",
+        "0000:00:00.0\n0000:01:00.0\n0000:02:00.0\n0000:03:00.0\n0000:04:00.0\n");
+    set(&h, "sys/bus/pci/devices/0000:00:00.0/vendor", "0x8086\n");
+    for (int i = 0; i < 4; i++) {
+        snprintf(names[i][0], 80, "sys/bus/pci/devices/%s/vendor", pci[i]);
+        snprintf(names[i][1], 80, "sys/bus/pci/devices/%s/device", pci[i]);
+        set(&h, names[i][0], i == 1 ? "0x20c6\n" : "0x19e5\n");
+        set(&h, names[i][1], "0xd803\n");
+    }
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.n_census, 4);
+    assert_int_equal(a.plan.total, 4);
+    assert_false(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
+    expect_run(&a, 0, 10, 14);
+    expect_run(&a, 1, 15, 19);
+    drop(&a);
+    take_away(&h, "sys/bus/pci/devices/");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
+    expect_run(&a, 0, 0, 9);
+    drop(&a);
+}
+
+/* Containers that show a die twice must not give its CPUs twice. */
+static void a_phy_id_that_stands_twice_is_refused(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t0        0         0               0             Ascend910\n"
+        "\t0        1         1               0             Ascend910\n");
+    set(&h, "sys/bus/pci/devices/", "0000:01:00.0\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x19e5\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/device", "0xd803\n");
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    expect_code(&h, &request, CPUBIND_PROBLEM_OVERLAP);
+}
+
+static void a_950_has_its_npu_id_as_logic_id(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
+        "\t4        1         0         0             Ascend950PR\n"
+        "\t6        2         0         1             Ascend950PR\n");
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU ID                    | Process id    | Process name   | Process memory(MB) |\n"
+        "| 4                         | 812           | python3        | 150                "
+        "|\n");
+    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_run(&a, 0, 8, 15);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_SPARE)); /* NPU 6 has all of node 0 */
+    drop(&a);
+    request.overlap = CPUBIND_OVERLAP_KEEP;
+    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          16-23\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 1);
+    assert_int_equal(a.facts.npu[a.plan.want[0]].logic, 4);
+    expect_run(&a, 0, 8, 15);
+    assert_int_equal(a.plan.n_spare, 7);
+    drop(&a);
+}
+
+/* == Device types =========================================================== */
+
+static void the_device_type_is_told_by_the_chip_name(void **state)
+{
+    static const struct {
+        const char *name;
+        int has_phy;
+        cpubind_device_type type;
+    } cases[] = {{"Ascend 910B3", 0, CPUBIND_TYPE_A2},   {"Ascend910B", 0, CPUBIND_TYPE_A2},
+                 {"Ascend 910A", 0, CPUBIND_TYPE_A2},    {"Ascend 910ProB", 0, CPUBIND_TYPE_A2},
+                 {"a2g3", 0, CPUBIND_TYPE_A2},           {"Ascend910", 1, CPUBIND_TYPE_A3},
+                 {"Ascend910_9391", 1, CPUBIND_TYPE_A3}, {"Ascend 310P3", 0, CPUBIND_TYPE_300I},
+                 {"MiniD", 0, CPUBIND_TYPE_300I},        {"Ascend 310B4", 0, CPUBIND_TYPE_300I},
+                 {"Ascend950PR", 1, CPUBIND_TYPE_950},   {"Ascend950DT", 1, CPUBIND_TYPE_950}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const int32_t zero = 0;
+        memory_host h = small_a2();
+        cpubind_request request = ask_nothing();
+        char text[256];
+        attempt a;
+        snprintf(text, sizeof text,
+                 "\tNPU ID   Chip ID   Chip Logic ID%s   Chip Name\n"
+                 "\t4        0         0%s               %s\n",
+                 cases[i].has_phy ? "   Chip Phy-ID" : "", cases[i].has_phy ? "   0" : "",
+                 cases[i].name);
+        set(&h, "cmd/npu-smi-info-m.txt", text);
+        request.npu = &zero;
+        request.n_npu = 1;
+        a = try(&h, &request);
+        if (a.facts.type != cases[i].type)
+            fail_msg("%s is told as %s", cases[i].name, cpubind_type_word(a.facts.type));
+        drop(&a);
+    }
+}
+
+static void without_a_known_name_pci_ids_tell_the_device_type(void **state)
+{
+    static const struct {
+        const char *vendor, *device;
+        cpubind_device_type type;
+    } cases[] = {{"0x19e5\n", "0xd802\n", CPUBIND_TYPE_A2},
+                 {"0x19e5\n", "0xd803\n", CPUBIND_TYPE_A3},
+                 {"0x2092\n", "0xd500\n", CPUBIND_TYPE_300I},
+                 {"0x203f\n", "0xd806\n", CPUBIND_TYPE_950},
+                 {"0x20e9\n", "0xd801\n", CPUBIND_TYPE_A2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memory_host h = small_a2();
+        cpubind_request request = ask_nothing();
+        attempt a;
+        set(&h, "cmd/npu-smi-info-m.txt",
+            "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+            "\t4        0         0               Something\n");
+        set(&h, "sys/bus/pci/devices/", "0000:01:00.0\n");
+        set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", cases[i].vendor);
+        set(&h, "sys/bus/pci/devices/0000:01:00.0/device", cases[i].device);
+        a = try(&h, &request);
+        assert_int_equal(a.facts.type, cases[i].type);
+        drop(&a);
+        set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
+        expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_TYPE);
+    }
+}
+
+/* == CPUs and nodes ========================================================= */
+
+static void without_status_the_online_cpus_are_allowed(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "proc/self/status");
+    set(&h, "sys/devices/system/cpu/online", "0-13\n");
+    a = try(&h, &request);
+    assert_int_equal(a.facts.n_cpu, 14);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_STATUS));
+    drop(&a);
+    take_away(&h, "sys/devices/system/cpu/online");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.n_cpu, 24);
+    drop(&a);
+}
+
+static void offline_cpus_are_left_out_and_do_not_make_a_node(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "sys/devices/system/cpu/online", "0-5,8-15\n"); /* node 2 is off */
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
+    assert_int_equal(a.facts.n_cpu, 14);
+    assert_int_equal(a.facts.n_node, 2);
+    drop(&a);
+}
+
+static void old_kernels_show_masks_and_cpus_one_by_one(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "proc/self/status");
+    take_away(&h, "sys/devices/system/node/node0/cpulist");
+    take_away(&h, "sys/devices/system/node/node1/cpulist");
+    take_away(&h, "sys/devices/system/node/node2/cpulist");
+    set(&h, "sys/devices/system/node/node0/cpumap", "00000000,000000ff\n");
+    set(&h, "sys/devices/system/node/node1/cpumap", "00000000,0000ff00\n");
+    set(&h, "sys/devices/system/cpu/",
+        "cpu0\ncpu1\ncpu10\ncpu11\ncpu12\ncpu13\ncpu14\ncpu15\ncpu2\ncpu3\ncpu4\ncpu5\n"
+        "cpu6\ncpu7\ncpu8\ncpu9\ncpufreq\ncpuidle\n");
+    set(&h, "sys/devices/system/cpu/cpu9/online", "0\n");
+    set(&h, "sys/devices/system/cpu/cpu3/online", "1\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.n_cpu, 15);
+    assert_int_equal(a.facts.node_of[9], -1);
+    assert_int_equal(a.facts.node_of[10], 1);
+    drop(&a);
+    set(&h, "sys/devices/system/node/node1/cpumap", "0000000g\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, "sys/devices/system/node/node1/cpumap");
+    assert_int_equal(a.problem.offset, 7);
+    drop(&a);
+}
+
+static void nodes_come_from_lscpu_when_sys_has_none(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "sys/devices/system/node/");
+    set(&h, "cmd/lscpu-e.txt",
+        "CPU NODE\n  0    0\n  1    0\n  2    0\n  3    0\n  4    0\n  5    0\n  6    0\n"
+        "  7    0\n  8    3\n  9    3\n 10    3\n 11    3\n 12    3\n 13    3\n 14    3\n 15   "
+        " -\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NODE_MAP));
+    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE)); /* CPU 15 */
+    assert_int_equal(a.facts.n_node, 2);
+    assert_int_equal(a.facts.node_id[1], 3);
+    assert_int_equal(a.facts.node_of[14], 3);
+    assert_int_equal(a.facts.node_of[15], -1);
+    drop(&a);
+    set(&h, "cmd/lscpu-e.txt", ""); /* lscpu has no /sys either */
+    h.exits_1 = "cmd/lscpu-e.txt";
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
+    drop(&a);
+    h.exits_1 = NULL;
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+    take_away(&h, "cmd/lscpu-e.txt");
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
+    assert_int_equal(a.facts.n_node, 1);
+    drop(&a);
+}
+
+/* == Who runs =============================================================== */
+
+static void a_process_on_an_unknown_chip_is_a_fault_of_the_table(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+        "| 5       0                 | 812           | python3        | 150                "
+        "|\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, "cmd/npu-smi-info.txt");
+    drop(&a);
+}
+
+static void a_missing_process_table_is_told_from_an_empty_one(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+        "| No running processes found in NPU 4                                              "
+        "|\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_string_equal(a.problem.what, "no NPU has a running process");
+    drop(&a);
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4     910B4               | OK            | 88.4        46                   |\n"
+        "| 0                         | 0000:C1:00.0  | 0           0    / 0             |\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_string_equal(a.problem.what, "npu-smi info shows no process table");
+    drop(&a);
+}
+
+static void an_answer_with_an_exit_code_is_taken_and_said(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    h.exits_1 = "cmd/npu-smi-info.txt";
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+}
+
+static void the_rank_follows_the_order_of_the_visible_devices(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "env", "HOME=/root\nASCEND_RT_VISIBLE_DEVICES=0,1\n");
+    request.rank = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.npu[a.plan.want[a.plan.rank_row]].logic, 1);
+    drop(&a);
+    request.rank = 2;
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
+    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
+    a = try(&h, &request); /* one device: whatever the rank */
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 1);
+    assert_int_equal(a.plan.rank_row, 0);
+    drop(&a);
+    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1,9\n");
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_VISIBLE_TAIL));
+    drop(&a);
+    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=\n");
+    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+}
+
+/* == The CPUs near an NPU =================================================== */
+
+#define PCI_4      "sys/bus/pci/devices/0000:c1:00.0/"
+#define PCI_6      "sys/bus/pci/devices/0000:82:00.0/"
+#define TOPO       "cmd/npu-smi-info-t-topo.txt"
+#define INFO       "cmd/npu-smi-info.txt"
+#define BOARD_4_C0 "cmd/npu-smi-info-t-board-i4-c0.txt"
+#define BOARD_4    "cmd/npu-smi-info-t-board-i4.txt"
+#define BOARD_6_C0 "cmd/npu-smi-info-t-board-i6-c0.txt"
+#define BOARD_6    "cmd/npu-smi-info-t-board-i6.txt"
+
+#define REFUSED_TOPO "This device does not support querying topo.\n"
+
+#define DEVICE_HEAD                                                                            \
+    "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"       \
+    "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+#define DEVICE(card, bus)                                                                      \
+    "| " card                                                                                  \
+    "     910B4               | OK            | 88.4        46                   |\n"          \
+    "| 0                         | " bus "  | 0           0    / 0             |\n"
+#define PROCESSES                                                                              \
+    "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"    \
+    "| 4       0                 | 812           | python3        | 150                |\n"    \
+    "| 6       0                 | 813           | python3        | 151                |\n"
+
+#define BOARD_OF(card, chip, bus)                                                              \
+    "\tNPU ID                         : " card "\n"                                            \
+    "\tChip ID                        : " chip "\n"                                            \
+    "\tChip Name                      : 910B4\n"                                               \
+    "\tPCIe Bus Info                  : " bus "\n"
+#define CARD_OF(card, bus, count)                                                              \
+    "\tNPU ID                         : " card "\n"                                            \
+    "\tSoftware Version               : 23.0.5\n"                                              \
+    "\tPCIe Bus Info                  : " bus "\n"                                             \
+    "\tChip Count                     : " count "\n"
+
+/* small_a2 whose topology is refused: the kernel knows the same affinities, at the addresses
+ * that npu-smi info prints. */
+static memory_host kernel_a2(void)
+{
+    memory_host h = small_a2();
+    set(&h, TOPO, REFUSED_TOPO);
+    set(&h, INFO,
+        DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0") PROCESSES);
+    set(&h, PCI_4 "numa_node", "1\n");
+    set(&h, PCI_4 "local_cpulist", "8-15\n");
+    set(&h, PCI_6 "numa_node", "0\n");
+    set(&h, PCI_6 "local_cpulist", "0-7\n");
+    return h;
+}
+
+/* kernel_a2 with NPUs that are named and no device table: the boards know the addresses. */
+static memory_host board_a2(cpubind_request *request)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h = kernel_a2();
+    set(&h, INFO, PROCESSES);
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
+    set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:82:00.0"));
+    *request = ask_nothing();
+    request->npu = both;
+    request->n_npu = 2;
+    return h;
+}
+
+/* What was known of where the NPUs are, and the warnings that this is worth. */
+static void expect_locality(const attempt *a, cpubind_locality first, cpubind_locality second)
+{
+    assert_int_equal(a->facts.npu[0].locality, first);
+    assert_int_equal(a->facts.npu[1].locality, second);
+    assert_int_equal(has_warning(a, CPUBIND_WARNING_PCI_AFFINITY),
+                     first == CPUBIND_LOCALITY_TAKEN || second == CPUBIND_LOCALITY_TAKEN);
+    assert_int_equal(has_warning(a, CPUBIND_WARNING_AFFINITY_DIFFERS),
+                     first == CPUBIND_LOCALITY_DIFFERS || second == CPUBIND_LOCALITY_DIFFERS);
+    assert_int_equal(has_warning(a, CPUBIND_WARNING_NO_NUMA_NODE),
+                     first == CPUBIND_LOCALITY_NO_NODE || second == CPUBIND_LOCALITY_NO_NODE);
+}
+
+/* NPU 0 has 8-15 and NPU 1 has 0-7, as npu-smi of small_a2 has them. */
+static void expect_plan_of_small_a2(const attempt *a)
+{
+    assert_int_equal(a->code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a->plan.core.strategy, CPUBIND_TOPO_AFFINITY);
+    assert_false(has_warning(a, CPUBIND_WARNING_NO_AFFINITY));
+    expect_run(a, 0, 8, 15);
+    expect_run(a, 1, 0, 7);
+}
+
+static void expect_slices(const attempt *a)
+{
+    assert_int_equal(a->code, CPUBIND_PROBLEM_NONE);
+    expect_locality(a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    assert_int_equal(a->plan.core.strategy, CPUBIND_GLOBAL_SLICE);
+    assert_true(has_warning(a, CPUBIND_WARNING_NO_AFFINITY));
+    expect_run(a, 0, 0, 7);
+    expect_run(a, 1, 8, 15);
+}
+
+/* NPU 1 is nowhere: then what is known of the other one does not count either. */
+static void expect_second_unknown(const attempt *a)
+{
+    assert_int_equal(a->facts.npu[0].pci.bus, 0xc1);
+    assert_int_equal(a->facts.npu[1].pci.domain, -1);
+    expect_slices(a);
+}
+
+static void affinity_is_the_kernels_where_npu_smi_has_none(void **state)
+{
+    static const char *const topo[] = {
+        REFUSED_TOPO, "Failed to query \"topo\" info.\n",
+        "\t   NPU4       NPU6       \n" /* no column */
+        "NPU4       X          HCCS       \n"
+        "NPU6       HCCS       X          \n",
+        "\t   NPU1       NPU2       CPU Affinity\n" /* rows of others */
+        "NPU1       X          HCCS       8-15\n"
+        "NPU2       HCCS       X          0-7\n",
+        NULL};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof topo / sizeof *topo; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        if (topo[i])
+            set(&h, TOPO, topo[i]);
+        else
+            take_away(&h, TOPO);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        assert_int_equal(a.facts.has_affinity, 1);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void one_missing_row_is_filled_and_the_others_are_kept(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, TOPO, "\t   NPU4       CPU Affinity\nNPU4       X          8-15\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+static void where_both_agree_nothing_is_said(void **state)
+{
+    memory_host h = kernel_a2(), plain = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    for (int32_t i = 0; i < plain.n; i++)
+        if (strcmp(plain.entry[i].name, TOPO) == 0)
+            set(&h, TOPO, plain.entry[i].text);
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
+    expect_plan_of_small_a2(&a);
+    assert_null(strstr(h.seen, "board"));
+    assert_null(strstr(strstr(h.seen, INFO) + 1, INFO)); /* read once for both its uses */
+    drop(&a);
+}
+
+/* npu-smi's rows of small_a2, over the kernel's word of kernel_a2. */
+static memory_host both_a2(void)
+{
+    memory_host h = kernel_a2();
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          0-7\n");
+    return h;
+}
+
+static void npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said(void **state)
+{
+    static const char *const lists[] = {"16-23\n", "8-14\n", "9-15\n", "7-15\n", "8-16\n"};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        memory_host h = both_a2();
+        attempt a;
+        set(&h, PCI_4 "local_cpulist", lists[i]);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void a_difference_in_offline_cpus_alone_is_none(void **state)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "sys/devices/system/cpu/online", "0-6,9-13,16-23\n");
+    set(&h, PCI_4 "local_cpulist", "9-13\n");
+    set(&h, PCI_6 "local_cpulist", "0-8\n"); /* 7 and 8 are off: npu-smi has the one */
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
+    drop(&a);
+    set(&h, PCI_4 "local_cpulist", "9-12\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
+    drop(&a);
+}
+
+static void node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node(void **state)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, PCI_6 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-23\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_NO_NODE);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, PCI_4 "numa_node", "-1\n"); /* npu-smi says node 1: it knows more than that */
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_NO_NODE);
+    drop(&a);
+}
+
+static void on_one_node_there_is_nothing_to_doubt(void **state)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "sys/devices/system/node/", "node0\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-15\n");
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       0-15\n"
+        "NPU6       HCCS       X          0-15\n");
+    set(&h, PCI_4 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-15\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
+    drop(&a);
+}
+
+static void no_node_is_no_affinity(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, PCI_4 "numa_node", "-1\n");
+    set(&h, PCI_4 "local_cpulist", "0-23\n");
+    set(&h, PCI_6 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-23\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    drop(&a);
+}
+
+/* Whoever asks: the NPU whose CPUs the kernel knows gets a slice as well. */
+static void one_npu_on_no_node_leaves_all_of_them_to_slices(void **state)
+{
+    static const int32_t one = 1;
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, PCI_4 "numa_node", "-1\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    drop(&a);
+    request.npu = &one;
+    request.n_npu = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_run(&a, 0, 8, 15);
+    drop(&a);
+}
+
+static void a_node_without_a_list_has_the_cpus_of_the_node(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, PCI_4 "local_cpulist");
+    take_away(&h, PCI_6 "local_cpulist");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, PCI_4 "numa_node", "7\n"); /* there is no such node */
+    set(&h, PCI_6 "numa_node", "2147483647\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    drop(&a);
+}
+
+/* Node 0 is then what all CPUs count as, not what the kernel means. */
+static void a_node_says_nothing_when_no_nodes_are_known(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "sys/devices/system/node/");
+    take_away(&h, PCI_4 "local_cpulist");
+    take_away(&h, PCI_6 "local_cpulist");
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
+    expect_slices(&a);
+    drop(&a);
+}
+
+static void a_list_without_a_node_is_enough(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, PCI_4 "numa_node");
+    take_away(&h, PCI_6 "numa_node");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+static void a_list_of_all_cpus_or_of_none_says_nothing(void **state)
+{
+    static const char *const lists[] = {"0-23\n", "\n", "", "0-14,16-23\n"};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        set(&h, "sys/devices/system/cpu/online", i < 3 ? "0-23\n" : "0-14,16-23\n");
+        take_away(&h, PCI_4 "numa_node");
+        take_away(&h, PCI_6 "numa_node");
+        set(&h, PCI_4 "local_cpulist", lists[i]);
+        set(&h, PCI_6 "local_cpulist", lists[i]);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+        assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
+        drop(&a);
+    }
+}
+
+static void a_function_that_is_not_in_sys_says_nothing(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, INFO,
+        DEVICE_HEAD DEVICE("4", "0000:D1:00.0") DEVICE("6", "0001:82:00.0") PROCESSES);
+    a = try(&h, &request);
+    expect_slices(&a);
+    assert_int_equal(a.facts.npu[1].pci.domain, 1);
+    assert_non_null(strstr(h.seen, "sys/bus/pci/devices/0000:d1:00.0/numa_node "));
+    assert_non_null(strstr(h.seen, "sys/bus/pci/devices/0001:82:00.0/local_cpulist "));
+    drop(&a);
+}
+
+static void a_file_of_the_function_that_cannot_be_read_says_nothing(void **state)
+{
+    static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        h.failing = names[i];
+        h.state = CPUBIND_INPUT_FAILED;
+        a = try(&h, &request); /* the other file tells the same */
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void a_bus_id_that_is_not_there_is_asked_of_the_board(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, INFO,
+        DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0") PROCESSES);
+    a = try(&h, &request);
+    assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_4 " "));
+    assert_null(strstr(h.seen, "board-i6"));
+    expect_slices(&a);
+    drop(&a);
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "NA"));
+    set(&h, BOARD_4, CARD_OF("4", "NA", "1"));
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[0].pci.domain, -1);
+    assert_int_equal(a.facts.npu[0].locality, CPUBIND_LOCALITY_UNKNOWN);
+    drop(&a);
+}
+
+static void addresses_are_matched_whatever_their_case_and_width(void **state)
+{
+#define AT(bus) DEVICE_HEAD DEVICE("4", bus) DEVICE("6", "0000:82:00.0") PROCESSES
+    static const struct {
+        const char *info, *numa_node;
+    } cases[] = {
+        {AT("0000:AF:1F.7"), "sys/bus/pci/devices/0000:af:1f.7/numa_node"},
+        {AT("0000:af:0a.1"), "sys/bus/pci/devices/0000:af:0a.1/numa_node"},
+        {AT("FFFF:00:00.0"), "sys/bus/pci/devices/ffff:00:00.0/numa_node"},
+        {AT("10000:C1:00.0"), "sys/bus/pci/devices/10000:c1:00.0/numa_node"},
+        {AT("7FFFFFFF:FF:1F.7"), "sys/bus/pci/devices/7fffffff:ff:1f.7/numa_node"},
+    };
+#undef AT
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        set(&h, INFO, cases[i].info);
+        set(&h, cases[i].numa_node, "1\n");
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+/* 300I Duo: both chips of card 4 stand at one address; they share its CPUs. */
+static void two_chips_on_one_function_have_the_same_home(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         0               Ascend 310P3\n"
+        "\t4        1         1               Ascend 310P3\n");
+    set(&h, INFO,
+        "| NPU     Name              | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip    Device            | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4       310P3             | OK            | NA          46                   |\n"
+        "| 0       0                 | 0000:C1:00.0  | 0           100  / 21534         |\n"
+        "| 4       310P3             | OK            | NA          46                   |\n"
+        "| 1       1                 | 0000:C1:00.0  | 0           100  / 21534         |\n"
+        "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+        "| 4       0                 | 812           | python3        | 150                |\n"
+        "| 4       1                 | 813           | python3        | 150                "
+        "|\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_run(&a, 0, 8, 15); /* 8-15, extended by 16-23, cut into two */
+    expect_run(&a, 1, 16, 23);
+    drop(&a);
+}
+
+/* The dies of an A3 card have an address each. */
+static void chips_of_one_card_have_their_own_addresses(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t4        0         0               8             Ascend910\n"
+        "\t4        1         1               9             Ascend910\n");
+    set(&h, INFO,
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     8                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 4     Ascend910           | OK            | -           36                   |\n"
+        "| 1     9                   | 0000:82:00.0  | 0           0    / 0             |\n");
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+/* A soft-split container prints both dies with the ids and the address of one. */
+static void a_soft_split_container_shows_one_address_twice(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t4        0         0               8             Ascend910\n"
+        "\t4        1         1               8             Ascend910\n");
+    set(&h, INFO,
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 4     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     8                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 4     Ascend910           | OK            | -           36                   |\n"
+        "| 1     8                   | 0000:C1:00.0  | 0           0    / 0             |\n");
+    request.npu = (const int32_t[]){0, 1};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_run(&a, 0, 8, 15);
+    expect_run(&a, 1, 16, 23);
+    drop(&a);
+}
+
+/* The number of a Phy-ID row is not a card's: card 3 is somebody else. */
+static void without_info_m_a_phy_row_finds_its_address_by_phy_id(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    take_away(&h, "cmd/npu-smi-info-m.txt");
+    set(&h, TOPO,
+        "\t   Phy-ID2    Phy-ID3    \n"
+        "Phy-ID2    X          SIO        \n"
+        "Phy-ID3    SIO        X          \n");
+    set(&h, INFO,
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 1     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     2                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 1     Ascend910           | OK            | -           36                   |\n"
+        "| 1     3                   | 0000:82:00.0  | 0           0    / 0             |\n"
+        "| 3     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     6                   | 0000:C1:00.0  | 0           0    / 0             |\n");
+    request.type = CPUBIND_TYPE_A3;
+    request.npu = (const int32_t[]){2, 3};
+    request.n_npu = 2;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_TOPO_AFFINITY;
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    assert_int_equal(a.facts.npu[1].card, -1);
+    assert_int_equal(a.facts.npu[1].phy, 3);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+/* Clusters need a home, and take the kernel's. */
+static void a_cluster_is_cut_where_the_kernel_says(void **state)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
+        "\t4        1         0         0             Ascend950PR\n");
+    set(&h, INFO,
+        "| NPU ID | Name            | Health          | Power(W)  Temp(C)          |\n"
+        "|        |                 | Bus-Id          | AICore(%) Memory-Usage(MB) |\n"
+        "| 4      | Ascend950PR     | OK              | 150.0     40               |\n"
+        "|        |                 | 0000:C1:00.0    | 0         0    / 0         |\n");
+    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    request.npu = (const int32_t[]){4};
+    request.n_npu = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_PCI_AFFINITY));
+    assert_int_equal(a.plan.core.strategy, CPUBIND_CLUSTER);
+    expect_run(&a, 0, 8, 15);
+    drop(&a);
+}
+
+static void a_damaged_file_of_the_function_has_its_place(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        int32_t offset;
+    } cases[] = {
+        {PCI_4 "numa_node", "1x\n", 1},         {PCI_6 "numa_node", "", 0},
+        {PCI_4 "numa_node", "-2\n", 0},         {PCI_4 "numa_node", "99999999999\n", 0},
+        {PCI_6 "local_cpulist", "0-7;\n", 3},   {PCI_6 "local_cpulist", "0-\n", 2},
+        {PCI_6 "local_cpulist", "0,65536\n", 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memory_host h = kernel_a2();
+        cpubind_request request = ask_nothing();
+        attempt a;
+        set(&h, cases[i].name, cases[i].text);
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, cases[i].name);
+        assert_int_equal(a.problem.offset, cases[i].offset);
+        drop(&a);
+        h = both_a2(); /* it would serve a comparison alone */
+        set(&h, cases[i].name, cases[i].text);
+        a = try(&h, &request);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+/* == Boards ================================================================= */
+
+static void boards_are_asked_for_their_addresses_when_nothing_else_has_them(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a = try(&h, &request);
+    (void)state;
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_6_C0 " "));
+    assert_null(strstr(h.seen, BOARD_4 " "));
+    assert_null(strstr(h.seen, BOARD_6 " "));
+    assert_false(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+    h.exits_1 = BOARD_6_C0;
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+}
+
+static void no_board_is_asked_when_all_affinity_is_known(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          0-7\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_plan_of_small_a2(&a);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+    set(&h, TOPO, "\t   NPU6       CPU Affinity\nNPU6       X          0-7\n");
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_UNKNOWN);
+    assert_non_null(strstr(h.seen, BOARD_4_C0));
+    assert_null(strstr(h.seen, "board-i6"));
+    drop(&a);
+}
+
+static void no_board_is_asked_for_slices(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_GLOBAL_SLICE;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_null(strstr(h.seen, "board"));
+    assert_null(strstr(h.seen, INFO));
+    drop(&a);
+}
+
+static void the_board_of_the_card_serves_its_only_chip(void **state)
+{
+    static const char *const cards[] = {CARD_OF("6", "0000:82:00.0", "1"),
+                                        "\tNPU ID                         : 6\n"
+                                        "\tPCIe Bus Info                  : 0000:82:00.0\n"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        cpubind_request request;
+        memory_host h = board_a2(&request);
+        attempt a;
+        take_away(&h, BOARD_6_C0);
+        set(&h, BOARD_6, cards[i]);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        assert_non_null(strstr(h.seen, BOARD_6_C0 " " BOARD_6 " "));
+        drop(&a);
+    }
+}
+
+static void the_board_of_a_card_with_more_chips_serves_none(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    take_away(&h, BOARD_6_C0);
+    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "2")); /* the other is in no container here */
+    a = try(&h, &request);
+    expect_second_unknown(&a);
+    drop(&a);
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         0               Ascend 310P3\n"
+        "\t6        0         1               Ascend 310P3\n"
+        "\t6        1         2               Ascend 310P3\n");
+    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[1].pci.domain, -1);
+    assert_int_equal(a.facts.npu[2].pci.domain, -1);
+    drop(&a);
+    set(&h, BOARD_6, /* it may print its chips behind it: they say whose address is whose */
+        CARD_OF("6", "0000:82:00.0", "2") BOARD_OF("6", "0", "0000:82:00.0")
+            BOARD_OF("6", "1", "0000:C1:00.0"));
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[1].pci.bus, 0x82);
+    assert_int_equal(a.facts.npu[2].pci.bus, 0xc1);
+    drop(&a);
+}
+
+static void a_board_of_another_chip_is_not_taken(void **state)
+{
+    static const char no_address[] = "\tNPU ID                         : 6\n"
+                                     "\tChip ID                        : 0\n";
+    static const char *const others[] = {BOARD_OF("5", "0", "0000:82:00.0"),
+                                         BOARD_OF("6", "1", "0000:82:00.0"),
+                                         CARD_OF("4", "0000:82:00.0", "1"), no_address};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        cpubind_request request;
+        memory_host h = board_a2(&request);
+        attempt a;
+        set(&h, BOARD_6_C0, others[i]);
+        a = try(&h, &request);
+        expect_second_unknown(&a);
+        drop(&a);
+    }
+}
+
+static void a_board_that_hangs_is_the_last_one(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    h.failing = BOARD_4_C0;
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    a = try(&h, &request);
+    expect_slices(&a);
+    assert_non_null(strstr(h.seen, BOARD_4_C0));
+    assert_null(strstr(h.seen, BOARD_4 " "));
+    assert_null(strstr(h.seen, "board-i6"));
+    drop(&a);
+}
+
+static void a_board_that_fails_or_refuses_is_passed_over(void **state)
+{
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
+                                                 CPUBIND_INPUT_ABSENT};
+    cpubind_request request;
+    memory_host refusing = board_a2(&request);
+    attempt a;
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        memory_host h = board_a2(&request);
+        h.failing = BOARD_6_C0;
+        h.state = states[i];
+        a = try(&h, &request);
+        expect_second_unknown(&a);
+        assert_non_null(strstr(h.seen, BOARD_6 " "));
+        drop(&a);
+    }
+    set(&refusing, BOARD_6_C0, "Error parameter of -i\nInvalid card id.\n");
+    set(&refusing, BOARD_6, "This device does not support querying board.\n");
+    a = try(&refusing, &request);
+    expect_second_unknown(&a);
+    assert_false(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
+    drop(&a);
+}
+
+static int32_t line_of(const cpubind_problem *problem)
+{
+    return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset).line;
+}
+
+static void a_damaged_board_is_a_problem_with_its_place(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:8X:00.0"));
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, BOARD_6_C0);
+    assert_int_equal(line_of(&a.problem), 4);
+    drop(&a);
+    set(&h, BOARD_6_C0, "\tNPU ID                         : 6\n\tChip ID           ");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, BOARD_6_C0);
+    assert_int_equal(line_of(&a.problem), 2);
+    drop(&a);
+}
+
+/* == npu-smi info, when the NPUs are named ================================== */
+
+#define DAMAGED_INFO DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:8X:00.0")
+
+static void a_damaged_info_is_a_problem_only_when_its_addresses_are_needed(void **state)
+{
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, INFO, DAMAGED_INFO);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, INFO);
+    assert_int_equal(line_of(&a.problem), 6);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+    h = both_a2();
+    set(&h, INFO, DAMAGED_INFO);
+    a = try(&h, &request);
+    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+}
+
+static void without_a_device_table_the_boards_are_asked(void **state)
+{
+    static const char *const texts[] = {"", "Some words of a new version.\n", NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cpubind_request request;
+        memory_host h = board_a2(&request);
+        attempt a;
+        if (texts[i])
+            set(&h, INFO, texts[i]);
+        else
+            take_away(&h, INFO);
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+    }
+}
+
+static void an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards(void **state)
+{
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
+                                                 CPUBIND_INPUT_TOO_LONG};
+    cpubind_request request;
+    memory_host h = board_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, INFO, "dcmi module initialize failed. ret is -8005\n");
+    a = try(&h, &request);
+    expect_slices(&a);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+    /* Another process may have its answer, and another plan: no slices for want of it. */
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        h = board_a2(&request);
+        h.failing = INFO;
+        h.state = states[i];
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, INFO);
+        assert_null(strstr(h.seen, "board"));
+        drop(&a);
+    }
+}
+
+/* What npu-smi info -t topo does not give, the kernel may: only then is it no problem. */
+static void a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells(void **state)
+{
+    static const char *const refusals[] = {
+        "This command can be executed only by the root user.\n",
+        "dcmi module initialize failed. ret is -8005\n", "Segmentation fault\n"};
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
+                                                 CPUBIND_INPUT_TOO_LONG};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        memory_host h = kernel_a2();
+        attempt a;
+        if (i < 3) {
+            set(&h, "cmd/npu-smi-info-t-topo.txt", refusals[i]);
+        } else {
+            h.failing = "cmd/npu-smi-info-t-topo.txt";
+            h.state = states[i - 3];
+        }
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&a);
+        drop(&a);
+        set(&h, PCI_4 "numa_node", "-1\n");
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, "cmd/npu-smi-info-t-topo.txt");
+        drop(&a);
+    }
+}
+
+/* Cards that are not listed have slices all the same. */
+static void a_card_that_cannot_be_listed_keeps_its_slices(void **state)
+{
+    static const int32_t last = 5;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "Failed to get chip number of card1.\n"
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t0        0         0               0             Ascend910\n"
+        "\t0        1         1               1             Ascend910\n"
+        "\t1        0         -               -             Mcu\n"
+        "\t2        0         4               4             Ascend910\n"
+        "\t2        1         5               5             Ascend910\n");
+    request.npu = &last;
+    request.n_npu = 1;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_GLOBAL_SLICE;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS); /* 24 CPUs for 6, and roles of 5 */
+    assert_int_equal(a.facts.n_unknown, 2);
+    assert_true((a.facts.warnings >> CPUBIND_WARNING_UNKNOWN_CHIP & 1u) != 0);
+    assert_int_equal(a.problem.have, 4);
+    drop(&a);
+}
+
+/* One that hangs tells nothing that is not given: the NPUs and their type. */
+static void a_map_that_hangs_is_passed_over_when_npus_and_type_are_given(void **state)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    h.failing = "cmd/npu-smi-info-m.txt";
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    request.is_auto_strategy = 0;
+    request.strategy = CPUBIND_GLOBAL_SLICE;
+    request.npu = both;
+    request.n_npu = 2;
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+    request.type = CPUBIND_TYPE_A2;
+    take_away(&h, "cmd/npu-smi-info-t-topo.txt");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_MAP));
+    expect_run(&a, 0, 0, 7);
+    expect_run(&a, 1, 8, 15);
+    drop(&a);
+}
+
+/* == What is not read ======================================================= */
+
+static void named_npus_need_no_process_table(void **state)
+{
+    static const int32_t one = 1;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    (void)state;
+    request.npu = &one;
+    request.n_npu = 1;
+    h.failing = "cmd/npu-smi-info.txt";
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    assert_null(strstr(h.seen, "board"));
+    assert_null(strstr(h.seen, "pci"));
+    assert_null(strstr(h.seen, "topology"));
+    assert_null(strstr(h.seen, "lscpu"));
+}
+
+static void npu_smi_info_is_not_asked_about_npus_without_a_card(void **state)
+{
+    static const int32_t zero = 0;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    (void)state;
+    request.type = CPUBIND_TYPE_A2;
+    request.npu = &zero;
+    request.n_npu = 1;
+    take_away(&h, "cmd/npu-smi-info-m.txt");
+    take_away(&h, TOPO);
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    assert_null(strstr(h.seen, INFO));
+}
+
+/* A wedged chip has no name, and zeros for ids that others have. The slices of the others are
+ * those that they have when it is well. */
+static void a_chip_that_npu_smi_cannot_query_is_left_out_and_said(void **state)
+{
+    static const int32_t last = 2;
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t0        0         0               0             Ascend910\n"
+        "\t0        1         0               0             \n"
+        "\t1        0         2               2             Ascend910\n");
+    request.npu = &last;
+    request.n_npu = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_UNKNOWN_CHIP));
+    assert_int_equal(a.facts.n_npu, 2);
+    assert_int_equal(a.plan.total, 3);
+    expect_run(&a, 0, 11, 15);
+    drop(&a);
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t0        0         0               \n");
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+}
+
+static void a_huge_logic_id_is_not_visible_and_no_fault(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    (void)state;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         2147483647      Ascend 910B4\n"
+        "\t6        0         0               Ascend 910B4\n");
+    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=0,2147483647\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 1);
+    assert_int_equal(a.facts.npu[a.plan.want[0]].card, 6);
+    drop(&a);
+}
+
+/* == Faults ================================================================= */
+
+static void every_input_that_fails_is_named(void **state)
+{
+    static const char *const names[] = {
+        "proc/self/status",       "sys/devices/system/node/node1/cpulist",
+        "cmd/npu-smi-info-m.txt", "cmd/npu-smi-info-t-topo.txt",
+        "cmd/npu-smi-info.txt",   "env"};
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
+                                                 CPUBIND_INPUT_TOO_LONG};
+    cpubind_request request = ask_nothing();
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < 3; k++) {
+            memory_host h = small_a2();
+            attempt a;
+            h.failing = names[i];
+            h.state = states[k];
+            a = try(&h, &request);
+            assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+            assert_string_equal(a.problem.input, names[i]);
+            assert_int_equal(a.problem.answer.state, states[k]);
+            assert_int_equal(a.problem.offset, -1);
+            drop(&a);
+        }
+}
+
+/* Every size of arena up to one that is enough: NO_MEMORY, and then the plan. */
+static void expect_no_memory_below_what_is_used(memory_host *h, const cpubind_request *request)
+{
+    attempt whole = try(h, request);
+    size_t used = whole.arena.used;
+    assert_int_equal(whole.code, CPUBIND_PROBLEM_NONE);
+    drop(&whole);
+    for (size_t size = 0; size < used; size += size < used - 8192 ? 4093 : 7) {
+        attempt a;
+        h->seen[0] = '\0';
+        a = try_in(h, request, size);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NO_MEMORY);
+        drop(&a);
+    }
+    h->seen[0] = '\0';
+    whole = try_in(h, request, used);
+    assert_int_equal(whole.code, CPUBIND_PROBLEM_NONE);
+    drop(&whole);
+}
+
+static void an_arena_that_is_too_small_is_said_so(void **state)
+{
+    memory_host h = small_a2();
+    cpubind_request request = ask_nothing();
+    (void)state;
+    expect_no_memory_below_what_is_used(&h, &request);
+}
+
+/* With addresses of npu-smi info and lists; of boards and nodes; and with lists to compare. */
+static void an_arena_that_is_too_small_for_what_is_near_is_said_so(void **state)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = kernel_a2();
+    (void)state;
+    expect_no_memory_below_what_is_used(&h, &request);
+    h = both_a2();
+    expect_no_memory_below_what_is_used(&h, &request);
+    h = board_a2(&request);
+    take_away(&h, BOARD_6_C0);
+    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
+    take_away(&h, PCI_4 "local_cpulist");
+    expect_no_memory_below_what_is_used(&h, &request);
+}
+
+static void every_code_has_a_word(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CPUBIND_WARNING_COUNT; i++)
+        assert_true(strlen(cpubind_warning_word((cpubind_warning)i)) > 3);
+    assert_string_equal(cpubind_problem_word(CPUBIND_PROBLEM_TOO_FEW_CPUS), "too_few_cpus");
+    assert_int_equal(cpubind_problem_exit(CPUBIND_PROBLEM_TOO_FEW_CPUS), 1);
+    assert_int_equal(cpubind_problem_exit(CPUBIND_PROBLEM_UNREADABLE), 3);
+    assert_int_equal(cpubind_problem_exit(CPUBIND_PROBLEM_NONE), 0);
+    assert_string_equal(cpubind_type_word(CPUBIND_TYPE_300I), "300i");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(affinity_is_found_by_card_not_by_logic_id),
+        cmocka_unit_test(a_cards_row_holds_for_all_its_chips),
+        cmocka_unit_test(rows_of_no_npu_are_no_affinity),
+        cmocka_unit_test(phy_rows_are_found_by_phy_id),
+        cmocka_unit_test(slices_go_by_phy_id_among_the_npus_of_the_host),
+        cmocka_unit_test(a_phy_id_that_stands_twice_is_refused),
+        cmocka_unit_test(a_950_has_its_npu_id_as_logic_id),
+        cmocka_unit_test(the_device_type_is_told_by_the_chip_name),
+        cmocka_unit_test(without_a_known_name_pci_ids_tell_the_device_type),
+        cmocka_unit_test(without_status_the_online_cpus_are_allowed),
+        cmocka_unit_test(offline_cpus_are_left_out_and_do_not_make_a_node),
+        cmocka_unit_test(old_kernels_show_masks_and_cpus_one_by_one),
+        cmocka_unit_test(nodes_come_from_lscpu_when_sys_has_none),
+        cmocka_unit_test(a_process_on_an_unknown_chip_is_a_fault_of_the_table),
+        cmocka_unit_test(a_missing_process_table_is_told_from_an_empty_one),
+        cmocka_unit_test(an_answer_with_an_exit_code_is_taken_and_said),
+        cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
+        cmocka_unit_test(affinity_is_the_kernels_where_npu_smi_has_none),
+        cmocka_unit_test(one_missing_row_is_filled_and_the_others_are_kept),
+        cmocka_unit_test(where_both_agree_nothing_is_said),
+        cmocka_unit_test(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said),
+        cmocka_unit_test(a_difference_in_offline_cpus_alone_is_none),
+        cmocka_unit_test(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node),
+        cmocka_unit_test(on_one_node_there_is_nothing_to_doubt),
+        cmocka_unit_test(no_node_is_no_affinity),
+        cmocka_unit_test(one_npu_on_no_node_leaves_all_of_them_to_slices),
+        cmocka_unit_test(a_node_without_a_list_has_the_cpus_of_the_node),
+        cmocka_unit_test(a_node_says_nothing_when_no_nodes_are_known),
+        cmocka_unit_test(a_list_without_a_node_is_enough),
+        cmocka_unit_test(a_list_of_all_cpus_or_of_none_says_nothing),
+        cmocka_unit_test(a_function_that_is_not_in_sys_says_nothing),
+        cmocka_unit_test(a_file_of_the_function_that_cannot_be_read_says_nothing),
+        cmocka_unit_test(a_bus_id_that_is_not_there_is_asked_of_the_board),
+        cmocka_unit_test(addresses_are_matched_whatever_their_case_and_width),
+        cmocka_unit_test(two_chips_on_one_function_have_the_same_home),
+        cmocka_unit_test(chips_of_one_card_have_their_own_addresses),
+        cmocka_unit_test(a_soft_split_container_shows_one_address_twice),
+        cmocka_unit_test(without_info_m_a_phy_row_finds_its_address_by_phy_id),
+        cmocka_unit_test(a_cluster_is_cut_where_the_kernel_says),
+        cmocka_unit_test(a_damaged_file_of_the_function_has_its_place),
+        cmocka_unit_test(boards_are_asked_for_their_addresses_when_nothing_else_has_them),
+        cmocka_unit_test(no_board_is_asked_when_all_affinity_is_known),
+        cmocka_unit_test(no_board_is_asked_for_slices),
+        cmocka_unit_test(the_board_of_the_card_serves_its_only_chip),
+        cmocka_unit_test(the_board_of_a_card_with_more_chips_serves_none),
+        cmocka_unit_test(a_board_of_another_chip_is_not_taken),
+        cmocka_unit_test(a_board_that_hangs_is_the_last_one),
+        cmocka_unit_test(a_board_that_fails_or_refuses_is_passed_over),
+        cmocka_unit_test(a_damaged_board_is_a_problem_with_its_place),
+        cmocka_unit_test(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed),
+        cmocka_unit_test(without_a_device_table_the_boards_are_asked),
+        cmocka_unit_test(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards),
+        cmocka_unit_test(named_npus_need_no_process_table),
+        cmocka_unit_test(npu_smi_info_is_not_asked_about_npus_without_a_card),
+        cmocka_unit_test(a_chip_that_npu_smi_cannot_query_is_left_out_and_said),
+        cmocka_unit_test(a_huge_logic_id_is_not_visible_and_no_fault),
+        cmocka_unit_test(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells),
+        cmocka_unit_test(a_card_that_cannot_be_listed_keeps_its_slices),
+        cmocka_unit_test(a_map_that_hangs_is_passed_over_when_npus_and_type_are_given),
+        cmocka_unit_test(every_input_that_fails_is_named),
+        cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
+        cmocka_unit_test(an_arena_that_is_too_small_for_what_is_near_is_said_so),
+        cmocka_unit_test(every_code_has_a_word),
+    };
+    return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
+}

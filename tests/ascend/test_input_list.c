@@ -1,0 +1,657 @@
+/* test_input_list.c - which inputs are known, and which of them are visited
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "fixtures.h"
+#include "memory_source.h"
+
+#include "../../adapters/ascend/input_list.h"
+#include "../../adapters/text/input_name.h"
+
+/* The answer for a copy that ends right behind its NUL. */
+static int is_known(const char *name)
+{
+    char *copy = edge_text(name, (int32_t)strlen(name) + 1);
+    const int known = cpubind_input_is_known(copy);
+    free(copy);
+    return known;
+}
+
+/* == Which are known ======================================================== */
+
+static void what_is_read_is_known(void **state)
+{
+    static const char *const names[] = {
+        "proc/self/status",
+        "proc/interrupts",
+        "env",
+        "uname",
+        "sys/devices/system/cpu/online",
+        "sys/devices/system/cpu/possible",
+        "sys/devices/system/cpu/present",
+        "sys/devices/system/cpu/cpu0/online",
+        "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+        "sys/devices/system/cpu/cpu639/topology/thread_siblings_list",
+        "sys/devices/system/node/online",
+        "sys/devices/system/node/possible",
+        "sys/devices/system/node/has_cpu",
+        "sys/devices/system/node/has_memory",
+        "sys/devices/system/node/node0/cpulist",
+        "sys/devices/system/node/node12/cpumap",
+        "sys/devices/system/node/node65535/distance",
+        "sys/bus/pci/devices/0000:c1:00.0/vendor",
+        "sys/bus/pci/devices/0000:c1:00.0/device",
+        "sys/bus/pci/devices/0000:c1:00.0/numa_node",
+        "sys/bus/pci/devices/0000:c1:00.0/local_cpulist",
+        "sys/bus/pci/devices/10000:c1:00.0/msi_irqs/512",
+        "cmd/npu-smi-info-m.txt",
+        "cmd/npu-smi-info.txt",
+        "cmd/npu-smi-info-t-topo.txt",
+        "cmd/lscpu-e.txt",
+        "cmd/lscpu.txt",
+        "cmd/npu-smi-info-t-board-i0.txt",
+        "cmd/npu-smi-info-t-board-i1536-c1.txt",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!is_known(names[i]))
+            fail_msg("%s is not known", names[i]);
+}
+
+static void what_nothing_reads_is_not_known(void **state)
+{
+    static const char *const names[] = {
+        "",
+        "/",
+        "env/",
+        "environ",
+        "proc",
+        "proc/self",
+        "proc/self/status/",
+        "proc/self/status2",
+        "proc/1/status",
+        "proc//interrupts",
+        "/proc/interrupts",
+        "./proc/interrupts",
+        "host.txt",
+        "expect/default.json",
+        "cmd",
+        "cmd/",
+        "cmd/npu-smi-info.exit",
+        "cmd/npu-smi-info-m.exit",
+        "cmd/npu-smi-info-l.txt",
+        "cmd/npu-smi-info-t-board.txt",
+        "cmd/npu-smi-info-t-board-i01.txt",
+        "cmd/x/npu-smi-info.txt",
+        "cmd/../env",
+        "sys/devices/system/cpu",
+        "sys/devices/system/cpu/offline",
+        "sys/devices/system/cpu/cpu/online",
+        "sys/devices/system/cpu/cpu00/online",
+        "sys/devices/system/cpu/cpu+1/online",
+        "sys/devices/system/cpu/cpu0x1/online",
+        "sys/devices/system/cpu/cpu65536/online",
+        "sys/devices/system/cpu/cpu18446744073709551616/online",
+        "sys/devices/system/cpu/cpufreq/online",
+        "sys/devices/system/cpu/cpu0/topology",
+        "sys/devices/system/cpu/cpu0/topology/core_id",
+        "sys/devices/system/cpu/cpu0/topology/thread_siblings_list/x",
+        "sys/devices/system/cpux/cpu0/online",
+        "sys/devices/system/node/node0",
+        "sys/devices/system/node/node0/",
+        "sys/devices/system/node/node0/meminfo",
+        "sys/devices/system/node/0/cpulist",
+        "sys/devices/system/node/node/cpulist",
+        "sys/devices/system/node/node0 /cpulist",
+        "sys/devices/system/node/node0/x/cpulist",
+        "sys/devices/system/node/cpu0/cpulist",
+        "sys/bus/pci/devices/0000:c1:00.0",
+        "sys/bus/pci/devices/0000:c1:00.0/class",
+        "sys/bus/pci/devices/0000:c1:00.0/msi_irqs",
+        "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/",
+        "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/1/x",
+        "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/.",
+        "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/..",
+        "sys/bus/pci/devices/./vendor",
+        "sys/bus/pci/devices/../vendor",
+        "sys/bus/pci/devices//vendor",
+        "sys/bus/pci/devices/vendor",
+        "sys/bus/pci/devices/a\nb/vendor",
+        "sys/bus/pci/device/0000:c1:00.0/vendor",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_known(names[i]))
+            fail_msg("\"%s\" is known", names[i]);
+    assert_false(cpubind_input_is_known(NULL));
+}
+
+static void a_start_of_a_known_name_is_not_known(void **state)
+{
+    static const char *const names[] = {
+        "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+        "sys/devices/system/node/node0/distance",
+        "sys/bus/pci/devices/0000:c1:00.0/local_cpulist",
+        "cmd/npu-smi-info-t-board-i12-c34.txt",
+        "proc/self/status",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t n = 0; n < strlen(names[i]); n++) {
+            char name[128];
+            memcpy(name, names[i], n);
+            name[n] = '\0';
+            assert_false(is_known(name));
+        }
+}
+
+/* A name of the longest length is known, one of a byte more is not. */
+static void a_known_name_is_no_longer_than_a_name(void **state)
+{
+    static const char before[] = "sys/bus/pci/devices/", after[] = "/vendor";
+    (void)state;
+    for (size_t len = CPUBIND_INPUT_NAME_MAX; len <= CPUBIND_INPUT_NAME_MAX + 1; len++) {
+        char *name = (char *)malloc(len + 1);
+        assert_non_null(name);
+        memset(name, 'a', len);
+        memcpy(name, before, sizeof before - 1);
+        memcpy(name + len - (sizeof after - 1), after, sizeof after);
+        assert_int_equal(cpubind_input_is_known(name), len == CPUBIND_INPUT_NAME_MAX);
+        free(name);
+    }
+}
+
+/* == The walk =============================================================== */
+
+/* What was visited: names, a blank behind each. */
+typedef struct visited {
+    char names[8192];
+    int32_t n;
+    int32_t stop_at, result; /* the visit that answers with `result` */
+    cpubind_input last;
+} visited;
+
+static int visit(void *ctx, const char *name, cpubind_input answer)
+{
+    visited *v = (visited *)ctx;
+    assert_true(strlen(v->names) + strlen(name) + 2 < sizeof v->names);
+    strcat(strcat(v->names, name), " ");
+    assert_true(answer.state != CPUBIND_INPUT_ABSENT);
+    assert_true(cpubind_input_is_name(name));
+    v->last = answer;
+    return ++v->n == v->stop_at ? v->result : 0;
+}
+
+static int walk(memory_host *h, visited *v)
+{
+    const cpubind_source source = {h, read_input, list_inputs};
+    memset(v, 0, sizeof *v);
+    h->seen[0] = '\0';
+    return cpubind_inputs_each(&source, visit, v);
+}
+
+static void expect_visits(memory_host *h, const char *names)
+{
+    visited v;
+    assert_int_equal(walk(h, &v), 0);
+    assert_string_equal(v.names, names);
+}
+
+/* A host with one of everything: two nodes, CPUs, an NPU, its controller, a bridge. */
+static void make_host(memory_host *h)
+{
+    memset(h, 0, sizeof *h);
+    set(h, "proc/self/status", "Cpus_allowed_list:\t0-3\n");
+    set(h, "proc/interrupts", "           CPU0\n");
+    set(h, "env", "");
+    set(h, "uname", "aarch64\n");
+    set(h, "sys/devices/system/cpu/online", "0-3\n");
+    set(h, "sys/devices/system/cpu/", "cpu0\ncpu1\ncpufreq\nonline\n");
+    set(h, "sys/devices/system/cpu/cpu0/online", "1\n");
+    set(h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    set(h, "sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "1\n");
+    set(h, "sys/devices/system/node/", "has_cpu\nnode0\nnode10\nonline\n");
+    set(h, "sys/devices/system/node/has_cpu", "0,10\n");
+    set(h, "sys/devices/system/node/node0/cpulist", "0-1\n");
+    set(h, "sys/devices/system/node/node0/cpumap", "3\n");
+    set(h, "sys/devices/system/node/node10/cpumap", "c\n");
+    set(h, "sys/devices/system/node/node10/distance", "20 10\n");
+    set(h, "sys/bus/pci/devices/", "0000:00:00.0\n0000:c1:00.0\n");
+    set(h, "sys/bus/pci/devices/0000:00:00.0/vendor", "0x8086\n");
+    set(h, "sys/bus/pci/devices/0000:00:00.0/device", "0x0001\n");
+    set(h, "sys/bus/pci/devices/0000:c1:00.0/vendor", "0x19e5\n");
+    set(h, "sys/bus/pci/devices/0000:c1:00.0/device", "0xd802\n");
+    set(h, "sys/bus/pci/devices/0000:c1:00.0/numa_node", "0\n");
+    set(h, "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/", "301\n302\n");
+    set(h, "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/301", "msix\n");
+    set(h, "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/302", "msix\n");
+    set(h, "cmd/npu-smi-info-m.txt", "m");
+    set(h, "cmd/npu-smi-info.txt", "i");
+    set(h, "cmd/lscpu.txt", "l");
+    set(h, "cmd/npu-smi-info-t-board-i0.txt", "b");
+}
+
+#define FILES_OF_CPUS                                                                          \
+    "proc/self/status proc/interrupts env uname sys/devices/system/cpu/online "                \
+    "sys/devices/system/node/has_cpu "
+#define FILES_OF_TOPOLOGY "sys/devices/system/cpu/cpu0/topology/thread_siblings_list "
+#define FILES_OF_NODES                                                                         \
+    "sys/devices/system/node/node0/cpulist sys/devices/system/node/node10/cpumap "             \
+    "sys/devices/system/node/node10/distance "
+#define FILES_OF_PCI                                                                           \
+    "sys/bus/pci/devices/0000:c1:00.0/vendor sys/bus/pci/devices/0000:c1:00.0/device "         \
+    "sys/bus/pci/devices/0000:c1:00.0/numa_node "                                              \
+    "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/301 "                                           \
+    "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/302 "
+#define FILES    FILES_OF_CPUS FILES_OF_TOPOLOGY FILES_OF_NODES FILES_OF_PCI
+#define COMMANDS "cmd/npu-smi-info-m.txt cmd/npu-smi-info.txt "
+
+static void a_live_host_is_asked_for_three_commands(void **state)
+{
+    memory_host h;
+    (void)state;
+    make_host(&h);
+    expect_visits(&h, FILES COMMANDS);
+    assert_non_null(strstr(h.seen, "cmd/npu-smi-info-t-topo.txt "));
+    assert_null(strstr(h.seen, "lscpu"));
+    assert_null(strstr(h.seen, "board"));
+}
+
+static void commands_that_are_listed_are_visited_when_they_are_known(void **state)
+{
+    memory_host h;
+    (void)state;
+    make_host(&h);
+    set(&h, "cmd/",
+        ".\n..\n\nlscpu.exit\nlscpu.txt\nnpu-smi-info-m.txt\nnpu-smi-info-t-board-i0.txt\n"
+        "npu-smi-info.exit\nother.txt\na/b\n");
+    expect_visits(&h, FILES "cmd/lscpu.txt cmd/npu-smi-info-m.txt "
+                            "cmd/npu-smi-info-t-board-i0.txt ");
+    assert_null(strstr(h.seen, "other"));
+    set(&h, "cmd/", "");
+    expect_visits(&h, FILES);
+}
+
+static void an_empty_host_has_no_inputs(void **state)
+{
+    memory_host h;
+    (void)state;
+    memset(&h, 0, sizeof h);
+    expect_visits(&h, "");
+}
+
+static void a_cpu_says_that_it_is_online_where_no_list_does(void **state)
+{
+    memory_host h;
+    (void)state;
+    make_host(&h);
+    take_away(&h, "sys/devices/system/cpu/online");
+    expect_visits(&h, "proc/self/status proc/interrupts env uname "
+                      "sys/devices/system/node/has_cpu "
+                      "sys/devices/system/cpu/cpu0/online " FILES_OF_TOPOLOGY FILES_OF_NODES
+                          FILES_OF_PCI COMMANDS);
+}
+
+static void the_first_cpu_with_a_topology_stands_for_all(void **state)
+{
+    memory_host h;
+    (void)state;
+    make_host(&h);
+    take_away(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
+    expect_visits(
+        &h, FILES_OF_CPUS
+        "sys/devices/system/cpu/cpu1/topology/thread_siblings_list " FILES_OF_NODES FILES_OF_PCI
+            COMMANDS);
+}
+
+/* Each vendor whose NPUs the census counts, and no other. */
+static void a_function_is_visited_where_the_census_counts_it(void **state)
+{
+    static const struct {
+        const char *vendor;
+        int is_visited, is_counted;
+    } cases[] = {
+        {"0x19e5\n", 1, 1}, {"0x2092\n", 1, 1}, {"0x20c6\n", 1, 1}, {"0x203f\n", 1, 1},
+        {"0x20e9\n", 1, 1}, {"6629\n", 1, 1},   {"0x19e4\n", 0, 0}, {"0x10de\n", 0, 0},
+        {"-1\n", 0, 0},     {"0x\n", 1, 0},     {"", 1, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h;
+        visited v;
+        attempt a;
+        make_host(&h);
+        set(&h, "sys/bus/pci/devices/0000:c1:00.0/vendor", cases[i].vendor);
+        assert_int_equal(walk(&h, &v), 0);
+        assert_int_equal(strstr(v.names, "0000:c1:00.0/vendor ") != NULL, cases[i].is_visited);
+        assert_int_equal(strstr(v.names, "0000:c1:00.0/device ") != NULL, cases[i].is_visited);
+        request.n_npu = 1;
+        request.npu = &(const int32_t){0};
+        take_away(&h, "cmd/npu-smi-info-m.txt");
+        take_away(&h, "cmd/npu-smi-info.txt");
+        a = try(&h, &request);
+        assert_int_equal(a.facts.n_census, cases[i].is_counted);
+        drop(&a);
+    }
+}
+
+static void a_function_without_a_vendor_is_visited(void **state)
+{
+    memory_host h;
+    (void)state;
+    memset(&h, 0, sizeof h);
+    set(&h, "sys/bus/pci/devices/", "0000:c1:00.0\n");
+    set(&h, "sys/bus/pci/devices/0000:c1:00.0/local_cpulist", "0-3\n");
+    expect_visits(&h, "sys/bus/pci/devices/0000:c1:00.0/local_cpulist ");
+}
+
+static void names_that_no_folder_holds_are_passed_over(void **state)
+{
+    memory_host h;
+    (void)state;
+    memset(&h, 0, sizeof h);
+    set(&h, "sys/devices/system/node/",
+        "\nnode\nnode-1\nnode00\nnode0/..\nnode0x1\nnode1 \nnode3\x01\nnode65536\n"
+        "node99999999999999999999\nNODE1\n node2\nxnode2\nnode2");
+    set(&h, "sys/devices/system/node/node2/cpulist", "0\n");
+    set(&h, "sys/bus/pci/devices/", ".\n..\n/\na/b\n\tc\n\nd e \n");
+    set(&h, "sys/bus/pci/devices/d e /device", "0xd802\n");
+    expect_visits(&h, "sys/devices/system/node/node2/cpulist "
+                      "sys/bus/pci/devices/d e /device ");
+    assert_string_equal(
+        h.seen + (strstr(h.seen, "sys/devices/system/node/node") - h.seen),
+        "sys/devices/system/node/node2/cpulist sys/devices/system/node/node2/distance "
+        "sys/bus/pci/devices/d e /vendor sys/bus/pci/devices/d e /vendor "
+        "sys/bus/pci/devices/d e /device sys/bus/pci/devices/d e /numa_node "
+        "sys/bus/pci/devices/d e /local_cpulist "
+        "cmd/npu-smi-info-m.txt cmd/npu-smi-info.txt cmd/npu-smi-info-t-topo.txt ");
+}
+
+/* A source whose one listing holds a name of some length, and which has every file. */
+static char *long_listing;
+
+static cpubind_input list_long(void *ctx, const char *name)
+{
+    cpubind_input input;
+    (void)ctx;
+    memset(&input, 0, sizeof input);
+    if (strcmp(name, "sys/bus/pci/devices") != 0)
+        return input;
+    input.state = CPUBIND_INPUT_PRESENT;
+    input.data = long_listing;
+    input.len = (int32_t)strlen(long_listing);
+    return input;
+}
+
+static cpubind_input read_long(void *ctx, const char *name)
+{
+    cpubind_input input;
+    (void)ctx;
+    memset(&input, 0, sizeof input);
+    input.state =
+        strncmp(name, "sys/bus", 7) == 0 ? CPUBIND_INPUT_FAILED : CPUBIND_INPUT_ABSENT;
+    return input;
+}
+
+static int count_visits(void *ctx, const char *name, cpubind_input answer)
+{
+    (void)answer;
+    assert_true(cpubind_input_is_name(name) && cpubind_input_is_known(name));
+    ++*(int32_t *)ctx;
+    return 0;
+}
+
+/* vendor and device have 6 bytes, numa_node 9, local_cpulist 13. */
+static void a_name_that_becomes_too_long_is_passed_over(void **state)
+{
+    static const struct {
+        int32_t leaf;   /* the longest that fits behind the folder */
+        int32_t visits; /* of the four */
+    } cases[] = {{13, 4}, {12, 3}, {9, 3}, {8, 2}, {6, 2}, {5, 0}, {0, 0}, {-1, 0}, {-2, 0}};
+    const cpubind_source source = {NULL, read_long, list_long};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int32_t folder = (int32_t)strlen("sys/bus/pci/devices/");
+        const int32_t len = CPUBIND_INPUT_NAME_MAX - folder - 1 - cases[i].leaf;
+        int32_t n = 0;
+        long_listing = (char *)malloc((size_t)len + 1);
+        assert_non_null(long_listing);
+        memset(long_listing, 'f', (size_t)len);
+        long_listing[len] = '\0';
+        assert_int_equal(cpubind_inputs_each(&source, count_visits, &n), 0);
+        assert_int_equal(n, cases[i].visits);
+        free(long_listing);
+    }
+}
+
+/* == Failures =============================================================== */
+
+static const cpubind_input_state failures[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
+                                               CPUBIND_INPUT_TOO_LONG};
+
+/* Of each file that is visited in turn: it is visited all the same, with its answer, and so is
+ * all the rest. */
+static void an_input_that_fails_is_visited_with_its_answer(void **state)
+{
+    memory_host h;
+    visited v;
+    char *names, *name;
+    (void)state;
+    make_host(&h);
+    assert_int_equal(walk(&h, &v), 0);
+    names = strdup(v.names);
+    for (name = strtok(names, " "); name; name = strtok(NULL, " "))
+        for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+            char *at;
+            visited u;
+            h.failing = name;
+            h.state = failures[i];
+            assert_int_equal(walk(&h, &u), 0);
+            assert_string_equal(u.names, FILES COMMANDS);
+            at = strstr(u.names, name); /* stop there to see the answer */
+            assert_non_null(at);
+            u.stop_at = 0;
+            for (const char *c = u.names; c <= at; c++)
+                u.stop_at += c == u.names || c[-1] == ' ';
+            {
+                const cpubind_source source = {&h, read_input, list_inputs};
+                const int32_t stop_at = u.stop_at;
+                memset(&u, 0, sizeof u);
+                u.stop_at = stop_at;
+                u.result = 7;
+                h.seen[0] = '\0';
+                assert_int_equal(cpubind_inputs_each(&source, visit, &u), 7);
+                assert_int_equal(u.last.state, failures[i]);
+                assert_int_equal(u.n, stop_at);
+            }
+        }
+    free(names);
+}
+
+static void a_folder_that_cannot_be_listed_is_visited_itself(void **state)
+{
+    static const struct {
+        const char *folder, *names;
+    } cases[] = {
+        {"sys/devices/system/cpu",
+         FILES_OF_CPUS "sys/devices/system/cpu " FILES_OF_NODES FILES_OF_PCI COMMANDS},
+        {"sys/devices/system/node",
+         FILES_OF_CPUS FILES_OF_TOPOLOGY "sys/devices/system/node " FILES_OF_PCI COMMANDS},
+        {"sys/bus/pci/devices",
+         FILES_OF_CPUS FILES_OF_TOPOLOGY FILES_OF_NODES "sys/bus/pci/devices " COMMANDS},
+        {"sys/bus/pci/devices/0000:c1:00.0/msi_irqs",
+         FILES_OF_CPUS FILES_OF_TOPOLOGY FILES_OF_NODES
+         "sys/bus/pci/devices/0000:c1:00.0/vendor sys/bus/pci/devices/0000:c1:00.0/device "
+         "sys/bus/pci/devices/0000:c1:00.0/numa_node "
+         "sys/bus/pci/devices/0000:c1:00.0/msi_irqs " COMMANDS},
+        {"cmd", FILES "cmd "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) {
+            memory_host h;
+            make_host(&h);
+            h.failing = cases[i].folder;
+            h.state = failures[k];
+            expect_visits(&h, cases[i].names);
+        }
+}
+
+static void the_walk_ends_where_a_visit_says_so(void **state)
+{
+    memory_host h;
+    visited all;
+    (void)state;
+    make_host(&h);
+    assert_int_equal(walk(&h, &all), 0);
+    for (int32_t stop = 1; stop <= all.n; stop++) {
+        const cpubind_source source = {&h, read_input, list_inputs};
+        visited v;
+        memset(&v, 0, sizeof v);
+        v.stop_at = stop;
+        v.result = stop % 2 ? 42 : -1;
+        h.seen[0] = '\0';
+        assert_int_equal(cpubind_inputs_each(&source, visit, &v), v.result);
+        assert_int_equal(v.n, stop);
+        assert_memory_equal(v.names, all.names, strlen(v.names));
+    }
+}
+
+/* Folders that fail end the walk as well when their visit says so. */
+static void the_walk_ends_at_a_folder_that_fails(void **state)
+{
+    static const char *const folders[] = {"sys/devices/system/cpu", "sys/devices/system/node",
+                                          "sys/bus/pci/devices",
+                                          "sys/bus/pci/devices/0000:c1:00.0/msi_irqs", "cmd"};
+    (void)state;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        memory_host h;
+        visited v;
+        char *at;
+        make_host(&h);
+        h.failing = folders[i];
+        h.state = CPUBIND_INPUT_FAILED;
+        assert_int_equal(walk(&h, &v), 0);
+        at = strstr(v.names, folders[i]);
+        for (int32_t stop = 1; stop <= v.n && at; stop++) {
+            const cpubind_source source = {&h, read_input, list_inputs};
+            visited u;
+            memset(&u, 0, sizeof u);
+            u.stop_at = stop;
+            u.result = 5;
+            h.seen[0] = '\0';
+            assert_int_equal(cpubind_inputs_each(&source, visit, &u), 5);
+            assert_int_equal(u.n, stop);
+        }
+    }
+}
+
+/* == The fixture hosts ====================================================== */
+
+typedef struct found {
+    char *names[MAX_ANSWERS];
+    int32_t n;
+} found;
+
+static int note(void *ctx, const char *name, cpubind_input answer)
+{
+    found *f = (found *)ctx;
+    assert_int_equal(answer.state, CPUBIND_INPUT_PRESENT);
+    assert_true(is_known(name));
+    assert_true(f->n < MAX_ANSWERS);
+    f->names[f->n++] = strdup(name);
+    return 0;
+}
+
+/* Every file of a folder, below `part`. */
+static void collect(const folder_host *h, const char *part, found *f)
+{
+    char *queue[MAX_NAMES];
+    int32_t n = 0;
+    queue[n++] = strdup(part);
+    while (n > 0) {
+        char *names[MAX_NAMES], path[4096], *folder = queue[--n];
+        int32_t n_name;
+        host_path(h, path, sizeof path, folder);
+        n_name = names_in(path, names);
+        if (n_name < 0) {
+            int32_t len;
+            char *bytes = read_file(path, &len);
+            if (bytes)
+                f->names[f->n++] = strdup(folder);
+            free(bytes);
+        }
+        for (int32_t i = 0; i < n_name; i++) {
+            char name[2048];
+            (void)snprintf(name, sizeof name, "%s/%s", folder, names[i]);
+            queue[n++] = strdup(name);
+            free(names[i]);
+        }
+        free(folder);
+    }
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+/* Of a fixture everything is visited but exit codes and all but one topology. */
+static void check_fixture(folder_host *h, const char *name)
+{
+    static const char *const parts[] = {"proc", "sys", "cmd", "env", "uname"};
+    const cpubind_source source = source_of(h);
+    static found there, visits;
+    int32_t n = 0, n_topology = 0;
+    there.n = visits.n = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        collect(h, parts[i], &there);
+    assert_int_equal(cpubind_inputs_each(&source, note, &visits), 0);
+    qsort(there.names, (size_t)there.n, sizeof *there.names, by_bytes);
+    qsort(visits.names, (size_t)visits.n, sizeof *visits.names, by_bytes);
+    for (int32_t i = 0; i < there.n; i++) {
+        const int is_topology = ends_with(there.names[i], "/thread_siblings_list");
+        if (!ends_with(there.names[i], ".exit") && !(is_topology && n_topology++ > 0)) {
+            if (n >= visits.n || strcmp(visits.names[n], there.names[i]) != 0)
+                fail_msg("%s: %s is not visited", name, there.names[i]);
+            n++;
+        }
+        free(there.names[i]);
+    }
+    assert_int_equal(n, visits.n);
+    for (int32_t i = 0; i < visits.n; i++)
+        free(visits.names[i]);
+}
+
+static void all_of_a_fixture_is_visited(void **state)
+{
+    (void)state;
+    assert_true(each_fixture(check_fixture) >= 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_read_is_known),
+        cmocka_unit_test(what_nothing_reads_is_not_known),
+        cmocka_unit_test(a_start_of_a_known_name_is_not_known),
+        cmocka_unit_test(a_known_name_is_no_longer_than_a_name),
+        cmocka_unit_test(a_live_host_is_asked_for_three_commands),
+        cmocka_unit_test(commands_that_are_listed_are_visited_when_they_are_known),
+        cmocka_unit_test(an_empty_host_has_no_inputs),
+        cmocka_unit_test(a_cpu_says_that_it_is_online_where_no_list_does),
+        cmocka_unit_test(the_first_cpu_with_a_topology_stands_for_all),
+        cmocka_unit_test(a_function_is_visited_where_the_census_counts_it),
+        cmocka_unit_test(a_function_without_a_vendor_is_visited),
+        cmocka_unit_test(names_that_no_folder_holds_are_passed_over),
+        cmocka_unit_test(a_name_that_becomes_too_long_is_passed_over),
+        cmocka_unit_test(an_input_that_fails_is_visited_with_its_answer),
+        cmocka_unit_test(a_folder_that_cannot_be_listed_is_visited_itself),
+        cmocka_unit_test(the_walk_ends_where_a_visit_says_so),
+        cmocka_unit_test(the_walk_ends_at_a_folder_that_fails),
+        cmocka_unit_test(all_of_a_fixture_is_visited),
+    };
+    return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
+}

@@ -1,0 +1,529 @@
+/* test_npusmi_board.c - `npu-smi info -t board` and `npu-smi info -l`
+ * SPDX-License-Identifier: MIT
+ */
+#include "../text/readers.h"
+#include "samples.h"
+
+#define READ(reader, r, text) reader((r), (text), (int32_t)strlen(text))
+
+/* == info -t board ========================================================== */
+
+static void check_place(const cpubind_npusmi_board *board, int32_t card, int32_t chip,
+                        int32_t n_chip)
+{
+    assert_int_equal(board->card, card);
+    assert_int_equal(board->chip, chip);
+    assert_int_equal(board->n_chip, n_chip);
+}
+
+static void check_pci(const cpubind_npusmi_board *board, int32_t domain, int32_t bus,
+                      int32_t device, int32_t function)
+{
+    assert_int_equal(board->has_pci, 1);
+    assert_int_equal(board->pci.domain, domain);
+    assert_int_equal(board->pci.bus, bus);
+    assert_int_equal(board->pci.device, device);
+    assert_int_equal(board->pci.function, function);
+}
+
+static void check_no_pci(const cpubind_npusmi_board *board, int32_t has_pci)
+{
+    assert_int_equal(board->has_pci, has_pci);
+    assert_int_equal(board->pci.domain, -1);
+    assert_int_equal(board->pci.bus, -1);
+    assert_int_equal(board->pci.device, -1);
+    assert_int_equal(board->pci.function, -1);
+}
+
+static void check_ids(const cpubind_npusmi_board *board, int32_t vendor, int32_t device)
+{
+    assert_int_equal(board->vendor, vendor);
+    assert_int_equal(board->device, device);
+}
+
+static void check_names(const reading *r, const cpubind_npusmi_board *board, const char *npu,
+                        const char *type, const char *chip)
+{
+    assert_true(slice_is(r, board->npu_name, npu));
+    assert_true(slice_is(r, board->chip_type, type));
+    assert_true(slice_is(r, board->chip_name, chip));
+}
+
+static void a_chip_says_its_address_and_names(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, board_a2_chip), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 6, 0, -1);
+    check_pci(&r.board[0], 0, 0x5d, 0, 0);
+    check_ids(&r.board[0], -1, -1);
+    check_names(&r, &r.board[0], "", "Ascend", "910B2");
+    end_reading(&r);
+
+    assert_int_equal(READ(read_board, &r, board_a3_chip), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 3, 1, -1);
+    check_pci(&r.board[0], 1, 0x8e, 0x1f, 7);
+    check_names(&r, &r.board[0], "9382", "", "Ascend910");
+    end_reading(&r);
+}
+
+static void a_controller_has_no_address(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, board_a2_mcu), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 6, 1, -1);
+    check_no_pci(&r.board[0], 0);
+    check_names(&r, &r.board[0], "", "", "MCU");
+    end_reading(&r);
+
+    assert_int_equal(READ(read_board, &r, "NPU ID:1\nChip ID:4\nPCIe Bus Info:NA\n"),
+                     CPUBIND_TEXT_OK);
+    check_place(&r.board[0], 1, 4, -1);
+    check_no_pci(&r.board[0], 1);
+    end_reading(&r);
+}
+
+static void chips_behind_their_card_belong_to_it(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, board_card_chips), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 3);
+    check_place(&r.board[0], 2, -1, 2);
+    check_pci(&r.board[0], 0, 0x1a, 0, 0);
+    check_ids(&r.board[0], 0x19e5, 0xd803);
+    check_names(&r, &r.board[0], "", "", "");
+    assert_true(slice_is(&r, r.board[0].product, "Box of two: A"));
+    assert_true(slice_is(&r, r.board[0].serial, "0123SN"));
+    for (int32_t i = 0; i < 2; i++) {
+        check_place(&r.board[1 + i], 2, i, -1);
+        check_pci(&r.board[1 + i], 0, 0x1a + i, 0, 0);
+        check_ids(&r.board[1 + i], -1, -1);
+        check_names(&r, &r.board[1 + i], "", "", "Ascend910");
+        assert_int_equal(r.board[1 + i].product.len, 0);
+    }
+    end_reading(&r);
+}
+
+static void several_cards_are_several_blocks(void **state)
+{
+    static const char text[] = "NPU ID:3\nChip ID:1\nChip ID:0\nNPU ID:1\nChip ID:0\nNPU ID:9";
+    static const int32_t wanted[][2] = {{3, 1}, {3, 0}, {1, 0}, {9, -1}};
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, text), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, LENGTH(wanted));
+    for (int32_t i = 0; i < LENGTH(wanted); i++)
+        check_place(&r.board[i], wanted[i][0], wanted[i][1], -1);
+    end_reading(&r);
+}
+
+static void a_950_has_card_and_chip_in_one_block(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, board_950), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 1, -1, 1);
+    check_pci(&r.board[0], 0, 0x71, 0, 0);
+    check_ids(&r.board[0], 0x19e5, 0xd806);
+    check_names(&r, &r.board[0], "950PR", "", "Ascend950PR");
+    assert_int_equal(r.board[0].serial.len, 0);
+    end_reading(&r);
+}
+
+/* Module and Subsystem ids are of something else. */
+static void ids_of_ub_stand_for_those_of_pci(void **state)
+{
+    static const char *const both[] = {
+        "NPU ID:0\nVendor ID:0x1\nPCI Vendor ID:0x19e5\nDevice ID:0x2\nPCI Device ID:0XD802\n",
+        "NPU ID:0\nPCI Vendor ID:0x19e5\nVendor ID:0x1\nPCI Device ID:0xd802\nDevice ID:NA\n"};
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, board_950_ub), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 7, -1, -1);
+    check_no_pci(&r.board[0], 1);
+    check_ids(&r.board[0], 0xcc08, 0xd806);
+    end_reading(&r);
+    for (int32_t i = 0; i < LENGTH(both); i++) {
+        assert_int_equal(READ(read_board, &r, both[i]), CPUBIND_TEXT_OK);
+        check_ids(&r.board[0], 0x19e5, 0xd802);
+        end_reading(&r);
+    }
+}
+
+static void zeros_of_a_failed_query_are_no_address(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, board_no_pci), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 4, -1, 1);
+    check_no_pci(&r.board[0], 1);
+    check_ids(&r.board[0], -1, -1);
+    assert_int_equal(r.board[0].product.len, 0);
+    end_reading(&r);
+
+    assert_int_equal(READ(read_board, &r, "NPU ID:0\nPCIe Bus Info:0000:00:00.1\n"),
+                     CPUBIND_TEXT_OK);
+    check_pci(&r.board[0], 0, 0, 0, 1);
+    end_reading(&r);
+    assert_int_equal(READ(read_board, &r, "NPU ID:0\nPCIe Bus Info:0000:00:1f.0\n"),
+                     CPUBIND_TEXT_OK);
+    check_pci(&r.board[0], 0, 0, 0x1f, 0);
+    end_reading(&r);
+    assert_int_equal(READ(read_board, &r, "NPU ID:0\nPCIe Bus Info:0001:00:00.0\n"),
+                     CPUBIND_TEXT_OK);
+    check_pci(&r.board[0], 1, 0, 0, 0);
+    end_reading(&r);
+}
+
+/* Other keys, messages, values of several lines: none of them is a value that is read. */
+static void other_lines_of_a_board_are_left_out(void **state)
+{
+    static const char text[] = "2026-01-01 10:00:00 [WARNING] low: power\n"
+                               "\n"
+                               "\tnpu id :8\n"
+                               "[WARNING]The package may be broken: reinstall it.\n"
+                               "\tChip Phy-ID :0\n"
+                               "\tError Information              : first\n"
+                               "\n"
+                               "\t                               : PCIe Bus Info : second\n"
+                               "\tUsage(%) :\n"
+                               "\tUsage(%) :\n"
+                               "\tChip  Name : two blanks are another key\n"
+                               "Failed to get something at all.\n"
+                               "\tCHIP NAME : x:y z \n"
+                               " \t ";
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_board, &r, text), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_board, 1);
+    check_place(&r.board[0], 8, -1, -1);
+    check_no_pci(&r.board[0], 0);
+    check_names(&r, &r.board[0], "", "", "x:y z");
+    end_reading(&r);
+}
+
+#define NPU "NPU ID:0\n" /* 9 bytes */
+
+static void other_boards_are_refused_where_they_go_wrong(void **state)
+{
+    static const verdict cases[] = {
+        {"", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"hello\n", CPUBIND_TEXT_ERR_MISSING, 6},
+        {"hello: x\n", CPUBIND_TEXT_ERR_MISSING, 9},
+        {"NPU ID: \n", CPUBIND_TEXT_ERR_SYNTAX, 7},
+        {"NPU ID:x\n", CPUBIND_TEXT_ERR_SYNTAX, 7},
+        {"NPU ID:NA\n", CPUBIND_TEXT_ERR_SYNTAX, 7},
+        {"NPU ID:0x\n", CPUBIND_TEXT_ERR_SYNTAX, 8},
+        {"NPU ID:-1\n", CPUBIND_TEXT_ERR_SYNTAX, 7},
+        {"NPU ID:00\n", CPUBIND_TEXT_ERR_SYNTAX, 7},
+        {"NPU ID:2147483648\n", CPUBIND_TEXT_ERR_RANGE, 7},
+        {"Chip ID:0\n" NPU, CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"a\n PCIe Bus Info:NA\n" NPU, CPUBIND_TEXT_ERR_SYNTAX, 3},
+        {NPU "Chip ID:\n", CPUBIND_TEXT_ERR_SYNTAX, 17},
+        {NPU "Chip ID:-\n", CPUBIND_TEXT_ERR_SYNTAX, 17},
+        {"Chip Name:x\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {NPU "Chip ID:0\nChip ID:0\n", CPUBIND_TEXT_ERR_SYNTAX, 19},
+        {NPU NPU, CPUBIND_TEXT_ERR_SYNTAX, 9},
+        {NPU "Chip ID:0\nNPU ID:1\n" NPU "Chip ID:0\n", CPUBIND_TEXT_ERR_SYNTAX, 28},
+        {NPU "Chip Name:a\nChip Name:b\n", CPUBIND_TEXT_ERR_SYNTAX, 21},
+        {NPU "Chip Count:NA\nChip Count:1\n", CPUBIND_TEXT_ERR_SYNTAX, 23},
+        {NPU "Chip Count:many\n", CPUBIND_TEXT_ERR_SYNTAX, 20},
+        {NPU "PCIe Bus Info:\n", CPUBIND_TEXT_ERR_SYNTAX, 23},
+        {NPU "PCIe Bus Info:0000:c1:00\n", CPUBIND_TEXT_ERR_SYNTAX, 33},
+        {NPU "PCIe Bus Info:0000:c1:00.8\n", CPUBIND_TEXT_ERR_RANGE, 34},
+        {NPU "PCIe Bus Info:0000:c1:20.0\n", CPUBIND_TEXT_ERR_RANGE, 31},
+        {NPU "PCIe Bus Info:N\n", CPUBIND_TEXT_ERR_SYNTAX, 23},
+        {NPU "PCI Vendor ID:19e5\n", CPUBIND_TEXT_ERR_SYNTAX, 23},
+        {NPU "PCI Vendor ID:0x19e5f\n", CPUBIND_TEXT_ERR_RANGE, 25},
+        {NPU "PCI Vendor ID:0x019e5\n", CPUBIND_TEXT_ERR_SYNTAX, 30},
+        {NPU "PCI Vendor ID:0x19eg\n", CPUBIND_TEXT_ERR_SYNTAX, 28},
+        {NPU "Device ID:0x\n", CPUBIND_TEXT_ERR_SYNTAX, 21},
+        {NPU "Chip Name:910B3 \tPCIe Bus Info:0000:c1:00.0\n", CPUBIND_TEXT_ERR_SYNTAX, 25},
+        {NPU "Chip Version:V1\x01\n", CPUBIND_TEXT_ERR_SYNTAX, 24},
+        {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
+        {NPU "Failed to query \"board\" info.\n" NPU, CPUBIND_TEXT_ERR_REFUSED, 9},
+    };
+
+    (void)state;
+    check_verdicts(read_board, cases, LENGTH(cases));
+}
+
+static void a_cut_board_is_an_error(void **state)
+{
+    static const verdict cases[] = {
+        {"hello", CPUBIND_TEXT_ERR_CUT, 5},
+        {"NPU ID:", CPUBIND_TEXT_ERR_CUT, 7},
+        {NPU "Chip ID", CPUBIND_TEXT_ERR_CUT, 16},
+        {NPU "Chip ID:", CPUBIND_TEXT_ERR_CUT, 17},
+        {NPU "DDie ID : ", CPUBIND_TEXT_ERR_CUT, 18},
+        {NPU "\t :", CPUBIND_TEXT_ERR_CUT, 12},
+        {NPU "PCIe Bus Info:0000:c1:", CPUBIND_TEXT_ERR_CUT, 31},
+        {NPU "PCIe Bus Info:N", CPUBIND_TEXT_ERR_CUT, 24},
+        {NPU "PCI Device ID:0", CPUBIND_TEXT_ERR_CUT, 24},
+        {NPU "PCI Device ID:0x", CPUBIND_TEXT_ERR_CUT, 25},
+        {NPU "PCI Device ID:0xg", CPUBIND_TEXT_ERR_SYNTAX, 25},
+        {NPU "Failed to query \"board\" info.", CPUBIND_TEXT_ERR_REFUSED, 9},
+    };
+
+    (void)state;
+    check_verdicts(read_board, cases, LENGTH(cases));
+}
+
+/* Wherever the text was cut: the address of the chip, or none. */
+static void a_board_that_was_cut_has_no_other_address(void **state)
+{
+    int32_t n_ok = 0, n_pci = 0;
+
+    (void)state;
+    for (int32_t len = 0; len <= (int32_t)sizeof board_a2_chip - 1; len++) {
+        reading r;
+
+        if (read_board(&r, board_a2_chip, len) == CPUBIND_TEXT_OK) {
+            n_ok++;
+            assert_int_equal(r.n_board, 1);
+            if (r.board[0].has_pci) {
+                check_pci(&r.board[0], 0, 0x5d, 0, 0);
+                n_pci++;
+            }
+        }
+        end_reading(&r);
+    }
+    assert_true(n_pci > 0 && n_ok > n_pci);
+}
+
+static void a_board_without_room_says_how_much_it_needs(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(read_board_cap(&r, board_card_chips, (int32_t)strlen(board_card_chips), 2),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(r.n_board, 3);
+    end_reading(&r);
+}
+
+/* == info -l ================================================================ */
+
+static void check_card(const reading *r, int32_t i, int32_t card, int32_t n_chip,
+                       const char *product, const char *serial)
+{
+    assert_int_equal(r->card[i].card, card);
+    assert_int_equal(r->card[i].n_chip, n_chip);
+    assert_true(slice_is(r, r->card[i].product, product));
+    assert_true(slice_is(r, r->card[i].serial, serial));
+}
+
+static void a_list_holds_as_many_cards_as_it_says(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(READ(read_list, &r, list_a2), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_card, 2);
+    check_card(&r, 0, 3, 1, "", "");
+    check_card(&r, 1, 5, 1, "", "");
+    end_reading(&r);
+
+    assert_int_equal(READ(read_list, &r, list_310), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_card, 2);
+    check_card(&r, 0, 1, 4, "Card: four chips", "");
+    check_card(&r, 1, 9, 0, "", "SN 17");
+    end_reading(&r);
+
+    assert_int_equal(READ(read_list, &r, list_950), CPUBIND_TEXT_OK);
+    assert_int_equal(r.n_card, 1);
+    check_card(&r, 0, 12, -1, "PCIe card", "0123");
+    end_reading(&r);
+
+    assert_int_equal(READ(read_list, &r, "total count:2\nNPU ID:4\nNPU ID:3\nChip Count:NA\n"),
+                     CPUBIND_TEXT_OK);
+    check_card(&r, 0, 4, -1, "", "");
+    check_card(&r, 1, 3, -1, "", "");
+    end_reading(&r);
+}
+
+#define TOTAL "Total Count:1\n" /* 14 bytes */
+
+static void other_lists_are_refused_where_they_go_wrong(void **state)
+{
+    static const verdict cases[] = {
+        {"", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"hello\n", CPUBIND_TEXT_ERR_MISSING, 6},
+        {"hello", CPUBIND_TEXT_ERR_CUT, 5},
+        {NPU, CPUBIND_TEXT_ERR_MISSING, 9},
+        {NPU TOTAL, CPUBIND_TEXT_ERR_SYNTAX, 9},
+        {TOTAL, CPUBIND_TEXT_ERR_CUT, 14},
+        {TOTAL TOTAL NPU, CPUBIND_TEXT_ERR_SYNTAX, 14},
+        {TOTAL "Card Count:1\n" NPU, CPUBIND_TEXT_ERR_SYNTAX, 14},
+        {TOTAL NPU "NPU ID:1\n", CPUBIND_TEXT_ERR_SYNTAX, 23},
+        {"Total Count:2\n" NPU, CPUBIND_TEXT_ERR_CUT, 23},
+        {"Total Count:2\n" NPU NPU, CPUBIND_TEXT_ERR_SYNTAX, 23},
+        {"Total Count:3\nNPU ID:1\n" NPU NPU, CPUBIND_TEXT_ERR_SYNTAX, 32},
+        {"Total Count:0\n", CPUBIND_TEXT_ERR_MISSING, 14},
+        {"Total Count:0\n" NPU, CPUBIND_TEXT_ERR_SYNTAX, 14},
+        {"Total Count:x\n", CPUBIND_TEXT_ERR_SYNTAX, 12},
+        {"Total Count:4097\n", CPUBIND_TEXT_ERR_RANGE, 12},
+        {TOTAL "Chip Count:1\n" NPU, CPUBIND_TEXT_ERR_SYNTAX, 14},
+        {TOTAL NPU "Chip Count:1\nChip Count:1\n", CPUBIND_TEXT_ERR_SYNTAX, 36},
+        {TOTAL NPU "Product Name:a\nProduct Name:a\n", CPUBIND_TEXT_ERR_SYNTAX, 38},
+        {TOTAL NPU "Chip Count:x\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
+        {TOTAL "NPU ID:x\n", CPUBIND_TEXT_ERR_SYNTAX, 21},
+        {TOTAL "NPU ID:4294967296\n", CPUBIND_TEXT_ERR_RANGE, 21},
+        {TOTAL "NPU ID", CPUBIND_TEXT_ERR_CUT, 20},
+        {TOTAL "NPU ID:", CPUBIND_TEXT_ERR_CUT, 21},
+        {TOTAL NPU "Chip Count:N", CPUBIND_TEXT_ERR_CUT, 35},
+        {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
+    };
+
+    (void)state;
+    check_verdicts(read_list, cases, LENGTH(cases));
+}
+
+/* Before the end of its last NPU ID a list is never whole. */
+static void a_cut_list_is_an_error(void **state)
+{
+    const char *last = strstr(list_a2, ": 5");
+
+    (void)state;
+    assert_non_null(last);
+    for (int32_t len = 0; len <= (int32_t)(last - list_a2) + 1; len++) {
+        reading r;
+
+        assert_int_not_equal(read_list(&r, list_a2, len), CPUBIND_TEXT_OK);
+        end_reading(&r);
+    }
+}
+
+static void a_list_without_room_says_how_much_it_needs(void **state)
+{
+    reading r;
+
+    (void)state;
+    assert_int_equal(read_list_cap(&r, list_310, (int32_t)strlen(list_310), 1),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(r.n_card, 2);
+    end_reading(&r);
+}
+
+/* == both =================================================================== */
+
+static int is_sample(const sample *s, const char *const *texts, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (s->text == texts[i])
+            return 1;
+    return 0;
+}
+
+/* A list has the form of boards without addresses; nothing else has either form. */
+static void no_other_output_is_a_board_or_a_list(void **state)
+{
+    static const char *const lists[] = {list_a2, list_310, list_950};
+    static const char *const boards[] = {
+        board_a2_chip, board_a2_mcu, board_a3_chip, board_card_chips, board_no_pci,
+        board_950,     board_950_ub, list_a2,       list_310,         list_950};
+
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(samples); i++) {
+        reading r;
+
+        assert_int_equal(read_list(&r, samples[i].text, samples[i].len) == CPUBIND_TEXT_OK,
+                         is_sample(&samples[i], lists, LENGTH(lists)));
+        end_reading(&r);
+        assert_int_equal(read_board(&r, samples[i].text, samples[i].len) == CPUBIND_TEXT_OK,
+                         is_sample(&samples[i], boards, LENGTH(boards)));
+        end_reading(&r);
+    }
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    cpubind_npusmi_board board;
+    cpubind_npusmi_card card;
+    cpubind_text_fault fault = no_fault;
+    int32_t n = 7;
+
+    (void)state;
+    assert_int_equal(cpubind_npusmi_parse_board(NULL, 1, &board, 1, &n, &fault),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_non_null(fault.what);
+    assert_int_equal(cpubind_npusmi_parse_board("", -1, &board, 1, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, NULL, 1, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, &board, -1, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, &board, 1, NULL, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list(NULL, 1, &card, 1, &n, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list("", 0, NULL, 1, &n, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list("", 0, &card, 1, NULL, NULL),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(n, 7);
+    assert_int_equal(cpubind_npusmi_parse_list(NULL, 0, NULL, 0, &n, NULL),
+                     CPUBIND_TEXT_ERR_MISSING);
+}
+
+/* The most chips that are read, and one more. */
+static void blocks_are_limited(void **state)
+{
+    static char text[(CPUBIND_MAX_DEVICES + 1) * 16];
+    int32_t len = 0, n;
+    reading r;
+
+    (void)state;
+    for (n = 0; n <= CPUBIND_MAX_DEVICES; n++) {
+        if (n == CPUBIND_MAX_DEVICES) {
+            assert_int_equal(read_board(&r, text, len), CPUBIND_TEXT_OK);
+            assert_int_equal(r.n_board, CPUBIND_MAX_DEVICES);
+            end_reading(&r);
+        }
+        len += snprintf(text + len, sizeof text - (size_t)len, "NPU ID:%d\n", (int)n);
+    }
+    assert_int_equal(read_board(&r, text, len), CPUBIND_TEXT_ERR_RANGE);
+    end_reading(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chip_says_its_address_and_names),
+        cmocka_unit_test(a_controller_has_no_address),
+        cmocka_unit_test(chips_behind_their_card_belong_to_it),
+        cmocka_unit_test(several_cards_are_several_blocks),
+        cmocka_unit_test(a_950_has_card_and_chip_in_one_block),
+        cmocka_unit_test(ids_of_ub_stand_for_those_of_pci),
+        cmocka_unit_test(zeros_of_a_failed_query_are_no_address),
+        cmocka_unit_test(other_lines_of_a_board_are_left_out),
+        cmocka_unit_test(other_boards_are_refused_where_they_go_wrong),
+        cmocka_unit_test(a_cut_board_is_an_error),
+        cmocka_unit_test(a_board_that_was_cut_has_no_other_address),
+        cmocka_unit_test(a_board_without_room_says_how_much_it_needs),
+        cmocka_unit_test(a_list_holds_as_many_cards_as_it_says),
+        cmocka_unit_test(other_lists_are_refused_where_they_go_wrong),
+        cmocka_unit_test(a_cut_list_is_an_error),
+        cmocka_unit_test(a_list_without_room_says_how_much_it_needs),
+        cmocka_unit_test(no_other_output_is_a_board_or_a_list),
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(blocks_are_limited),
+    };
+
+    return cmocka_run_group_tests_name("npusmi_board", tests, NULL, NULL);
+}

@@ -1,0 +1,650 @@
+/* test_process_goal.c - what the process of one NPU should have: threads, memory, interrupts
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory_source.h"
+
+#include "../../adapters/ascend/process_goal.h"
+#include "../../adapters/text/text.h"
+#include "../support/exact_buffer.h"
+
+#define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
+
+/* == A plan ================================================================= */
+
+/* Two NPUs of 8 CPUs each, the first one on node 5, the second on node 3, at two functions. */
+typedef struct planned {
+    cpubind_npu npu[2];
+    int32_t node_of[16], cpu[16], row[3], want[2];
+    cpubind_facts facts;
+    cpubind_ascend_plan plan;
+    memory_host host;
+    char block[16384];
+    cpubind_arena arena;
+    cpubind_goal goal;
+    cpubind_problem problem;
+} planned;
+
+#define MSI_A      "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/"
+#define MSI_B      "sys/bus/pci/devices/10002:0a:1f.7/msi_irqs/"
+#define INTERRUPTS "proc/interrupts"
+#define HEAD       "           CPU0       CPU1\n"
+#define ROW(irq, names)                                                                        \
+    irq ":          7         11  ITS-PCI-MSI-0000:c1:00.0 " irq " Edge      " names "\n"
+
+/* What a device with two completion queues registers. */
+#define DEVICE(mailbox, m, sq, c0, c1)                                                         \
+    ROW(m, mailbox)                                                                            \
+    ROW(sq, "sq_send_trigger_irq") ROW(c0, "cq_update_irq") ROW(c1, "cq_update_irq")
+
+static planned *start(void)
+{
+    static planned p;
+    memset(&p, 0, sizeof p);
+    for (int32_t i = 0; i < 16; i++) {
+        p.cpu[i] = (i + 8) % 16; /* 8-15, then 0-7 */
+        p.node_of[i] = i < 8 ? 3 : 5;
+    }
+    p.row[1] = 8;
+    p.row[2] = 16;
+    p.want[1] = 1;
+    p.npu[0] = (cpubind_npu){.logic = 0, .card = 2, .phy = 4, .pci = {0, 0xc1, 0, 0}};
+    p.npu[1] = (cpubind_npu){.logic = 1, .card = 6, .phy = 5, .pci = {0x10002, 0x0a, 0x1f, 7}};
+    p.facts.npu = p.npu;
+    p.facts.n_npu = 2;
+    p.facts.node_of = p.node_of;
+    p.facts.n_cpu_id = 16;
+    p.plan.core.cpu = p.cpu;
+    p.plan.core.row = p.row;
+    p.plan.want = p.want;
+    p.plan.n_want = 2;
+    p.plan.roles = (cpubind_role_spec){{2, 1, 1, 1}};
+    set(&p.host, MSI_A, "100\n101\n98\n99\n");
+    set(&p.host, MSI_B, "7\n");
+    set(&p.host, INTERRUPTS,
+        HEAD ROW(" 5", "sq_send_trigger_irq") ROW(" 7", "sq_send_trigger_irq")
+            DEVICE("trs-mbox-4-0", "98", "99", "100", "101")
+                ROW("102", "cq_update_irq") "IPI0: 1 2 Rescheduling interrupts\n");
+    return &p;
+}
+
+static cpubind_problem_code make(planned *p, int32_t row, const cpubind_thread_wish *wish,
+                                 int32_t n_wish)
+{
+    const cpubind_source source = {&p->host, read_input, list_inputs};
+    p->arena = (cpubind_arena){p->block, sizeof p->block, 0};
+    memset(&p->goal, EDGE_FILL, sizeof p->goal);
+    return cpubind_goal_make(&source, &p->facts, &p->plan, row, wish, n_wish, &p->arena,
+                             &p->goal, &p->problem);
+}
+
+static void made(planned *p, int32_t row, const cpubind_thread_wish *wish, int32_t n_wish)
+{
+    assert_int_equal(make(p, row, wish, n_wish), CPUBIND_PROBLEM_NONE);
+}
+
+/* The CPUs from..to. */
+static void expect_cpus(cpubind_cpus cpus, int32_t from, int32_t to)
+{
+    assert_int_equal(cpus.n, to - from + 1);
+    for (int32_t i = 0; i < cpus.n; i++)
+        assert_int_equal(cpus.cpu[i], from + i);
+}
+
+static void expect_rule(const planned *p, int32_t i, const char *name, int32_t from, int32_t to)
+{
+    assert_in_range((uintmax_t)i, 0, (uintmax_t)p->goal.n_rule - 1);
+    assert_string_equal(p->goal.rule[i].name, name);
+    expect_cpus(p->goal.rule[i].cpus, from, to);
+}
+
+static void expect_irq(const planned *p, int32_t i, int32_t irq, cpubind_irq_kind kind,
+                       int32_t cpu)
+{
+    assert_in_range((uintmax_t)i, 0, (uintmax_t)p->goal.n_irq - 1);
+    assert_int_equal(p->goal.irq[i].irq, irq);
+    assert_int_equal(p->goal.irq[i].kind, kind);
+    assert_int_equal(p->goal.irq[i].cpu, cpu);
+}
+
+static void expect_none(const planned *p, cpubind_no_irq why)
+{
+    assert_int_equal(p->goal.n_irq, 0);
+    assert_string_equal(cpubind_no_irq_word(p->goal.no_irq), cpubind_no_irq_word(why));
+}
+
+/* == Threads and memory ===================================================== */
+
+static void a_full_pool_has_all_roles(void **state)
+{
+    planned *p = start();
+    (void)state;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.npu, 0);
+    expect_cpus(p->goal.main, 10, 13);
+    assert_int_equal(p->goal.n_rule, 2);
+    expect_rule(p, 0, "acl_thread", 14, 14);
+    expect_rule(p, 1, "release_thread", 15, 15);
+    assert_int_equal(p->goal.memory_node, 5);
+    assert_int_equal(p->goal.uvb.n, 0);
+    made(p, 1, NULL, 0);
+    assert_int_equal(p->goal.npu, 1);
+    expect_cpus(p->goal.main, 2, 5);
+    expect_rule(p, 0, "acl_thread", 6, 6);
+    expect_rule(p, 1, "release_thread", 7, 7);
+    assert_int_equal(p->goal.memory_node, 3);
+}
+
+/* The row of a plan is not the place among the NPUs: hidden ones have no row. */
+static void the_npu_of_a_row_is_the_one_that_the_plan_names(void **state)
+{
+    planned *p = start();
+    (void)state;
+    p->want[0] = 1;
+    p->plan.n_want = 1;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.npu, 1);
+    expect_cpus(p->goal.main, 10, 13);
+    assert_int_equal(p->goal.n_irq, 1); /* those of its function, not of the first one's */
+    expect_irq(p, 0, 7, CPUBIND_IRQ_SQ, 8);
+}
+
+/* The memory goes where the first CPU of the pool is, whichever nodes the others are on. */
+static void memory_goes_to_the_node_of_the_first_cpu(void **state)
+{
+    planned *p = start();
+    (void)state;
+    for (int32_t cpu = 9; cpu < 16; cpu++)
+        p->node_of[cpu] = 6;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.memory_node, 5);
+    p->node_of[8] = -1;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.memory_node, -1);
+}
+
+static void a_950_has_main_and_uvb_threads_and_no_interrupts(void **state)
+{
+    static int32_t spare[] = {1, 2, 3};
+    planned *p = start();
+    (void)state;
+    p->plan.roles = (cpubind_role_spec){{0, 1, 0, 0}};
+    p->plan.spare = spare;
+    p->plan.n_spare = 3;
+    made(p, 0, NULL, 0);
+    expect_cpus(p->goal.main, 8, 15);
+    assert_int_equal(p->goal.n_rule, 0);
+    expect_cpus(p->goal.uvb, 1, 3);
+    assert_int_equal(p->goal.memory_node, 5);
+    expect_none(p, CPUBIND_NO_ROLE);
+    assert_int_equal(p->host.asked, 0);
+}
+
+static void wishes_come_before_the_built_in_rules(void **state)
+{
+    static const int32_t list[] = {3, 9};
+    const cpubind_thread_wish wishes[] = {
+        {.name = "acl_thread", .role = CPUBIND_ROLE_MAIN},
+        {.name = "kv_transfer_worker_0", .kind = CPUBIND_WISH_LIST, .cpus = {list, 2}},
+        {.name = "RT_RECYCLE", .role = CPUBIND_ROLE_RELEASE},
+        {.name = "hccl_watchdog_t", .role = CPUBIND_ROLE_ACL},
+        {.name = "store", .role = CPUBIND_ROLE_IRQ},
+        {.name = "data", .kind = CPUBIND_WISH_POOL}};
+    planned *p = start();
+    (void)state;
+    made(p, 0, wishes, LENGTH(wishes));
+    assert_int_equal(p->goal.n_rule, 8);
+    expect_rule(p, 0, "acl_thread", 10, 13);
+    assert_string_equal(p->goal.rule[1].name, "kv_transfer_worker_0");
+    assert_ptr_equal(p->goal.rule[1].cpus.cpu, list);
+    assert_int_equal(p->goal.rule[1].cpus.n, 2);
+    expect_rule(p, 2, "RT_RECYCLE", 15, 15);
+    expect_rule(p, 3, "hccl_watchdog_t", 14, 14);
+    expect_rule(p, 4, "store", 8, 9);
+    expect_rule(p, 5, "data", 8, 15);
+    expect_rule(p, 6, "acl_thread", 14, 14);
+    expect_rule(p, 7, "release_thread", 15, 15);
+}
+
+static void a_role_that_the_pool_lacks_is_main(void **state)
+{
+    static const cpubind_role lacking[] = {CPUBIND_ROLE_ACL, CPUBIND_ROLE_RELEASE,
+                                           CPUBIND_ROLE_IRQ};
+    planned *p = start();
+    (void)state;
+    p->plan.roles = (cpubind_role_spec){{0, 1, 0, 0}};
+    p->row[1] = 7; /* so that main is not the row that follows */
+    for (int32_t i = 0; i < LENGTH(lacking); i++) {
+        const cpubind_thread_wish wish = {.name = "worker", .role = lacking[i]};
+        made(p, 0, &wish, 1);
+        assert_int_equal(p->goal.n_rule, 1);
+        expect_rule(p, 0, "worker", 8, 14);
+    }
+}
+
+/* Without interrupt CPUs the pool starts with main; the other roles stand. */
+static void a_pool_without_interrupt_cpus_keeps_its_rules(void **state)
+{
+    planned *p = start();
+    (void)state;
+    p->plan.roles = (cpubind_role_spec){{0, 1, 1, 1}};
+    made(p, 1, NULL, 0);
+    expect_cpus(p->goal.main, 0, 5);
+    expect_rule(p, 0, "acl_thread", 6, 6);
+    expect_rule(p, 1, "release_thread", 7, 7);
+    expect_none(p, CPUBIND_NO_ROLE);
+}
+
+/* == Interrupts ============================================================= */
+
+/* The listing is in the order of bytes, "100" before "98". */
+static void the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second(void **state)
+{
+    planned *p = start();
+    (void)state;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.no_irq, CPUBIND_IRQ_FOUND);
+    assert_int_equal(p->goal.n_irq, 3);
+    expect_irq(p, 0, 99, CPUBIND_IRQ_SQ, 8);
+    expect_irq(p, 1, 100, CPUBIND_IRQ_CQ, 9);
+    expect_irq(p, 2, 101, CPUBIND_IRQ_CQ, 9);
+}
+
+static void one_interrupt_cpu_serves_both_kinds(void **state)
+{
+    planned *p = start();
+    (void)state;
+    p->plan.roles.count[CPUBIND_ROLE_IRQ] = 1;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_irq, 3);
+    expect_irq(p, 0, 99, CPUBIND_IRQ_SQ, 8);
+    expect_irq(p, 2, 101, CPUBIND_IRQ_CQ, 8);
+}
+
+static void interrupts_of_other_functions_are_left_alone(void **state)
+{
+    planned *p = start();
+    (void)state;
+    made(p, 1, NULL, 0);
+    assert_int_equal(p->goal.n_irq, 1);
+    expect_irq(p, 0, 7, CPUBIND_IRQ_SQ, 0);
+}
+
+#define TWO_DEVICES                                                                            \
+    HEAD DEVICE("trs-mbox-4-0", "40", "41", "42", "43") ROW("44", "func_cq_irq")               \
+        DEVICE("trs-mbox-5-0", "45", "46", "47", "48")
+
+/* Both chips of a card can be behind one function: 4 and 5 are phy ids, 0 and 1 logic ids. */
+static void two_devices_of_one_function_are_told_apart_by_their_mailbox(void **state)
+{
+    planned *p = start();
+    (void)state;
+    p->npu[1].pci = p->npu[0].pci;
+    set(&p->host, MSI_A, "40\n41\n42\n43\n44\n45\n46\n47\n48\n");
+    set(&p->host, INTERRUPTS, TWO_DEVICES);
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_irq, 3);
+    expect_irq(p, 0, 41, CPUBIND_IRQ_SQ, 8);
+    expect_irq(p, 1, 42, CPUBIND_IRQ_CQ, 9);
+    expect_irq(p, 2, 43, CPUBIND_IRQ_CQ, 9);
+    made(p, 1, NULL, 0);
+    assert_int_equal(p->goal.n_irq, 3);
+    expect_irq(p, 0, 46, CPUBIND_IRQ_SQ, 0);
+    expect_irq(p, 1, 47, CPUBIND_IRQ_CQ, 1);
+    expect_irq(p, 2, 48, CPUBIND_IRQ_CQ, 1);
+    p->npu[0].logic = 5; /* a phy id that is known is taken before a logic id */
+    p->npu[0].phy = 4;
+    made(p, 0, NULL, 0);
+    expect_irq(p, 0, 41, CPUBIND_IRQ_SQ, 8);
+    p->npu[0].phy = -1;
+    made(p, 0, NULL, 0);
+    expect_irq(p, 0, 46, CPUBIND_IRQ_SQ, 8);
+    p->npu[0].logic = 3;
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_AMBIGUOUS);
+    p->npu[0].logic = -1;
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_AMBIGUOUS);
+}
+
+static void what_is_missing_leaves_the_interrupts_and_is_named(void **state)
+{
+    planned *p = start();
+    (void)state;
+    set(&p->host, INTERRUPTS, HEAD ROW("99", "cq_update_irq"));
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_NO_SQ);
+    take_away(&p->host, INTERRUPTS);
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_NO_INTERRUPTS);
+    set(&p->host, MSI_A, "lost+found\n-1\n0x10\n99999999999\n2147483648\n007\n");
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_NO_MSI);
+    take_away(&p->host, MSI_A);
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_NO_MSI);
+    p->npu[0].pci.domain = -1;
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_NO_ADDRESS);
+    expect_cpus(p->goal.main, 10, 13); /* the rest stands */
+    assert_int_equal(p->goal.n_rule, 2);
+}
+
+/* A file that this user may not read is as good as none. */
+static void interrupts_that_cannot_be_read_are_named(void **state)
+{
+    static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
+                                                 CPUBIND_INPUT_TIMEOUT};
+    planned *p = start();
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(states); i++) {
+        p->host.state = states[i];
+        p->host.failing = INTERRUPTS;
+        made(p, 0, NULL, 0);
+        expect_none(p, CPUBIND_NO_INTERRUPTS);
+        p->host.failing = "sys/bus/pci/devices/0000:c1:00.0/msi_irqs";
+        made(p, 0, NULL, 0);
+        expect_none(p, CPUBIND_NO_MSI);
+    }
+}
+
+static void damaged_interrupts_have_their_place(void **state)
+{
+    static const struct {
+        const char *text;
+        int32_t offset;
+    } cases[] = {{"no table\n", 0},
+                 {HEAD "99: 1\n", 32},
+                 {HEAD ROW("99", "sq_send_trigger_irq") "100: 1 2  GICv3", -1}, /* its end */
+                 {"", 0}};
+    planned *p = start();
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        const int32_t len = (int32_t)strlen(cases[i].text);
+        set(&p->host, INTERRUPTS, cases[i].text);
+        assert_int_equal(make(p, 0, NULL, 0), CPUBIND_PROBLEM_UNREADABLE);
+        assert_int_equal(p->problem.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(p->problem.input, INTERRUPTS);
+        if (p->problem.offset != (cases[i].offset < 0 ? len : cases[i].offset))
+            fail_msg("\"%s\": byte %d: %s", cases[i].text, p->problem.offset, p->problem.what);
+        assert_int_equal(p->problem.answer.len, len);
+    }
+}
+
+/* A header and no row, as on a host whose interrupts are all without a number. */
+static void interrupts_without_rows_have_no_sq(void **state)
+{
+    planned *p = start();
+    (void)state;
+    set(&p->host, INTERRUPTS, HEAD);
+    made(p, 0, NULL, 0);
+    expect_none(p, CPUBIND_NO_SQ);
+}
+
+/* In every arena up to the size that is used: a want of memory, said so, or the goal. */
+static void an_arena_that_is_too_small_is_said_so(void **state)
+{
+    const cpubind_thread_wish wish = {.name = "worker", .kind = CPUBIND_WISH_POOL};
+    planned *p = start();
+    const cpubind_source source = {&p->host, read_input, list_inputs};
+    size_t used;
+    (void)state;
+    made(p, 0, &wish, 1);
+    used = p->arena.used;
+    for (size_t size = 0; size <= used; size++) {
+        char *block = (char *)malloc(size ? size : 1);
+        cpubind_problem_code code;
+        assert_non_null(block);
+        p->arena = (cpubind_arena){block, size, 0};
+        code = cpubind_goal_make(&source, &p->facts, &p->plan, 0, &wish, 1, &p->arena, &p->goal,
+                                 &p->problem);
+        assert_int_equal(code, size < used ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE);
+        assert_int_equal(p->problem.code, code);
+        p->host.seen[0] = '\0';
+        free(block);
+    }
+}
+
+/* == Interrupts of one function ============================================= */
+
+/* What stands in the rows 10, 11, ... of a function, and what is found of it: "10 12" with the
+ * SQ marked "s", "s10 12". NULL: nothing, for this reason. */
+typedef struct function {
+    const char *names[8];
+    int32_t device;
+    const char *found;
+    cpubind_no_irq why;
+} function;
+
+static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi, char *found,
+                           size_t cap)
+{
+    char text[1024] = HEAD;
+    cpubind_interrupt all[8];
+    const size_t size = (size_t)n_msi * sizeof(cpubind_irq_goal);
+    cpubind_irq_goal *out = (cpubind_irq_goal *)malloc(size ? size : 1);
+    int32_t n_all = 0, n = -1;
+    cpubind_no_irq why;
+    assert_non_null(out);
+    for (int32_t i = 0; i < 8 && f->names[i]; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "%d: 0 0 GICv3 %d Edge      %s\n", 10 + i, 32 + i, f->names[i]);
+    assert_int_equal(
+        cpubind_interrupts_parse(text, (int32_t)strlen(text), all, 8, &n_all, NULL, NULL),
+        CPUBIND_TEXT_OK);
+    why = cpubind_goal_irqs(text, all, n_all, msi, n_msi, f->device, out, &n);
+    found[0] = '\0';
+    for (int32_t i = 0; i < n; i++) {
+        assert_int_equal(out[i].cpu, -1);
+        snprintf(found + strlen(found), cap - strlen(found), "%s%s%d", i ? " " : "",
+                 out[i].kind == CPUBIND_IRQ_SQ ? "s" : "", out[i].irq);
+    }
+    free(out);
+    return why;
+}
+
+static void check_functions(const function *cases, int32_t n_case, const int32_t *msi,
+                            int32_t n_msi)
+{
+    for (int32_t i = 0; i < n_case; i++) {
+        char found[256];
+        const cpubind_no_irq why = find(&cases[i], msi, n_msi, found, sizeof found);
+        if (why != cases[i].why || strcmp(found, cases[i].found ? cases[i].found : "") != 0)
+            fail_msg("case %d: %s, \"%s\"", i, cpubind_no_irq_word(why), found);
+    }
+}
+
+#define SQ   "sq_send_trigger_irq"
+#define CQ   "cq_update_irq"
+#define BOX0 "trs-mbox-0-0"
+#define BOX1 "trs-mbox-1-0"
+
+static const int32_t all_of_them[] = {10, 11, 12, 13, 14, 15, 16, 17};
+
+static void one_sq_is_the_devices_whatever_its_mailbox_is_called(void **state)
+{
+    static const function cases[] = {
+        {{BOX0, SQ, CQ, CQ}, 0, "s11 12 13", CPUBIND_IRQ_FOUND},
+        {{BOX0, SQ, CQ, CQ}, 7, "s11 12 13", CPUBIND_IRQ_FOUND},
+        {{BOX0, SQ, CQ, CQ}, -1, "s11 12 13", CPUBIND_IRQ_FOUND},
+        {{CQ, CQ, SQ}, 3, "10 11 s12", CPUBIND_IRQ_FOUND},
+        {{SQ}, 3, "s10", CPUBIND_IRQ_FOUND},
+        {{BOX0, CQ, BOX1, SQ, CQ}, 0, "11 s13 14", CPUBIND_IRQ_FOUND}};
+    (void)state;
+    check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
+}
+
+static void a_device_has_what_stands_from_its_mailbox_to_the_next(void **state)
+{
+    static const function cases[] = {
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ, CQ}, 0, "s11 12", CPUBIND_IRQ_FOUND},
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ, CQ}, 1, "s14 15 16", CPUBIND_IRQ_FOUND},
+        {{BOX1, SQ, CQ, BOX0, SQ, CQ, CQ}, 0, "s14 15 16", CPUBIND_IRQ_FOUND},
+        /* a mailbox of its own for each of its schedulers */
+        {{BOX0, SQ, "trs-mbox-0-1", CQ, BOX1, SQ, CQ}, 0, "s11 13", CPUBIND_IRQ_FOUND},
+        /* in two places */
+        {{BOX0, SQ, BOX1, SQ, CQ, BOX0, CQ}, 0, "s11 16", CPUBIND_IRQ_FOUND},
+        {{"trs-mbox-1-0", SQ, "trs-mbox-10-0", SQ}, 1, "s11", CPUBIND_IRQ_FOUND},
+        {{"trs-mbox-1-0", SQ, "trs-mbox-10-0", SQ}, 10, "s13", CPUBIND_IRQ_FOUND}};
+    (void)state;
+    check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
+}
+
+static void what_mailboxes_do_not_tell_apart_is_ambiguous(void **state)
+{
+    static const function cases[] = {
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 2, NULL, CPUBIND_AMBIGUOUS},
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, -1, NULL, CPUBIND_AMBIGUOUS},
+        {{SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        /* the second device has no mailbox: its SQ would pass for the first one's */
+        {{BOX0, SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        /* its mailbox is there, and two SQs that are others' */
+        {{BOX0, CQ, BOX1, SQ, "trs-mbox-2-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        /* names that only look like a mailbox */
+        {{"trs-mbox-0", SQ, "trs-mbox-1", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        {{"trs-mbox--0", SQ, "trs-mbox-00-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        {{"my-trs-mbox-0-0", SQ, "trs-mbox-0x-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        {{"trs-mbox-4294967296-0", SQ, BOX1, SQ}, 0, NULL, CPUBIND_AMBIGUOUS}};
+    (void)state;
+    check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
+}
+
+static void names_are_compared_whole(void **state)
+{
+    static const function cases[] = {
+        {{BOX0, "sq_send_trigger_irq0", CQ}, 0, NULL, CPUBIND_NO_SQ},
+        {{BOX0, "sq_send_trigger", CQ}, 0, NULL, CPUBIND_NO_SQ},
+        {{BOX0, "old sq_send_trigger_irq", CQ}, 0, NULL, CPUBIND_NO_SQ},
+        {{BOX0, "SQ_SEND_TRIGGER_IRQ", CQ}, 0, NULL, CPUBIND_NO_SQ},
+        {{SQ, "cq_update_bind_thread_irq", "func_cq_irq", "cq_update_irq2", CQ},
+         0,
+         "s10 14",
+         CPUBIND_IRQ_FOUND}};
+    (void)state;
+    check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
+}
+
+/* The kernel joins the names of handlers that share an interrupt with ", ". */
+static void shared_handlers_each_count(void **state)
+{
+    static const function cases[] = {
+        {{"eth0-rx, " SQ, CQ ", eth0-tx"}, 0, "s10 11", CPUBIND_IRQ_FOUND},
+        {{BOX0 ", " SQ, CQ, BOX1 ", " SQ, CQ}, 0, "s10 11", CPUBIND_IRQ_FOUND},
+        {{BOX0 ", " SQ, CQ, SQ ", " BOX1, CQ}, 1, "s12 13", CPUBIND_IRQ_FOUND},
+        {{CQ ", " SQ, CQ ", " CQ}, 0, "s10 11", CPUBIND_IRQ_FOUND}};
+    (void)state;
+    check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
+}
+
+static void only_interrupts_of_the_function_count(void **state)
+{
+    static const int32_t second[] = {2, 13, 14, 15, 900}, none[] = {9, 18};
+    static const function whole[] = {
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 0, "s14 15", CPUBIND_IRQ_FOUND}};
+    static const function others[] = {{{BOX0, SQ, CQ}, 0, NULL, CPUBIND_NO_SQ}};
+    (void)state;
+    check_functions(whole, 1, second, LENGTH(second));
+    check_functions(others, 1, none, LENGTH(none));
+    check_functions(others, 1, NULL, 0);
+}
+
+/* == Words ================================================================== */
+
+static void every_reason_has_a_word(void **state)
+{
+    (void)state;
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_FOUND), "found");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_ROLE), "no_role");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_ADDRESS), "no_address");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_MSI), "no_msi");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_INTERRUPTS), "no_interrupts");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_SQ), "no_sq");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_AMBIGUOUS), "ambiguous");
+    for (int why = CPUBIND_IRQ_FOUND; why <= CPUBIND_AMBIGUOUS; why++) {
+        const char *text = cpubind_no_irq_text((cpubind_no_irq)why);
+        assert_true(strlen(text) > 10 && text[strlen(text) - 1] != '.');
+        for (int other = CPUBIND_IRQ_FOUND; other < why; other++)
+            assert_string_not_equal(text, cpubind_no_irq_text((cpubind_no_irq)other));
+    }
+}
+
+/* == From a host ============================================================ */
+
+/* Two dies behind two functions, planned by slices, which need no address but for this. */
+static void a_plan_that_asked_for_addresses_leads_to_interrupts(void **state)
+{
+    static const int32_t both[] = {0, 1};
+    memory_host h;
+    cpubind_request request = ask_nothing();
+    attempt a;
+    cpubind_goal goal;
+    cpubind_problem problem;
+    const cpubind_source source = {&h, read_input, list_inputs};
+    (void)state;
+    memset(&h, 0, sizeof h);
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-19\n");
+    set(&h, "sys/devices/system/node/", "node0\nnode1\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-9\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "10-19\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t1        0         0               0             Ascend910\n"
+        "\t1        1         1               1             Ascend910\n");
+    set(&h, "cmd/npu-smi-info.txt",
+        "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
+        "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+        "| 1     Ascend910           | OK            | 160.1       36                   |\n"
+        "| 0     0                   | 0000:9D:00.0  | 0           0    / 0             |\n"
+        "| 1     Ascend910           | OK            | -           36                   |\n"
+        "| 1     1                   | 0000:9F:00.0  | 0           0    / 0             |\n");
+    set(&h, "sys/bus/pci/devices/0000:9f:00.0/msi_irqs/", "1000\n1001\n999\n");
+    set(&h, INTERRUPTS,
+        HEAD ROW("999", "trs-mbox-1-0") ROW("1000", SQ) ROW("1001", CQ) ROW("1002", CQ));
+    request.npu = both;
+    request.n_npu = 2;
+    request.wants_pci = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(
+        cpubind_goal_make(&source, &a.facts, &a.plan, 1, NULL, 0, &a.arena, &goal, &problem),
+        CPUBIND_PROBLEM_NONE);
+    assert_int_equal(goal.npu, 1);
+    expect_cpus(goal.main, 12, 17);
+    assert_int_equal(goal.memory_node, 1);
+    assert_int_equal(goal.n_irq, 2);
+    assert_int_equal(goal.irq[0].irq, 1000);
+    assert_int_equal(goal.irq[0].cpu, 10);
+    assert_int_equal(goal.irq[1].irq, 1001);
+    assert_int_equal(goal.irq[1].cpu, 11);
+    drop(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_pool_has_all_roles),
+        cmocka_unit_test(the_npu_of_a_row_is_the_one_that_the_plan_names),
+        cmocka_unit_test(memory_goes_to_the_node_of_the_first_cpu),
+        cmocka_unit_test(a_950_has_main_and_uvb_threads_and_no_interrupts),
+        cmocka_unit_test(wishes_come_before_the_built_in_rules),
+        cmocka_unit_test(a_role_that_the_pool_lacks_is_main),
+        cmocka_unit_test(a_pool_without_interrupt_cpus_keeps_its_rules),
+        cmocka_unit_test(the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second),
+        cmocka_unit_test(one_interrupt_cpu_serves_both_kinds),
+        cmocka_unit_test(interrupts_of_other_functions_are_left_alone),
+        cmocka_unit_test(two_devices_of_one_function_are_told_apart_by_their_mailbox),
+        cmocka_unit_test(what_is_missing_leaves_the_interrupts_and_is_named),
+        cmocka_unit_test(interrupts_that_cannot_be_read_are_named),
+        cmocka_unit_test(damaged_interrupts_have_their_place),
+        cmocka_unit_test(interrupts_without_rows_have_no_sq),
+        cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
+        cmocka_unit_test(one_sq_is_the_devices_whatever_its_mailbox_is_called),
+        cmocka_unit_test(a_device_has_what_stands_from_its_mailbox_to_the_next),
+        cmocka_unit_test(what_mailboxes_do_not_tell_apart_is_ambiguous),
+        cmocka_unit_test(names_are_compared_whole),
+        cmocka_unit_test(shared_handlers_each_count),
+        cmocka_unit_test(only_interrupts_of_the_function_count),
+        cmocka_unit_test(every_reason_has_a_word),
+        cmocka_unit_test(a_plan_that_asked_for_addresses_leads_to_interrupts),
+    };
+    return cmocka_run_group_tests_name("goal", tests, NULL, NULL);
+}

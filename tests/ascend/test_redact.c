@@ -1,0 +1,826 @@
+/* test_redact.c - what is taken out of an input, and what must stay
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "../text/readers.h"
+#include "captures.h"
+#include "fixtures.h"
+
+#include "../../adapters/ascend/redact.h"
+#include "../../adapters/text/input_name.h"
+#include "../../adapters/text/interrupts.h"
+#include "../../adapters/text/lscpu.h"
+#include "../../adapters/text/procfs.h"
+
+#define INFO   "cmd/npu-smi-info.txt"
+#define MAP    "cmd/npu-smi-info-m.txt"
+#define BOARD  "cmd/npu-smi-info-t-board-i0-c0.txt"
+#define LIST   "cmd/npu-smi-info-l.txt"
+#define STATUS "proc/self/status"
+
+static const cpubind_redacted none = {0, 0, 0};
+
+/* A redacted copy of the exact size. */
+static char *redacted(const char *input, const char *text, int32_t len, const char *host,
+                      cpubind_redacted *counts)
+{
+    char *copy = edge_text(text, len);
+    *counts = none;
+    cpubind_redact(input, copy, len, host, counts);
+    return copy;
+}
+
+static void expect_counts(const cpubind_redacted *counts, int32_t hosts, int32_t serials,
+                          int32_t processes)
+{
+    assert_int_equal(counts->host_names, hosts);
+    assert_int_equal(counts->serial_numbers, serials);
+    assert_int_equal(counts->process_names, processes);
+}
+
+/* The text becomes `wanted`, and then stays. */
+static void expect(const char *input, const char *host, const char *text, const char *wanted,
+                   int32_t hosts, int32_t serials, int32_t processes)
+{
+    const int32_t len = (int32_t)strlen(text);
+    cpubind_redacted counts;
+    char *copy = redacted(input, text, len, host, &counts);
+    assert_int_equal(strlen(wanted), len);
+    if (memcmp(copy, wanted, (size_t)len) != 0)
+        fail_msg("%s\n-- became\n%.*s", text, len, copy);
+    expect_counts(&counts, hosts, serials, processes);
+    counts = none;
+    cpubind_redact(input, copy, len, host, &counts);
+    assert_memory_equal(copy, wanted, (size_t)len);
+    expect_counts(&counts, 0, 0, 0);
+    free(copy);
+}
+
+static void expect_same(const char *input, const char *host, const char *text)
+{
+    expect(input, host, text, text, 0, 0, 0);
+}
+
+/* == Process names ========================================================== */
+
+#define RULE "+======================+===============+====================================+\n"
+#define HEAD_4                                                                                 \
+    "| NPU     Chip         | Process id    | Process name    | Process memory(MB)  |\n" RULE
+#define HEAD_5                                                                                 \
+    "| NPU     Chip  | Process id | Process name | Process memory(MB) | Process id in "        \
+    "container |\n" RULE
+#define HEAD_950                                                                               \
+    "| NPU ID               | Process id    | Process name    | Process memory(MB)  |\n" RULE
+
+static void a_process_name_is_overwritten_where_it_stands(void **state)
+{
+    (void)state;
+    expect(INFO, NULL,
+           HEAD_4
+           "| 0       0            | 1234          | python3.11      | 512                 |\n"
+           "| 1       0            | 1235          | my worker 7     | 512                 |\n",
+           HEAD_4
+           "| 0       0            | 1234          | xxxxxxxxxx      | 512                 |\n"
+           "| 1       0            | 1235          | xx xxxxxx x     | 512                 |\n",
+           0, 0, 2);
+}
+
+static void the_pid_of_the_container_stays(void **state)
+{
+    (void)state;
+    expect(INFO, NULL,
+           HEAD_5 "| 0       0     | 1234       | worker       | 512                | 77 |\n"
+                  "| 0       0     | 1235       | a|b          | 512                | NA |\n",
+           HEAD_5 "| 0       0     | 1234       | xxxxxx       | 512                | 77 |\n"
+                  "| 0       0     | 1235       | x|x          | 512                | NA |\n",
+           0, 0, 2);
+}
+
+static void a_950_names_the_card_alone(void **state)
+{
+    (void)state;
+    expect(INFO, NULL,
+           HEAD_950 "| 3                    | 99            | app             | 1          |\n",
+           HEAD_950 "| 3                    | 99            | xxx             | 1          |\n",
+           0, 0, 1);
+}
+
+static void a_name_may_be_long_and_hold_bars_and_other_bytes(void **state)
+{
+    (void)state;
+    expect(INFO, NULL,
+           HEAD_4 "| 0 0 | 1 | a name that moves all bars to the right | 5 |\n"
+                  "| 0 0 | 2 | |left|and|right| | 5 |\n"
+                  "| 0 0 | 3 | \xe8\xae\xad\xe7\xbb\x83 | 5 |\n"
+                  "| 0 0 | 4 | tab\there\x7f | 5 |\r\n",
+           HEAD_4 "| 0 0 | 1 | x xxxx xxxx xxxxx xxx xxxx xx xxx xxxxx | 5 |\n"
+                  "| 0 0 | 2 | |xxxx|xxx|xxxxx| | 5 |\n"
+                  "| 0 0 | 3 | xxxxxx | 5 |\n"
+                  "| 0 0 | 4 | xxx\txxxxx | 5 |\r\n",
+           0, 0, 4);
+}
+
+static void an_empty_name_and_one_of_x_are_nothing_to_redact(void **state)
+{
+    (void)state;
+    expect_same(INFO, NULL,
+                HEAD_4 "| 0 0 | 1 |     | 5 |\n| 0 0 | 2 | xxx | 5 |\n| 0 0 | 3 | x x | 5 |\n"
+                       "| 0 0 | 4 || 5 |\n");
+}
+
+static void messages_and_rules_stay(void **state)
+{
+    (void)state;
+    expect_same(INFO, NULL,
+                HEAD_4
+                "| No running processes found in NPU 0                              |\n" RULE
+                "| No running processes found in NPU 1536                           |\n" RULE
+                "[WARNING]The driver may be | incomplete.\n");
+}
+
+static void the_device_table_stays(void **state)
+{
+    static const char devices[] =
+        "| npu-smi 24.1.0           Version: 24.1.0                           |\n"
+        "+---------------+-------+---------------------------------------------+\n"
+        "| NPU   Name    | Health        | Power(W)  Temp(C)  Hugepages-Usage(page) |\n"
+        "| Chip          | Bus-Id        | AICore(%) Memory-Usage(MB) HBM-Usage(MB) |\n"
+        "+===============+===============+=========================================+\n"
+        "| 0     910B4   | OK            | 90.0      44       0    / 0              |\n"
+        "| 0             | 0000:C1:00.0  | 0         0    / 0 41842/ 65536          |\n";
+    static const char wide[] = "| NPU ID | Name        | Health        | Power(W)  Temp(C) |\n"
+                               "|        |             | Bus-Id        | NPU Util(%)       |\n"
+                               "| 0      | Ascend950PR | OK            | 200.1     50      |\n"
+                               "|        |             | 0000:91:00.0  | 0         0 / 0   |\n";
+    (void)state;
+    expect_same(INFO, NULL, devices);
+    expect_same(INFO, NULL, wide);
+}
+
+static void a_table_without_a_header_stays(void **state)
+{
+    (void)state;
+    expect_same(INFO, NULL, "| 0       0            | 1234   | python   | 512   |\n");
+}
+
+static void a_header_in_another_language_is_one(void **state)
+{
+    (void)state;
+    expect(INFO, NULL, "| a | b | c | d |\n| 0 0 | 1 | name | 5 |\n",
+           "| a | b | c | d |\n| 0 0 | 1 | xxxx | 5 |\n", 0, 0, 1);
+}
+
+/* A process may be called as its column is. */
+static void a_row_that_speaks_of_process_names_is_a_row(void **state)
+{
+    (void)state;
+    expect(INFO, NULL, HEAD_5 "| 0 0 | 1 | Process name | 5 | 77 |\n| 0 0 | 2 | n | 5 | 78 |\n",
+           HEAD_5 "| 0 0 | 1 | xxxxxxx xxxx | 5 | 77 |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 2);
+    expect(INFO, NULL, HEAD_5 "no bar | here | Process name | 5\n| 0 0 | 2 | n | 5 | 78 |\n",
+           HEAD_5 "no bar | here | xxxxxxx xxxx | x\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 2);
+    expect(INFO, NULL, HEAD_5 "| Process name |\n| 0 0 | 2 | n | 5 | 78 |\n",
+           HEAD_5 "| Process name |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 1);
+}
+
+/* A rule is told by its ends, whatever stands between: without it the table would be cut. */
+static void a_rule_with_bars_stays_a_rule(void **state)
+{
+    (void)state;
+    expect(INFO, NULL, HEAD_4 "+====|==|gold|python3==+\n", HEAD_4 "+====|==|xxxx|xxxxxxxxx+\n",
+           0, 0, 1);
+    expect(INFO, NULL, HEAD_4 "+-|-|+\n", HEAD_4 "+-|-|+\n", 0, 0, 0);
+    expect(INFO, NULL, HEAD_4 "+a|b|c+\n", HEAD_4 "+a|b|xx\n", 0, 0, 1);
+}
+
+static void a_second_output_has_its_own_device_table(void **state)
+{
+    static const char both[] = HEAD_4 "| 0 0 | 1 | %s | 5 |\n"
+                                      "| NPU   Name | Health | Power(W) |\n"
+                                      "| 0     910B4 | OK | 90.0 / 0 |\n";
+    char text[512], wanted[512];
+    (void)state;
+    (void)snprintf(text, sizeof text, both, "abc");
+    (void)snprintf(wanted, sizeof wanted, both, "xxx");
+    expect(INFO, NULL, text, wanted, 0, 0, 1);
+}
+
+/* What the reader refuses is redacted as far as a row can be told. */
+static void damaged_rows_are_redacted_too(void **state)
+{
+    (void)state;
+    expect(INFO, NULL,
+           HEAD_4 "| 0       0     | 12x4   | secret | 512  |\n" /* the pid */
+                  "| ?             | 1234   | secret | 512  |\n" /* the ids */
+                  "0        0      | 1234   | secret | 512  |\n" /* no first bar */
+                  "| 0       0     | 1234   | secret | 512\n"    /* no last bar */
+                  "| 0       0     | 1234   | secret |\n"        /* a cell is missing */
+                  "| 0       0     | 1234   | sec",              /* the text ends */
+           HEAD_4 "| 0       0     | 12x4   | xxxxxx | 512  |\n"
+                  "| ?             | 1234   | xxxxxx | 512  |\n"
+                  "0        0      | 1234   | xxxxxx | 512  |\n"
+                  "| 0       0     | 1234   | xxxxxx | xxx\n"
+                  "| 0       0     | 1234   | xxxxxx |\n"
+                  "| 0       0     | 1234   | xxx",
+           0, 0, 6);
+}
+
+static void a_header_that_is_cut_is_one(void **state)
+{
+    (void)state;
+    expect(INFO, NULL,
+           "| NPU     Chip         | Process id    | Process name    | Proc\n"
+           "| 0 0 | 1 | name | 5 |\n",
+           "| NPU     Chip         | Process id    | Process name    | Proc\n"
+           "| 0 0 | 1 | xxxx | 5 |\n",
+           0, 0, 1);
+}
+
+/* Of every start of a table no name is left but in a row that has not come to it. */
+static void no_cut_leaves_a_name(void **state)
+{
+    static const char table[] =
+        HEAD_5 "| 0       0     | 1234       | qqqqqqq      | 512    | 77 |\n" RULE
+               "| 1       0     | 1235       | qqq qqq      | 512    | 78 |\n" RULE;
+    (void)state;
+    for (int32_t len = 0; len <= (int32_t)strlen(table); len++) {
+        cpubind_redacted counts;
+        char *copy = redacted(INFO, table, len, NULL, &counts);
+        assert_null(memchr(copy, 'q', (size_t)len));
+        free(copy);
+    }
+}
+
+static void the_name_of_a_status_is_overwritten(void **state)
+{
+    (void)state;
+    expect(STATUS, NULL, "Name:\tpython3\nUmask:\t0022\nCpus_allowed_list:\t0-3\n",
+           "Name:\txxxxxxx\nUmask:\t0022\nCpus_allowed_list:\t0-3\n", 0, 0, 1);
+    expect(STATUS, NULL, "Name:\ta b\nName:\nName:x\nNames:\ty\n z",
+           "Name:\tx x\nName:\nName:x\nNames:\ty\n z", 0, 0, 1);
+}
+
+static void names_are_looked_for_in_their_inputs_alone(void **state)
+{
+    static const char table[] = HEAD_4 "| 0 0 | 1 | name | 5 |\nName:\ta\nSerial Number : 1\n";
+    static const char *const inputs[] = {"cmd/npu-smi-info-m.txt",
+                                         "cmd/npu-smi-info-t-topo.txt",
+                                         "cmd/lscpu.txt",
+                                         "env",
+                                         "uname",
+                                         "proc/interrupts",
+                                         "cmd/npu-smi-info.exit",
+                                         ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        expect_same(inputs[i], NULL, table);
+}
+
+/* == Serial numbers ========================================================= */
+
+static void what_identifies_a_board_is_overwritten(void **state)
+{
+    static const char before[] = "\tNPU ID                         : 0\n"
+                                 "\tProduct Name                   : IT21\n"
+                                 "\tSerial Number                  : 2102ABC:7\n"
+                                 "\tVDie ID                        : 51A20C44 00D13E08\n"
+                                 "\tNDie ID: 1 2\n"
+                                 "\tDDie ID                        :A\n"
+                                 "\tdie id : f\n"
+                                 "\tChip UUID : 1-2\n"
+                                 "\tBoard ID                       : 0x30\n"
+                                 "\tPCIe Bus Info                  : 0000:C1:00.0\n";
+    static const char after[] = "\tNPU ID                         : 0\n"
+                                "\tProduct Name                   : IT21\n"
+                                "\tSerial Number                  : xxxxxxxxx\n"
+                                "\tVDie ID                        : xxxxxxxx xxxxxxxx\n"
+                                "\tNDie ID: x x\n"
+                                "\tDDie ID                        :x\n"
+                                "\tdie id : x\n"
+                                "\tChip UUID : xxx\n"
+                                "\tBoard ID                       : 0x30\n"
+                                "\tPCIe Bus Info                  : 0000:C1:00.0\n";
+    (void)state;
+    expect(BOARD, NULL, before, after, 0, 6, 0);
+    expect(LIST, NULL, before, after, 0, 6, 0);
+    expect("cmd/npu-smi-info-t-board-i1536.txt", NULL, before, after, 0, 6, 0);
+}
+
+static void a_board_without_a_number_stays(void **state)
+{
+    (void)state;
+    expect_same(BOARD, NULL,
+                "\tSerial Number : NA\n\tVDie ID :\n\tUUID : xxx xx\n\tSerial Numbers : 1\n"
+                "Serial Number\n");
+}
+
+static void a_value_that_goes_on_is_overwritten_on(void **state)
+{
+    (void)state;
+    expect(BOARD, NULL, "\tUUID : 12\n\t     : 34\n\tModel : a\n\t     : b\n",
+           "\tUUID : xx\n\t     : xx\n\tModel : a\n\t     : b\n", 0, 2, 0);
+}
+
+/* == The name of the host =================================================== */
+
+static void the_host_is_overwritten_as_a_whole_word(void **state)
+{
+    (void)state;
+    expect("cmd/lscpu.txt", "gold7", "gold7 Gold7 (gold7), GOLD7:gold7/gold7\n",
+           "xxxxx xxxxx (xxxxx), xxxxx:xxxxx/xxxxx\n", 6, 0, 0);
+    expect_same("cmd/lscpu.txt", "gold7",
+                "gold77 agold7 gold7-a a-gold7 gold7_ _gold7 gold 7 1gold7 gold");
+    expect("x", "gold7", "gold7", "xxxxx", 1, 0, 0);
+    expect_same("x", "gold7", "gold");
+}
+
+static void the_domain_goes_with_the_host(void **state)
+{
+    (void)state;
+    expect("x", "gold7", "gold7.rack.example: on gold7. And rack.example",
+           "xxxxxxxxxxxxxxxxxx: on xxxxx. And rack.example", 2, 0, 0);
+    expect("x", "gold7.rack.example", "gold7.rack.example gold7 rack gold7.other",
+           "xxxxxxxxxxxxxxxxxx xxxxx rack xxxxxxxxxxx", 3, 0, 0);
+    expect("x", "c1.rack.example", "c1.rack.example c1", "xxxxxxxxxxxxxxx c1", 1, 0, 0);
+}
+
+static void bytes_that_are_not_ascii_end_a_word(void **state)
+{
+    (void)state;
+    expect("x", "gold7", "\xe4\xb8\xbbgold7\xe6\x9c\xba", "\xe4\xb8\xbbxxxxx\xe6\x9c\xba", 1, 0,
+           0);
+}
+
+static void a_host_that_tells_nothing_stays(void **state)
+{
+    static const char *const hosts[] = {
+        "",
+        "g",
+        "x",
+        "xx",
+        "12",
+        "0-3",
+        "10.0.0.7",
+        "c1",
+        "cafe",
+        "0x19e5",
+        "npu",
+        "node0",
+        "CPU",
+        "Chip",
+        "910B3",
+        "ascend950pr",
+        "phy-id3",
+        "mcu",
+        "NA",
+        "aarch64",
+        "x86_64",
+        "trs-mbox-0-0",
+        "sq_send_trigger_irq",
+        "a|b",
+        "a b",
+        "a\nb",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "%s (%s)\n", hosts[i], hosts[i]);
+        expect_same("proc/interrupts", hosts[i], text);
+        assert_int_equal(cpubind_redact_finds(hosts[i]), 0);
+    }
+    expect_same("x", NULL, "gold7");
+    assert_int_equal(cpubind_redact_finds(NULL), 0);
+}
+
+static void a_container_id_is_a_host(void **state)
+{
+    (void)state;
+    expect("x", "3f2a9c1b7d04", "id 3f2a9c1b7d04\n", "id xxxxxxxxxxxx\n", 1, 0, 0);
+}
+
+static void a_host_may_have_255_bytes(void **state)
+{
+    (void)state;
+    for (size_t n = 255; n <= 256; n++) {
+        char host[257], text[257];
+        cpubind_redacted counts = none;
+        memset(host, 'h', n);
+        host[n] = '\0';
+        memcpy(text, host, n + 1);
+        cpubind_redact("x", text, (int32_t)n, host, &counts);
+        assert_int_equal(cpubind_redact_finds(host), n == 255);
+        assert_int_equal(counts.host_names, n == 255);
+        assert_int_equal(text[0], n == 255 ? 'x' : 'h');
+    }
+}
+
+/* A host may be called by a word of a refusal: that it was refused counts more. */
+static void a_refusal_stays_a_refusal(void **state)
+{
+    (void)state;
+    expect_same(MAP, "server", "There is no NPU card on this server.\n");
+    expect_same(MAP, "chipper", "Failed to get chip number of card1. chipper\n");
+    expect(MAP, "server", "on server\nThere is no NPU card on this server.\n",
+           "on xxxxxx\nThere is no NPU card on this server.\n", 1, 0, 0);
+    expect_same(INFO, NULL, HEAD_4 "sh: | npu-smi: | not found\n");
+    expect_same(BOARD, NULL, "VDie ID : npu-smi not found\n");
+    expect("cmd/lscpu.txt", "server", "this server.\n", "this xxxxxx.\n", 1, 0, 0);
+}
+
+static void pieces_of_all_kinds_count_apart_and_add_up(void **state)
+{
+    static const char info[] = HEAD_4 "| 0 0 | 1 | gold7 | 5 |\n" RULE "by gold7, gold7\n";
+    static const char board[] = "\tNPU ID : 0\n\tSerial Number : gold7\n\tModel : gold7\n";
+    cpubind_redacted counts = {100, 200, INT32_MAX};
+    char *a = edge_text(info, (int32_t)strlen(info));
+    char *b = edge_text(board, (int32_t)strlen(board));
+    (void)state;
+    cpubind_redact(INFO, a, (int32_t)strlen(info), "gold7", &counts);
+    cpubind_redact(BOARD, b, (int32_t)strlen(board), "gold7", &counts);
+    expect_counts(&counts, 103, 201, INT32_MAX);
+    free(a);
+    free(b);
+}
+
+static void a_text_of_no_bytes_is_no_text(void **state)
+{
+    cpubind_redacted counts = none;
+    (void)state;
+    cpubind_redact(INFO, NULL, 0, "gold7", &counts);
+    expect_counts(&counts, 0, 0, 0);
+}
+
+/* == Laws =================================================================== */
+
+/* A reader's elements in one block of bytes, of the counts that it gives. */
+typedef cpubind_text_status law_fn(const char *text, int32_t len, char *out, size_t *n,
+                                   cpubind_text_fault *fault);
+
+enum { DIGEST_MAX = 1 << 20 };
+
+static void put(char *out, size_t *n, const void *bytes, size_t size)
+{
+    assert_true(*n + size <= DIGEST_MAX);
+    if (size)
+        memcpy(out + *n, bytes, size);
+    *n += size;
+}
+
+#define PUT_ARRAY(array, n_element) put(out, n, (array), (size_t)(n_element) * sizeof *(array))
+
+static cpubind_text_status law_info(const char *text, int32_t len, char *out, size_t *n,
+                                    cpubind_text_fault *fault)
+{
+    reading r;
+    const cpubind_text_status status = read_info(&r, text, len);
+    *fault = r.fault;
+    if (status == CPUBIND_TEXT_OK) {
+        PUT_ARRAY(r.info.device, r.info.n_device);
+        PUT_ARRAY(r.info.process, r.info.n_process);
+        put(out, n, &r.info.has_process_table, sizeof r.info.has_process_table);
+        put(out, n, &r.info.version, sizeof r.info.version);
+    }
+    end_reading(&r);
+    return status;
+}
+
+static cpubind_text_status law_map(const char *text, int32_t len, char *out, size_t *n,
+                                   cpubind_text_fault *fault)
+{
+    reading r;
+    const cpubind_text_status status = read_map(&r, text, len);
+    *fault = r.fault;
+    if (status == CPUBIND_TEXT_OK)
+        PUT_ARRAY(r.chip, r.n_chip);
+    end_reading(&r);
+    return status;
+}
+
+static cpubind_text_status law_topo(const char *text, int32_t len, char *out, size_t *n,
+                                    cpubind_text_fault *fault)
+{
+    reading r;
+    const cpubind_text_status status = read_topo(&r, text, len);
+    *fault = r.fault;
+    if (status == CPUBIND_TEXT_OK) {
+        PUT_ARRAY(r.topo.row, r.topo.n_row);
+        PUT_ARRAY(r.topo.cpu, r.topo.n_cpu);
+        put(out, n, &r.topo.label, sizeof r.topo.label);
+        put(out, n, &r.topo.has_affinity, sizeof r.topo.has_affinity);
+    }
+    end_reading(&r);
+    return status;
+}
+
+static cpubind_text_status law_board(const char *text, int32_t len, char *out, size_t *n,
+                                     cpubind_text_fault *fault)
+{
+    reading r;
+    const cpubind_text_status status = read_board(&r, text, len);
+    *fault = r.fault;
+    if (status == CPUBIND_TEXT_OK)
+        PUT_ARRAY(r.board, r.n_board);
+    end_reading(&r);
+    return status;
+}
+
+static cpubind_text_status law_list(const char *text, int32_t len, char *out, size_t *n,
+                                    cpubind_text_fault *fault)
+{
+    reading r;
+    const cpubind_text_status status = read_list(&r, text, len);
+    *fault = r.fault;
+    if (status == CPUBIND_TEXT_OK)
+        PUT_ARRAY(r.card, r.n_card);
+    end_reading(&r);
+    return status;
+}
+
+static cpubind_text_status law_interrupts(const char *text, int32_t len, char *out, size_t *n,
+                                          cpubind_text_fault *fault)
+{
+    reading r;
+    const cpubind_text_status status = read_interrupts(&r, text, len);
+    *fault = r.fault;
+    if (status == CPUBIND_TEXT_OK)
+        PUT_ARRAY(r.irq, r.n_irq);
+    end_reading(&r);
+    return status;
+}
+
+static cpubind_text_status law_status(const char *text, int32_t len, char *out, size_t *n,
+                                      cpubind_text_fault *fault)
+{
+    static int32_t cpu[CPUBIND_MAX_CPUS];
+    int32_t n_cpu = 0;
+    const cpubind_text_status status =
+        cpubind_status_parse(text, len, cpu, CPUBIND_MAX_CPUS, &n_cpu, fault);
+    PUT_ARRAY(cpu, n_cpu);
+    return status;
+}
+
+static cpubind_text_status law_lscpu(const char *text, int32_t len, char *out, size_t *n,
+                                     cpubind_text_fault *fault)
+{
+    int32_t threads = 0;
+    const cpubind_text_status status = cpubind_lscpu_parse_threads(text, len, &threads, fault);
+    put(out, n, &threads, sizeof threads);
+    return status;
+}
+
+static cpubind_text_status law_lscpu_e(const char *text, int32_t len, char *out, size_t *n,
+                                       cpubind_text_fault *fault)
+{
+    static int32_t cpu[CPUBIND_MAX_CPUS], node[CPUBIND_MAX_CPUS];
+    int32_t n_cpu = 0;
+    const cpubind_text_status status =
+        cpubind_lscpu_parse_nodes(text, len, cpu, node, CPUBIND_MAX_CPUS, &n_cpu, fault);
+    PUT_ARRAY(cpu, n_cpu);
+    PUT_ARRAY(node, n_cpu);
+    return status;
+}
+
+/* What is read of an input; of refusals, which one and where. */
+static cpubind_text_status law_refusal(const char *text, int32_t len, char *out, size_t *n,
+                                       cpubind_text_fault *fault)
+{
+    cpubind_slice line = {0, 0};
+    const cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(text, len, &line);
+    const int32_t lost = cpubind_npusmi_count_lost(text, len);
+    put(out, n, &refusal, sizeof refusal);
+    put(out, n, &line, sizeof line);
+    put(out, n, &lost, sizeof lost);
+    *fault = no_fault;
+    return CPUBIND_TEXT_OK;
+}
+
+static const struct law {
+    const char *input;
+    law_fn *read;
+} laws[] = {
+    {INFO, law_info},
+    {MAP, law_map},
+    {"cmd/npu-smi-info-t-topo.txt", law_topo},
+    {BOARD, law_board},
+    {LIST, law_list},
+    {"cmd/npu-smi-info-m.txt", law_refusal},
+    {"proc/interrupts", law_interrupts},
+    {STATUS, law_status},
+    {"cmd/lscpu.txt", law_lscpu},
+    {"cmd/lscpu-e.txt", law_lscpu_e},
+};
+
+/* A text as input `law` before and after: whatever a reader said of it, it says again. What it
+ * could not read is bound by this only while no host is looked for. Returns whether it was
+ * read. */
+static int check_law(const struct law *law, const char *text, int32_t len, const char *host)
+{
+    static char before[DIGEST_MAX], after[DIGEST_MAX];
+    size_t n_before = 0, n_after = 0;
+    cpubind_text_fault fault = no_fault, fault_after = no_fault;
+    const cpubind_text_status status = law->read(text, len, before, &n_before, &fault);
+    cpubind_text_status status_after;
+    cpubind_redacted counts, again = none;
+    char *copy = redacted(law->input, text, len, host, &counts);
+    char *twice;
+    for (int32_t i = 0; i < len; i++)
+        assert_true(copy[i] == text[i] ||
+                    (copy[i] == 'x' && (unsigned char)text[i] > ' ' && text[i] != '|'));
+    status_after = law->read(copy, len, after, &n_after, &fault_after);
+    if (status == CPUBIND_TEXT_OK || !host) {
+        if (status != status_after || n_before != n_after ||
+            memcmp(before, after, n_before) != 0 || fault.offset != fault_after.offset)
+            fail_msg("as %s without %s another result:\n%.*s", law->input, host ? host : "-",
+                     len, copy);
+    }
+    twice = edge_text(copy, len);
+    cpubind_redact(law->input, twice, len, host, &again);
+    assert_memory_equal(twice, copy, (size_t)len);
+    expect_counts(&again, 0, 0, 0);
+    free(twice);
+    free(copy);
+    return status == CPUBIND_TEXT_OK;
+}
+
+/* Calls with every word of a text that could be a host's name, each once: dots at its ends are
+ * none of it. */
+static void each_word(const char *text, int32_t len,
+                      void (*call)(const char *text, int32_t len, const char *word))
+{
+    static char seen[1 << 16];
+    static const char host_bytes[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    size_t n_seen = 1;
+    memcpy(seen, " ", 2);
+    for (int32_t at = 0; at < len;) {
+        char word[66];
+        int32_t n = 0;
+        while (at + n < len && text[at + n] && strchr(host_bytes, text[at + n]))
+            n++;
+        if (n >= 2 && n < 64) {
+            word[0] = ' ';
+            memcpy(word + 1, text + at, (size_t)n);
+            memcpy(word + 1 + n, " ", 2);
+            if (!strstr(seen, word) && n_seen + (size_t)n + 2 < sizeof seen) {
+                strcat(seen, word + 1);
+                n_seen += (size_t)n + 1;
+                word[n + 1] = '\0';
+                call(text, len, word + 1);
+            }
+        }
+        at += n > 0 ? n : 1;
+    }
+}
+
+static int32_t n_read;
+
+static void check_all_laws(const char *text, int32_t len, const char *host)
+{
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
+        n_read += laws[i].read != law_refusal && check_law(&laws[i], text, len, host);
+    if (!host)
+        return;
+    check_law(&laws[5], text, len, host);
+}
+
+static int32_t n_own;
+
+/* Each input of a host, as what it is. */
+static void check_fixture(folder_host *h, const char *name)
+{
+    (void)name;
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        const cpubind_input input = read_folder_input(h, laws[i].input);
+        if (input.state != CPUBIND_INPUT_PRESENT)
+            continue;
+        n_own += check_law(&laws[i], input.data, input.len, NULL);
+        check_all_laws(input.data, input.len, NULL);
+        each_word(input.data, input.len, check_all_laws);
+    }
+}
+
+static void a_fixture_reads_the_same_whatever_its_host_is_called(void **state)
+{
+    (void)state;
+    (void)each_fixture(check_fixture);
+    assert_true(n_own > 100);
+}
+
+/* Captures as every input: which of them they are is told by what reads them. */
+static void a_capture_reads_the_same_whatever_its_host_is_called(void **state)
+{
+    DIR *folder = open_captures();
+    const char *file;
+    (void)state;
+    if (!folder)
+        skip();
+    n_read = 0;
+    while ((file = next_capture(folder)) != NULL) {
+        int32_t len;
+        char *text = read_capture(file, &len);
+        check_all_laws(text, len, NULL);
+        each_word(text, len, check_all_laws);
+        free(text);
+    }
+    (void)closedir(folder);
+    assert_true(n_read > 50);
+}
+
+/* The process names of the captures are gone, and nothing but them. */
+static void the_names_of_captured_processes_are_gone(void **state)
+{
+    DIR *folder = open_captures();
+    const char *file;
+    int32_t n_name = 0;
+    (void)state;
+    if (!folder)
+        skip();
+    while ((file = next_capture(folder)) != NULL) {
+        int32_t len, n = 0;
+        char *text = read_capture(file, &len), *copy;
+        cpubind_redacted counts;
+        reading r;
+        if (read_info(&r, text, len) == CPUBIND_TEXT_OK) {
+            copy = redacted(INFO, text, len, NULL, &counts);
+            for (int32_t i = 0; i < r.info.n_process; i++) {
+                const cpubind_slice name = r.info.process[i].name;
+                n += name.len > 0;
+                for (int32_t k = name.at; k < name.at + name.len; k++) {
+                    assert_true(copy[k] == 'x' || copy[k] == ' ');
+                    copy[k] = text[k];
+                }
+            }
+            assert_memory_equal(copy, text, (size_t)len);
+            expect_counts(&counts, 0, 0, n);
+            n_name += n;
+            free(copy);
+        }
+        end_reading(&r);
+        free(text);
+    }
+    (void)closedir(folder);
+    assert_true(n_name > 20);
+}
+
+/* A line of nothing but hosts, and one of nothing but bars, of a few MiB. */
+static void long_lines_cost_no_more_than_their_length(void **state)
+{
+    static const char *const pieces[] = {"gold7 ",        "|", "| ",     "gold7.",
+                                         "Process name|", ":", "Name: ", "npu-smi gold7 "};
+    static const char *const inputs[] = {INFO, BOARD, STATUS};
+    const int32_t len = 4 << 20;
+    char *text = (char *)malloc((size_t)len);
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++) {
+            const double start = cpu_seconds();
+            const size_t n = strlen(pieces[i]);
+            cpubind_redacted counts = none;
+            for (int32_t at = 0; at < len; at++)
+                text[at] = pieces[i][(size_t)at % n];
+            cpubind_redact(inputs[k], text, len, "gold7", &counts);
+            assert_true(cpu_seconds() - start < 4 * HANG_SECONDS);
+        }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_name_is_overwritten_where_it_stands),
+        cmocka_unit_test(the_pid_of_the_container_stays),
+        cmocka_unit_test(a_950_names_the_card_alone),
+        cmocka_unit_test(a_name_may_be_long_and_hold_bars_and_other_bytes),
+        cmocka_unit_test(an_empty_name_and_one_of_x_are_nothing_to_redact),
+        cmocka_unit_test(messages_and_rules_stay),
+        cmocka_unit_test(the_device_table_stays),
+        cmocka_unit_test(a_table_without_a_header_stays),
+        cmocka_unit_test(a_header_in_another_language_is_one),
+        cmocka_unit_test(a_row_that_speaks_of_process_names_is_a_row),
+        cmocka_unit_test(a_rule_with_bars_stays_a_rule),
+        cmocka_unit_test(a_second_output_has_its_own_device_table),
+        cmocka_unit_test(damaged_rows_are_redacted_too),
+        cmocka_unit_test(a_header_that_is_cut_is_one),
+        cmocka_unit_test(no_cut_leaves_a_name),
+        cmocka_unit_test(the_name_of_a_status_is_overwritten),
+        cmocka_unit_test(names_are_looked_for_in_their_inputs_alone),
+        cmocka_unit_test(what_identifies_a_board_is_overwritten),
+        cmocka_unit_test(a_board_without_a_number_stays),
+        cmocka_unit_test(a_value_that_goes_on_is_overwritten_on),
+        cmocka_unit_test(the_host_is_overwritten_as_a_whole_word),
+        cmocka_unit_test(the_domain_goes_with_the_host),
+        cmocka_unit_test(bytes_that_are_not_ascii_end_a_word),
+        cmocka_unit_test(a_host_that_tells_nothing_stays),
+        cmocka_unit_test(a_container_id_is_a_host),
+        cmocka_unit_test(a_host_may_have_255_bytes),
+        cmocka_unit_test(a_refusal_stays_a_refusal),
+        cmocka_unit_test(pieces_of_all_kinds_count_apart_and_add_up),
+        cmocka_unit_test(a_text_of_no_bytes_is_no_text),
+        cmocka_unit_test(a_fixture_reads_the_same_whatever_its_host_is_called),
+        cmocka_unit_test(a_capture_reads_the_same_whatever_its_host_is_called),
+        cmocka_unit_test(the_names_of_captured_processes_are_gone),
+        cmocka_unit_test(long_lines_cost_no_more_than_their_length),
+    };
+    return cmocka_run_group_tests_name("redact", tests, NULL, NULL);
+}

@@ -1,0 +1,633 @@
+/* test_request.c - what a caller asks for beside the host: CPUs to use and to leave, addresses
+ * SPDX-License-Identifier: MIT
+ */
+#include "memory_source.h"
+
+#define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
+
+#define STATUS     "proc/self/status"
+#define MAP        "cmd/npu-smi-info-m.txt"
+#define TOPO       "cmd/npu-smi-info-t-topo.txt"
+#define INFO       "cmd/npu-smi-info.txt"
+#define BOARD_4_C0 "cmd/npu-smi-info-t-board-i4-c0.txt"
+#define BOARD_4    "cmd/npu-smi-info-t-board-i4.txt"
+#define BOARD_6_C0 "cmd/npu-smi-info-t-board-i6-c0.txt"
+#define BOARD_6    "cmd/npu-smi-info-t-board-i6.txt"
+
+#define DEVICE_HEAD                                                                            \
+    "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"       \
+    "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
+#define DEVICE(card, bus)                                                                      \
+    "| " card                                                                                  \
+    "     910B1               | OK            | 91.0        41                   |\n"          \
+    "| 0                         | " bus "  | 0           0    / 0             |\n"
+#define PROCESS_HEAD                                                                           \
+    "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
+#define PROCESS(card)                                                                          \
+    "| " card                                                                                  \
+    "       0                 | 501           | server         | 90                 |\n"
+#define BOARD_OF(card, bus)                                                                    \
+    "\tNPU ID                         : " card "\n"                                            \
+    "\tChip ID                        : 0\n"                                                   \
+    "\tPCIe Bus Info                  : " bus "\n"
+
+static const int32_t both[] = {0, 1};
+
+/* Three nodes of 10 CPUs, all allowed; cards 4 and 6, on nodes 1 and 0, are named. */
+static memory_host host_a2(cpubind_request *request)
+{
+    memory_host h;
+    memset(&h, 0, sizeof h);
+    set(&h, STATUS, "Name:\tserver\nCpus_allowed_list:\t0-29\n");
+    set(&h, "sys/devices/system/cpu/online", "0-29\n");
+    set(&h, "sys/devices/system/node/", "node0\nnode1\nnode2\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-9\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "10-19\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "20-29\n");
+    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    set(&h, MAP,
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t4        0         0               Ascend 910B1\n"
+        "\t6        0         1               Ascend 910B1\n");
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       10-19\n"
+        "NPU6       HCCS       X          0-9\n");
+    *request = ask_nothing();
+    request->npu = both;
+    request->n_npu = 2;
+    return h;
+}
+
+/* The same, planned by slices: nothing but the request needs an address. */
+static memory_host sliced_a2(cpubind_request *request)
+{
+    memory_host h = host_a2(request);
+    request->is_auto_strategy = 0;
+    request->strategy = CPUBIND_GLOBAL_SLICE;
+    request->wants_pci = 1;
+    return h;
+}
+
+static void expect_cpus(const attempt *a, const int32_t *cpu, int32_t n)
+{
+    assert_int_equal(a->facts.n_cpu, n);
+    assert_memory_equal(a->facts.cpu, cpu, (size_t)n * sizeof *cpu);
+}
+
+/* The buses of both NPUs; -1: the address is not known. */
+static void expect_buses(const attempt *a, int32_t first, int32_t second)
+{
+    const int32_t bus[] = {first, second};
+    assert_int_equal(a->code, CPUBIND_PROBLEM_NONE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(a->facts.npu[i].pci.domain, bus[i] < 0 ? -1 : 0);
+        if (bus[i] >= 0)
+            assert_int_equal(a->facts.npu[i].pci.bus, bus[i]);
+    }
+}
+
+/* == Allowed CPUs =========================================================== */
+
+static void the_cpus_asked_for_count_instead_of_the_status(void **state)
+{
+    static const int32_t asked[] = {3, 4, 5, 6, 7, 11, 12, 13, 14, 15, 16};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    request.allowed = asked;
+    request.n_allowed = LENGTH(asked);
+    set(&h, STATUS, "Cpus_allowed_list:\tdamaged\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_cpus(&a, asked, LENGTH(asked));
+    assert_null(strstr(h.seen, STATUS));
+    assert_false(has_warning(&a, CPUBIND_WARNING_NO_STATUS));
+    expect_run(&a, 0, 11, 16);
+    expect_run(&a, 1, 3, 7);
+    drop(&a);
+    take_away(&h, STATUS);
+    a = try(&h, &request);
+    assert_false(has_warning(&a, CPUBIND_WARNING_NO_STATUS));
+    expect_run(&a, 1, 3, 7);
+    drop(&a);
+}
+
+static void cpus_asked_for_that_are_offline_are_left_out_and_said(void **state)
+{
+    static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 30, 65535}, there[] = {0, 1, 2, 3, 4, 5};
+    static const int32_t one[] = {1};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    request.npu = one;
+    request.n_npu = 1;
+    request.allowed = asked;
+    request.n_allowed = LENGTH(asked);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    expect_cpus(&a, there, LENGTH(there));
+    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
+    drop(&a);
+    request.allowed = asked + 6;
+    request.n_allowed = 2;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(a.problem.what, "no allowed CPU is online");
+    assert_null(a.problem.input); /* no input says so: the caller does */
+    drop(&a);
+    request.n_allowed = 0;
+    expect_code(&h, &request, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+}
+
+/* Every CPU that is asked for counts as one of node 0, as those of a status would. */
+static void without_nodes_the_cpus_asked_for_are_one_node(void **state)
+{
+    static const int32_t asked[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    take_away(&h, "sys/devices/system/node/");
+    request.allowed = asked;
+    request.n_allowed = LENGTH(asked);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
+    expect_cpus(&a, asked, LENGTH(asked));
+    drop(&a);
+}
+
+static void lists_that_do_not_ascend_are_refused(void **state)
+{
+    static const int32_t lists[][3] = {
+        {2, 1, 3}, {1, 1, 2}, {-1, 0, 1}, {0, 1, -1}, {1, 2, 65536}};
+    (void)state;
+    for (int32_t i = 0; i < 2 * LENGTH(lists); i++) {
+        cpubind_request request;
+        memory_host h = host_a2(&request);
+        attempt a;
+        if (i % 2) {
+            request.allowed = lists[i / 2];
+            request.n_allowed = 3;
+        } else {
+            request.exclude = lists[i / 2];
+            request.n_exclude = 3;
+        }
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_null(a.problem.input);
+        assert_non_null(strstr(a.problem.what, i % 2 ? "allowed" : "excluded"));
+        drop(&a);
+    }
+}
+
+/* == Excluded CPUs ========================================================== */
+
+/* The home of the first NPU is extended by node 2, which is nobody's. */
+static void no_pool_has_an_excluded_cpu(void **state)
+{
+    static const int32_t exclude[] = {0, 1, 11, 19, 20, 21, 22, 23, 24, 25, 27, 28, 29};
+    static const int32_t first[] = {10, 12, 13, 14, 15, 16, 17, 18, 26};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    request.exclude = exclude;
+    request.n_exclude = LENGTH(exclude);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.n_cpu, 17);
+    assert_int_equal(a.plan.core.row[1], 9);
+    assert_memory_equal(a.plan.core.cpu, first, sizeof first);
+    expect_run(&a, 1, 2, 9);
+    assert_int_equal(a.facts.npu[1].affinity_count, 10); /* what is near it does not change */
+    assert_int_equal(a.facts.node_of[0], 0);
+    drop(&a);
+}
+
+/* Slices are cut from what is left: 14 CPUs for two NPUs. */
+static void slices_are_cut_without_the_excluded_cpus(void **state)
+{
+    static const int32_t exclude[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
+    static const int32_t first[] = {0, 1, 2, 3, 20, 21, 22};
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    attempt a;
+    (void)state;
+    request.exclude = exclude;
+    request.n_exclude = LENGTH(exclude);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.core.row[1], 7);
+    assert_memory_equal(a.plan.core.cpu, first, sizeof first);
+    expect_run(&a, 1, 23, 29);
+    drop(&a);
+}
+
+static void make_950(memory_host *h)
+{
+    set(h, MAP,
+        "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
+        "\t0        1         0         0             Ascend950PR\n"
+        "\t1        2         0         1             Ascend950PR\n");
+    set(h, TOPO,
+        "\t   NPU0       NPU1       CPU Affinity\n"
+        "NPU0       X          UB         10-19\n"
+        "NPU1       UB         X          20-29\n");
+}
+
+/* A node of 10 CPUs has one cluster of 8 as long as two are excluded at most. */
+static void clusters_and_spare_cpus_are_cut_without_the_excluded_ones(void **state)
+{
+    static const int32_t exclude[] = {1, 12, 13, 14};
+    static const int32_t first[] = {10, 11, 14, 15, 16, 17, 18, 19};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    make_950(&h);
+    request.exclude = exclude;
+    request.n_exclude = 3;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.core.row[1], 8);
+    assert_memory_equal(a.plan.core.cpu, first, sizeof first);
+    expect_run(&a, 1, 20, 27);
+    assert_int_equal(a.plan.n_spare, 8); /* node 0 without CPUs 0 and 1 */
+    assert_int_equal(a.plan.spare[0], 2);
+    drop(&a);
+    request.n_exclude = 4;
+    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
+}
+
+static void an_excluded_cpu_that_is_not_there_changes_nothing(void **state)
+{
+    static const int32_t exclude[] = {30, 31, 65535};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    request.exclude = exclude;
+    request.n_exclude = LENGTH(exclude);
+    a = try(&h, &request);
+    assert_int_equal(a.facts.n_cpu, 30);
+    expect_run(&a, 0, 10, 29);
+    expect_run(&a, 1, 0, 9);
+    drop(&a);
+}
+
+/* Who excludes a CPU needs not be told that it is offline. */
+static void an_excluded_cpu_that_is_offline_is_not_warned_of(void **state)
+{
+    static const int32_t exclude[] = {29};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, "sys/devices/system/cpu/online", "0-28\n");
+    a = try(&h, &request);
+    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
+    drop(&a);
+    request.exclude = exclude;
+    request.n_exclude = 1;
+    a = try(&h, &request);
+    assert_int_equal(a.facts.n_cpu, 29);
+    assert_false(has_warning(&a, CPUBIND_WARNING_OFFLINE));
+    drop(&a);
+}
+
+static void that_no_cpu_is_left_names_the_exclusion(void **state)
+{
+    static const int32_t pair[] = {5, 6};
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    request.exclude = pair;
+    request.n_exclude = 2;
+    set(&h, STATUS, "Cpus_allowed_list:\t5-6\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
+    assert_null(a.problem.input);
+    assert_int_equal(a.facts.n_cpu, 0);
+    drop(&a);
+    set(&h, STATUS, "Cpus_allowed_list:\t5-6,40\n"); /* 40 is offline */
+    a = try(&h, &request);
+    assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
+    drop(&a);
+    request.allowed = pair;
+    request.n_allowed = 2;
+    a = try(&h, &request);
+    assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
+    drop(&a);
+    set(&h, "sys/devices/system/cpu/online", "0-4\n"); /* and that is not its doing */
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(a.problem.what, "no allowed CPU is online");
+    drop(&a);
+}
+
+static void expect_same_plan(const attempt *a, const attempt *b)
+{
+    const cpubind_plan *x = &a->plan.core, *y = &b->plan.core;
+    assert_int_equal(a->code, b->code);
+    if (a->code != CPUBIND_PROBLEM_NONE)
+        return;
+    assert_int_equal(a->facts.n_cpu, b->facts.n_cpu);
+    assert_memory_equal(a->facts.cpu, b->facts.cpu, (size_t)a->facts.n_cpu * sizeof(int32_t));
+    assert_int_equal(a->plan.warnings, b->plan.warnings);
+    assert_int_equal(a->plan.n_want, b->plan.n_want);
+    assert_int_equal(x->n_cpu, y->n_cpu);
+    assert_memory_equal(x->row, y->row, (size_t)(a->plan.n_want + 1) * sizeof(int32_t));
+    assert_memory_equal(x->cpu, y->cpu, (size_t)x->n_cpu * sizeof(int32_t));
+    assert_int_equal(a->plan.n_spare, b->plan.n_spare);
+}
+
+/* Whatever is excluded: the plan is that of a process that may not use those CPUs. */
+static void excluding_is_the_same_as_not_allowing(void **state)
+{
+    uint32_t seed = 20;
+    int32_t n_planned = 0;
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        int32_t exclude[30], rest[30], n_exclude = 0, n_rest = 0;
+        const uint32_t share = 1 + (uint32_t)i / 3 % 9;
+        cpubind_request request, narrow;
+        memory_host h = host_a2(&request);
+        attempt a, b;
+        for (int32_t cpu = 0; cpu < 30; cpu++) {
+            seed = seed * 1664525u + 1013904223u;
+            if ((seed >> 16) % 10 < share)
+                exclude[n_exclude++] = cpu;
+            else
+                rest[n_rest++] = cpu;
+        }
+        if (i % 3 == 2)
+            make_950(&h);
+        request.is_auto_strategy = i % 3 != 1;
+        request.strategy = CPUBIND_GLOBAL_SLICE;
+        narrow = request;
+        request.exclude = exclude;
+        request.n_exclude = n_exclude;
+        narrow.allowed = rest;
+        narrow.n_allowed = n_rest;
+        a = try(&h, &request);
+        h.seen[0] = '\0';
+        b = try(&h, &narrow);
+        expect_same_plan(&a, &b);
+        n_planned += a.code == CPUBIND_PROBLEM_NONE;
+        drop(&a);
+        drop(&b);
+    }
+    assert_in_range((uintmax_t)n_planned, 100, 500);
+}
+
+/* == Addresses ============================================================== */
+
+static void wanted_addresses_are_those_of_npu_smi_info(void **state)
+{
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0"));
+    a = try(&h, &request);
+    expect_buses(&a, 0xc1, 0x82);
+    expect_run(&a, 0, 0, 14); /* the slices are what they were */
+    expect_run(&a, 1, 15, 29);
+    assert_null(strstr(h.seen, "board"));
+    assert_null(strstr(h.seen, "sys/bus/pci/devices/0"));
+    drop(&a);
+    request.wants_pci = 0;
+    h.seen[0] = '\0';
+    a = try(&h, &request);
+    expect_buses(&a, -1, -1);
+    assert_null(strstr(h.seen, INFO));
+    drop(&a);
+}
+
+static void wanted_addresses_are_asked_of_the_boards_of_running_npus(void **state)
+{
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    attempt a;
+    (void)state;
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
+    set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
+    a = try(&h, &request);
+    expect_buses(&a, 0xc1, 0x82);
+    drop(&a);
+    set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "NA          "));
+    h.seen[0] = '\0';
+    a = try(&h, &request);
+    expect_buses(&a, 0xc1, 0x82);
+    assert_null(strstr(h.seen, "board-i4"));
+    assert_non_null(strstr(h.seen, BOARD_6_C0));
+    drop(&a);
+    set(&h, INFO, PROCESS_HEAD PROCESS("4")); /* the other one has no process of ours */
+    request.npu = NULL;
+    h.seen[0] = '\0';
+    a = try(&h, &request);
+    expect_buses(&a, 0xc1, -1);
+    assert_null(strstr(h.seen, "board-i6"));
+    drop(&a);
+}
+
+/* Where affinity is known by npu-smi, addresses matter to nobody else. */
+static void addresses_are_found_for_every_strategy(void **state)
+{
+    static const cpubind_strategy strategies[] = {CPUBIND_GLOBAL_SLICE, CPUBIND_TOPO_AFFINITY,
+                                                  CPUBIND_CLUSTER};
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(strategies); i++) {
+        cpubind_request request;
+        memory_host h = sliced_a2(&request);
+        attempt a;
+        request.strategy = strategies[i];
+        set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
+        set(&h, BOARD_6, BOARD_OF("6", "0000:82:00.0"));
+        a = try(&h, &request);
+        expect_buses(&a, 0xc1, 0x82);
+        drop(&a);
+    }
+}
+
+/* One that the kernel's affinity was found by is not lost to a table that lacks it. */
+static void an_address_that_a_board_told_is_kept(void **state)
+{
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    attempt a;
+    (void)state;
+    request.is_auto_strategy = 1;
+    set(&h, TOPO, "This device does not support querying topo.\n");
+    set(&h, INFO, DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0"));
+    set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
+    a = try(&h, &request);
+    expect_buses(&a, 0xc1, 0x82);
+    drop(&a);
+}
+
+/* Slices need no npu-smi info: whatever is wrong with it, the plan is the same. */
+static void an_info_that_lacks_them_is_no_problem(void **state)
+{
+    static const struct {
+        const char *text;
+        cpubind_input_state state;
+        int asks_boards;
+    } cases[] = {{"", CPUBIND_INPUT_PRESENT, 1},
+                 {"Some words.\n", CPUBIND_INPUT_PRESENT, 1},
+                 {DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:8X:00.0"),
+                  CPUBIND_INPUT_PRESENT, 1},
+                 {"", CPUBIND_INPUT_FAILED, 1},
+                 {"", CPUBIND_INPUT_TOO_LONG, 1},
+                 {"", CPUBIND_INPUT_TIMEOUT, 0}, /* it would hang again, for each board */
+                 {"dcmi module initialize failed. ret is -8005\n", CPUBIND_INPUT_PRESENT, 0}};
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        cpubind_request request;
+        memory_host h = sliced_a2(&request);
+        attempt a;
+        set(&h, INFO, cases[i].text);
+        h.failing = cases[i].state == CPUBIND_INPUT_PRESENT ? NULL : INFO;
+        h.state = cases[i].state;
+        a = try(&h, &request);
+        expect_buses(&a, -1, -1);
+        assert_int_equal(a.problem.code, CPUBIND_PROBLEM_NONE);
+        assert_null(a.problem.input);
+        expect_run(&a, 0, 0, 14);
+        assert_int_equal(strstr(h.seen, "board") != NULL, cases[i].asks_boards);
+        drop(&a);
+    }
+}
+
+static void a_board_that_lacks_it_is_no_problem(void **state)
+{
+    static const char *const texts[] = {
+        "Invalid card id.\n",
+        "",
+        "\tNPU ID                         : 4\n\tChip ID           ",
+        BOARD_OF("4", "NA"),
+        BOARD_OF("4", "0000:8X:00.0"),
+        BOARD_OF("5", "0000:C1:00.0")};
+    (void)state;
+    for (int32_t i = 0; i < LENGTH(texts); i++) {
+        cpubind_request request;
+        memory_host h = sliced_a2(&request);
+        attempt a;
+        set(&h, BOARD_4_C0, texts[i]);
+        set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
+        a = try(&h, &request);
+        expect_buses(&a, -1, 0x82);
+        assert_int_equal(a.problem.code, CPUBIND_PROBLEM_NONE);
+        assert_null(a.problem.input);
+        drop(&a);
+    }
+}
+
+static void a_board_that_hangs_is_the_last_one(void **state)
+{
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    attempt a;
+    (void)state;
+    h.failing = BOARD_4_C0;
+    h.state = CPUBIND_INPUT_TIMEOUT;
+    set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
+    a = try(&h, &request);
+    expect_buses(&a, -1, -1);
+    assert_non_null(strstr(h.seen, BOARD_4_C0));
+    assert_null(strstr(h.seen, BOARD_4 " "));
+    assert_null(strstr(h.seen, "board-i6"));
+    drop(&a);
+}
+
+/* Nothing is bound there that an address leads to, and each board is a run of npu-smi. */
+static void the_boards_of_a_950_are_not_asked(void **state)
+{
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    (void)state;
+    make_950(&h);
+    request.wants_pci = 1;
+    a = try(&h, &request);
+    expect_buses(&a, -1, -1);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+}
+
+static void npus_without_a_card_have_no_board(void **state)
+{
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    attempt a;
+    (void)state;
+    take_away(&h, MAP);
+    take_away(&h, TOPO);
+    request.type = CPUBIND_TYPE_A2;
+    a = try(&h, &request);
+    expect_buses(&a, -1, -1);
+    assert_null(strstr(h.seen, "board"));
+    drop(&a);
+}
+
+/* In every arena up to the size that is used: a want of memory, said so, or the plan. */
+static void an_arena_that_is_too_small_is_said_so(void **state)
+{
+    static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+    cpubind_request request;
+    memory_host h = sliced_a2(&request);
+    size_t used;
+    attempt a;
+    (void)state;
+    request.allowed = asked;
+    request.n_allowed = LENGTH(asked);
+    request.exclude = asked + 2;
+    request.n_exclude = 2;
+    set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "NA          "));
+    set(&h, BOARD_6, BOARD_OF("6", "0000:82:00.0"));
+    a = try(&h, &request);
+    expect_buses(&a, 0xc1, 0x82);
+    used = a.arena.used;
+    drop(&a);
+    for (size_t size = 0; size < used; size += size + 4096 < used ? 4096 : 16) {
+        h.seen[0] = '\0';
+        a = try_in(&h, &request, size);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NO_MEMORY);
+        assert_int_equal(a.problem.code, CPUBIND_PROBLEM_NO_MEMORY);
+        drop(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cpus_asked_for_count_instead_of_the_status),
+        cmocka_unit_test(cpus_asked_for_that_are_offline_are_left_out_and_said),
+        cmocka_unit_test(without_nodes_the_cpus_asked_for_are_one_node),
+        cmocka_unit_test(lists_that_do_not_ascend_are_refused),
+        cmocka_unit_test(no_pool_has_an_excluded_cpu),
+        cmocka_unit_test(slices_are_cut_without_the_excluded_cpus),
+        cmocka_unit_test(clusters_and_spare_cpus_are_cut_without_the_excluded_ones),
+        cmocka_unit_test(an_excluded_cpu_that_is_not_there_changes_nothing),
+        cmocka_unit_test(an_excluded_cpu_that_is_offline_is_not_warned_of),
+        cmocka_unit_test(that_no_cpu_is_left_names_the_exclusion),
+        cmocka_unit_test(excluding_is_the_same_as_not_allowing),
+        cmocka_unit_test(wanted_addresses_are_those_of_npu_smi_info),
+        cmocka_unit_test(wanted_addresses_are_asked_of_the_boards_of_running_npus),
+        cmocka_unit_test(addresses_are_found_for_every_strategy),
+        cmocka_unit_test(an_address_that_a_board_told_is_kept),
+        cmocka_unit_test(an_info_that_lacks_them_is_no_problem),
+        cmocka_unit_test(a_board_that_lacks_it_is_no_problem),
+        cmocka_unit_test(a_board_that_hangs_is_the_last_one),
+        cmocka_unit_test(the_boards_of_a_950_are_not_asked),
+        cmocka_unit_test(npus_without_a_card_have_no_board),
+        cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
+    };
+    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* consumer_corpus.c - another project's program: opens a corpus through the adapter, and plans a host
+ * SPDX-License-Identifier: MIT
+ *
+ *   cc consumer_corpus.c -lcpubind_corpus -lcpubind_ascend -lsqlite3 -lmd
+ *   ./a.out FIXTURES_DB HOST
+ *
+ * Prints the pool of each NPU of a host. The same code plans a live host: only the source
+ * differs.
+ */
+#include <cpubind/ascend/ascend_plan.h>
+#include <cpubind/sqlite/corpus.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ARENA ((size_t)16 << 20)
+
+static int plan(const cpubind_source *source, cpubind_arena *arena)
+{
+    cpubind_request request = {.is_auto_strategy = 1};
+    cpubind_facts facts;
+    cpubind_problem problem;
+    cpubind_ascend_plan made;
+    cpubind_problem_code code =
+        cpubind_snapshot_read(source, &request, arena, &facts, &problem);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_ascend_make_plan(&facts, &request, arena, &made, &problem);
+    if (code != CPUBIND_PROBLEM_NONE) {
+        printf("%s\n", cpubind_problem_word(code));
+        return 1;
+    }
+    for (int32_t i = 0; i < made.n_want; i++) {
+        const int32_t *pool = made.core.cpu + made.core.row[i];
+        const int32_t n = made.core.row[i + 1] - made.core.row[i];
+        printf("NPU %d: %d CPUs, %d to %d\n", (int)facts.npu[made.want[i]].logic, (int)n,
+               (int)pool[0], (int)pool[n - 1]);
+    }
+    return 0;
+}
+
+static int plan_host(cpubind_corpus *corpus, const char *name, cpubind_corpus_fault *fault)
+{
+    cpubind_corpus_host *host = NULL;
+    cpubind_arena arena = {malloc(ARENA), ARENA, 0};
+    int status = 1;
+    cpubind_corpus_status opened = cpubind_corpus_open_host(corpus, name, &host, fault);
+    if (opened != CPUBIND_CORPUS_OK) {
+        fprintf(stderr, "%s: %s\n", cpubind_corpus_status_text(opened), fault->what);
+    } else if (arena.base) {
+        cpubind_source source = cpubind_corpus_source(host);
+        status = plan(&source, &arena);
+    }
+    cpubind_corpus_close_host(host);
+    free(arena.base);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    cpubind_corpus *corpus = NULL;
+    cpubind_corpus_fault fault;
+    cpubind_corpus_status opened;
+    int status;
+    if (argc != 3)
+        return 2;
+    opened = cpubind_corpus_open(argv[1], &corpus, &fault);
+    if (opened != CPUBIND_CORPUS_OK) {
+        fprintf(stderr, "%s: %s\n", cpubind_corpus_status_text(opened), fault.what);
+        return 3;
+    }
+    status = plan_host(corpus, argv[2], &fault);
+    cpubind_corpus_close(corpus);
+    return status;
+}

@@ -1,0 +1,210 @@
+/* fake_host.h - a host for tests of bindings: real processes, interrupts and /run in a folder
+ * SPDX-License-Identifier: MIT
+ *
+ * A table of system calls that shows its callers another /proc/irq and another /run, both in a
+ * scratch folder, and a /proc that lists the processes of the test alone; the processes are
+ * real ones. A list that is written to an interrupt takes the place of the old one at once, as
+ * the kernel does it, also for a writer that is killed.
+ */
+#ifndef CPUBIND_TESTS_LINUX_FAKE_HOST_H
+#define CPUBIND_TESTS_LINUX_FAKE_HOST_H
+
+#include "../../adapters/linux/bind/bind.h"
+#include "test_process.h"
+
+#define STAGE_TEXT 8192
+
+typedef struct stage {
+    scratch s;
+    int dir;         /* of the scratch folder */
+    int out;         /* the descriptor that an interrupt is open for writing with, or -1 */
+    char irq[96];    /* its name */
+    int32_t cpu[2];  /* two CPUs that this process may use */
+    char before[64]; /* both, as a list */
+} stage;
+
+static stage on_stage;
+
+/* Whether a name leads to the scratch folder. */
+static inline int stage_has(const char *path)
+{
+    return strncmp(path, "proc/irq/", 9) == 0 || strcmp(path, "proc") == 0 ||
+           strcmp(path, "run") == 0 || strncmp(path, "run/", 4) == 0;
+}
+
+static inline int stage_openat(int dir, const char *path, int flags)
+{
+    if (!stage_has(path))
+        return openat(dir, path, flags);
+    int fd = openat(on_stage.dir, path, flags);
+    if (fd >= 0 && (flags & O_ACCMODE) == O_WRONLY) {
+        on_stage.out = fd;
+        snprintf(on_stage.irq, sizeof on_stage.irq, "%s", path);
+    }
+    return fd;
+}
+
+static inline ssize_t stage_write(int fd, const void *data, size_t len)
+{
+    char name[128];
+    ssize_t n;
+    int out;
+    if (fd != on_stage.out)
+        return write(fd, data, len);
+    snprintf(name, sizeof name, "%s.new", on_stage.irq);
+    out = openat(on_stage.dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (out < 0)
+        return -1;
+    n = write(out, data, len);
+    close(out);
+    if (renameat(on_stage.dir, name, on_stage.dir, on_stage.irq) < 0)
+        return -1;
+    return n;
+}
+
+static inline int stage_close(int fd)
+{
+    if (fd == on_stage.out)
+        on_stage.out = -1;
+    return close(fd);
+}
+
+/* Nothing here need reach a disk. */
+static inline int stage_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+static inline cpubind_sys stage_table(void)
+{
+    cpubind_sys sys = cpubind_sys_real;
+    sys.openat = stage_openat;
+    sys.write = stage_write;
+    sys.close = stage_close;
+    sys.fsync = stage_fsync;
+    return sys;
+}
+
+/* Makes it. Returns 0 when this machine gives the test one CPU alone. */
+static inline int stage_make(void)
+{
+    memset(&on_stage, 0, sizeof on_stage);
+    on_stage.out = -1;
+    if (!two_cpus(on_stage.cpu))
+        return 0;
+    char run[64];
+    scratch_make(&on_stage.s);
+    on_stage.dir = open(on_stage.s.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    scratch_need(on_stage.dir >= 0, on_stage.s.dir);
+    snprintf(on_stage.before, sizeof on_stage.before,
+             on_stage.cpu[1] == on_stage.cpu[0] + 1 ? "%d-%d" : "%d,%d", (int)on_stage.cpu[0],
+             (int)on_stage.cpu[1]);
+    scratch_folder(&on_stage.s, "proc");
+    scratch_folder(&on_stage.s, "run");
+    snprintf(run, sizeof run, "run/user/%lu/.keep", (unsigned long)geteuid());
+    scratch_file(&on_stage.s, run, "");
+    return 1;
+}
+
+static inline void stage_remove(void)
+{
+    close(on_stage.dir);
+    scratch_remove(&on_stage.s);
+}
+
+/* A process that /proc is to list. */
+static inline void stage_list(pid_t pid)
+{
+    char name[32];
+    snprintf(name, sizeof name, "proc/%d", (int)pid);
+    scratch_folder(&on_stage.s, name);
+}
+
+/* An interrupt that is served by the CPUs of `list`. */
+static inline void stage_irq(int irq, const char *list)
+{
+    char name[96];
+    snprintf(name, sizeof name, "proc/irq/%d/smp_affinity_list", irq);
+    scratch_file(&on_stage.s, name, list);
+    snprintf(name, sizeof name, "proc/irq/%d/effective_affinity_list", irq);
+    scratch_file(&on_stage.s, name, "0\n");
+}
+
+/* The CPUs that serve it, without the line feed. */
+static inline const char *stage_irq_text(int irq, char *text, size_t size)
+{
+    char name[96];
+    snprintf(name, sizeof name, "proc/irq/%d/smp_affinity_list", irq);
+    int fd = openat(on_stage.dir, name, O_RDONLY | O_CLOEXEC);
+    scratch_need(fd >= 0, name);
+    ssize_t n = read(fd, text, size - 1);
+    scratch_need(n >= 0, name);
+    close(fd);
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+#define STAGE_PATH (SCRATCH_PATH * 2)
+
+/* The folder of records, and "/<name>" of it. */
+static inline void stage_record_path(const char *name, char path[STAGE_PATH])
+{
+    if (geteuid() == 0)
+        snprintf(path, STAGE_PATH, "%s/run/cpubind%s", on_stage.s.dir, name);
+    else
+        snprintf(path, STAGE_PATH, "%s/run/user/%lu/cpubind%s", on_stage.s.dir,
+                 (unsigned long)geteuid(), name);
+}
+
+/* Adds the names in it, each on a line of its own. */
+static inline void stage_records(char *text, size_t size)
+{
+    char path[STAGE_PATH];
+    struct dirent **entry = NULL;
+    size_t at = strlen(text);
+    stage_record_path("", path);
+    int n = scandir(path, &entry, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        if (entry[i]->d_name[0] != '.')
+            at += (size_t)snprintf(text + at, size - at, "record %s\n", entry[i]->d_name);
+        scratch_need(at < size, "records");
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+/* == Goals ================================================================== */
+
+/* main on one CPU, acl and release on another, two interrupts. Lives as long as the stage. */
+typedef struct stage_goal {
+    cpubind_goal goal;
+    cpubind_thread_rule rule[4];
+    cpubind_irq_goal irq[4];
+    int32_t cpu[2];
+} stage_goal;
+
+static inline void goal_make(stage_goal *g, int32_t main_cpu, int32_t other_cpu)
+{
+    memset(g, 0, sizeof *g);
+    g->cpu[0] = main_cpu;
+    g->cpu[1] = other_cpu;
+    g->rule[0] = (cpubind_thread_rule){"acl_thread", {&g->cpu[1], 1}};
+    g->rule[1] = (cpubind_thread_rule){"release_thread", {&g->cpu[1], 1}};
+    g->goal.npu = 3;
+    g->goal.main = (cpubind_cpus){&g->cpu[0], 1};
+    g->goal.rule = g->rule;
+    g->goal.n_rule = 2;
+    g->goal.memory_node = -1;
+    g->goal.irq = g->irq;
+    g->goal.no_irq = CPUBIND_NO_ROLE;
+}
+
+static inline void goal_add_irq(stage_goal *g, int32_t irq, cpubind_irq_kind kind, int32_t cpu)
+{
+    g->irq[g->goal.n_irq++] = (cpubind_irq_goal){irq, kind, cpu};
+    g->goal.no_irq = CPUBIND_IRQ_FOUND;
+}
+
+#endif /* CPUBIND_TESTS_LINUX_FAKE_HOST_H */

@@ -1,0 +1,279 @@
+/* test_cpu_sets.c - sets of CPUs are kept once, whatever they were given as
+ * SPDX-License-Identifier: MIT
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "../../adapters/linux/kernel/cpu_sets.h"
+#include "../../cpubind.h"
+#include "../support/exact_buffer.h"
+
+#define WORD      CPUBIND_WORD_BITS
+#define MAX_WORDS (CPUBIND_MAX_CPUS / WORD)
+
+static const cpubind_sys *const sys = &cpubind_sys_real;
+
+static int32_t of_text(cpubind_cpusets *sets, const char *text)
+{
+    const int32_t len = (int32_t)strlen(text);
+    char *exact = edge_text(text, len);
+    const int32_t set = cpubind_cpusets_of_text(sets, sys, exact, len);
+    free(exact);
+    return set;
+}
+
+static int32_t of_list(cpubind_cpusets *sets, const int32_t *cpu, int32_t n)
+{
+    int32_t *exact = edge_ints(n);
+    int32_t set;
+    if (n)
+        memcpy(exact, cpu, (size_t)n * sizeof *cpu);
+    set = cpubind_cpusets_of_list(sets, sys, exact, n);
+    free(exact);
+    return set;
+}
+
+static int32_t of_words(cpubind_cpusets *sets, const unsigned long *word, int32_t n)
+{
+    const size_t size_bytes = (size_t)n * sizeof *word;
+    unsigned long *exact = (unsigned long *)malloc(size_bytes ? size_bytes : 1);
+    int32_t set;
+    assert_non_null(exact);
+    if (n)
+        memcpy(exact, word, size_bytes);
+    set = cpubind_cpusets_of_words(sets, sys, exact, n);
+    free(exact);
+    return set;
+}
+
+/* A list, a mask and a text are one set. */
+static void equal_sets_have_one_number(void **state)
+{
+    (void)state;
+    static const int32_t list[] = {0, 1, 2, 3, 8};
+    static const unsigned long word[] = {0x10ful, 0, 0};
+    cpubind_cpusets sets = {0};
+    assert_int_equal(of_text(&sets, "0-3,8"), 0);
+    assert_int_equal(of_list(&sets, list, 5), 0);
+    for (int32_t n = 1; n <= 3; n++) /* zeros behind it make no other set */
+        assert_int_equal(of_words(&sets, word, n), 0);
+    assert_int_equal(of_text(&sets, "0-3,8\n"), 0);
+    assert_int_equal(sets.n, 1);
+    assert_int_equal(of_text(&sets, "0-3"), 1);
+    assert_int_equal(of_text(&sets, "0-3,8"), 0);
+    assert_int_equal(sets.n, 2);
+    cpubind_cpusets_free(&sets);
+}
+
+static void a_set_says_its_cpus_its_words_and_its_text(void **state)
+{
+    (void)state;
+    cpubind_cpusets sets = {0};
+    const int32_t at = of_text(&sets, "1,63-65,200");
+    const cpubind_cpuset *set = &sets.set[at];
+    static const int32_t cpu[] = {1, 63, 64, 65, 200};
+    assert_int_equal(set->n, 5);
+    assert_memory_equal(set->cpu, cpu, sizeof cpu);
+    assert_string_equal(set->text, "1,63-65,200");
+    assert_string_equal(cpubind_cpusets_text(&sets, at), "1,63-65,200");
+    assert_int_equal(set->n_word, 200 / WORD + 1);
+    for (int32_t c = 0; c < set->n_word * WORD; c++) {
+        const int is_in = c == 1 || (c >= 63 && c <= 65) || c == 200;
+        assert_int_equal(set->word[c / WORD] >> (c % WORD) & 1ul, is_in);
+    }
+    assert_string_equal(cpubind_cpusets_text(&sets, CPUBIND_CPUSET_NONE), "none");
+    cpubind_cpusets_free(&sets);
+}
+
+static void the_widest_mask_is_a_set(void **state)
+{
+    (void)state;
+    static unsigned long word[MAX_WORDS];
+    cpubind_cpusets sets = {0};
+    memset(word, 0xff, sizeof word);
+    assert_int_equal(of_words(&sets, word, MAX_WORDS), 0);
+    assert_int_equal(sets.set[0].n, CPUBIND_MAX_CPUS);
+    assert_int_equal(sets.set[0].cpu[CPUBIND_MAX_CPUS - 1], CPUBIND_MAX_CPUS - 1);
+    assert_string_equal(sets.set[0].text, "0-65535");
+    assert_int_equal(of_text(&sets, "0-65535"), 0);
+    /* one CPU alone, the last */
+    assert_int_equal(of_text(&sets, "65535"), 1);
+    assert_int_equal(sets.set[1].n_word, MAX_WORDS);
+    assert_int_equal(sets.set[1].n, 1);
+    /* every second one */
+    memset(word, 0x55, sizeof word);
+    assert_int_equal(of_words(&sets, word, MAX_WORDS), 2);
+    assert_int_equal(sets.set[2].n, CPUBIND_MAX_CPUS / 2);
+    assert_int_equal(sets.set[2].cpu[100], 200);
+    assert_int_equal(of_text(&sets, sets.set[2].text), 2);
+    assert_int_equal(of_list(&sets, sets.set[2].cpu, sets.set[2].n), 2);
+    cpubind_cpusets_free(&sets);
+}
+
+static void a_mask_past_the_widest_counts_as_far_as_it_is_zero(void **state)
+{
+    (void)state;
+    static unsigned long word[MAX_WORDS + 1];
+    cpubind_cpusets sets = {0};
+    word[0] = 5;
+    assert_int_equal(of_words(&sets, word, MAX_WORDS + 1), 0);
+    assert_string_equal(cpubind_cpusets_text(&sets, 0), "0,2");
+    word[MAX_WORDS] = 1;
+    assert_int_equal(of_words(&sets, word, MAX_WORDS + 1), CPUBIND_CPUSET_NONE);
+    assert_int_equal(sets.n, 1);
+    cpubind_cpusets_free(&sets);
+}
+
+static void what_is_no_set_is_none_and_adds_nothing(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",    "\n",  "3-1",  "1,1",   "2,1",
+                                        "1-",  "a",   "-1",   "65536", "0-65536",
+                                        "1 2", "0x1", "1,,2", "0-3:2", "1\n2"};
+    static const int32_t lists[][3] = {{3, 3, 4},     {3, 2, 4},     {1, 9, 5}, {-1, 0, 1},
+                                       {0, 1, 65536}, {0, 70000, 9}, {5, -3, 6}};
+    static const unsigned long zero[4] = {0};
+    cpubind_cpusets sets = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(of_text(&sets, texts[i]), CPUBIND_CPUSET_NONE);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        assert_int_equal(of_list(&sets, lists[i], 3), CPUBIND_CPUSET_NONE);
+    assert_int_equal(of_list(&sets, lists[0], 0), CPUBIND_CPUSET_NONE);
+    for (int32_t n = 0; n <= 4; n++)
+        assert_int_equal(of_words(&sets, zero, n), CPUBIND_CPUSET_NONE);
+    assert_int_equal(sets.n, 0);
+    assert_null(sets.set);
+    cpubind_cpusets_free(&sets);
+}
+
+static void many_sets_keep_their_numbers_and_their_cpus(void **state)
+{
+    (void)state;
+    cpubind_cpusets sets = {0};
+    for (int round = 0; round < 2; round++) {
+        for (int32_t i = 0; i < 1000; i++) {
+            const int32_t cpu[2] = {i, i * 60 + 1001};
+            assert_int_equal(of_list(&sets, cpu, 2), i);
+        }
+    }
+    assert_int_equal(sets.n, 1000);
+    for (int32_t i = 0; i < 1000; i++) {
+        assert_int_equal(sets.set[i].cpu[0], i);
+        assert_int_equal(sets.set[i].cpu[1], i * 60 + 1001);
+    }
+    cpubind_cpusets_free(&sets);
+    assert_int_equal(sets.n, 0);
+    assert_int_equal(of_text(&sets, "7"), 0); /* and may be used again */
+    cpubind_cpusets_free(&sets);
+}
+
+/* == Memory ================================================================= */
+
+static int n_call, fail_at;
+
+static void *t_malloc(size_t size_bytes)
+{
+    return ++n_call == fail_at ? NULL : malloc(size_bytes);
+}
+
+static void *t_realloc(void *old, size_t size_bytes)
+{
+    return ++n_call == fail_at ? NULL : realloc(old, size_bytes);
+}
+
+typedef int32_t add(cpubind_cpusets *sets, const cpubind_sys *with);
+
+static int32_t add_text(cpubind_cpusets *sets, const cpubind_sys *with)
+{
+    return cpubind_cpusets_of_text(sets, with, "100-140,4095", 12);
+}
+
+static int32_t add_list(cpubind_cpusets *sets, const cpubind_sys *with)
+{
+    static const int32_t cpu[] = {9, 65535};
+    return cpubind_cpusets_of_list(sets, with, cpu, 2);
+}
+
+static int32_t add_words(cpubind_cpusets *sets, const cpubind_sys *with)
+{
+    static const unsigned long word[] = {0, 0xf0};
+    return cpubind_cpusets_of_words(sets, with, word, 2);
+}
+
+/* With `n` sets there before, so that the array itself grows, too, or does not. */
+static void fail_each(add *adding, int32_t n, int expected_calls)
+{
+    cpubind_sys failing = cpubind_sys_real;
+    int calls = 0;
+    failing.malloc = t_malloc;
+    failing.realloc = t_realloc;
+    for (fail_at = 1;; fail_at++) {
+        cpubind_cpusets sets = {0};
+        int32_t set;
+        for (int32_t cpu = 0; cpu < n; cpu++)
+            assert_int_equal(of_list(&sets, &cpu, 1), cpu);
+        n_call = 0;
+        set = adding(&sets, &failing);
+        calls = n_call;
+        if (calls < fail_at) {
+            assert_int_equal(set, n);
+            cpubind_cpusets_free(&sets);
+            break;
+        }
+        assert_int_equal(set, CPUBIND_CPUSET_NO_MEMORY);
+        assert_int_equal(sets.n, n);
+        for (int32_t i = 0; i < n; i++)
+            assert_int_equal(sets.set[i].cpu[0], i);
+        assert_int_equal(adding(&sets, sys), n); /* and it goes on */
+        cpubind_cpusets_free(&sets);
+    }
+    assert_int_equal(calls, expected_calls);
+}
+
+static void without_memory_the_table_is_as_it_was(void **state)
+{
+    (void)state;
+    /* words, CPUs, text; the array when it is full; of a text the numbers first */
+    fail_each(add_words, 0, 4);
+    fail_each(add_words, 1, 3);
+    fail_each(add_words, 64, 4);
+    fail_each(add_list, 0, 4);
+    fail_each(add_list, 9, 3);
+    fail_each(add_text, 0, 5);
+    fail_each(add_text, 64, 5);
+}
+
+static void a_set_that_is_there_needs_no_memory(void **state)
+{
+    (void)state;
+    cpubind_sys failing = cpubind_sys_real;
+    cpubind_cpusets sets = {0};
+    failing.malloc = t_malloc;
+    failing.realloc = t_realloc;
+    assert_int_equal(add_words(&sets, sys), 0);
+    n_call = 0;
+    fail_at = 1;
+    assert_int_equal(add_words(&sets, &failing), 0);
+    assert_int_equal(n_call, 0);
+    cpubind_cpusets_free(&sets);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_sets_have_one_number),
+        cmocka_unit_test(a_set_says_its_cpus_its_words_and_its_text),
+        cmocka_unit_test(the_widest_mask_is_a_set),
+        cmocka_unit_test(a_mask_past_the_widest_counts_as_far_as_it_is_zero),
+        cmocka_unit_test(what_is_no_set_is_none_and_adds_nothing),
+        cmocka_unit_test(many_sets_keep_their_numbers_and_their_cpus),
+        cmocka_unit_test(without_memory_the_table_is_as_it_was),
+        cmocka_unit_test(a_set_that_is_there_needs_no_memory),
+    };
+    return cmocka_run_group_tests_name("cpuset", tests, NULL, NULL);
+}

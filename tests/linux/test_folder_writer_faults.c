@@ -1,0 +1,702 @@
+/* test_folder_writer_faults.c - every system call of a writer fails, at each of its calls
+ * SPDX-License-Identifier: MIT
+ *
+ * A small folder is written again and again, with each call of the table failing at its 1st,
+ * 2nd, ... use, until there is no such use; or with the process ending there. After each run
+ * the target is just as before or just the new folder, as the status says; nothing else is
+ * left, unless it was the removing that failed; and the same descriptors are open.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../../adapters/linux/source/folder_writer.h"
+#include "tree_text.h"
+
+typedef enum call {
+    CALL_NONE,
+    CALL_OPEN,
+    CALL_OPENAT,
+    CALL_FSTAT,
+    CALL_CLOSE,
+    CALL_FDOPENDIR,
+    CALL_READDIR,
+    CALL_CLOSEDIR,
+    CALL_MKDIRAT,
+    CALL_CREATE,
+    CALL_WRITE,
+    CALL_FSYNC,
+    CALL_RENAME,
+    CALL_UNLINKAT,
+    CALL_MALLOC,
+    CALL_REALLOC,
+    N_CALLS
+} call;
+
+/* What of the table a run has. */
+typedef enum kind {
+    KIND_FLAGS, /* renameat2 */
+    KIND_PLAIN, /* a rename with flags is EINVAL */
+    N_KINDS
+} kind;
+
+/* What stands at the target before a run. */
+typedef enum stands { STANDS_NOTHING, STANDS_EMPTY, STANDS_HOST, N_STANDS } stands;
+
+typedef enum phase { PHASE_OPEN, PHASE_PUT, PHASE_COMMIT, PHASE_CLOSE } phase;
+
+/* The fault of this run: the `nth` use of `which`, and with `forever` all uses from it on. */
+static struct {
+    call which;
+    int nth, error, forever, ends_process;
+    int count[N_CALLS]; /* uses so far */
+    kind kind;
+    phase phase, hit_phase; /* now; when the fault was met first */
+    size_t write_max;       /* a write takes no more bytes; 0: all */
+} fault;
+
+static struct {
+    scratch s;
+    char path[SCRATCH_PATH * 2]; /* of the target */
+    int descriptors;
+    stands laid;                       /* what stands there by now, or N_STANDS: not known */
+    tree_text before[N_STANDS], after; /* of the target and what is beside it */
+    char big[5001];
+} f;
+
+static int hit(call which)
+{
+    int n = ++fault.count[which];
+    if (fault.which != which || !(fault.forever ? n >= fault.nth : n == fault.nth))
+        return 0;
+    if (fault.ends_process)
+        _exit(0);
+    if (n == fault.nth)
+        fault.hit_phase = fault.phase;
+    errno = fault.error;
+    return 1;
+}
+
+#define FAULT_CALLS_WRITING
+#include "fault_calls.h"
+
+static int t_mkdirat(int dir, const char *path, mode_t mode)
+{
+    return hit(CALL_MKDIRAT) ? -1 : cpubind_sys_real.mkdirat(dir, path, mode);
+}
+
+static ssize_t t_write(int fd, const void *data, size_t len)
+{
+    if (fault.write_max && len > fault.write_max)
+        len = fault.write_max;
+    return hit(CALL_WRITE) ? -1 : cpubind_sys_real.write(fd, data, len);
+}
+
+static int t_rename(int dir, const char *from, const char *to, int flags)
+{
+    if (hit(CALL_RENAME))
+        return -1;
+    if (!flags || fault.kind == KIND_FLAGS)
+        return cpubind_sys_real.rename(dir, from, to, flags);
+    errno = EINVAL;
+    return -1;
+}
+
+static const cpubind_sys table = {
+    .open = t_open,
+    .openat = t_openat,
+    .fstat = t_fstat,
+    .close = t_close,
+    .fdopendir = t_fdopendir,
+    .readdir = t_readdir,
+    .closedir = t_closedir,
+    .mkdirat = t_mkdirat,
+    .create = t_create,
+    .write = t_write,
+    .fsync = t_fsync,
+    .rename = t_rename,
+    .unlinkat = t_unlinkat,
+    .malloc = t_malloc,
+    .realloc = t_realloc,
+};
+
+/* == the scenario == */
+
+static const struct {
+    const char *name, *text;
+} files[] = {
+    {"host.txt", "name: new\n"},
+    {"sys/devices/system/node/node0/cpulist", "0-3\n"},
+    {"sys/devices/system/node/node1/cpulist", "4-7\n"},
+    {"env", ""},
+    {"proc/interrupts", f.big},
+};
+
+#define N_FILES   (sizeof files / sizeof files[0])
+#define N_FOLDERS 7 /* sys .. node, node0, node1, proc: made in the new folder */
+
+/* Makes the scratch folder hold what stands there before a run, and nothing else. */
+static void lay(stands what)
+{
+    scratch_remove(&f.s);
+    scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+    f.laid = N_STANDS;
+    scratch_file(&f.s, "beside", "stays");
+    if (what == STANDS_EMPTY)
+        scratch_folder(&f.s, "new");
+    if (what == STANDS_HOST) {
+        scratch_file(&f.s, "new/host.txt", "name: old\n");
+        scratch_file(&f.s, "new/sys/devices/x/y", "old\n");
+        scratch_file(&f.s, "new/sys/devices/x/z", "old\n");
+        scratch_link(&f.s, "new/sys/up", "../..");
+        scratch_folder(&f.s, "new/proc");
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&fault, 0, sizeof fault);
+    memset(f.big, 'x', sizeof f.big - 1);
+    scratch_make(&f.s);
+    scratch_path(&f.s, "new", f.path);
+    lay(STANDS_NOTHING);
+    for (size_t i = 0; i < N_FILES; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "new/%s", files[i].name);
+        scratch_file(&f.s, name, files[i].text);
+    }
+    tree_of(&f.s, "", &f.after);
+    for (int what = 0; what < N_STANDS; what++) {
+        lay((stands)what);
+        tree_of(&f.s, "", &f.before[what]);
+    }
+    f.descriptors = open_descriptors();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
+}
+
+/* Writes the folder; the first status that is not OK. */
+static cpubind_linux_status write_folder(cpubind_linux_fault *why)
+{
+    cpubind_linux_writer *writer = NULL;
+    fault.phase = PHASE_OPEN;
+    cpubind_linux_status status = cpubind_linux_writer_open(f.path, 1, &table, &writer, why);
+    fault.phase = PHASE_PUT;
+    for (size_t i = 0; status == CPUBIND_LINUX_OK && i < N_FILES; i++)
+        status = cpubind_linux_writer_put(writer, files[i].name, files[i].text,
+                                          (int32_t)strlen(files[i].text), why);
+    fault.phase = PHASE_COMMIT;
+    if (status == CPUBIND_LINUX_OK)
+        status = cpubind_linux_writer_commit(writer, why);
+    fault.phase = PHASE_CLOSE;
+    cpubind_linux_writer_close(writer);
+    return status;
+}
+
+/* Takes the lines of what has a temporary name out of the text; the number of names. */
+static int take_out_temporary(tree_text *tree)
+{
+    int n = 0;
+    char *to = tree->text, *at = tree->text;
+    while (*at) {
+        char *end = strchr(at, '\n') + 1;
+        size_t first = strcspn(at, "/:");
+        int is_temporary = at[0] == '.' && first > 4 && memcmp(at + first - 4, ".tmp", 4) == 0;
+        n += is_temporary && at[first] == '/' && at[first + 1] == '\n';
+        if (!is_temporary) {
+            memmove(to, at, (size_t)(end - at));
+            to += end - at;
+        }
+        at = end;
+    }
+    *to = '\0';
+    tree->len = (size_t)(to - tree->text);
+    return n;
+}
+
+/* Whether a call that failed may have been part of a removal. */
+static int is_of_removal(call which)
+{
+    return which == CALL_UNLINKAT || which == CALL_OPENAT || which == CALL_FSTAT ||
+           which == CALL_FDOPENDIR || which == CALL_READDIR;
+}
+
+/* Plays the scenario with the fault that is set. 1 when it failed, as it must have with just
+ * this error, else 0. */
+static int play(stands what)
+{
+    cpubind_linux_fault why = {0, NULL};
+    tree_text found;
+    if (f.laid != what)
+        lay(what);
+    memset(fault.count, 0, sizeof fault.count);
+    cpubind_linux_status status = write_folder(&why);
+    tree_of(&f.s, "", &found);
+    int left = take_out_temporary(&found);
+    f.laid = status != CPUBIND_LINUX_OK && left == 0 ? what : N_STANDS;
+    assert_string_equal(found.text,
+                        status == CPUBIND_LINUX_OK ? f.after.text : f.before[what].text);
+    int was_removing = fault.hit_phase == PHASE_CLOSE ||
+                       (fault.hit_phase == PHASE_COMMIT && status == CPUBIND_LINUX_OK) ||
+                       fault.forever;
+    assert_true(left == 0 || (left == 1 && is_of_removal(fault.which) && was_removing));
+    assert_int_equal(open_descriptors(), f.descriptors);
+    if (status == CPUBIND_LINUX_OK)
+        return 0;
+    assert_non_null(why.what);
+    assert_int_equal(why.error, fault.error);
+    assert_int_equal(status, fault.error == ENOMEM && strcmp(why.what, "memory") == 0
+                                 ? CPUBIND_LINUX_ERR_MEMORY
+                             : fault.hit_phase == PHASE_OPEN && status == CPUBIND_LINUX_ERR_OPEN
+                                 ? CPUBIND_LINUX_ERR_OPEN
+                                 : CPUBIND_LINUX_ERR_WRITE);
+    return 1;
+}
+
+static void set_fault(call which, int nth, int error, int forever)
+{
+    fault.which = which;
+    fault.nth = nth;
+    fault.error = error;
+    fault.forever = forever;
+    fault.hit_phase = PHASE_OPEN;
+}
+
+/* Lets `which` fail at each of its uses, in one way of renaming. The number of runs that
+ * failed; *runs grows by that of all. */
+static int fail_each_use_of(kind k, stands what, call which, int error, int forever, int *runs)
+{
+    int failed = 0;
+    fault.kind = k;
+    for (int nth = 1; nth <= 500; nth++) {
+        set_fault(which, nth, error, forever);
+        int has_failed = play(what);
+        if (fault.count[which] < nth)
+            return failed;
+        failed += has_failed;
+        ++*runs;
+    }
+    fail_msg("the scenario does not end");
+    return failed;
+}
+
+/* What must come of the runs in which the fault was met. */
+typedef enum outcome {
+    IS_TOLD,   /* all of them failed */
+    MAY_BE_OK, /* some failed: the call is also part of a removal, which may fail */
+    IS_HARMLESS
+} outcome;
+
+/* The same with one error: in all ways of renaming and with all that may stand there, or only
+ * where a host is replaced with the flags of renameat2. */
+static void fail_each_use(call which, outcome expected, int error, int is_everywhere)
+{
+    int failed = 0, runs = 0;
+    for (int k = 0; k < (is_everywhere ? N_KINDS : 1); k++)
+        for (int what = is_everywhere ? 0 : STANDS_HOST; what < N_STANDS; what++)
+            failed += fail_each_use_of((kind)k, (stands)what, which, error, 0, &runs);
+    assert_true(runs > 0); /* the scenario does make this call */
+    if (expected == MAY_BE_OK)
+        assert_true(failed > 0);
+    else
+        assert_int_equal(failed, expected == IS_TOLD ? runs : 0);
+}
+
+/* The first error of a list everywhere, the other ones in the one way. */
+static void fail_with_each(call which, outcome expected, const int *errors, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        fail_each_use(which, expected, errors[i], i == 0);
+}
+
+#define FAIL(which, expected, ...)                                                             \
+    fail_with_each(which, expected, (const int[]){__VA_ARGS__},                                \
+                   sizeof(const int[]){__VA_ARGS__} / sizeof(int))
+
+/* == each call, at each use == */
+
+static void without_a_fault_the_folder_is_written(void **state)
+{
+    (void)state;
+    set_fault(CALL_NONE, 0, 0, 0);
+    for (int k = 0; k < N_KINDS; k++) {
+        for (int what = 0; what < N_STANDS; what++) {
+            fault.kind = (kind)k;
+            assert_int_equal(play((stands)what), 0);
+        }
+    }
+}
+
+static void every_fault_of_opening_is_told(void **state)
+{
+    (void)state;
+    FAIL(CALL_OPEN, IS_TOLD, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
+    FAIL(CALL_OPENAT, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
+    FAIL(CALL_FSTAT, MAY_BE_OK, EIO, ENOMEM, EOVERFLOW, EACCES);
+    FAIL(CALL_MALLOC, IS_TOLD, ENOMEM);
+    FAIL(CALL_REALLOC, IS_TOLD, ENOMEM);
+}
+
+static void every_fault_of_writing_is_told(void **state)
+{
+    (void)state;
+    FAIL(CALL_MKDIRAT, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMLINK, ENOMEM, EROFS, EIO, EPERM);
+    FAIL(CALL_CREATE, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMFILE, ENFILE, ENOMEM, EROFS, EPERM,
+         EIO);
+    FAIL(CALL_WRITE, IS_TOLD, ENOSPC, EDQUOT, EFBIG, EIO, EPERM, EAGAIN);
+    FAIL(CALL_FSYNC, IS_TOLD, EIO, ENOSPC, EDQUOT, EROFS);
+}
+
+static void every_fault_of_renaming_is_told(void **state)
+{
+    (void)state;
+    FAIL(CALL_RENAME, IS_TOLD, EIO, EACCES, EBUSY, EDQUOT, EMLINK, ENOMEM, ENOSPC, EROFS, EXDEV,
+         ENAMETOOLONG);
+}
+
+static void every_fault_of_listing_is_told(void **state)
+{
+    (void)state;
+    FAIL(CALL_FDOPENDIR, MAY_BE_OK, ENOMEM, EMFILE);
+    FAIL(CALL_READDIR, MAY_BE_OK, EIO, ENOMEM);
+}
+
+/* A full disk, a lost one: it does not get better. */
+static void a_fault_that_stays_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        call which;
+        int error;
+    } cases[] = {{CALL_MKDIRAT, ENOSPC}, {CALL_CREATE, ENOSPC},    {CALL_WRITE, ENOSPC},
+                 {CALL_FSYNC, EIO},      {CALL_OPENAT, EMFILE},    {CALL_MALLOC, ENOMEM},
+                 {CALL_REALLOC, ENOMEM}, {CALL_FDOPENDIR, ENOMEM}, {CALL_FSTAT, EIO}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int failed = 0, runs = 0;
+        for (int what = 0; what < N_STANDS; what++)
+            failed += fail_each_use_of(KIND_FLAGS, (stands)what, cases[i].which, cases[i].error,
+                                       1, &runs);
+        assert_true(failed > 0);
+    }
+}
+
+/* == what harms nothing == */
+
+static void an_interrupted_call_is_made_again(void **state)
+{
+    (void)state;
+    static const call calls[] = {CALL_OPEN,  CALL_OPENAT,  CALL_CREATE, CALL_WRITE,
+                                 CALL_FSYNC, CALL_READDIR, CALL_CLOSE};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        FAIL(calls[i], IS_HARMLESS, EINTR);
+}
+
+static void short_writes_change_nothing(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 7, 4096};
+    set_fault(CALL_NONE, 0, 0, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        fault.write_max = sizes[i];
+        assert_int_equal(play(STANDS_NOTHING), 0);
+    }
+}
+
+static void a_file_system_that_cannot_sync_is_no_fault(void **state)
+{
+    (void)state;
+    FAIL(CALL_FSYNC, IS_HARMLESS, EINVAL, ENOSYS, EOPNOTSUPP);
+}
+
+static void a_kernel_without_flags_of_rename_renames_without(void **state)
+{
+    (void)state;
+    static const int errors[] = {ENOSYS, EINVAL, EPERM, EOPNOTSUPP};
+    fault.kind = KIND_FLAGS;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        for (int what = 0; what < N_STANDS; what++) {
+            set_fault(CALL_RENAME, 1, errors[i], 0);
+            assert_int_equal(play((stands)what), 0);
+        }
+    }
+}
+
+static void a_removal_that_fails_undoes_nothing(void **state)
+{
+    (void)state;
+    static const int errors[] = {EACCES, EBUSY, EIO, EROFS, ENOMEM};
+    FAIL(CALL_UNLINKAT, IS_HARMLESS, EACCES, EBUSY, EIO, EROFS, ENOMEM);
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        for (int what = 0; what < N_STANDS; what++) {
+            set_fault(CALL_UNLINKAT, 1, errors[i], 1);
+            assert_int_equal(play((stands)what), 0);
+        }
+    }
+}
+
+static void a_close_that_fails_is_told_of_what_was_written_alone(void **state)
+{
+    (void)state;
+    static const int errors[] = {EIO, ENOSPC, EDQUOT};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        int runs = 0;
+        int failed =
+            fail_each_use_of(KIND_FLAGS, STANDS_NOTHING, CALL_CLOSE, errors[i], 0, &runs);
+        assert_int_equal(failed, N_FILES);
+        assert_true(runs > failed);
+    }
+    FAIL(CALL_CLOSEDIR, IS_HARMLESS, EINTR);
+}
+
+static ssize_t no_write(int fd, const void *data, size_t len)
+{
+    (void)fd, (void)data, (void)len;
+    return 0;
+}
+
+static void a_write_that_writes_nothing_is_not_made_for_ever(void **state)
+{
+    (void)state;
+    cpubind_sys sys = cpubind_sys_real;
+    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_writer *writer = NULL;
+    sys.write = no_write;
+    lay(STANDS_NOTHING);
+    assert_int_equal(cpubind_linux_writer_open(f.path, 0, &sys, &writer, NULL),
+                     CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_linux_writer_put(writer, "a", "x", 1, &why),
+                     CPUBIND_LINUX_ERR_WRITE);
+    assert_int_equal(why.error, EIO);
+    cpubind_linux_writer_close(writer);
+}
+
+/* == a second fault, while the first one is undone == */
+
+/* Whether a folder of the scratch folder holds host.txt with this text. */
+static int has_host(const char *text)
+{
+    int n = 0;
+    DIR *folder = opendir(f.s.dir);
+    scratch_need(folder != NULL, f.s.dir);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[SCRATCH_PATH * 2 + 256], found[64] = "";
+        snprintf(path, sizeof path, "%s/%s/host.txt", f.s.dir, entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            continue;
+        n += fgets(found, sizeof found, file) && strcmp(found, text) == 0;
+        fclose(file);
+    }
+    closedir(folder);
+    return n == 1;
+}
+
+/* Every rename from the nth on fails, so that nothing can be put back: the old host is there,
+ * under some name, and whole. */
+static void the_old_host_survives_what_cannot_be_undone(void **state)
+{
+    (void)state;
+    int put_backs = 0;
+    for (int k = 0; k < N_KINDS; k++) {
+        for (int nth = 1; nth <= 4; nth++) {
+            cpubind_linux_fault why = {0, NULL};
+            fault.kind = (kind)k;
+            set_fault(CALL_RENAME, nth, EIO, 1);
+            memset(fault.count, 0, sizeof fault.count);
+            lay(STANDS_HOST);
+            cpubind_linux_status status = write_folder(&why);
+            if (fault.count[CALL_RENAME] < nth) {
+                assert_int_equal(status, CPUBIND_LINUX_OK);
+                continue;
+            }
+            assert_int_equal(status, CPUBIND_LINUX_ERR_WRITE);
+            assert_true(has_host("name: old\n"));
+            put_backs += strcmp(why.what, "put back") == 0;
+        }
+    }
+    assert_true(put_backs > 0);
+}
+
+static int t_fsync_of_parent_fails(int fd)
+{
+    struct stat parent, st;
+    scratch_need(stat(f.s.dir, &parent) == 0 && fstat(fd, &st) == 0, "stat");
+    if (st.st_ino != parent.st_ino)
+        return cpubind_sys_real.fsync(fd);
+    set_fault(CALL_RENAME, 1, EIO, 1); /* and from here on nothing can be renamed */
+    memset(fault.count, 0, sizeof fault.count);
+    errno = EIO;
+    return -1;
+}
+
+static void after_a_failed_undoing_neither_folder_is_removed(void **state)
+{
+    (void)state;
+    for (int what = 0; what < N_STANDS; what++) {
+        for (int k = 0; k < N_KINDS; k++) {
+            cpubind_sys sys = table;
+            cpubind_linux_fault why = {0, NULL};
+            cpubind_linux_writer *writer = NULL;
+            sys.fsync = t_fsync_of_parent_fails;
+            fault.kind = (kind)k;
+            set_fault(CALL_NONE, 0, 0, 0);
+            lay((stands)what);
+            assert_int_equal(cpubind_linux_writer_open(f.path, 1, &sys, &writer, NULL),
+                             CPUBIND_LINUX_OK);
+            assert_int_equal(
+                cpubind_linux_writer_put(writer, "host.txt", "name: new\n", 10, NULL),
+                CPUBIND_LINUX_OK);
+            assert_int_equal(cpubind_linux_writer_commit(writer, &why),
+                             CPUBIND_LINUX_ERR_WRITE);
+            assert_string_equal(why.what, "put back");
+            cpubind_linux_writer_close(writer);
+            assert_true(has_host("name: new\n"));
+            assert_int_equal(has_host("name: old\n"), what == STANDS_HOST);
+        }
+    }
+}
+
+/* == the process, or the machine, ends == */
+
+/* The child ends at the nth use of `which`; whether it did. */
+static int end_at(stands what, call which, int nth)
+{
+    int status = 0;
+    lay(what);
+    memset(fault.count, 0, sizeof fault.count);
+    set_fault(which, nth, 0, 0);
+    fault.ends_process = 1;
+    pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0)
+        _exit(write_folder(NULL) == CPUBIND_LINUX_OK ? 1 : 2);
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+    fault.ends_process = 0;
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 2);
+    return WEXITSTATUS(status) == 0;
+}
+
+static void a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder(void **state)
+{
+    (void)state;
+    static const call calls[] = {CALL_OPENAT, CALL_MKDIRAT, CALL_CREATE,  CALL_WRITE,
+                                 CALL_FSYNC,  CALL_RENAME,  CALL_UNLINKAT};
+    int n_new = 0, n_old = 0;
+    fault.kind = KIND_FLAGS;
+    for (int what = 0; what < N_STANDS; what++) {
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+            for (int nth = 1; end_at((stands)what, calls[i], nth); nth++) {
+                tree_text found;
+                tree_of(&f.s, "", &found);
+                assert_true(take_out_temporary(&found) <= 1);
+                int is_new = strcmp(found.text, f.after.text) == 0;
+                assert_true(is_new || strcmp(found.text, f.before[what].text) == 0);
+                n_new += is_new;
+                n_old += !is_new;
+            }
+        }
+    }
+    assert_true(n_new > 0 && n_old > 0);
+}
+
+static void without_flags_a_host_that_is_replaced_is_whole_under_some_name(void **state)
+{
+    (void)state;
+    static const call calls[] = {CALL_RENAME, CALL_FSYNC, CALL_MKDIRAT};
+    fault.kind = KIND_PLAIN;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        for (int nth = 1; end_at(STANDS_HOST, calls[i], nth); nth++)
+            assert_true(has_host("name: old\n"));
+}
+
+/* What was synced before the folder got its name, and after. */
+static struct {
+    int n_before, n_after, n_renamed, is_parent;
+} synced;
+
+static int t_fsync_counted(int fd)
+{
+    struct stat parent, st;
+    scratch_need(stat(f.s.dir, &parent) == 0 && fstat(fd, &st) == 0, "stat");
+    synced.n_before += !synced.n_renamed;
+    synced.n_after += synced.n_renamed;
+    synced.is_parent = st.st_ino == parent.st_ino;
+    return cpubind_sys_real.fsync(fd);
+}
+
+static int t_rename_counted(int dir, const char *from, const char *to, int flags)
+{
+    synced.n_renamed = 1;
+    return cpubind_sys_real.rename(dir, from, to, flags);
+}
+
+static int t_unlinkat_last(int dir, const char *path, int flags)
+{
+    assert_int_equal(synced.n_after, 1); /* the old folder goes when the new one is on disk */
+    return cpubind_sys_real.unlinkat(dir, path, flags);
+}
+
+static void everything_is_on_the_disk_before_it_has_its_name(void **state)
+{
+    (void)state;
+    for (int what = 0; what < N_STANDS; what++) {
+        cpubind_sys sys = cpubind_sys_real;
+        cpubind_linux_writer *writer = NULL;
+        sys.fsync = t_fsync_counted;
+        sys.rename = t_rename_counted;
+        sys.unlinkat = t_unlinkat_last;
+        memset(&synced, 0, sizeof synced);
+        lay((stands)what);
+        assert_int_equal(cpubind_linux_writer_open(f.path, 1, &sys, &writer, NULL),
+                         CPUBIND_LINUX_OK);
+        for (size_t i = 0; i < N_FILES; i++)
+            assert_int_equal(cpubind_linux_writer_put(writer, files[i].name, files[i].text,
+                                                      (int32_t)strlen(files[i].text), NULL),
+                             CPUBIND_LINUX_OK);
+        assert_int_equal(cpubind_linux_writer_commit(writer, NULL), CPUBIND_LINUX_OK);
+        cpubind_linux_writer_close(writer);
+        assert_int_equal(synced.n_before, N_FILES + N_FOLDERS + 1);
+        assert_int_equal(synced.n_after, 1);
+        assert_true(synced.is_parent);
+    }
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(without_a_fault_the_folder_is_written),
+        EACH(every_fault_of_opening_is_told),
+        EACH(every_fault_of_writing_is_told),
+        EACH(every_fault_of_renaming_is_told),
+        EACH(every_fault_of_listing_is_told),
+        EACH(a_fault_that_stays_is_told),
+        EACH(an_interrupted_call_is_made_again),
+        EACH(short_writes_change_nothing),
+        EACH(a_file_system_that_cannot_sync_is_no_fault),
+        EACH(a_kernel_without_flags_of_rename_renames_without),
+        EACH(a_removal_that_fails_undoes_nothing),
+        EACH(a_close_that_fails_is_told_of_what_was_written_alone),
+        EACH(a_write_that_writes_nothing_is_not_made_for_ever),
+        EACH(the_old_host_survives_what_cannot_be_undone),
+        EACH(after_a_failed_undoing_neither_folder_is_removed),
+        EACH(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder),
+        EACH(without_flags_a_host_that_is_replaced_is_whole_under_some_name),
+        EACH(everything_is_on_the_disk_before_it_has_its_name),
+    };
+    /* Thousands of small folders: in memory where that can be had, unless told otherwise. */
+    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests_name("write_faults", tests, NULL, NULL);
+}

@@ -1,0 +1,734 @@
+/* test_live_host.c - the host that this process runs on, with stand-ins for its commands
+ * SPDX-License-Identifier: MIT
+ *
+ * Each test has a PATH of its own whose first folder holds the stand-ins. Limits are short
+ * where the limit is what is tested, and generous where it must not be met.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/utsname.h>
+
+#include "temp_dir.h"
+
+#define MAP  "cmd/npu-smi-info-m.txt"
+#define INFO "cmd/npu-smi-info.txt"
+#define TOPO "cmd/npu-smi-info-t-topo.txt"
+
+#define SHORT_MS    300   /* nothing but the limit happens in it */
+#define MEDIUM_MS   1500  /* something must happen first, on a busy machine too */
+#define GENEROUS_MS 30000 /* must not be met */
+
+typedef struct fixture {
+    scratch s;
+    cpubind_linux_host *host;
+    cpubind_source source;
+    char path[4096]; /* PATH as it was */
+    int descriptors;
+} fixture;
+
+static fixture f;
+
+/* PATH is the scratch folder and then that of the system, which has sh and cat. */
+static int set_up(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH + 4200];
+    const char *old = getenv("PATH");
+    snprintf(f.path, sizeof f.path, "%s", old ? old : "/usr/bin:/bin");
+    scratch_make(&f.s);
+    snprintf(path, sizeof path, "%s/bin:/usr/bin:/bin", f.s.dir);
+    scratch_folder(&f.s, "bin");
+    setenv("PATH", path, 1);
+    f.host = NULL;
+    f.descriptors = open_descriptors();
+    return 0;
+}
+
+/* Also: no test may leave a descriptor or a child behind. */
+static int tear_down(void **state)
+{
+    (void)state;
+    cpubind_linux_close(f.host);
+    setenv("PATH", f.path, 1);
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
+}
+
+static void open_host(int32_t limit_ms)
+{
+    scratch_need(cpubind_linux_open_live(0, limit_ms, NULL, &f.host, NULL) == CPUBIND_LINUX_OK,
+                 "cpubind_linux_open_live");
+    f.source = cpubind_linux_source(f.host);
+}
+
+static cpubind_input get(const char *name)
+{
+    return f.source.read(f.source.ctx, name);
+}
+
+static cpubind_input names_in(const char *name)
+{
+    return f.source.list(f.source.ctx, name);
+}
+
+/* The answer of `npu-smi info -m`, when npu-smi is a script with this body. Its other commands
+ * print nothing. */
+static cpubind_input with_script(int32_t limit_ms, const char *body)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "[ \"$2\" = -m ] || exit 0\n%s", body);
+    scratch_script(&f.s, "bin/npu-smi", text);
+    open_host(limit_ms);
+    return get(MAP);
+}
+
+/* The number in a file of the scratch folder; -1 without it. */
+static long number_in(const char *name)
+{
+    char path[SCRATCH_PATH * 2];
+    long number = -1;
+    scratch_path(&f.s, name, path);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return -1;
+    if (fscanf(file, "%ld", &number) != 1)
+        number = -1;
+    fclose(file);
+    return number;
+}
+
+/* Whether the process is gone, or will be in a moment: a zombie that init has not reaped yet
+ * counts as gone. */
+static int is_gone(long pid)
+{
+    for (int tries = 0; tries < 200; tries++) {
+        char path[64], line[256] = "";
+        snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            return 1;
+        char *got = fgets(line, sizeof line, file);
+        fclose(file);
+        if (!got || strstr(line, ") Z ") || strstr(line, ") X "))
+            return 1;
+        usleep(10000);
+    }
+    return 0;
+}
+
+/* == what a command answers == */
+
+static void the_output_of_a_command_is_its_answer(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "echo \"$#: $@\"");
+    scratch_script(&f.s, "bin/lscpu", "echo \"lscpu $#: $@\"");
+    open_host(GENEROUS_MS);
+    assert_true(is_text(get(TOPO), "3: info -t topo\n"));
+    assert_true(is_text(get(MAP), "2: info -m\n"));
+    assert_true(is_text(get(INFO), "1: info\n"));
+    assert_true(is_text(get("cmd/lscpu-e.txt"), "lscpu 1: -e=CPU,NODE\n"));
+    assert_true(is_text(get("cmd/lscpu.txt"), "lscpu 0: \n"));
+}
+
+static void the_exit_code_is_handed_on_with_the_output(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "echo 'ret is -8005'; exit 187");
+    assert_true(is_text(input, "ret is -8005\n"));
+    assert_int_equal(input.exit_code, 187);
+    assert_int_equal(get(MAP).exit_code, 187);
+}
+
+static void an_end_by_signal_is_128_and_its_number(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "echo begun; kill -SEGV $$");
+    assert_true(is_text(input, "begun\n"));
+    assert_int_equal(input.exit_code, 128 + SIGSEGV);
+}
+
+static void a_command_that_is_not_on_the_path_is_absent(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 3];
+    snprintf(path, sizeof path, "%s/bin:%s/no/such/folder", f.s.dir, f.s.dir);
+    setenv("PATH", path, 1);
+    open_host(GENEROUS_MS);
+    assert_true(is_state(get(MAP), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("cmd/lscpu.txt"), CPUBIND_INPUT_ABSENT));
+}
+
+static void a_command_that_exits_127_is_not_absent(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "exit 127");
+    assert_true(is_text(input, ""));
+    assert_int_equal(input.exit_code, 127);
+}
+
+static void a_command_that_may_not_be_executed_fails(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, "bin/npu-smi", "#!/bin/sh\n");
+    open_host(GENEROUS_MS);
+    assert_true(is_failed(get(MAP), EACCES, "exec"));
+}
+
+static void a_file_that_is_no_program_is_not_given_to_a_shell(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    scratch_file(&f.s, "bin/npu-smi", "echo from a shell\n");
+    scratch_path(&f.s, "bin/npu-smi", path);
+    scratch_need(chmod(path, 0755) == 0, "chmod");
+    open_host(GENEROUS_MS);
+    assert_true(is_failed(get(MAP), ENOEXEC, "exec"));
+}
+
+static void a_long_output_is_complete(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "yes 0123456789abcde | head -n 65536");
+    assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
+    assert_int_equal(input.len, 1 << 20);
+    for (int32_t i = 0; i < input.len; i += 16)
+        assert_memory_equal(input.data + i, "0123456789abcde\n", 16);
+}
+
+static void only_the_commands_of_the_list_run(void **state)
+{
+    (void)state;
+    open_host(GENEROUS_MS);
+    assert_true(is_state(get("cmd/ls.txt"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("cmd/npu-smi"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("cmd"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("cmd/x"), CPUBIND_INPUT_ABSENT));
+}
+
+/* == boards == */
+
+static void a_board_is_asked_for_by_card_and_chip(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "echo \"$#: $@\"; [ \"$5\" != 4 ] || exit 215");
+    open_host(GENEROUS_MS);
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i0-c1.txt"), "7: info -t board -i 0 -c 1\n"));
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i33792.txt"), "5: info -t board -i 33792\n"));
+    assert_true(is_text(get("cmd/npu-smi-info-t-board-i2147483647-c2147483647.txt"),
+                        "7: info -t board -i 2147483647 -c 2147483647\n"));
+    cpubind_input input = get("cmd/npu-smi-info-t-board-i4.txt");
+    assert_true(is_text(input, "5: info -t board -i 4\n"));
+    assert_int_equal(input.exit_code, 215);
+}
+
+/* The number of lines that a stand-in has written to its log. */
+static int runs(void)
+{
+    char path[SCRATCH_PATH * 2];
+    int n = 0;
+    scratch_path(&f.s, "npu-smi.log", path);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    for (int c; (c = fgetc(file)) != EOF;)
+        n += c == '\n';
+    fclose(file);
+    return n;
+}
+
+static void log_runs(void)
+{
+    char body[SCRATCH_PATH * 2];
+    snprintf(body, sizeof body, "echo \"$@\" >> %s/npu-smi.log; echo \"$@\"", f.s.dir);
+    scratch_script(&f.s, "bin/npu-smi", body);
+}
+
+static void what_is_no_name_of_a_board_runs_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cmd/npu-smi-info-t-board.txt",
+                                        "cmd/npu-smi-info-t-board-i.txt",
+                                        "cmd/npu-smi-info-t-board-i01.txt",
+                                        "cmd/npu-smi-info-t-board-i-1.txt",
+                                        "cmd/npu-smi-info-t-board-i2147483648.txt",
+                                        "cmd/npu-smi-info-t-board-i0-c.txt",
+                                        "cmd/npu-smi-info-t-board-i0 -c1.txt",
+                                        "cmd/npu-smi-info-t-board-i0-c1",
+                                        "cmd/npu-smi-info-t-board-i0-c1.txt.txt",
+                                        "cmd/npu-smi-info-t-board-i0;id.txt",
+                                        "cmd/npu-smi-info-t-board-i0/../x.txt"};
+    log_runs();
+    open_host(GENEROUS_MS);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_int_not_equal(get(names[i]).state, CPUBIND_INPUT_PRESENT);
+    assert_true(is_state(names_in("cmd/npu-smi-info-t-board-i0.txt"), CPUBIND_INPUT_ABSENT));
+    assert_int_equal(runs(), 0);
+}
+
+static void a_board_is_asked_for_once_and_alone(void **state)
+{
+    (void)state;
+    log_runs();
+    open_host(GENEROUS_MS);
+    for (int i = 0; i < 3; i++)
+        assert_true(
+            is_text(get("cmd/npu-smi-info-t-board-i4-c0.txt"), "info -t board -i 4 -c 0\n"));
+    assert_int_equal(runs(), 1);
+    assert_true(is_text(get("cmd/npu-smi-info-t-board-i4.txt"), "info -t board -i 4\n"));
+    assert_int_equal(runs(), 2);
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i4-c0.txt"), "info -t board -i 4 -c 0\n"));
+    assert_true(is_text(get(MAP), "info -m\n"));
+    assert_int_equal(runs(), 2 + 3); /* the three of the list run side by side */
+}
+
+static void a_board_without_npu_smi_is_absent(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 3];
+    snprintf(path, sizeof path, "%s/bin", f.s.dir);
+    setenv("PATH", path, 1);
+    open_host(GENEROUS_MS);
+    assert_true(is_state(get("cmd/npu-smi-info-t-board-i0.txt"), CPUBIND_INPUT_ABSENT));
+}
+
+/* It was killed and is gone: another card may answer. Who asks decides whether to go on. */
+static void a_board_that_hangs_is_killed_and_another_can_be_asked(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "[ \"$5\" = 0 ] && exec sleep 30; echo \"$@\"");
+    open_host(MEDIUM_MS);
+    assert_true(is_state(get("cmd/npu-smi-info-t-board-i0-c0.txt"), CPUBIND_INPUT_TIMEOUT));
+    assert_false(has_child());
+    assert_true(
+        is_text(get("cmd/npu-smi-info-t-board-i1-c0.txt"), "info -t board -i 1 -c 0\n"));
+}
+
+/* == what a command is given == */
+
+static void a_command_runs_in_the_c_locale_and_else_the_callers_environment(void **state)
+{
+    (void)state;
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    setenv("LANG", "de_DE.UTF-8", 1);
+    setenv("LANGUAGE", "de", 1);
+    setenv("CPUBIND_TEST", "kept", 1);
+    cpubind_input input = with_script(
+        GENEROUS_MS, "env | grep -E '^(LC_ALL|LANG|LANGUAGE|CPUBIND_TEST)=' | LC_ALL=C sort");
+    assert_true(is_text(input, "CPUBIND_TEST=kept\nLANG=C\nLC_ALL=C\n"));
+    assert_string_equal(getenv("LC_ALL"), "de_DE.UTF-8");
+    unsetenv("LC_ALL");
+    unsetenv("LANG");
+    unsetenv("LANGUAGE");
+    unsetenv("CPUBIND_TEST");
+}
+
+static void stdin_is_empty_and_stderr_is_dropped(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "cat; echo out; echo err >&2");
+    assert_true(is_text(input, "out\n"));
+}
+
+static void a_command_gets_no_descriptor_of_ours(void **state)
+{
+    (void)state;
+    int inherited = 0; /* what this test was started with, as a CI runner may */
+    for (int fd = 3; fd < 1024; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        inherited += flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    cpubind_input input = with_script(GENEROUS_MS, "exec ls /proc/self/fd");
+    int lines = 0;
+    for (int32_t i = 0; i < input.len; i++)
+        lines += input.data[i] == '\n';
+    assert_int_equal(lines, 3 + inherited + 1); /* the last is the folder that ls reads */
+}
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+}
+
+static void signals_are_default_in_the_child_and_undisturbed_in_the_caller(void **state)
+{
+    (void)state;
+    struct sigaction interrupt = {.sa_handler = on_interrupt}, ignore = {.sa_handler = SIG_IGN};
+    struct sigaction old_interrupt, old_pipe, now;
+    sigset_t block, old_mask, mask;
+    sigemptyset(&block);
+    sigaddset(&block, SIGTERM);
+    sigprocmask(SIG_BLOCK, &block, &old_mask);
+    sigaction(SIGINT, &interrupt, &old_interrupt);
+    sigaction(SIGPIPE, &ignore, &old_pipe);
+
+    /* Signals 1 .. 31; glibc starts its children with its own two, 32 and 33, ignored. */
+    cpubind_input input =
+        with_script(GENEROUS_MS,
+                    "exec grep -cE '^Sig(Blk|Ign):[[:space:]].{8}[08]0{7}$' /proc/self/status");
+    int good = is_text(input, "2\n");
+
+    sigaction(SIGINT, &old_interrupt, &now);
+    assert_ptr_equal(now.sa_handler, on_interrupt);
+    sigaction(SIGPIPE, &old_pipe, &now);
+    assert_ptr_equal(now.sa_handler, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &old_mask, &mask);
+    assert_int_equal(sigismember(&mask, SIGTERM), 1);
+    sigaction(SIGCHLD, NULL, &now);
+    assert_ptr_equal(now.sa_handler, SIG_DFL);
+    assert_true(good);
+}
+
+static void a_caller_who_ignores_sigchld_is_told(void **state)
+{
+    (void)state;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGCHLD, &ignore, &old);
+    cpubind_input input = with_script(GENEROUS_MS, "echo lost");
+    sigaction(SIGCHLD, &old, NULL);
+    assert_true(is_failed(input, ECHILD, "waitpid"));
+}
+
+static void children_of_the_caller_are_left_to_it(void **state)
+{
+    (void)state;
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(42);
+    assert_true(is_text(with_script(GENEROUS_MS, "sleep 0.1; echo x"), "x\n"));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void it_works_with_the_standard_files_closed(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "cat; echo \"$@\"; echo err >&2");
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(0);
+        close(1);
+        close(2);
+        open_host(GENEROUS_MS);
+        int good = is_text(get(MAP), "info -m\n") && is_text(get(INFO), "info\n") &&
+                   is_text(get(TOPO), "info -t topo\n");
+        cpubind_linux_close(f.host);
+        _exit(good ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* == side by side, once == */
+
+static void npu_smi_commands_run_side_by_side(void **state)
+{
+    (void)state;
+    /* Each waits until all three have begun: one after the other they would never end. */
+    char body[SCRATCH_PATH * 3];
+    snprintf(
+        body, sizeof body,
+        "touch %s/begun.$$; while [ $(ls %s | grep -c begun) -lt 3 ]; do sleep 0.02; done\n"
+        "echo \"$@\"",
+        f.s.dir, f.s.dir);
+    scratch_script(&f.s, "bin/npu-smi", body);
+    open_host(GENEROUS_MS);
+    assert_true(is_text(get(INFO), "info\n"));
+    assert_true(is_text(get(MAP), "info -m\n"));
+    assert_true(is_text(get(TOPO), "info -t topo\n"));
+}
+
+static void a_command_runs_once_and_another_only_when_asked_for(void **state)
+{
+    (void)state;
+    char body[SCRATCH_PATH * 2];
+    snprintf(body, sizeof body, "echo x >> %s/npu-smi.log", f.s.dir);
+    scratch_script(&f.s, "bin/npu-smi", body);
+    snprintf(body, sizeof body, "echo x >> %s/lscpu.log", f.s.dir);
+    scratch_script(&f.s, "bin/lscpu", body);
+    open_host(GENEROUS_MS);
+
+    struct stat st;
+    char path[SCRATCH_PATH * 2];
+    scratch_path(&f.s, "npu-smi.log", path);
+    assert_int_equal(stat(path, &st), -1); /* nothing runs before it is asked for */
+    for (int i = 0; i < 2; i++) {
+        get(MAP);
+        get(TOPO);
+        get(INFO);
+    }
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 3 * 2);
+    scratch_path(&f.s, "lscpu.log", path);
+    assert_int_equal(stat(path, &st), -1);
+    get("cmd/lscpu.txt");
+    get("cmd/lscpu.txt");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 2);
+}
+
+static void one_command_that_hangs_does_not_spoil_the_others(void **state)
+{
+    (void)state;
+    scratch_script(&f.s, "bin/npu-smi", "[ \"$2\" = -t ] && exec sleep 30; echo \"$@\"");
+    open_host(MEDIUM_MS);
+    assert_true(is_state(get(TOPO), CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_text(get(MAP), "info -m\n"));
+    assert_true(is_text(get(INFO), "info\n"));
+}
+
+/* == limits == */
+
+static void a_command_that_hangs_is_killed_in_time(void **state)
+{
+    (void)state;
+    int64_t begun = clock_ms();
+    cpubind_input input = with_script(SHORT_MS, "exec sleep 30");
+    assert_true(is_state(input, CPUBIND_INPUT_TIMEOUT));
+    assert_true(clock_ms() - begun >= SHORT_MS);
+    assert_true(clock_ms() - begun < 10000);
+}
+
+static void what_was_printed_before_a_hang_is_not_handed_out(void **state)
+{
+    (void)state;
+    assert_true(
+        is_state(with_script(SHORT_MS, "echo half; exec sleep 30"), CPUBIND_INPUT_TIMEOUT));
+}
+
+static void a_command_that_ignores_sigterm_is_killed_with_its_whole_group(void **state)
+{
+    (void)state;
+    char body[SCRATCH_PATH * 3];
+    snprintf(body, sizeof body,
+             "trap '' TERM INT HUP; sleep 30 & echo $! > %s/child; echo $$ > %s/self\n"
+             "while :; do sleep 1; done",
+             f.s.dir, f.s.dir);
+    assert_true(is_state(with_script(MEDIUM_MS, body), CPUBIND_INPUT_TIMEOUT));
+    assert_true(number_in("self") > 0);
+    assert_true(is_gone(number_in("self")));
+    assert_true(number_in("child") > 0);
+    assert_true(is_gone(number_in("child")));
+}
+
+static void closing_stdout_does_not_escape_the_limit(void **state)
+{
+    (void)state;
+    assert_true(
+        is_state(with_script(SHORT_MS, "echo x; exec >&-; sleep 30"), CPUBIND_INPUT_TIMEOUT));
+}
+
+static void closing_stdout_early_is_no_fault_in_itself(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "echo x; exec >&-; sleep 0.2; exit 7");
+    assert_true(is_text(input, "x\n"));
+    assert_int_equal(input.exit_code, 7);
+}
+
+static void an_endless_output_is_too_long(void **state)
+{
+    (void)state;
+    assert_true(
+        is_state(with_script(GENEROUS_MS, "exec cat /dev/zero"), CPUBIND_INPUT_TOO_LONG));
+}
+
+static void an_output_at_the_cap_is_not_too_long(void **state)
+{
+    (void)state;
+    cpubind_input input = with_script(GENEROUS_MS, "head -c 16777216 /dev/zero");
+    assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
+    assert_int_equal(input.len, 16 << 20);
+}
+
+static void an_output_one_byte_over_the_cap_is_too_long(void **state)
+{
+    (void)state;
+    assert_true(is_state(with_script(GENEROUS_MS, "head -c 16777217 /dev/zero"),
+                         CPUBIND_INPUT_TOO_LONG));
+}
+
+static void a_grandchild_that_holds_the_pipe_does_not_hold_us(void **state)
+{
+    (void)state;
+    char body[SCRATCH_PATH * 2];
+    snprintf(body, sizeof body, "sleep 30 & echo $! > %s/child; echo done; exit 3", f.s.dir);
+    int64_t begun = clock_ms();
+    cpubind_input input = with_script(GENEROUS_MS, body);
+    assert_true(clock_ms() - begun < 10000);
+    assert_true(is_text(input, "done\n"));
+    assert_int_equal(input.exit_code, 3);
+    /* It is left alone: not a part of the answer, and not ours to end. */
+    long child = number_in("child");
+    assert_true(child > 0);
+    assert_int_equal(kill((pid_t)child, 0), 0);
+    kill((pid_t)child, SIGKILL);
+}
+
+/* == files, environment, machine == */
+
+static void files_of_proc_are_read_to_their_end(void **state)
+{
+    (void)state;
+    open_host(GENEROUS_MS);
+    cpubind_input input = get("proc/self/status");
+    assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
+    assert_non_null(memmem(input.data, (size_t)input.len, "\nCpus_allowed_list:\t", 20));
+    assert_int_equal(input.data[input.len - 1], '\n');
+    assert_true(is_state(get("proc/no-such-file"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("proc/version/below"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_failed(get("proc/self"), EISDIR, "not a regular file"));
+    assert_true(is_failed(get("dev/null"), EINVAL, "not a regular file"));
+    assert_true(is_failed(get("../etc/passwd"), EINVAL, "name"));
+}
+
+static void folders_of_proc_are_listed(void **state)
+{
+    (void)state;
+    char self[32];
+    open_host(GENEROUS_MS);
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    cpubind_input input = names_in("proc/self/task");
+    assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
+    assert_true(has_line(input, self));
+    assert_true(is_state(names_in("proc/version"), CPUBIND_INPUT_ABSENT));
+}
+
+static void links_of_the_live_host_lead_where_they_lead(void **state)
+{
+    (void)state;
+    char name[SCRATCH_PATH * 2];
+    scratch_file(&f.s, "file", "x");
+    scratch_path(&f.s, "file", name);
+    scratch_link(&f.s, "absolute", name);
+    scratch_path(&f.s, "absolute", name);
+    open_host(GENEROUS_MS);
+    assert_true(is_text(get(name + 1), "x"));
+}
+
+static void the_environment_has_a_line_for_each_variable_that_is_set(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *line; /* NULL: unset; FAILED */
+    } cases[] = {{"0,2", "ASCEND_RT_VISIBLE_DEVICES=0,2\n"},
+                 {"", "ASCEND_RT_VISIBLE_DEVICES=\n"},
+                 {NULL, ""},
+                 {"0\nPATH=x", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].value)
+            setenv("ASCEND_RT_VISIBLE_DEVICES", cases[i].value, 1);
+        else
+            unsetenv("ASCEND_RT_VISIBLE_DEVICES");
+        open_host(GENEROUS_MS);
+        cpubind_input input = get("env");
+        int good = cases[i].line ? is_text(input, cases[i].line)
+                                 : is_failed(input, EILSEQ, "a value holds a line feed");
+        cpubind_linux_close(f.host);
+        f.host = NULL;
+        assert_true(good);
+    }
+    unsetenv("ASCEND_RT_VISIBLE_DEVICES");
+}
+
+static void an_endless_value_is_too_long(void **state)
+{
+    (void)state;
+    char *value = malloc(100001);
+    assert_non_null(value);
+    memset(value, '1', 100000);
+    value[100000] = '\0';
+    setenv("ASCEND_RT_VISIBLE_DEVICES", value, 1);
+    open_host(GENEROUS_MS);
+    assert_true(is_state(get("env"), CPUBIND_INPUT_TOO_LONG));
+    unsetenv("ASCEND_RT_VISIBLE_DEVICES");
+    free(value);
+}
+
+static void the_machine_is_one_line(void **state)
+{
+    (void)state;
+    struct utsname system;
+    char line[sizeof system.machine + 2];
+    uname(&system);
+    snprintf(line, sizeof line, "%s\n", system.machine);
+    open_host(GENEROUS_MS);
+    assert_true(is_text(get("uname"), line));
+    assert_true(is_state(names_in("uname"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(names_in("env"), CPUBIND_INPUT_ABSENT));
+}
+
+static void arguments_are_checked(void **state)
+{
+    (void)state;
+    static const int32_t bad[] = {0, -1, INT32_MIN, CPUBIND_LIVE_LIMIT_MAX_MS + 1};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cpubind_linux_fault fault = {0, NULL};
+        assert_int_equal(cpubind_linux_open_live(0, bad[i], NULL, &f.host, &fault),
+                         CPUBIND_LINUX_ERR_ARG);
+        assert_null(f.host);
+        assert_int_equal(fault.error, EINVAL);
+    }
+    assert_int_equal(cpubind_linux_open_live(0, 1, NULL, NULL, NULL), CPUBIND_LINUX_ERR_ARG);
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(the_output_of_a_command_is_its_answer),
+        EACH(the_exit_code_is_handed_on_with_the_output),
+        EACH(an_end_by_signal_is_128_and_its_number),
+        EACH(a_command_that_is_not_on_the_path_is_absent),
+        EACH(a_command_that_exits_127_is_not_absent),
+        EACH(a_command_that_may_not_be_executed_fails),
+        EACH(a_file_that_is_no_program_is_not_given_to_a_shell),
+        EACH(a_long_output_is_complete),
+        EACH(only_the_commands_of_the_list_run),
+        EACH(a_board_is_asked_for_by_card_and_chip),
+        EACH(what_is_no_name_of_a_board_runs_nothing),
+        EACH(a_board_is_asked_for_once_and_alone),
+        EACH(a_board_without_npu_smi_is_absent),
+        EACH(a_board_that_hangs_is_killed_and_another_can_be_asked),
+        EACH(a_command_runs_in_the_c_locale_and_else_the_callers_environment),
+        EACH(stdin_is_empty_and_stderr_is_dropped),
+        EACH(a_command_gets_no_descriptor_of_ours),
+        EACH(signals_are_default_in_the_child_and_undisturbed_in_the_caller),
+        EACH(a_caller_who_ignores_sigchld_is_told),
+        EACH(children_of_the_caller_are_left_to_it),
+        EACH(it_works_with_the_standard_files_closed),
+        EACH(npu_smi_commands_run_side_by_side),
+        EACH(a_command_runs_once_and_another_only_when_asked_for),
+        EACH(one_command_that_hangs_does_not_spoil_the_others),
+        EACH(a_command_that_hangs_is_killed_in_time),
+        EACH(what_was_printed_before_a_hang_is_not_handed_out),
+        EACH(a_command_that_ignores_sigterm_is_killed_with_its_whole_group),
+        EACH(closing_stdout_does_not_escape_the_limit),
+        EACH(closing_stdout_early_is_no_fault_in_itself),
+        EACH(an_endless_output_is_too_long),
+        EACH(an_output_at_the_cap_is_not_too_long),
+        EACH(an_output_one_byte_over_the_cap_is_too_long),
+        EACH(a_grandchild_that_holds_the_pipe_does_not_hold_us),
+        EACH(files_of_proc_are_read_to_their_end),
+        EACH(folders_of_proc_are_listed),
+        EACH(links_of_the_live_host_lead_where_they_lead),
+        EACH(the_environment_has_a_line_for_each_variable_that_is_set),
+        EACH(an_endless_value_is_too_long),
+        EACH(the_machine_is_one_line),
+        EACH(arguments_are_checked),
+    };
+    return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+}

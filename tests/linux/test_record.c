@@ -1,0 +1,813 @@
+/* test_record.c - the file of a state: its folder, its lock, what may stand in its place
+ * SPDX-License-Identifier: MIT
+ *
+ * The scratch folder is "/". Some tests need files of another user, which root alone can make;
+ * the others play a user who is not the one that owns them.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/file.h>
+
+#include "record_samples.h"
+
+#define FOLDER "run/user/1000/cpubind"
+
+static uid_t uid; /* who we are to be */
+
+static uid_t t_geteuid(void)
+{
+    return uid;
+}
+
+static struct {
+    scratch s;
+    cpubind_sys sys;
+    cpubind_tree root;
+    char folder[64]; /* the usual one, below the scratch folder */
+    int descriptors;
+} f;
+
+static void path_of(const char *name, char path[SCRATCH_PATH * 2])
+{
+    snprintf(path, SCRATCH_PATH * 2, "%s/%s", f.s.dir, name);
+}
+
+/* As who runs the test. */
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(&f.s);
+    f.descriptors = open_descriptors();
+    uid = geteuid();
+    f.sys = cpubind_sys_real;
+    f.sys.geteuid = t_geteuid;
+    f.root = scratch_tree(&f.sys, f.s.dir);
+    if (uid == 0)
+        snprintf(f.folder, sizeof f.folder, "run/cpubind");
+    else
+        snprintf(f.folder, sizeof f.folder, "run/user/%lu/cpubind", (unsigned long)uid);
+    char path[SCRATCH_PATH * 2];
+    scratch_path(&f.s, f.folder, path); /* makes what is above it */
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close(f.root.fd);
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
+}
+
+/* A name in the usual folder. */
+static const char *in_folder(const char *name)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%s/%s", f.folder, name);
+    return text;
+}
+
+static int is_there(const char *name)
+{
+    char path[SCRATCH_PATH * 2];
+    struct stat st;
+    path_of(name, path);
+    return lstat(path, &st) == 0;
+}
+
+static int n_names(const char *folder)
+{
+    char path[SCRATCH_PATH * 2];
+    int n = -2; /* "." and ".." */
+    path_of(folder, path);
+    DIR *dir = opendir(path);
+    scratch_need(dir != NULL, path);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static cpubind_state_file *open_usual(void)
+{
+    cpubind_state_file *file = NULL;
+    cpubind_linux_fault why = {0, "?"};
+    if (cpubind_state_open(&f.root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, &why) !=
+        CPUBIND_LINUX_OK)
+        fail_msg("%s: %s", why.what, strerror(why.error));
+    return file;
+}
+
+static void check_refused(const char *path, cpubind_linux_status expected, int error,
+                          const char *what)
+{
+    cpubind_linux_fault why = {0, NULL};
+    cpubind_state_file *file = (cpubind_state_file *)&why;
+    assert_int_equal(
+        cpubind_state_open(&f.root, path, STATE_PID, CPUBIND_STATE_MAKE, &file, &why),
+        expected);
+    assert_null(file);
+    assert_int_equal(why.error, error);
+    assert_string_equal(why.what, what);
+}
+
+static void save_sample(cpubind_state_file *file, int32_t npu)
+{
+    cpubind_state sample;
+    state_sample(&sample);
+    sample.npu = npu;
+    assert_int_equal(cpubind_state_save(file, &sample, NULL), CPUBIND_LINUX_OK);
+    cpubind_state_free(&sample);
+}
+
+/* Whether the sample with this NPU is in the file. */
+static int holds_sample(cpubind_state_file *file, int32_t npu)
+{
+    cpubind_state sample, found;
+    int same;
+    state_sample(&sample);
+    sample.npu = npu;
+    assert_int_equal(cpubind_state_load(file, &found, NULL), CPUBIND_LINUX_OK);
+    same = state_same(&sample, &found);
+    cpubind_state_free(&sample);
+    cpubind_state_free(&found);
+    return same;
+}
+
+static void check_load_fails(cpubind_state_file *file, cpubind_linux_status expected, int error,
+                             const char *what)
+{
+    cpubind_state found;
+    cpubind_linux_fault why = {0, NULL};
+    memset(&found, 0x5a, sizeof found);
+    assert_int_equal(cpubind_state_load(file, &found, &why), expected);
+    assert_true(state_is_zero(&found));
+    assert_int_equal(why.error, error);
+    assert_string_equal(why.what, what);
+}
+
+/* == A life ================================================================= */
+
+static void what_is_saved_is_loaded_until_it_is_removed(void **state)
+{
+    (void)state;
+    struct stat st;
+    char path[SCRATCH_PATH * 2];
+    cpubind_state_file *file = open_usual();
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
+    save_sample(file, 3);
+    assert_true(holds_sample(file, 3));
+    save_sample(file, 5);
+    assert_true(holds_sample(file, 5));
+    assert_int_equal(n_names(f.folder), 2); /* the file and its lock */
+    path_of(in_folder("4711.json"), path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    cpubind_state_close(file);
+    assert_int_equal(n_names(f.folder), 1);
+
+    file = open_usual();
+    assert_true(holds_sample(file, 5));
+    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
+    cpubind_state_close(file);
+    assert_int_equal(n_names(f.folder), 0);
+    cpubind_state_close(NULL);
+}
+
+static void a_user_has_a_folder_of_his_own(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = NULL;
+    if (geteuid() != 0)
+        skip();
+    file = open_usual();
+    assert_string_equal(cpubind_state_path(file), "/run/cpubind/4711.json");
+    cpubind_state_close(file);
+    uid = 1000;
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, ENOENT, "folder"); /* no /run/user/1000 */
+    scratch_folder(&f.s, FOLDER);
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "folder"); /* it is root's */
+    char path[SCRATCH_PATH * 2];
+    path_of(FOLDER, path);
+    scratch_need(chown(path, 1000, 1000) == 0, "chown");
+    assert_int_equal(cpubind_state_open(&f.root, NULL, 1, CPUBIND_STATE_WRITE, &file, NULL),
+                     CPUBIND_LINUX_ERR_STATE); /* the lock is root's, not his */
+    uid = 0;
+    assert_int_equal(n_names(FOLDER), 1);
+}
+
+static void a_missing_folder_is_made_when_it_may_be(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = NULL;
+    cpubind_linux_fault why = {0, NULL};
+    char path[SCRATCH_PATH * 2];
+    struct stat st;
+    assert_int_equal(cpubind_state_open(&f.root, NULL, 1, CPUBIND_STATE_WRITE, &file, &why),
+                     CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(why.error, ENOENT);
+    assert_string_equal(why.what, "folder");
+    assert_false(is_there(f.folder));
+    file = open_usual();
+    path_of(f.folder, path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0755);
+    cpubind_state_close(file);
+}
+
+static void arguments_outside_their_range_are_refused(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = NULL;
+    char path[SCRATCH_PATH * 2];
+    assert_int_equal(cpubind_state_open(&f.root, NULL, 0, CPUBIND_STATE_MAKE, &file, NULL),
+                     CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_state_open(&f.root, NULL, -1, CPUBIND_STATE_MAKE, &file, NULL),
+                     CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_state_open(NULL, "x", 1, CPUBIND_STATE_MAKE, &file, NULL),
+                     CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_state_open(&f.root, NULL, 1, CPUBIND_STATE_MAKE, NULL, NULL),
+                     CPUBIND_LINUX_ERR_ARG);
+    static const char *const bad[] = {"", "/", "a/", ".", "..", "/tmp/.", "a/.."};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_refused(bad[i], CPUBIND_LINUX_ERR_ARG, EINVAL, "argument");
+    snprintf(path, sizeof path, "%s/%0221d", f.s.dir, 0);
+    check_refused(path, CPUBIND_LINUX_ERR_STATE, ENAMETOOLONG, "name");
+    assert_int_equal(n_names(""), 1);
+}
+
+static void the_longest_name_can_be_saved(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = NULL;
+    char path[SCRATCH_PATH * 2];
+    snprintf(path, sizeof path, "%s/%0220d", f.s.dir, 0);
+    assert_int_equal(cpubind_state_open(&f.root, path, 0, CPUBIND_STATE_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
+    assert_string_equal(cpubind_state_path(file), path);
+    save_sample(file, 1);
+    assert_true(holds_sample(file, 1));
+    cpubind_state_close(file);
+}
+
+/* == The folder ============================================================= */
+
+/* Also of a path of the caller's own. */
+static void check_folder_refused(int error)
+{
+    char path[SCRATCH_PATH * 2];
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, error, "folder");
+    path_of(in_folder("own.json"), path);
+    check_refused(path, CPUBIND_LINUX_ERR_STATE, error, "folder");
+    path_of(in_folder("/own.json"), path); /* two slashes */
+    check_refused(path, CPUBIND_LINUX_ERR_STATE, error, "folder");
+}
+
+static void a_link_in_place_of_the_folder_is_not_followed(void **state)
+{
+    (void)state;
+    scratch_folder(&f.s, "elsewhere");
+    char path[SCRATCH_PATH * 2];
+    path_of("elsewhere", path);
+    scratch_link(&f.s, f.folder, path);
+    check_folder_refused(EPERM);
+    assert_int_equal(n_names("elsewhere"), 0);
+}
+
+static void a_link_to_nowhere_is_not_filled(void **state)
+{
+    (void)state;
+    scratch_link(&f.s, f.folder, "nowhere");
+    check_folder_refused(EPERM);
+    assert_false(is_there(in_folder("../nowhere")));
+}
+
+static void a_file_in_place_of_the_folder_is_refused(void **state)
+{
+    (void)state;
+    scratch_file(&f.s, f.folder, "x");
+    check_folder_refused(EPERM);
+}
+
+static void a_folder_that_others_may_write_to_is_refused(void **state)
+{
+    (void)state;
+    static const mode_t bad[] = {0775, 0757, 0777, 0720, 0702};
+    static const mode_t good[] = {0755, 0700, 0711, 0750};
+    char path[SCRATCH_PATH * 2];
+    scratch_folder(&f.s, f.folder);
+    path_of(f.folder, path);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        scratch_need(chmod(path, bad[i]) == 0, "chmod");
+        check_folder_refused(EPERM);
+        assert_int_equal(n_names(f.folder), 0);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        scratch_need(chmod(path, good[i]) == 0, "chmod");
+        cpubind_state_close(open_usual());
+    }
+}
+
+static void a_folder_of_another_user_is_refused(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    scratch_folder(&f.s, "own");
+    path_of("own/x.json", path);
+    uid = geteuid() + 1;
+    check_refused(path, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
+    if (geteuid() != 0)
+        return;
+    uid = 0;
+    scratch_folder(&f.s, f.folder);
+    path_of(f.folder, path);
+    scratch_need(chown(path, 1000, 0) == 0, "chown");
+    check_folder_refused(EPERM);
+}
+
+static void a_sticky_folder_is_good_for_an_own_path_alone(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    cpubind_state_file *file = NULL;
+    scratch_folder(&f.s, f.folder);
+    path_of(f.folder, path);
+    scratch_need(chmod(path, 01777) == 0, "chmod");
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
+    path_of(in_folder("own.json"), path);
+    assert_int_equal(cpubind_state_open(&f.root, path, 0, CPUBIND_STATE_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
+    save_sample(file, 2);
+    assert_true(holds_sample(file, 2));
+    cpubind_state_close(file);
+    if (geteuid() != 0)
+        return;
+    path_of(f.folder, path);
+    scratch_need(chown(path, 1000, 0) == 0, "chown"); /* who could put things in the way */
+    path_of(in_folder("own.json"), path);
+    check_refused(path, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
+}
+
+static void an_own_path_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = NULL;
+    char path[SCRATCH_PATH * 2], back[4096];
+    scratch_folder(&f.s, "own");
+    scratch_need(getcwd(back, sizeof back) != NULL && chdir(f.s.dir) == 0, "chdir");
+    static const char *const names[] = {"here.json", "own/a", "./own//b", "own/../c"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(
+            cpubind_state_open(&f.root, names[i], 0, CPUBIND_STATE_WRITE, &file, NULL),
+            CPUBIND_LINUX_OK);
+        assert_string_equal(cpubind_state_path(file), names[i]);
+        save_sample(file, 2);
+        cpubind_state_close(file);
+        assert_true(is_there(names[i]));
+    }
+    scratch_need(chdir(back) == 0, "chdir");
+    path_of("none/x", path);
+    check_refused(path, CPUBIND_LINUX_ERR_STATE, ENOENT, "folder");
+    assert_false(is_there("none"));
+}
+
+/* == The file =============================================================== */
+
+/* None of these is read; each is replaced by the next save but for a folder. */
+static void check_no_file(int error, const char *what)
+{
+    cpubind_state_file *file = open_usual();
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, error, what);
+    save_sample(file, 4);
+    assert_true(holds_sample(file, 4));
+    cpubind_state_close(file);
+}
+
+static void a_fifo_is_no_file_and_hangs_nobody(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    scratch_folder(&f.s, f.folder);
+    path_of(in_folder("4711.json"), path);
+    scratch_need(mkfifo(path, 0600) == 0, "mkfifo");
+    check_no_file(EINVAL, "file");
+}
+
+static void a_link_is_not_followed_and_what_it_leads_to_stays(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    scratch_file(&f.s, "precious", "stays");
+    path_of("precious", path);
+    scratch_link(&f.s, in_folder("4711.json"), path);
+    check_no_file(ELOOP, "open");
+    FILE *file = fopen(path, "re");
+    char text[16] = "";
+    scratch_need(file && fgets(text, sizeof text, file), "precious");
+    fclose(file);
+    assert_string_equal(text, "stays");
+}
+
+static void a_folder_in_place_of_the_file_stays(void **state)
+{
+    (void)state;
+    cpubind_state sample;
+    cpubind_linux_fault why = {0, NULL};
+    scratch_folder(&f.s, f.folder);
+    scratch_folder(&f.s, in_folder("4711.json"));
+    cpubind_state_file *file = open_usual();
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EISDIR, "file");
+    state_sample(&sample);
+    assert_int_equal(cpubind_state_save(file, &sample, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(why.error, EISDIR);
+    assert_string_equal(why.what, "rename");
+    assert_int_equal(cpubind_state_remove(file, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_string_equal(why.what, "remove");
+    cpubind_state_free(&sample);
+    cpubind_state_close(file);
+    assert_int_equal(n_names(f.folder), 1);
+}
+
+static void a_file_that_others_may_write_to_is_not_believed(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    cpubind_state_file *file = open_usual();
+    path_of(in_folder("4711.json"), path);
+    save_sample(file, 4);
+    scratch_need(chmod(path, 0620) == 0, "chmod");
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EPERM, "file");
+    scratch_need(chmod(path, 0602) == 0, "chmod");
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EPERM, "file");
+    scratch_need(chmod(path, 0644) == 0, "chmod");
+    assert_true(holds_sample(file, 4));
+    uid++; /* and to another user it is one of another user */
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EPERM, "file");
+    cpubind_state_close(file);
+}
+
+static void a_file_of_another_length_is_damaged(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    cpubind_state_file *file = open_usual();
+    path_of(in_folder("4711.json"), path);
+    save_sample(file, 4);
+    struct stat st;
+    scratch_need(stat(path, &st) == 0, "stat");
+    scratch_need(truncate(path, st.st_size - 2) == 0, "truncate");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
+    scratch_need(truncate(path, 0) == 0, "truncate");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
+    scratch_need(truncate(path, CPUBIND_FILE_MAX + 1) == 0, "truncate");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length");
+    scratch_need(truncate(path, CPUBIND_FILE_MAX) == 0, "truncate"); /* zeros: no JSON */
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
+    save_sample(file, 6); /* and it can be replaced */
+    assert_true(holds_sample(file, 6));
+    cpubind_state_close(file);
+}
+
+static int t_fstat_of_a_small_file(int fd, struct stat *out)
+{
+    const int result = fstat(fd, out);
+    out->st_size = 100;
+    return result;
+}
+
+/* It has grown since. */
+static void a_file_is_not_read_past_the_longest(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    cpubind_state_file *file = open_usual();
+    path_of(in_folder("4711.json"), path);
+    save_sample(file, 4);
+    scratch_need(truncate(path, CPUBIND_FILE_MAX + 1) == 0, "truncate");
+    f.sys.fstat = t_fstat_of_a_small_file;
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length");
+    cpubind_state_close(file);
+}
+
+static void a_file_of_another_process_is_damaged(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    cpubind_state_file *file = NULL;
+    cpubind_state_file *usual = open_usual();
+    save_sample(usual, 4);
+    cpubind_state_close(usual);
+    char from[SCRATCH_PATH * 2];
+    path_of(in_folder("4711.json"), from);
+    path_of(in_folder("4712.json"), path);
+    scratch_need(rename(from, path) == 0, "rename");
+    assert_int_equal(cpubind_state_open(&f.root, NULL, 4712, CPUBIND_STATE_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "pid");
+    cpubind_state_close(file);
+    /* under a name of the caller's own it is what it says */
+    assert_int_equal(cpubind_state_open(&f.root, path, 1, CPUBIND_STATE_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
+    assert_true(holds_sample(file, 4));
+    cpubind_state_close(file);
+}
+
+static void an_impossible_state_is_not_saved(void **state)
+{
+    (void)state;
+    cpubind_state sample;
+    cpubind_state_file *file = open_usual();
+    save_sample(file, 4);
+    state_sample(&sample);
+    sample.main = CPUBIND_CPUSET_NONE;
+    assert_int_equal(cpubind_state_save(file, &sample, NULL), CPUBIND_LINUX_ERR_ARG);
+    cpubind_state_free(&sample);
+    assert_true(holds_sample(file, 4));
+    assert_int_equal(n_names(f.folder), 2);
+    cpubind_state_close(file);
+}
+
+/* == Names beside it ======================================================== */
+
+static void what_a_killed_process_left_is_no_hindrance(void **state)
+{
+    (void)state;
+    char name[64];
+    scratch_folder(&f.s, f.folder);
+    for (int n = 0; n < 5; n++) {
+        snprintf(name, sizeof name, "4711.json.%ld.%d.tmp", (long)getpid(), n);
+        scratch_file(&f.s, in_folder(name), "{\"half");
+    }
+    scratch_file(&f.s, in_folder("4711.json.77.0.tmp"), "");
+    static const char *const stay[] = {
+        "4711.json.tmp",      "4711.json.7.tmp",   "4711.json.7..tmp", "4711.json.7.0.tmp2",
+        "14711.json.7.0.tmp", "4711.json.x.0.tmp", "4711.json7.0.tmp", "4711.jso"};
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        scratch_file(&f.s, in_folder(stay[i]), "");
+    cpubind_state_file *file = open_usual();
+    save_sample(file, 4);
+    assert_true(holds_sample(file, 4));
+    assert_int_equal(n_names(f.folder), 2 + 6 + 8);
+    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
+    cpubind_state_close(file);
+    assert_int_equal(n_names(f.folder), 8);
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        assert_true(is_there(in_folder(stay[i])));
+}
+
+static void processes_with_a_file_are_listed(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"12.json",         "3.json",
+                                        "4711.json",       "2147483647.json",
+                                        "2147483648.json", "99999999999.json",
+                                        "0.json",          "05.json",
+                                        "-5.json",         "x.json",
+                                        ".json",           "6.json.lock",
+                                        "6.json.1.0.tmp",  "7.jso",
+                                        "8.jsonx",         "9"};
+    static const int32_t expected[] = {3, 12, 4711, INT32_MAX};
+    int32_t *pid = (int32_t *)names, n = -1;
+    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
+    assert_null(pid); /* no folder */
+    assert_int_equal(n, 0);
+    scratch_folder(&f.s, f.folder);
+    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(n, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        scratch_file(&f.s, in_folder(names[i]), "");
+    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(n, 4);
+    assert_memory_equal(pid, expected, sizeof expected);
+    free(pid);
+    char path[SCRATCH_PATH * 2];
+    cpubind_linux_fault why = {0, NULL};
+    path_of(f.folder, path);
+    scratch_need(chmod(path, 0777) == 0, "chmod");
+    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(why.error, EPERM);
+    assert_null(pid);
+    assert_int_equal(n, 0);
+}
+
+/* == The lock =============================================================== */
+
+static void a_second_one_is_busy_at_once(void **state)
+{
+    (void)state;
+    cpubind_state_file *first = open_usual(), *other = NULL;
+    for (int i = 0; i < 3; i++)
+        check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock");
+    assert_int_equal(cpubind_state_open(&f.root, NULL, 4712, CPUBIND_STATE_WRITE, &other, NULL),
+                     CPUBIND_LINUX_OK); /* of another process */
+    cpubind_state_close(other);
+    save_sample(first, 1);
+    cpubind_state_close(first);
+    cpubind_state_close(open_usual());
+    assert_int_equal(n_names(f.folder), 1);
+}
+
+static void a_killed_process_gives_the_lock_back(void **state)
+{
+    (void)state;
+    int ready[2];
+    char byte;
+    scratch_need(pipe(ready) == 0, "pipe");
+    const pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0) {
+        (void)open_usual();
+        (void)!write(ready[1], "x", 1);
+        pause();
+        _exit(0);
+    }
+    scratch_need(read(ready[0], &byte, 1) == 1, "read");
+    check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock");
+    kill(pid, SIGKILL);
+    scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
+    assert_true(is_there(in_folder("4711.json.lock")));
+    cpubind_state_close(open_usual());
+    assert_false(is_there(in_folder("4711.json.lock")));
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void what_is_no_file_of_ours_is_no_lock(void **state)
+{
+    (void)state;
+    char path[SCRATCH_PATH * 2];
+    const char *const name = "4711.json.lock";
+    scratch_folder(&f.s, f.folder);
+    path_of(in_folder(name), path);
+    scratch_file(&f.s, "precious", "stays");
+    scratch_link(&f.s, in_folder(name), "../precious");
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, ELOOP, "lock");
+    scratch_need(unlink(path) == 0 && mkfifo(path, 0600) == 0, "mkfifo");
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
+    scratch_need(unlink(path) == 0 && mkdir(path, 0700) == 0, "mkdir");
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
+    scratch_need(rmdir(path) == 0, "rmdir");
+    cpubind_state_close(open_usual());
+}
+
+static int n_flock, most_steals;
+
+/* Who had the lock has removed its file just before; someone new may have made one. */
+static int t_flock_of_a_removed_file(int fd, int operation)
+{
+    char path[SCRATCH_PATH * 2];
+    path_of(in_folder("4711.json.lock"), path);
+    if (n_flock++ < most_steals) {
+        scratch_need(unlink(path) == 0, "unlink");
+        if (n_flock % 2)
+            scratch_file(&f.s, in_folder("4711.json.lock"), "");
+    }
+    return flock(fd, operation);
+}
+
+static void a_lock_on_a_file_that_was_removed_is_none(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = NULL;
+    f.sys.flock = t_flock_of_a_removed_file;
+    n_flock = 0;
+    most_steals = 7;
+    file = open_usual();
+    assert_int_equal(n_flock, 8);
+    check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock"); /* it is the real one */
+    cpubind_state_close(file);
+    n_flock = 0;
+    most_steals = 1000000;
+    check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock"); /* not for ever */
+}
+
+/* Opens and closes again and again; while it is open nobody else has the mark. */
+static int child_turns(int turns)
+{
+    const char *const mark = in_folder("mark");
+    char path[SCRATCH_PATH * 2];
+    path_of(mark, path);
+    while (turns > 0) {
+        cpubind_state_file *file = NULL;
+        cpubind_linux_fault why = {0, NULL};
+        cpubind_linux_status status =
+            cpubind_state_open(&f.root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, &why);
+        if (status == CPUBIND_LINUX_ERR_BUSY)
+            continue;
+        if (status != CPUBIND_LINUX_OK)
+            return 2;
+        const int fd = open(path, O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return 3;
+        if (turns % 4 == 0)
+            save_sample(file, turns);
+        if (turns % 8 == 0 && cpubind_state_remove(file, NULL) != CPUBIND_LINUX_OK)
+            return 4;
+        close(fd);
+        if (unlink(path) != 0)
+            return 5;
+        cpubind_state_close(file);
+        turns--;
+    }
+    return 0;
+}
+
+static void of_many_processes_one_is_alone(void **state)
+{
+    (void)state;
+    enum { CHILDREN = 6, TURNS = 200 };
+    pid_t child[CHILDREN];
+    for (int i = 0; i < CHILDREN; i++) {
+        child[i] = fork();
+        scratch_need(child[i] >= 0, "fork");
+        if (child[i] == 0)
+            _exit(child_turns(TURNS));
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        int status = -1;
+        scratch_need(waitpid(child[i], &status, 0) == child[i], "waitpid");
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    assert_false(is_there(in_folder("4711.json.lock")));
+}
+
+/* A reader beside a writer that is killed again and again sees a whole file each time. */
+static void a_killed_writer_leaves_a_whole_file(void **state)
+{
+    (void)state;
+    cpubind_state_file *file = open_usual();
+    save_sample(file, 0);
+    cpubind_state_close(file);
+    for (int i = 0; i < 100; i++) {
+        const pid_t pid = fork();
+        scratch_need(pid >= 0, "fork");
+        if (pid == 0) {
+            file = open_usual();
+            for (int32_t npu = 0;; npu = (npu + 1) % 16)
+                save_sample(file, npu);
+        }
+        usleep((useconds_t)(i * 53 % 4000));
+        kill(pid, SIGKILL);
+        scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
+        cpubind_state found;
+        file = open_usual();
+        assert_int_equal(cpubind_state_load(file, &found, NULL), CPUBIND_LINUX_OK);
+        const int32_t npu = found.npu;
+        cpubind_state_free(&found);
+        assert_true(holds_sample(file, npu));
+        cpubind_state_close(file);
+    }
+    file = open_usual();
+    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
+    cpubind_state_close(file);
+    assert_int_equal(n_names(f.folder), 0); /* and nothing of the writers is left */
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(what_is_saved_is_loaded_until_it_is_removed),
+        EACH(a_user_has_a_folder_of_his_own),
+        EACH(a_missing_folder_is_made_when_it_may_be),
+        EACH(arguments_outside_their_range_are_refused),
+        EACH(the_longest_name_can_be_saved),
+        EACH(a_link_in_place_of_the_folder_is_not_followed),
+        EACH(a_link_to_nowhere_is_not_filled),
+        EACH(a_file_in_place_of_the_folder_is_refused),
+        EACH(a_folder_that_others_may_write_to_is_refused),
+        EACH(a_folder_of_another_user_is_refused),
+        EACH(a_sticky_folder_is_good_for_an_own_path_alone),
+        EACH(an_own_path_is_taken_as_it_is),
+        EACH(a_fifo_is_no_file_and_hangs_nobody),
+        EACH(a_link_is_not_followed_and_what_it_leads_to_stays),
+        EACH(a_folder_in_place_of_the_file_stays),
+        EACH(a_file_that_others_may_write_to_is_not_believed),
+        EACH(a_file_of_another_length_is_damaged),
+        EACH(a_file_is_not_read_past_the_longest),
+        EACH(a_file_of_another_process_is_damaged),
+        EACH(an_impossible_state_is_not_saved),
+        EACH(what_a_killed_process_left_is_no_hindrance),
+        EACH(processes_with_a_file_are_listed),
+        EACH(a_second_one_is_busy_at_once),
+        EACH(a_killed_process_gives_the_lock_back),
+        EACH(what_is_no_file_of_ours_is_no_lock),
+        EACH(a_lock_on_a_file_that_was_removed_is_none),
+        EACH(of_many_processes_one_is_alone),
+        EACH(a_killed_writer_leaves_a_whole_file),
+    };
+    /* Hundreds of small files: in memory where that can be had, unless told otherwise. */
+    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+}

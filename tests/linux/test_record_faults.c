@@ -1,0 +1,584 @@
+/* test_record_faults.c - every system call about a state's file fails, at each of its calls
+ * SPDX-License-Identifier: MIT
+ *
+ * A state is loaded, replaced and removed again and again, with each call of the table failing
+ * at its 1st, 2nd, ... use, until there is no such use; or with the process ending there. After
+ * each run the old file or the new one is there, whole, as the status says; no other name is,
+ * unless it was the removing or the locking that failed; and the same descriptors are open.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "record_samples.h"
+
+typedef enum call {
+    CALL_NONE,
+    CALL_OPEN,
+    CALL_OPENAT,
+    CALL_CREATE,
+    CALL_FSTAT,
+    CALL_READ,
+    CALL_WRITE,
+    CALL_FSYNC,
+    CALL_CLOSE,
+    CALL_RENAME,
+    CALL_UNLINKAT,
+    CALL_MKDIRAT,
+    CALL_FLOCK,
+    CALL_FDOPENDIR,
+    CALL_READDIR,
+    CALL_CLOSEDIR,
+    CALL_MALLOC,
+    CALL_REALLOC,
+    N_CALLS
+} call;
+
+/* What a run does after it has opened the file. */
+typedef enum deed {
+    DEED_MAKE,    /* saves where there is neither a file nor a folder */
+    DEED_REPLACE, /* loads and saves */
+    DEED_OWN,     /* the same by a path of the caller's own */
+    DEED_REMOVE,  /* removes it, and what a killed process left */
+    N_DEEDS
+} deed;
+
+static struct {
+    call which;
+    int nth, error, forever, ends_process;
+    int count[N_CALLS];
+} fault;
+
+static struct {
+    scratch s;
+    int descriptors;
+    char folder[64], file[SCRATCH_PATH * 2];
+    cpubind_state before, after;
+    char old_text[8192], new_text[8192];
+} f;
+
+static int hit(call which)
+{
+    const int n = ++fault.count[which];
+    if (fault.which != which || !(fault.forever ? n >= fault.nth : n == fault.nth))
+        return 0;
+    if (fault.ends_process)
+        _exit(0);
+    errno = fault.error;
+    return 1;
+}
+
+#define FAULT_CALLS_WRITING
+#include "fault_calls.h"
+
+static ssize_t t_read(int fd, void *data, size_t cap)
+{
+    return hit(CALL_READ) ? -1 : cpubind_sys_real.read(fd, data, cap < 700 ? cap : 700);
+}
+
+static ssize_t t_write(int fd, const void *data, size_t len)
+{
+    return hit(CALL_WRITE) ? -1 : cpubind_sys_real.write(fd, data, len < 300 ? len : 300);
+}
+
+static int t_rename(int dir, const char *from, const char *to, int flags)
+{
+    return hit(CALL_RENAME) ? -1 : cpubind_sys_real.rename(dir, from, to, flags);
+}
+
+/* EEXIST: another process was faster. */
+static int t_mkdirat(int dir, const char *path, mode_t mode)
+{
+    if (!hit(CALL_MKDIRAT))
+        return cpubind_sys_real.mkdirat(dir, path, mode);
+    if (fault.error == EEXIST)
+        scratch_need(mkdirat(dir, path, mode) == 0, "mkdirat");
+    errno = fault.error;
+    return -1;
+}
+
+static int t_flock(int fd, int operation)
+{
+    return hit(CALL_FLOCK) ? -1 : cpubind_sys_real.flock(fd, operation);
+}
+
+static const cpubind_sys table = {
+    .open = t_open,
+    .openat = t_openat,
+    .create = t_create,
+    .fstat = t_fstat,
+    .read = t_read,
+    .write = t_write,
+    .fsync = t_fsync,
+    .close = t_close,
+    .rename = t_rename,
+    .unlinkat = t_unlinkat,
+    .mkdirat = t_mkdirat,
+    .flock = t_flock,
+    .geteuid = geteuid,
+    .fdopendir = t_fdopendir,
+    .readdir = t_readdir,
+    .closedir = t_closedir,
+    .malloc = t_malloc,
+    .realloc = t_realloc,
+};
+
+/* == the scenario == */
+
+/* What the file holds, "" when there is none. */
+static void read_file(char text[8192])
+{
+    const int fd = open(f.file, O_RDONLY | O_CLOEXEC);
+    memset(text, 0, 8192);
+    if (fd < 0)
+        return;
+    scratch_need(read(fd, text, 8191) > 0, f.file);
+    close(fd);
+}
+
+/* The names in the folder whose end is this one. */
+static int n_names(const char *end)
+{
+    char path[SCRATCH_PATH * 2];
+    int n = 0;
+    snprintf(path, sizeof path, "%s/%s", f.s.dir, f.folder);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const size_t len = strlen(entry->d_name), tail = strlen(end);
+        n += len >= tail && strcmp(entry->d_name + len - tail, end) == 0;
+    }
+    closedir(folder);
+    return n;
+}
+
+static void lay(deed what)
+{
+    char name[128];
+    scratch_remove(&f.s);
+    scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+    scratch_path(&f.s, f.folder, f.file); /* makes what is above it */
+    snprintf(f.file, sizeof f.file, "%s/%s/4711.json", f.s.dir, f.folder);
+    if (what == DEED_MAKE)
+        return;
+    snprintf(name, sizeof name, "%s/4711.json", f.folder);
+    scratch_file(&f.s, name, f.old_text);
+    scratch_need(chmod(f.file, 0600) == 0, "chmod");
+    if (what == DEED_REMOVE) {
+        snprintf(name, sizeof name, "%s/4711.json.77.0.tmp", f.folder);
+        scratch_file(&f.s, name, "{");
+    }
+}
+
+static cpubind_linux_status do_it(cpubind_state_file *file, deed what, cpubind_linux_fault *why)
+{
+    cpubind_state found;
+    if (what == DEED_REMOVE)
+        return cpubind_state_remove(file, why);
+    if (what != DEED_MAKE) {
+        const cpubind_linux_status status = cpubind_state_load(file, &found, why);
+        if (status != CPUBIND_LINUX_OK) {
+            assert_true(state_is_zero(&found));
+            return status;
+        }
+        assert_true(state_same(&found, &f.before));
+        cpubind_state_free(&found);
+    }
+    return cpubind_state_save(file, &f.after, why);
+}
+
+static cpubind_linux_status run(deed what, cpubind_linux_fault *why)
+{
+    cpubind_tree root = scratch_tree(&table, f.s.dir);
+    cpubind_state_file *file = NULL;
+    memset(fault.count, 0, sizeof fault.count);
+    cpubind_linux_status status = cpubind_state_open(&root, what == DEED_OWN ? f.file : NULL,
+                                                     STATE_PID, what == DEED_MAKE, &file, why);
+    if (status == CPUBIND_LINUX_OK)
+        status = do_it(file, what, why);
+    else
+        assert_null(file);
+    cpubind_state_close(file);
+    close(root.fd);
+    return status;
+}
+
+/* The error that is said of the one that was. */
+static void check_why(cpubind_linux_status status, const cpubind_linux_fault *why)
+{
+    const int is_memory = fault.which == CALL_MALLOC || fault.which == CALL_REALLOC;
+    assert_non_null(why->what);
+    if (is_memory)
+        assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
+    else if (status == CPUBIND_LINUX_ERR_BUSY)
+        assert_int_equal(fault.error, EWOULDBLOCK);
+    else
+        assert_int_equal(status, CPUBIND_LINUX_ERR_STATE);
+    /* What these two say of the folder itself is put as a breach of its rules. */
+    const int is_rule = strcmp(why->what, "folder") == 0 && why->error == EPERM &&
+                        (fault.error == ELOOP || fault.error == ENOTDIR);
+    if (!is_rule)
+        assert_int_equal(why->error, fault.error);
+}
+
+/* Plays a deed with the fault that is set. Whether it failed. */
+static int play(deed what)
+{
+    cpubind_linux_fault why = {0, NULL};
+    char text[8192];
+    const int may_leave = fault.which == CALL_UNLINKAT;
+    lay(what);
+    const cpubind_linux_status status = run(what, &why);
+    read_file(text);
+    if (what == DEED_REMOVE)
+        assert_string_equal(text, status == CPUBIND_LINUX_OK ? "" : f.old_text);
+    else if (status == CPUBIND_LINUX_OK)
+        assert_string_equal(text, f.new_text);
+    else
+        assert_string_equal(text, what == DEED_MAKE ? "" : f.old_text);
+    /* Who has not got the lock may not remove it. */
+    const int is_locked = status == CPUBIND_LINUX_OK || strcmp(why.what, "lock") != 0;
+    assert_true(n_names(".lock") == 0 || may_leave || !is_locked);
+    assert_true(n_names(".tmp") == 0 || may_leave || what == DEED_REMOVE);
+    assert_int_equal(open_descriptors(), f.descriptors);
+    if (status == CPUBIND_LINUX_OK)
+        return 0;
+    check_why(status, &why);
+    return 1;
+}
+
+static void set_fault(call which, int nth, int error)
+{
+    memset(&fault, 0, sizeof fault);
+    fault.which = which;
+    fault.nth = nth;
+    fault.error = error;
+}
+
+static void write_text(const cpubind_state *state, char text[8192])
+{
+    cpubind_state_file *file = NULL;
+    set_fault(CALL_NONE, 0, 0);
+    lay(DEED_MAKE);
+    cpubind_tree root = scratch_tree(&table, f.s.dir);
+    assert_int_equal(
+        cpubind_state_open(&root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, NULL),
+        CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_state_save(file, state, NULL), CPUBIND_LINUX_OK);
+    cpubind_state_close(file);
+    close(root.fd);
+    read_file(text);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(&f.s);
+    if (geteuid() == 0)
+        snprintf(f.folder, sizeof f.folder, "run/cpubind");
+    else
+        snprintf(f.folder, sizeof f.folder, "run/user/%lu/cpubind", (unsigned long)geteuid());
+    state_sample(&f.before);
+    state_sample(&f.after);
+    f.after.main = state_set(&f.after, "1000-2000");
+    for (int32_t tid = 10000; tid < 10200; tid++)
+        scratch_need(!cpubind_state_add_thread(&f.after, &cpubind_sys_real, tid, 0), "add");
+    f.descriptors = open_descriptors();
+    write_text(&f.before, f.old_text);
+    write_text(&f.after, f.new_text);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cpubind_state_free(&f.before);
+    cpubind_state_free(&f.after);
+    scratch_remove(&f.s);
+    return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
+}
+
+/* == each call, at each use == */
+
+typedef enum outcome { IS_TOLD, IS_HARMLESS, MAY_BE_OK } outcome;
+
+/* In these deeds; each run counts whose call failed. */
+static void fail_each(unsigned deeds, call which, outcome expected, const int *error, size_t n)
+{
+    int runs = 0, failed = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (int what = 0; what < N_DEEDS; what++) {
+            if (!(deeds >> what & 1u))
+                continue;
+            for (int nth = 1;; nth++) {
+                set_fault(which, nth, error[i]);
+                const int result = play((deed)what);
+                if (fault.count[which] < nth) {
+                    assert_int_equal(result, 0);
+                    break;
+                }
+                runs++;
+                failed += result;
+            }
+        }
+    }
+    assert_true(runs > 0); /* the call is made at all */
+    if (expected == IS_TOLD)
+        assert_int_equal(failed, runs);
+    else if (expected == IS_HARMLESS)
+        assert_int_equal(failed, 0);
+    else
+        assert_true(failed > 0 && failed < runs);
+}
+
+#define ALL   ((1u << N_DEEDS) - 1)
+#define SAVES (1u << DEED_MAKE | 1u << DEED_REPLACE | 1u << DEED_OWN)
+#define LOADS (1u << DEED_REPLACE | 1u << DEED_OWN)
+
+#define FAIL(deeds, which, expected, ...)                                                      \
+    fail_each(deeds, which, expected, (const int[]){__VA_ARGS__},                              \
+              sizeof(const int[]){__VA_ARGS__} / sizeof(int))
+
+static void without_a_fault_every_deed_is_done(void **state)
+{
+    (void)state;
+    for (int what = 0; what < N_DEEDS; what++) {
+        set_fault(CALL_NONE, 0, 0);
+        assert_int_equal(play((deed)what), 0);
+        assert_int_equal(n_names(".tmp"), 0);
+    }
+}
+
+static void every_fault_of_opening_is_told(void **state)
+{
+    (void)state;
+    FAIL(1u << DEED_OWN, CALL_OPEN, IS_TOLD, EACCES, EBUSY, EFAULT, EINVAL, EISDIR, ELOOP,
+         EMFILE, ENAMETOOLONG, ENFILE, ENODEV, ENOENT, ENOMEM, ENOTDIR, ENXIO, EOVERFLOW, EPERM,
+         EIO);
+    FAIL(LOADS, CALL_OPENAT, IS_TOLD, EACCES, EBADF, EBUSY, EFAULT, EINVAL, EISDIR, ELOOP,
+         EMFILE, ENAMETOOLONG, ENFILE, ENODEV, ENOMEM, ENOTDIR, ENXIO, EOVERFLOW, EPERM, EIO);
+    FAIL(1u << DEED_MAKE, CALL_OPENAT, IS_TOLD, EACCES, ELOOP, EMFILE, ENFILE, ENOMEM, EIO);
+    FAIL(1u << DEED_REMOVE, CALL_OPENAT, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO);
+    FAIL(1u << DEED_MAKE, CALL_MKDIRAT, IS_TOLD, EACCES, EBADF, EDQUOT, EFAULT, EINVAL, ELOOP,
+         EMLINK, ENAMETOOLONG, ENOENT, ENOMEM, ENOSPC, ENOTDIR, EPERM, EROFS, EIO);
+    FAIL(ALL, CALL_FSTAT, IS_TOLD, EBADF, EFAULT, EIO, ENOMEM, EOVERFLOW);
+    FAIL(ALL, CALL_MALLOC, IS_TOLD, ENOMEM);
+    FAIL(SAVES, CALL_REALLOC, IS_TOLD, ENOMEM);
+}
+
+static void every_fault_of_locking_is_told(void **state)
+{
+    (void)state;
+    FAIL(ALL, CALL_FLOCK, IS_TOLD, EBADF, EINVAL, ENOLCK, EWOULDBLOCK, EIO, EOPNOTSUPP);
+}
+
+static void every_fault_of_reading_is_told(void **state)
+{
+    (void)state;
+    FAIL(LOADS, CALL_READ, IS_TOLD, EAGAIN, EBADF, EFAULT, EINVAL, EIO, EISDIR);
+}
+
+static void every_fault_of_writing_is_told(void **state)
+{
+    (void)state;
+    FAIL(ALL, CALL_CREATE, IS_TOLD, EACCES, EBADF, EDQUOT, EFAULT, EINVAL, ELOOP, EMFILE,
+         ENAMETOOLONG, ENFILE, ENOMEM, ENOSPC, ENOTDIR, EOVERFLOW, EPERM, EROFS, EIO);
+    FAIL(SAVES, CALL_WRITE, IS_TOLD, EAGAIN, EBADF, EDQUOT, EFAULT, EFBIG, EINVAL, EIO, ENOSPC,
+         EPERM, EPIPE);
+    FAIL(SAVES, CALL_FSYNC, IS_TOLD, EBADF, EIO, ENOSPC, EROFS, EDQUOT);
+    FAIL(SAVES, CALL_RENAME, IS_TOLD, EACCES, EBADF, EBUSY, EDQUOT, EFAULT, EINVAL, EISDIR,
+         ELOOP, EMLINK, ENAMETOOLONG, ENOENT, ENOMEM, ENOSPC, ENOTDIR, ENOTEMPTY, EPERM, EROFS,
+         EXDEV, EIO);
+}
+
+/* Of the new file; of those that were only read, nothing is lost. */
+static void a_close_that_fails_is_told_of_what_was_written_alone(void **state)
+{
+    (void)state;
+    FAIL(SAVES, CALL_CLOSE, MAY_BE_OK, EIO, ENOSPC, EDQUOT, EBADF);
+    FAIL(1u << DEED_REMOVE, CALL_CLOSE, IS_HARMLESS, EIO, ENOSPC, EDQUOT, EBADF);
+}
+
+static void a_removal_that_fails_is_told_of_the_file_alone(void **state)
+{
+    (void)state;
+    FAIL(1u << DEED_REMOVE, CALL_UNLINKAT, MAY_BE_OK, EACCES, EBADF, EBUSY, EFAULT, EINVAL, EIO,
+         EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EPERM, EROFS);
+    FAIL(SAVES, CALL_UNLINKAT, IS_HARMLESS, EACCES, EBUSY, EIO, EPERM, EROFS);
+    FAIL(1u << DEED_REMOVE, CALL_FDOPENDIR, IS_HARMLESS, EBADF, ENOMEM, EMFILE);
+    FAIL(1u << DEED_REMOVE, CALL_READDIR, IS_HARMLESS, EBADF, EIO);
+    FAIL(1u << DEED_REMOVE, CALL_CLOSEDIR, IS_HARMLESS, EBADF);
+}
+
+/* == what harms nothing == */
+
+static void an_interrupted_call_is_made_again(void **state)
+{
+    (void)state;
+    static const call calls[] = {CALL_OPENAT, CALL_CREATE, CALL_CLOSE, CALL_FLOCK};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        FAIL(ALL, calls[i], IS_HARMLESS, EINTR);
+    FAIL(1u << DEED_OWN, CALL_OPEN, IS_HARMLESS, EINTR);
+    FAIL(1u << DEED_MAKE, CALL_MKDIRAT, IS_HARMLESS, EINTR, EEXIST);
+    FAIL(SAVES, CALL_WRITE, IS_HARMLESS, EINTR);
+    FAIL(SAVES, CALL_FSYNC, IS_HARMLESS, EINTR, EINVAL, ENOSYS, EOPNOTSUPP);
+    FAIL(LOADS, CALL_READ, IS_HARMLESS, EINTR);
+    FAIL(1u << DEED_REMOVE, CALL_READDIR, IS_HARMLESS, EINTR);
+}
+
+static ssize_t no_write(int fd, const void *data, size_t len)
+{
+    (void)fd, (void)data, (void)len;
+    return 0;
+}
+
+static void a_write_that_writes_nothing_is_not_made_for_ever(void **state)
+{
+    (void)state;
+    cpubind_sys sys = cpubind_sys_real;
+    cpubind_linux_fault why = {0, NULL};
+    cpubind_state_file *file = NULL;
+    char text[8192];
+    sys.write = no_write;
+    lay(DEED_REPLACE);
+    cpubind_tree root = scratch_tree(&sys, f.s.dir);
+    assert_int_equal(
+        cpubind_state_open(&root, NULL, STATE_PID, CPUBIND_STATE_WRITE, &file, NULL),
+        CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_state_save(file, &f.after, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(why.error, EIO);
+    assert_string_equal(why.what, "write");
+    cpubind_state_close(file);
+    close(root.fd);
+    read_file(text);
+    assert_string_equal(text, f.old_text);
+    assert_int_equal(n_names(".tmp"), 0);
+}
+
+/* A disk that is full stays full, and the temporary names are all taken. */
+static void a_fault_that_stays_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        call which;
+        int error, nth;
+    } cases[] = {{CALL_WRITE, ENOSPC, 1},  {CALL_FSYNC, EIO, 1},     {CALL_CREATE, ENOSPC, 1},
+                 {CALL_CREATE, EEXIST, 2}, {CALL_OPENAT, EMFILE, 1}, {CALL_MALLOC, ENOMEM, 1},
+                 {CALL_RENAME, EIO, 1},    {CALL_FLOCK, ENOLCK, 1},  {CALL_REALLOC, ENOMEM, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_fault(cases[i].which, cases[i].nth, cases[i].error);
+        fault.forever = 1;
+        assert_int_equal(play(DEED_REPLACE), 1);
+    }
+}
+
+/* == listing == */
+
+static void every_fault_of_listing_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        call which;
+        int error;
+    } cases[] = {{CALL_OPENAT, EACCES},    {CALL_OPENAT, EMFILE},    {CALL_FSTAT, EIO},
+                 {CALL_FDOPENDIR, EMFILE}, {CALL_FDOPENDIR, ENOMEM}, {CALL_READDIR, EIO},
+                 {CALL_REALLOC, ENOMEM}};
+    lay(DEED_REPLACE);
+    cpubind_tree root = scratch_tree(&table, f.s.dir);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int nth = 1;; nth++) {
+            int32_t *pid = NULL, n = -1;
+            cpubind_linux_fault why = {0, NULL};
+            set_fault(cases[i].which, nth, cases[i].error);
+            const cpubind_linux_status status = cpubind_state_list(&root, &pid, &n, &why);
+            assert_int_equal(open_descriptors(), f.descriptors + 1);
+            if (fault.count[cases[i].which] < nth) {
+                assert_true(nth > 1);
+                assert_int_equal(status, CPUBIND_LINUX_OK);
+                assert_int_equal(n, 1);
+                assert_int_equal(pid[0], STATE_PID);
+                free(pid);
+                break;
+            }
+            assert_int_equal(status, cases[i].error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
+                                                              : CPUBIND_LINUX_ERR_STATE);
+            assert_int_equal(why.error, cases[i].error);
+            assert_null(pid);
+            assert_int_equal(n, 0);
+        }
+    }
+    close(root.fd);
+}
+
+/* == the process ends == */
+
+/* The child ends at the nth use of `which`; whether it did. */
+static int end_at(deed what, call which, int nth)
+{
+    int status = 0;
+    lay(what);
+    set_fault(which, nth, 0);
+    fault.ends_process = 1;
+    const pid_t pid = fork();
+    scratch_need(pid >= 0, "fork");
+    if (pid == 0)
+        _exit(run(what, NULL) == CPUBIND_LINUX_OK ? 1 : 2);
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+    set_fault(CALL_NONE, 0, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 2);
+    return WEXITSTATUS(status) == 0;
+}
+
+static void a_process_that_ends_anywhere_leaves_the_old_or_the_new_file(void **state)
+{
+    (void)state;
+    int n_old = 0, n_new = 0;
+    for (int what = 0; what < N_DEEDS; what++) {
+        for (int which = 1; which < N_CALLS; which++) {
+            for (int nth = 1; end_at((deed)what, (call)which, nth); nth++) {
+                char text[8192];
+                cpubind_linux_fault why = {0, "?"};
+                read_file(text);
+                const char *const before = what == DEED_MAKE ? "" : f.old_text;
+                const char *const after = what == DEED_REMOVE ? "" : f.new_text;
+                const int is_new = strcmp(text, after) == 0;
+                assert_true(is_new || strcmp(text, before) == 0);
+                n_new += is_new;
+                n_old += !is_new;
+                /* and the next one is not hindered */
+                assert_int_equal(run(DEED_MAKE, &why), CPUBIND_LINUX_OK);
+                assert_int_equal(run(DEED_REMOVE, &why), CPUBIND_LINUX_OK);
+                assert_int_equal(n_names(""), 2); /* "." and ".." */
+            }
+        }
+    }
+    assert_true(n_old > 100 && n_new > 10);
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(without_a_fault_every_deed_is_done),
+        EACH(every_fault_of_opening_is_told),
+        EACH(every_fault_of_locking_is_told),
+        EACH(every_fault_of_reading_is_told),
+        EACH(every_fault_of_writing_is_told),
+        EACH(a_close_that_fails_is_told_of_what_was_written_alone),
+        EACH(a_removal_that_fails_is_told_of_the_file_alone),
+        EACH(an_interrupted_call_is_made_again),
+        EACH(a_write_that_writes_nothing_is_not_made_for_ever),
+        EACH(a_fault_that_stays_is_told),
+        EACH(every_fault_of_listing_is_told),
+        EACH(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file),
+    };
+    /* Thousands of small folders: in memory where that can be had, unless told otherwise. */
+    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests_name("state_faults", tests, NULL, NULL);
+}

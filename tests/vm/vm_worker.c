@@ -1,0 +1,149 @@
+/* vm_worker.c - what a process that drives an NPU looks like to the kernel
+ * SPDX-License-Identifier: MIT
+ *
+ *   worker NODES MIB      threads of a runtime, MIB of memory on each of the first NODES nodes
+ *   worker --uvb THREADS threads that poll for a 950 host
+ *
+ * Prints "ready" when all stand. SIGUSR1: two more threads, one of them an acl_thread. SIGUSR2:
+ * one thread lets itself run on every CPU. SIGTERM: ends. Or what comes after ten minutes.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_SECONDS 600
+#define MPOL_DEFAULT 0
+#define MPOL_BIND    2
+
+static pthread_barrier_t all_named;
+static int drift[2];
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void drift_when_told(void)
+{
+    cpu_set_t all;
+    char byte;
+    memset(&all, 0xff, sizeof all);
+    while (read(drift[0], &byte, 1) == 1)
+        if (sched_setaffinity(0, sizeof all, &all) != 0)
+            fail("sched_setaffinity");
+}
+
+/* A thread without a name keeps that of the process. */
+static void *run(void *name)
+{
+    if (name)
+        prctl(PR_SET_NAME, name);
+    pthread_barrier_wait(&all_named);
+    if (name && strcmp(name, "drifter") == 0)
+        drift_when_told();
+    while (pause() != 0)
+        continue;
+    return NULL;
+}
+
+static void start(const char *name)
+{
+    pthread_t thread;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    union {
+        const char *in;
+        void *out;
+    } argument = {name};
+    if (pthread_create(&thread, &small, run, argument.out) != 0)
+        fail("pthread_create");
+}
+
+static void start_all(const char *const *name, unsigned n)
+{
+    pthread_barrier_init(&all_named, NULL, n + 1);
+    for (unsigned i = 0; i < n; i++)
+        start(name[i]);
+    pthread_barrier_wait(&all_named);
+    pthread_barrier_destroy(&all_named);
+}
+
+/* Touched on one node each, and not told to stay there. */
+static void fill_nodes(int n_node, size_t size)
+{
+    for (int node = 0; node < n_node; node++) {
+        unsigned long mask = 1UL << node;
+        char *bytes =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (bytes == MAP_FAILED)
+            fail("mmap");
+        if (syscall(SYS_mbind, bytes, size, MPOL_BIND, &mask, 8 * sizeof mask, 0) != 0)
+            fail("mbind");
+        memset(bytes, node + 1, size);
+        if (syscall(SYS_mbind, bytes, size, MPOL_DEFAULT, NULL, 0, 0) != 0)
+            fail("mbind");
+    }
+}
+
+static void serve(const sigset_t *signals)
+{
+    static const char *const later[] = {"born_later", "acl_thread"};
+    int signal;
+    while (sigwait(signals, &signal) == 0) {
+        if (signal == SIGUSR1)
+            start_all(later, 2);
+        else if (signal == SIGUSR2 && write(drift[1], "", 1) != 1)
+            fail("write");
+        else if (signal == SIGTERM || signal == SIGALRM)
+            exit(0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const named[] = {
+        "main_thread", "acl_thread",   "release_thread",
+        "RT_RECYCLE",  "RT_SEND",      "hccl_watchdog_t",
+        "drifter",     "acl_thread_2", "other_thread",
+        "acl_threa",   NULL,           NULL,
+        NULL,          NULL,           NULL,
+        NULL,          NULL,           NULL,
+        NULL,
+    };
+    sigset_t signals;
+    if (argc != 3)
+        return 2;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGUSR2);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    alarm(MOST_SECONDS);
+    if (pipe(drift) != 0)
+        fail("pipe");
+    if (strcmp(argv[1], "--uvb") == 0) {
+        int n = atoi(argv[2]);
+        static const char *uvb[16];
+        for (int i = 0; i < n && i < 16; i++)
+            uvb[i] = "uvb_poll_window_thread";
+        start_all(uvb, n < 16 ? (unsigned)n : 16);
+    } else {
+        fill_nodes(atoi(argv[1]), (size_t)atoi(argv[2]) << 20);
+        start_all(named, sizeof named / sizeof *named);
+    }
+    puts("ready");
+    fflush(stdout);
+    serve(&signals);
+    return 0;
+}
