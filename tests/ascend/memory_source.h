@@ -6,17 +6,12 @@
 #ifndef CPUBIND_TESTS_ASCEND_MEMORY_SOURCE_H
 #define CPUBIND_TESTS_ASCEND_MEMORY_SOURCE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../adapters/ascend/ascend_plan.h"
+#include "../support/cmocka_test.h"
 
 #define MAX_INPUTS 64
 

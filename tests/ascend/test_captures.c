@@ -378,21 +378,19 @@ static void check_capture(const char *file, const char *name, const char *status
 /* Which capture a failed check was about: an assertion ends the test where it stands. */
 static const char *reading_now;
 
-static int name_the_capture(void **state)
+SETUP(name_the_capture)
 {
-    (void)state;
     if (reading_now)
         print_error("while reading %s\n", reading_now);
     return 0;
 }
 
-static void every_capture_reads_as_by_eye(void **state)
+TEST(every_capture_reads_as_by_eye)
 {
     DIR *captures = open_captures();
     char *table, *rest, *line;
     int32_t n_case = 0;
 
-    (void)state;
     if (!captures)
         skip();
     (void)closedir(captures);
@@ -426,14 +424,13 @@ static int is_in_table(const char *table, const char *file)
     return 0;
 }
 
-static void every_capture_is_in_the_table(void **state)
+TEST(every_capture_is_in_the_table)
 {
     DIR *captures = open_captures();
     char *table;
     const char *file;
     int32_t n_missing = 0;
 
-    (void)state;
     if (!captures)
         skip();
     table = read_vectors("vectors/captures.txt");

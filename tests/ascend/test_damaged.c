@@ -472,33 +472,28 @@ static int a_changed_byte_loses_no_row(const accepted *from)
     return 1;
 }
 
-static void a_text_with_crs_reads_the_same(void **state)
+TEST(a_text_with_crs_reads_the_same)
 {
-    (void)state;
     check_all(crs_change_nothing);
 }
 
-static void a_cut_text_is_refused_or_gives_whole_rows(void **state)
+TEST(a_cut_text_is_refused_or_gives_whole_rows)
 {
-    (void)state;
     check_all(a_cut_text_gives_whole_rows);
 }
 
-static void swapped_lines_are_refused_or_lose_nothing(void **state)
+TEST(swapped_lines_are_refused_or_lose_nothing)
 {
-    (void)state;
     check_all(swapped_lines_lose_nothing);
 }
 
-static void a_repeated_row_is_refused(void **state)
+TEST(a_repeated_row_is_refused)
 {
-    (void)state;
     check_all(a_repeated_line_adds_no_device);
 }
 
-static void a_changed_byte_is_refused_or_loses_no_row(void **state)
+TEST(a_changed_byte_is_refused_or_loses_no_row)
 {
-    (void)state;
     check_all(a_changed_byte_loses_no_row);
 }
 

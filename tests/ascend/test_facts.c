@@ -41,12 +41,11 @@ static memory_host small_a2(void)
 
 /* == Ids ==================================================================== */
 
-static void affinity_is_found_by_card_not_by_logic_id(void **state)
+TEST(affinity_is_found_by_card_not_by_logic_id)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a = try(&h, &request);
-    (void)state;
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.plan.n_want, 2);
     expect_run(&a, 0, 8, 15);
@@ -56,12 +55,11 @@ static void affinity_is_found_by_card_not_by_logic_id(void **state)
 }
 
 /* Both dies of a card share its row. */
-static void a_cards_row_holds_for_all_its_chips(void **state)
+TEST(a_cards_row_holds_for_all_its_chips)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
         "\t4        0         0               Ascend 310P3\n"
@@ -75,13 +73,12 @@ static void a_cards_row_holds_for_all_its_chips(void **state)
 }
 
 /* Rows of cards that info -m does not list say nothing of ours: slices, as with no topology. */
-static void rows_of_no_npu_are_no_affinity(void **state)
+TEST(rows_of_no_npu_are_no_affinity)
 {
     static const int32_t both[] = {0, 1};
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-t-topo.txt",
         "\t   NPU1       NPU2       CPU Affinity\n"
         "NPU1       X          HCCS       8-15\n"
@@ -96,12 +93,11 @@ static void rows_of_no_npu_are_no_affinity(void **state)
     drop(&a);
 }
 
-static void phy_rows_are_found_by_phy_id(void **state)
+TEST(phy_rows_are_found_by_phy_id)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t1        0         0               2             Ascend910\n"
@@ -122,7 +118,7 @@ static void phy_rows_are_found_by_phy_id(void **state)
 }
 
 /* A container with phy ids 2 and 3 of a host with 4 NPUs: slices 2 and 3 of 4. */
-static void slices_go_by_phy_id_among_the_npus_of_the_host(void **state)
+TEST(slices_go_by_phy_id_among_the_npus_of_the_host)
 {
     static const char *const pci[] = {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0",
                                       "0000:04:00.0"};
@@ -130,7 +126,6 @@ static void slices_go_by_phy_id_among_the_npus_of_the_host(void **state)
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-19\n");
     set(&h, "sys/devices/system/node/node1/cpulist", "8-19\n");
     set(&h, "cmd/npu-smi-info-m.txt",
@@ -165,11 +160,10 @@ static void slices_go_by_phy_id_among_the_npus_of_the_host(void **state)
 }
 
 /* Containers that show a die twice must not give its CPUs twice. */
-static void a_phy_id_that_stands_twice_is_refused(void **state)
+TEST(a_phy_id_that_stands_twice_is_refused)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t0        0         0               0             Ascend910\n"
@@ -182,12 +176,11 @@ static void a_phy_id_that_stands_twice_is_refused(void **state)
     expect_code(&h, &request, CPUBIND_PROBLEM_OVERLAP);
 }
 
-static void a_950_has_its_npu_id_as_logic_id(void **state)
+TEST(a_950_has_its_npu_id_as_logic_id)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
         "\t4        1         0         0             Ascend950PR\n"
@@ -220,7 +213,7 @@ static void a_950_has_its_npu_id_as_logic_id(void **state)
 
 /* == Device types =========================================================== */
 
-static void the_device_type_is_told_by_the_chip_name(void **state)
+TEST(the_device_type_is_told_by_the_chip_name)
 {
     static const struct {
         const char *name;
@@ -232,7 +225,6 @@ static void the_device_type_is_told_by_the_chip_name(void **state)
                  {"Ascend910_9391", 1, CPUBIND_TYPE_A3}, {"Ascend 310P3", 0, CPUBIND_TYPE_300I},
                  {"MiniD", 0, CPUBIND_TYPE_300I},        {"Ascend 310B4", 0, CPUBIND_TYPE_300I},
                  {"Ascend950PR", 1, CPUBIND_TYPE_950},   {"Ascend950DT", 1, CPUBIND_TYPE_950}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static const int32_t zero = 0;
         memory_host h = small_a2();
@@ -254,7 +246,7 @@ static void the_device_type_is_told_by_the_chip_name(void **state)
     }
 }
 
-static void without_a_known_name_pci_ids_tell_the_device_type(void **state)
+TEST(without_a_known_name_pci_ids_tell_the_device_type)
 {
     static const struct {
         const char *vendor, *device;
@@ -264,7 +256,6 @@ static void without_a_known_name_pci_ids_tell_the_device_type(void **state)
                  {"0x2092\n", "0xd500\n", CPUBIND_TYPE_300I},
                  {"0x203f\n", "0xd806\n", CPUBIND_TYPE_950},
                  {"0x20e9\n", "0xd801\n", CPUBIND_TYPE_A2}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h = small_a2();
         cpubind_request request = ask_nothing();
@@ -285,12 +276,11 @@ static void without_a_known_name_pci_ids_tell_the_device_type(void **state)
 
 /* == CPUs and nodes ========================================================= */
 
-static void without_status_the_online_cpus_are_allowed(void **state)
+TEST(without_status_the_online_cpus_are_allowed)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, "proc/self/status");
     set(&h, "sys/devices/system/cpu/online", "0-13\n");
     a = try(&h, &request);
@@ -304,12 +294,11 @@ static void without_status_the_online_cpus_are_allowed(void **state)
     drop(&a);
 }
 
-static void offline_cpus_are_left_out_and_do_not_make_a_node(void **state)
+TEST(offline_cpus_are_left_out_and_do_not_make_a_node)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "sys/devices/system/cpu/online", "0-5,8-15\n"); /* node 2 is off */
     a = try(&h, &request);
@@ -320,12 +309,11 @@ static void offline_cpus_are_left_out_and_do_not_make_a_node(void **state)
     drop(&a);
 }
 
-static void old_kernels_show_masks_and_cpus_one_by_one(void **state)
+TEST(old_kernels_show_masks_and_cpus_one_by_one)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, "proc/self/status");
     take_away(&h, "sys/devices/system/node/node0/cpulist");
     take_away(&h, "sys/devices/system/node/node1/cpulist");
@@ -351,12 +339,11 @@ static void old_kernels_show_masks_and_cpus_one_by_one(void **state)
     drop(&a);
 }
 
-static void nodes_come_from_lscpu_when_sys_has_none(void **state)
+TEST(nodes_come_from_lscpu_when_sys_has_none)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, "sys/devices/system/node/");
     set(&h, "cmd/lscpu-e.txt",
         "CPU NODE\n  0    0\n  1    0\n  2    0\n  3    0\n  4    0\n  5    0\n  6    0\n"
@@ -387,12 +374,11 @@ static void nodes_come_from_lscpu_when_sys_has_none(void **state)
 
 /* == Who runs =============================================================== */
 
-static void a_process_on_an_unknown_chip_is_a_fault_of_the_table(void **state)
+TEST(a_process_on_an_unknown_chip_is_a_fault_of_the_table)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info.txt",
         "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
         "| 5       0                 | 812           | python3        | 150                "
@@ -403,12 +389,11 @@ static void a_process_on_an_unknown_chip_is_a_fault_of_the_table(void **state)
     drop(&a);
 }
 
-static void a_missing_process_table_is_told_from_an_empty_one(void **state)
+TEST(a_missing_process_table_is_told_from_an_empty_one)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info.txt",
         "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
         "| No running processes found in NPU 4                                              "
@@ -428,12 +413,11 @@ static void a_missing_process_table_is_told_from_an_empty_one(void **state)
     drop(&a);
 }
 
-static void an_answer_with_an_exit_code_is_taken_and_said(void **state)
+TEST(an_answer_with_an_exit_code_is_taken_and_said)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     h.exits_1 = "cmd/npu-smi-info.txt";
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
@@ -441,12 +425,11 @@ static void an_answer_with_an_exit_code_is_taken_and_said(void **state)
     drop(&a);
 }
 
-static void the_rank_follows_the_order_of_the_visible_devices(void **state)
+TEST(the_rank_follows_the_order_of_the_visible_devices)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "env", "HOME=/root\nASCEND_RT_VISIBLE_DEVICES=0,1\n");
     request.rank = 1;
     a = try(&h, &request);
@@ -575,7 +558,7 @@ static void expect_second_unknown(const attempt *a)
     expect_slices(a);
 }
 
-static void affinity_is_the_kernels_where_npu_smi_has_none(void **state)
+TEST(affinity_is_the_kernels_where_npu_smi_has_none)
 {
     static const char *const topo[] = {
         REFUSED_TOPO, "Failed to query \"topo\" info.\n",
@@ -587,7 +570,6 @@ static void affinity_is_the_kernels_where_npu_smi_has_none(void **state)
         "NPU2       HCCS       X          0-7\n",
         NULL};
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < sizeof topo / sizeof *topo; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -603,12 +585,11 @@ static void affinity_is_the_kernels_where_npu_smi_has_none(void **state)
     }
 }
 
-static void one_missing_row_is_filled_and_the_others_are_kept(void **state)
+TEST(one_missing_row_is_filled_and_the_others_are_kept)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, TOPO, "\t   NPU4       CPU Affinity\nNPU4       X          8-15\n");
     a = try(&h, &request);
     expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_TAKEN);
@@ -616,12 +597,11 @@ static void one_missing_row_is_filled_and_the_others_are_kept(void **state)
     drop(&a);
 }
 
-static void where_both_agree_nothing_is_said(void **state)
+TEST(where_both_agree_nothing_is_said)
 {
     memory_host h = kernel_a2(), plain = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     for (int32_t i = 0; i < plain.n; i++)
         if (strcmp(plain.entry[i].name, TOPO) == 0)
             set(&h, TOPO, plain.entry[i].text);
@@ -644,11 +624,10 @@ static memory_host both_a2(void)
     return h;
 }
 
-static void npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said(void **state)
+TEST(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said)
 {
     static const char *const lists[] = {"16-23\n", "8-14\n", "9-15\n", "7-15\n", "8-16\n"};
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         memory_host h = both_a2();
         attempt a;
@@ -660,12 +639,11 @@ static void npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said(void
     }
 }
 
-static void a_difference_in_offline_cpus_alone_is_none(void **state)
+TEST(a_difference_in_offline_cpus_alone_is_none)
 {
     memory_host h = both_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "sys/devices/system/cpu/online", "0-6,9-13,16-23\n");
     set(&h, PCI_4 "local_cpulist", "9-13\n");
     set(&h, PCI_6 "local_cpulist", "0-8\n"); /* 7 and 8 are off: npu-smi has the one */
@@ -678,12 +656,11 @@ static void a_difference_in_offline_cpus_alone_is_none(void **state)
     drop(&a);
 }
 
-static void node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node(void **state)
+TEST(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node)
 {
     memory_host h = both_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, PCI_6 "numa_node", "-1\n");
     set(&h, PCI_6 "local_cpulist", "0-23\n");
     a = try(&h, &request);
@@ -696,12 +673,11 @@ static void node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node(void **stat
     drop(&a);
 }
 
-static void on_one_node_there_is_nothing_to_doubt(void **state)
+TEST(on_one_node_there_is_nothing_to_doubt)
 {
     memory_host h = both_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "sys/devices/system/node/", "node0\n");
     set(&h, "sys/devices/system/node/node0/cpulist", "0-15\n");
     set(&h, TOPO,
@@ -715,12 +691,11 @@ static void on_one_node_there_is_nothing_to_doubt(void **state)
     drop(&a);
 }
 
-static void no_node_is_no_affinity(void **state)
+TEST(no_node_is_no_affinity)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, PCI_4 "numa_node", "-1\n");
     set(&h, PCI_4 "local_cpulist", "0-23\n");
     set(&h, PCI_6 "numa_node", "-1\n");
@@ -731,13 +706,12 @@ static void no_node_is_no_affinity(void **state)
 }
 
 /* Whoever asks: the NPU whose CPUs the kernel knows gets a slice as well. */
-static void one_npu_on_no_node_leaves_all_of_them_to_slices(void **state)
+TEST(one_npu_on_no_node_leaves_all_of_them_to_slices)
 {
     static const int32_t one = 1;
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, PCI_4 "numa_node", "-1\n");
     a = try(&h, &request);
     expect_slices(&a);
@@ -751,12 +725,11 @@ static void one_npu_on_no_node_leaves_all_of_them_to_slices(void **state)
     drop(&a);
 }
 
-static void a_node_without_a_list_has_the_cpus_of_the_node(void **state)
+TEST(a_node_without_a_list_has_the_cpus_of_the_node)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, PCI_4 "local_cpulist");
     take_away(&h, PCI_6 "local_cpulist");
     a = try(&h, &request);
@@ -771,12 +744,11 @@ static void a_node_without_a_list_has_the_cpus_of_the_node(void **state)
 }
 
 /* Node 0 is then what all CPUs count as, not what the kernel means. */
-static void a_node_says_nothing_when_no_nodes_are_known(void **state)
+TEST(a_node_says_nothing_when_no_nodes_are_known)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, "sys/devices/system/node/");
     take_away(&h, PCI_4 "local_cpulist");
     take_away(&h, PCI_6 "local_cpulist");
@@ -786,12 +758,11 @@ static void a_node_says_nothing_when_no_nodes_are_known(void **state)
     drop(&a);
 }
 
-static void a_list_without_a_node_is_enough(void **state)
+TEST(a_list_without_a_node_is_enough)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, PCI_4 "numa_node");
     take_away(&h, PCI_6 "numa_node");
     a = try(&h, &request);
@@ -800,11 +771,10 @@ static void a_list_without_a_node_is_enough(void **state)
     drop(&a);
 }
 
-static void a_list_of_all_cpus_or_of_none_says_nothing(void **state)
+TEST(a_list_of_all_cpus_or_of_none_says_nothing)
 {
     static const char *const lists[] = {"0-23\n", "\n", "", "0-14,16-23\n"};
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -820,12 +790,11 @@ static void a_list_of_all_cpus_or_of_none_says_nothing(void **state)
     }
 }
 
-static void a_function_that_is_not_in_sys_says_nothing(void **state)
+TEST(a_function_that_is_not_in_sys_says_nothing)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, INFO,
         DEVICE_HEAD DEVICE("4", "0000:D1:00.0") DEVICE("6", "0001:82:00.0") PROCESSES);
     a = try(&h, &request);
@@ -836,11 +805,10 @@ static void a_function_that_is_not_in_sys_says_nothing(void **state)
     drop(&a);
 }
 
-static void a_file_of_the_function_that_cannot_be_read_says_nothing(void **state)
+TEST(a_file_of_the_function_that_cannot_be_read_says_nothing)
 {
     static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -853,12 +821,11 @@ static void a_file_of_the_function_that_cannot_be_read_says_nothing(void **state
     }
 }
 
-static void a_bus_id_that_is_not_there_is_asked_of_the_board(void **state)
+TEST(a_bus_id_that_is_not_there_is_asked_of_the_board)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, INFO,
         DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0") PROCESSES);
     a = try(&h, &request);
@@ -879,7 +846,7 @@ static void a_bus_id_that_is_not_there_is_asked_of_the_board(void **state)
     drop(&a);
 }
 
-static void addresses_are_matched_whatever_their_case_and_width(void **state)
+TEST(addresses_are_matched_whatever_their_case_and_width)
 {
 #define AT(bus) DEVICE_HEAD DEVICE("4", bus) DEVICE("6", "0000:82:00.0") PROCESSES
     static const struct {
@@ -893,7 +860,6 @@ static void addresses_are_matched_whatever_their_case_and_width(void **state)
     };
 #undef AT
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -907,12 +873,11 @@ static void addresses_are_matched_whatever_their_case_and_width(void **state)
 }
 
 /* 300I Duo: both chips of card 4 stand at one address; they share its CPUs. */
-static void two_chips_on_one_function_have_the_same_home(void **state)
+TEST(two_chips_on_one_function_have_the_same_home)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
@@ -938,12 +903,11 @@ static void two_chips_on_one_function_have_the_same_home(void **state)
 }
 
 /* The dies of an A3 card have an address each. */
-static void chips_of_one_card_have_their_own_addresses(void **state)
+TEST(chips_of_one_card_have_their_own_addresses)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t4        0         0               8             Ascend910\n"
@@ -966,12 +930,11 @@ static void chips_of_one_card_have_their_own_addresses(void **state)
 }
 
 /* A soft-split container prints both dies with the ids and the address of one. */
-static void a_soft_split_container_shows_one_address_twice(void **state)
+TEST(a_soft_split_container_shows_one_address_twice)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
@@ -997,12 +960,11 @@ static void a_soft_split_container_shows_one_address_twice(void **state)
 }
 
 /* The number of a Phy-ID row is not a card's: card 3 is somebody else. */
-static void without_info_m_a_phy_row_finds_its_address_by_phy_id(void **state)
+TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     take_away(&h, "cmd/npu-smi-info-m.txt");
     set(&h, TOPO,
         "\t   Phy-ID2    Phy-ID3    \n"
@@ -1031,12 +993,11 @@ static void without_info_m_a_phy_row_finds_its_address_by_phy_id(void **state)
 }
 
 /* Clusters need a home, and take the kernel's. */
-static void a_cluster_is_cut_where_the_kernel_says(void **state)
+TEST(a_cluster_is_cut_where_the_kernel_says)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
         "\t4        1         0         0             Ascend950PR\n");
@@ -1056,7 +1017,7 @@ static void a_cluster_is_cut_where_the_kernel_says(void **state)
     drop(&a);
 }
 
-static void a_damaged_file_of_the_function_has_its_place(void **state)
+TEST(a_damaged_file_of_the_function_has_its_place)
 {
     static const struct {
         const char *name, *text;
@@ -1066,7 +1027,6 @@ static void a_damaged_file_of_the_function_has_its_place(void **state)
         {PCI_4 "numa_node", "-2\n", 0},         {PCI_4 "numa_node", "99999999999\n", 0},
         {PCI_6 "local_cpulist", "0-7;\n", 3},   {PCI_6 "local_cpulist", "0-\n", 2},
         {PCI_6 "local_cpulist", "0,65536\n", 2}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h = kernel_a2();
         cpubind_request request = ask_nothing();
@@ -1087,12 +1047,11 @@ static void a_damaged_file_of_the_function_has_its_place(void **state)
 
 /* == Boards ================================================================= */
 
-static void boards_are_asked_for_their_addresses_when_nothing_else_has_them(void **state)
+TEST(boards_are_asked_for_their_addresses_when_nothing_else_has_them)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a = try(&h, &request);
-    (void)state;
     expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
     expect_plan_of_small_a2(&a);
     assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_6_C0 " "));
@@ -1106,12 +1065,11 @@ static void boards_are_asked_for_their_addresses_when_nothing_else_has_them(void
     drop(&a);
 }
 
-static void no_board_is_asked_when_all_affinity_is_known(void **state)
+TEST(no_board_is_asked_when_all_affinity_is_known)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     set(&h, TOPO,
         "\t   NPU4       NPU6       CPU Affinity\n"
         "NPU4       X          HCCS       8-15\n"
@@ -1129,12 +1087,11 @@ static void no_board_is_asked_when_all_affinity_is_known(void **state)
     drop(&a);
 }
 
-static void no_board_is_asked_for_slices(void **state)
+TEST(no_board_is_asked_for_slices)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     request.is_auto_strategy = 0;
     request.strategy = CPUBIND_GLOBAL_SLICE;
     a = try(&h, &request);
@@ -1144,12 +1101,11 @@ static void no_board_is_asked_for_slices(void **state)
     drop(&a);
 }
 
-static void the_board_of_the_card_serves_its_only_chip(void **state)
+TEST(the_board_of_the_card_serves_its_only_chip)
 {
     static const char *const cards[] = {CARD_OF("6", "0000:82:00.0", "1"),
                                         "\tNPU ID                         : 6\n"
                                         "\tPCIe Bus Info                  : 0000:82:00.0\n"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         cpubind_request request;
         memory_host h = board_a2(&request);
@@ -1164,12 +1120,11 @@ static void the_board_of_the_card_serves_its_only_chip(void **state)
     }
 }
 
-static void the_board_of_a_card_with_more_chips_serves_none(void **state)
+TEST(the_board_of_a_card_with_more_chips_serves_none)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     take_away(&h, BOARD_6_C0);
     set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "2")); /* the other is in no container here */
     a = try(&h, &request);
@@ -1194,14 +1149,13 @@ static void the_board_of_a_card_with_more_chips_serves_none(void **state)
     drop(&a);
 }
 
-static void a_board_of_another_chip_is_not_taken(void **state)
+TEST(a_board_of_another_chip_is_not_taken)
 {
     static const char no_address[] = "\tNPU ID                         : 6\n"
                                      "\tChip ID                        : 0\n";
     static const char *const others[] = {BOARD_OF("5", "0", "0000:82:00.0"),
                                          BOARD_OF("6", "1", "0000:82:00.0"),
                                          CARD_OF("4", "0000:82:00.0", "1"), no_address};
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         cpubind_request request;
         memory_host h = board_a2(&request);
@@ -1213,12 +1167,11 @@ static void a_board_of_another_chip_is_not_taken(void **state)
     }
 }
 
-static void a_board_that_hangs_is_the_last_one(void **state)
+TEST(a_board_that_hangs_is_the_last_one)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     h.failing = BOARD_4_C0;
     h.state = CPUBIND_INPUT_TIMEOUT;
     a = try(&h, &request);
@@ -1229,14 +1182,13 @@ static void a_board_that_hangs_is_the_last_one(void **state)
     drop(&a);
 }
 
-static void a_board_that_fails_or_refuses_is_passed_over(void **state)
+TEST(a_board_that_fails_or_refuses_is_passed_over)
 {
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
                                                  CPUBIND_INPUT_ABSENT};
     cpubind_request request;
     memory_host refusing = board_a2(&request);
     attempt a;
-    (void)state;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         memory_host h = board_a2(&request);
         h.failing = BOARD_6_C0;
@@ -1259,12 +1211,11 @@ static int32_t line_of(const cpubind_problem *problem)
     return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset).line;
 }
 
-static void a_damaged_board_is_a_problem_with_its_place(void **state)
+TEST(a_damaged_board_is_a_problem_with_its_place)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:8X:00.0"));
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
@@ -1283,12 +1234,11 @@ static void a_damaged_board_is_a_problem_with_its_place(void **state)
 
 #define DAMAGED_INFO DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:8X:00.0")
 
-static void a_damaged_info_is_a_problem_only_when_its_addresses_are_needed(void **state)
+TEST(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     set(&h, INFO, DAMAGED_INFO);
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
@@ -1304,10 +1254,9 @@ static void a_damaged_info_is_a_problem_only_when_its_addresses_are_needed(void 
     drop(&a);
 }
 
-static void without_a_device_table_the_boards_are_asked(void **state)
+TEST(without_a_device_table_the_boards_are_asked)
 {
     static const char *const texts[] = {"", "Some words of a new version.\n", NULL};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         cpubind_request request;
         memory_host h = board_a2(&request);
@@ -1323,14 +1272,13 @@ static void without_a_device_table_the_boards_are_asked(void **state)
     }
 }
 
-static void an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards(void **state)
+TEST(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards)
 {
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
     cpubind_request request;
     memory_host h = board_a2(&request);
     attempt a;
-    (void)state;
     set(&h, INFO, "dcmi module initialize failed. ret is -8005\n");
     a = try(&h, &request);
     expect_slices(&a);
@@ -1350,7 +1298,7 @@ static void an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards(void **stat
 }
 
 /* What npu-smi info -t topo does not give, the kernel may: only then is it no problem. */
-static void a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells(void **state)
+TEST(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells)
 {
     static const char *const refusals[] = {
         "This command can be executed only by the root user.\n",
@@ -1358,7 +1306,6 @@ static void a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells(vo
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -1381,13 +1328,12 @@ static void a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells(vo
 }
 
 /* Cards that are not listed have slices all the same. */
-static void a_card_that_cannot_be_listed_keeps_its_slices(void **state)
+TEST(a_card_that_cannot_be_listed_keeps_its_slices)
 {
     static const int32_t last = 5;
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
         "Failed to get chip number of card1.\n"
@@ -1410,13 +1356,12 @@ static void a_card_that_cannot_be_listed_keeps_its_slices(void **state)
 }
 
 /* One that hangs tells nothing that is not given: the NPUs and their type. */
-static void a_map_that_hangs_is_passed_over_when_npus_and_type_are_given(void **state)
+TEST(a_map_that_hangs_is_passed_over_when_npus_and_type_are_given)
 {
     static const int32_t both[] = {0, 1};
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     h.failing = "cmd/npu-smi-info-m.txt";
     h.state = CPUBIND_INPUT_TIMEOUT;
     request.is_auto_strategy = 0;
@@ -1436,12 +1381,11 @@ static void a_map_that_hangs_is_passed_over_when_npus_and_type_are_given(void **
 
 /* == What is not read ======================================================= */
 
-static void named_npus_need_no_process_table(void **state)
+TEST(named_npus_need_no_process_table)
 {
     static const int32_t one = 1;
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
-    (void)state;
     request.npu = &one;
     request.n_npu = 1;
     h.failing = "cmd/npu-smi-info.txt";
@@ -1453,12 +1397,11 @@ static void named_npus_need_no_process_table(void **state)
     assert_null(strstr(h.seen, "lscpu"));
 }
 
-static void npu_smi_info_is_not_asked_about_npus_without_a_card(void **state)
+TEST(npu_smi_info_is_not_asked_about_npus_without_a_card)
 {
     static const int32_t zero = 0;
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
-    (void)state;
     request.type = CPUBIND_TYPE_A2;
     request.npu = &zero;
     request.n_npu = 1;
@@ -1470,13 +1413,12 @@ static void npu_smi_info_is_not_asked_about_npus_without_a_card(void **state)
 
 /* A wedged chip has no name, and zeros for ids that others have. The slices of the others are
  * those that they have when it is well. */
-static void a_chip_that_npu_smi_cannot_query_is_left_out_and_said(void **state)
+TEST(a_chip_that_npu_smi_cannot_query_is_left_out_and_said)
 {
     static const int32_t last = 2;
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t0        0         0               0             Ascend910\n"
@@ -1497,12 +1439,11 @@ static void a_chip_that_npu_smi_cannot_query_is_left_out_and_said(void **state)
     expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
 }
 
-static void a_huge_logic_id_is_not_visible_and_no_fault(void **state)
+TEST(a_huge_logic_id_is_not_visible_and_no_fault)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
         "\t4        0         2147483647      Ascend 910B4\n"
@@ -1517,7 +1458,7 @@ static void a_huge_logic_id_is_not_visible_and_no_fault(void **state)
 
 /* == Faults ================================================================= */
 
-static void every_input_that_fails_is_named(void **state)
+TEST(every_input_that_fails_is_named)
 {
     static const char *const names[] = {
         "proc/self/status",       "sys/devices/system/node/node1/cpulist",
@@ -1526,7 +1467,6 @@ static void every_input_that_fails_is_named(void **state)
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
     cpubind_request request = ask_nothing();
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 3; k++) {
             memory_host h = small_a2();
@@ -1562,20 +1502,18 @@ static void expect_no_memory_below_what_is_used(memory_host *h, const cpubind_re
     drop(&whole);
 }
 
-static void an_arena_that_is_too_small_is_said_so(void **state)
+TEST(an_arena_that_is_too_small_is_said_so)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
-    (void)state;
     expect_no_memory_below_what_is_used(&h, &request);
 }
 
 /* With addresses of npu-smi info and lists; of boards and nodes; and with lists to compare. */
-static void an_arena_that_is_too_small_for_what_is_near_is_said_so(void **state)
+TEST(an_arena_that_is_too_small_for_what_is_near_is_said_so)
 {
     cpubind_request request = ask_nothing();
     memory_host h = kernel_a2();
-    (void)state;
     expect_no_memory_below_what_is_used(&h, &request);
     h = both_a2();
     expect_no_memory_below_what_is_used(&h, &request);
@@ -1586,9 +1524,8 @@ static void an_arena_that_is_too_small_for_what_is_near_is_said_so(void **state)
     expect_no_memory_below_what_is_used(&h, &request);
 }
 
-static void every_code_has_a_word(void **state)
+TEST(every_code_has_a_word)
 {
-    (void)state;
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++)
         assert_true(strlen(cpubind_warning_word((cpubind_warning)i)) > 3);
     assert_string_equal(cpubind_problem_word(CPUBIND_PROBLEM_TOO_FEW_CPUS), "too_few_cpus");

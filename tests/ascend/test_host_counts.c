@@ -58,10 +58,9 @@ static void make_host(memory_host *h)
     set(h, "cmd/npu-smi-info-m.txt", map_of_two);
 }
 
-static void all_online_cpus_count_allowed_or_not(void **state)
+TEST(all_online_cpus_count_allowed_or_not)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     expect_shape(&h, 10, 2, 2);
     set(&h, "sys/devices/system/cpu/online", "0-3,8\n");
@@ -70,19 +69,17 @@ static void all_online_cpus_count_allowed_or_not(void **state)
     expect_shape(&h, 4, 1, 2);
 }
 
-static void cpus_on_no_node_count_too(void **state)
+TEST(cpus_on_no_node_count_too)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     set(&h, "sys/devices/system/cpu/online", "0-11\n");
     expect_shape(&h, 12, 2, 2);
 }
 
-static void without_a_list_of_online_cpus_they_count_elsewhere(void **state)
+TEST(without_a_list_of_online_cpus_they_count_elsewhere)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     take_away(&h, "sys/devices/system/cpu/online");
     expect_shape(&h, 10, 2, 2); /* on nodes */
@@ -92,10 +89,9 @@ static void without_a_list_of_online_cpus_they_count_elsewhere(void **state)
     expect_shape(&h, 2, 2, 2); /* each for itself */
 }
 
-static void lscpu_tells_the_nodes_where_sys_has_none(void **state)
+TEST(lscpu_tells_the_nodes_where_sys_has_none)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     take_away(&h, "sys/devices/system/node/");
     expect_shape(&h, 10, -1, 2);
@@ -105,15 +101,14 @@ static void lscpu_tells_the_nodes_where_sys_has_none(void **state)
     expect_shape(&h, 3, 2, 2);
 }
 
-static void a_host_without_inputs_has_no_known_shape(void **state)
+TEST(a_host_without_inputs_has_no_known_shape)
 {
     memory_host h;
-    (void)state;
     memset(&h, 0, sizeof h);
     expect_shape(&h, -1, -1, -1);
 }
 
-static void what_npu_smi_says_counts(void **state)
+TEST(what_npu_smi_says_counts)
 {
     static const struct {
         const char *map;
@@ -125,7 +120,6 @@ static void what_npu_smi_says_counts(void **state)
         {"", -1},
         {"\tNPU ID                         Chip ID\n", -1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h;
         make_host(&h);
@@ -137,10 +131,9 @@ static void what_npu_smi_says_counts(void **state)
 }
 
 /* Neither the type of the NPUs nor a process table is needed, and nothing else is asked for. */
-static void nothing_else_is_asked_for(void **state)
+TEST(nothing_else_is_asked_for)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     (void)shape_of(&h);
     assert_null(strstr(h.seen, "proc/self/status"));
@@ -151,7 +144,7 @@ static void nothing_else_is_asked_for(void **state)
 }
 
 /* One input fails, or is damaged: the others tell what they tell. */
-static void one_bad_input_costs_only_what_it_tells(void **state)
+TEST(one_bad_input_costs_only_what_it_tells)
 {
     static const struct {
         const char *name;
@@ -165,7 +158,6 @@ static void one_bad_input_costs_only_what_it_tells(void **state)
     };
     static const cpubind_input_state failures[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                    CPUBIND_INPUT_TOO_LONG};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h;
         make_host(&h);
@@ -180,10 +172,9 @@ static void one_bad_input_costs_only_what_it_tells(void **state)
     }
 }
 
-static void a_folder_of_nodes_that_fails_costs_the_nodes(void **state)
+TEST(a_folder_of_nodes_that_fails_costs_the_nodes)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     h.failing = "sys/devices/system/node";
     h.state = CPUBIND_INPUT_FAILED;
@@ -193,12 +184,11 @@ static void a_folder_of_nodes_that_fails_costs_the_nodes(void **state)
 }
 
 /* In an arena of any size each count is the true one or unknown, and with room enough true. */
-static void a_full_arena_makes_counts_unknown_and_never_wrong(void **state)
+TEST(a_full_arena_makes_counts_unknown_and_never_wrong)
 {
     memory_host h;
     const cpubind_source source = {&h, read_input, list_inputs};
     int32_t n_known = 0, n_unknown = 0;
-    (void)state;
     make_host(&h);
     set(&h, "sys/devices/system/cpu/online", "0-8191\n"); /* most on no node */
     for (size_t size = 0; size < MIB; size += size < 2048 ? 16 : 4096) {
@@ -281,9 +271,8 @@ static void check_fixture(folder_host *h, const char *name)
     }
 }
 
-static void a_fixture_has_the_shape_that_its_table_says(void **state)
+TEST(a_fixture_has_the_shape_that_its_table_says)
 {
-    (void)state;
     (void)each_fixture(check_fixture);
     assert_int_equal(n_checked, sizeof fixtures / sizeof *fixtures);
 }

@@ -20,7 +20,7 @@ static int is_known(const char *name)
 
 /* == Which are known ======================================================== */
 
-static void what_is_read_is_known(void **state)
+TEST(what_is_read_is_known)
 {
     static const char *const names[] = {
         "proc/self/status",
@@ -53,13 +53,12 @@ static void what_is_read_is_known(void **state)
         "cmd/npu-smi-info-t-board-i0.txt",
         "cmd/npu-smi-info-t-board-i1536-c1.txt",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!is_known(names[i]))
             fail_msg("%s is not known", names[i]);
 }
 
-static void what_nothing_reads_is_not_known(void **state)
+TEST(what_nothing_reads_is_not_known)
 {
     static const char *const names[] = {
         "",
@@ -120,14 +119,13 @@ static void what_nothing_reads_is_not_known(void **state)
         "sys/bus/pci/devices/a\nb/vendor",
         "sys/bus/pci/device/0000:c1:00.0/vendor",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_known(names[i]))
             fail_msg("\"%s\" is known", names[i]);
     assert_false(cpubind_input_is_known(NULL));
 }
 
-static void a_start_of_a_known_name_is_not_known(void **state)
+TEST(a_start_of_a_known_name_is_not_known)
 {
     static const char *const names[] = {
         "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
@@ -136,7 +134,6 @@ static void a_start_of_a_known_name_is_not_known(void **state)
         "cmd/npu-smi-info-t-board-i12-c34.txt",
         "proc/self/status",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t n = 0; n < strlen(names[i]); n++) {
             char name[128];
@@ -147,10 +144,9 @@ static void a_start_of_a_known_name_is_not_known(void **state)
 }
 
 /* A name of the longest length is known, one of a byte more is not. */
-static void a_known_name_is_no_longer_than_a_name(void **state)
+TEST(a_known_name_is_no_longer_than_a_name)
 {
     static const char before[] = "sys/bus/pci/devices/", after[] = "/vendor";
-    (void)state;
     for (size_t len = CPUBIND_INPUT_NAME_MAX; len <= CPUBIND_INPUT_NAME_MAX + 1; len++) {
         char *name = (char *)malloc(len + 1);
         assert_non_null(name);
@@ -247,10 +243,9 @@ static void make_host(memory_host *h)
 #define FILES    FILES_OF_CPUS FILES_OF_TOPOLOGY FILES_OF_NODES FILES_OF_PCI
 #define COMMANDS "cmd/npu-smi-info-m.txt cmd/npu-smi-info.txt "
 
-static void a_live_host_is_asked_for_three_commands(void **state)
+TEST(a_live_host_is_asked_for_three_commands)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     expect_visits(&h, FILES COMMANDS);
     assert_non_null(strstr(h.seen, "cmd/npu-smi-info-t-topo.txt "));
@@ -258,10 +253,9 @@ static void a_live_host_is_asked_for_three_commands(void **state)
     assert_null(strstr(h.seen, "board"));
 }
 
-static void commands_that_are_listed_are_visited_when_they_are_known(void **state)
+TEST(commands_that_are_listed_are_visited_when_they_are_known)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     set(&h, "cmd/",
         ".\n..\n\nlscpu.exit\nlscpu.txt\nnpu-smi-info-m.txt\nnpu-smi-info-t-board-i0.txt\n"
@@ -273,18 +267,16 @@ static void commands_that_are_listed_are_visited_when_they_are_known(void **stat
     expect_visits(&h, FILES);
 }
 
-static void an_empty_host_has_no_inputs(void **state)
+TEST(an_empty_host_has_no_inputs)
 {
     memory_host h;
-    (void)state;
     memset(&h, 0, sizeof h);
     expect_visits(&h, "");
 }
 
-static void a_cpu_says_that_it_is_online_where_no_list_does(void **state)
+TEST(a_cpu_says_that_it_is_online_where_no_list_does)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     take_away(&h, "sys/devices/system/cpu/online");
     expect_visits(&h, "proc/self/status proc/interrupts env uname "
@@ -293,10 +285,9 @@ static void a_cpu_says_that_it_is_online_where_no_list_does(void **state)
                           FILES_OF_PCI COMMANDS);
 }
 
-static void the_first_cpu_with_a_topology_stands_for_all(void **state)
+TEST(the_first_cpu_with_a_topology_stands_for_all)
 {
     memory_host h;
-    (void)state;
     make_host(&h);
     take_away(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
     expect_visits(
@@ -306,7 +297,7 @@ static void the_first_cpu_with_a_topology_stands_for_all(void **state)
 }
 
 /* Each vendor whose NPUs the census counts, and no other. */
-static void a_function_is_visited_where_the_census_counts_it(void **state)
+TEST(a_function_is_visited_where_the_census_counts_it)
 {
     static const struct {
         const char *vendor;
@@ -316,7 +307,6 @@ static void a_function_is_visited_where_the_census_counts_it(void **state)
         {"0x20e9\n", 1, 1}, {"6629\n", 1, 1},   {"0x19e4\n", 0, 0}, {"0x10de\n", 0, 0},
         {"-1\n", 0, 0},     {"0x\n", 1, 0},     {"", 1, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cpubind_request request = ask_nothing();
         memory_host h;
@@ -337,20 +327,18 @@ static void a_function_is_visited_where_the_census_counts_it(void **state)
     }
 }
 
-static void a_function_without_a_vendor_is_visited(void **state)
+TEST(a_function_without_a_vendor_is_visited)
 {
     memory_host h;
-    (void)state;
     memset(&h, 0, sizeof h);
     set(&h, "sys/bus/pci/devices/", "0000:c1:00.0\n");
     set(&h, "sys/bus/pci/devices/0000:c1:00.0/local_cpulist", "0-3\n");
     expect_visits(&h, "sys/bus/pci/devices/0000:c1:00.0/local_cpulist ");
 }
 
-static void names_that_no_folder_holds_are_passed_over(void **state)
+TEST(names_that_no_folder_holds_are_passed_over)
 {
     memory_host h;
-    (void)state;
     memset(&h, 0, sizeof h);
     set(&h, "sys/devices/system/node/",
         "\nnode\nnode-1\nnode00\nnode0/..\nnode0x1\nnode1 \nnode3\x01\nnode65536\n"
@@ -404,14 +392,13 @@ static int count_visits(void *ctx, const char *name, cpubind_input answer)
 }
 
 /* vendor and device have 6 bytes, numa_node 9, local_cpulist 13. */
-static void a_name_that_becomes_too_long_is_passed_over(void **state)
+TEST(a_name_that_becomes_too_long_is_passed_over)
 {
     static const struct {
         int32_t leaf;   /* the longest that fits behind the folder */
         int32_t visits; /* of the four */
     } cases[] = {{13, 4}, {12, 3}, {9, 3}, {8, 2}, {6, 2}, {5, 0}, {0, 0}, {-1, 0}, {-2, 0}};
     const cpubind_source source = {NULL, read_long, list_long};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int32_t folder = (int32_t)strlen("sys/bus/pci/devices/");
         const int32_t len = CPUBIND_INPUT_NAME_MAX - folder - 1 - cases[i].leaf;
@@ -433,12 +420,11 @@ static const cpubind_input_state failures[] = {CPUBIND_INPUT_FAILED, CPUBIND_INP
 
 /* Of each file that is visited in turn: it is visited all the same, with its answer, and so is
  * all the rest. */
-static void an_input_that_fails_is_visited_with_its_answer(void **state)
+TEST(an_input_that_fails_is_visited_with_its_answer)
 {
     memory_host h;
     visited v;
     char *names, *name;
-    (void)state;
     make_host(&h);
     assert_int_equal(walk(&h, &v), 0);
     names = strdup(v.names);
@@ -470,7 +456,7 @@ static void an_input_that_fails_is_visited_with_its_answer(void **state)
     free(names);
 }
 
-static void a_folder_that_cannot_be_listed_is_visited_itself(void **state)
+TEST(a_folder_that_cannot_be_listed_is_visited_itself)
 {
     static const struct {
         const char *folder, *names;
@@ -488,7 +474,6 @@ static void a_folder_that_cannot_be_listed_is_visited_itself(void **state)
          "sys/bus/pci/devices/0000:c1:00.0/msi_irqs " COMMANDS},
         {"cmd", FILES "cmd "},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t k = 0; k < sizeof failures / sizeof *failures; k++) {
             memory_host h;
@@ -499,11 +484,10 @@ static void a_folder_that_cannot_be_listed_is_visited_itself(void **state)
         }
 }
 
-static void the_walk_ends_where_a_visit_says_so(void **state)
+TEST(the_walk_ends_where_a_visit_says_so)
 {
     memory_host h;
     visited all;
-    (void)state;
     make_host(&h);
     assert_int_equal(walk(&h, &all), 0);
     for (int32_t stop = 1; stop <= all.n; stop++) {
@@ -520,12 +504,11 @@ static void the_walk_ends_where_a_visit_says_so(void **state)
 }
 
 /* Folders that fail end the walk as well when their visit says so. */
-static void the_walk_ends_at_a_folder_that_fails(void **state)
+TEST(the_walk_ends_at_a_folder_that_fails)
 {
     static const char *const folders[] = {"sys/devices/system/cpu", "sys/devices/system/node",
                                           "sys/bus/pci/devices",
                                           "sys/bus/pci/devices/0000:c1:00.0/msi_irqs", "cmd"};
-    (void)state;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         memory_host h;
         visited v;
@@ -625,9 +608,8 @@ static void check_fixture(folder_host *h, const char *name)
         free(visits.names[i]);
 }
 
-static void all_of_a_fixture_is_visited(void **state)
+TEST(all_of_a_fixture_is_visited)
 {
-    (void)state;
     assert_true(each_fixture(check_fixture) >= 30);
 }
 

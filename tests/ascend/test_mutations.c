@@ -351,11 +351,10 @@ static void damage_and_read(const sample *from, int32_t turn, uint32_t *seed)
     read_all(&d, turn % 16 == 0 ? MAX_NUMBERS : turn % 8);
 }
 
-static void damaged_texts_do_no_harm(void **state)
+TEST(damaged_texts_do_no_harm)
 {
     uint32_t seed = 0x2545f491;
 
-    (void)state;
     for (int32_t i = 0; i < N_MUTATION; i++) {
         const int32_t pick = i % (LENGTH(samples) + LENGTH(others));
 
@@ -365,7 +364,7 @@ static void damaged_texts_do_no_harm(void **state)
     }
 }
 
-static void damaged_captures_do_no_harm(void **state)
+TEST(damaged_captures_do_no_harm)
 {
     static sample capture[N_CAPTURE];
     DIR *folder = open_captures();
@@ -373,7 +372,6 @@ static void damaged_captures_do_no_harm(void **state)
     uint32_t seed = 0x9e3779b9;
     int32_t n = 0;
 
-    (void)state;
     if (!folder)
         skip();
     while ((file = next_capture(folder)) != NULL) {

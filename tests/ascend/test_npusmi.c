@@ -8,7 +8,7 @@
 
 /* == refusals =============================================================== */
 
-static void known_refusals_are_recognised(void **state)
+TEST(known_refusals_are_recognised)
 {
     static const struct {
         const char *text;
@@ -29,7 +29,6 @@ static void known_refusals_are_recognised(void **state)
         {"", CPUBIND_NPUSMI_NONE, -1},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         char *edge = edge_text(cases[i].text, len);
@@ -43,7 +42,7 @@ static void known_refusals_are_recognised(void **state)
     assert_int_equal(cpubind_npusmi_find_refusal(NULL, 1, NULL), CPUBIND_NPUSMI_NONE);
 }
 
-static void a_refusal_is_no_table(void **state)
+TEST(a_refusal_is_no_table)
 {
     static const verdict cases[] = {
         {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
@@ -51,7 +50,6 @@ static void a_refusal_is_no_table(void **state)
          CPUBIND_TEXT_ERR_REFUSED, 23},
     };
 
-    (void)state;
     check_verdicts(read_map, cases, LENGTH(cases));
     check_verdicts(read_topo, cases, LENGTH(cases));
     check_verdicts(read_info, cases, LENGTH(cases));
@@ -69,11 +67,10 @@ static void check_chip(const reading *r, int32_t i, int32_t card, int32_t chip, 
     assert_true(slice_is(r, r->chip[i].name, name));
 }
 
-static void chips_keep_their_ids_apart(void **state)
+TEST(chips_keep_their_ids_apart)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_map, &r, map_a2), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_chip, 2);
     check_chip(&r, 0, 3, 0, 0, -1, "Ascend 910B2");
@@ -92,11 +89,10 @@ static void chips_keep_their_ids_apart(void **state)
     end_reading(&r);
 }
 
-static void a_950_has_no_logic_id(void **state)
+TEST(a_950_has_no_logic_id)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_map, &r, map_950), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_chip, 2);
     check_chip(&r, 0, 0, 0, -1, 0, "Ascend950PR");
@@ -104,11 +100,10 @@ static void a_950_has_no_logic_id(void **state)
     end_reading(&r);
 }
 
-static void columns_of_ids_may_stand_in_any_order(void **state)
+TEST(columns_of_ids_may_stand_in_any_order)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_map, &r,
                           "Chip Phy-ID  Chip Logic ID  Chip ID  NPU ID  Chip Name\n"
                           "7 6 1 3 Ascend 910 \n8 MCU 2 3 Mcu\nNA 5 1 4 x"),
@@ -121,7 +116,7 @@ static void columns_of_ids_may_stand_in_any_order(void **state)
 
 #define HEADER "NPU ID  Chip ID  Chip Logic ID  Chip Name\n" /* 42 bytes */
 
-static void other_maps_are_refused_where_they_go_wrong(void **state)
+TEST(other_maps_are_refused_where_they_go_wrong)
 {
     static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
@@ -157,17 +152,15 @@ static void other_maps_are_refused_where_they_go_wrong(void **state)
         {"NPU ID  Chip ID  Chip Name  Chip Logic ID\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
     };
 
-    (void)state;
     check_verdicts(read_map, cases, LENGTH(cases));
 }
 
 /* npu-smi goes on when it cannot query a chip: the ids that it did not get are 0, the name is
  * empty. */
-static void a_chip_that_cannot_be_queried_has_no_name(void **state)
+TEST(a_chip_that_cannot_be_queried_has_no_name)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_map, &r,
                           "\tNPU ID      Chip ID      Chip Logic ID Chip Phy-ID  Chip Name \n"
                           "\t0            0            0             0            Ascend910\n"
@@ -186,11 +179,10 @@ static void a_chip_that_cannot_be_queried_has_no_name(void **state)
 }
 
 /* A card whose chips cannot be listed has a row Mcu and a row 3559, both with chip id 0. */
-static void controllers_are_never_there_twice(void **state)
+TEST(controllers_are_never_there_twice)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_map, &r,
                           "Failed to get chip number of card1.\n" HEADER
                           "0 0 0 Ascend 910B4\n0 0 - Mcu\n4 0 - Mcu \n4 0 - 3559 \n"),
@@ -200,7 +192,7 @@ static void controllers_are_never_there_twice(void **state)
     end_reading(&r);
 }
 
-static void a_slot_may_be_unknown(void **state)
+TEST(a_slot_may_be_unknown)
 {
     static const verdict cases[] = {
         {"NPU ID  Slot ID  Chip ID  Chip Phy-ID  Chip Name\n0 -2 0 0 Ascend950PR\n",
@@ -208,7 +200,6 @@ static void a_slot_may_be_unknown(void **state)
     };
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_map, &r,
                           "NPU ID  Slot ID  Chip ID  Chip Phy-ID  Chip Name\n"
                           "0 -1 0 3 Ascend950PR\n1 2 0 4 Ascend950PR\n"),
@@ -220,11 +211,10 @@ static void a_slot_may_be_unknown(void **state)
     check_verdicts(read_map, cases, LENGTH(cases));
 }
 
-static void a_map_without_room_says_how_much_it_needs(void **state)
+TEST(a_map_without_room_says_how_much_it_needs)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_map_cap(&r, map_a3, (int32_t)strlen(map_a3), 1),
                      CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(r.n_chip, 2);
@@ -244,13 +234,12 @@ static void check_affinity(const reading *r, int32_t i, int32_t id, int32_t coun
         assert_memory_equal(r->topo.cpu + row->first, cpu, (size_t)count * sizeof *cpu);
 }
 
-static void affinities_belong_to_the_label_of_their_row(void **state)
+TEST(affinities_belong_to_the_label_of_their_row)
 {
     static const int32_t first[] = {0, 1, 2, 3, 16, 17, 18, 19},
                          second[] = {4, 6, 20, 21, 22, 23};
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_topo, &r, topo_a2), CPUBIND_TEXT_OK);
     assert_int_equal(r.topo.n_row, 4);
     assert_int_equal(r.topo.n_cpu, 96);
@@ -268,11 +257,10 @@ static void affinities_belong_to_the_label_of_their_row(void **state)
     end_reading(&r);
 }
 
-static void nics_are_left_out(void **state)
+TEST(nics_are_left_out)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_topo, &r, topo_a3_nic), CPUBIND_TEXT_OK);
     assert_int_equal(r.topo.n_row, 2);
     assert_int_equal(r.topo.n_cpu, 0);
@@ -283,12 +271,11 @@ static void nics_are_left_out(void **state)
     end_reading(&r);
 }
 
-static void one_npu_is_a_matrix_too(void **state)
+TEST(one_npu_is_a_matrix_too)
 {
     static const int32_t cpus[] = {8, 9};
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_topo, &r, "\t   NPU5       CPU Affinity\nNPU5  X  8-9\n"),
                      CPUBIND_TEXT_OK);
     check_affinity(&r, 0, 5, 2, cpus);
@@ -298,12 +285,11 @@ static void one_npu_is_a_matrix_too(void **state)
     end_reading(&r);
 }
 
-static void rows_may_stand_in_any_order_and_cells_of_no_cpu_are_empty(void **state)
+TEST(rows_may_stand_in_any_order_and_cells_of_no_cpu_are_empty)
 {
     static const int32_t cpus[] = {1};
     reading r;
 
-    (void)state;
     assert_int_equal(
         READ(read_topo, &r,
              "NPU0 NPU1 NIC0 CPU Affinity\nNPU1 A X A 1\nNIC0 A A X\nNPU0 X A A\n"),
@@ -324,12 +310,11 @@ static void rows_may_stand_in_any_order_and_cells_of_no_cpu_are_empty(void **sta
 }
 
 /* "0-2" may be the start of "0-23"; the lists of two nodes have no CPU in common. */
-static void a_list_at_the_end_of_the_text_counts_when_another_npu_has_it(void **state)
+TEST(a_list_at_the_end_of_the_text_counts_when_another_npu_has_it)
 {
     static const int32_t cpus[] = {0, 1, 2};
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_topo, &r,
                           "NPU0 NPU1 NPU2 CPU Affinity\nNPU0 X A A 0-2\n"
                           "NPU1 A X A 10-13\nNPU2 A A X 0-2"),
@@ -343,11 +328,10 @@ static void a_list_at_the_end_of_the_text_counts_when_another_npu_has_it(void **
 }
 
 /* A 950 UB on x86 prints the words of the column and nothing below them. */
-static void a_column_of_affinity_may_be_empty(void **state)
+TEST(a_column_of_affinity_may_be_empty)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_topo, &r,
                           "\t   NPU0       NPU1       NIC0        CPU Affinity\n"
                           "NPU0       X          UB         NA         \n"
@@ -362,7 +346,7 @@ static void a_column_of_affinity_may_be_empty(void **state)
 
 #define MATRIX "NPU0 NPU1 CPU Affinity\n" /* 23 bytes */
 
-static void other_matrices_are_refused_where_they_go_wrong(void **state)
+TEST(other_matrices_are_refused_where_they_go_wrong)
 {
     static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
@@ -398,16 +382,14 @@ static void other_matrices_are_refused_where_they_go_wrong(void **state)
         {MATRIX "NPU0 X A 1\nFailed to query \"topo\" info.\n", CPUBIND_TEXT_ERR_REFUSED, 34},
     };
 
-    (void)state;
     check_verdicts(read_topo, cases, LENGTH(cases));
 }
 
-static void a_matrix_without_room_says_how_much_it_needs(void **state)
+TEST(a_matrix_without_room_says_how_much_it_needs)
 {
     const int32_t len = (int32_t)strlen(topo_a2);
     reading r;
 
-    (void)state;
     assert_int_equal(read_topo_cap(&r, topo_a2, len, 4, 95), CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(r.topo.n_row, 4);
     assert_int_equal(r.topo.n_cpu, 96);
@@ -455,11 +437,10 @@ static void check_process(const reading *r, int32_t i, int32_t card, int32_t chi
     assert_true(slice_is(r, process->name, name));
 }
 
-static void both_tables_of_an_a3_are_read(void **state)
+TEST(both_tables_of_an_a3_are_read)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r, info_a3), CPUBIND_TEXT_OK);
     assert_true(slice_is(&r, r.info.version, "25.4.0"));
     assert_int_equal(r.info.n_device, 3);
@@ -477,11 +458,10 @@ static void both_tables_of_an_a3_are_read(void **state)
     end_reading(&r);
 }
 
-static void a_table_without_rules_and_processes_is_read(void **state)
+TEST(a_table_without_rules_and_processes_is_read)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r, info_a2), CPUBIND_TEXT_OK);
     assert_int_equal(r.info.version.len, 0);
     assert_int_equal(r.info.n_device, 2);
@@ -491,22 +471,20 @@ static void a_table_without_rules_and_processes_is_read(void **state)
     end_reading(&r);
 }
 
-static void the_device_column_of_a_310p_is_the_logic_id(void **state)
+TEST(the_device_column_of_a_310p_is_the_logic_id)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r, info_310p), CPUBIND_TEXT_OK);
     assert_int_equal(r.info.n_device, 2);
     check_device(&r, 1, 512, 1, 1, -1, "310P3", "OK");
     end_reading(&r);
 }
 
-static void a_950_has_no_chips(void **state)
+TEST(a_950_has_no_chips)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r, info_950), CPUBIND_TEXT_OK);
     assert_int_equal(r.info.n_device, 2);
     check_device(&r, 0, 0, -1, -1, -1, "Ascend950PR", "OK");
@@ -517,11 +495,10 @@ static void a_950_has_no_chips(void **state)
     end_reading(&r);
 }
 
-static void pids_in_the_container_are_read(void **state)
+TEST(pids_in_the_container_are_read)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r, info_container), CPUBIND_TEXT_OK);
     assert_int_equal(r.info.n_device, 0);
     assert_int_equal(r.info.n_process, 3);
@@ -531,11 +508,10 @@ static void pids_in_the_container_are_read(void **state)
     end_reading(&r);
 }
 
-static void translated_words_do_not_matter(void **state)
+TEST(translated_words_do_not_matter)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r, info_chinese), CPUBIND_TEXT_OK);
     assert_int_equal(r.info.n_device, 1);
     assert_int_equal(r.info.n_process, 1);
@@ -544,11 +520,10 @@ static void translated_words_do_not_matter(void **state)
 }
 
 /* Whether the second number is a phy id or a logic id is said by the header alone. */
-static void devices_without_a_header_have_no_second_id(void **state)
+TEST(devices_without_a_header_have_no_second_id)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r,
                           "| 1  Ascend910 | OK | - 44 0 / 0 |\n"
                           "| 1  3 | 0000:9B:00.0 | 15 0 / 0 62308/ 65536 |\n"),
@@ -562,7 +537,7 @@ static void devices_without_a_header_have_no_second_id(void **state)
 #define DEVICE    "| 0 A | OK | 1 |\n| 0 0 | 0000:01:00.0 | 1 |\n"                  /* 44 */
 #define PROCESSES "| NPU Chip | Process id | Process name | Process memory(MB) |\n" /* 62 */
 
-static void other_tables_are_refused_where_they_go_wrong(void **state)
+TEST(other_tables_are_refused_where_they_go_wrong)
 {
     static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
@@ -606,7 +581,6 @@ static void other_tables_are_refused_where_they_go_wrong(void **state)
         {"|", CPUBIND_TEXT_ERR_CUT, 1},
     };
 
-    (void)state;
     check_verdicts(read_info, cases, LENGTH(cases));
 }
 
@@ -615,7 +589,7 @@ static void other_tables_are_refused_where_they_go_wrong(void **state)
 #define RUNS   "| 0 0 | 4711 | python | 100 |\n" /* 30 */
 
 /* Each of these is the start of a whole output that loses something. */
-static void a_text_that_was_cut_is_refused(void **state)
+TEST(a_text_that_was_cut_is_refused)
 {
     static const verdict cases[] = {
         {DEVICES DEVICE DASHES, CPUBIND_TEXT_ERR_CUT, 119},
@@ -632,13 +606,12 @@ static void a_text_that_was_cut_is_refused(void **state)
          116},
     };
 
-    (void)state;
     check_verdicts(read_info, cases, LENGTH(cases));
 }
 
 /* Two rows without the line feed between them, and a row without its first bar: each would be a
  * row less. */
-static void a_row_that_is_lost_in_another_is_refused(void **state)
+TEST(a_row_that_is_lost_in_another_is_refused)
 {
     static const verdict maps[] = {
         {"\tNPU ID  Chip ID  Chip Logic ID  Chip Name\n"
@@ -655,13 +628,12 @@ static void a_row_that_is_lost_in_another_is_refused(void **state)
          93},
     };
 
-    (void)state;
     check_verdicts(read_map, maps, LENGTH(maps));
     check_verdicts(read_info, tables, LENGTH(tables));
 }
 
 /* Samples that people paste end where they please. */
-static void a_text_that_ends_between_devices_is_read(void **state)
+TEST(a_text_that_ends_between_devices_is_read)
 {
     static const char *const texts[] = {
         DEVICES DEVICE,
@@ -676,7 +648,6 @@ static void a_text_that_ends_between_devices_is_read(void **state)
         DEVICES DEVICE DASHES PROCESSES EQUALS,
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(texts); i++) {
         reading r;
 
@@ -688,11 +659,10 @@ static void a_text_that_ends_between_devices_is_read(void **state)
 
 /* A first line is missing when the health is not known; on 310 products a second one when the
  * logic id is not. */
-static void a_chip_with_one_line_is_left_out(void **state)
+TEST(a_chip_with_one_line_is_left_out)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r,
                           DEVICES EQUALS
                           "| 0 3 | 0000:9D:00.0 | 1 |\n" DASHES
@@ -727,7 +697,7 @@ static void a_chip_with_one_line_is_left_out(void **state)
     end_reading(&r);
 }
 
-static void a_lone_line_must_be_whole(void **state)
+TEST(a_lone_line_must_be_whole)
 {
     static const verdict cases[] = {
         {DEVICES DEVICE "| 0 A | 0000:01:00.0 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 109},
@@ -741,15 +711,13 @@ static void a_lone_line_must_be_whole(void **state)
          CPUBIND_TEXT_ERR_SYNTAX, 81},
     };
 
-    (void)state;
     check_verdicts(read_info, cases, LENGTH(cases));
 }
 
-static void a_health_may_be_any_word_or_none(void **state)
+TEST(a_health_may_be_any_word_or_none)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_info, &r,
                           DEVICES "| 0 A |  | 1 |\n| 0 0 | NA | 1 |\n"
                                   "| 1   | NA | 1 |\n| 0 2 | 0000:00:00.0 | 1 |\n"),
@@ -761,12 +729,11 @@ static void a_health_may_be_any_word_or_none(void **state)
     end_reading(&r);
 }
 
-static void tables_without_room_say_how_much_they_need(void **state)
+TEST(tables_without_room_say_how_much_they_need)
 {
     const int32_t len = (int32_t)strlen(info_a3);
     reading r;
 
-    (void)state;
     assert_int_equal(read_info_cap(&r, info_a3, len, 2, 3), CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(r.info.n_device, 3);
     assert_int_equal(r.info.n_process, 3);
@@ -946,9 +913,8 @@ static void check_family_processes(const reading *r, const family *f, int32_t n_
 }
 
 /* Up to 64 cards, with 1 to 16 chips each. */
-static void every_family_is_read(void **state)
+TEST(every_family_is_read)
 {
-    (void)state;
     for (int32_t i = 0; i < LENGTH(families); i++) {
         const family *f = &families[i];
 
@@ -1028,13 +994,12 @@ static void check_cuts(reader_fn *read, const char *text, int32_t len, int32_t f
 }
 
 /* Not info_container: its last name holds what looks like the cells of a shorter row. */
-static void a_cut_at_any_byte_is_told_or_loses_whole_lines(void **state)
+TEST(a_cut_at_any_byte_is_told_or_loses_whole_lines)
 {
     static const sample topos[] = {SAMPLE(topo_a2), SAMPLE(topo_stripped), SAMPLE(topo_a3_nic)};
     static const sample infos[] = {SAMPLE(info_a3), SAMPLE(info_a2), SAMPLE(info_310p),
                                    SAMPLE(info_950), SAMPLE(info_chinese)};
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(topos); i++)
         check_cuts(read_topo, topos[i].text, topos[i].len, 0);
     for (int32_t i = 0; i < LENGTH(infos); i++)
@@ -1042,12 +1007,11 @@ static void a_cut_at_any_byte_is_told_or_loses_whole_lines(void **state)
 }
 
 /* Of a first chip the ids are whole, but a name that was cut looks like a shorter one. */
-static void a_cut_map_is_told_or_loses_whole_lines(void **state)
+TEST(a_cut_map_is_told_or_loses_whole_lines)
 {
     static const sample maps[] = {SAMPLE(map_a2), SAMPLE(map_a3), SAMPLE(map_950),
                                   SAMPLE(map_310)};
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(maps); i++) {
         reading whole;
         int32_t second = 0;
@@ -1069,9 +1033,8 @@ static void a_cut_map_is_told_or_loses_whole_lines(void **state)
     }
 }
 
-static void a_cut_family_is_told_or_loses_whole_lines(void **state)
+TEST(a_cut_family_is_told_or_loses_whole_lines)
 {
-    (void)state;
     for (int32_t i = 0; i < LENGTH(families); i++) {
         writer w;
 
@@ -1082,12 +1045,11 @@ static void a_cut_family_is_told_or_loses_whole_lines(void **state)
 }
 
 /* The longest lists of labels and chips that are accepted, and one more. */
-static void more_devices_than_the_limit_are_refused(void **state)
+TEST(more_devices_than_the_limit_are_refused)
 {
     enum { CAP = 1 << 20 };
     char *text = (char *)malloc(CAP);
 
-    (void)state;
     assert_non_null(text);
     for (int32_t n = CPUBIND_MAX_DEVICES; n <= CPUBIND_MAX_DEVICES + 1; n++) {
         int32_t map_len = 0, topo_len = 0;
@@ -1109,14 +1071,13 @@ static void more_devices_than_the_limit_are_refused(void **state)
     free(text);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     cpubind_npusmi_chip chip;
     cpubind_npusmi_topo topo;
     cpubind_npusmi_info info;
     int32_t n = 7;
 
-    (void)state;
     memset(&topo, 0, sizeof topo);
     memset(&info, 0, sizeof info);
     assert_int_equal(cpubind_npusmi_parse_map(NULL, 1, &chip, 1, &n, NULL),

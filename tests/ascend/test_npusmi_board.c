@@ -49,11 +49,10 @@ static void check_names(const reading *r, const cpubind_npusmi_board *board, con
     assert_true(slice_is(r, board->chip_name, chip));
 }
 
-static void a_chip_says_its_address_and_names(void **state)
+TEST(a_chip_says_its_address_and_names)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, board_a2_chip), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 1);
     check_place(&r.board[0], 6, 0, -1);
@@ -70,11 +69,10 @@ static void a_chip_says_its_address_and_names(void **state)
     end_reading(&r);
 }
 
-static void a_controller_has_no_address(void **state)
+TEST(a_controller_has_no_address)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, board_a2_mcu), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 1);
     check_place(&r.board[0], 6, 1, -1);
@@ -89,11 +87,10 @@ static void a_controller_has_no_address(void **state)
     end_reading(&r);
 }
 
-static void chips_behind_their_card_belong_to_it(void **state)
+TEST(chips_behind_their_card_belong_to_it)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, board_card_chips), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 3);
     check_place(&r.board[0], 2, -1, 2);
@@ -112,13 +109,12 @@ static void chips_behind_their_card_belong_to_it(void **state)
     end_reading(&r);
 }
 
-static void several_cards_are_several_blocks(void **state)
+TEST(several_cards_are_several_blocks)
 {
     static const char text[] = "NPU ID:3\nChip ID:1\nChip ID:0\nNPU ID:1\nChip ID:0\nNPU ID:9";
     static const int32_t wanted[][2] = {{3, 1}, {3, 0}, {1, 0}, {9, -1}};
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, text), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, LENGTH(wanted));
     for (int32_t i = 0; i < LENGTH(wanted); i++)
@@ -126,11 +122,10 @@ static void several_cards_are_several_blocks(void **state)
     end_reading(&r);
 }
 
-static void a_950_has_card_and_chip_in_one_block(void **state)
+TEST(a_950_has_card_and_chip_in_one_block)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, board_950), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 1);
     check_place(&r.board[0], 1, -1, 1);
@@ -142,14 +137,13 @@ static void a_950_has_card_and_chip_in_one_block(void **state)
 }
 
 /* Module and Subsystem ids are of something else. */
-static void ids_of_ub_stand_for_those_of_pci(void **state)
+TEST(ids_of_ub_stand_for_those_of_pci)
 {
     static const char *const both[] = {
         "NPU ID:0\nVendor ID:0x1\nPCI Vendor ID:0x19e5\nDevice ID:0x2\nPCI Device ID:0XD802\n",
         "NPU ID:0\nPCI Vendor ID:0x19e5\nVendor ID:0x1\nPCI Device ID:0xd802\nDevice ID:NA\n"};
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, board_950_ub), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 1);
     check_place(&r.board[0], 7, -1, -1);
@@ -163,11 +157,10 @@ static void ids_of_ub_stand_for_those_of_pci(void **state)
     }
 }
 
-static void zeros_of_a_failed_query_are_no_address(void **state)
+TEST(zeros_of_a_failed_query_are_no_address)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, board_no_pci), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 1);
     check_place(&r.board[0], 4, -1, 1);
@@ -191,7 +184,7 @@ static void zeros_of_a_failed_query_are_no_address(void **state)
 }
 
 /* Other keys, messages, values of several lines: none of them is a value that is read. */
-static void other_lines_of_a_board_are_left_out(void **state)
+TEST(other_lines_of_a_board_are_left_out)
 {
     static const char text[] = "2026-01-01 10:00:00 [WARNING] low: power\n"
                                "\n"
@@ -209,7 +202,6 @@ static void other_lines_of_a_board_are_left_out(void **state)
                                " \t ";
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_board, &r, text), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_board, 1);
     check_place(&r.board[0], 8, -1, -1);
@@ -220,7 +212,7 @@ static void other_lines_of_a_board_are_left_out(void **state)
 
 #define NPU "NPU ID:0\n" /* 9 bytes */
 
-static void other_boards_are_refused_where_they_go_wrong(void **state)
+TEST(other_boards_are_refused_where_they_go_wrong)
 {
     static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
@@ -260,11 +252,10 @@ static void other_boards_are_refused_where_they_go_wrong(void **state)
         {NPU "Failed to query \"board\" info.\n" NPU, CPUBIND_TEXT_ERR_REFUSED, 9},
     };
 
-    (void)state;
     check_verdicts(read_board, cases, LENGTH(cases));
 }
 
-static void a_cut_board_is_an_error(void **state)
+TEST(a_cut_board_is_an_error)
 {
     static const verdict cases[] = {
         {"hello", CPUBIND_TEXT_ERR_CUT, 5},
@@ -281,16 +272,14 @@ static void a_cut_board_is_an_error(void **state)
         {NPU "Failed to query \"board\" info.", CPUBIND_TEXT_ERR_REFUSED, 9},
     };
 
-    (void)state;
     check_verdicts(read_board, cases, LENGTH(cases));
 }
 
 /* Wherever the text was cut: the address of the chip, or none. */
-static void a_board_that_was_cut_has_no_other_address(void **state)
+TEST(a_board_that_was_cut_has_no_other_address)
 {
     int32_t n_ok = 0, n_pci = 0;
 
-    (void)state;
     for (int32_t len = 0; len <= (int32_t)sizeof board_a2_chip - 1; len++) {
         reading r;
 
@@ -307,11 +296,10 @@ static void a_board_that_was_cut_has_no_other_address(void **state)
     assert_true(n_pci > 0 && n_ok > n_pci);
 }
 
-static void a_board_without_room_says_how_much_it_needs(void **state)
+TEST(a_board_without_room_says_how_much_it_needs)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_board_cap(&r, board_card_chips, (int32_t)strlen(board_card_chips), 2),
                      CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(r.n_board, 3);
@@ -329,11 +317,10 @@ static void check_card(const reading *r, int32_t i, int32_t card, int32_t n_chip
     assert_true(slice_is(r, r->card[i].serial, serial));
 }
 
-static void a_list_holds_as_many_cards_as_it_says(void **state)
+TEST(a_list_holds_as_many_cards_as_it_says)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(READ(read_list, &r, list_a2), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_card, 2);
     check_card(&r, 0, 3, 1, "", "");
@@ -360,7 +347,7 @@ static void a_list_holds_as_many_cards_as_it_says(void **state)
 
 #define TOTAL "Total Count:1\n" /* 14 bytes */
 
-static void other_lists_are_refused_where_they_go_wrong(void **state)
+TEST(other_lists_are_refused_where_they_go_wrong)
 {
     static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
@@ -391,16 +378,14 @@ static void other_lists_are_refused_where_they_go_wrong(void **state)
         {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
     };
 
-    (void)state;
     check_verdicts(read_list, cases, LENGTH(cases));
 }
 
 /* Before the end of its last NPU ID a list is never whole. */
-static void a_cut_list_is_an_error(void **state)
+TEST(a_cut_list_is_an_error)
 {
     const char *last = strstr(list_a2, ": 5");
 
-    (void)state;
     assert_non_null(last);
     for (int32_t len = 0; len <= (int32_t)(last - list_a2) + 1; len++) {
         reading r;
@@ -410,11 +395,10 @@ static void a_cut_list_is_an_error(void **state)
     }
 }
 
-static void a_list_without_room_says_how_much_it_needs(void **state)
+TEST(a_list_without_room_says_how_much_it_needs)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_list_cap(&r, list_310, (int32_t)strlen(list_310), 1),
                      CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(r.n_card, 2);
@@ -432,14 +416,13 @@ static int is_sample(const sample *s, const char *const *texts, int32_t n)
 }
 
 /* A list has the form of boards without addresses; nothing else has either form. */
-static void no_other_output_is_a_board_or_a_list(void **state)
+TEST(no_other_output_is_a_board_or_a_list)
 {
     static const char *const lists[] = {list_a2, list_310, list_950};
     static const char *const boards[] = {
         board_a2_chip, board_a2_mcu, board_a3_chip, board_card_chips, board_no_pci,
         board_950,     board_950_ub, list_a2,       list_310,         list_950};
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(samples); i++) {
         reading r;
 
@@ -452,14 +435,13 @@ static void no_other_output_is_a_board_or_a_list(void **state)
     }
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
     cpubind_npusmi_board board;
     cpubind_npusmi_card card;
     cpubind_text_fault fault = no_fault;
     int32_t n = 7;
 
-    (void)state;
     assert_int_equal(cpubind_npusmi_parse_board(NULL, 1, &board, 1, &n, &fault),
                      CPUBIND_TEXT_ERR_ARG);
     assert_non_null(fault.what);
@@ -482,13 +464,12 @@ static void wrong_arguments_are_refused(void **state)
 }
 
 /* The most chips that are read, and one more. */
-static void blocks_are_limited(void **state)
+TEST(blocks_are_limited)
 {
     static char text[(CPUBIND_MAX_DEVICES + 1) * 16];
     int32_t len = 0, n;
     reading r;
 
-    (void)state;
     for (n = 0; n <= CPUBIND_MAX_DEVICES; n++) {
         if (n == CPUBIND_MAX_DEVICES) {
             assert_int_equal(read_board(&r, text, len), CPUBIND_TEXT_OK);

@@ -80,7 +80,7 @@ static memory_host cards_4_and_6(void)
     return h;
 }
 
-static void trap_01_labels_of_the_topology_are_no_logic_ids(void **state)
+TEST(trap_01_labels_of_the_topology_are_no_logic_ids)
 {
     static const char by_phy[] = "\t   Phy-ID2    Phy-ID13   CPU Affinity\n"
                                  "Phy-ID2    X          SIO        0-7\n"
@@ -92,7 +92,6 @@ static void trap_01_labels_of_the_topology_are_no_logic_ids(void **state)
     int32_t cpu[16];
     cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
 
-    (void)state;
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.facts.npu[0].logic, 0);
     assert_int_equal(a.facts.npu[0].card, 4);
@@ -107,14 +106,13 @@ static void trap_01_labels_of_the_topology_are_no_logic_ids(void **state)
 }
 
 /* Logic ids 0 to 3 are the chips of cards 1 and 6: no board of card 0 is asked for. */
-static void trap_02_boards_are_asked_for_by_card_and_chip(void **state)
+TEST(trap_02_boards_are_asked_for_by_card_and_chip)
 {
     static const int32_t all[] = {0, 1, 2, 3};
     memory_host h = four_nodes();
     cpubind_request request = ask_nothing();
     attempt a;
 
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         MAP_HEADER_A3 "\t1        0         0               2             Ascend910\n"
                       "\t1        1         1               3             Ascend910\n"
@@ -143,7 +141,7 @@ static void trap_02_boards_are_asked_for_by_card_and_chip(void **state)
     drop(&a);
 }
 
-static void trap_03_the_header_of_the_map_is_found_by_its_words(void **state)
+TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
 {
     static const char late[] = "Failed to get chip number of card1.\n" MAP_HEADER
                                "\t0        0         0               Ascend 910B1\n";
@@ -153,7 +151,6 @@ static void trap_03_the_header_of_the_map_is_found_by_its_words(void **state)
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
 
-    (void)state;
     assert_int_equal(cpubind_npusmi_parse_map(late, length(late), &chip, 1, &n, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(n, 1);
@@ -166,14 +163,13 @@ static void trap_03_the_header_of_the_map_is_found_by_its_words(void **state)
 
 /* The same text with exit code 0 and with another one: what counts is the text. A good answer
  * with another code is taken, and that is said. */
-static void trap_04_an_exit_code_of_0_is_no_answer(void **state)
+TEST(trap_04_an_exit_code_of_0_is_no_answer)
 {
     static const char broken[] = "dcmi module initialize failed. ret is -8005\n";
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
     attempt a;
 
-    (void)state;
     set(&h, "cmd/npu-smi-info-t-topo.txt", "This device does not support querying topo.\n");
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
@@ -198,13 +194,12 @@ static void trap_04_an_exit_code_of_0_is_no_answer(void **state)
 }
 
 /* npu-smi prints the CPUs of node 0 for a function that is on no node. */
-static void trap_05_no_node_is_not_node_0(void **state)
+TEST(trap_05_no_node_is_not_node_0)
 {
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
     attempt a;
 
-    (void)state;
     set(&h, "cmd/npu-smi-info-t-topo.txt",
         "\t   NPU4       NPU6       CPU Affinity\n"
         "NPU4       X          HCCS       24-31\n"
@@ -231,7 +226,7 @@ static void trap_05_no_node_is_not_node_0(void **state)
     drop(&a);
 }
 
-static void trap_06_an_affinity_has_many_ranges_or_is_missing(void **state)
+TEST(trap_06_an_affinity_has_many_ranges_or_is_missing)
 {
     static const char text[] = "\t   NPU0       NPU1       CPU Affinity\n"
                                "NPU0       X          SYS        0-1,4,8-9,12-13,20,24\n"
@@ -242,7 +237,6 @@ static void trap_06_an_affinity_has_many_ranges_or_is_missing(void **state)
     int32_t cpu[16];
     cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
 
-    (void)state;
     assert_int_equal(cpubind_npusmi_parse_topo(text, length(text), &topo, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(row[0].count, LENGTH(expected));
@@ -263,12 +257,11 @@ static const char shared_function[] =
     " 905:          6          0   ITS-MSI 524293 Edge      sq_send_trigger_irq\n"
     " 906:          7          0   ITS-MSI 524294 Edge      cq_update_irq\n";
 
-static void trap_07_one_function_may_have_two_sq_interrupts(void **state)
+TEST(trap_07_one_function_may_have_two_sq_interrupts)
 {
     cpubind_interrupt irq[8];
     int32_t n = 0, device = -1, sq_of[4] = {-1, -1, -1, -1};
 
-    (void)state;
     assert_int_equal(cpubind_interrupts_parse(shared_function, length(shared_function), irq, 8,
                                               &n, NULL, &fault),
                      CPUBIND_TEXT_OK);
@@ -285,13 +278,12 @@ static void trap_07_one_function_may_have_two_sq_interrupts(void **state)
     assert_int_equal(sq_of[3], 905);
 }
 
-static void trap_08_the_names_of_interrupts_count_and_not_their_numbers(void **state)
+TEST(trap_08_the_names_of_interrupts_count_and_not_their_numbers)
 {
     static char text[4096];
     cpubind_interrupt irq[32];
     int32_t n = 0, n_cq = 0, at = 0;
 
-    (void)state;
     at = snprintf(text, sizeof text,
                   "           CPU0       \n 10:          0   ITS-MSI 0 Edge "
                   "     sq_send_trigger_irq\n");
@@ -309,7 +301,7 @@ static void trap_08_the_names_of_interrupts_count_and_not_their_numbers(void **s
 }
 
 /* The pid in the container stands in a column of its own, and a name may be empty. */
-static void trap_09_pids_are_those_of_the_host(void **state)
+TEST(trap_09_pids_are_those_of_the_host)
 {
     static const char text[] =
         "| NPU     Chip | Process id | Process name | Process memory(MB) | Process id in "
@@ -318,7 +310,6 @@ static void trap_09_pids_are_those_of_the_host(void **state)
         "| 1       0    | 1732755    |              | 30212              | NA |\n";
     cpubind_npusmi_process process[2];
 
-    (void)state;
     (void)info_of(text, NULL, 0, process, 2);
     assert_int_equal(process[0].pid, 1732754);
     assert_int_equal(process[0].container_pid, 41);
@@ -327,7 +318,7 @@ static void trap_09_pids_are_those_of_the_host(void **state)
 }
 
 /* Who runs is decided by chips: a pid that the table has no room for changes nothing. */
-static void trap_10_eight_processes_of_a_chip_are_all_that_is_shown(void **state)
+TEST(trap_10_eight_processes_of_a_chip_are_all_that_is_shown)
 {
     static char table[4096];
     memory_host h = cards_4_and_6();
@@ -335,7 +326,6 @@ static void trap_10_eight_processes_of_a_chip_are_all_that_is_shown(void **state
     int32_t at = snprintf(table, sizeof table, "%s", PROCESS_HEADER);
     attempt a;
 
-    (void)state;
     for (int i = 0; i < 8; i++)
         at += snprintf(table + at, sizeof table - (size_t)at,
                        "| 6       0                 | %d           | worker         | 10 |\n",
@@ -348,7 +338,7 @@ static void trap_10_eight_processes_of_a_chip_are_all_that_is_shown(void **state
     drop(&a);
 }
 
-static void trap_11_rows_have_not_always_the_same_fields(void **state)
+TEST(trap_11_rows_have_not_always_the_same_fields)
 {
     static const char with_controllers[] =
         MAP_HEADER "\t2        0         0               Ascend 310P3\n"
@@ -361,7 +351,6 @@ static void trap_11_rows_have_not_always_the_same_fields(void **state)
     cpubind_npusmi_chip chip[2];
     int32_t n = 0;
 
-    (void)state;
     assert_int_equal(cpubind_npusmi_parse_map(with_controllers, length(with_controllers), chip,
                                               2, &n, &fault),
                      CPUBIND_TEXT_OK);
@@ -376,7 +365,7 @@ static void trap_11_rows_have_not_always_the_same_fields(void **state)
 }
 
 /* One host as two versions of npu-smi print it. */
-static void trap_12_widths_and_rules_differ_between_versions(void **state)
+TEST(trap_12_widths_and_rules_differ_between_versions)
 {
     static const char narrow[] = "+----+--------+----------+\n"
                                  "| NPU Name | Health | Power |\n"
@@ -399,7 +388,6 @@ static void trap_12_widths_and_rules_differ_between_versions(void **state)
         "+==============================+================+==============================+\n";
     cpubind_npusmi_device a[2], b[2];
 
-    (void)state;
     assert_int_equal(info_of(narrow, a, 2, NULL, 0).n_device, 2);
     assert_int_equal(info_of(wide, b, 2, NULL, 0).n_device, 2);
     for (int i = 0; i < 2; i++) {
@@ -415,13 +403,12 @@ static void trap_12_widths_and_rules_differ_between_versions(void **state)
 }
 
 /* A list that the runtime refuses leaves no device; it does not leave all. */
-static void trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them(void **state)
+TEST(trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them)
 {
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
     attempt a;
 
-    (void)state;
     set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
@@ -434,9 +421,8 @@ static void trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them(voi
     expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
-static void trap_14_names_of_threads_are_cut_at_15_bytes(void **state)
+TEST(trap_14_names_of_threads_are_cut_at_15_bytes)
 {
-    (void)state;
     assert_true(cpubind_comm_is("uvb_poll_window\n", 16, "uvb_poll_window_thread"));
     assert_true(cpubind_comm_is("dev10_sq_send_w\n", 16, "dev10_sq_send_wq"));
     assert_true(cpubind_comm_is("acl_thread\n", 11, "acl_thread"));
@@ -444,13 +430,12 @@ static void trap_14_names_of_threads_are_cut_at_15_bytes(void **state)
     assert_false(cpubind_comm_is("uvb_poll_windo\n", 15, "uvb_poll_window_thread"));
 }
 
-static void trap_15_single_cpus_count_and_ranges_do_not_run_backwards(void **state)
+TEST(trap_15_single_cpus_count_and_ranges_do_not_run_backwards)
 {
     static const char status[] = "Name:\tx\nCpus_allowed_list:\t5,7-8\n";
     static const int32_t expected[] = {5, 7, 8};
     int32_t cpu[8], n = 0;
 
-    (void)state;
     assert_int_equal(cpubind_status_parse(status, length(status), cpu, 8, &n, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(n, 3);
@@ -459,13 +444,12 @@ static void trap_15_single_cpus_count_and_ranges_do_not_run_backwards(void **sta
                      CPUBIND_TEXT_ERR_ORDER);
 }
 
-static void trap_16_the_words_of_links_mean_nothing(void **state)
+TEST(trap_16_the_words_of_links_mean_nothing)
 {
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
     attempt a;
 
-    (void)state;
     set(&h, "cmd/npu-smi-info-m.txt",
         MAP_HEADER "\t4        0         0               a2g3\n"
                    "\t6        0         1               a2g3\n");
@@ -482,7 +466,7 @@ static void trap_16_the_words_of_links_mean_nothing(void **state)
 
 /* A soft-split container: both dies carry the phy id and the address of the one that is
  * mounted. */
-static void trap_17_devices_are_told_apart_by_card_and_chip(void **state)
+TEST(trap_17_devices_are_told_apart_by_card_and_chip)
 {
     static const char text[] = "| NPU Name | Health | Power |\n"
                                "| Chip Phy-ID | Bus-Id | AICore |\n"
@@ -492,14 +476,13 @@ static void trap_17_devices_are_told_apart_by_card_and_chip(void **state)
                                "| 1 10 | 0000:9D:00.0 | 7 |\n";
     cpubind_npusmi_device device[2];
 
-    (void)state;
     assert_int_equal(info_of(text, device, 2, NULL, 0).n_device, 2);
     assert_int_equal(device[0].chip, 0);
     assert_int_equal(device[1].chip, 1);
     assert_int_equal(device[1].phy, 10);
 }
 
-static void trap_18_a_warning_may_follow_and_a_process_table_may_be_missing(void **state)
+TEST(trap_18_a_warning_may_follow_and_a_process_table_may_be_missing)
 {
     static const char text[] = "| NPU Name | Health | Power |\n"
                                "| Chip Device | Bus-Id | AICore |\n"
@@ -511,7 +494,6 @@ static void trap_18_a_warning_may_follow_and_a_process_table_may_be_missing(void
     cpubind_npusmi_device device;
     attempt a;
 
-    (void)state;
     assert_int_equal(info_of(text, &device, 1, NULL, 0).has_process_table, 0);
     assert_int_equal(device.pci.domain, -1);
     set(&h, "cmd/npu-smi-info.txt", text);
@@ -523,14 +505,13 @@ static void trap_18_a_warning_may_follow_and_a_process_table_may_be_missing(void
 
 /* One that hangs is named. What it would have told of affinity, /sys tells; and with the NPUs
  * and the type given, /sys and the census are enough for slices. */
-static void trap_19_npusmi_may_hang_and_sys_remains(void **state)
+TEST(trap_19_npusmi_may_hang_and_sys_remains)
 {
     static const int32_t both[] = {0, 1};
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
     attempt a;
 
-    (void)state;
     h.failing = "cmd/npu-smi-info-t-topo.txt";
     h.state = CPUBIND_INPUT_TIMEOUT;
     a = try(&h, &request);

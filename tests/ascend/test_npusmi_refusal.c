@@ -35,9 +35,8 @@ static void check_known(const known_case *cases, int32_t n)
 }
 
 /* Other programs write these numbers into their logs. */
-static void numbers_of_refusals_never_change(void **state)
+TEST(numbers_of_refusals_never_change)
 {
-    (void)state;
     assert_int_equal(CPUBIND_NPUSMI_NONE, 0);
     assert_int_equal(CPUBIND_NPUSMI_NO_NPU, 1);
     assert_int_equal(CPUBIND_NPUSMI_NOT_SUPPORTED, 2);
@@ -51,7 +50,7 @@ static void numbers_of_refusals_never_change(void **state)
     assert_int_equal(CPUBIND_NPUSMI_NOT_RUN, 10);
 }
 
-static void what_npu_smi_cannot_start_with_is_told_apart(void **state)
+TEST(what_npu_smi_cannot_start_with_is_told_apart)
 {
     static const known_case cases[] = {
         {"dcmi module initialize failed. ret is -8005\n", CPUBIND_NPUSMI_DRIVER},
@@ -68,11 +67,10 @@ static void what_npu_smi_cannot_start_with_is_told_apart(void **state)
         {"DrvMngGetConsoleLogLevel failed. (ret=4)\n", CPUBIND_NPUSMI_NONE},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
 }
 
-static void what_npu_smi_may_not_do_is_told_apart(void **state)
+TEST(what_npu_smi_may_not_do_is_told_apart)
 {
     static const known_case cases[] = {
         {"This device does not support querying topo.\n", CPUBIND_NPUSMI_NOT_SUPPORTED},
@@ -90,11 +88,10 @@ static void what_npu_smi_may_not_do_is_told_apart(void **state)
         {"sudo: a password is required\n", CPUBIND_NPUSMI_NOT_PERMITTED},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
 }
 
-static void a_query_that_failed_is_told_apart(void **state)
+TEST(a_query_that_failed_is_told_apart)
 {
     static const known_case cases[] = {
         {"Failed to query \"topo\" info.\n", CPUBIND_NPUSMI_QUERY},
@@ -114,11 +111,10 @@ static void a_query_that_failed_is_told_apart(void **state)
         {"Failed to get card(3) PN and SN number.\n", CPUBIND_NPUSMI_NONE},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
 }
 
-static void wrong_words_are_told_apart(void **state)
+TEST(wrong_words_are_told_apart)
 {
     static const known_case cases[] = {
         {"Error parameter of -t\nUsage: npu-smi info ...\n", CPUBIND_NPUSMI_PARAMETER},
@@ -139,11 +135,10 @@ static void wrong_words_are_told_apart(void **state)
         {"Usage: other [Options...]\n", CPUBIND_NPUSMI_NONE},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
 }
 
-static void a_command_that_did_not_run_is_told_apart(void **state)
+TEST(a_command_that_did_not_run_is_told_apart)
 {
     static const known_case cases[] = {
         {"bash: npu-smi: command not found\n", CPUBIND_NPUSMI_NOT_RUN},
@@ -176,13 +171,12 @@ static void a_command_that_did_not_run_is_told_apart(void **state)
         {"not found npu-sm", CPUBIND_NPUSMI_NONE},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
 }
 
 /* A name of a process or of a chip, a key: words of a table are no refusal. */
 /* Versions differ in it: "Invalid card id.", "Invalid Card ID." */
-static void the_case_of_letters_does_not_matter(void **state)
+TEST(the_case_of_letters_does_not_matter)
 {
     static const known_case cases[] = {
         {"Invalid Card ID.\n", CPUBIND_NPUSMI_PARAMETER},
@@ -190,11 +184,10 @@ static void the_case_of_letters_does_not_matter(void **state)
         {"usage: npu-smi info\n", CPUBIND_NPUSMI_USAGE},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
 }
 
-static void lost_cards_are_counted(void **state)
+TEST(lost_cards_are_counted)
 {
     static const char text[] = "Failed to get chip number of card1.\n"
                                "\tFailed to get chip number of card 12.\r\n"
@@ -202,14 +195,13 @@ static void lost_cards_are_counted(void **state)
                                "Failed to get chip number\n"
                                "Failed to get chip number of card";
 
-    (void)state;
     assert_int_equal(cpubind_npusmi_count_lost(text, (int32_t)sizeof text - 1), 3);
     assert_int_equal(cpubind_npusmi_count_lost(text, (int32_t)sizeof text - 2), 2);
     assert_int_equal(cpubind_npusmi_count_lost("", 0), 0);
     assert_int_equal(cpubind_npusmi_count_lost(NULL, 1), 0);
 }
 
-static void words_of_a_table_are_no_refusal(void **state)
+TEST(words_of_a_table_are_no_refusal)
 {
     static const known_case cases[] = {
         {"| 0 0 | 17 | npu-smi: not found | 12 |\n", CPUBIND_NPUSMI_NONE},
@@ -220,19 +212,17 @@ static void words_of_a_table_are_no_refusal(void **state)
         {"say: Error parameter of -t\n", CPUBIND_NPUSMI_NONE},
     };
 
-    (void)state;
     check_known(cases, LENGTH(cases));
     for (int32_t i = 0; i < LENGTH(samples); i++)
         if (samples[i].text != board_no_pci)
             assert_int_equal(find_refusal(samples[i].text, NULL), CPUBIND_NPUSMI_NONE);
 }
 
-static void the_first_refusal_is_the_line_that_counts(void **state)
+TEST(the_first_refusal_is_the_line_that_counts)
 {
     static const char text[] = "noise\r\n \tInvalid chip id. \r\nError parameter of -c\n";
     cpubind_slice line = {-1, -1};
 
-    (void)state;
     assert_int_equal(find_refusal(text, &line), CPUBIND_NPUSMI_PARAMETER);
     assert_int_equal(line.at, 9);
     assert_int_equal(line.len, 16);
@@ -249,7 +239,7 @@ static void the_first_refusal_is_the_line_that_counts(void **state)
 }
 
 /* A whole table counts, whatever was said before it or behind it. */
-static void a_refusal_beside_a_whole_table_is_noise(void **state)
+TEST(a_refusal_beside_a_whole_table_is_noise)
 {
     static const char *const said[] = {
         "Failed to get chip number of card1.\n",
@@ -264,7 +254,6 @@ static void a_refusal_beside_a_whole_table_is_noise(void **state)
     char text[512];
     reading r;
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(said); i++) {
         int32_t len = snprintf(text, sizeof text, "%s%s", said[i], map);
 
@@ -283,7 +272,7 @@ static void a_refusal_beside_a_whole_table_is_noise(void **state)
 }
 
 /* What was said of one card does not explain why the table behind it was cut. */
-static void a_cut_table_is_cut_whatever_was_said_of_one_card(void **state)
+TEST(a_cut_table_is_cut_whatever_was_said_of_one_card)
 {
     static const verdict maps[] = {
         {"Failed to get chip number of card1.\nNPU ID  Chip ID  Chip Logic ID  Chip Name\n0 0",
@@ -295,12 +284,11 @@ static void a_cut_table_is_cut_whatever_was_said_of_one_card(void **state)
         {"Failed to get card number.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
     };
 
-    (void)state;
     check_verdicts(read_map, maps, LENGTH(maps));
     check_verdicts(read_list, lists, LENGTH(lists));
 }
 
-static void every_reader_knows_a_command_that_did_not_run(void **state)
+TEST(every_reader_knows_a_command_that_did_not_run)
 {
     static const verdict cases[] = {
         {"bash: npu-smi: command not found\n", CPUBIND_TEXT_ERR_REFUSED, 0},
@@ -309,7 +297,6 @@ static void every_reader_knows_a_command_that_did_not_run(void **state)
         {"\nUsage: npu-smi info\n", CPUBIND_TEXT_ERR_REFUSED, 1},
     };
 
-    (void)state;
     check_verdicts(read_map, cases, LENGTH(cases));
     check_verdicts(read_topo, cases, LENGTH(cases));
     check_verdicts(read_info, cases, LENGTH(cases));

@@ -114,10 +114,9 @@ static void expect_none(const planned *p, cpubind_no_irq why)
 
 /* == Threads and memory ===================================================== */
 
-static void a_full_pool_has_all_roles(void **state)
+TEST(a_full_pool_has_all_roles)
 {
     planned *p = start();
-    (void)state;
     made(p, 0, NULL, 0);
     assert_int_equal(p->goal.npu, 0);
     expect_cpus(p->goal.main, 10, 13);
@@ -135,10 +134,9 @@ static void a_full_pool_has_all_roles(void **state)
 }
 
 /* The row of a plan is not the place among the NPUs: hidden ones have no row. */
-static void the_npu_of_a_row_is_the_one_that_the_plan_names(void **state)
+TEST(the_npu_of_a_row_is_the_one_that_the_plan_names)
 {
     planned *p = start();
-    (void)state;
     p->want[0] = 1;
     p->plan.n_want = 1;
     made(p, 0, NULL, 0);
@@ -149,10 +147,9 @@ static void the_npu_of_a_row_is_the_one_that_the_plan_names(void **state)
 }
 
 /* The memory goes where the first CPU of the pool is, whichever nodes the others are on. */
-static void memory_goes_to_the_node_of_the_first_cpu(void **state)
+TEST(memory_goes_to_the_node_of_the_first_cpu)
 {
     planned *p = start();
-    (void)state;
     for (int32_t cpu = 9; cpu < 16; cpu++)
         p->node_of[cpu] = 6;
     made(p, 0, NULL, 0);
@@ -162,11 +159,10 @@ static void memory_goes_to_the_node_of_the_first_cpu(void **state)
     assert_int_equal(p->goal.memory_node, -1);
 }
 
-static void a_950_has_main_and_uvb_threads_and_no_interrupts(void **state)
+TEST(a_950_has_main_and_uvb_threads_and_no_interrupts)
 {
     static int32_t spare[] = {1, 2, 3};
     planned *p = start();
-    (void)state;
     p->plan.roles = (cpubind_role_spec){{0, 1, 0, 0}};
     p->plan.spare = spare;
     p->plan.n_spare = 3;
@@ -179,7 +175,7 @@ static void a_950_has_main_and_uvb_threads_and_no_interrupts(void **state)
     assert_int_equal(p->host.asked, 0);
 }
 
-static void wishes_come_before_the_built_in_rules(void **state)
+TEST(wishes_come_before_the_built_in_rules)
 {
     static const int32_t list[] = {3, 9};
     const cpubind_thread_wish wishes[] = {
@@ -190,7 +186,6 @@ static void wishes_come_before_the_built_in_rules(void **state)
         {.name = "store", .role = CPUBIND_ROLE_IRQ},
         {.name = "data", .kind = CPUBIND_WISH_POOL}};
     planned *p = start();
-    (void)state;
     made(p, 0, wishes, LENGTH(wishes));
     assert_int_equal(p->goal.n_rule, 8);
     expect_rule(p, 0, "acl_thread", 10, 13);
@@ -205,12 +200,11 @@ static void wishes_come_before_the_built_in_rules(void **state)
     expect_rule(p, 7, "release_thread", 15, 15);
 }
 
-static void a_role_that_the_pool_lacks_is_main(void **state)
+TEST(a_role_that_the_pool_lacks_is_main)
 {
     static const cpubind_role lacking[] = {CPUBIND_ROLE_ACL, CPUBIND_ROLE_RELEASE,
                                            CPUBIND_ROLE_IRQ};
     planned *p = start();
-    (void)state;
     p->plan.roles = (cpubind_role_spec){{0, 1, 0, 0}};
     p->row[1] = 7; /* so that main is not the row that follows */
     for (int32_t i = 0; i < LENGTH(lacking); i++) {
@@ -222,10 +216,9 @@ static void a_role_that_the_pool_lacks_is_main(void **state)
 }
 
 /* Without interrupt CPUs the pool starts with main; the other roles stand. */
-static void a_pool_without_interrupt_cpus_keeps_its_rules(void **state)
+TEST(a_pool_without_interrupt_cpus_keeps_its_rules)
 {
     planned *p = start();
-    (void)state;
     p->plan.roles = (cpubind_role_spec){{0, 1, 1, 1}};
     made(p, 1, NULL, 0);
     expect_cpus(p->goal.main, 0, 5);
@@ -237,10 +230,9 @@ static void a_pool_without_interrupt_cpus_keeps_its_rules(void **state)
 /* == Interrupts ============================================================= */
 
 /* The listing is in the order of bytes, "100" before "98". */
-static void the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second(void **state)
+TEST(the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second)
 {
     planned *p = start();
-    (void)state;
     made(p, 0, NULL, 0);
     assert_int_equal(p->goal.no_irq, CPUBIND_IRQ_FOUND);
     assert_int_equal(p->goal.n_irq, 3);
@@ -249,10 +241,9 @@ static void the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second(void **state
     expect_irq(p, 2, 101, CPUBIND_IRQ_CQ, 9);
 }
 
-static void one_interrupt_cpu_serves_both_kinds(void **state)
+TEST(one_interrupt_cpu_serves_both_kinds)
 {
     planned *p = start();
-    (void)state;
     p->plan.roles.count[CPUBIND_ROLE_IRQ] = 1;
     made(p, 0, NULL, 0);
     assert_int_equal(p->goal.n_irq, 3);
@@ -260,10 +251,9 @@ static void one_interrupt_cpu_serves_both_kinds(void **state)
     expect_irq(p, 2, 101, CPUBIND_IRQ_CQ, 8);
 }
 
-static void interrupts_of_other_functions_are_left_alone(void **state)
+TEST(interrupts_of_other_functions_are_left_alone)
 {
     planned *p = start();
-    (void)state;
     made(p, 1, NULL, 0);
     assert_int_equal(p->goal.n_irq, 1);
     expect_irq(p, 0, 7, CPUBIND_IRQ_SQ, 0);
@@ -274,10 +264,9 @@ static void interrupts_of_other_functions_are_left_alone(void **state)
         DEVICE("trs-mbox-5-0", "45", "46", "47", "48")
 
 /* Both chips of a card can be behind one function: 4 and 5 are phy ids, 0 and 1 logic ids. */
-static void two_devices_of_one_function_are_told_apart_by_their_mailbox(void **state)
+TEST(two_devices_of_one_function_are_told_apart_by_their_mailbox)
 {
     planned *p = start();
-    (void)state;
     p->npu[1].pci = p->npu[0].pci;
     set(&p->host, MSI_A, "40\n41\n42\n43\n44\n45\n46\n47\n48\n");
     set(&p->host, INTERRUPTS, TWO_DEVICES);
@@ -306,10 +295,9 @@ static void two_devices_of_one_function_are_told_apart_by_their_mailbox(void **s
     expect_none(p, CPUBIND_AMBIGUOUS);
 }
 
-static void what_is_missing_leaves_the_interrupts_and_is_named(void **state)
+TEST(what_is_missing_leaves_the_interrupts_and_is_named)
 {
     planned *p = start();
-    (void)state;
     set(&p->host, INTERRUPTS, HEAD ROW("99", "cq_update_irq"));
     made(p, 0, NULL, 0);
     expect_none(p, CPUBIND_NO_SQ);
@@ -330,12 +318,11 @@ static void what_is_missing_leaves_the_interrupts_and_is_named(void **state)
 }
 
 /* A file that this user may not read is as good as none. */
-static void interrupts_that_cannot_be_read_are_named(void **state)
+TEST(interrupts_that_cannot_be_read_are_named)
 {
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
                                                  CPUBIND_INPUT_TIMEOUT};
     planned *p = start();
-    (void)state;
     for (int32_t i = 0; i < LENGTH(states); i++) {
         p->host.state = states[i];
         p->host.failing = INTERRUPTS;
@@ -347,7 +334,7 @@ static void interrupts_that_cannot_be_read_are_named(void **state)
     }
 }
 
-static void damaged_interrupts_have_their_place(void **state)
+TEST(damaged_interrupts_have_their_place)
 {
     static const struct {
         const char *text;
@@ -357,7 +344,6 @@ static void damaged_interrupts_have_their_place(void **state)
                  {HEAD ROW("99", "sq_send_trigger_irq") "100: 1 2  GICv3", -1}, /* its end */
                  {"", 0}};
     planned *p = start();
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         set(&p->host, INTERRUPTS, cases[i].text);
@@ -371,23 +357,21 @@ static void damaged_interrupts_have_their_place(void **state)
 }
 
 /* A header and no row, as on a host whose interrupts are all without a number. */
-static void interrupts_without_rows_have_no_sq(void **state)
+TEST(interrupts_without_rows_have_no_sq)
 {
     planned *p = start();
-    (void)state;
     set(&p->host, INTERRUPTS, HEAD);
     made(p, 0, NULL, 0);
     expect_none(p, CPUBIND_NO_SQ);
 }
 
 /* In every arena up to the size that is used: a want of memory, said so, or the goal. */
-static void an_arena_that_is_too_small_is_said_so(void **state)
+TEST(an_arena_that_is_too_small_is_said_so)
 {
     const cpubind_thread_wish wish = {.name = "worker", .kind = CPUBIND_WISH_POOL};
     planned *p = start();
     const cpubind_source source = {&p->host, read_input, list_inputs};
     size_t used;
-    (void)state;
     made(p, 0, &wish, 1);
     used = p->arena.used;
     for (size_t size = 0; size <= used; size++) {
@@ -460,7 +444,7 @@ static void check_functions(const function *cases, int32_t n_case, const int32_t
 
 static const int32_t all_of_them[] = {10, 11, 12, 13, 14, 15, 16, 17};
 
-static void one_sq_is_the_devices_whatever_its_mailbox_is_called(void **state)
+TEST(one_sq_is_the_devices_whatever_its_mailbox_is_called)
 {
     static const function cases[] = {
         {{BOX0, SQ, CQ, CQ}, 0, "s11 12 13", CPUBIND_IRQ_FOUND},
@@ -469,11 +453,10 @@ static void one_sq_is_the_devices_whatever_its_mailbox_is_called(void **state)
         {{CQ, CQ, SQ}, 3, "10 11 s12", CPUBIND_IRQ_FOUND},
         {{SQ}, 3, "s10", CPUBIND_IRQ_FOUND},
         {{BOX0, CQ, BOX1, SQ, CQ}, 0, "11 s13 14", CPUBIND_IRQ_FOUND}};
-    (void)state;
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
-static void a_device_has_what_stands_from_its_mailbox_to_the_next(void **state)
+TEST(a_device_has_what_stands_from_its_mailbox_to_the_next)
 {
     static const function cases[] = {
         {{BOX0, SQ, CQ, BOX1, SQ, CQ, CQ}, 0, "s11 12", CPUBIND_IRQ_FOUND},
@@ -485,11 +468,10 @@ static void a_device_has_what_stands_from_its_mailbox_to_the_next(void **state)
         {{BOX0, SQ, BOX1, SQ, CQ, BOX0, CQ}, 0, "s11 16", CPUBIND_IRQ_FOUND},
         {{"trs-mbox-1-0", SQ, "trs-mbox-10-0", SQ}, 1, "s11", CPUBIND_IRQ_FOUND},
         {{"trs-mbox-1-0", SQ, "trs-mbox-10-0", SQ}, 10, "s13", CPUBIND_IRQ_FOUND}};
-    (void)state;
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
-static void what_mailboxes_do_not_tell_apart_is_ambiguous(void **state)
+TEST(what_mailboxes_do_not_tell_apart_is_ambiguous)
 {
     static const function cases[] = {
         {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 2, NULL, CPUBIND_AMBIGUOUS},
@@ -504,11 +486,10 @@ static void what_mailboxes_do_not_tell_apart_is_ambiguous(void **state)
         {{"trs-mbox--0", SQ, "trs-mbox-00-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
         {{"my-trs-mbox-0-0", SQ, "trs-mbox-0x-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
         {{"trs-mbox-4294967296-0", SQ, BOX1, SQ}, 0, NULL, CPUBIND_AMBIGUOUS}};
-    (void)state;
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
-static void names_are_compared_whole(void **state)
+TEST(names_are_compared_whole)
 {
     static const function cases[] = {
         {{BOX0, "sq_send_trigger_irq0", CQ}, 0, NULL, CPUBIND_NO_SQ},
@@ -519,29 +500,26 @@ static void names_are_compared_whole(void **state)
          0,
          "s10 14",
          CPUBIND_IRQ_FOUND}};
-    (void)state;
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
 /* The kernel joins the names of handlers that share an interrupt with ", ". */
-static void shared_handlers_each_count(void **state)
+TEST(shared_handlers_each_count)
 {
     static const function cases[] = {
         {{"eth0-rx, " SQ, CQ ", eth0-tx"}, 0, "s10 11", CPUBIND_IRQ_FOUND},
         {{BOX0 ", " SQ, CQ, BOX1 ", " SQ, CQ}, 0, "s10 11", CPUBIND_IRQ_FOUND},
         {{BOX0 ", " SQ, CQ, SQ ", " BOX1, CQ}, 1, "s12 13", CPUBIND_IRQ_FOUND},
         {{CQ ", " SQ, CQ ", " CQ}, 0, "s10 11", CPUBIND_IRQ_FOUND}};
-    (void)state;
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
-static void only_interrupts_of_the_function_count(void **state)
+TEST(only_interrupts_of_the_function_count)
 {
     static const int32_t second[] = {2, 13, 14, 15, 900}, none[] = {9, 18};
     static const function whole[] = {
         {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 0, "s14 15", CPUBIND_IRQ_FOUND}};
     static const function others[] = {{{BOX0, SQ, CQ}, 0, NULL, CPUBIND_NO_SQ}};
-    (void)state;
     check_functions(whole, 1, second, LENGTH(second));
     check_functions(others, 1, none, LENGTH(none));
     check_functions(others, 1, NULL, 0);
@@ -549,9 +527,8 @@ static void only_interrupts_of_the_function_count(void **state)
 
 /* == Words ================================================================== */
 
-static void every_reason_has_a_word(void **state)
+TEST(every_reason_has_a_word)
 {
-    (void)state;
     assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_FOUND), "found");
     assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_ROLE), "no_role");
     assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_ADDRESS), "no_address");
@@ -570,7 +547,7 @@ static void every_reason_has_a_word(void **state)
 /* == From a host ============================================================ */
 
 /* Two dies behind two functions, planned by slices, which need no address but for this. */
-static void a_plan_that_asked_for_addresses_leads_to_interrupts(void **state)
+TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
 {
     static const int32_t both[] = {0, 1};
     memory_host h;
@@ -579,7 +556,6 @@ static void a_plan_that_asked_for_addresses_leads_to_interrupts(void **state)
     cpubind_goal goal;
     cpubind_problem problem;
     const cpubind_source source = {&h, read_input, list_inputs};
-    (void)state;
     memset(&h, 0, sizeof h);
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-19\n");
     set(&h, "sys/devices/system/node/", "node0\nnode1\n");

@@ -73,9 +73,8 @@ static void expect_same(const char *input, const char *host, const char *text)
 #define HEAD_950                                                                               \
     "| NPU ID               | Process id    | Process name    | Process memory(MB)  |\n" RULE
 
-static void a_process_name_is_overwritten_where_it_stands(void **state)
+TEST(a_process_name_is_overwritten_where_it_stands)
 {
-    (void)state;
     expect(INFO, NULL,
            HEAD_4
            "| 0       0            | 1234          | python3.11      | 512                 |\n"
@@ -86,9 +85,8 @@ static void a_process_name_is_overwritten_where_it_stands(void **state)
            0, 0, 2);
 }
 
-static void the_pid_of_the_container_stays(void **state)
+TEST(the_pid_of_the_container_stays)
 {
-    (void)state;
     expect(INFO, NULL,
            HEAD_5 "| 0       0     | 1234       | worker       | 512                | 77 |\n"
                   "| 0       0     | 1235       | a|b          | 512                | NA |\n",
@@ -97,18 +95,16 @@ static void the_pid_of_the_container_stays(void **state)
            0, 0, 2);
 }
 
-static void a_950_names_the_card_alone(void **state)
+TEST(a_950_names_the_card_alone)
 {
-    (void)state;
     expect(INFO, NULL,
            HEAD_950 "| 3                    | 99            | app             | 1          |\n",
            HEAD_950 "| 3                    | 99            | xxx             | 1          |\n",
            0, 0, 1);
 }
 
-static void a_name_may_be_long_and_hold_bars_and_other_bytes(void **state)
+TEST(a_name_may_be_long_and_hold_bars_and_other_bytes)
 {
-    (void)state;
     expect(INFO, NULL,
            HEAD_4 "| 0 0 | 1 | a name that moves all bars to the right | 5 |\n"
                   "| 0 0 | 2 | |left|and|right| | 5 |\n"
@@ -121,17 +117,15 @@ static void a_name_may_be_long_and_hold_bars_and_other_bytes(void **state)
            0, 0, 4);
 }
 
-static void an_empty_name_and_one_of_x_are_nothing_to_redact(void **state)
+TEST(an_empty_name_and_one_of_x_are_nothing_to_redact)
 {
-    (void)state;
     expect_same(INFO, NULL,
                 HEAD_4 "| 0 0 | 1 |     | 5 |\n| 0 0 | 2 | xxx | 5 |\n| 0 0 | 3 | x x | 5 |\n"
                        "| 0 0 | 4 || 5 |\n");
 }
 
-static void messages_and_rules_stay(void **state)
+TEST(messages_and_rules_stay)
 {
-    (void)state;
     expect_same(INFO, NULL,
                 HEAD_4
                 "| No running processes found in NPU 0                              |\n" RULE
@@ -139,7 +133,7 @@ static void messages_and_rules_stay(void **state)
                 "[WARNING]The driver may be | incomplete.\n");
 }
 
-static void the_device_table_stays(void **state)
+TEST(the_device_table_stays)
 {
     static const char devices[] =
         "| npu-smi 24.1.0           Version: 24.1.0                           |\n"
@@ -153,28 +147,24 @@ static void the_device_table_stays(void **state)
                                "|        |             | Bus-Id        | NPU Util(%)       |\n"
                                "| 0      | Ascend950PR | OK            | 200.1     50      |\n"
                                "|        |             | 0000:91:00.0  | 0         0 / 0   |\n";
-    (void)state;
     expect_same(INFO, NULL, devices);
     expect_same(INFO, NULL, wide);
 }
 
-static void a_table_without_a_header_stays(void **state)
+TEST(a_table_without_a_header_stays)
 {
-    (void)state;
     expect_same(INFO, NULL, "| 0       0            | 1234   | python   | 512   |\n");
 }
 
-static void a_header_in_another_language_is_one(void **state)
+TEST(a_header_in_another_language_is_one)
 {
-    (void)state;
     expect(INFO, NULL, "| a | b | c | d |\n| 0 0 | 1 | name | 5 |\n",
            "| a | b | c | d |\n| 0 0 | 1 | xxxx | 5 |\n", 0, 0, 1);
 }
 
 /* A process may be called as its column is. */
-static void a_row_that_speaks_of_process_names_is_a_row(void **state)
+TEST(a_row_that_speaks_of_process_names_is_a_row)
 {
-    (void)state;
     expect(INFO, NULL, HEAD_5 "| 0 0 | 1 | Process name | 5 | 77 |\n| 0 0 | 2 | n | 5 | 78 |\n",
            HEAD_5 "| 0 0 | 1 | xxxxxxx xxxx | 5 | 77 |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 2);
     expect(INFO, NULL, HEAD_5 "no bar | here | Process name | 5\n| 0 0 | 2 | n | 5 | 78 |\n",
@@ -184,31 +174,28 @@ static void a_row_that_speaks_of_process_names_is_a_row(void **state)
 }
 
 /* A rule is told by its ends, whatever stands between: without it the table would be cut. */
-static void a_rule_with_bars_stays_a_rule(void **state)
+TEST(a_rule_with_bars_stays_a_rule)
 {
-    (void)state;
     expect(INFO, NULL, HEAD_4 "+====|==|gold|python3==+\n", HEAD_4 "+====|==|xxxx|xxxxxxxxx+\n",
            0, 0, 1);
     expect(INFO, NULL, HEAD_4 "+-|-|+\n", HEAD_4 "+-|-|+\n", 0, 0, 0);
     expect(INFO, NULL, HEAD_4 "+a|b|c+\n", HEAD_4 "+a|b|xx\n", 0, 0, 1);
 }
 
-static void a_second_output_has_its_own_device_table(void **state)
+TEST(a_second_output_has_its_own_device_table)
 {
     static const char both[] = HEAD_4 "| 0 0 | 1 | %s | 5 |\n"
                                       "| NPU   Name | Health | Power(W) |\n"
                                       "| 0     910B4 | OK | 90.0 / 0 |\n";
     char text[512], wanted[512];
-    (void)state;
     (void)snprintf(text, sizeof text, both, "abc");
     (void)snprintf(wanted, sizeof wanted, both, "xxx");
     expect(INFO, NULL, text, wanted, 0, 0, 1);
 }
 
 /* What the reader refuses is redacted as far as a row can be told. */
-static void damaged_rows_are_redacted_too(void **state)
+TEST(damaged_rows_are_redacted_too)
 {
-    (void)state;
     expect(INFO, NULL,
            HEAD_4 "| 0       0     | 12x4   | secret | 512  |\n" /* the pid */
                   "| ?             | 1234   | secret | 512  |\n" /* the ids */
@@ -225,9 +212,8 @@ static void damaged_rows_are_redacted_too(void **state)
            0, 0, 6);
 }
 
-static void a_header_that_is_cut_is_one(void **state)
+TEST(a_header_that_is_cut_is_one)
 {
-    (void)state;
     expect(INFO, NULL,
            "| NPU     Chip         | Process id    | Process name    | Proc\n"
            "| 0 0 | 1 | name | 5 |\n",
@@ -237,12 +223,11 @@ static void a_header_that_is_cut_is_one(void **state)
 }
 
 /* Of every start of a table no name is left but in a row that has not come to it. */
-static void no_cut_leaves_a_name(void **state)
+TEST(no_cut_leaves_a_name)
 {
     static const char table[] =
         HEAD_5 "| 0       0     | 1234       | qqqqqqq      | 512    | 77 |\n" RULE
                "| 1       0     | 1235       | qqq qqq      | 512    | 78 |\n" RULE;
-    (void)state;
     for (int32_t len = 0; len <= (int32_t)strlen(table); len++) {
         cpubind_redacted counts;
         char *copy = redacted(INFO, table, len, NULL, &counts);
@@ -251,16 +236,15 @@ static void no_cut_leaves_a_name(void **state)
     }
 }
 
-static void the_name_of_a_status_is_overwritten(void **state)
+TEST(the_name_of_a_status_is_overwritten)
 {
-    (void)state;
     expect(STATUS, NULL, "Name:\tpython3\nUmask:\t0022\nCpus_allowed_list:\t0-3\n",
            "Name:\txxxxxxx\nUmask:\t0022\nCpus_allowed_list:\t0-3\n", 0, 0, 1);
     expect(STATUS, NULL, "Name:\ta b\nName:\nName:x\nNames:\ty\n z",
            "Name:\tx x\nName:\nName:x\nNames:\ty\n z", 0, 0, 1);
 }
 
-static void names_are_looked_for_in_their_inputs_alone(void **state)
+TEST(names_are_looked_for_in_their_inputs_alone)
 {
     static const char table[] = HEAD_4 "| 0 0 | 1 | name | 5 |\nName:\ta\nSerial Number : 1\n";
     static const char *const inputs[] = {"cmd/npu-smi-info-m.txt",
@@ -271,14 +255,13 @@ static void names_are_looked_for_in_their_inputs_alone(void **state)
                                          "proc/interrupts",
                                          "cmd/npu-smi-info.exit",
                                          ""};
-    (void)state;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         expect_same(inputs[i], NULL, table);
 }
 
 /* == Serial numbers ========================================================= */
 
-static void what_identifies_a_board_is_overwritten(void **state)
+TEST(what_identifies_a_board_is_overwritten)
 {
     static const char before[] = "\tNPU ID                         : 0\n"
                                  "\tProduct Name                   : IT21\n"
@@ -300,32 +283,28 @@ static void what_identifies_a_board_is_overwritten(void **state)
                                 "\tChip UUID : xxx\n"
                                 "\tBoard ID                       : 0x30\n"
                                 "\tPCIe Bus Info                  : 0000:C1:00.0\n";
-    (void)state;
     expect(BOARD, NULL, before, after, 0, 6, 0);
     expect(LIST, NULL, before, after, 0, 6, 0);
     expect("cmd/npu-smi-info-t-board-i1536.txt", NULL, before, after, 0, 6, 0);
 }
 
-static void a_board_without_a_number_stays(void **state)
+TEST(a_board_without_a_number_stays)
 {
-    (void)state;
     expect_same(BOARD, NULL,
                 "\tSerial Number : NA\n\tVDie ID :\n\tUUID : xxx xx\n\tSerial Numbers : 1\n"
                 "Serial Number\n");
 }
 
-static void a_value_that_goes_on_is_overwritten_on(void **state)
+TEST(a_value_that_goes_on_is_overwritten_on)
 {
-    (void)state;
     expect(BOARD, NULL, "\tUUID : 12\n\t     : 34\n\tModel : a\n\t     : b\n",
            "\tUUID : xx\n\t     : xx\n\tModel : a\n\t     : b\n", 0, 2, 0);
 }
 
 /* == The name of the host =================================================== */
 
-static void the_host_is_overwritten_as_a_whole_word(void **state)
+TEST(the_host_is_overwritten_as_a_whole_word)
 {
-    (void)state;
     expect("cmd/lscpu.txt", "gold7", "gold7 Gold7 (gold7), GOLD7:gold7/gold7\n",
            "xxxxx xxxxx (xxxxx), xxxxx:xxxxx/xxxxx\n", 6, 0, 0);
     expect_same("cmd/lscpu.txt", "gold7",
@@ -334,9 +313,8 @@ static void the_host_is_overwritten_as_a_whole_word(void **state)
     expect_same("x", "gold7", "gold");
 }
 
-static void the_domain_goes_with_the_host(void **state)
+TEST(the_domain_goes_with_the_host)
 {
-    (void)state;
     expect("x", "gold7", "gold7.rack.example: on gold7. And rack.example",
            "xxxxxxxxxxxxxxxxxx: on xxxxx. And rack.example", 2, 0, 0);
     expect("x", "gold7.rack.example", "gold7.rack.example gold7 rack gold7.other",
@@ -344,14 +322,13 @@ static void the_domain_goes_with_the_host(void **state)
     expect("x", "c1.rack.example", "c1.rack.example c1", "xxxxxxxxxxxxxxx c1", 1, 0, 0);
 }
 
-static void bytes_that_are_not_ascii_end_a_word(void **state)
+TEST(bytes_that_are_not_ascii_end_a_word)
 {
-    (void)state;
     expect("x", "gold7", "\xe4\xb8\xbbgold7\xe6\x9c\xba", "\xe4\xb8\xbbxxxxx\xe6\x9c\xba", 1, 0,
            0);
 }
 
-static void a_host_that_tells_nothing_stays(void **state)
+TEST(a_host_that_tells_nothing_stays)
 {
     static const char *const hosts[] = {
         "",
@@ -381,7 +358,6 @@ static void a_host_that_tells_nothing_stays(void **state)
         "a b",
         "a\nb",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         char text[128];
         (void)snprintf(text, sizeof text, "%s (%s)\n", hosts[i], hosts[i]);
@@ -392,15 +368,13 @@ static void a_host_that_tells_nothing_stays(void **state)
     assert_int_equal(cpubind_redact_finds(NULL), 0);
 }
 
-static void a_container_id_is_a_host(void **state)
+TEST(a_container_id_is_a_host)
 {
-    (void)state;
     expect("x", "3f2a9c1b7d04", "id 3f2a9c1b7d04\n", "id xxxxxxxxxxxx\n", 1, 0, 0);
 }
 
-static void a_host_may_have_255_bytes(void **state)
+TEST(a_host_may_have_255_bytes)
 {
-    (void)state;
     for (size_t n = 255; n <= 256; n++) {
         char host[257], text[257];
         cpubind_redacted counts = none;
@@ -415,9 +389,8 @@ static void a_host_may_have_255_bytes(void **state)
 }
 
 /* A host may be called by a word of a refusal: that it was refused counts more. */
-static void a_refusal_stays_a_refusal(void **state)
+TEST(a_refusal_stays_a_refusal)
 {
-    (void)state;
     expect_same(MAP, "server", "There is no NPU card on this server.\n");
     expect_same(MAP, "chipper", "Failed to get chip number of card1. chipper\n");
     expect(MAP, "server", "on server\nThere is no NPU card on this server.\n",
@@ -427,14 +400,13 @@ static void a_refusal_stays_a_refusal(void **state)
     expect("cmd/lscpu.txt", "server", "this server.\n", "this xxxxxx.\n", 1, 0, 0);
 }
 
-static void pieces_of_all_kinds_count_apart_and_add_up(void **state)
+TEST(pieces_of_all_kinds_count_apart_and_add_up)
 {
     static const char info[] = HEAD_4 "| 0 0 | 1 | gold7 | 5 |\n" RULE "by gold7, gold7\n";
     static const char board[] = "\tNPU ID : 0\n\tSerial Number : gold7\n\tModel : gold7\n";
     cpubind_redacted counts = {100, 200, INT32_MAX};
     char *a = edge_text(info, (int32_t)strlen(info));
     char *b = edge_text(board, (int32_t)strlen(board));
-    (void)state;
     cpubind_redact(INFO, a, (int32_t)strlen(info), "gold7", &counts);
     cpubind_redact(BOARD, b, (int32_t)strlen(board), "gold7", &counts);
     expect_counts(&counts, 103, 201, INT32_MAX);
@@ -442,10 +414,9 @@ static void pieces_of_all_kinds_count_apart_and_add_up(void **state)
     free(b);
 }
 
-static void a_text_of_no_bytes_is_no_text(void **state)
+TEST(a_text_of_no_bytes_is_no_text)
 {
     cpubind_redacted counts = none;
-    (void)state;
     cpubind_redact(INFO, NULL, 0, "gold7", &counts);
     expect_counts(&counts, 0, 0, 0);
 }
@@ -699,19 +670,17 @@ static void check_fixture(folder_host *h, const char *name)
     }
 }
 
-static void a_fixture_reads_the_same_whatever_its_host_is_called(void **state)
+TEST(a_fixture_reads_the_same_whatever_its_host_is_called)
 {
-    (void)state;
     (void)each_fixture(check_fixture);
     assert_true(n_own > 100);
 }
 
 /* Captures as every input: which of them they are is told by what reads them. */
-static void a_capture_reads_the_same_whatever_its_host_is_called(void **state)
+TEST(a_capture_reads_the_same_whatever_its_host_is_called)
 {
     DIR *folder = open_captures();
     const char *file;
-    (void)state;
     if (!folder)
         skip();
     n_read = 0;
@@ -727,12 +696,11 @@ static void a_capture_reads_the_same_whatever_its_host_is_called(void **state)
 }
 
 /* The process names of the captures are gone, and nothing but them. */
-static void the_names_of_captured_processes_are_gone(void **state)
+TEST(the_names_of_captured_processes_are_gone)
 {
     DIR *folder = open_captures();
     const char *file;
     int32_t n_name = 0;
-    (void)state;
     if (!folder)
         skip();
     while ((file = next_capture(folder)) != NULL) {
@@ -763,14 +731,13 @@ static void the_names_of_captured_processes_are_gone(void **state)
 }
 
 /* A line of nothing but hosts, and one of nothing but bars, of a few MiB. */
-static void long_lines_cost_no_more_than_their_length(void **state)
+TEST(long_lines_cost_no_more_than_their_length)
 {
     static const char *const pieces[] = {"gold7 ",        "|", "| ",     "gold7.",
                                          "Process name|", ":", "Name: ", "npu-smi gold7 "};
     static const char *const inputs[] = {INFO, BOARD, STATUS};
     const int32_t len = 4 << 20;
     char *text = (char *)malloc((size_t)len);
-    (void)state;
     assert_non_null(text);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
         for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++) {

@@ -89,13 +89,12 @@ static void expect_buses(const attempt *a, int32_t first, int32_t second)
 
 /* == Allowed CPUs =========================================================== */
 
-static void the_cpus_asked_for_count_instead_of_the_status(void **state)
+TEST(the_cpus_asked_for_count_instead_of_the_status)
 {
     static const int32_t asked[] = {3, 4, 5, 6, 7, 11, 12, 13, 14, 15, 16};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     request.allowed = asked;
     request.n_allowed = LENGTH(asked);
     set(&h, STATUS, "Cpus_allowed_list:\tdamaged\n");
@@ -114,14 +113,13 @@ static void the_cpus_asked_for_count_instead_of_the_status(void **state)
     drop(&a);
 }
 
-static void cpus_asked_for_that_are_offline_are_left_out_and_said(void **state)
+TEST(cpus_asked_for_that_are_offline_are_left_out_and_said)
 {
     static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 30, 65535}, there[] = {0, 1, 2, 3, 4, 5};
     static const int32_t one[] = {1};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     request.npu = one;
     request.n_npu = 1;
     request.allowed = asked;
@@ -143,13 +141,12 @@ static void cpus_asked_for_that_are_offline_are_left_out_and_said(void **state)
 }
 
 /* Every CPU that is asked for counts as one of node 0, as those of a status would. */
-static void without_nodes_the_cpus_asked_for_are_one_node(void **state)
+TEST(without_nodes_the_cpus_asked_for_are_one_node)
 {
     static const int32_t asked[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     take_away(&h, "sys/devices/system/node/");
     request.allowed = asked;
     request.n_allowed = LENGTH(asked);
@@ -160,11 +157,10 @@ static void without_nodes_the_cpus_asked_for_are_one_node(void **state)
     drop(&a);
 }
 
-static void lists_that_do_not_ascend_are_refused(void **state)
+TEST(lists_that_do_not_ascend_are_refused)
 {
     static const int32_t lists[][3] = {
         {2, 1, 3}, {1, 1, 2}, {-1, 0, 1}, {0, 1, -1}, {1, 2, 65536}};
-    (void)state;
     for (int32_t i = 0; i < 2 * LENGTH(lists); i++) {
         cpubind_request request;
         memory_host h = host_a2(&request);
@@ -187,14 +183,13 @@ static void lists_that_do_not_ascend_are_refused(void **state)
 /* == Excluded CPUs ========================================================== */
 
 /* The home of the first NPU is extended by node 2, which is nobody's. */
-static void no_pool_has_an_excluded_cpu(void **state)
+TEST(no_pool_has_an_excluded_cpu)
 {
     static const int32_t exclude[] = {0, 1, 11, 19, 20, 21, 22, 23, 24, 25, 27, 28, 29};
     static const int32_t first[] = {10, 12, 13, 14, 15, 16, 17, 18, 26};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     request.exclude = exclude;
     request.n_exclude = LENGTH(exclude);
     a = try(&h, &request);
@@ -209,14 +204,13 @@ static void no_pool_has_an_excluded_cpu(void **state)
 }
 
 /* Slices are cut from what is left: 14 CPUs for two NPUs. */
-static void slices_are_cut_without_the_excluded_cpus(void **state)
+TEST(slices_are_cut_without_the_excluded_cpus)
 {
     static const int32_t exclude[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
     static const int32_t first[] = {0, 1, 2, 3, 20, 21, 22};
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     attempt a;
-    (void)state;
     request.exclude = exclude;
     request.n_exclude = LENGTH(exclude);
     a = try(&h, &request);
@@ -240,14 +234,13 @@ static void make_950(memory_host *h)
 }
 
 /* A node of 10 CPUs has one cluster of 8 as long as two are excluded at most. */
-static void clusters_and_spare_cpus_are_cut_without_the_excluded_ones(void **state)
+TEST(clusters_and_spare_cpus_are_cut_without_the_excluded_ones)
 {
     static const int32_t exclude[] = {1, 12, 13, 14};
     static const int32_t first[] = {10, 11, 14, 15, 16, 17, 18, 19};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     make_950(&h);
     request.exclude = exclude;
     request.n_exclude = 3;
@@ -263,13 +256,12 @@ static void clusters_and_spare_cpus_are_cut_without_the_excluded_ones(void **sta
     expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
 }
 
-static void an_excluded_cpu_that_is_not_there_changes_nothing(void **state)
+TEST(an_excluded_cpu_that_is_not_there_changes_nothing)
 {
     static const int32_t exclude[] = {30, 31, 65535};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     request.exclude = exclude;
     request.n_exclude = LENGTH(exclude);
     a = try(&h, &request);
@@ -280,13 +272,12 @@ static void an_excluded_cpu_that_is_not_there_changes_nothing(void **state)
 }
 
 /* Who excludes a CPU needs not be told that it is offline. */
-static void an_excluded_cpu_that_is_offline_is_not_warned_of(void **state)
+TEST(an_excluded_cpu_that_is_offline_is_not_warned_of)
 {
     static const int32_t exclude[] = {29};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     set(&h, "sys/devices/system/cpu/online", "0-28\n");
     a = try(&h, &request);
     assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
@@ -299,13 +290,12 @@ static void an_excluded_cpu_that_is_offline_is_not_warned_of(void **state)
     drop(&a);
 }
 
-static void that_no_cpu_is_left_names_the_exclusion(void **state)
+TEST(that_no_cpu_is_left_names_the_exclusion)
 {
     static const int32_t pair[] = {5, 6};
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     request.exclude = pair;
     request.n_exclude = 2;
     set(&h, STATUS, "Cpus_allowed_list:\t5-6\n");
@@ -348,11 +338,10 @@ static void expect_same_plan(const attempt *a, const attempt *b)
 }
 
 /* Whatever is excluded: the plan is that of a process that may not use those CPUs. */
-static void excluding_is_the_same_as_not_allowing(void **state)
+TEST(excluding_is_the_same_as_not_allowing)
 {
     uint32_t seed = 20;
     int32_t n_planned = 0;
-    (void)state;
     for (int i = 0; i < 600; i++) {
         int32_t exclude[30], rest[30], n_exclude = 0, n_rest = 0;
         const uint32_t share = 1 + (uint32_t)i / 3 % 9;
@@ -388,12 +377,11 @@ static void excluding_is_the_same_as_not_allowing(void **state)
 
 /* == Addresses ============================================================== */
 
-static void wanted_addresses_are_those_of_npu_smi_info(void **state)
+TEST(wanted_addresses_are_those_of_npu_smi_info)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     attempt a;
-    (void)state;
     set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0"));
     a = try(&h, &request);
     expect_buses(&a, 0xc1, 0x82);
@@ -410,12 +398,11 @@ static void wanted_addresses_are_those_of_npu_smi_info(void **state)
     drop(&a);
 }
 
-static void wanted_addresses_are_asked_of_the_boards_of_running_npus(void **state)
+TEST(wanted_addresses_are_asked_of_the_boards_of_running_npus)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     attempt a;
-    (void)state;
     set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
     set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
     a = try(&h, &request);
@@ -438,11 +425,10 @@ static void wanted_addresses_are_asked_of_the_boards_of_running_npus(void **stat
 }
 
 /* Where affinity is known by npu-smi, addresses matter to nobody else. */
-static void addresses_are_found_for_every_strategy(void **state)
+TEST(addresses_are_found_for_every_strategy)
 {
     static const cpubind_strategy strategies[] = {CPUBIND_GLOBAL_SLICE, CPUBIND_TOPO_AFFINITY,
                                                   CPUBIND_CLUSTER};
-    (void)state;
     for (int32_t i = 0; i < LENGTH(strategies); i++) {
         cpubind_request request;
         memory_host h = sliced_a2(&request);
@@ -457,12 +443,11 @@ static void addresses_are_found_for_every_strategy(void **state)
 }
 
 /* One that the kernel's affinity was found by is not lost to a table that lacks it. */
-static void an_address_that_a_board_told_is_kept(void **state)
+TEST(an_address_that_a_board_told_is_kept)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     attempt a;
-    (void)state;
     request.is_auto_strategy = 1;
     set(&h, TOPO, "This device does not support querying topo.\n");
     set(&h, INFO, DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0"));
@@ -473,7 +458,7 @@ static void an_address_that_a_board_told_is_kept(void **state)
 }
 
 /* Slices need no npu-smi info: whatever is wrong with it, the plan is the same. */
-static void an_info_that_lacks_them_is_no_problem(void **state)
+TEST(an_info_that_lacks_them_is_no_problem)
 {
     static const struct {
         const char *text;
@@ -487,7 +472,6 @@ static void an_info_that_lacks_them_is_no_problem(void **state)
                  {"", CPUBIND_INPUT_TOO_LONG, 1},
                  {"", CPUBIND_INPUT_TIMEOUT, 0}, /* it would hang again, for each board */
                  {"dcmi module initialize failed. ret is -8005\n", CPUBIND_INPUT_PRESENT, 0}};
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         cpubind_request request;
         memory_host h = sliced_a2(&request);
@@ -505,7 +489,7 @@ static void an_info_that_lacks_them_is_no_problem(void **state)
     }
 }
 
-static void a_board_that_lacks_it_is_no_problem(void **state)
+TEST(a_board_that_lacks_it_is_no_problem)
 {
     static const char *const texts[] = {
         "Invalid card id.\n",
@@ -514,7 +498,6 @@ static void a_board_that_lacks_it_is_no_problem(void **state)
         BOARD_OF("4", "NA"),
         BOARD_OF("4", "0000:8X:00.0"),
         BOARD_OF("5", "0000:C1:00.0")};
-    (void)state;
     for (int32_t i = 0; i < LENGTH(texts); i++) {
         cpubind_request request;
         memory_host h = sliced_a2(&request);
@@ -529,12 +512,11 @@ static void a_board_that_lacks_it_is_no_problem(void **state)
     }
 }
 
-static void a_board_that_hangs_is_the_last_one(void **state)
+TEST(a_board_that_hangs_is_the_last_one)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     attempt a;
-    (void)state;
     h.failing = BOARD_4_C0;
     h.state = CPUBIND_INPUT_TIMEOUT;
     set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
@@ -547,12 +529,11 @@ static void a_board_that_hangs_is_the_last_one(void **state)
 }
 
 /* Nothing is bound there that an address leads to, and each board is a run of npu-smi. */
-static void the_boards_of_a_950_are_not_asked(void **state)
+TEST(the_boards_of_a_950_are_not_asked)
 {
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
-    (void)state;
     make_950(&h);
     request.wants_pci = 1;
     a = try(&h, &request);
@@ -561,12 +542,11 @@ static void the_boards_of_a_950_are_not_asked(void **state)
     drop(&a);
 }
 
-static void npus_without_a_card_have_no_board(void **state)
+TEST(npus_without_a_card_have_no_board)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     attempt a;
-    (void)state;
     take_away(&h, MAP);
     take_away(&h, TOPO);
     request.type = CPUBIND_TYPE_A2;
@@ -577,14 +557,13 @@ static void npus_without_a_card_have_no_board(void **state)
 }
 
 /* In every arena up to the size that is used: a want of memory, said so, or the plan. */
-static void an_arena_that_is_too_small_is_said_so(void **state)
+TEST(an_arena_that_is_too_small_is_said_so)
 {
     static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
     cpubind_request request;
     memory_host h = sliced_a2(&request);
     size_t used;
     attempt a;
-    (void)state;
     request.allowed = asked;
     request.n_allowed = LENGTH(asked);
     request.exclude = asked + 2;

@@ -5,15 +5,12 @@
  * `exit` is its status, and `plan` or `error` what it must print. fixtures/README.md has the
  * format.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <glob.h>
 #include <jansson.h>
 
+#include "../support/cmocka_test.h"
 #include "run_command.h"
 
 #define MAX_PATH 4096

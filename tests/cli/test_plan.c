@@ -1,17 +1,13 @@
 /* test_plan.c - cpubind plan as people and machines use it
  * SPDX-License-Identifier: MIT
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <ftw.h>
 #include <jansson.h>
 #include <sys/stat.h>
 
+#include "../support/cmocka_test.h"
 #include "run_command.h"
 
 #define HOSTS    "fixtures/hosts/"
@@ -97,21 +93,19 @@ static char *load(const char *path, size_t *len)
     }
 }
 
-static int make_scratch(void **state)
+SETUP(make_scratch)
 {
-    (void)state;
     return mkdtemp(scratch) ? 0 : -1;
 }
 
-static int drop_scratch(void **state)
+SETUP(drop_scratch)
 {
-    (void)state;
     return nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* == Help and usage ========================================================= */
 
-static void help_fits_a_screen(void **state)
+TEST(help_fits_a_screen)
 {
     const char *const helps[][4] = {{"--help", NULL},
                                     {"help", NULL},
@@ -128,7 +122,6 @@ static void help_fits_a_screen(void **state)
                                     {"fixture", "export", "--help", NULL},
                                     {"fixture", "replay", "--help", NULL},
                                     {"fixture", "accept", "--help", NULL}};
-    (void)state;
     for (size_t i = 0; i < sizeof helps / sizeof *helps; i++) {
         command_result r = run(helps[i]);
         int lines = 0;
@@ -142,16 +135,14 @@ static void help_fits_a_screen(void **state)
     }
 }
 
-static void version_is_one_line(void **state)
+TEST(version_is_one_line)
 {
-    (void)state;
     expect_output(RUN("--version"), "cpubind 0.1.0\n");
     expect_output(RUN("plan", "--version"), "cpubind 0.1.0\n");
 }
 
-static void wrong_words_exit_with_2(void **state)
+TEST(wrong_words_exit_with_2)
 {
-    (void)state;
     expect_refusal(RUN("plans"), 2, "plans");
     expect_refusal(RUN("plan", "--roots", A2), 2, "--roots");
     expect_refusal(RUN("plan", "extra"), 2, "extra");
@@ -184,18 +175,16 @@ static void wrong_words_exit_with_2(void **state)
     expect_refusal(RUN("fixture", "import"), 2, "the folders of hosts");
 }
 
-static void no_command_prints_help_and_exits_with_2(void **state)
+TEST(no_command_prints_help_and_exits_with_2)
 {
     const char *words[] = {command_path(), NULL};
-    (void)state;
     expect_refusal(command_run(words), 2, "Usage: cpubind COMMAND");
 }
 
 /* == Output ================================================================= */
 
-static void text_keeps_the_lines_of_the_logs(void **state)
+TEST(text_keeps_the_lines_of_the_logs)
 {
-    (void)state;
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
                   "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0]\n"
                   "The CPU allocation plan is as follows:\n"
@@ -205,17 +194,16 @@ static void text_keeps_the_lines_of_the_logs(void **state)
                   "Ascend 950 NPU0: worker=[64 65 66 67 68 69 70 71]\n");
 }
 
-static void equal_hosts_give_equal_bytes(void **state)
+TEST(equal_hosts_give_equal_bytes)
 {
     command_result a = RUN("plan", "--root", A2);
     command_result b = RUN("plan", "--root", A2);
-    (void)state;
     assert_string_equal(a.out, b.out);
     command_free(&a);
     command_free(&b);
 }
 
-static void json_has_the_keys_in_their_order(void **state)
+TEST(json_has_the_keys_in_their_order)
 {
     static const char *const keys[] = {"cpubind", "device_type", "strategy",   "overlap",
                                        "rank",    "allowed",     "total_npus", "visible_npus",
@@ -228,7 +216,6 @@ static void json_has_the_keys_in_their_order(void **state)
     const char *key;
     json_t *value;
     size_t n = 0;
-    (void)state;
     assert_non_null(plan);
     json_object_foreach(plan, key, value)
     {
@@ -265,9 +252,8 @@ static void check_width(const char *host, const char *columns)
     command_free(&r);
 }
 
-static void the_map_is_no_wider_than_the_screen(void **state)
+TEST(the_map_is_no_wider_than_the_screen)
 {
-    (void)state;
     check_width(A2, "80");
     check_width(A2, "40");
     check_width(A2, "20");
@@ -277,9 +263,8 @@ static void the_map_is_no_wider_than_the_screen(void **state)
     check_width(HOSTS "a2-192cpu-4node-8npu", "80");
 }
 
-static void the_map_shows_each_cpu(void **state)
+TEST(the_map_shows_each_cpu)
 {
-    (void)state;
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167\n"
@@ -288,12 +273,11 @@ static void the_map_shows_each_cpu(void **state)
                   "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47\n");
 }
 
-static void the_map_is_coloured_on_a_terminal_that_wants_it(void **state)
+TEST(the_map_is_coloured_on_a_terminal_that_wants_it)
 {
     const char *words[] = {command_path(), "plan", "--root", A2, NULL};
     command_result r;
     char *line;
-    (void)state;
     if (!command_has_terminals())
         skip();
     setenv("TERM", "xterm", 1);
@@ -348,10 +332,9 @@ static command_result plan_live(const char *last)
     return r;
 }
 
-static void on_this_host_npu_smi_is_run_and_its_words_are_quoted(void **state)
+TEST(on_this_host_npu_smi_is_run_and_its_words_are_quoted)
 {
     command_result r;
-    (void)state;
     stand_in("dcmi module initialize failed. ret is -8005\n", 187);
     r = plan_live("--quiet");
     assert_non_null(strstr(r.err, "ret is -8005"));
@@ -361,10 +344,9 @@ static void on_this_host_npu_smi_is_run_and_its_words_are_quoted(void **state)
 }
 
 /* An A3 of one NPU gets all that this process may use, or is refused for having too few. */
-static void on_this_host_the_cpus_are_those_of_this_process(void **state)
+TEST(on_this_host_the_cpus_are_those_of_this_process)
 {
     command_result r;
-    (void)state;
     stand_in("\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
              "\t0        0         0               0             Ascend910\n",
              0);
@@ -379,37 +361,33 @@ static void on_this_host_the_cpus_are_those_of_this_process(void **state)
 
 /* == The host =============================================================== */
 
-static void a_machine_without_npu_smi_names_the_ways_out(void **state)
+TEST(a_machine_without_npu_smi_names_the_ways_out)
 {
     command_result r = RUN("plan", "--root", HOSTS "npu-missing");
-    (void)state;
     assert_non_null(strstr(r.err, "--root"));
     assert_non_null(strstr(r.err, "--fixture"));
     expect_refusal(r, 3, "npu-smi is not on this");
 }
 
-static void no_running_npu_names_both_ways_out(void **state)
+TEST(no_running_npu_names_both_ways_out)
 {
     command_result r = RUN("plan", "--root", HOSTS "idle-a2");
-    (void)state;
     assert_non_null(strstr(r.err, "--npus"));
     expect_refusal(r, 1, "start the workers");
 }
 
-static void a_folder_or_fixture_that_is_not_there_exits_with_3(void **state)
+TEST(a_folder_or_fixture_that_is_not_there_exits_with_3)
 {
-    (void)state;
     expect_refusal(RUN("plan", "--root", "/nowhere/at/all"), 3, "No such file");
     expect_refusal(RUN("plan", "--root", "Makefile"), 3, "Not a directory");
     expect_refusal(RUN("plan", "--fixture", "no-such-host"), 3, "no-such-host");
     expect_refusal(RUN("plan", "--fixture", "../hosts/idle-a2"), 3, "no host of this name");
 }
 
-static void under_json_an_error_is_an_object_too(void **state)
+TEST(under_json_an_error_is_an_object_too)
 {
     command_result r = RUN("plan", "--json", "--root", "/nowhere/at/all");
     json_t *error = json_loads(r.out, 0, NULL);
-    (void)state;
     assert_int_equal(r.status, 3);
     assert_string_equal(r.err, "");
     assert_string_equal(
@@ -420,11 +398,10 @@ static void under_json_an_error_is_an_object_too(void **state)
 }
 
 /* What is quoted may come from a stranger, or be no UTF-8. */
-static void quotes_hold_nothing_that_a_terminal_obeys(void **state)
+TEST(quotes_hold_nothing_that_a_terminal_obeys)
 {
     command_result r = RUN("plan", "--root", A2, "--visible", "\033[31m9");
     json_t *error;
-    (void)state;
     assert_null(strchr(r.err, '\033'));
     expect_refusal(r, 1, "\"?[31m9\"");
     r = RUN("plan", "--root", A2, "--npus", "\033[31m9");
@@ -444,15 +421,13 @@ static void quotes_hold_nothing_that_a_terminal_obeys(void **state)
     command_free(&r);
 }
 
-static void a_fixture_is_found_beside_the_program(void **state)
+TEST(a_fixture_is_found_beside_the_program)
 {
-    (void)state;
     expect_output(RUN("plan", "--fixture", "a3-640cpu-16npu"), "mode=global_slice");
 }
 
-static void a_plan_says_over_which_npus_overlap_was_checked(void **state)
+TEST(a_plan_says_over_which_npus_overlap_was_checked)
 {
-    (void)state;
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "overlap: none, checked over NPUs 0,2\n");
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu"),
@@ -462,12 +437,11 @@ static void a_plan_says_over_which_npus_overlap_was_checked(void **state)
 }
 
 /* The same bytes from a folder and from a row. */
-static void a_host_in_a_corpus_gets_the_plan_of_its_folder(void **state)
+TEST(a_host_in_a_corpus_gets_the_plan_of_its_folder)
 {
     static const char *const hosts[] = {"a2-192cpu-4node-8npu", "a3-container-renumbered",
                                         "950-smt2-640cpu", "driver-broken", "a2-cut-output"};
     char db[MAX_PATH];
-    (void)state;
     nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     assert_int_equal(mkdir(scratch, 0700), 0);
     snprintf(db, sizeof db, "%s/corpus.db", scratch);
@@ -489,9 +463,8 @@ static void a_host_in_a_corpus_gets_the_plan_of_its_folder(void **state)
     expect_refusal(RUN("plan", "--db", db), 2, "--fixture NAME");
 }
 
-static void a_rank_drives_its_visible_device(void **state)
+TEST(a_rank_drives_its_visible_device)
 {
-    (void)state;
     expect_output(RUN("plan", "--root", A2, "--rank", "5"), "rank 5 drives NPU 5\n");
     expect_output(RUN("plan", "--root", A2, "--visible", "2,4,6", "--rank", "1"),
                   "rank 1 drives NPU 4\n");
@@ -521,12 +494,11 @@ static const char *text_at(const json_t *object, const char *key)
 }
 
 /* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
-static void excluded_cpus_are_in_no_pool_and_are_said(void **state)
+TEST(excluded_cpus_are_in_no_pool_and_are_said)
 {
     json_t *plan = json_of(
         RUN("plan", "--root", A2, "--exclude", "0-143,150,191", "--npus", "0,2", "--json"));
     const json_t *npus = json_object_get(plan, "npus");
-    (void)state;
     assert_string_equal(text_at(plan, "allowed"), "144-149,151-190");
     assert_string_equal(text_at(plan, "excluded"), "0-143,150,191");
     assert_string_equal(text_at(json_array_get(npus, 0), "pool"), "144-149,151-167");
@@ -539,10 +511,9 @@ static void excluded_cpus_are_in_no_pool_and_are_said(void **state)
     json_decref(plan);
 }
 
-static void allowed_cpus_that_are_asked_for_replace_those_of_the_process(void **state)
+TEST(allowed_cpus_that_are_asked_for_replace_those_of_the_process)
 {
     json_t *plan;
-    (void)state;
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
     expect_refusal(RUN("plan", "--root", scratch, "--npus", "0"), 1, "none of the CPUs near");
     plan = json_of(RUN("plan", "--root", scratch, "--npus", "0", "--json", "--allowed",
@@ -554,9 +525,8 @@ static void allowed_cpus_that_are_asked_for_replace_those_of_the_process(void **
     json_decref(plan);
 }
 
-static void that_too_much_is_excluded_is_said_with_what_is_left(void **state)
+TEST(that_too_much_is_excluded_is_said_with_what_is_left)
 {
-    (void)state;
     expect_refusal(RUN("plan", "--root", A2, "--exclude", "0-191"), 1,
                    "every allowed CPU that is online is excluded (allowed none, excluded CPUs "
                    "0-191)");
@@ -568,11 +538,10 @@ static void that_too_much_is_excluded_is_said_with_what_is_left(void **state)
 }
 
 /* What a host was captured with is what its expectation is planned with again. */
-static void a_capture_keeps_the_cpus_that_were_asked_for(void **state)
+TEST(a_capture_keeps_the_cpus_that_were_asked_for)
 {
     char folder[sizeof scratch + 32], file[sizeof folder + 32];
     json_t *expected;
-    (void)state;
     snprintf(folder, sizeof folder, "%s/captured", scratch);
     snprintf(file, sizeof file, "%s/expect/default.json", folder);
     expect_output(RUN("capture", "--root", A2, "--exclude", "0-3", "--allowed", "0-100", "-o",
@@ -588,13 +557,12 @@ static void a_capture_keeps_the_cpus_that_were_asked_for(void **state)
 
 /* == Bad input ============================================================== */
 
-static void a_bad_list_of_allowed_cpus_is_placed(void **state)
+TEST(a_bad_list_of_allowed_cpus_is_placed)
 {
     static const char *const lists[][2] = {{"5-2", "column 22"},   {"010", "column 20"},
                                            {"+1", "column 20"},    {"4294967297", "column 20"},
                                            {"0,", "column 22"},    {"0-3,2", "column 24"},
                                            {"0-3 5", "column 23"}, {"0-6:2", "column 23"}};
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         char text[128];
         snprintf(text, sizeof text, "Name:\tpython\nCpus_allowed_list:\t%s\n", lists[i][0]);
@@ -604,18 +572,16 @@ static void a_bad_list_of_allowed_cpus_is_placed(void **state)
     }
 }
 
-static void an_empty_list_of_allowed_cpus_is_refused(void **state)
+TEST(an_empty_list_of_allowed_cpus_is_refused)
 {
-    (void)state;
     change_text(A2, "proc/self/status", "Name:\tpython\nCpus_allowed_list:\t\n");
     expect_refusal(RUN("plan", "--root", scratch), 1, "no allowed CPU");
     change_text(A2, "proc/self/status", "Name:\tpython\n");
     expect_refusal(RUN("plan", "--root", scratch), 3, "proc/self/status");
 }
 
-static void allowed_cpus_that_no_node_has_are_left_out(void **state)
+TEST(allowed_cpus_that_no_node_has_are_left_out)
 {
-    (void)state;
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-191,60000\n");
     expect_output(RUN("plan", "--root", scratch, "--json"), "\"allowed\": \"0-191\"");
     expect_output(RUN("plan", "--root", scratch, "--json"), "\"code\": \"offline\"");
@@ -624,7 +590,7 @@ static void allowed_cpus_that_no_node_has_are_left_out(void **state)
 static const char *const captures[] = {"cmd/npu-smi-info-m.txt", "cmd/npu-smi-info.txt",
                                        "cmd/npu-smi-info-t-topo.txt"};
 
-static void warnings_of_affinity_name_their_npus(void **state)
+TEST(warnings_of_affinity_name_their_npus)
 {
     static const char *const cases[][2] = {
         {HOSTS "300i-pro-x86-96cpu",
@@ -632,7 +598,6 @@ static void warnings_of_affinity_name_their_npus(void **state)
         {HOSTS "a2-affinity-differs",
          "disagree about the CPUs near NPU 3: npu-smi is followed"},
         {HOSTS "a2-no-numa-node", "the kernel has no node for NPU 2 (numa_node -1)"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         command_result r = RUN("plan", "--root", cases[i][0]);
         assert_int_equal(r.status, 0);
@@ -643,14 +608,13 @@ static void warnings_of_affinity_name_their_npus(void **state)
 }
 
 /* The command that printed it, the place, and a way out that is not the one taken already. */
-static void what_tells_the_affinity_alone_can_be_planned_without(void **state)
+TEST(what_tells_the_affinity_alone_can_be_planned_without)
 {
     static const char *const ways[] = {"npu-smi info -t board -i 4 -c 0, line 2, column ",
                                        "npu-smi info, line 1, column "};
     static const char *const inputs[][2] = {
         {"cmd/npu-smi-info-t-board-i4-c0.txt", "\tNPU ID : 4\n\tPCIe Bus Info : 0000:E8\n"},
         {"cmd/npu-smi-info.txt", "| NPU     Chip | Process id | Process"}};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         change_text(HOSTS "a2-container-boards", inputs[i][0], inputs[i][1]);
         expect_refusal(RUN("plan", "--root", scratch, "--npus", "0,1"), 3, ways[i]);
@@ -663,21 +627,19 @@ static void what_tells_the_affinity_alone_can_be_planned_without(void **state)
     expect_refusal(RUN("plan", "--root", scratch), 3, "name the NPUs with --npus LIST");
 }
 
-static void an_empty_capture_is_an_error_with_its_place(void **state)
+TEST(an_empty_capture_is_an_error_with_its_place)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         change_text(A2, captures[i], "");
         expect_refusal(RUN("plan", "--root", scratch), 3, "line 1, column 1");
     }
 }
 
-static void megabytes_of_noise_are_an_error(void **state)
+TEST(megabytes_of_noise_are_an_error)
 {
     size_t len = (size_t)4 << 20;
     char *noise = (char *)malloc(len);
     uint32_t x = 1;
-    (void)state;
     assert_non_null(noise);
     for (size_t i = 0; i < len; i++) {
         x = x * 1664525u + 1013904223u;
@@ -690,10 +652,9 @@ static void megabytes_of_noise_are_an_error(void **state)
     free(noise);
 }
 
-static void captures_in_each_others_place_are_errors(void **state)
+TEST(captures_in_each_others_place_are_errors)
 {
     size_t len;
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         char path[MAX_PATH];
         char *text;
@@ -706,14 +667,13 @@ static void captures_in_each_others_place_are_errors(void **state)
 }
 
 /* Lines in the wrong order: rows before their header. */
-static void a_capture_that_is_upside_down_is_an_error(void **state)
+TEST(a_capture_that_is_upside_down_is_an_error)
 {
     size_t len;
     char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
     char *turned = (char *)malloc(len + 1);
     size_t end = len;
     size_t n = 0;
-    (void)state;
     assert_non_null(turned);
     while (end > 0) {
         size_t start = end - 1;
@@ -731,9 +691,8 @@ static void a_capture_that_is_upside_down_is_an_error(void **state)
 
 /* A plan of a capture that was cut is an error, or it is the plan of a smaller host: then every
  * NPU of it is whole. It is never a crash, and never on stdout when it is an error. */
-static void a_capture_cut_anywhere_is_an_error_or_smaller(void **state)
+TEST(a_capture_cut_anywhere_is_an_error_or_smaller)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         char path[MAX_PATH];
         size_t len;
@@ -753,20 +712,18 @@ static void a_capture_cut_anywhere_is_an_error_or_smaller(void **state)
     }
 }
 
-static void a_map_of_another_product_is_told_from_its_chips(void **state)
+TEST(a_map_of_another_product_is_told_from_its_chips)
 {
     size_t len;
     char *text = load(HOSTS "a3-640cpu-16npu/cmd/npu-smi-info-m.txt", &len);
-    (void)state;
     change(A2, "cmd/npu-smi-info-m.txt", text, len);
     expect_output(RUN("plan", "--root", scratch, "--npus", "0", "--json"),
                   "\"device_type\": \"a3\"");
     free(text);
 }
 
-static void an_unknown_chip_asks_for_the_device_type(void **state)
+TEST(an_unknown_chip_asks_for_the_device_type)
 {
-    (void)state;
     change_text(HOSTS "a2-192cpu-8npu-cpuset", "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         0               Fantasy 1\n");
@@ -783,9 +740,8 @@ static void an_unknown_chip_asks_for_the_device_type(void **state)
         "\"total_npus\": 1");
 }
 
-static void ids_out_of_range_are_errors(void **state)
+TEST(ids_out_of_range_are_errors)
 {
-    (void)state;
     change_text(A2, "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         4294967296      Ascend 910B3\n");
@@ -800,11 +756,10 @@ static void ids_out_of_range_are_errors(void **state)
     expect_refusal(RUN("plan", "--root", A2, "--npus", "8"), 1, "NPU 8");
 }
 
-static void a_full_disk_is_noticed(void **state)
+TEST(a_full_disk_is_noticed)
 {
     const char *words[] = {"sh", "-c", "\"$0\" plan --root " A2 " >/dev/full", command_path(),
                            NULL};
-    (void)state;
     expect_refusal(command_run(words), 3, "could not be written");
 }
 

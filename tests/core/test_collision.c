@@ -7,14 +7,10 @@
  */
 #define CPUBIND_STATIC
 #include "../../cpubind.h"
+#include "../support/cmocka_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define CPUS 1600
 
@@ -54,7 +50,7 @@ static int find_collision(pair *first, pair *second)
     return found;
 }
 
-static void pools_with_one_sign_are_told_apart(void **state)
+TEST(pools_with_one_sign_are_told_apart)
 {
     static int32_t cpu[CPUS], node[CPUS], work[CPUBIND_PLAN_WORK(CPUS, 2, 2, 4)];
     const int32_t node_id[] = {0, 1};
@@ -65,7 +61,6 @@ static void pools_with_one_sign_are_told_apart(void **state)
     cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
     cpubind_policy policy;
     cpubind_plan plan;
-    (void)state;
     assert_true(find_collision(&first, &second));
     for (int32_t i = 0; i < CPUS; i++) {
         cpu[i] = i;

@@ -5,14 +5,10 @@
  * "0-23 24-47 -" are three. Every array that the core sees is an allocation of its own of the
  * exact size. CPUBIND_TESTS is the folder tests/ (default "tests").
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "../../cpubind.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
@@ -118,10 +114,9 @@ static void assert_span(cpubind_span span, int32_t first, int32_t count)
     assert_int_equal(span.count, count);
 }
 
-static void share_spreads_the_remainder_over_the_first_parts(void **state)
+TEST(share_spreads_the_remainder_over_the_first_parts)
 {
     static const int32_t expect[][2] = {{0, 3}, {3, 3}, {6, 2}, {8, 2}};
-    (void)state;
     for (int32_t i = 0; i < 4; i++) {
         cpubind_span s;
         assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_SPREAD, &s), CPUBIND_OK);
@@ -129,10 +124,9 @@ static void share_spreads_the_remainder_over_the_first_parts(void **state)
     }
 }
 
-static void share_gives_the_remainder_to_the_last_part(void **state)
+TEST(share_gives_the_remainder_to_the_last_part)
 {
     static const int32_t expect[][2] = {{0, 2}, {2, 2}, {4, 2}, {6, 4}};
-    (void)state;
     for (int32_t i = 0; i < 4; i++) {
         cpubind_span s;
         assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_LAST, &s), CPUBIND_OK);
@@ -140,12 +134,11 @@ static void share_gives_the_remainder_to_the_last_part(void **state)
     }
 }
 
-static void share_takes_its_whole_range(void **state)
+TEST(share_takes_its_whole_range)
 {
     const int32_t most = CPUBIND_MAX_CPUS;
     const int32_t parts = CPUBIND_MAX_DEVICES;
     cpubind_span s;
-    (void)state;
     assert_int_equal(cpubind_share(0, 1, 0, CPUBIND_REMAINDER_SPREAD, &s), CPUBIND_OK);
     assert_span(s, 0, 0);
     assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_SPREAD, &s), CPUBIND_OK);
@@ -159,7 +152,7 @@ static void share_takes_its_whole_range(void **state)
     assert_span(s, most - 16, 16);
 }
 
-static void share_refuses_what_is_out_of_range_and_writes_nothing(void **state)
+TEST(share_refuses_what_is_out_of_range_and_writes_nothing)
 {
     static const struct {
         int32_t total, parts, index, rule;
@@ -178,7 +171,6 @@ static void share_refuses_what_is_out_of_range_and_writes_nothing(void **state)
         {INT32_MAX, INT32_MAX, 0, 0},
     };
     cpubind_span s;
-    (void)state;
     for (int32_t i = 0; i < COUNT(bad); i++) {
         memset(&s, EDGE_FILL, sizeof s);
         assert_int_equal(cpubind_share(bad[i].total, bad[i].parts, bad[i].index,
@@ -198,13 +190,12 @@ static void assert_roles(const cpubind_roles *r, int32_t irq, int32_t rest, int3
     assert_span(r->span[CPUBIND_ROLE_RELEASE], irq + rest + acl, release);
 }
 
-static void roles_tile_the_pool_and_main_takes_what_is_left(void **state)
+TEST(roles_tile_the_pool_and_main_takes_what_is_left)
 {
     static const cpubind_role_spec no_irq = {{0, 1, 1, 1}};
     static const cpubind_role_spec uneven = {{3, 0, 2, 4}};
     static const cpubind_role_spec whole = {{CPUBIND_MAX_CPUS, 0, 0, 0}};
     cpubind_roles r;
-    (void)state;
     assert_int_equal(cpubind_split_roles(40, &FIVE, &r), CPUBIND_OK);
     assert_roles(&r, 2, 36, 1, 1);
     assert_int_equal(cpubind_split_roles(40, &no_irq, &r), CPUBIND_OK);
@@ -219,13 +210,12 @@ static void roles_tile_the_pool_and_main_takes_what_is_left(void **state)
     assert_roles(&r, CPUBIND_MAX_CPUS, 0, 0, 0);
 }
 
-static void a_pool_of_the_least_size_is_enough_and_one_less_is_not(void **state)
+TEST(a_pool_of_the_least_size_is_enough_and_one_less_is_not)
 {
     static const cpubind_role_spec huge = {
         {CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS}};
     int32_t *r = edge_ints(8);
     cpubind_roles *roles = (cpubind_roles *)(void *)r;
-    (void)state;
     assert_int_equal(cpubind_split_roles(4, &FIVE, roles), CPUBIND_ERR_TOO_FEW);
     assert_int_equal(cpubind_split_roles(0, &ONE, roles), CPUBIND_ERR_TOO_FEW);
     assert_int_equal(cpubind_split_roles(CPUBIND_MAX_CPUS, &huge, roles), CPUBIND_ERR_TOO_FEW);
@@ -236,7 +226,7 @@ static void a_pool_of_the_least_size_is_enough_and_one_less_is_not(void **state)
     free(r);
 }
 
-static void role_arguments_out_of_range_are_refused_and_nothing_is_written(void **state)
+TEST(role_arguments_out_of_range_are_refused_and_nothing_is_written)
 {
     static const cpubind_role_spec bad[] = {
         {{-1, 1, 1, 1}},
@@ -250,7 +240,6 @@ static void role_arguments_out_of_range_are_refused_and_nothing_is_written(void 
     };
     int32_t *r = edge_ints(8);
     cpubind_roles *roles = (cpubind_roles *)(void *)r;
-    (void)state;
     for (int32_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(cpubind_split_roles(40, &bad[i], roles), CPUBIND_ERR_ARG);
     assert_int_equal(cpubind_split_roles(-1, &FIVE, roles), CPUBIND_ERR_ARG);
@@ -273,9 +262,8 @@ static void check_sorted(const char *text, const char *expect)
     free(cpu);
 }
 
-static void sort_unique_sorts_and_drops_repeats(void **state)
+TEST(sort_unique_sorts_and_drops_repeats)
 {
-    (void)state;
     check_sorted("-", "-");
     check_sorted("7", "7");
     check_sorted("7,7", "7");
@@ -287,12 +275,11 @@ static void sort_unique_sorts_and_drops_repeats(void **state)
     check_sorted("40-79,0-39,20-59", "0-79");
 }
 
-static void sort_unique_takes_65536_elements(void **state)
+TEST(sort_unique_takes_65536_elements)
 {
     const int32_t most = CPUBIND_MAX_CPUS;
     int32_t *cpu = edge_ints(most);
     int32_t n = most;
-    (void)state;
     for (int32_t i = 0; i < most; i++)
         cpu[i] = (int32_t)((uint32_t)i * 40503u % 65536u); /* odd factor: each number once */
     assert_int_equal(cpubind_sort_unique(cpu, &n), CPUBIND_OK);
@@ -308,12 +295,11 @@ static void sort_unique_takes_65536_elements(void **state)
     free(cpu);
 }
 
-static void sort_unique_refuses_what_is_out_of_range_and_changes_nothing(void **state)
+TEST(sort_unique_refuses_what_is_out_of_range_and_changes_nothing)
 {
     static const int32_t outside[] = {-1, CPUBIND_MAX_CPUS, INT32_MIN, INT32_MAX};
     static const int32_t lengths[] = {-1, CPUBIND_MAX_CPUS + 1, INT32_MIN};
     int32_t n = 0;
-    (void)state;
     for (int32_t i = 0; i < COUNT(outside); i++) {
         int32_t *cpu = new_list("9,3,3,0", &n);
         cpu[3] = outside[i];
@@ -362,9 +348,8 @@ static void check_intersect(const char *a_text, const char *b_text, const char *
     }
 }
 
-static void intersect_gives_what_both_lists_have_also_into_one_of_them(void **state)
+TEST(intersect_gives_what_both_lists_have_also_into_one_of_them)
 {
-    (void)state;
     check_intersect("-", "-", "-");
     check_intersect("-", "0-3", "-");
     check_intersect("0-3", "-", "-");
@@ -379,13 +364,12 @@ static void intersect_gives_what_both_lists_have_also_into_one_of_them(void **st
     check_intersect("0,65535", "1,65535", "65535");
 }
 
-static void intersect_asks_for_space_and_leaves_the_buffer(void **state)
+TEST(intersect_asks_for_space_and_leaves_the_buffer)
 {
     int32_t na, nb, n = -7;
     int32_t *a = new_list("0-9", &na);
     int32_t *b = new_list("5-14", &nb);
     int32_t *out = edge_ints(4);
-    (void)state;
     assert_int_equal(cpubind_intersect(a, na, b, nb, out, 4, &n), CPUBIND_ERR_SPACE);
     assert_int_equal(n, 5);
     for (int32_t i = 0; i < 4; i++)
@@ -395,7 +379,7 @@ static void intersect_asks_for_space_and_leaves_the_buffer(void **state)
     free(out);
 }
 
-static void intersect_refuses_bad_arguments_and_writes_nothing(void **state)
+TEST(intersect_refuses_bad_arguments_and_writes_nothing)
 {
     const int32_t good[] = {0, 1, 2};
     const int32_t equal[] = {0, 1, 1};
@@ -431,7 +415,6 @@ static void intersect_refuses_bad_arguments_and_writes_nothing(void **state)
         {good, 3, good, 3, out, -1, &n, CPUBIND_ERR_ARG},
         {good, 3, good, 3, out, 3, NULL, CPUBIND_ERR_ARG},
     };
-    (void)state;
     memset(out, EDGE_FILL, sizeof out);
     memset(&n, EDGE_FILL, sizeof n);
     for (int32_t i = 0; i < COUNT(bad); i++) {
@@ -621,40 +604,35 @@ static void check_extend(const char *allowed, const char *node_id, const char *n
     rig_close(&r);
 }
 
-static void extend_adds_the_next_node_and_wraps_round(void **state)
+TEST(extend_adds_the_next_node_and_wraps_round)
 {
-    (void)state;
     check_extend("0-11", "0-2", "0-3 4-7 8-11", "0-3", "0-7");
     check_extend("0-11", "0-2", "0-3 4-7 8-11", "5", "5,8-11");
     check_extend("0-11", "0-2", "0-3 4-7 8-11", "9-10", "0-3,9-10");
     check_extend("0-11", "0-2", "0,3,6,9 1,4,7,10 2,5,8,11", "0,6", "0-1,4,6-7,10");
 }
 
-static void extend_takes_allowed_cpus_only(void **state)
+TEST(extend_takes_allowed_cpus_only)
 {
-    (void)state;
     check_extend("1,3,6-8", "0-2", "0-3 4-7 8-11", "3", "3,6-7");
     check_extend("0-3,8-11", "0-2", "0-3 4-7 8-11", "0-1", "0-1");
 }
 
-static void extend_on_one_node_adds_that_node(void **state)
+TEST(extend_on_one_node_adds_that_node)
 {
-    (void)state;
     check_extend("0-7", "0", "0-7", "2", "0-7");
     check_extend("0-7", "3", "0-7", "0-7", "0-7");
 }
 
-static void extend_follows_node_ids_with_holes(void **state)
+TEST(extend_follows_node_ids_with_holes)
 {
-    (void)state;
     check_extend("0-11", "0,4,250", "0-3 4-7 8-11", "0", "0,4-7");
     check_extend("0-11", "0,4,250", "0-3 4-7 8-11", "4", "4,8-11");
     check_extend("0-11", "3,4,65535", "0-3 4-7 8-11", "8", "0-3,8");
 }
 
-static void extend_leaves_a_pool_on_several_nodes(void **state)
+TEST(extend_leaves_a_pool_on_several_nodes)
 {
-    (void)state;
     check_extend("0-11", "0-2", "0-3 4-7 8-11", "3-4", "3-4");
     check_extend("0-11", "0-2", "0-3 4-7 8-11", "0,11", "0,11");
 }
@@ -671,13 +649,12 @@ static void check_extend_fails(const rig *r, const int32_t *pool, int32_t n_pool
         assert_true(edge_untouched(out, i));
 }
 
-static void extend_refuses_what_it_does_not_know(void **state)
+TEST(extend_refuses_what_it_does_not_know)
 {
     rig r = rig_open("0-2,8-11", "0-2", "0-3 4-7 8-11", "");
     const int32_t not_allowed[] = {0, 3};
     const int32_t past_all[] = {12};
     const int32_t zero = 0;
-    (void)state;
     check_extend_fails(&r, not_allowed, 2, CPUBIND_ERR_UNKNOWN);
     check_extend_fails(&r, past_all, 1, CPUBIND_ERR_UNKNOWN);
     check_extend_fails(&r, NULL, 0, CPUBIND_ERR_EMPTY);
@@ -686,17 +663,16 @@ static void extend_refuses_what_it_does_not_know(void **state)
     rig_close(&r);
 }
 
-static void extend_refuses_a_node_id_below_zero(void **state)
+TEST(extend_refuses_a_node_id_below_zero)
 {
     rig r = rig_open("0-11", "0-2", "0-3 4-7 8-11", "");
     const int32_t zero = 0;
-    (void)state;
     r.node[0] = -1;
     check_extend_fails(&r, &zero, 1, CPUBIND_ERR_UNKNOWN);
     rig_close(&r);
 }
 
-static void extend_refuses_bad_pools_and_outputs(void **state)
+TEST(extend_refuses_bad_pools_and_outputs)
 {
     rig r = rig_open("0-11", "0-2", "0-3 4-7 8-11", "");
     const int32_t good[] = {0, 1};
@@ -704,7 +680,6 @@ static void extend_refuses_bad_pools_and_outputs(void **state)
     const int32_t negative[] = {-1, 1};
     const int32_t high[] = {0, CPUBIND_MAX_CPUS};
     int32_t out[16], n;
-    (void)state;
     check_extend_fails(&r, equal, 2, CPUBIND_ERR_ORDER);
     check_extend_fails(&r, negative, 2, CPUBIND_ERR_ARG);
     check_extend_fails(&r, high, 2, CPUBIND_ERR_ARG);
@@ -758,9 +733,8 @@ static void check_extend_bad_host(const rig *r, cpubind_status expect)
     check_extend_fails(r, &zero, 1, expect);
 }
 
-static void extend_refuses_bad_hosts(void **state)
+TEST(extend_refuses_bad_hosts)
 {
-    (void)state;
     with_bad_hosts(check_extend_bad_host);
 }
 
@@ -775,11 +749,10 @@ static cpubind_status disjoint(const char *text, cpubind_fault *fault)
     return status;
 }
 
-static void lists_without_a_common_cpu_are_disjoint(void **state)
+TEST(lists_without_a_common_cpu_are_disjoint)
 {
     const cpubind_lists unknown = {NULL, NULL, 4};
     const cpubind_lists nothing = {NULL, NULL, 0};
-    (void)state;
     assert_int_equal(disjoint("", NULL), CPUBIND_OK);
     assert_int_equal(disjoint("0-3", NULL), CPUBIND_OK);
     assert_int_equal(disjoint("- -", NULL), CPUBIND_OK);
@@ -789,7 +762,7 @@ static void lists_without_a_common_cpu_are_disjoint(void **state)
     assert_int_equal(cpubind_check_disjoint(&nothing, NULL), CPUBIND_OK);
 }
 
-static void the_first_pair_that_shares_a_cpu_is_named(void **state)
+TEST(the_first_pair_that_shares_a_cpu_is_named)
 {
     static const struct {
         const char *text;
@@ -798,7 +771,6 @@ static void the_first_pair_that_shares_a_cpu_is_named(void **state)
         {"0-3 3-7", 1, 0, 3},   {"0-3 4-7 0,6-9", 2, 0, 0}, {"0-3 4-7 6-9", 2, 1, 6},
         {"- 5 - 5 5", 3, 1, 5}, {"0-9 0-9 0-9", 1, 0, 0},   {"1,65535 0,65535", 1, 0, 65535},
     };
-    (void)state;
     for (int32_t i = 0; i < COUNT(cases); i++) {
         cpubind_fault fault;
         assert_int_equal(disjoint(cases[i].text, NULL), CPUBIND_ERR_OVERLAP);
@@ -841,10 +813,9 @@ static const bad_lists BAD_LISTS[] = {
     {{EQUAL, ROWS, 1}, CPUBIND_ERR_ORDER},
 };
 
-static void check_disjoint_refuses_bad_lists(void **state)
+TEST(check_disjoint_refuses_bad_lists)
 {
     cpubind_fault fault;
-    (void)state;
     memset(&fault, EDGE_FILL, sizeof fault);
     assert_int_equal(cpubind_check_disjoint(NULL, &fault), CPUBIND_ERR_ARG);
     for (int32_t i = 0; i < COUNT(BAD_LISTS); i++)
@@ -854,11 +825,10 @@ static void check_disjoint_refuses_bad_lists(void **state)
 
 /* == make_plan: global_slice ================================================ */
 
-static void a_host_of_640_cpus_is_cut_into_16_slices_of_40(void **state)
+TEST(a_host_of_640_cpus_is_cut_into_16_slices_of_40)
 {
     rig r = rig_open("0-639", "0-15", blocks(16, 40), "");
     cpubind_roles roles;
-    (void)state;
     r.policy.strategy = CPUBIND_GLOBAL_SLICE;
     r.devices.affinity.row = NULL;
     r.devices.affinity.n = 16;
@@ -874,10 +844,9 @@ static void a_host_of_640_cpus_is_cut_into_16_slices_of_40(void **state)
     rig_close(&r);
 }
 
-static void slices_need_no_workspace_and_no_affinity_array(void **state)
+TEST(slices_need_no_workspace_and_no_affinity_array)
 {
     rig r = rig_open("0-10", "0", "0-10", "- -");
-    (void)state;
     r.policy.strategy = CPUBIND_GLOBAL_SLICE;
     rig_plan_into(&r, NULL, 11, 0);
     assert_pools(&r, 2, "0-5 6-10");
@@ -885,10 +854,9 @@ static void slices_need_no_workspace_and_no_affinity_array(void **state)
     rig_close(&r);
 }
 
-static void topo_affinity_without_affinity_falls_back_to_slices(void **state)
+TEST(topo_affinity_without_affinity_falls_back_to_slices)
 {
     rig r = rig_open("0-9", "0", "0-9", "- -");
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "0-4 5-9");
     assert_int_equal(r.plan.strategy, CPUBIND_GLOBAL_SLICE);
@@ -900,11 +868,10 @@ static void topo_affinity_without_affinity_falls_back_to_slices(void **state)
     rig_close(&r);
 }
 
-static void slices_go_by_slot_against_the_total_of_the_host(void **state)
+TEST(slices_go_by_slot_against_the_total_of_the_host)
 {
     static const int32_t phy[] = {2, 3, 12, 13};
     rig r = rig_open("0-639", "0-15", blocks(16, 40), "- - - -");
-    (void)state;
     r.devices.slot = phy;
     r.devices.total = 16;
     rig_plan(&r, NULL);
@@ -915,11 +882,10 @@ static void slices_go_by_slot_against_the_total_of_the_host(void **state)
     rig_close(&r);
 }
 
-static void a_slot_outside_the_total_is_unknown(void **state)
+TEST(a_slot_outside_the_total_is_unknown)
 {
     int32_t slot[] = {0, 4};
     rig r = rig_open("0-39", "0", "0-39", "- -");
-    (void)state;
     r.devices.slot = slot;
     r.devices.total = 4;
     rig_plan(&r, NULL);
@@ -937,12 +903,11 @@ static void a_slot_outside_the_total_is_unknown(void **state)
     rig_close(&r);
 }
 
-static void two_wanted_devices_with_one_slot_are_refused(void **state)
+TEST(two_wanted_devices_with_one_slot_are_refused)
 {
     static const int32_t slot[] = {3, 1, 3};
     static const int32_t lowest[] = {1, 1, 3};
     rig r = rig_open("0-39", "0", "0-39", "- - -");
-    (void)state;
     r.devices.slot = slot;
     r.devices.total = 4;
     rig_plan(&r, NULL);
@@ -959,10 +924,9 @@ static void two_wanted_devices_with_one_slot_are_refused(void **state)
     rig_close(&r);
 }
 
-static void slices_too_small_for_the_roles_name_device_need_and_have(void **state)
+TEST(slices_too_small_for_the_roles_name_device_need_and_have)
 {
     rig r = rig_open("0-18", "0", "0-18", "- - - -");
-    (void)state;
     rig_plan(&r, "2-3");
     assert_fault(&r, CPUBIND_ERR_TOO_FEW, 2, 5, 4);
     assert_no_answer(&r);
@@ -974,10 +938,9 @@ static void slices_too_small_for_the_roles_name_device_need_and_have(void **stat
 
 /* == make_plan: topo_affinity =============================================== */
 
-static void equal_pools_are_shared_also_when_each_device_asks_alone(void **state)
+TEST(equal_pools_are_shared_also_when_each_device_asks_alone)
 {
     rig r = rig_open("144-191", "0-7", blocks(8, 24), "144-167 0-23 144-167 24-47");
-    (void)state;
     rig_plan(&r, "0");
     assert_pools(&r, 1, "144-167");
     rig_plan(&r, "2");
@@ -990,29 +953,26 @@ static void equal_pools_are_shared_also_when_each_device_asks_alone(void **state
     rig_close(&r);
 }
 
-static void the_last_of_equal_pools_gets_the_rest(void **state)
+TEST(the_last_of_equal_pools_gets_the_rest)
 {
     rig r = rig_open("0-16", "0", "0-16", "0-3 0-3 0-3");
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "0-4 5-9 10-16");
     rig_close(&r);
 }
 
-static void hidden_devices_keep_their_cpus_from_us(void **state)
+TEST(hidden_devices_keep_their_cpus_from_us)
 {
     rig r = rig_open("0-31", "0-1", "0-15 16-31", "0-15 0-15 0-15 0-15");
-    (void)state;
     rig_plan(&r, "1");
     assert_pools(&r, 1, "8-15");
     assert_int_equal(r.plan.n_checked, 4);
     rig_close(&r);
 }
 
-static void homes_are_extended_over_holes_in_the_node_ids(void **state)
+TEST(homes_are_extended_over_holes_in_the_node_ids)
 {
     rig r = rig_open("0-23", "0,4,250", "0-7 8-15 16-23", "0-7");
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 1, "0-15");
     for (int32_t i = 0; i < 8; i++)
@@ -1022,10 +982,9 @@ static void homes_are_extended_over_holes_in_the_node_ids(void **state)
     rig_close(&r);
 }
 
-static void a_next_node_without_allowed_cpus_adds_nothing(void **state)
+TEST(a_next_node_without_allowed_cpus_adds_nothing)
 {
     rig r = rig_open("0-7,16-23", "0-2", "0-7 8-15 16-23", "0-7 8-15");
-    (void)state;
     rig_plan(&r, "0");
     assert_pools(&r, 1, "0-7");
     rig_plan(&r, "1");
@@ -1033,19 +992,17 @@ static void a_next_node_without_allowed_cpus_adds_nothing(void **state)
     rig_close(&r);
 }
 
-static void a_home_on_several_nodes_is_left_as_it_is(void **state)
+TEST(a_home_on_several_nodes_is_left_as_it_is)
 {
     rig r = rig_open("0-23", "0-2", "0-7 8-15 16-23", "4-11");
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 1, "4-11");
     rig_close(&r);
 }
 
-static void a_wanted_device_without_a_home_is_named(void **state)
+TEST(a_wanted_device_without_a_home_is_named)
 {
     rig r = rig_open("0-15", "0-1", "0-15 16-31", "0-15 16-31 -");
-    (void)state;
     for (int32_t device = 1; device < 3; device++) {
         rig_plan(&r, device == 1 ? "1" : "0,2");
         assert_fault(&r, CPUBIND_ERR_EMPTY, device, 5, 0);
@@ -1058,10 +1015,9 @@ static void a_wanted_device_without_a_home_is_named(void **state)
     rig_close(&r);
 }
 
-static void a_pool_too_small_for_the_roles_names_device_need_and_have(void **state)
+TEST(a_pool_too_small_for_the_roles_names_device_need_and_have)
 {
     rig r = rig_open("0-7", "0", "0-7", "0-7 0-7");
-    (void)state;
     rig_plan(&r, "1");
     assert_fault(&r, CPUBIND_ERR_TOO_FEW, 1, 5, 4);
     assert_no_answer(&r);
@@ -1071,11 +1027,10 @@ static void a_pool_too_small_for_the_roles_names_device_need_and_have(void **sta
     rig_close(&r);
 }
 
-static void a_node_that_is_not_listed_is_unknown(void **state)
+TEST(a_node_that_is_not_listed_is_unknown)
 {
     static const int32_t unknown[] = {3, -1, 5, INT32_MIN};
     static const int32_t cpus[] = {0, 8, 15};
-    (void)state;
     for (int32_t i = 0; i < COUNT(unknown); i++) {
         for (int32_t k = 0; k < COUNT(cpus); k++) {
             rig r = rig_open("0-15", "0,4", "0-7 8-15", "0-7");
@@ -1091,10 +1046,9 @@ static void a_node_that_is_not_listed_is_unknown(void **state)
     }
 }
 
-static void a_host_without_cpus_has_no_pools(void **state)
+TEST(a_host_without_cpus_has_no_pools)
 {
     rig r = rig_open("-", "0", "0-7", "0-7");
-    (void)state;
     rig_plan(&r, NULL);
     assert_fault(&r, CPUBIND_ERR_EMPTY, 0, 5, 0);
     r.policy.strategy = CPUBIND_GLOBAL_SLICE;
@@ -1117,11 +1071,10 @@ static rig open_four_nodes(cpubind_overlap overlap)
     return r;
 }
 
-static void keep_hands_every_cpu_out_twice_and_says_so(void **state)
+TEST(keep_hands_every_cpu_out_twice_and_says_so)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_KEEP);
     int32_t times[192] = {0};
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 8, "0-47 48-95 48-95 96-143 96-143 144-191 0-47 144-191");
     assert_int_equal(r.plan.overlap, CPUBIND_FOUND_PRESENT);
@@ -1139,11 +1092,10 @@ static void keep_hands_every_cpu_out_twice_and_says_so(void **state)
     rig_close(&r);
 }
 
-static void refuse_names_two_devices_and_a_cpu(void **state)
+TEST(refuse_names_two_devices_and_a_cpu)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_REFUSE);
     cpubind_fault fault;
-    (void)state;
     rig_plan(&r, "7");
     assert_fault(&r, CPUBIND_ERR_OVERLAP, r.fault.device, 0, 0);
     assert_no_answer(&r);
@@ -1156,10 +1108,9 @@ static void refuse_names_two_devices_and_a_cpu(void **state)
     rig_close(&r);
 }
 
-static void resolve_leaves_each_device_half_of_its_home(void **state)
+TEST(resolve_leaves_each_device_half_of_its_home)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 8, blocks(8, 24));
     assert_int_equal(r.plan.overlap, CPUBIND_FOUND_RESOLVED);
@@ -1170,10 +1121,9 @@ static void resolve_leaves_each_device_half_of_its_home(void **state)
     rig_close(&r);
 }
 
-static void without_overlap_the_three_policies_agree(void **state)
+TEST(without_overlap_the_three_policies_agree)
 {
     rig r = rig_open("0-191", "0-7", blocks(8, 24), "0-23 0-23 48-71 96-119");
-    (void)state;
     for (int32_t overlap = 0; overlap < 3; overlap++) {
         r.policy.overlap = (cpubind_overlap)overlap;
         rig_plan(&r, NULL);
@@ -1194,10 +1144,9 @@ static rig open_unextended(const char *allowed, const char *affinity)
     return r;
 }
 
-static void resolve_gives_shared_cpus_to_the_poorer_device(void **state)
+TEST(resolve_gives_shared_cpus_to_the_poorer_device)
 {
     rig r = open_unextended("0-19", "0-19 10-19");
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "0-9 10-19");
     rig_close(&r);
@@ -1207,10 +1156,9 @@ static void resolve_gives_shared_cpus_to_the_poorer_device(void **state)
     rig_close(&r);
 }
 
-static void resolve_moves_cpus_along_a_chain_of_devices(void **state)
+TEST(resolve_moves_cpus_along_a_chain_of_devices)
 {
     rig r = open_unextended("0-23", "0-7 4-11 8-15 12-19 16-23");
-    (void)state;
     /* Each shares 4 with the next; the ends have 4 alone: 24 CPUs for 5 devices. */
     rig_plan(&r, NULL);
     assert_int_equal(r.status, CPUBIND_OK);
@@ -1225,10 +1173,9 @@ static void resolve_moves_cpus_along_a_chain_of_devices(void **state)
     rig_close(&r);
 }
 
-static void resolve_extends_only_onto_cpus_that_are_nobodys_home(void **state)
+TEST(resolve_extends_only_onto_cpus_that_are_nobodys_home)
 {
     rig r = rig_open("0-23", "0-2", "0-7 8-15 16-23", "0-7 8-11");
-    (void)state;
     /* Device 0 may take 12-15, device 1 takes 16-23; 8-11 are at home with device 1. */
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "0-7,12-15 8-11,16-23");
@@ -1237,10 +1184,9 @@ static void resolve_extends_only_onto_cpus_that_are_nobodys_home(void **state)
     rig_close(&r);
 }
 
-static void resolve_may_leave_a_device_too_few(void **state)
+TEST(resolve_may_leave_a_device_too_few)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    (void)state;
     r.policy.roles.count[CPUBIND_ROLE_MAIN] = 21; /* 25 needed, 24 there */
     rig_plan(&r, "6");
     assert_fault(&r, CPUBIND_ERR_TOO_FEW, 6, 25, 24);
@@ -1260,10 +1206,9 @@ static rig open_clusters(const char *affinity, int32_t cluster)
     return r;
 }
 
-static void clusters_are_cut_in_ascending_order_of_devices(void **state)
+TEST(clusters_are_cut_in_ascending_order_of_devices)
 {
     rig r = open_clusters("32-63 32-63", 8);
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "32-39 40-47");
     assert_int_equal(r.plan.strategy, CPUBIND_CLUSTER);
@@ -1279,10 +1224,9 @@ static void clusters_are_cut_in_ascending_order_of_devices(void **state)
     rig_close(&r);
 }
 
-static void clusters_are_cut_from_the_node_and_not_from_the_home(void **state)
+TEST(clusters_are_cut_from_the_node_and_not_from_the_home)
 {
     rig r = open_clusters("60-63 40", 8);
-    (void)state;
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "32-39 40-47");
     rig_close(&r);
@@ -1294,10 +1238,9 @@ static void clusters_are_cut_from_the_node_and_not_from_the_home(void **state)
     rig_close(&r);
 }
 
-static void hidden_devices_take_clusters(void **state)
+TEST(hidden_devices_take_clusters)
 {
     rig r = open_clusters("32-63 32-63 - 32-63", 8);
-    (void)state;
     rig_plan(&r, "3");
     assert_pools(&r, 1, "48-55");
     assert_int_equal(r.plan.n_checked, 3);
@@ -1306,10 +1249,9 @@ static void hidden_devices_take_clusters(void **state)
     rig_close(&r);
 }
 
-static void too_few_whole_clusters_name_device_need_and_have(void **state)
+TEST(too_few_whole_clusters_name_device_need_and_have)
 {
     rig r = open_clusters("32-63 32-63 32-63 32-63 32-63", 8);
-    (void)state;
     rig_plan(&r, "0");
     assert_fault(&r, CPUBIND_ERR_CLUSTERS, 4, 40, 32);
     assert_no_answer(&r);
@@ -1319,20 +1261,18 @@ static void too_few_whole_clusters_name_device_need_and_have(void **state)
     rig_close(&r);
 }
 
-static void a_cluster_smaller_than_the_roles_is_too_few(void **state)
+TEST(a_cluster_smaller_than_the_roles_is_too_few)
 {
     rig r = open_clusters("32-63", 4);
-    (void)state;
     r.policy.roles = FIVE;
     rig_plan(&r, NULL);
     assert_fault(&r, CPUBIND_ERR_TOO_FEW, 0, 5, 4);
     rig_close(&r);
 }
 
-static void a_home_on_two_nodes_cannot_have_clusters_and_hidden_it_is_ignored(void **state)
+TEST(a_home_on_two_nodes_cannot_have_clusters_and_hidden_it_is_ignored)
 {
     rig r = open_clusters("30-33 32-63", 8);
-    (void)state;
     rig_plan(&r, NULL);
     assert_fault(&r, CPUBIND_ERR_SPREAD, 0, 0, 0);
     assert_no_answer(&r);
@@ -1341,10 +1281,9 @@ static void a_home_on_two_nodes_cannot_have_clusters_and_hidden_it_is_ignored(vo
     rig_close(&r);
 }
 
-static void the_spare_node_is_whole_unless_overlap_is_resolved(void **state)
+TEST(the_spare_node_is_whole_unless_overlap_is_resolved)
 {
     rig r = open_clusters("0-31 32-63 0-31", 8);
-    (void)state;
     for (int32_t overlap = CPUBIND_OVERLAP_KEEP; overlap <= CPUBIND_OVERLAP_REFUSE; overlap++) {
         r.policy.overlap = (cpubind_overlap)overlap;
         rig_plan(&r, NULL);
@@ -1364,11 +1303,10 @@ static void the_spare_node_is_whole_unless_overlap_is_resolved(void **state)
 
 /* == make_plan: buffers and arguments ======================================= */
 
-static void a_workspace_one_too_small_is_answered_with_its_size(void **state)
+TEST(a_workspace_one_too_small_is_answered_with_its_size)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
     int32_t need = rig_work(&r);
-    (void)state;
     for (int32_t strategy = CPUBIND_TOPO_AFFINITY; strategy <= CPUBIND_CLUSTER; strategy++) {
         r.policy.strategy = (cpubind_strategy)strategy;
         rig_plan_into(&r, NULL, 192, need - 1);
@@ -1401,10 +1339,9 @@ static void check_space(rig *r, const char *want, int32_t n)
     assert_int_equal(r->plan.n_cpu, n);
 }
 
-static void a_cpu_buffer_one_too_small_is_answered_with_its_length(void **state)
+TEST(a_cpu_buffer_one_too_small_is_answered_with_its_length)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    (void)state;
     check_space(&r, NULL, 192);
     check_space(&r, "2,7", 48);
     r.policy.overlap = CPUBIND_OVERLAP_KEEP;
@@ -1417,10 +1354,9 @@ static void a_cpu_buffer_one_too_small_is_answered_with_its_length(void **state)
     rig_close(&r);
 }
 
-static void a_plan_may_be_made_without_a_fault(void **state)
+TEST(a_plan_may_be_made_without_a_fault)
 {
     rig r = rig_open("0-7", "0", "0-7", "0-7 9");
-    (void)state;
     rig_plan(&r, "0");
     assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 2, &r.plan, NULL),
                      CPUBIND_ERR_EMPTY);
@@ -1430,10 +1366,9 @@ static void a_plan_may_be_made_without_a_fault(void **state)
     rig_close(&r);
 }
 
-static void a_fault_is_filled_on_failure_only(void **state)
+TEST(a_fault_is_filled_on_failure_only)
 {
     rig r = rig_open("0-7", "0", "0-7", "0-7");
-    (void)state;
     rig_plan(&r, NULL);
     assert_int_equal(r.status, CPUBIND_OK);
     assert_true(edge_untouched(&r.fault.device, 0));
@@ -1482,11 +1417,10 @@ static void check_plan_bad_host(const rig *r, cpubind_status expect)
     }
 }
 
-static void slices_read_no_nodes(void **state)
+TEST(slices_read_no_nodes)
 {
     const int32_t equal[] = {0, 1, 1};
     rig r = rig_open("0-2", "0-2", "0 1 2", "0 1 2");
-    (void)state;
     r.policy.strategy = CPUBIND_GLOBAL_SLICE;
     memset(&r.policy.roles, 0, sizeof r.policy.roles);
     r.host.node = NULL;
@@ -1502,16 +1436,14 @@ static void slices_read_no_nodes(void **state)
     rig_close(&r);
 }
 
-static void a_plan_refuses_bad_hosts(void **state)
+TEST(a_plan_refuses_bad_hosts)
 {
-    (void)state;
     with_bad_hosts(check_plan_bad_host);
 }
 
-static void a_plan_refuses_bad_affinities_and_totals(void **state)
+TEST(a_plan_refuses_bad_affinities_and_totals)
 {
     rig r = rig_open("0-2", "0", "0-2", "0-2");
-    (void)state;
     for (int32_t i = 0; i < COUNT(BAD_LISTS); i++) {
         r.devices.affinity = BAD_LISTS[i].lists;
         check_refused(&r, &r.policy, NULL, BAD_LISTS[i].lists.n, BAD_LISTS[i].expect);
@@ -1526,11 +1458,10 @@ static void a_plan_refuses_bad_affinities_and_totals(void **state)
     rig_close(&r);
 }
 
-static void a_plan_refuses_bad_policies(void **state)
+TEST(a_plan_refuses_bad_policies)
 {
     rig r = rig_open("0-2", "0", "0-2", "0-2");
     cpubind_policy bad[11];
-    (void)state;
     for (int32_t i = 0; i < COUNT(bad); i++)
         bad[i] = r.policy;
     bad[0].strategy = (cpubind_strategy)3;
@@ -1552,7 +1483,7 @@ static void a_plan_refuses_bad_policies(void **state)
     rig_close(&r);
 }
 
-static void a_plan_refuses_bad_lists_of_wanted_devices(void **state)
+TEST(a_plan_refuses_bad_lists_of_wanted_devices)
 {
     static const int32_t twice[] = {1, 1};
     static const int32_t back[] = {1, 0};
@@ -1560,7 +1491,6 @@ static void a_plan_refuses_bad_lists_of_wanted_devices(void **state)
     static const int32_t past[] = {0, 3};
     static const int32_t many[] = {0, 1, 2, 3};
     rig r = rig_open("0-2", "0", "0-2", "0 1 2");
-    (void)state;
     check_refused(&r, &r.policy, NULL, 0, CPUBIND_ERR_ARG);
     check_refused(&r, &r.policy, NULL, -1, CPUBIND_ERR_ARG);
     check_refused(&r, &r.policy, NULL, 2, CPUBIND_ERR_ARG);
@@ -1576,11 +1506,10 @@ static void a_plan_refuses_bad_lists_of_wanted_devices(void **state)
     rig_close(&r);
 }
 
-static void a_plan_refuses_missing_buffers(void **state)
+TEST(a_plan_refuses_missing_buffers)
 {
     rig r = rig_open("0-2", "0", "0-2", "0-2");
     cpubind_plan good, bad[5];
-    (void)state;
     r.policy.roles = ONE;
     rig_plan(&r, NULL);
     assert_pools(&r, 1, "0-2");
@@ -1606,11 +1535,10 @@ static void a_plan_refuses_missing_buffers(void **state)
 }
 
 /* Three devices on one CPU: the first two get nothing, and need no room. */
-static void an_empty_pool_needs_no_cpu_buffer(void **state)
+TEST(an_empty_pool_needs_no_cpu_buffer)
 {
     rig r = rig_open("0", "0", "0", "0 0 0");
     static const int32_t first = 0;
-    (void)state;
     r.policy.roles = NONE;
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "- - 0");
@@ -1625,10 +1553,9 @@ static void an_empty_pool_needs_no_cpu_buffer(void **state)
     rig_close(&r);
 }
 
-static void a_plan_does_not_depend_on_what_the_buffers_held(void **state)
+TEST(a_plan_does_not_depend_on_what_the_buffers_held)
 {
     rig r = open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    (void)state;
     rig_plan(&r, NULL);
     for (int32_t fill = 0; fill < 256; fill += 51) {
         memset(r.plan.cpu, fill, (size_t)r.plan.cap_cpu * sizeof(int32_t));
@@ -1642,7 +1569,7 @@ static void a_plan_does_not_depend_on_what_the_buffers_held(void **state)
 
 /* == Text and version ======================================================= */
 
-static void every_status_has_its_name_number_and_text(void **state)
+TEST(every_status_has_its_name_number_and_text)
 {
     static const struct {
         cpubind_status status;
@@ -1663,7 +1590,6 @@ static void every_status_has_its_name_number_and_text(void **state)
 #define CPUBIND_X(name, value, text) +1
     const int32_t n = 0 CPUBIND_STATUS_LIST(CPUBIND_X);
 #undef CPUBIND_X
-    (void)state;
     assert_int_equal(n, COUNT(codes));
     for (int32_t i = 0; i < COUNT(codes); i++) {
         const char *text = cpubind_status_text(codes[i].status);
@@ -1676,17 +1602,16 @@ static void every_status_has_its_name_number_and_text(void **state)
     }
 }
 
-static void a_number_that_is_no_status_is_a_question_mark(void **state)
+TEST(a_number_that_is_no_status_is_a_question_mark)
 {
     static const int32_t numbers[] = {1, -10, -100, INT32_MIN, INT32_MAX};
-    (void)state;
     for (int32_t i = 0; i < COUNT(numbers); i++) {
         assert_string_equal(cpubind_status_name((cpubind_status)numbers[i]), "?");
         assert_true(strlen(cpubind_status_text((cpubind_status)numbers[i])) > 0);
     }
 }
 
-static void every_role_has_a_word_and_a_letter(void **state)
+TEST(every_role_has_a_word_and_a_letter)
 {
     static const struct {
         cpubind_role role;
@@ -1699,7 +1624,6 @@ static void every_role_has_a_word_and_a_letter(void **state)
         {CPUBIND_ROLE_COUNT, 4, "?", '?'}, {(cpubind_role)-1, -1, "?", '?'},
         {(cpubind_role)5, 5, "?", '?'},
     };
-    (void)state;
     for (int32_t i = 0; i < COUNT(roles); i++) {
         assert_int_equal((int32_t)roles[i].role, roles[i].number);
         assert_string_equal(cpubind_role_word(roles[i].role), roles[i].word);
@@ -1707,12 +1631,11 @@ static void every_role_has_a_word_and_a_letter(void **state)
     }
 }
 
-static void the_version_is_one_in_code_macros_and_title_line(void **state)
+TEST(the_version_is_one_in_code_macros_and_title_line)
 {
     const char *tests = getenv("CPUBIND_TESTS");
     char path[2048], line[256], expect[64];
     FILE *file;
-    (void)state;
     assert_int_equal(cpubind_version(), CPUBIND_VERSION_HEX);
     assert_int_equal(CPUBIND_VERSION_HEX, CPUBIND_VERSION_MAJOR << 16 |
                                               CPUBIND_VERSION_MINOR << 8 |

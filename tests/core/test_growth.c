@@ -3,14 +3,10 @@
  *
  * Results only; nothing about time is asserted. tests/bench prints how it grows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "../../cpubind.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
 /* A host of CPUs 0 .. n_cpu - 1 on nodes 0 .. n_node - 1, and a plan of all devices. */
@@ -99,21 +95,19 @@ static void drop(grown *g)
     free(g->plan.work);
 }
 
-static void the_limits_are_planned_without_affinity(void **state)
+TEST(the_limits_are_planned_without_affinity)
 {
     grown g = grow(CPUBIND_MAX_CPUS, 1024, CPUBIND_MAX_DEVICES, 0);
-    (void)state;
     plan_all(&g);
     assert_int_equal(g.plan.strategy, CPUBIND_GLOBAL_SLICE);
     assert_blocks(&g, 16);
     drop(&g);
 }
 
-static void the_limits_are_planned_with_a_slot_for_each_device(void **state)
+TEST(the_limits_are_planned_with_a_slot_for_each_device)
 {
     grown g = grow(CPUBIND_MAX_CPUS, 1024, CPUBIND_MAX_DEVICES, 0);
     int32_t *slot = edge_ints(CPUBIND_MAX_DEVICES);
-    (void)state;
     for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
         slot[d] = CPUBIND_MAX_DEVICES - 1 - d;
     g.devices.slot = slot;
@@ -125,11 +119,10 @@ static void the_limits_are_planned_with_a_slot_for_each_device(void **state)
     drop(&g);
 }
 
-static void the_limits_are_planned_with_a_node_for_each_device(void **state)
+TEST(the_limits_are_planned_with_a_node_for_each_device)
 {
     grown g =
         grow(CPUBIND_MAX_CPUS, CPUBIND_MAX_DEVICES, CPUBIND_MAX_DEVICES, CPUBIND_MAX_CPUS);
-    (void)state;
     for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
         add_near(&g, d, d * 16, 16);
     plan_all(&g);
@@ -139,10 +132,9 @@ static void the_limits_are_planned_with_a_node_for_each_device(void **state)
     drop(&g);
 }
 
-static void a_node_for_each_cpu_is_planned(void **state)
+TEST(a_node_for_each_cpu_is_planned)
 {
     grown g = grow(CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, 2, 2);
-    (void)state;
     add_near(&g, 0, 0, 1);
     add_near(&g, 1, CPUBIND_MAX_CPUS - 1,
              1); /* extended onto node 0: device 0 is at home there */
@@ -155,10 +147,9 @@ static void a_node_for_each_cpu_is_planned(void **state)
     drop(&g);
 }
 
-static void of_1024_devices_on_8192_cpus_eight_share_a_node(void **state)
+TEST(of_1024_devices_on_8192_cpus_eight_share_a_node)
 {
     grown g = grow(8192, 128, 1024, 1024 * 64);
-    (void)state;
     for (int32_t d = 0; d < 1024; d++)
         add_near(&g, d, d / 8 * 64, 64);
     plan_all(&g);
@@ -168,10 +159,9 @@ static void of_1024_devices_on_8192_cpus_eight_share_a_node(void **state)
 }
 
 /* Everyone is near everything but 8 CPUs: no two pools are equal, and all of them overlap. */
-static void large_homes_that_all_differ_share_evenly(void **state)
+TEST(large_homes_that_all_differ_share_evenly)
 {
     grown g = grow(1024, 16, 128, 128 * 1016);
-    (void)state;
     for (int32_t d = 0; d < 128; d++) {
         add_near(&g, d, 0, d * 8);
         add_near(&g, d, (d + 1) * 8, 1024 - (d + 1) * 8);
@@ -199,9 +189,8 @@ static void check_chain(int32_t n_device, int32_t size)
     drop(&g);
 }
 
-static void cpus_move_through_a_chain_of_any_length(void **state)
+TEST(cpus_move_through_a_chain_of_any_length)
 {
-    (void)state;
     check_chain(2, 2);
     check_chain(3, 7);
     check_chain(16, 40);

@@ -3,13 +3,9 @@
  *
  * CPUBIND_TEST_HOSTS sets the number of hosts (default 100,000).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 #include "model.h"
 
@@ -244,25 +240,22 @@ static void run_hosts(uint64_t seed, int32_t hosts, int32_t max_cpu, int32_t max
     assert_true(hosts < 100 || (overlaps > hosts / 20 && overlaps < hosts));
 }
 
-static void plans_agree_with_the_model_on_small_hosts(void **state)
+TEST(plans_agree_with_the_model_on_small_hosts)
 {
-    (void)state;
     run_hosts(0x9e3779b97f4a7c15u, host_count() * 4 / 5, 40, 6);
 }
 
-static void plans_agree_with_the_model_on_larger_hosts(void **state)
+TEST(plans_agree_with_the_model_on_larger_hosts)
 {
-    (void)state;
     run_hosts(0xd1b54a32d192ed03u, host_count() / 5, 128, 12);
 }
 
 /* Hosts as they are sold: whole nodes of one size, the same number of devices near each. There
  * the homes cost nothing: no assignment at all has a larger smallest pool. */
-static void on_regular_hosts_keeping_homes_costs_nothing(void **state)
+TEST(on_regular_hosts_keeping_homes_costs_nothing)
 {
     static model_host h;
     static model_plan m;
-    (void)state;
     memset(&price, 0, sizeof price);
     for (int32_t n_node = 2; n_node <= 8; n_node++)
         for (int32_t size = 1; size <= 12; size++)
@@ -292,10 +285,9 @@ static void on_regular_hosts_keeping_homes_costs_nothing(void **state)
     assert_int_equal(price.behind, 0);
 }
 
-static void slices_and_roles_tile(void **state)
+TEST(slices_and_roles_tile)
 {
     uint64_t seed = 42;
-    (void)state;
     for (int32_t i = 0; i < host_count(); i++) {
         int32_t total = (int32_t)model_random(&seed, 2000);
         int32_t parts = 1 + (int32_t)model_random(&seed, 64);
@@ -340,11 +332,10 @@ static void slices_and_roles_tile(void **state)
 }
 
 /* global_slice over random hosts: rows tile the allowed CPUs. */
-static void slices_of_all_devices_are_the_allowed_cpus(void **state)
+TEST(slices_of_all_devices_are_the_allowed_cpus)
 {
     static model_host h;
     uint64_t seed = 7;
-    (void)state;
     for (int32_t i = 0; i < host_count() / 10; i++) {
         run r;
         model_make_host(&seed, 96, 12, &h);

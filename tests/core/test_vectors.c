@@ -4,15 +4,12 @@
  * Reads every tests/vectors/plan-*.txt, and those of CPUBIND_SHARED/vectors when that folder is
  * there. The format stands at the head of tests/vectors/plan-a2.txt.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <glob.h>
 
 #include "../../cpubind.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
 #define MAX_NODE   1024
@@ -361,21 +358,19 @@ static int32_t run_folder(const char *folder)
     return cases;
 }
 
-static void the_projects_vectors_hold(void **state)
+TEST(the_projects_vectors_hold)
 {
     const char *tests = getenv("CPUBIND_TESTS");
     char folder[2048];
-    (void)state;
     snprintf(folder, sizeof folder, "%.2000s/vectors", tests ? tests : "tests");
     assert_true(run_folder(folder) >= 200);
 }
 
-static void the_references_vectors_hold(void **state)
+TEST(the_references_vectors_hold)
 {
     const char *shared = getenv("CPUBIND_SHARED");
     char folder[2048];
     int32_t cases;
-    (void)state;
     snprintf(folder, sizeof folder, "%.2000s/vectors", shared ? shared : "../shared");
     cases = run_folder(folder);
     if (cases == 0)

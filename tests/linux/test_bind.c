@@ -5,12 +5,7 @@
  * scratch folder (fake_host.h), so that the test runs for every user and leaves the machine alone.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
 
@@ -120,9 +115,8 @@ static const char *one_cpu(int32_t cpu, char text[16])
     return text;
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     memset(&f, 0, sizeof f);
     if (!stage_make())
         return -1;
@@ -145,9 +139,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     int good = open_descriptors() == f.descriptors;
     worker_end(&f.w);
     stage_remove();
@@ -156,9 +149,8 @@ static int tear_down(void **state)
 
 /* == apply ================================================================== */
 
-static void threads_go_where_their_names_say_and_back(void **state)
+TEST(threads_go_where_their_names_say_and_back)
 {
-    (void)state;
     char to_main[16], to_other[16];
     (void)one_cpu(MAIN_CPU, to_main);
     (void)one_cpu(OTHER_CPU, to_other);
@@ -183,9 +175,8 @@ static void threads_go_where_their_names_say_and_back(void **state)
 }
 
 /* A name is the whole of it, as far as the kernel keeps it; of two rules the first counts. */
-static void a_rule_names_15_characters_and_the_first_one_counts(void **state)
+TEST(a_rule_names_15_characters_and_the_first_one_counts)
 {
-    (void)state;
     int32_t longer = worker_thread_add(&f.w, "a_name_of_many_characters");
     int32_t almost = worker_thread_add(&f.w, "acl_thread2");
     int32_t part = worker_thread_add(&f.w, "acl");
@@ -225,9 +216,8 @@ static int ending_setaffinity(pid_t tid, size_t size_bytes, const unsigned long 
 }
 
 /* It ends before it is looked at, before it is moved, and before it is read back. */
-static void a_thread_that_ends_meanwhile_is_no_error(void **state)
+TEST(a_thread_that_ends_meanwhile_is_no_error)
 {
-    (void)state;
     f.sys.getaffinity = ending_getaffinity;
     f.sys.setaffinity = ending_setaffinity;
     for (int i = 0; i < 3; i++) {
@@ -245,9 +235,8 @@ static void a_thread_that_ends_meanwhile_is_no_error(void **state)
     }
 }
 
-static void a_second_goal_keeps_what_was_before_the_first(void **state)
+TEST(a_second_goal_keeps_what_was_before_the_first)
 {
-    (void)state;
     put_on(f.plain, OTHER_CPU);
     snapshot(f.before);
     for (int is_new = 0; is_new < 2; is_new++) {
@@ -267,9 +256,8 @@ static void a_second_goal_keeps_what_was_before_the_first(void **state)
     }
 }
 
-static void a_thread_born_later_goes_back_to_where_the_process_was(void **state)
+TEST(a_thread_born_later_goes_back_to_where_the_process_was)
 {
-    (void)state;
     open_binding();
     apply(&f.goal);
     int32_t born = worker_thread_add(&f.w, "late");
@@ -281,9 +269,8 @@ static void a_thread_born_later_goes_back_to_where_the_process_was(void **state)
 
 /* Born under the first goal, never looked at, and the second goal is put into effect and taken
  * back by a process that knows only the file. */
-static void a_thread_born_between_two_goals_goes_back_too(void **state)
+TEST(a_thread_born_between_two_goals_goes_back_too)
 {
-    (void)state;
     open_binding();
     apply(&f.goal);
     close_binding();
@@ -313,9 +300,8 @@ static int refusing_setaffinity(pid_t tid, size_t size_bytes, const unsigned lon
 }
 
 /* The first goal stays in effect, on record, and what a watch enforces. */
-static void a_second_goal_that_is_refused_leaves_the_first(void **state)
+TEST(a_second_goal_that_is_refused_leaves_the_first)
 {
-    (void)state;
     char first[STAGE_TEXT], text[STAGE_TEXT];
     open_binding();
     apply(&f.goal);
@@ -349,9 +335,8 @@ static int32_t n_wrong(void)
     return n;
 }
 
-static void verify_names_what_is_wrong_and_changes_nothing(void **state)
+TEST(verify_names_what_is_wrong_and_changes_nothing)
 {
-    (void)state;
     char to_main[16], to_other[16], text[STAGE_TEXT], now[STAGE_TEXT];
     (void)one_cpu(MAIN_CPU, to_main);
     (void)one_cpu(OTHER_CPU, to_other);
@@ -381,9 +366,8 @@ static void verify_names_what_is_wrong_and_changes_nothing(void **state)
     restore_and_close();
 }
 
-static void verify_needs_no_record_and_makes_none(void **state)
+TEST(verify_needs_no_record_and_makes_none)
 {
-    (void)state;
     f.how.is_reading = 1;
     open_binding();
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
@@ -400,9 +384,8 @@ static void verify_needs_no_record_and_makes_none(void **state)
 }
 
 /* A goal to compare with does not become the one that is watched. */
-static void a_goal_that_was_verified_is_not_watched(void **state)
+TEST(a_goal_that_was_verified_is_not_watched)
 {
-    (void)state;
     open_binding();
     apply(&f.goal);
     assert_ok(cpubind_bind_verify(f.b, &f.other.goal, &f.why));
@@ -415,9 +398,8 @@ static void a_goal_that_was_verified_is_not_watched(void **state)
 
 /* == watching =============================================================== */
 
-static void again_catches_what_is_late_or_drifts_and_says_so(void **state)
+TEST(again_catches_what_is_late_or_drifts_and_says_so)
 {
-    (void)state;
     char to_main[16], to_other[16];
     (void)one_cpu(MAIN_CPU, to_main);
     (void)one_cpu(OTHER_CPU, to_other);
@@ -440,9 +422,8 @@ static void again_catches_what_is_late_or_drifts_and_says_so(void **state)
 }
 
 /* 400 threads that came and went would be 2,000 bytes of numbers and more. */
-static void a_long_watch_forgets_threads_that_have_ended(void **state)
+TEST(a_long_watch_forgets_threads_that_have_ended)
 {
-    (void)state;
     char path[STAGE_PATH], name[32];
     struct stat st;
     open_binding();
@@ -461,9 +442,8 @@ static void a_long_watch_forgets_threads_that_have_ended(void **state)
     assert_all_is_as_before();
 }
 
-static void a_wait_ends_with_the_process(void **state)
+TEST(a_wait_ends_with_the_process)
 {
-    (void)state;
     open_binding();
     apply(&f.goal);
     assert_int_equal(cpubind_bind_wait(f.b, 20), 0);
@@ -487,9 +467,8 @@ static int slow_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
 
 /* Threads come and go while a binding is made that takes its time: it ends, nothing fails, and
  * whoever is left in the end is where he belongs after one more look. */
-static void a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure(void **state)
+TEST(a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure)
 {
-    (void)state;
     int n_applied = 0;
     int32_t n_born = 0;
     int64_t start_ms = clock_ms();
@@ -557,9 +536,8 @@ static void assert_irq(int irq, const char *list)
     assert_string_equal(stage_irq_text(irq, text, sizeof text), list);
 }
 
-static void a_record_of_an_earlier_process_puts_back_the_host_alone(void **state)
+TEST(a_record_of_an_earlier_process_puts_back_the_host_alone)
 {
-    (void)state;
     char bound[STAGE_TEXT], to_main[16];
     lay_interrupts();
     open_binding();
@@ -585,9 +563,8 @@ static void a_record_of_an_earlier_process_puts_back_the_host_alone(void **state
     assert_null(strstr(text, "record"));
 }
 
-static void a_stale_record_is_dropped_by_apply(void **state)
+TEST(a_stale_record_is_dropped_by_apply)
 {
-    (void)state;
     lay_interrupts();
     open_binding();
     apply(&f.goal);
@@ -603,9 +580,8 @@ static void a_stale_record_is_dropped_by_apply(void **state)
     assert_true(is_on(f.plain, MAIN_CPU));
 }
 
-static void a_record_of_a_process_that_has_ended_puts_back_the_host(void **state)
+TEST(a_record_of_a_process_that_has_ended_puts_back_the_host)
 {
-    (void)state;
     char text[STAGE_TEXT] = "";
     lay_interrupts();
     open_binding();
@@ -625,9 +601,8 @@ static void a_record_of_a_process_that_has_ended_puts_back_the_host(void **state
     assert_null(f.b);
 }
 
-static void nothing_on_record_is_nothing_to_restore(void **state)
+TEST(nothing_on_record_is_nothing_to_restore)
 {
-    (void)state;
     open_binding();
     assert_ok(cpubind_bind_restore(f.b, &f.why));
     assert_int_equal(cpubind_bind_report(f.b)->n, 0);
@@ -641,9 +616,8 @@ static void nothing_on_record_is_nothing_to_restore(void **state)
     assert_all_is_as_before();
 }
 
-static void a_process_has_one_writer_at_a_time_and_any_reader(void **state)
+TEST(a_process_has_one_writer_at_a_time_and_any_reader)
 {
-    (void)state;
     cpubind_binding *second = NULL;
     cpubind_bind_options reading = f.how;
     reading.is_reading = 1;
@@ -662,9 +636,8 @@ static void a_process_has_one_writer_at_a_time_and_any_reader(void **state)
     assert_all_is_as_before();
 }
 
-static void a_record_may_be_in_a_file_of_ones_own(void **state)
+TEST(a_record_may_be_in_a_file_of_ones_own)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2], text[STAGE_TEXT] = "";
     scratch_path(&on_stage.s, "own.json", path);
     f.how.state = path;
@@ -679,9 +652,8 @@ static void a_record_may_be_in_a_file_of_ones_own(void **state)
     assert_all_is_as_before();
 }
 
-static void a_process_that_is_not_there_is_gone(void **state)
+TEST(a_process_that_is_not_there_is_gone)
 {
-    (void)state;
     f.how.pid = 4194304; /* above any pid_max of 64 bits */
     assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
     assert_int_equal(f.why.error, ESRCH);
@@ -690,9 +662,8 @@ static void a_process_that_is_not_there_is_gone(void **state)
 }
 
 /* Its first thread is a zombie then, and the process lives. */
-static void a_process_without_its_first_thread_is_bound(void **state)
+TEST(a_process_without_its_first_thread_is_bound)
 {
-    (void)state;
     char path[64], stat[512] = "";
     (void)worker_tell(&f.w, 'x', "", 0);
     snprintf(path, sizeof path, "/proc/%d/stat", (int)f.w.pid);
@@ -716,9 +687,8 @@ static void a_process_without_its_first_thread_is_bound(void **state)
 
 /* == interrupts ============================================================= */
 
-static void interrupts_move_and_go_back_unless_somebody_moved_them(void **state)
+TEST(interrupts_move_and_go_back_unless_somebody_moved_them)
 {
-    (void)state;
     char to_main[16], to_other[16];
     (void)one_cpu(MAIN_CPU, to_main);
     (void)one_cpu(OTHER_CPU, to_other);
@@ -742,9 +712,8 @@ static void interrupts_move_and_go_back_unless_somebody_moved_them(void **state)
     assert_irq(IRQ_CQ, on_stage.before);
 }
 
-static void interrupts_of_another_npu_go_back_when_it_is_left(void **state)
+TEST(interrupts_of_another_npu_go_back_when_it_is_left)
 {
-    (void)state;
     char to_main[16];
     lay_interrupts();
     goal_add_irq(&f.other, IRQ_CQ, CPUBIND_IRQ_SQ, MAIN_CPU);
@@ -760,9 +729,8 @@ static void interrupts_of_another_npu_go_back_when_it_is_left(void **state)
     assert_irq(IRQ_CQ, on_stage.before);
 }
 
-static void an_interrupt_that_may_not_be_moved_is_skipped_and_named(void **state)
+TEST(an_interrupt_that_may_not_be_moved_is_skipped_and_named)
 {
-    (void)state;
     lay_interrupts();
     goal_add_irq(&f.goal, IRQ_CQ + 1, CPUBIND_IRQ_CQ, OTHER_CPU); /* there is none */
     open_binding();
@@ -789,9 +757,8 @@ static int setaffinity_of_a_cpuset(pid_t tid, size_t size_bytes, const unsigned 
     return -1;
 }
 
-static void a_thread_that_a_cpuset_has_moved_since_stays_there(void **state)
+TEST(a_thread_that_a_cpuset_has_moved_since_stays_there)
 {
-    (void)state;
     const cpubind_report *r;
     cpu_set_t other;
     int n_kept = 0;
@@ -813,9 +780,8 @@ static void a_thread_that_a_cpuset_has_moved_since_stays_there(void **state)
     assert_all_is_as_before(); /* no record is left, either */
 }
 
-static void a_thread_is_no_process(void **state)
+TEST(a_thread_is_no_process)
 {
-    (void)state;
     f.how.pid = f.plain;
     assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
     assert_int_equal(f.why.error, EINVAL);
@@ -840,9 +806,8 @@ static int comes_to_stop(pid_t pid)
 }
 
 /* Two processes have irqbalance stopped: it goes on when the last of them is put back. */
-static void irqbalance_goes_on_when_the_last_one_lets_it(void **state)
+TEST(irqbalance_goes_on_when_the_last_one_lets_it)
 {
-    (void)state;
     irqbalance_double daemon;
     worker second;
     cpubind_binding *b = NULL;
@@ -900,9 +865,8 @@ static int unlinkat_beside_rival(int dir, const char *path, int flags)
     return unlinkat(dir, path, flags);
 }
 
-static void irqbalance_goes_on_when_both_are_put_back_at_once(void **state)
+TEST(irqbalance_goes_on_when_both_are_put_back_at_once)
 {
-    (void)state;
     irqbalance_double daemon;
     worker second;
     cpubind_bind_options how;
@@ -977,9 +941,8 @@ static void leave_cpuset(const char *folder)
         usleep(1000);
 }
 
-static void a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before(void **state)
+TEST(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before)
 {
-    (void)state;
     char folder[128], text[2][STAGE_TEXT];
     cpubind_linux_status status[2];
     cpubind_linux_fault why[2];
@@ -1009,9 +972,8 @@ static void a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before(void **stat
 
 /* A process that was put into a narrower cpuset after it was bound: restore ends, and leaves it
  * what the cpuset has. */
-static void restore_in_a_narrower_cpuset_gives_what_there_is(void **state)
+TEST(restore_in_a_narrower_cpuset_gives_what_there_is)
 {
-    (void)state;
     char folder[128];
     open_binding();
     apply(&f.goal);
@@ -1032,9 +994,8 @@ static void restore_in_a_narrower_cpuset_gives_what_there_is(void **state)
 
 /* == memory ================================================================= */
 
-static void new_memory_is_preferred_by_oneself_alone(void **state)
+TEST(new_memory_is_preferred_by_oneself_alone)
 {
-    (void)state;
     f.how.memory = CPUBIND_MEMORY_PREFER;
     f.goal.goal.memory_node = 0;
     open_binding();
@@ -1044,9 +1005,8 @@ static void new_memory_is_preferred_by_oneself_alone(void **state)
     assert_all_is_as_before();
 }
 
-static void memory_is_looked_at_and_fails_nothing(void **state)
+TEST(memory_is_looked_at_and_fails_nothing)
 {
-    (void)state;
     f.how.memory = CPUBIND_MEMORY_MIGRATE;
     f.goal.goal.memory_node = 0;
     open_binding();

@@ -8,12 +8,7 @@
  * before, with nothing left in the folder of records, and the fault names the call.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
 
@@ -465,27 +460,23 @@ static int set_up_with(cpubind_irqbalance_how how)
     return 1;
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     return set_up_with(CPUBIND_IRQBALANCE_LEAVE) ? 0 : -1;
 }
 
-static int set_up_stop(void **state)
+SETUP(set_up_stop)
 {
-    (void)state;
     return set_up_with(CPUBIND_IRQBALANCE_STOP) ? 0 : -1;
 }
 
-static int set_up_ban(void **state)
+SETUP(set_up_ban)
 {
-    (void)state;
     return set_up_with(CPUBIND_IRQBALANCE_BAN) ? 0 : -1;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     worker_end(&f.w);
     worker_end(&f.polling);
     if (f.daemon.pid)
@@ -793,9 +784,8 @@ static void fail_with_each(scenario *run, outcome expected, call which, const in
 #define OF_AFFINITY EFAULT, EINVAL, EPERM
 #define OF_FLOCK    EBADF, EINVAL, ENOLCK
 
-static void apply_does_all_or_nothing_when_files_fail(void **state)
+TEST(apply_does_all_or_nothing_when_files_fail)
 {
-    (void)state;
     FAIL(apply_first, MAY_FAIL, CALL_OPENAT, OF_OPEN);
     FAIL(apply_first, MUST_FAIL, CALL_OPEN, OF_OPEN);
     FAIL(apply_first, MAY_FAIL, CALL_FSTAT, OF_FSTAT);
@@ -806,9 +796,8 @@ static void apply_does_all_or_nothing_when_files_fail(void **state)
     FAIL(apply_first, IS_HARMLESS, CALL_CLOSEDIR, EBADF);
 }
 
-static void apply_does_all_or_nothing_when_writing_fails(void **state)
+TEST(apply_does_all_or_nothing_when_writing_fails)
 {
-    (void)state;
     FAIL(apply_at_all, MUST_FAIL, CALL_MKDIRAT, OF_MKDIR);
     FAIL(apply_first, MUST_FAIL, CALL_CREATE, OF_OPEN);
     FAIL(apply_first, MAY_FAIL, CALL_WRITE, OF_WRITE);
@@ -818,32 +807,28 @@ static void apply_does_all_or_nothing_when_writing_fails(void **state)
     FAIL(apply_first, MUST_FAIL, CALL_FLOCK, OF_FLOCK);
 }
 
-static void apply_does_all_or_nothing_when_threads_cannot_be_moved(void **state)
+TEST(apply_does_all_or_nothing_when_threads_cannot_be_moved)
 {
-    (void)state;
     FAIL(apply_first, MUST_FAIL, CALL_GETAFFINITY, OF_AFFINITY, ENOSYS);
     FAIL(apply_first, MAY_FAIL, CALL_SETAFFINITY, OF_AFFINITY, ENOMEM, ENOSYS);
 }
 
-static void apply_does_all_or_nothing_without_memory(void **state)
+TEST(apply_does_all_or_nothing_without_memory)
 {
-    (void)state;
     FAIL(apply_first, MUST_FAIL, CALL_MALLOC, ENOMEM);
     FAIL(apply_first, MAY_FAIL, CALL_REALLOC, ENOMEM);
 }
 
-static void a_thread_that_ends_is_no_error(void **state)
+TEST(a_thread_that_ends_is_no_error)
 {
-    (void)state;
     FAIL(apply_first, MAY_FAIL, CALL_GETAFFINITY, ESRCH);
     FAIL(apply_first, IS_HARMLESS, CALL_SETAFFINITY, ESRCH);
     FAIL(apply_first, MAY_FAIL, CALL_READ, ESRCH);
     FAIL(apply_first, MAY_FAIL, CALL_OPENAT, ESRCH, ENOENT);
 }
 
-static void an_interrupted_call_is_made_again(void **state)
+TEST(an_interrupted_call_is_made_again)
 {
-    (void)state;
     static const call calls[] = {CALL_OPEN,  CALL_OPENAT,  CALL_READ,  CALL_CREATE,
                                  CALL_WRITE, CALL_READDIR, CALL_FSYNC, CALL_FLOCK};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -852,9 +837,8 @@ static void an_interrupted_call_is_made_again(void **state)
 
 /* == With a record ========================================================== */
 
-static void another_goal_does_all_or_nothing(void **state)
+TEST(another_goal_does_all_or_nothing)
 {
-    (void)state;
     take_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(apply_second, MAY_FAIL, CALL_OPENAT, EACCES, EMFILE, EPERM, EIO);
     FAIL(apply_second, MAY_FAIL, CALL_FSTAT, EACCES, ENOMEM);
@@ -871,9 +855,8 @@ static void another_goal_does_all_or_nothing(void **state)
     take_to(STEP_RESTORE, NULL, f.before);
 }
 
-static void looking_again_goes_on_after_a_fault(void **state)
+TEST(looking_again_goes_on_after_a_fault)
 {
-    (void)state;
     take_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(again, MAY_FAIL, CALL_OPENAT, EACCES, EMFILE, EPERM, ESRCH);
     FAIL(again, MUST_FAIL, CALL_OPEN, EMFILE);
@@ -890,9 +873,8 @@ static void looking_again_goes_on_after_a_fault(void **state)
     take_to(STEP_RESTORE, NULL, f.before);
 }
 
-static void verify_changes_nothing_whatever_fails(void **state)
+TEST(verify_changes_nothing_whatever_fails)
 {
-    (void)state;
     take_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(verify, MAY_FAIL, CALL_OPENAT, OF_OPEN, ENOENT, ESRCH);
     FAIL(verify, MUST_FAIL, CALL_OPEN, OF_OPEN);
@@ -909,9 +891,8 @@ static void verify_changes_nothing_whatever_fails(void **state)
     take_to(STEP_RESTORE, NULL, f.before);
 }
 
-static void restore_goes_on_after_a_fault(void **state)
+TEST(restore_goes_on_after_a_fault)
 {
-    (void)state;
     take_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(restore, MAY_FAIL, CALL_OPENAT, EACCES, ELOOP, EMFILE, ENOMEM, ENOTDIR, EPERM, EROFS,
          EWOULDBLOCK, ESRCH, ENOENT);
@@ -935,9 +916,8 @@ static void restore_goes_on_after_a_fault(void **state)
 
 /* == irqbalance ============================================================= */
 
-static void stopping_irqbalance_is_part_of_all_or_nothing(void **state)
+TEST(stopping_irqbalance_is_part_of_all_or_nothing)
 {
-    (void)state;
     FAIL(apply_first, MAY_FAIL, CALL_PIDFD_OPEN, EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM, ESRCH,
          EPERM, ENOSYS);
     FAIL(apply_first, MAY_FAIL, CALL_PIDFD_SEND_SIGNAL, EBADF, EINVAL, EPERM, ESRCH, ENOSYS);
@@ -950,9 +930,8 @@ static void stopping_irqbalance_is_part_of_all_or_nothing(void **state)
     FAIL(apply_first, MAY_FAIL, CALL_REALLOC, ENOMEM);
 }
 
-static void an_irqbalance_that_was_stopped_goes_on(void **state)
+TEST(an_irqbalance_that_was_stopped_goes_on)
 {
-    (void)state;
     take_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(restore, MAY_FAIL, CALL_PIDFD_OPEN, EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM, EPERM,
          ENOSYS);
@@ -963,9 +942,8 @@ static void an_irqbalance_that_was_stopped_goes_on(void **state)
 }
 
 #define OF_TALK EACCES, EBADF, EFAULT, EINVAL, ENOMEM, ENOTSOCK
-static void a_ban_is_part_of_all_or_nothing(void **state)
+TEST(a_ban_is_part_of_all_or_nothing)
 {
-    (void)state;
     FAIL(apply_first, MAY_FAIL, CALL_SOCKET, EACCES, EAFNOSUPPORT, EINVAL, EMFILE, ENFILE,
          ENOBUFS, ENOMEM, EPROTONOSUPPORT);
     FAIL(apply_first, MAY_FAIL, CALL_CONNECT, OF_TALK, EPERM, EADDRINUSE, EADDRNOTAVAIL,
@@ -1006,9 +984,8 @@ static int apply_until_it_is_over(void)
     return status != CPUBIND_LINUX_OK;
 }
 
-static void a_fault_that_stays_leaves_a_record_to_restore(void **state)
+TEST(a_fault_that_stays_leaves_a_record_to_restore)
 {
-    (void)state;
     static const struct {
         call which;
         int error;
@@ -1052,9 +1029,8 @@ static int prefers_with(int error)
     return 0;
 }
 
-static void memory_that_cannot_be_preferred_is_named(void **state)
+TEST(memory_that_cannot_be_preferred_is_named)
 {
-    (void)state;
     static const int errors[] = {EFAULT, EINVAL, ENOMEM, EPERM, ENOSYS};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         int status = -1;
@@ -1067,9 +1043,8 @@ static void memory_that_cannot_be_preferred_is_named(void **state)
     }
 }
 
-static void a_command_that_cannot_be_executed_is_told(void **state)
+TEST(a_command_that_cannot_be_executed_is_told)
 {
-    (void)state;
     static const int errors[] = {E2BIG,  EACCES,  EAGAIN, EFAULT,  EINVAL,       EIO,
                                  EISDIR, ELIBBAD, ELOOP,  EMFILE,  ENAMETOOLONG, ENFILE,
                                  ENOENT, ENOEXEC, ENOMEM, ENOTDIR, EPERM,        ETXTBSY};
@@ -1098,9 +1073,8 @@ static int wait_for_end(void)
     return has_ended;
 }
 
-static void a_wait_that_fails_is_no_end(void **state)
+TEST(a_wait_that_fails_is_no_end)
 {
-    (void)state;
     FAIL(wait_for_end, IS_HARMLESS, CALL_PIDFD_OPEN, EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM,
          ENOSYS, EPERM, ESRCH);
     FAIL(wait_for_end, IS_HARMLESS, CALL_POLL, EFAULT, EINTR, EINVAL, ENOMEM);

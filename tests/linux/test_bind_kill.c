@@ -7,12 +7,7 @@
  * CPUBIND_TEST_SEED repeats a run as far as the scheduler lets it.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
 
@@ -194,21 +189,18 @@ static void kill_again_and_again(job what, int has_first, int n)
     assert_true(f.n_amid > 0); /* else nothing was tried */
 }
 
-static void an_apply_that_was_killed_is_put_back(void **state)
+TEST(an_apply_that_was_killed_is_put_back)
 {
-    (void)state;
     kill_again_and_again(JOB_APPLY, 0, 200);
 }
 
-static void a_second_apply_that_was_killed_is_put_back(void **state)
+TEST(a_second_apply_that_was_killed_is_put_back)
 {
-    (void)state;
     kill_again_and_again(JOB_APPLY_SECOND, 1, 100);
 }
 
-static void a_restore_that_was_killed_is_made_again(void **state)
+TEST(a_restore_that_was_killed_is_made_again)
 {
-    (void)state;
     kill_again_and_again(JOB_RESTORE, 1, 100);
 }
 
@@ -231,12 +223,11 @@ static void make_goals(void)
     f.second.goal.uvb = f.first.goal.uvb;
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
     static const char *const name[] = {"acl_thread", "release_thread", "other"};
     const char *seed = getenv("CPUBIND_TEST_SEED");
     char socket_name[64];
-    (void)state;
     memset(&f, 0, sizeof f);
     if (!stage_make())
         return -1;
@@ -261,9 +252,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     worker_end(&f.w);
     worker_end(&f.polling);
     double_end(&f.daemon);

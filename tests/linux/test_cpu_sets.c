@@ -1,16 +1,12 @@
 /* test_cpu_sets.c - sets of CPUs are kept once, whatever they were given as
  * SPDX-License-Identifier: MIT
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 
 #include "../../adapters/linux/kernel/cpu_sets.h"
 #include "../../cpubind.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
 #define WORD      CPUBIND_WORD_BITS
@@ -52,9 +48,8 @@ static int32_t of_words(cpubind_cpusets *sets, const unsigned long *word, int32_
 }
 
 /* A list, a mask and a text are one set. */
-static void equal_sets_have_one_number(void **state)
+TEST(equal_sets_have_one_number)
 {
-    (void)state;
     static const int32_t list[] = {0, 1, 2, 3, 8};
     static const unsigned long word[] = {0x10ful, 0, 0};
     cpubind_cpusets sets = {0};
@@ -70,9 +65,8 @@ static void equal_sets_have_one_number(void **state)
     cpubind_cpusets_free(&sets);
 }
 
-static void a_set_says_its_cpus_its_words_and_its_text(void **state)
+TEST(a_set_says_its_cpus_its_words_and_its_text)
 {
-    (void)state;
     cpubind_cpusets sets = {0};
     const int32_t at = of_text(&sets, "1,63-65,200");
     const cpubind_cpuset *set = &sets.set[at];
@@ -90,9 +84,8 @@ static void a_set_says_its_cpus_its_words_and_its_text(void **state)
     cpubind_cpusets_free(&sets);
 }
 
-static void the_widest_mask_is_a_set(void **state)
+TEST(the_widest_mask_is_a_set)
 {
-    (void)state;
     static unsigned long word[MAX_WORDS];
     cpubind_cpusets sets = {0};
     memset(word, 0xff, sizeof word);
@@ -115,9 +108,8 @@ static void the_widest_mask_is_a_set(void **state)
     cpubind_cpusets_free(&sets);
 }
 
-static void a_mask_past_the_widest_counts_as_far_as_it_is_zero(void **state)
+TEST(a_mask_past_the_widest_counts_as_far_as_it_is_zero)
 {
-    (void)state;
     static unsigned long word[MAX_WORDS + 1];
     cpubind_cpusets sets = {0};
     word[0] = 5;
@@ -129,9 +121,8 @@ static void a_mask_past_the_widest_counts_as_far_as_it_is_zero(void **state)
     cpubind_cpusets_free(&sets);
 }
 
-static void what_is_no_set_is_none_and_adds_nothing(void **state)
+TEST(what_is_no_set_is_none_and_adds_nothing)
 {
-    (void)state;
     static const char *const texts[] = {"",    "\n",  "3-1",  "1,1",   "2,1",
                                         "1-",  "a",   "-1",   "65536", "0-65536",
                                         "1 2", "0x1", "1,,2", "0-3:2", "1\n2"};
@@ -151,9 +142,8 @@ static void what_is_no_set_is_none_and_adds_nothing(void **state)
     cpubind_cpusets_free(&sets);
 }
 
-static void many_sets_keep_their_numbers_and_their_cpus(void **state)
+TEST(many_sets_keep_their_numbers_and_their_cpus)
 {
-    (void)state;
     cpubind_cpusets sets = {0};
     for (int round = 0; round < 2; round++) {
         for (int32_t i = 0; i < 1000; i++) {
@@ -235,9 +225,8 @@ static void fail_each(add *adding, int32_t n, int expected_calls)
     assert_int_equal(calls, expected_calls);
 }
 
-static void without_memory_the_table_is_as_it_was(void **state)
+TEST(without_memory_the_table_is_as_it_was)
 {
-    (void)state;
     /* words, CPUs, text; the array when it is full; of a text the numbers first */
     fail_each(add_words, 0, 4);
     fail_each(add_words, 1, 3);
@@ -248,9 +237,8 @@ static void without_memory_the_table_is_as_it_was(void **state)
     fail_each(add_text, 64, 5);
 }
 
-static void a_set_that_is_there_needs_no_memory(void **state)
+TEST(a_set_that_is_there_needs_no_memory)
 {
-    (void)state;
     cpubind_sys failing = cpubind_sys_real;
     cpubind_cpusets sets = {0};
     failing.malloc = t_malloc;

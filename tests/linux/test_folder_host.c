@@ -5,16 +5,11 @@
  * have none.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 typedef struct fixture {
@@ -35,9 +30,8 @@ static int no_openat2(int dir, const char *path, int flags)
     return -1;
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     scratch_make(&f.s);
     f.descriptors = open_descriptors();
     scratch_need(cpubind_linux_open_folder(f.s.dir, f.sys, &f.host, NULL) == CPUBIND_LINUX_OK,
@@ -61,9 +55,8 @@ static int set_up_walk(void **state)
 }
 
 /* Also: no test may leave a descriptor or a child behind. */
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     cpubind_linux_close(f.host);
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
@@ -81,9 +74,8 @@ static cpubind_input names_in(const char *name)
 
 /* == files == */
 
-static void a_file_is_answered_byte_by_byte(void **state)
+TEST(a_file_is_answered_byte_by_byte)
 {
-    (void)state;
     static const char bytes[] = "0-31\n\0\0tail";
     scratch_bytes(&f.s, "sys/devices/system/node/node0/cpulist", bytes, sizeof bytes - 1);
     cpubind_input input = get("sys/devices/system/node/node0/cpulist");
@@ -95,16 +87,14 @@ static void a_file_is_answered_byte_by_byte(void **state)
     assert_null(input.why);
 }
 
-static void an_empty_file_is_present_without_data(void **state)
+TEST(an_empty_file_is_present_without_data)
 {
-    (void)state;
     scratch_file(&f.s, "env", "");
     assert_true(is_text(get("env"), ""));
 }
 
-static void a_file_larger_than_any_buffer_is_read_to_its_end(void **state)
+TEST(a_file_larger_than_any_buffer_is_read_to_its_end)
 {
-    (void)state;
     size_t n = 3000001; /* odd: no buffer ends with it */
     char *bytes = malloc(n);
     assert_non_null(bytes);
@@ -125,18 +115,16 @@ static void sparse_file(const char *name, off_t size)
     scratch_need(truncate(path, size) == 0, path);
 }
 
-static void a_file_over_the_cap_is_too_long_and_one_at_the_cap_is_not(void **state)
+TEST(a_file_over_the_cap_is_too_long_and_one_at_the_cap_is_not)
 {
-    (void)state;
     sparse_file("at", 64 << 20);
     sparse_file("over", (64 << 20) + 1);
     assert_int_equal(get("at").len, 64 << 20);
     assert_true(is_state(get("over"), CPUBIND_INPUT_TOO_LONG));
 }
 
-static void what_is_not_there_is_absent(void **state)
+TEST(what_is_not_there_is_absent)
 {
-    (void)state;
     scratch_file(&f.s, "file", "x");
     assert_true(is_state(get("nothing"), CPUBIND_INPUT_ABSENT));
     assert_true(is_state(get("no/such/folder"), CPUBIND_INPUT_ABSENT));
@@ -145,9 +133,8 @@ static void what_is_not_there_is_absent(void **state)
     assert_true(is_state(names_in("file"), CPUBIND_INPUT_ABSENT));
 }
 
-static void what_is_no_regular_file_fails_and_does_not_hang(void **state)
+TEST(what_is_no_regular_file_fails_and_does_not_hang)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "folder");
     scratch_path(&f.s, "fifo", path);
@@ -174,9 +161,8 @@ static void what_is_no_regular_file_fails_and_does_not_hang(void **state)
     close(dir);
 }
 
-static void a_file_that_may_not_be_read_fails(void **state)
+TEST(a_file_that_may_not_be_read_fails)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "secret", "x");
     scratch_path(&f.s, "secret", path);
@@ -186,9 +172,8 @@ static void a_file_that_may_not_be_read_fails(void **state)
     assert_true(is_failed(get("secret"), EACCES, "open"));
 }
 
-static void a_name_that_breaks_the_rules_is_refused(void **state)
+TEST(a_name_that_breaks_the_rules_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"",       "/",    "/etc/passwd", "..", "../x",
                                       "a/../b", "a/..", "a//b",        "a/", "a\nb",
                                       "\x1f",   "a\tb", "../../.."};
@@ -204,9 +189,8 @@ static void a_name_that_breaks_the_rules_is_refused(void **state)
     assert_true(is_failed(get(long_name), EINVAL, "name"));
 }
 
-static void a_name_that_only_looks_odd_is_allowed(void **state)
+TEST(a_name_that_only_looks_odd_is_allowed)
 {
-    (void)state;
     static const char *const good[] = {"...",          "..a",      "a..", ".hidden", "b c",
                                        "0000:01:00.0", "\xc3\xa4", "-",   "a/.../b"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
@@ -218,9 +202,8 @@ static void a_name_that_only_looks_odd_is_allowed(void **state)
 
 /* == links == */
 
-static void a_relative_link_that_stays_inside_is_followed(void **state)
+TEST(a_relative_link_that_stays_inside_is_followed)
 {
-    (void)state;
     scratch_file(&f.s, "sys/devices/pci0000:00/0000:01:00.0/vendor", "0x19e5\n");
     scratch_link(&f.s, "sys/bus/pci/devices/0000:01:00.0",
                  "../../../devices/pci0000:00/0000:01:00.0");
@@ -241,9 +224,8 @@ static void a_relative_link_that_stays_inside_is_followed(void **state)
     assert_true(is_text(names_in("top"), "sys\ntop\n"));
 }
 
-static void no_link_leads_outside(void **state)
+TEST(no_link_leads_outside)
 {
-    (void)state;
     static const char why[] = "a symbolic link leads outside the snapshot";
     scratch outside;
     char path[SCRATCH_PATH * 2], up[SCRATCH_PATH * 2];
@@ -275,9 +257,8 @@ static void no_link_leads_outside(void **state)
     scratch_remove(&outside);
 }
 
-static void a_link_that_ends_nowhere_is_absent_and_a_loop_fails(void **state)
+TEST(a_link_that_ends_nowhere_is_absent_and_a_loop_fails)
 {
-    (void)state;
     scratch_link(&f.s, "dangling", "nothing/here");
     scratch_link(&f.s, "loop", "loop");
     scratch_link(&f.s, "ping", "pong");
@@ -291,9 +272,8 @@ static void a_link_that_ends_nowhere_is_absent_and_a_loop_fails(void **state)
 
 /* == commands == */
 
-static void the_exit_code_of_a_command_lies_beside_its_output(void **state)
+TEST(the_exit_code_of_a_command_lies_beside_its_output)
 {
-    (void)state;
     static const struct {
         const char *text;
         int32_t code; /* -1: malformed */
@@ -318,9 +298,8 @@ static void the_exit_code_of_a_command_lies_beside_its_output(void **state)
     }
 }
 
-static void a_command_without_an_exit_file_exited_0(void **state)
+TEST(a_command_without_an_exit_file_exited_0)
 {
-    (void)state;
     scratch_file(&f.s, "cmd/lscpu.txt", "x");
     scratch_file(&f.s, "cmd/only.exit", "3\n");
     assert_true(is_text(get("cmd/lscpu.txt"), "x"));
@@ -328,9 +307,8 @@ static void a_command_without_an_exit_file_exited_0(void **state)
     assert_true(is_state(get("cmd/only.txt"), CPUBIND_INPUT_ABSENT));
 }
 
-static void an_exit_file_that_cannot_be_read_fails_the_command(void **state)
+TEST(an_exit_file_that_cannot_be_read_fails_the_command)
 {
-    (void)state;
     scratch_file(&f.s, "cmd/a.txt", "x");
     scratch_folder(&f.s, "cmd/a.exit");
     scratch_file(&f.s, "cmd/b.txt", "x");
@@ -339,9 +317,8 @@ static void an_exit_file_that_cannot_be_read_fails_the_command(void **state)
     assert_int_equal(get("cmd/b.txt").error, EXDEV);
 }
 
-static void a_command_that_did_not_end_in_time_is_a_timeout_without_its_output(void **state)
+TEST(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output)
 {
-    (void)state;
     static const char *const texts[] = {"timeout", "timeout\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char name[64];
@@ -361,9 +338,8 @@ static void a_command_that_did_not_end_in_time_is_a_timeout_without_its_output(v
     assert_true(is_state(get("cmd/alone.txt"), CPUBIND_INPUT_ABSENT));
 }
 
-static void what_only_looks_like_the_word_timeout_is_malformed(void **state)
+TEST(what_only_looks_like_the_word_timeout_is_malformed)
 {
-    (void)state;
     static const char *const texts[] = {"timeout\n\n", "Timeout",  "TIMEOUT",    " timeout",
                                         "timeout ",    "timeou",   "timeouts",   "timeout\r\n",
                                         "timeout 124", "time out", "timeout\n0", "0timeout"};
@@ -384,9 +360,8 @@ static void what_only_looks_like_the_word_timeout_is_malformed(void **state)
 
 /* == listings == */
 
-static void a_listing_is_in_ascending_byte_order(void **state)
+TEST(a_listing_is_in_ascending_byte_order)
 {
-    (void)state;
     static const char *const names[] = {"node10", "node2", "\xc3\xa4", "b",
                                         "B",      ".dot",  "node"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -398,23 +373,20 @@ static void a_listing_is_in_ascending_byte_order(void **state)
     assert_true(is_text(names_in("."), "n\n"));
 }
 
-static void an_empty_folder_is_an_empty_listing(void **state)
+TEST(an_empty_folder_is_an_empty_listing)
 {
-    (void)state;
     scratch_folder(&f.s, "n");
     assert_true(is_text(names_in("n"), ""));
 }
 
-static void a_listing_with_a_name_that_would_be_two_lines_fails(void **state)
+TEST(a_listing_with_a_name_that_would_be_two_lines_fails)
 {
-    (void)state;
     scratch_file(&f.s, "n/a\nb", "");
     assert_true(is_failed(names_in("n"), EILSEQ, "a name holds a control byte"));
 }
 
-static void a_long_listing_is_complete(void **state)
+TEST(a_long_listing_is_complete)
 {
-    (void)state;
     int n = 3000;
     for (int i = 0; i < n; i++) {
         char name[128];
@@ -434,9 +406,8 @@ static void a_long_listing_is_complete(void **state)
 
 /* == answers == */
 
-static void the_first_answer_is_repeated_whatever_happens_to_the_file(void **state)
+TEST(the_first_answer_is_repeated_whatever_happens_to_the_file)
 {
-    (void)state;
     scratch_file(&f.s, "file", "first");
     scratch_file(&f.s, "n/one", "");
     cpubind_input file = get("file"), gone = get("gone"), folder = names_in("n");
@@ -451,18 +422,16 @@ static void the_first_answer_is_repeated_whatever_happens_to_the_file(void **sta
     assert_true(is_text(names_in("n"), "one\n"));
 }
 
-static void one_name_may_be_a_file_and_a_folder_to_the_two_questions(void **state)
+TEST(one_name_may_be_a_file_and_a_folder_to_the_two_questions)
 {
-    (void)state;
     scratch_file(&f.s, "n/one", "");
     assert_true(is_failed(get("n"), EISDIR, "not a regular file"));
     assert_true(is_text(names_in("n"), "one\n"));
     assert_true(is_failed(get("n"), EISDIR, "not a regular file"));
 }
 
-static void answers_stay_where_they_are_while_thousands_are_given(void **state)
+TEST(answers_stay_where_they_are_while_thousands_are_given)
 {
-    (void)state;
     enum { N = 2000 };
     static const char *first[N];
     char name[64], text[16];
@@ -481,9 +450,8 @@ static void answers_stay_where_they_are_while_thousands_are_given(void **state)
     }
 }
 
-static void the_names_given_are_not_kept(void **state)
+TEST(the_names_given_are_not_kept)
 {
-    (void)state;
     char name[] = "file";
     scratch_file(&f.s, "file", "x");
     assert_true(is_text(get(name), "x"));
@@ -492,9 +460,8 @@ static void the_names_given_are_not_kept(void **state)
     assert_true(is_state(get(name), CPUBIND_INPUT_ABSENT));
 }
 
-static void the_working_folder_may_change(void **state)
+TEST(the_working_folder_may_change)
 {
-    (void)state;
     char old[4096];
     cpubind_linux_host *host = NULL;
     scratch_file(&f.s, "sub/file", "x");
@@ -509,9 +476,8 @@ static void the_working_folder_may_change(void **state)
 
 /* == open == */
 
-static void a_folder_that_cannot_be_opened_says_why(void **state)
+TEST(a_folder_that_cannot_be_opened_says_why)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     cpubind_linux_fault fault = {0, NULL};
     cpubind_linux_host *host = f.host;
@@ -529,9 +495,8 @@ static void a_folder_that_cannot_be_opened_says_why(void **state)
     assert_int_equal(fault.error, ENOTDIR);
 }
 
-static void arguments_are_checked(void **state)
+TEST(arguments_are_checked)
 {
-    (void)state;
     cpubind_linux_host *host = f.host;
     cpubind_linux_fault fault = {0, NULL};
     assert_int_equal(cpubind_linux_open_folder(NULL, NULL, &host, &fault),
@@ -543,9 +508,8 @@ static void arguments_are_checked(void **state)
     cpubind_linux_close(NULL);
 }
 
-static void every_status_has_a_name_and_a_text(void **state)
+TEST(every_status_has_a_name_and_a_text)
 {
-    (void)state;
     assert_string_equal(cpubind_linux_status_name(CPUBIND_LINUX_ERR_OPEN), "ERR_OPEN");
     assert_string_equal(cpubind_linux_status_text(CPUBIND_LINUX_OK), "success");
     assert_string_equal(cpubind_linux_status_name((cpubind_linux_status)7), "?");

@@ -5,16 +5,11 @@
  * systems that have none.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/resource.h>
 
 #include "../../adapters/linux/source/folder_writer.h"
+#include "../support/cmocka_test.h"
 #include "tree_text.h"
 
 typedef struct fixture {
@@ -54,25 +49,22 @@ static int set_up(void)
     return 0;
 }
 
-static int set_up_flags(void **state)
+SETUP(set_up_flags)
 {
-    (void)state;
     f.sys = cpubind_sys_real;
     return set_up();
 }
 
-static int set_up_plain(void **state)
+SETUP(set_up_plain)
 {
-    (void)state;
     f.sys = cpubind_sys_real;
     f.sys.rename = rename_without_flags;
     return set_up();
 }
 
 /* Also: no test may leave a descriptor behind. */
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     cpubind_linux_writer_close(f.writer);
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors ? 0 : -1;
@@ -171,9 +163,8 @@ static int is_alone(int n)
 
 /* == what is written == */
 
-static void a_folder_has_the_files_that_were_written_byte_by_byte(void **state)
+TEST(a_folder_has_the_files_that_were_written_byte_by_byte)
 {
-    (void)state;
     static const char bytes[] = "0-31\n\0\0tail";
     tree_text tree;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
@@ -201,9 +192,8 @@ static void a_folder_has_the_files_that_were_written_byte_by_byte(void **state)
     assert_true(is_alone(1));
 }
 
-static void a_file_larger_than_any_buffer_is_written_to_its_end(void **state)
+TEST(a_file_larger_than_any_buffer_is_written_to_its_end)
 {
-    (void)state;
     size_t n = 3000001;
     char *bytes = malloc(n);
     assert_non_null(bytes);
@@ -228,9 +218,8 @@ static void a_file_larger_than_any_buffer_is_written_to_its_end(void **state)
     free(bytes);
 }
 
-static void a_host_that_was_written_is_read_back(void **state)
+TEST(a_host_that_was_written_is_read_back)
 {
-    (void)state;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     assert_int_equal(put("cmd/npu-smi-info.txt", "+---+\n"), CPUBIND_LINUX_OK);
     assert_int_equal(put("cmd/npu-smi-info.exit", "3\n"), CPUBIND_LINUX_OK);
@@ -249,9 +238,8 @@ static void a_host_that_was_written_is_read_back(void **state)
     cpubind_linux_close(host);
 }
 
-static void modes_follow_the_umask(void **state)
+TEST(modes_follow_the_umask)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     struct stat st;
     mode_t old = umask(027);
@@ -272,9 +260,8 @@ static void modes_follow_the_umask(void **state)
 
 /* == whole or not at all == */
 
-static void nothing_has_the_name_before_the_commit(void **state)
+TEST(nothing_has_the_name_before_the_commit)
 {
-    (void)state;
     char temp[256], expected[64];
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     assert_int_equal(put("a/b", "x"), CPUBIND_LINUX_OK);
@@ -284,9 +271,8 @@ static void nothing_has_the_name_before_the_commit(void **state)
     assert_string_equal(temp, expected);
 }
 
-static void without_a_commit_nothing_is_left(void **state)
+TEST(without_a_commit_nothing_is_left)
 {
-    (void)state;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     finish();
     assert_true(is_alone(0));
@@ -300,9 +286,8 @@ static void without_a_commit_nothing_is_left(void **state)
     assert_true(is_alone(0));
 }
 
-static void an_empty_folder_is_written_as_one(void **state)
+TEST(an_empty_folder_is_written_as_one)
 {
-    (void)state;
     tree_text tree;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     assert_int_equal(commit(), CPUBIND_LINUX_OK);
@@ -312,9 +297,8 @@ static void an_empty_folder_is_written_as_one(void **state)
     assert_true(is_alone(1));
 }
 
-static void what_a_killed_process_left_is_not_in_the_way(void **state)
+TEST(what_a_killed_process_left_is_not_in_the_way)
 {
-    (void)state;
     char name[64];
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, ".new.%ld.%d.tmp", (long)getpid(), i);
@@ -327,9 +311,8 @@ static void what_a_killed_process_left_is_not_in_the_way(void **state)
 
 /* == what stands there == */
 
-static void an_empty_folder_is_taken(void **state)
+TEST(an_empty_folder_is_taken)
 {
-    (void)state;
     for (int is_replacing = 0; is_replacing < 2; is_replacing++) {
         scratch_folder(&f.s, "new");
         assert_int_equal(write_host(is_replacing, "a"), CPUBIND_LINUX_OK);
@@ -340,9 +323,8 @@ static void an_empty_folder_is_taken(void **state)
     }
 }
 
-static void an_empty_folder_stays_when_there_is_no_commit(void **state)
+TEST(an_empty_folder_stays_when_there_is_no_commit)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "new");
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
@@ -353,9 +335,8 @@ static void an_empty_folder_stays_when_there_is_no_commit(void **state)
     assert_true(is_alone(0));
 }
 
-static void what_is_no_host_stays(void **state)
+TEST(what_is_no_host_stays)
 {
-    (void)state;
     static const struct {
         const char *name, *link; /* below the scratch folder; NULL: a file */
     } cases[] = {{"new", NULL},
@@ -386,9 +367,8 @@ static void what_is_no_host_stays(void **state)
     }
 }
 
-static void a_host_is_replaced_only_when_it_is_said(void **state)
+TEST(a_host_is_replaced_only_when_it_is_said)
 {
-    (void)state;
     scratch_file(&f.s, "new/host.txt", "old");
     scratch_file(&f.s, "new/sys/file", "old");
     assert_int_equal(start(0), CPUBIND_LINUX_ERR_EXISTS);
@@ -403,9 +383,8 @@ static void a_host_is_replaced_only_when_it_is_said(void **state)
     assert_true(is_alone(1));
 }
 
-static void a_replaced_host_goes_with_all_it_holds_and_no_link_is_followed(void **state)
+TEST(a_replaced_host_goes_with_all_it_holds_and_no_link_is_followed)
 {
-    (void)state;
     scratch outside;
     char path[SCRATCH_PATH * 2], name[128];
     tree_text before, after;
@@ -447,9 +426,8 @@ static void many_parts(char *name, int n)
     name[2 * n - 1] = '\0';
 }
 
-static void an_old_host_that_is_too_deep_is_left_and_the_new_one_is_in_place(void **state)
+TEST(an_old_host_that_is_too_deep_is_left_and_the_new_one_is_in_place)
 {
-    (void)state;
     char name[512] = "new/", temp[256];
     scratch_file(&f.s, "new/host.txt", "old");
     many_parts(name + 4, 80);
@@ -468,9 +446,8 @@ static int fstat_of_a_mount(int fd, struct stat *out)
     return result;
 }
 
-static void what_is_mounted_in_an_old_host_is_left_alone(void **state)
+TEST(what_is_mounted_in_an_old_host_is_left_alone)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2], temp[256], name[SCRATCH_PATH];
     struct stat st;
     scratch_file(&f.s, "new/host.txt", "old");
@@ -504,9 +481,8 @@ static int unlinkat_of_nothing(int dir, const char *path, int flags)
     return 0;
 }
 
-static void an_old_host_that_never_ends_is_left(void **state)
+TEST(an_old_host_that_never_ends_is_left)
 {
-    (void)state;
     scratch_file(&f.s, "new/host.txt", "old");
     assert_int_equal(start(1), CPUBIND_LINUX_OK);
     assert_int_equal(put("host.txt", "new"), CPUBIND_LINUX_OK);
@@ -521,9 +497,8 @@ static void an_old_host_that_never_ends_is_left(void **state)
 
 /* == somebody else == */
 
-static void whoever_was_faster_stays(void **state)
+TEST(whoever_was_faster_stays)
 {
-    (void)state;
     static const struct {
         const char *name, *link; /* below the scratch folder; NULL: a file */
     } cases[] = {{"new", NULL}, {"new", "nothing"}, {"new", "."}, {"new/host.txt", NULL}};
@@ -554,9 +529,8 @@ static void whoever_was_faster_stays(void **state)
 }
 
 /* Without the flags an empty folder is all that can be lost. */
-static void an_empty_folder_that_was_made_meanwhile_stays_if_the_kernel_can(void **state)
+TEST(an_empty_folder_that_was_made_meanwhile_stays_if_the_kernel_can)
 {
-    (void)state;
     int has_flags = f.sys.rename == cpubind_sys_real.rename;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
@@ -567,9 +541,8 @@ static void an_empty_folder_that_was_made_meanwhile_stays_if_the_kernel_can(void
     assert_true(is_alone(1));
 }
 
-static void an_empty_folder_that_was_filled_meanwhile_stays(void **state)
+TEST(an_empty_folder_that_was_filled_meanwhile_stays)
 {
-    (void)state;
     scratch_folder(&f.s, "new");
     assert_int_equal(start(1), CPUBIND_LINUX_OK);
     assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
@@ -580,9 +553,8 @@ static void an_empty_folder_that_was_filled_meanwhile_stays(void **state)
     assert_true(is_alone(1));
 }
 
-static void a_host_that_is_another_one_by_now_stays(void **state)
+TEST(a_host_that_is_another_one_by_now_stays)
 {
-    (void)state;
     char from[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
     scratch_file(&f.s, "other/host.txt", "theirs");
@@ -598,9 +570,8 @@ static void a_host_that_is_another_one_by_now_stays(void **state)
     assert_true(holds("away/host.txt", "old"));
 }
 
-static void a_host_that_is_a_file_by_now_stays(void **state)
+TEST(a_host_that_is_a_file_by_now_stays)
 {
-    (void)state;
     char from[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
     assert_int_equal(start(1), CPUBIND_LINUX_OK);
@@ -613,9 +584,8 @@ static void a_host_that_is_a_file_by_now_stays(void **state)
     assert_true(holds("new", "theirs"));
 }
 
-static void a_host_that_went_meanwhile_is_not_missed(void **state)
+TEST(a_host_that_went_meanwhile_is_not_missed)
 {
-    (void)state;
     static const char *const names[] = {"new/host.txt", "new"};
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
@@ -631,9 +601,8 @@ static void a_host_that_went_meanwhile_is_not_missed(void **state)
     assert_true(is_alone(1));
 }
 
-static void of_two_writers_the_first_commit_wins(void **state)
+TEST(of_two_writers_the_first_commit_wins)
 {
-    (void)state;
     cpubind_linux_writer *other = NULL;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_linux_writer_open(f.path, 0, &f.sys, &other, NULL),
@@ -651,9 +620,8 @@ static void of_two_writers_the_first_commit_wins(void **state)
 
 /* == names of a stranger == */
 
-static void a_name_that_breaks_the_rules_is_refused_and_writes_nothing(void **state)
+TEST(a_name_that_breaks_the_rules_is_refused_and_writes_nothing)
 {
-    (void)state;
     static const char *const bad[] = {"",      "/",     "/x",     "..",   "../x", "a/../x",
                                       "a/..",  "a//x",  "a/",     ".",    "./x",  "a/./x",
                                       "a/.",   "a\nb",  "a\tb",   "\x01", "x/",   "/..",
@@ -673,9 +641,8 @@ static void a_name_that_breaks_the_rules_is_refused_and_writes_nothing(void **st
     assert_string_equal(tree.text, "new/\n");
 }
 
-static void a_name_that_only_looks_odd_is_written(void **state)
+TEST(a_name_that_only_looks_odd_is_written)
 {
-    (void)state;
     static const char *const good[] = {"...",          "..a",      "a..", ".hidden", "b c",
                                        "0000:01:00.0", "\xc3\xa4", "-",   "a/.../b", "\x7f"};
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
@@ -689,9 +656,8 @@ static void a_name_that_only_looks_odd_is_written(void **state)
     }
 }
 
-static void a_link_that_appears_in_the_folder_is_not_followed(void **state)
+TEST(a_link_that_appears_in_the_folder_is_not_followed)
 {
-    (void)state;
     static const char *const names[] = {"folder/new", "folder/sub/new", "file", "dangling",
                                         "deep/folder/new"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -724,9 +690,8 @@ static void a_link_that_appears_in_the_folder_is_not_followed(void **state)
     }
 }
 
-static void a_name_is_written_once_and_is_a_file_or_a_folder(void **state)
+TEST(a_name_is_written_once_and_is_a_file_or_a_folder)
 {
-    (void)state;
     static const struct {
         const char *name, *what;
     } cases[] = {{"a/b", "create"}, {"a/b/c", "open"}, {"a", "create"}};
@@ -746,9 +711,8 @@ static void a_name_is_written_once_and_is_a_file_or_a_folder(void **state)
     }
 }
 
-static void the_longest_part_is_written_and_a_longer_one_is_not(void **state)
+TEST(the_longest_part_is_written_and_a_longer_one_is_not)
 {
-    (void)state;
     static const char *const ends[] = {"", "/x"};
     char part[257], name[300];
     memset(part, 'a', sizeof part - 1);
@@ -767,9 +731,8 @@ static void the_longest_part_is_written_and_a_longer_one_is_not(void **state)
     assert_true(is_alone(0));
 }
 
-static void sixty_four_parts_are_written_and_one_more_is_not(void **state)
+TEST(sixty_four_parts_are_written_and_one_more_is_not)
 {
-    (void)state;
     char name[256];
     many_parts(name, 64);
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
@@ -783,9 +746,8 @@ static void sixty_four_parts_are_written_and_one_more_is_not(void **state)
 
 /* == where == */
 
-static void the_longest_name_of_a_folder_is_given(void **state)
+TEST(the_longest_name_of_a_folder_is_given)
 {
-    (void)state;
     char base[256];
     memset(base, 'a', 255);
     base[255] = '\0';
@@ -809,9 +771,8 @@ static void the_longest_name_of_a_folder_is_given(void **state)
     assert_int_equal(f.fault.error, ENAMETOOLONG);
 }
 
-static void a_relative_path_is_one_of_the_moment(void **state)
+TEST(a_relative_path_is_one_of_the_moment)
 {
-    (void)state;
     static const char *const paths[] = {"new", "./new", "new///", "sub/../new",
                                         "sub//..//new/"};
     char old[4096];
@@ -833,9 +794,8 @@ static void a_relative_path_is_one_of_the_moment(void **state)
     scratch_need(chdir(old) == 0, "chdir");
 }
 
-static void a_folder_without_a_name_of_its_own_is_refused(void **state)
+TEST(a_folder_without_a_name_of_its_own_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"",   "/",   "//",   ".",   "..",
                                       "./", "a/.", "a/..", "../", "/."};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -847,9 +807,8 @@ static void a_folder_without_a_name_of_its_own_is_refused(void **state)
     }
 }
 
-static void a_parent_that_cannot_be_opened_says_why(void **state)
+TEST(a_parent_that_cannot_be_opened_says_why)
 {
-    (void)state;
     scratch_file(&f.s, "file", "x");
     snprintf(f.path, sizeof f.path, "%s/nothing/new", f.s.dir);
     assert_int_equal(start(0), CPUBIND_LINUX_ERR_OPEN);
@@ -887,9 +846,8 @@ static void read_where_one_may_not(void)
         _exit(1);
 }
 
-static void what_may_not_be_written_or_read_says_so(void **state)
+TEST(what_may_not_be_written_or_read_says_so)
 {
-    (void)state;
     scratch_need(chmod(f.s.dir, 0555) == 0, "chmod");
     assert_int_equal(play_as_nobody(write_where_one_may_not), 0);
     scratch_need(chmod(f.s.dir, 0755) == 0, "chmod");
@@ -902,9 +860,8 @@ static void what_may_not_be_written_or_read_says_so(void **state)
 /* == a full disk == */
 
 /* A limit on the size of files stands in: the kernel writes up to it, and then refuses. */
-static void a_file_that_does_not_fit_fails_and_nothing_is_left(void **state)
+TEST(a_file_that_does_not_fit_fails_and_nothing_is_left)
 {
-    (void)state;
     static char bytes[3000];
     struct rlimit old, small;
     scratch_file(&f.s, "new/host.txt", "old");
@@ -929,9 +886,8 @@ static void a_file_that_does_not_fit_fails_and_nothing_is_left(void **state)
 
 /* == arguments == */
 
-static void arguments_are_checked(void **state)
+TEST(arguments_are_checked)
 {
-    (void)state;
     cpubind_linux_writer *writer = f.writer;
     assert_int_equal(cpubind_linux_writer_open(NULL, 0, NULL, &writer, &f.fault),
                      CPUBIND_LINUX_ERR_ARG);
@@ -956,9 +912,8 @@ static void arguments_are_checked(void **state)
     assert_true(is_alone(1));
 }
 
-static void the_codes_have_their_numbers(void **state)
+TEST(the_codes_have_their_numbers)
 {
-    (void)state;
     assert_int_equal(CPUBIND_LINUX_ERR_EXISTS, -203);
     assert_int_equal(CPUBIND_LINUX_ERR_WRITE, -204);
     assert_string_equal(cpubind_linux_status_name(CPUBIND_LINUX_ERR_EXISTS), "ERR_EXISTS");

@@ -7,13 +7,8 @@
  * left, unless it was the removing that failed; and the same descriptors are open.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "../../adapters/linux/source/folder_writer.h"
+#include "../support/cmocka_test.h"
 #include "tree_text.h"
 
 typedef enum call {
@@ -156,9 +151,8 @@ static void lay(stands what)
     }
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     memset(&fault, 0, sizeof fault);
     memset(f.big, 'x', sizeof f.big - 1);
     scratch_make(&f.s);
@@ -178,9 +172,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
 }
@@ -325,9 +318,8 @@ static void fail_with_each(call which, outcome expected, const int *errors, size
 
 /* == each call, at each use == */
 
-static void without_a_fault_the_folder_is_written(void **state)
+TEST(without_a_fault_the_folder_is_written)
 {
-    (void)state;
     set_fault(CALL_NONE, 0, 0, 0);
     for (int k = 0; k < N_KINDS; k++) {
         for (int what = 0; what < N_STANDS; what++) {
@@ -337,9 +329,8 @@ static void without_a_fault_the_folder_is_written(void **state)
     }
 }
 
-static void every_fault_of_opening_is_told(void **state)
+TEST(every_fault_of_opening_is_told)
 {
-    (void)state;
     FAIL(CALL_OPEN, IS_TOLD, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
     FAIL(CALL_OPENAT, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
     FAIL(CALL_FSTAT, MAY_BE_OK, EIO, ENOMEM, EOVERFLOW, EACCES);
@@ -347,9 +338,8 @@ static void every_fault_of_opening_is_told(void **state)
     FAIL(CALL_REALLOC, IS_TOLD, ENOMEM);
 }
 
-static void every_fault_of_writing_is_told(void **state)
+TEST(every_fault_of_writing_is_told)
 {
-    (void)state;
     FAIL(CALL_MKDIRAT, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMLINK, ENOMEM, EROFS, EIO, EPERM);
     FAIL(CALL_CREATE, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMFILE, ENFILE, ENOMEM, EROFS, EPERM,
          EIO);
@@ -357,24 +347,21 @@ static void every_fault_of_writing_is_told(void **state)
     FAIL(CALL_FSYNC, IS_TOLD, EIO, ENOSPC, EDQUOT, EROFS);
 }
 
-static void every_fault_of_renaming_is_told(void **state)
+TEST(every_fault_of_renaming_is_told)
 {
-    (void)state;
     FAIL(CALL_RENAME, IS_TOLD, EIO, EACCES, EBUSY, EDQUOT, EMLINK, ENOMEM, ENOSPC, EROFS, EXDEV,
          ENAMETOOLONG);
 }
 
-static void every_fault_of_listing_is_told(void **state)
+TEST(every_fault_of_listing_is_told)
 {
-    (void)state;
     FAIL(CALL_FDOPENDIR, MAY_BE_OK, ENOMEM, EMFILE);
     FAIL(CALL_READDIR, MAY_BE_OK, EIO, ENOMEM);
 }
 
 /* A full disk, a lost one: it does not get better. */
-static void a_fault_that_stays_is_told(void **state)
+TEST(a_fault_that_stays_is_told)
 {
-    (void)state;
     static const struct {
         call which;
         int error;
@@ -392,18 +379,16 @@ static void a_fault_that_stays_is_told(void **state)
 
 /* == what harms nothing == */
 
-static void an_interrupted_call_is_made_again(void **state)
+TEST(an_interrupted_call_is_made_again)
 {
-    (void)state;
     static const call calls[] = {CALL_OPEN,  CALL_OPENAT,  CALL_CREATE, CALL_WRITE,
                                  CALL_FSYNC, CALL_READDIR, CALL_CLOSE};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         FAIL(calls[i], IS_HARMLESS, EINTR);
 }
 
-static void short_writes_change_nothing(void **state)
+TEST(short_writes_change_nothing)
 {
-    (void)state;
     static const size_t sizes[] = {1, 7, 4096};
     set_fault(CALL_NONE, 0, 0, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -412,15 +397,13 @@ static void short_writes_change_nothing(void **state)
     }
 }
 
-static void a_file_system_that_cannot_sync_is_no_fault(void **state)
+TEST(a_file_system_that_cannot_sync_is_no_fault)
 {
-    (void)state;
     FAIL(CALL_FSYNC, IS_HARMLESS, EINVAL, ENOSYS, EOPNOTSUPP);
 }
 
-static void a_kernel_without_flags_of_rename_renames_without(void **state)
+TEST(a_kernel_without_flags_of_rename_renames_without)
 {
-    (void)state;
     static const int errors[] = {ENOSYS, EINVAL, EPERM, EOPNOTSUPP};
     fault.kind = KIND_FLAGS;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
@@ -431,9 +414,8 @@ static void a_kernel_without_flags_of_rename_renames_without(void **state)
     }
 }
 
-static void a_removal_that_fails_undoes_nothing(void **state)
+TEST(a_removal_that_fails_undoes_nothing)
 {
-    (void)state;
     static const int errors[] = {EACCES, EBUSY, EIO, EROFS, ENOMEM};
     FAIL(CALL_UNLINKAT, IS_HARMLESS, EACCES, EBUSY, EIO, EROFS, ENOMEM);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
@@ -444,9 +426,8 @@ static void a_removal_that_fails_undoes_nothing(void **state)
     }
 }
 
-static void a_close_that_fails_is_told_of_what_was_written_alone(void **state)
+TEST(a_close_that_fails_is_told_of_what_was_written_alone)
 {
-    (void)state;
     static const int errors[] = {EIO, ENOSPC, EDQUOT};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         int runs = 0;
@@ -464,9 +445,8 @@ static ssize_t no_write(int fd, const void *data, size_t len)
     return 0;
 }
 
-static void a_write_that_writes_nothing_is_not_made_for_ever(void **state)
+TEST(a_write_that_writes_nothing_is_not_made_for_ever)
 {
-    (void)state;
     cpubind_sys sys = cpubind_sys_real;
     cpubind_linux_fault why = {0, NULL};
     cpubind_linux_writer *writer = NULL;
@@ -503,9 +483,8 @@ static int has_host(const char *text)
 
 /* Every rename from the nth on fails, so that nothing can be put back: the old host is there,
  * under some name, and whole. */
-static void the_old_host_survives_what_cannot_be_undone(void **state)
+TEST(the_old_host_survives_what_cannot_be_undone)
 {
-    (void)state;
     int put_backs = 0;
     for (int k = 0; k < N_KINDS; k++) {
         for (int nth = 1; nth <= 4; nth++) {
@@ -539,9 +518,8 @@ static int t_fsync_of_parent_fails(int fd)
     return -1;
 }
 
-static void after_a_failed_undoing_neither_folder_is_removed(void **state)
+TEST(after_a_failed_undoing_neither_folder_is_removed)
 {
-    (void)state;
     for (int what = 0; what < N_STANDS; what++) {
         for (int k = 0; k < N_KINDS; k++) {
             cpubind_sys sys = table;
@@ -586,9 +564,8 @@ static int end_at(stands what, call which, int nth)
     return WEXITSTATUS(status) == 0;
 }
 
-static void a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder(void **state)
+TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder)
 {
-    (void)state;
     static const call calls[] = {CALL_OPENAT, CALL_MKDIRAT, CALL_CREATE,  CALL_WRITE,
                                  CALL_FSYNC,  CALL_RENAME,  CALL_UNLINKAT};
     int n_new = 0, n_old = 0;
@@ -609,9 +586,8 @@ static void a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder(void *
     assert_true(n_new > 0 && n_old > 0);
 }
 
-static void without_flags_a_host_that_is_replaced_is_whole_under_some_name(void **state)
+TEST(without_flags_a_host_that_is_replaced_is_whole_under_some_name)
 {
-    (void)state;
     static const call calls[] = {CALL_RENAME, CALL_FSYNC, CALL_MKDIRAT};
     fault.kind = KIND_PLAIN;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -646,9 +622,8 @@ static int t_unlinkat_last(int dir, const char *path, int flags)
     return cpubind_sys_real.unlinkat(dir, path, flags);
 }
 
-static void everything_is_on_the_disk_before_it_has_its_name(void **state)
+TEST(everything_is_on_the_disk_before_it_has_its_name)
 {
-    (void)state;
     for (int what = 0; what < N_STANDS; what++) {
         cpubind_sys sys = cpubind_sys_real;
         cpubind_linux_writer *writer = NULL;

@@ -2,14 +2,9 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "../../adapters/linux/kernel/irq.h"
 #include "../../cpubind.h"
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 static struct {
@@ -20,9 +15,8 @@ static struct {
     int descriptors;
 } f;
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     memset(&f, 0, sizeof f);
     scratch_make(&f.s);
     f.sys = cpubind_sys_real;
@@ -33,9 +27,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     cpubind_cpusets_free(&f.sets);
     scratch_remove(&f.s);
     close(f.root.fd);
@@ -70,9 +63,8 @@ static void assert_written(const char *text)
 
 /* == a scratch tree == */
 
-static void a_list_is_read_and_known_by_its_number(void **state)
+TEST(a_list_is_read_and_known_by_its_number)
 {
-    (void)state;
     int32_t set = -7, again = -7, effective = -7;
     assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
     assert_string_equal(cpubind_cpusets_text(&f.sets, set), "0-3,64");
@@ -83,9 +75,8 @@ static void a_list_is_read_and_known_by_its_number(void **state)
     assert_string_equal(cpubind_cpusets_text(&f.sets, effective), "2");
 }
 
-static void what_is_not_there_or_no_list_is_an_error(void **state)
+TEST(what_is_not_there_or_no_list_is_an_error)
 {
-    (void)state;
     static const char *const bad[] = {"\n", "", "0-3,2\n", "none\n", "0-65536\n", "ff\n"};
     int32_t set = -7;
     assert_int_equal(cpubind_irq_read(&f.root, 302, &f.sets, &set), ENOENT);
@@ -98,9 +89,8 @@ static void what_is_not_there_or_no_list_is_an_error(void **state)
     assert_int_equal(f.sets.n, 0);
 }
 
-static void an_interrupt_that_nobody_serves_yet_has_no_effective_set(void **state)
+TEST(an_interrupt_that_nobody_serves_yet_has_no_effective_set)
 {
-    (void)state;
     int32_t set = -7;
     scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "\n");
     assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set), 0);
@@ -112,9 +102,8 @@ static void an_interrupt_that_nobody_serves_yet_has_no_effective_set(void **stat
     assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set), EILSEQ);
 }
 
-static void a_list_is_written_with_its_line_feed(void **state)
+TEST(a_list_is_written_with_its_line_feed)
 {
-    (void)state;
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "");
     assert_int_equal(write_list(301, "1,4-5"), 0);
     assert_written("1,4-5\n");
@@ -124,9 +113,8 @@ static void a_list_is_written_with_its_line_feed(void **state)
 }
 
 /* Every second CPU of a host with 8,192 of them: more than 16 KiB. */
-static void a_long_list_goes_both_ways(void **state)
+TEST(a_long_list_goes_both_ways)
 {
-    (void)state;
     static char text[65536], name[] = "proc/irq/301/smp_affinity_list";
     size_t len = 0;
     int32_t set = -7;
@@ -255,9 +243,8 @@ static int fail_each(int (*run)(void), call which, int error, int expected)
     }
 }
 
-static void every_fault_is_told(void **state)
+TEST(every_fault_is_told)
 {
-    (void)state;
     static const int of_open[] = {EACCES, EPERM, EROFS, EMFILE, ENFILE,
                                   ENOMEM, ELOOP, EIO,   ENXIO,  EBUSY};
     static const int of_read[] = {EIO, ENOMEM, EACCES, EPERM, EAGAIN, EINVAL, EISDIR};
@@ -286,9 +273,8 @@ static void every_fault_is_told(void **state)
     assert_true(fail_each(do_write, CALL_REALLOC, ENOMEM, ENOMEM) > 0);
 }
 
-static void an_interrupted_call_is_made_again_and_a_list_is_one_write(void **state)
+TEST(an_interrupted_call_is_made_again_and_a_list_is_one_write)
 {
-    (void)state;
     f.sys.openat = t_openat;
     f.sys.read = t_read;
     f.sys.write = t_write;
@@ -304,9 +290,8 @@ static void an_interrupted_call_is_made_again_and_a_list_is_one_write(void **sta
 }
 
 /* A part of a list is another list: it is told, and not gone on with. */
-static void a_short_write_is_an_error(void **state)
+TEST(a_short_write_is_an_error)
 {
-    (void)state;
     f.sys.write = t_write;
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "");
     fault.left = -1;
@@ -339,9 +324,8 @@ static int32_t find_movable(const cpubind_tree *root, int32_t *before)
     return found;
 }
 
-static void an_interrupt_of_this_machine_is_moved_and_put_back(void **state)
+TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
 {
-    (void)state;
     int32_t before = -1, now = -1, effective = -7;
     if (geteuid() != 0) {
         print_message("skipped: only root moves interrupts\n");

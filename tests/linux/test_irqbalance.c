@@ -4,14 +4,9 @@
  * Against a double that answers as it does, and against itself where it is installed.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "../../adapters/linux/kernel/irq.h"
 #include "../../adapters/linux/kernel/proc_stat.h"
+#include "../support/cmocka_test.h"
 #include "irqbalance_double.h"
 
 #define REST " 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 2 0 "
@@ -25,9 +20,8 @@ static struct {
     int descriptors;
 } f;
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     memset(&f, 0, sizeof f);
     scratch_make(&f.s);
     f.sys = cpubind_sys_real;
@@ -36,9 +30,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     if (f.d.pid)
         double_end(&f.d);
     scratch_remove(&f.s);
@@ -116,9 +109,8 @@ static void assert_found(int32_t pid, int is_stopped)
     assert_int_equal(out.is_stopped, is_stopped);
 }
 
-static void it_is_found_among_all_processes_by_its_name(void **state)
+TEST(it_is_found_among_all_processes_by_its_name)
 {
-    (void)state;
     lay_process(1, "init", 'S');
     lay_process(70, "irqbalance-ui", 'S');
     lay_process(71, "my irqbalance", 'S');
@@ -133,9 +125,8 @@ static void it_is_found_among_all_processes_by_its_name(void **state)
     assert_found(900, 1);
 }
 
-static void its_socket_tells_where_it_is(void **state)
+TEST(its_socket_tells_where_it_is)
 {
-    (void)state;
     lay_process(900, "irqbalance", 'S');
     lay_process(901, "irqbalance", 'T');
     lay_process(902, "another", 'S');
@@ -158,9 +149,8 @@ static void its_socket_tells_where_it_is(void **state)
 }
 
 /* Anybody may call a process so. */
-static void one_that_root_owns_comes_before_others(void **state)
+TEST(one_that_root_owns_comes_before_others)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("skipped: only root lays files of two users\n");
         skip();
@@ -177,17 +167,15 @@ static void one_that_root_owns_comes_before_others(void **state)
     assert_found(200, 0);
 }
 
-static void without_proc_nothing_is_found(void **state)
+TEST(without_proc_nothing_is_found)
 {
-    (void)state;
     cpubind_irqbalance out = {-7, 7, 7};
     assert_int_equal(cpubind_irqbalance_find(&f.root, &out), ENOENT);
     assert_int_equal(out.pid, -7);
 }
 
-static void a_running_one_is_found_stopped_and_continued(void **state)
+TEST(a_running_one_is_found_stopped_and_continued)
 {
-    (void)state;
     cpubind_irqbalance out;
     assert_true(start(DOUBLE_IN_RUN));
     assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
@@ -220,9 +208,8 @@ static int t_pidfd_send_signal(int pidfd, int signal)
     return cpubind_sys_real.pidfd_send_signal(pidfd, signal);
 }
 
-static void another_process_is_not_sent_a_signal(void **state)
+TEST(another_process_is_not_sent_a_signal)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     f.sys.kill = t_kill;
     f.sys.pidfd_send_signal = t_pidfd_send_signal;
@@ -257,9 +244,8 @@ static int t_no_pidfd_signal(int pidfd, int signal)
     return -1;
 }
 
-static void a_kernel_without_pidfd_gets_a_plain_signal(void **state)
+TEST(a_kernel_without_pidfd_gets_a_plain_signal)
 {
-    (void)state;
     static const int errors[] = {ENOSYS, EPERM};
     siginfo_t info;
     assert_true(start(DOUBLE_IN_RUN));
@@ -279,9 +265,8 @@ static void a_kernel_without_pidfd_gets_a_plain_signal(void **state)
 
 /* == bans == */
 
-static void bans_of_others_stay(void **state)
+TEST(bans_of_others_stay)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(0, 900, 24);
     assert_int_equal(BAN(302, 301, 302), 0);
@@ -297,9 +282,8 @@ static void bans_of_others_stay(void **state)
     assert_true(BANS_ARE(5));
 }
 
-static void what_is_so_already_is_not_told_again(void **state)
+TEST(what_is_so_already_is_not_told_again)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24, 301);
     assert_int_equal(BAN(301, 24), 0);
@@ -311,9 +295,8 @@ static void what_is_so_already_is_not_told_again(void **state)
     assert_int_equal(f.d.shared->n_settings, 0);
 }
 
-static void it_says_what_is_banned(void **state)
+TEST(it_says_what_is_banned)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(301, 24);
     int32_t is_banned[3] = {-7, -7, -7};
@@ -326,17 +309,15 @@ static void it_says_what_is_banned(void **state)
     assert_int_equal(is_banned[0], -7);
 }
 
-static void the_abstract_sockets_are_tried_too(void **state)
+TEST(the_abstract_sockets_are_tried_too)
 {
-    (void)state;
     assert_true(start(DOUBLE_NAMED));
     assert_int_equal(BAN(301), 0);
     assert_true(BANS_ARE(301));
 }
 
-static void the_abstract_socket_without_a_name_is_tried_too(void **state)
+TEST(the_abstract_socket_without_a_name_is_tried_too)
 {
-    (void)state;
     if (!start(DOUBLE_NAMELESS)) {
         print_message("skipped: the name is taken on this machine\n");
         skip();
@@ -345,18 +326,16 @@ static void the_abstract_socket_without_a_name_is_tried_too(void **state)
     assert_true(BANS_ARE(301));
 }
 
-static void without_a_socket_it_cannot_be_told(void **state)
+TEST(without_a_socket_it_cannot_be_told)
 {
-    (void)state;
     assert_true(start(DOUBLE_WITHOUT_SOCKET));
     int error = BAN(301); /* EPROTO where one runs on this machine that has no name */
     assert_true(error == ECONNREFUSED || error == EPROTO);
 }
 
 /* Another process listens where the daemon should. */
-static void what_listens_must_be_the_daemon(void **state)
+TEST(what_listens_must_be_the_daemon)
 {
-    (void)state;
     irqbalance_double other;
     char from[SCRATCH_PATH * 2], to[SCRATCH_PATH * 2], name[64];
     assert_true(start(DOUBLE_WITHOUT_SOCKET));
@@ -373,9 +352,8 @@ static void what_listens_must_be_the_daemon(void **state)
     assert_int_equal(n, 0);
 }
 
-static void one_that_has_ended_cannot_be_told(void **state)
+TEST(one_that_has_ended_cannot_be_told)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     f.daemon.start++;
     assert_int_equal(BAN(301), ESRCH);
@@ -388,9 +366,8 @@ static void one_that_has_ended_cannot_be_told(void **state)
     assert_int_equal(BAN(301), ESRCH);
 }
 
-static void what_it_answers_is_judged(void **state)
+TEST(what_it_answers_is_judged)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
     f.d.shared->way = DOUBLE_SERVES_NOBODY;
@@ -403,9 +380,8 @@ static void what_it_answers_is_judged(void **state)
     assert_true(BANS_ARE(24));
 }
 
-static void one_that_says_nothing_is_waited_for_a_second(void **state)
+TEST(one_that_says_nothing_is_waited_for_a_second)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     f.d.shared->way = DOUBLE_SAYS_NOTHING;
     int64_t begin = clock_ms();
@@ -416,9 +392,8 @@ static void one_that_says_nothing_is_waited_for_a_second(void **state)
 }
 
 /* It would die of an answer that nobody takes. */
-static void an_answer_is_waited_for_once_it_is_there(void **state)
+TEST(an_answer_is_waited_for_once_it_is_there)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
     f.d.shared->setup_delay_ms = 1300;
@@ -428,9 +403,8 @@ static void an_answer_is_waited_for_once_it_is_there(void **state)
 }
 
 /* ... and what was sent to a stopped one would be read when it goes on. */
-static void a_stopped_one_is_told_nothing(void **state)
+TEST(a_stopped_one_is_told_nothing)
 {
-    (void)state;
     siginfo_t info;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
@@ -446,9 +420,8 @@ static void a_stopped_one_is_told_nothing(void **state)
 
 /* "settings ban irqs" and numbers of three digits: 120 of them are 17 + 4 * 120 = 497 bytes,
  * and of the 500 that are read one of two digits takes the rest. */
-static void a_list_that_it_would_cut_is_not_sent(void **state)
+TEST(a_list_that_it_would_cut_is_not_sent)
 {
-    (void)state;
     int32_t irq[121];
     assert_true(start(DOUBLE_IN_RUN));
     for (int i = 0; i < 121; i++)
@@ -466,9 +439,8 @@ static void a_list_that_it_would_cut_is_not_sent(void **state)
 }
 
 /* ... nor kept when it is cut all the same. */
-static void a_list_that_was_cut_is_put_back(void **state)
+TEST(a_list_that_was_cut_is_put_back)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24, 1000, 1001, 1002);
     f.d.shared->way = DOUBLE_CUTS_LISTS;
@@ -476,9 +448,8 @@ static void a_list_that_was_cut_is_put_back(void **state)
     assert_true(BANS_ARE(24, 1000, 1001, 1002));
 }
 
-static void what_another_program_changes_meanwhile_is_kept(void **state)
+TEST(what_another_program_changes_meanwhile_is_kept)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
     f.d.shared->way = DOUBLE_HAS_RIVAL;
@@ -494,9 +465,8 @@ static void what_another_program_changes_meanwhile_is_kept(void **state)
 }
 
 /* Each list takes so long to be read and replaced that without turns some would be lost. */
-static void all_bans_of_many_at_once_are_kept(void **state)
+TEST(all_bans_of_many_at_once_are_kept)
 {
-    (void)state;
     enum { N_CHILDREN = 6 };
     pid_t child[N_CHILDREN];
     assert_true(start(DOUBLE_IN_RUN));
@@ -518,9 +488,8 @@ static void all_bans_of_many_at_once_are_kept(void **state)
     assert_true(BANS_ARE(24, 302, 304, 306, 308, 310, 312));
 }
 
-static void a_turn_is_waited_for_but_not_for_ever(void **state)
+TEST(a_turn_is_waited_for_but_not_for_ever)
 {
-    (void)state;
     char path[64];
     assert_true(start(DOUBLE_IN_RUN));
     snprintf(path, sizeof path, "/proc/%ld/personality", (long)f.d.pid);
@@ -741,9 +710,8 @@ typedef struct fault_case {
         if (fail_each(run, (cases)[i].which, (cases)[i].error, (cases)[i].expected) == 0)      \
     fail_msg("call %d is not made", (cases)[i].which)
 
-static void every_fault_of_a_ban_is_told_and_undone(void **state)
+TEST(every_fault_of_a_ban_is_told_and_undone)
 {
-    (void)state;
     static const fault_case cases[] = {
         {CALL_OPENAT, EACCES, EACCES},
         {CALL_OPENAT, EMFILE, EMFILE},
@@ -799,9 +767,8 @@ static void every_fault_of_a_ban_is_told_and_undone(void **state)
 }
 
 /* No socket at the first address is no socket at all for a connection that is refused. */
-static void a_refused_connection_is_told(void **state)
+TEST(a_refused_connection_is_told)
 {
-    (void)state;
     assert_true(start(DOUBLE_IN_RUN));
     set_table();
     fault.which = CALL_CONNECT;
@@ -813,9 +780,8 @@ static void a_refused_connection_is_told(void **state)
     }
 }
 
-static void every_fault_of_a_search_is_told(void **state)
+TEST(every_fault_of_a_search_is_told)
 {
-    (void)state;
     static const fault_case cases[] = {
         {CALL_OPENAT, EMFILE, -1}, {CALL_OPENAT, ENFILE, -1},    {CALL_OPENAT, ENOMEM, -1},
         {CALL_READ, EIO, EIO},     {CALL_READ, ENOMEM, ENOMEM},  {CALL_READ, EINTR, 0},
@@ -836,9 +802,8 @@ static void every_fault_of_a_search_is_told(void **state)
 }
 
 /* Processes that this user may not look at are none that are seen. */
-static void what_may_not_be_looked_at_is_not_seen(void **state)
+TEST(what_may_not_be_looked_at_is_not_seen)
 {
-    (void)state;
     static const int errors[] = {EACCES, EPERM, ESRCH, ENOENT};
     lay_process(1, "init", 'S');
     lay_process(900, "irqbalance", 'S');
@@ -856,9 +821,8 @@ static void what_may_not_be_looked_at_is_not_seen(void **state)
     }
 }
 
-static void every_fault_of_a_signal_is_told(void **state)
+TEST(every_fault_of_a_signal_is_told)
 {
-    (void)state;
     static const fault_case cases[] = {
         {CALL_PIDFD_OPEN, EINVAL, EINVAL},
         {CALL_PIDFD_OPEN, EMFILE, EMFILE},
@@ -946,9 +910,8 @@ static void check_daemon(cpubind_tree *root, const cpubind_irqbalance *daemon)
     assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 1), 0);
 }
 
-static void irqbalance_itself_is_told(void **state)
+TEST(irqbalance_itself_is_told)
 {
-    (void)state;
     pid_t pid = geteuid() == 0 ? start_daemon() : 0;
     if (!pid) {
         print_message("skipped: no root, no irqbalance, or it does not stay here\n");

@@ -5,15 +5,10 @@
  * where the limit is what is tested, and generous where it must not be met.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/utsname.h>
 
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 #define MAP  "cmd/npu-smi-info-m.txt"
@@ -35,9 +30,8 @@ typedef struct fixture {
 static fixture f;
 
 /* PATH is the scratch folder and then that of the system, which has sh and cat. */
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     char path[SCRATCH_PATH + 4200];
     const char *old = getenv("PATH");
     snprintf(f.path, sizeof f.path, "%s", old ? old : "/usr/bin:/bin");
@@ -51,9 +45,8 @@ static int set_up(void **state)
 }
 
 /* Also: no test may leave a descriptor or a child behind. */
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     cpubind_linux_close(f.host);
     setenv("PATH", f.path, 1);
     scratch_remove(&f.s);
@@ -124,9 +117,8 @@ static int is_gone(long pid)
 
 /* == what a command answers == */
 
-static void the_output_of_a_command_is_its_answer(void **state)
+TEST(the_output_of_a_command_is_its_answer)
 {
-    (void)state;
     scratch_script(&f.s, "bin/npu-smi", "echo \"$#: $@\"");
     scratch_script(&f.s, "bin/lscpu", "echo \"lscpu $#: $@\"");
     open_host(GENEROUS_MS);
@@ -137,26 +129,23 @@ static void the_output_of_a_command_is_its_answer(void **state)
     assert_true(is_text(get("cmd/lscpu.txt"), "lscpu 0: \n"));
 }
 
-static void the_exit_code_is_handed_on_with_the_output(void **state)
+TEST(the_exit_code_is_handed_on_with_the_output)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "echo 'ret is -8005'; exit 187");
     assert_true(is_text(input, "ret is -8005\n"));
     assert_int_equal(input.exit_code, 187);
     assert_int_equal(get(MAP).exit_code, 187);
 }
 
-static void an_end_by_signal_is_128_and_its_number(void **state)
+TEST(an_end_by_signal_is_128_and_its_number)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "echo begun; kill -SEGV $$");
     assert_true(is_text(input, "begun\n"));
     assert_int_equal(input.exit_code, 128 + SIGSEGV);
 }
 
-static void a_command_that_is_not_on_the_path_is_absent(void **state)
+TEST(a_command_that_is_not_on_the_path_is_absent)
 {
-    (void)state;
     char path[SCRATCH_PATH * 3];
     snprintf(path, sizeof path, "%s/bin:%s/no/such/folder", f.s.dir, f.s.dir);
     setenv("PATH", path, 1);
@@ -165,25 +154,22 @@ static void a_command_that_is_not_on_the_path_is_absent(void **state)
     assert_true(is_state(get("cmd/lscpu.txt"), CPUBIND_INPUT_ABSENT));
 }
 
-static void a_command_that_exits_127_is_not_absent(void **state)
+TEST(a_command_that_exits_127_is_not_absent)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "exit 127");
     assert_true(is_text(input, ""));
     assert_int_equal(input.exit_code, 127);
 }
 
-static void a_command_that_may_not_be_executed_fails(void **state)
+TEST(a_command_that_may_not_be_executed_fails)
 {
-    (void)state;
     scratch_file(&f.s, "bin/npu-smi", "#!/bin/sh\n");
     open_host(GENEROUS_MS);
     assert_true(is_failed(get(MAP), EACCES, "exec"));
 }
 
-static void a_file_that_is_no_program_is_not_given_to_a_shell(void **state)
+TEST(a_file_that_is_no_program_is_not_given_to_a_shell)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "bin/npu-smi", "echo from a shell\n");
     scratch_path(&f.s, "bin/npu-smi", path);
@@ -192,9 +178,8 @@ static void a_file_that_is_no_program_is_not_given_to_a_shell(void **state)
     assert_true(is_failed(get(MAP), ENOEXEC, "exec"));
 }
 
-static void a_long_output_is_complete(void **state)
+TEST(a_long_output_is_complete)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "yes 0123456789abcde | head -n 65536");
     assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
     assert_int_equal(input.len, 1 << 20);
@@ -202,9 +187,8 @@ static void a_long_output_is_complete(void **state)
         assert_memory_equal(input.data + i, "0123456789abcde\n", 16);
 }
 
-static void only_the_commands_of_the_list_run(void **state)
+TEST(only_the_commands_of_the_list_run)
 {
-    (void)state;
     open_host(GENEROUS_MS);
     assert_true(is_state(get("cmd/ls.txt"), CPUBIND_INPUT_ABSENT));
     assert_true(is_state(get("cmd/npu-smi"), CPUBIND_INPUT_ABSENT));
@@ -214,9 +198,8 @@ static void only_the_commands_of_the_list_run(void **state)
 
 /* == boards == */
 
-static void a_board_is_asked_for_by_card_and_chip(void **state)
+TEST(a_board_is_asked_for_by_card_and_chip)
 {
-    (void)state;
     scratch_script(&f.s, "bin/npu-smi", "echo \"$#: $@\"; [ \"$5\" != 4 ] || exit 215");
     open_host(GENEROUS_MS);
     assert_true(
@@ -252,9 +235,8 @@ static void log_runs(void)
     scratch_script(&f.s, "bin/npu-smi", body);
 }
 
-static void what_is_no_name_of_a_board_runs_nothing(void **state)
+TEST(what_is_no_name_of_a_board_runs_nothing)
 {
-    (void)state;
     static const char *const names[] = {"cmd/npu-smi-info-t-board.txt",
                                         "cmd/npu-smi-info-t-board-i.txt",
                                         "cmd/npu-smi-info-t-board-i01.txt",
@@ -274,9 +256,8 @@ static void what_is_no_name_of_a_board_runs_nothing(void **state)
     assert_int_equal(runs(), 0);
 }
 
-static void a_board_is_asked_for_once_and_alone(void **state)
+TEST(a_board_is_asked_for_once_and_alone)
 {
-    (void)state;
     log_runs();
     open_host(GENEROUS_MS);
     for (int i = 0; i < 3; i++)
@@ -291,9 +272,8 @@ static void a_board_is_asked_for_once_and_alone(void **state)
     assert_int_equal(runs(), 2 + 3); /* the three of the list run side by side */
 }
 
-static void a_board_without_npu_smi_is_absent(void **state)
+TEST(a_board_without_npu_smi_is_absent)
 {
-    (void)state;
     char path[SCRATCH_PATH * 3];
     snprintf(path, sizeof path, "%s/bin", f.s.dir);
     setenv("PATH", path, 1);
@@ -302,9 +282,8 @@ static void a_board_without_npu_smi_is_absent(void **state)
 }
 
 /* It was killed and is gone: another card may answer. Who asks decides whether to go on. */
-static void a_board_that_hangs_is_killed_and_another_can_be_asked(void **state)
+TEST(a_board_that_hangs_is_killed_and_another_can_be_asked)
 {
-    (void)state;
     scratch_script(&f.s, "bin/npu-smi", "[ \"$5\" = 0 ] && exec sleep 30; echo \"$@\"");
     open_host(MEDIUM_MS);
     assert_true(is_state(get("cmd/npu-smi-info-t-board-i0-c0.txt"), CPUBIND_INPUT_TIMEOUT));
@@ -315,9 +294,8 @@ static void a_board_that_hangs_is_killed_and_another_can_be_asked(void **state)
 
 /* == what a command is given == */
 
-static void a_command_runs_in_the_c_locale_and_else_the_callers_environment(void **state)
+TEST(a_command_runs_in_the_c_locale_and_else_the_callers_environment)
 {
-    (void)state;
     setenv("LC_ALL", "de_DE.UTF-8", 1);
     setenv("LANG", "de_DE.UTF-8", 1);
     setenv("LANGUAGE", "de", 1);
@@ -332,16 +310,14 @@ static void a_command_runs_in_the_c_locale_and_else_the_callers_environment(void
     unsetenv("CPUBIND_TEST");
 }
 
-static void stdin_is_empty_and_stderr_is_dropped(void **state)
+TEST(stdin_is_empty_and_stderr_is_dropped)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "cat; echo out; echo err >&2");
     assert_true(is_text(input, "out\n"));
 }
 
-static void a_command_gets_no_descriptor_of_ours(void **state)
+TEST(a_command_gets_no_descriptor_of_ours)
 {
-    (void)state;
     int inherited = 0; /* what this test was started with, as a CI runner may */
     for (int fd = 3; fd < 1024; fd++) {
         int flags = fcntl(fd, F_GETFD);
@@ -359,9 +335,8 @@ static void on_interrupt(int signal)
     (void)signal;
 }
 
-static void signals_are_default_in_the_child_and_undisturbed_in_the_caller(void **state)
+TEST(signals_are_default_in_the_child_and_undisturbed_in_the_caller)
 {
-    (void)state;
     struct sigaction interrupt = {.sa_handler = on_interrupt}, ignore = {.sa_handler = SIG_IGN};
     struct sigaction old_interrupt, old_pipe, now;
     sigset_t block, old_mask, mask;
@@ -388,9 +363,8 @@ static void signals_are_default_in_the_child_and_undisturbed_in_the_caller(void 
     assert_true(good);
 }
 
-static void a_caller_who_ignores_sigchld_is_told(void **state)
+TEST(a_caller_who_ignores_sigchld_is_told)
 {
-    (void)state;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     sigaction(SIGCHLD, &ignore, &old);
     cpubind_input input = with_script(GENEROUS_MS, "echo lost");
@@ -398,9 +372,8 @@ static void a_caller_who_ignores_sigchld_is_told(void **state)
     assert_true(is_failed(input, ECHILD, "waitpid"));
 }
 
-static void children_of_the_caller_are_left_to_it(void **state)
+TEST(children_of_the_caller_are_left_to_it)
 {
-    (void)state;
     int status = 0;
     pid_t pid = fork();
     if (pid == 0)
@@ -410,9 +383,8 @@ static void children_of_the_caller_are_left_to_it(void **state)
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-static void it_works_with_the_standard_files_closed(void **state)
+TEST(it_works_with_the_standard_files_closed)
 {
-    (void)state;
     scratch_script(&f.s, "bin/npu-smi", "cat; echo \"$@\"; echo err >&2");
     int status = 0;
     pid_t pid = fork();
@@ -433,9 +405,8 @@ static void it_works_with_the_standard_files_closed(void **state)
 
 /* == side by side, once == */
 
-static void npu_smi_commands_run_side_by_side(void **state)
+TEST(npu_smi_commands_run_side_by_side)
 {
-    (void)state;
     /* Each waits until all three have begun: one after the other they would never end. */
     char body[SCRATCH_PATH * 3];
     snprintf(
@@ -450,9 +421,8 @@ static void npu_smi_commands_run_side_by_side(void **state)
     assert_true(is_text(get(TOPO), "info -t topo\n"));
 }
 
-static void a_command_runs_once_and_another_only_when_asked_for(void **state)
+TEST(a_command_runs_once_and_another_only_when_asked_for)
 {
-    (void)state;
     char body[SCRATCH_PATH * 2];
     snprintf(body, sizeof body, "echo x >> %s/npu-smi.log", f.s.dir);
     scratch_script(&f.s, "bin/npu-smi", body);
@@ -479,9 +449,8 @@ static void a_command_runs_once_and_another_only_when_asked_for(void **state)
     assert_int_equal(st.st_size, 2);
 }
 
-static void one_command_that_hangs_does_not_spoil_the_others(void **state)
+TEST(one_command_that_hangs_does_not_spoil_the_others)
 {
-    (void)state;
     scratch_script(&f.s, "bin/npu-smi", "[ \"$2\" = -t ] && exec sleep 30; echo \"$@\"");
     open_host(MEDIUM_MS);
     assert_true(is_state(get(TOPO), CPUBIND_INPUT_TIMEOUT));
@@ -491,9 +460,8 @@ static void one_command_that_hangs_does_not_spoil_the_others(void **state)
 
 /* == limits == */
 
-static void a_command_that_hangs_is_killed_in_time(void **state)
+TEST(a_command_that_hangs_is_killed_in_time)
 {
-    (void)state;
     int64_t begun = clock_ms();
     cpubind_input input = with_script(SHORT_MS, "exec sleep 30");
     assert_true(is_state(input, CPUBIND_INPUT_TIMEOUT));
@@ -501,16 +469,14 @@ static void a_command_that_hangs_is_killed_in_time(void **state)
     assert_true(clock_ms() - begun < 10000);
 }
 
-static void what_was_printed_before_a_hang_is_not_handed_out(void **state)
+TEST(what_was_printed_before_a_hang_is_not_handed_out)
 {
-    (void)state;
     assert_true(
         is_state(with_script(SHORT_MS, "echo half; exec sleep 30"), CPUBIND_INPUT_TIMEOUT));
 }
 
-static void a_command_that_ignores_sigterm_is_killed_with_its_whole_group(void **state)
+TEST(a_command_that_ignores_sigterm_is_killed_with_its_whole_group)
 {
-    (void)state;
     char body[SCRATCH_PATH * 3];
     snprintf(body, sizeof body,
              "trap '' TERM INT HUP; sleep 30 & echo $! > %s/child; echo $$ > %s/self\n"
@@ -523,46 +489,40 @@ static void a_command_that_ignores_sigterm_is_killed_with_its_whole_group(void *
     assert_true(is_gone(number_in("child")));
 }
 
-static void closing_stdout_does_not_escape_the_limit(void **state)
+TEST(closing_stdout_does_not_escape_the_limit)
 {
-    (void)state;
     assert_true(
         is_state(with_script(SHORT_MS, "echo x; exec >&-; sleep 30"), CPUBIND_INPUT_TIMEOUT));
 }
 
-static void closing_stdout_early_is_no_fault_in_itself(void **state)
+TEST(closing_stdout_early_is_no_fault_in_itself)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "echo x; exec >&-; sleep 0.2; exit 7");
     assert_true(is_text(input, "x\n"));
     assert_int_equal(input.exit_code, 7);
 }
 
-static void an_endless_output_is_too_long(void **state)
+TEST(an_endless_output_is_too_long)
 {
-    (void)state;
     assert_true(
         is_state(with_script(GENEROUS_MS, "exec cat /dev/zero"), CPUBIND_INPUT_TOO_LONG));
 }
 
-static void an_output_at_the_cap_is_not_too_long(void **state)
+TEST(an_output_at_the_cap_is_not_too_long)
 {
-    (void)state;
     cpubind_input input = with_script(GENEROUS_MS, "head -c 16777216 /dev/zero");
     assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
     assert_int_equal(input.len, 16 << 20);
 }
 
-static void an_output_one_byte_over_the_cap_is_too_long(void **state)
+TEST(an_output_one_byte_over_the_cap_is_too_long)
 {
-    (void)state;
     assert_true(is_state(with_script(GENEROUS_MS, "head -c 16777217 /dev/zero"),
                          CPUBIND_INPUT_TOO_LONG));
 }
 
-static void a_grandchild_that_holds_the_pipe_does_not_hold_us(void **state)
+TEST(a_grandchild_that_holds_the_pipe_does_not_hold_us)
 {
-    (void)state;
     char body[SCRATCH_PATH * 2];
     snprintf(body, sizeof body, "sleep 30 & echo $! > %s/child; echo done; exit 3", f.s.dir);
     int64_t begun = clock_ms();
@@ -579,9 +539,8 @@ static void a_grandchild_that_holds_the_pipe_does_not_hold_us(void **state)
 
 /* == files, environment, machine == */
 
-static void files_of_proc_are_read_to_their_end(void **state)
+TEST(files_of_proc_are_read_to_their_end)
 {
-    (void)state;
     open_host(GENEROUS_MS);
     cpubind_input input = get("proc/self/status");
     assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
@@ -594,9 +553,8 @@ static void files_of_proc_are_read_to_their_end(void **state)
     assert_true(is_failed(get("../etc/passwd"), EINVAL, "name"));
 }
 
-static void folders_of_proc_are_listed(void **state)
+TEST(folders_of_proc_are_listed)
 {
-    (void)state;
     char self[32];
     open_host(GENEROUS_MS);
     snprintf(self, sizeof self, "%ld", (long)getpid());
@@ -606,9 +564,8 @@ static void folders_of_proc_are_listed(void **state)
     assert_true(is_state(names_in("proc/version"), CPUBIND_INPUT_ABSENT));
 }
 
-static void links_of_the_live_host_lead_where_they_lead(void **state)
+TEST(links_of_the_live_host_lead_where_they_lead)
 {
-    (void)state;
     char name[SCRATCH_PATH * 2];
     scratch_file(&f.s, "file", "x");
     scratch_path(&f.s, "file", name);
@@ -618,9 +575,8 @@ static void links_of_the_live_host_lead_where_they_lead(void **state)
     assert_true(is_text(get(name + 1), "x"));
 }
 
-static void the_environment_has_a_line_for_each_variable_that_is_set(void **state)
+TEST(the_environment_has_a_line_for_each_variable_that_is_set)
 {
-    (void)state;
     static const struct {
         const char *value, *line; /* NULL: unset; FAILED */
     } cases[] = {{"0,2", "ASCEND_RT_VISIBLE_DEVICES=0,2\n"},
@@ -643,9 +599,8 @@ static void the_environment_has_a_line_for_each_variable_that_is_set(void **stat
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");
 }
 
-static void an_endless_value_is_too_long(void **state)
+TEST(an_endless_value_is_too_long)
 {
-    (void)state;
     char *value = malloc(100001);
     assert_non_null(value);
     memset(value, '1', 100000);
@@ -657,9 +612,8 @@ static void an_endless_value_is_too_long(void **state)
     free(value);
 }
 
-static void the_machine_is_one_line(void **state)
+TEST(the_machine_is_one_line)
 {
-    (void)state;
     struct utsname system;
     char line[sizeof system.machine + 2];
     uname(&system);
@@ -670,9 +624,8 @@ static void the_machine_is_one_line(void **state)
     assert_true(is_state(names_in("env"), CPUBIND_INPUT_ABSENT));
 }
 
-static void arguments_are_checked(void **state)
+TEST(arguments_are_checked)
 {
-    (void)state;
     static const int32_t bad[] = {0, -1, INT32_MIN, CPUBIND_LIVE_LIMIT_MAX_MS + 1};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cpubind_linux_fault fault = {0, NULL};

@@ -6,12 +6,6 @@
  * at one bit less than it is told of.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "../../adapters/linux/kernel/memory.h"
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 #define KB        INT64_C(1024)
@@ -156,9 +151,8 @@ static void four_nodes(void)
     model("0-3\n", 4, (const int64_t[]){400, 80, 16, 1200});
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     memset(&m, 0, sizeof m);
     scratch_make(&m.s);
     scratch_file(&m.s, "proc/self/numa_maps", "00400000 default\n");
@@ -171,9 +165,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     const int same = open_descriptors() == m.descriptors;
     close(m.root.fd);
     scratch_remove(&m.s);
@@ -249,9 +242,8 @@ static void assert_sources(int n, const int32_t *from, int32_t to)
 
 /* == moving == */
 
-static void all_other_nodes_are_moved_from_in_ascending_order(void **state)
+TEST(all_other_nodes_are_moved_from_in_ascending_order)
 {
-    (void)state;
     for (int with = 0; with < 2; with++)
         for (int32_t node = 0; node < 4; node++) {
             int64_t expected[4] = {0};
@@ -272,9 +264,8 @@ static void all_other_nodes_are_moved_from_in_ascending_order(void **state)
 
 /* Bits past the kernel's last node are EINVAL; it looks at one bit less than it is told of, so
  * that too narrow a mask loses the last node. */
-static void masks_are_as_wide_as_the_nodes_and_one_bit(void **state)
+TEST(masks_are_as_wide_as_the_nodes_and_one_bit)
 {
-    (void)state;
     static const struct {
         const char *nodes;
         int32_t to, n;
@@ -301,26 +292,23 @@ static void masks_are_as_wide_as_the_nodes_and_one_bit(void **state)
 }
 
 /* What the process puts there meanwhile is moved, too. */
-static void a_node_on_which_it_has_nothing_is_moved_from_as_well(void **state)
+TEST(a_node_on_which_it_has_nothing_is_moved_from_as_well)
 {
-    (void)state;
     model("0-3\n", 4, (const int64_t[]){0, 0, 8, 0});
     assert_int_equal(move_to(1, -1, 0), CPUBIND_MEMORY_MOVED);
     ASSERT_SOURCES(1, 3, 0, 2, 3);
 }
 
-static void a_node_without_memory_is_never_moved_from(void **state)
+TEST(a_node_without_memory_is_never_moved_from)
 {
-    (void)state;
     model("0,3\n", 4, (const int64_t[]){40, 0, 0, 80});
     assert_int_equal(move_to(0, -1, 0), CPUBIND_MEMORY_MOVED);
     ASSERT_SOURCES(0, 1, 3);
 }
 
 /* Nor is it looked where the memory is: that may take seconds. */
-static void without_a_node_to_move_to_no_call_is_made(void **state)
+TEST(without_a_node_to_move_to_no_call_is_made)
 {
-    (void)state;
     static const struct {
         const char *nodes;
         int32_t to;
@@ -338,9 +326,8 @@ static void without_a_node_to_move_to_no_call_is_made(void **state)
     }
 }
 
-static void a_process_without_memory_has_nothing_to_move(void **state)
+TEST(a_process_without_memory_has_nothing_to_move)
 {
-    (void)state;
     four_nodes();
     scratch_file(&m.s, MAPS, "");
     assert_int_equal(move_to(1, -1, 1), CPUBIND_MEMORY_MOVED);
@@ -350,9 +337,8 @@ static void a_process_without_memory_has_nothing_to_move(void **state)
 
 /* == limits == */
 
-static void a_node_that_holds_more_than_is_left_of_the_limit_is_left_out(void **state)
+TEST(a_node_that_holds_more_than_is_left_of_the_limit_is_left_out)
 {
-    (void)state;
     static const struct {
         int64_t limit;
         cpubind_memory_result result;
@@ -387,9 +373,8 @@ static void a_node_that_holds_more_than_is_left_of_the_limit_is_left_out(void **
 }
 
 /* What came there meanwhile would not be counted. */
-static void with_a_limit_a_node_with_nothing_is_not_looked_at(void **state)
+TEST(with_a_limit_a_node_with_nothing_is_not_looked_at)
 {
-    (void)state;
     model("0-3\n", 4, (const int64_t[]){0, 0, 8, 0});
     assert_int_equal(move_to(1, 8 * KB, 0), CPUBIND_MEMORY_MOVED);
     ASSERT_SOURCES(1, 1, 2);
@@ -397,9 +382,8 @@ static void with_a_limit_a_node_with_nothing_is_not_looked_at(void **state)
 
 /* == what stays == */
 
-static void pages_that_cannot_be_moved_are_said(void **state)
+TEST(pages_that_cannot_be_moved_are_said)
 {
-    (void)state;
     for (int nth = 1; nth <= 2; nth++) {
         four_nodes();
         m.stuck_nth = nth;
@@ -415,9 +399,8 @@ static void pages_that_cannot_be_moved_are_said(void **state)
 }
 
 /* The kernel may have had them in its hands. */
-static void pages_that_can_be_moved_later_are_moved_later(void **state)
+TEST(pages_that_can_be_moved_later_are_moved_later)
 {
-    (void)state;
     for (int nth = 1; nth <= 3; nth++) {
         four_nodes();
         m.stuck_nth = nth;
@@ -430,9 +413,8 @@ static void pages_that_can_be_moved_later_are_moved_later(void **state)
 }
 
 /* Without the right to, shared pages are not moved, and the call does not count them. */
-static void what_is_left_is_measured_whatever_the_kernel_says(void **state)
+TEST(what_is_left_is_measured_whatever_the_kernel_says)
 {
-    (void)state;
     m.shared_kb = 24;
     four_nodes();
     assert_int_equal(move_to(2, -1, 0), CPUBIND_MEMORY_MOVED);
@@ -445,9 +427,8 @@ static void what_is_left_is_measured_whatever_the_kernel_says(void **state)
 
 static const int errors[] = {EPERM, EINVAL, EFAULT, ENOMEM, ENOSYS, EBUSY, ESRCH, EIO};
 
-static void a_refusal_at_any_call_ends_the_move_and_is_told(void **state)
+TEST(a_refusal_at_any_call_ends_the_move_and_is_told)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         for (int nth = 1; nth <= 3; nth++)
             for (int with = 0; with < 2; with++) {
@@ -470,9 +451,8 @@ static void a_refusal_at_any_call_ends_the_move_and_is_told(void **state)
     assert_int_equal(move_to(2, 480 * KB, 0), CPUBIND_MEMORY_REFUSED);
 }
 
-static void an_interrupted_call_is_made_again(void **state)
+TEST(an_interrupted_call_is_made_again)
 {
-    (void)state;
     for (int nth = 1; nth <= 3; nth++) {
         four_nodes();
         m.fail_nth = nth;
@@ -484,9 +464,8 @@ static void an_interrupted_call_is_made_again(void **state)
     }
 }
 
-static void a_process_that_ends_meanwhile_is_said_to_have_ended(void **state)
+TEST(a_process_that_ends_meanwhile_is_said_to_have_ended)
 {
-    (void)state;
     static const struct {
         int as_zombie, error;
         int64_t left_kb;
@@ -516,9 +495,8 @@ static void a_process_that_ends_meanwhile_is_said_to_have_ended(void **state)
     assert_string_equal(moved.what, "numa_maps");
 }
 
-static void a_missing_process_and_a_kernel_without_nodes_are_two_things(void **state)
+TEST(a_missing_process_and_a_kernel_without_nodes_are_two_things)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     four_nodes();
     end_process();
@@ -533,9 +511,8 @@ static void a_missing_process_and_a_kernel_without_nodes_are_two_things(void **s
 }
 
 /* has_memory came with 4.14; before it there is another. */
-static void the_nodes_come_from_one_of_two_files_or_the_move_is_refused(void **state)
+TEST(the_nodes_come_from_one_of_two_files_or_the_move_is_refused)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     static const char *const bad[] = {"0-1024\n", "1-0\n", "x", "0 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -560,9 +537,8 @@ static void the_nodes_come_from_one_of_two_files_or_the_move_is_refused(void **s
 
 /* == progress and the thread == */
 
-static void without_a_progress_no_thread_is_started(void **state)
+TEST(without_a_progress_no_thread_is_started)
 {
-    (void)state;
     four_nodes();
     assert_int_equal(move_to(2, -1, 0), CPUBIND_MEMORY_MOVED);
     assert_int_equal(m.n_thread, 0);
@@ -570,9 +546,8 @@ static void without_a_progress_no_thread_is_started(void **state)
         assert_true(pthread_equal(m.log[i].thread, pthread_self()));
 }
 
-static void a_progress_is_told_at_the_begin_and_behind_each_node(void **state)
+TEST(a_progress_is_told_at_the_begin_and_behind_each_node)
 {
-    (void)state;
     static const int64_t done_kb[] = {0, 400, 480, 1680};
     for (int refuse = 0; refuse < 2; refuse++) {
         int n = 0;
@@ -591,18 +566,16 @@ static void a_progress_is_told_at_the_begin_and_behind_each_node(void **state)
     }
 }
 
-static void a_move_of_nothing_tells_nothing(void **state)
+TEST(a_move_of_nothing_tells_nothing)
 {
-    (void)state;
     model("0-3\n", 4, (const int64_t[]){0, 64, 0, 0});
     assert_int_equal(move_to(1, -1, 1), CPUBIND_MEMORY_MOVED);
     assert_int_equal(told.n, 0);
     assert_int_equal(m.n_call, 3);
 }
 
-static void the_other_thread_takes_no_signal_and_the_mask_stays(void **state)
+TEST(the_other_thread_takes_no_signal_and_the_mask_stays)
 {
-    (void)state;
     sigset_t before, after, old;
     four_nodes();
     sigemptyset(&before);
@@ -634,9 +607,8 @@ static int t_openat(int dir, const char *path, int flags)
 }
 
 /* Two pages in each half second; the first call takes two of these. */
-static void a_long_call_is_told_of_every_half_second(void **state)
+TEST(a_long_call_is_told_of_every_half_second)
 {
-    (void)state;
     const int64_t page = sysconf(_SC_PAGESIZE);
     four_nodes();
     m.sys.openat = t_openat;
@@ -654,9 +626,8 @@ static void a_long_call_is_told_of_every_half_second(void **state)
 }
 
 /* Other processes move pages as well: never more than the node holds. */
-static void what_others_move_does_not_count_past_the_node(void **state)
+TEST(what_others_move_does_not_count_past_the_node)
 {
-    (void)state;
     static const int64_t steps[] = {INT64_MAX / 16, 0, -100};
     static const int64_t expected_kb[] = {400, 0, 0};
     for (size_t i = 0; i < 3; i++) {
@@ -670,9 +641,8 @@ static void what_others_move_does_not_count_past_the_node(void **state)
     }
 }
 
-static void without_vmstat_the_nodes_are_told_alone(void **state)
+TEST(without_vmstat_the_nodes_are_told_alone)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_path(&m.s, "proc/vmstat", path);
     scratch_need(unlink(path) == 0, path);
@@ -700,9 +670,8 @@ static int read_maps(const char *text, cpubind_memory *out)
     return error;
 }
 
-static void pages_of_every_size_are_counted_in_bytes(void **state)
+TEST(pages_of_every_size_are_counted_in_bytes)
 {
-    (void)state;
     cpubind_memory memory;
     assert_int_equal(read_maps("", &memory), 0);
     ASSERT_SUMS(memory, 0);
@@ -714,9 +683,8 @@ static void pages_of_every_size_are_counted_in_bytes(void **state)
     ASSERT_SUMS(memory, 12, 4096, 2048 + 1048576);
 }
 
-static void a_damaged_file_is_an_error_and_nothing_is_written(void **state)
+TEST(a_damaged_file_is_an_error_and_nothing_is_written)
 {
-    (void)state;
     static const char *const texts[] = {
         "x\n",
         "00400000 default N0=3 kernelpagesize_kB=4",
@@ -753,9 +721,8 @@ static ssize_t t_read(int fd, void *data, size_t cap)
 }
 
 /* 300,000 lines, 20 MB: line i has i % 5 + 1 pages on node i % 3. */
-static void a_large_file_is_read_in_blocks_and_not_kept(void **state)
+TEST(a_large_file_is_read_in_blocks_and_not_kept)
 {
-    (void)state;
     static const size_t sizes[] = {4096, SIZE_MAX};
     char path[SCRATCH_PATH * 2];
     int64_t kb[3] = {0};
@@ -779,9 +746,8 @@ static void a_large_file_is_read_in_blocks_and_not_kept(void **state)
     assert_true(largest_buffer > 0 && largest_buffer <= 1 << 18);
 }
 
-static void short_reads_change_nothing(void **state)
+TEST(short_reads_change_nothing)
 {
-    (void)state;
     static const size_t sizes[] = {1, 7, 61, 4096};
     m.sys.read = t_read;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -794,9 +760,8 @@ static void short_reads_change_nothing(void **state)
 }
 
 /* A line of 600 kB is read, one that has no end is not. */
-static void a_line_may_be_long_but_not_endless(void **state)
+TEST(a_line_may_be_long_but_not_endless)
 {
-    (void)state;
     static const int32_t lengths[] = {600000, 2000000};
     static const char end[] = " N1=1 kernelpagesize_kB=4\n";
     for (int i = 0; i < 2; i++) {
@@ -889,9 +854,8 @@ static int fail_each_use(int which, int error)
     return n_refused;
 }
 
-static void every_fault_is_told_or_harms_nothing(void **state)
+TEST(every_fault_is_told_or_harms_nothing)
 {
-    (void)state;
     m.sys.openat = f_openat;
     m.sys.fstat = f_fstat;
     m.sys.read = f_read;
@@ -931,9 +895,8 @@ static int t_set_mempolicy(int mode, const unsigned long *nodes, unsigned long n
     return policy.error ? -1 : 0;
 }
 
-static void a_node_is_preferred_with_a_mask_that_just_holds_it(void **state)
+TEST(a_node_is_preferred_with_a_mask_that_just_holds_it)
 {
-    (void)state;
     static const int32_t nodes[] = {0, 1, 7, 15, 31, 32, 62, 63, 64, 1023};
     m.sys.set_mempolicy = t_set_mempolicy;
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
@@ -948,9 +911,8 @@ static void a_node_is_preferred_with_a_mask_that_just_holds_it(void **state)
     assert_false(policy.has_mask);
 }
 
-static void a_node_that_no_kernel_has_is_not_asked_for(void **state)
+TEST(a_node_that_no_kernel_has_is_not_asked_for)
 {
-    (void)state;
     m.sys.set_mempolicy = t_set_mempolicy;
     memset(&policy, 0, sizeof policy);
     assert_int_equal(cpubind_memory_prefer(&m.root, -1), EINVAL);
@@ -959,9 +921,8 @@ static void a_node_that_no_kernel_has_is_not_asked_for(void **state)
     assert_int_equal(policy.n, 0);
 }
 
-static void a_refused_policy_is_handed_back(void **state)
+TEST(a_refused_policy_is_handed_back)
 {
-    (void)state;
     m.sys.set_mempolicy = t_set_mempolicy;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         memset(&policy, 0, sizeof policy);
@@ -977,16 +938,14 @@ static void a_refused_policy_is_handed_back(void **state)
 
 static cpubind_tree live = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
 
-static int open_live(void **state)
+SETUP(open_live)
 {
-    (void)state;
     live = scratch_tree(&cpubind_sys_real, "/");
     return 0;
 }
 
-static int close_live(void **state)
+SETUP(close_live)
 {
-    (void)state;
     return close(live.fd);
 }
 
@@ -1014,9 +973,8 @@ static int has_maps(void)
     return 0;
 }
 
-static void what_this_process_holds_is_about_its_resident_size(void **state)
+TEST(what_this_process_holds_is_about_its_resident_size)
 {
-    (void)state;
     const size_t size = 64 << 20;
     cpubind_memory before, after;
     if (!has_maps())
@@ -1034,18 +992,16 @@ static void what_this_process_holds_is_about_its_resident_size(void **state)
     assert_in_range(after.total, rss - rss / 10 - (4 << 20), rss + rss / 10 + (4 << 20));
 }
 
-static void there_is_no_such_process(void **state)
+TEST(there_is_no_such_process)
 {
-    (void)state;
     cpubind_memory memory;
     assert_int_equal(cpubind_memory_read(&live, 0, &memory), ENOENT);
     assert_int_equal(cpubind_memory_read(&live, -1, &memory), ENOENT);
     assert_int_equal(cpubind_memory_read(&live, INT32_MAX, &memory), ENOENT);
 }
 
-static void on_one_node_there_is_nothing_to_move(void **state)
+TEST(on_one_node_there_is_nothing_to_move)
 {
-    (void)state;
     char nodes[256] = "";
     FILE *file = fopen("/sys/devices/system/node/has_memory", "re");
     if (file && fgets(nodes, sizeof nodes, file) && strcmp(nodes, "0\n") != 0) {
@@ -1079,9 +1035,8 @@ static int count_policy(const char *start)
     return n;
 }
 
-static void the_kernel_keeps_the_policy_until_it_is_taken_back(void **state)
+TEST(the_kernel_keeps_the_policy_until_it_is_taken_back)
 {
-    (void)state;
     unsigned long node_0 = 1;
     if (!has_maps())
         skip();

@@ -2,13 +2,8 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "../../adapters/linux/kernel/proc_stat.h"
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 #define REST " 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 "
@@ -20,9 +15,8 @@ static struct {
     int descriptors;
 } f;
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     scratch_make(&f.s);
     f.sys = cpubind_sys_real;
     f.descriptors = open_descriptors();
@@ -34,17 +28,15 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     scratch_remove(&f.s);
     close(f.root.fd);
     return open_descriptors() == f.descriptors ? 0 : -1;
 }
 
-static void a_process_and_a_thread_are_read(void **state)
+TEST(a_process_and_a_thread_are_read)
 {
-    (void)state;
     cpubind_proc_stat out;
     assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 0, &out), 0);
     assert_string_equal(out.name, "a b");
@@ -57,9 +49,8 @@ static void a_process_and_a_thread_are_read(void **state)
     assert_true(out.start == UINT64_MAX);
 }
 
-static void what_is_not_there_or_no_line_is_an_error(void **state)
+TEST(what_is_not_there_or_no_line_is_an_error)
 {
-    (void)state;
     cpubind_proc_stat out, before;
     memset(&out, 0x5a, sizeof out);
     before = out;
@@ -75,9 +66,8 @@ static void what_is_not_there_or_no_line_is_an_error(void **state)
     assert_memory_equal(&out, &before, sizeof out);
 }
 
-static void this_process_is_read(void **state)
+TEST(this_process_is_read)
 {
-    (void)state;
     cpubind_tree root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat own, thread, again;
     assert_int_equal(cpubind_proc_stat_read(&root, getpid(), 0, &own), 0);
@@ -141,9 +131,8 @@ static int read_with(int error, int left)
     return result;
 }
 
-static void every_fault_is_told_and_an_interrupted_call_made_again(void **state)
+TEST(every_fault_is_told_and_an_interrupted_call_made_again)
 {
-    (void)state;
     static const int of_open[] = {EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EIO, ELOOP, ENOTDIR};
     static const int of_read[] = {EIO, ESRCH, ENOMEM, EPERM, EACCES, EAGAIN};
     f.sys.openat = t_openat;

@@ -5,15 +5,10 @@
  * the others play a user who is not the one that owns them.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/file.h>
 
+#include "../support/cmocka_test.h"
 #include "record_samples.h"
 
 #define FOLDER "run/user/1000/cpubind"
@@ -39,9 +34,8 @@ static void path_of(const char *name, char path[SCRATCH_PATH * 2])
 }
 
 /* As who runs the test. */
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     scratch_make(&f.s);
     f.descriptors = open_descriptors();
     uid = geteuid();
@@ -57,9 +51,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     close(f.root.fd);
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
@@ -154,9 +147,8 @@ static void check_load_fails(cpubind_state_file *file, cpubind_linux_status expe
 
 /* == A life ================================================================= */
 
-static void what_is_saved_is_loaded_until_it_is_removed(void **state)
+TEST(what_is_saved_is_loaded_until_it_is_removed)
 {
-    (void)state;
     struct stat st;
     char path[SCRATCH_PATH * 2];
     cpubind_state_file *file = open_usual();
@@ -182,9 +174,8 @@ static void what_is_saved_is_loaded_until_it_is_removed(void **state)
     cpubind_state_close(NULL);
 }
 
-static void a_user_has_a_folder_of_his_own(void **state)
+TEST(a_user_has_a_folder_of_his_own)
 {
-    (void)state;
     cpubind_state_file *file = NULL;
     if (geteuid() != 0)
         skip();
@@ -204,9 +195,8 @@ static void a_user_has_a_folder_of_his_own(void **state)
     assert_int_equal(n_names(FOLDER), 1);
 }
 
-static void a_missing_folder_is_made_when_it_may_be(void **state)
+TEST(a_missing_folder_is_made_when_it_may_be)
 {
-    (void)state;
     cpubind_state_file *file = NULL;
     cpubind_linux_fault why = {0, NULL};
     char path[SCRATCH_PATH * 2];
@@ -223,9 +213,8 @@ static void a_missing_folder_is_made_when_it_may_be(void **state)
     cpubind_state_close(file);
 }
 
-static void arguments_outside_their_range_are_refused(void **state)
+TEST(arguments_outside_their_range_are_refused)
 {
-    (void)state;
     cpubind_state_file *file = NULL;
     char path[SCRATCH_PATH * 2];
     assert_int_equal(cpubind_state_open(&f.root, NULL, 0, CPUBIND_STATE_MAKE, &file, NULL),
@@ -244,9 +233,8 @@ static void arguments_outside_their_range_are_refused(void **state)
     assert_int_equal(n_names(""), 1);
 }
 
-static void the_longest_name_can_be_saved(void **state)
+TEST(the_longest_name_can_be_saved)
 {
-    (void)state;
     cpubind_state_file *file = NULL;
     char path[SCRATCH_PATH * 2];
     snprintf(path, sizeof path, "%s/%0220d", f.s.dir, 0);
@@ -271,9 +259,8 @@ static void check_folder_refused(int error)
     check_refused(path, CPUBIND_LINUX_ERR_STATE, error, "folder");
 }
 
-static void a_link_in_place_of_the_folder_is_not_followed(void **state)
+TEST(a_link_in_place_of_the_folder_is_not_followed)
 {
-    (void)state;
     scratch_folder(&f.s, "elsewhere");
     char path[SCRATCH_PATH * 2];
     path_of("elsewhere", path);
@@ -282,24 +269,21 @@ static void a_link_in_place_of_the_folder_is_not_followed(void **state)
     assert_int_equal(n_names("elsewhere"), 0);
 }
 
-static void a_link_to_nowhere_is_not_filled(void **state)
+TEST(a_link_to_nowhere_is_not_filled)
 {
-    (void)state;
     scratch_link(&f.s, f.folder, "nowhere");
     check_folder_refused(EPERM);
     assert_false(is_there(in_folder("../nowhere")));
 }
 
-static void a_file_in_place_of_the_folder_is_refused(void **state)
+TEST(a_file_in_place_of_the_folder_is_refused)
 {
-    (void)state;
     scratch_file(&f.s, f.folder, "x");
     check_folder_refused(EPERM);
 }
 
-static void a_folder_that_others_may_write_to_is_refused(void **state)
+TEST(a_folder_that_others_may_write_to_is_refused)
 {
-    (void)state;
     static const mode_t bad[] = {0775, 0757, 0777, 0720, 0702};
     static const mode_t good[] = {0755, 0700, 0711, 0750};
     char path[SCRATCH_PATH * 2];
@@ -316,9 +300,8 @@ static void a_folder_that_others_may_write_to_is_refused(void **state)
     }
 }
 
-static void a_folder_of_another_user_is_refused(void **state)
+TEST(a_folder_of_another_user_is_refused)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "own");
     path_of("own/x.json", path);
@@ -333,9 +316,8 @@ static void a_folder_of_another_user_is_refused(void **state)
     check_folder_refused(EPERM);
 }
 
-static void a_sticky_folder_is_good_for_an_own_path_alone(void **state)
+TEST(a_sticky_folder_is_good_for_an_own_path_alone)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     cpubind_state_file *file = NULL;
     scratch_folder(&f.s, f.folder);
@@ -356,9 +338,8 @@ static void a_sticky_folder_is_good_for_an_own_path_alone(void **state)
     check_refused(path, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
 }
 
-static void an_own_path_is_taken_as_it_is(void **state)
+TEST(an_own_path_is_taken_as_it_is)
 {
-    (void)state;
     cpubind_state_file *file = NULL;
     char path[SCRATCH_PATH * 2], back[4096];
     scratch_folder(&f.s, "own");
@@ -391,9 +372,8 @@ static void check_no_file(int error, const char *what)
     cpubind_state_close(file);
 }
 
-static void a_fifo_is_no_file_and_hangs_nobody(void **state)
+TEST(a_fifo_is_no_file_and_hangs_nobody)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, f.folder);
     path_of(in_folder("4711.json"), path);
@@ -401,9 +381,8 @@ static void a_fifo_is_no_file_and_hangs_nobody(void **state)
     check_no_file(EINVAL, "file");
 }
 
-static void a_link_is_not_followed_and_what_it_leads_to_stays(void **state)
+TEST(a_link_is_not_followed_and_what_it_leads_to_stays)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "precious", "stays");
     path_of("precious", path);
@@ -416,9 +395,8 @@ static void a_link_is_not_followed_and_what_it_leads_to_stays(void **state)
     assert_string_equal(text, "stays");
 }
 
-static void a_folder_in_place_of_the_file_stays(void **state)
+TEST(a_folder_in_place_of_the_file_stays)
 {
-    (void)state;
     cpubind_state sample;
     cpubind_linux_fault why = {0, NULL};
     scratch_folder(&f.s, f.folder);
@@ -436,9 +414,8 @@ static void a_folder_in_place_of_the_file_stays(void **state)
     assert_int_equal(n_names(f.folder), 1);
 }
 
-static void a_file_that_others_may_write_to_is_not_believed(void **state)
+TEST(a_file_that_others_may_write_to_is_not_believed)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     cpubind_state_file *file = open_usual();
     path_of(in_folder("4711.json"), path);
@@ -454,9 +431,8 @@ static void a_file_that_others_may_write_to_is_not_believed(void **state)
     cpubind_state_close(file);
 }
 
-static void a_file_of_another_length_is_damaged(void **state)
+TEST(a_file_of_another_length_is_damaged)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     cpubind_state_file *file = open_usual();
     path_of(in_folder("4711.json"), path);
@@ -484,9 +460,8 @@ static int t_fstat_of_a_small_file(int fd, struct stat *out)
 }
 
 /* It has grown since. */
-static void a_file_is_not_read_past_the_longest(void **state)
+TEST(a_file_is_not_read_past_the_longest)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     cpubind_state_file *file = open_usual();
     path_of(in_folder("4711.json"), path);
@@ -497,9 +472,8 @@ static void a_file_is_not_read_past_the_longest(void **state)
     cpubind_state_close(file);
 }
 
-static void a_file_of_another_process_is_damaged(void **state)
+TEST(a_file_of_another_process_is_damaged)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     cpubind_state_file *file = NULL;
     cpubind_state_file *usual = open_usual();
@@ -520,9 +494,8 @@ static void a_file_of_another_process_is_damaged(void **state)
     cpubind_state_close(file);
 }
 
-static void an_impossible_state_is_not_saved(void **state)
+TEST(an_impossible_state_is_not_saved)
 {
-    (void)state;
     cpubind_state sample;
     cpubind_state_file *file = open_usual();
     save_sample(file, 4);
@@ -537,9 +510,8 @@ static void an_impossible_state_is_not_saved(void **state)
 
 /* == Names beside it ======================================================== */
 
-static void what_a_killed_process_left_is_no_hindrance(void **state)
+TEST(what_a_killed_process_left_is_no_hindrance)
 {
-    (void)state;
     char name[64];
     scratch_folder(&f.s, f.folder);
     for (int n = 0; n < 5; n++) {
@@ -563,9 +535,8 @@ static void what_a_killed_process_left_is_no_hindrance(void **state)
         assert_true(is_there(in_folder(stay[i])));
 }
 
-static void processes_with_a_file_are_listed(void **state)
+TEST(processes_with_a_file_are_listed)
 {
-    (void)state;
     static const char *const names[] = {"12.json",         "3.json",
                                         "4711.json",       "2147483647.json",
                                         "2147483648.json", "99999999999.json",
@@ -600,9 +571,8 @@ static void processes_with_a_file_are_listed(void **state)
 
 /* == The lock =============================================================== */
 
-static void a_second_one_is_busy_at_once(void **state)
+TEST(a_second_one_is_busy_at_once)
 {
-    (void)state;
     cpubind_state_file *first = open_usual(), *other = NULL;
     for (int i = 0; i < 3; i++)
         check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock");
@@ -615,9 +585,8 @@ static void a_second_one_is_busy_at_once(void **state)
     assert_int_equal(n_names(f.folder), 1);
 }
 
-static void a_killed_process_gives_the_lock_back(void **state)
+TEST(a_killed_process_gives_the_lock_back)
 {
-    (void)state;
     int ready[2];
     char byte;
     scratch_need(pipe(ready) == 0, "pipe");
@@ -640,9 +609,8 @@ static void a_killed_process_gives_the_lock_back(void **state)
     close(ready[1]);
 }
 
-static void what_is_no_file_of_ours_is_no_lock(void **state)
+TEST(what_is_no_file_of_ours_is_no_lock)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     const char *const name = "4711.json.lock";
     scratch_folder(&f.s, f.folder);
@@ -673,9 +641,8 @@ static int t_flock_of_a_removed_file(int fd, int operation)
     return flock(fd, operation);
 }
 
-static void a_lock_on_a_file_that_was_removed_is_none(void **state)
+TEST(a_lock_on_a_file_that_was_removed_is_none)
 {
-    (void)state;
     cpubind_state_file *file = NULL;
     f.sys.flock = t_flock_of_a_removed_file;
     n_flock = 0;
@@ -720,9 +687,8 @@ static int child_turns(int turns)
     return 0;
 }
 
-static void of_many_processes_one_is_alone(void **state)
+TEST(of_many_processes_one_is_alone)
 {
-    (void)state;
     enum { CHILDREN = 6, TURNS = 200 };
     pid_t child[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
@@ -741,9 +707,8 @@ static void of_many_processes_one_is_alone(void **state)
 }
 
 /* A reader beside a writer that is killed again and again sees a whole file each time. */
-static void a_killed_writer_leaves_a_whole_file(void **state)
+TEST(a_killed_writer_leaves_a_whole_file)
 {
-    (void)state;
     cpubind_state_file *file = open_usual();
     save_sample(file, 0);
     cpubind_state_close(file);

@@ -7,12 +7,7 @@
  * unless it was the removing or the locking that failed; and the same descriptors are open.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "../support/cmocka_test.h"
 #include "record_samples.h"
 
 typedef enum call {
@@ -274,9 +269,8 @@ static void write_text(const cpubind_state *state, char text[8192])
     read_file(text);
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     scratch_make(&f.s);
     if (geteuid() == 0)
         snprintf(f.folder, sizeof f.folder, "run/cpubind");
@@ -293,9 +287,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     cpubind_state_free(&f.before);
     cpubind_state_free(&f.after);
     scratch_remove(&f.s);
@@ -343,9 +336,8 @@ static void fail_each(unsigned deeds, call which, outcome expected, const int *e
     fail_each(deeds, which, expected, (const int[]){__VA_ARGS__},                              \
               sizeof(const int[]){__VA_ARGS__} / sizeof(int))
 
-static void without_a_fault_every_deed_is_done(void **state)
+TEST(without_a_fault_every_deed_is_done)
 {
-    (void)state;
     for (int what = 0; what < N_DEEDS; what++) {
         set_fault(CALL_NONE, 0, 0);
         assert_int_equal(play((deed)what), 0);
@@ -353,9 +345,8 @@ static void without_a_fault_every_deed_is_done(void **state)
     }
 }
 
-static void every_fault_of_opening_is_told(void **state)
+TEST(every_fault_of_opening_is_told)
 {
-    (void)state;
     FAIL(1u << DEED_OWN, CALL_OPEN, IS_TOLD, EACCES, EBUSY, EFAULT, EINVAL, EISDIR, ELOOP,
          EMFILE, ENAMETOOLONG, ENFILE, ENODEV, ENOENT, ENOMEM, ENOTDIR, ENXIO, EOVERFLOW, EPERM,
          EIO);
@@ -370,21 +361,18 @@ static void every_fault_of_opening_is_told(void **state)
     FAIL(SAVES, CALL_REALLOC, IS_TOLD, ENOMEM);
 }
 
-static void every_fault_of_locking_is_told(void **state)
+TEST(every_fault_of_locking_is_told)
 {
-    (void)state;
     FAIL(ALL, CALL_FLOCK, IS_TOLD, EBADF, EINVAL, ENOLCK, EWOULDBLOCK, EIO, EOPNOTSUPP);
 }
 
-static void every_fault_of_reading_is_told(void **state)
+TEST(every_fault_of_reading_is_told)
 {
-    (void)state;
     FAIL(LOADS, CALL_READ, IS_TOLD, EAGAIN, EBADF, EFAULT, EINVAL, EIO, EISDIR);
 }
 
-static void every_fault_of_writing_is_told(void **state)
+TEST(every_fault_of_writing_is_told)
 {
-    (void)state;
     FAIL(ALL, CALL_CREATE, IS_TOLD, EACCES, EBADF, EDQUOT, EFAULT, EINVAL, ELOOP, EMFILE,
          ENAMETOOLONG, ENFILE, ENOMEM, ENOSPC, ENOTDIR, EOVERFLOW, EPERM, EROFS, EIO);
     FAIL(SAVES, CALL_WRITE, IS_TOLD, EAGAIN, EBADF, EDQUOT, EFAULT, EFBIG, EINVAL, EIO, ENOSPC,
@@ -396,16 +384,14 @@ static void every_fault_of_writing_is_told(void **state)
 }
 
 /* Of the new file; of those that were only read, nothing is lost. */
-static void a_close_that_fails_is_told_of_what_was_written_alone(void **state)
+TEST(a_close_that_fails_is_told_of_what_was_written_alone)
 {
-    (void)state;
     FAIL(SAVES, CALL_CLOSE, MAY_BE_OK, EIO, ENOSPC, EDQUOT, EBADF);
     FAIL(1u << DEED_REMOVE, CALL_CLOSE, IS_HARMLESS, EIO, ENOSPC, EDQUOT, EBADF);
 }
 
-static void a_removal_that_fails_is_told_of_the_file_alone(void **state)
+TEST(a_removal_that_fails_is_told_of_the_file_alone)
 {
-    (void)state;
     FAIL(1u << DEED_REMOVE, CALL_UNLINKAT, MAY_BE_OK, EACCES, EBADF, EBUSY, EFAULT, EINVAL, EIO,
          EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EPERM, EROFS);
     FAIL(SAVES, CALL_UNLINKAT, IS_HARMLESS, EACCES, EBUSY, EIO, EPERM, EROFS);
@@ -416,9 +402,8 @@ static void a_removal_that_fails_is_told_of_the_file_alone(void **state)
 
 /* == what harms nothing == */
 
-static void an_interrupted_call_is_made_again(void **state)
+TEST(an_interrupted_call_is_made_again)
 {
-    (void)state;
     static const call calls[] = {CALL_OPENAT, CALL_CREATE, CALL_CLOSE, CALL_FLOCK};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         FAIL(ALL, calls[i], IS_HARMLESS, EINTR);
@@ -436,9 +421,8 @@ static ssize_t no_write(int fd, const void *data, size_t len)
     return 0;
 }
 
-static void a_write_that_writes_nothing_is_not_made_for_ever(void **state)
+TEST(a_write_that_writes_nothing_is_not_made_for_ever)
 {
-    (void)state;
     cpubind_sys sys = cpubind_sys_real;
     cpubind_linux_fault why = {0, NULL};
     cpubind_state_file *file = NULL;
@@ -460,9 +444,8 @@ static void a_write_that_writes_nothing_is_not_made_for_ever(void **state)
 }
 
 /* A disk that is full stays full, and the temporary names are all taken. */
-static void a_fault_that_stays_is_told(void **state)
+TEST(a_fault_that_stays_is_told)
 {
-    (void)state;
     static const struct {
         call which;
         int error, nth;
@@ -478,9 +461,8 @@ static void a_fault_that_stays_is_told(void **state)
 
 /* == listing == */
 
-static void every_fault_of_listing_is_told(void **state)
+TEST(every_fault_of_listing_is_told)
 {
-    (void)state;
     static const struct {
         call which;
         int error;
@@ -533,9 +515,8 @@ static int end_at(deed what, call which, int nth)
     return WEXITSTATUS(status) == 0;
 }
 
-static void a_process_that_ends_anywhere_leaves_the_old_or_the_new_file(void **state)
+TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
 {
-    (void)state;
     int n_old = 0, n_new = 0;
     for (int what = 0; what < N_DEEDS; what++) {
         for (int which = 1; which < N_CALLS; which++) {

@@ -1,13 +1,9 @@
 /* test_record_text.c - a state as text: what is written is read back, all else is refused
  * SPDX-License-Identifier: MIT
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "../../adapters/linux/bind/record_text.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 #include "record_samples.h"
 
@@ -15,9 +11,8 @@ static const cpubind_sys *const sys = &cpubind_sys_real;
 
 /* == Adding ================================================================= */
 
-static void threads_stand_in_order_and_keep_their_first_set(void **state)
+TEST(threads_stand_in_order_and_keep_their_first_set)
 {
-    (void)state;
     static const int32_t tid[] = {50, 10, 90, 50, 70, 10, 100, 1};
     static const int32_t sorted[] = {1, 10, 50, 70, 90, 100};
     cpubind_state s = {0};
@@ -36,9 +31,8 @@ static void threads_stand_in_order_and_keep_their_first_set(void **state)
     assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 1));
 }
 
-static void an_interrupt_keeps_the_first_set_that_is_known(void **state)
+TEST(an_interrupt_keeps_the_first_set_that_is_known)
 {
-    (void)state;
     cpubind_state s = {0};
     cpubind_state_irq irq = {9, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
     assert_int_equal(cpubind_state_add_irq(&s, sys, &irq), 0);
@@ -57,9 +51,8 @@ static void an_interrupt_keeps_the_first_set_that_is_known(void **state)
     cpubind_state_free(&s);
 }
 
-static void a_number_that_another_thread_got_is_another_thread(void **state)
+TEST(a_number_that_another_thread_got_is_another_thread)
 {
-    (void)state;
     cpubind_state s = {0};
     cpubind_state_other other = {80, 82, 200, 0, 1};
     assert_int_equal(cpubind_state_add_other(&s, sys, &other), 0);
@@ -75,9 +68,8 @@ static void a_number_that_another_thread_got_is_another_thread(void **state)
     cpubind_state_free(&s);
 }
 
-static void a_name_is_cut_as_the_kernel_cuts_it(void **state)
+TEST(a_name_is_cut_as_the_kernel_cuts_it)
 {
-    (void)state;
     cpubind_state s = {0};
     assert_int_equal(cpubind_state_add_rule(&s, sys, "123456789012345", 0), 0);
     assert_int_equal(cpubind_state_add_rule(&s, sys, "1234567890123456", 0), 0);
@@ -118,9 +110,8 @@ static void check_round(const cpubind_state *state)
     free(again);
 }
 
-static void some_of_everything_is_read_back(void **state)
+TEST(some_of_everything_is_read_back)
 {
-    (void)state;
     cpubind_state s;
     state_sample(&s);
     check_round(&s);
@@ -206,9 +197,8 @@ static void random_state(cpubind_state *s)
     s->irqbalance_start = s->how ? random_start() : 0;
 }
 
-static void random_states_are_read_back(void **state)
+TEST(random_states_are_read_back)
 {
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         cpubind_state s;
         random_state(&s);
@@ -217,9 +207,8 @@ static void random_states_are_read_back(void **state)
     }
 }
 
-static void the_largest_numbers_are_read_back(void **state)
+TEST(the_largest_numbers_are_read_back)
 {
-    (void)state;
     cpubind_state s;
     state_begin(&s);
     s.pid = INT32_MAX;
@@ -236,9 +225,8 @@ static void the_largest_numbers_are_read_back(void **state)
     cpubind_state_free(&s);
 }
 
-static void names_of_any_bytes_are_read_back(void **state)
+TEST(names_of_any_bytes_are_read_back)
 {
-    (void)state;
     cpubind_state s;
     state_begin(&s);
     for (int first = 1; first < 256; first += 15) {
@@ -252,9 +240,8 @@ static void names_of_any_bytes_are_read_back(void **state)
 }
 
 /* Two pages of threads in a hundred masks. */
-static void threads_of_many_masks_are_read_back(void **state)
+TEST(threads_of_many_masks_are_read_back)
 {
-    (void)state;
     cpubind_state s;
     state_begin(&s);
     for (int32_t i = 0; i < 10000; i++) {
@@ -270,9 +257,8 @@ static void threads_of_many_masks_are_read_back(void **state)
     cpubind_state_free(&s);
 }
 
-static void what_could_not_be_read_back_is_not_written(void **state)
+TEST(what_could_not_be_read_back_is_not_written)
 {
-    (void)state;
     for (int i = 0; i < 17; i++) {
         cpubind_state s;
         cpubind_bytes bytes = {NULL, 0, 0};
@@ -328,9 +314,8 @@ static const char foreign[] =
     "\"memory_node\":null,\"main\":\"1,3\"},\"before\":\"0-3\",\"npu\":0,"
     "\"start\":0,\"pid\":7,\"boot\":\"\",\"format\":1,\"cpubind\":\"9.9.9\"}\n";
 
-static void another_layout_is_read(void **state)
+TEST(another_layout_is_read)
 {
-    (void)state;
     cpubind_state s;
     assert_int_equal(parse(foreign, sizeof foreign - 1, &s, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(s.pid, 7);
@@ -386,9 +371,8 @@ static void check_damaged(const char *text, size_t len, const char *what)
         assert_non_null(why.what);
 }
 
-static void a_number_outside_its_range_is_damage(void **state)
+TEST(a_number_outside_its_range_is_damage)
 {
-    (void)state;
     static const struct {
         const char *from, *format, *what;
         int least_is_one; /* else 0 is good */
@@ -443,9 +427,8 @@ static void a_number_outside_its_range_is_damage(void **state)
     }
 }
 
-static void a_number_past_its_type_does_not_wrap(void **state)
+TEST(a_number_past_its_type_does_not_wrap)
 {
-    (void)state;
     static const char *const edits[][3] = {
         {"\"pid\": 4711", "\"pid\": 2147483648", "pid"},
         {"\"pid\": 4711", "\"pid\": 4294967297", "pid"},
@@ -461,9 +444,8 @@ static void a_number_past_its_type_does_not_wrap(void **state)
         check_damaged(text, edit(text, sizeof text, edits[i][0], edits[i][1]), edits[i][2]);
 }
 
-static void what_is_impossible_is_damage(void **state)
+TEST(what_is_impossible_is_damage)
 {
-    (void)state;
     static const char *const edits[][3] = {
         /* twice */
         {"[4711, 4712]", "[4711, 4711]", "threads"},
@@ -568,9 +550,8 @@ static void what_is_impossible_is_damage(void **state)
         check_damaged(text, edit(text, sizeof text, edits[i][0], edits[i][1]), edits[i][2]);
 }
 
-static void every_cut_text_is_damage(void **state)
+TEST(every_cut_text_is_damage)
 {
-    (void)state;
     for (size_t len = 0; len < sizeof good - 1; len++)
         check_damaged(good, len, NULL);
 }
@@ -586,9 +567,8 @@ static size_t nested(char *text, size_t size, int n)
     return edit(text, size, "\"npu\": 3", to);
 }
 
-static void values_nest_as_deep_as_is_said(void **state)
+TEST(values_nest_as_deep_as_is_said)
 {
-    (void)state;
     char text[4096];
     cpubind_state s;
     assert_int_equal(parse(text, nested(text, sizeof text, 64), &s, NULL), CPUBIND_LINUX_OK);
@@ -619,9 +599,8 @@ static cpubind_sys failing_sys(void)
     return failing;
 }
 
-static void without_memory_no_text_is_read_half(void **state)
+TEST(without_memory_no_text_is_read_half)
 {
-    (void)state;
     const cpubind_sys failing = failing_sys();
     int failures = 0;
     for (fail_at = 1;; fail_at++) {
@@ -643,9 +622,8 @@ static void without_memory_no_text_is_read_half(void **state)
     assert_true(failures > 20); /* 8 sets of 4 each, and the arrays */
 }
 
-static void without_memory_no_text_is_written(void **state)
+TEST(without_memory_no_text_is_written)
 {
-    (void)state;
     const cpubind_sys failing = failing_sys();
     cpubind_state s;
     int failures = 0;
@@ -666,9 +644,8 @@ static void without_memory_no_text_is_written(void **state)
     cpubind_state_free(&s);
 }
 
-static void without_memory_nothing_is_added(void **state)
+TEST(without_memory_nothing_is_added)
 {
-    (void)state;
     const cpubind_sys failing = failing_sys();
     const cpubind_state_other other = {1, 1, 1, 0, 0};
     const cpubind_state_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};

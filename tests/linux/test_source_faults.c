@@ -8,14 +8,9 @@
  * either is for the address sanitizer to see.)
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 typedef enum call {
@@ -177,9 +172,8 @@ static const question asked[N_QUESTIONS] = {
     {"uname", 0, 0, NULL}, /* the text is set below */
 };
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     char path[SCRATCH_PATH + 64];
     const char *old = getenv("PATH");
     struct utsname system;
@@ -209,9 +203,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     setenv("PATH", f.path, 1);
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
@@ -313,17 +306,15 @@ static void fail_each_use(kind k, call which, int error, int harmless)
 
 /* == each call, at each use == */
 
-static void without_a_fault_all_answers_are_right(void **state)
+TEST(without_a_fault_all_answers_are_right)
 {
-    (void)state;
     assert_int_equal(play(KIND_FOLDER, &table), 0);
     assert_int_equal(play(KIND_WALK, &table), 0);
     assert_int_equal(play(KIND_LIVE, &table), 0);
 }
 
-static void every_fault_of_a_folder_is_told(void **state)
+TEST(every_fault_of_a_folder_is_told)
 {
-    (void)state;
     fail_each_use(KIND_FOLDER, CALL_OPEN, EMFILE, 0);
     fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, EMFILE, 0);
     fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, EIO, 0);
@@ -335,17 +326,15 @@ static void every_fault_of_a_folder_is_told(void **state)
     fail_each_use(KIND_FOLDER, CALL_REALLOC, ENOMEM, 0);
 }
 
-static void every_fault_of_the_walk_is_told(void **state)
+TEST(every_fault_of_the_walk_is_told)
 {
-    (void)state;
     fail_each_use(KIND_WALK, CALL_OPENAT, EMFILE, 0);
     fail_each_use(KIND_WALK, CALL_READLINKAT, EIO, 0);
     fail_each_use(KIND_WALK, CALL_FSTAT, EIO, 0);
 }
 
-static void every_fault_of_the_live_host_is_told(void **state)
+TEST(every_fault_of_the_live_host_is_told)
 {
-    (void)state;
     fail_each_use(KIND_LIVE, CALL_OPEN, EMFILE, 0);
     fail_each_use(KIND_LIVE, CALL_OPENAT, EMFILE, 0);
     fail_each_use(KIND_LIVE, CALL_UNAME, EFAULT, 0);
@@ -359,9 +348,8 @@ static void every_fault_of_the_live_host_is_told(void **state)
     fail_each_use(KIND_LIVE, CALL_REALLOC, ENOMEM, 0);
 }
 
-static void an_interrupted_call_is_made_again(void **state)
+TEST(an_interrupted_call_is_made_again)
 {
-    (void)state;
     fail_each_use(KIND_FOLDER, CALL_OPEN, EINTR, 1);
     fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, EINTR, 1);
     fail_each_use(KIND_FOLDER, CALL_READ, EINTR, 1);
@@ -373,18 +361,16 @@ static void an_interrupted_call_is_made_again(void **state)
     fail_each_use(KIND_LIVE, CALL_WAITPID, EINTR, 1);
 }
 
-static void a_close_that_fails_harms_nothing(void **state)
+TEST(a_close_that_fails_harms_nothing)
 {
-    (void)state;
     fail_each_use(KIND_FOLDER, CALL_CLOSE, EIO, 1);
     fail_each_use(KIND_FOLDER, CALL_CLOSEDIR, EINTR, 1);
     fail_each_use(KIND_WALK, CALL_CLOSE, EINTR, 1);
     fail_each_use(KIND_LIVE, CALL_CLOSE, EIO, 1);
 }
 
-static void a_kernel_without_openat2_or_too_busy_for_it_gets_the_walk(void **state)
+TEST(a_kernel_without_openat2_or_too_busy_for_it_gets_the_walk)
 {
-    (void)state;
     static const int errors[] = {ENOSYS, EPERM, EAGAIN};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         set_fault(CALL_OPEN_BENEATH, 1, errors[i], 1);
@@ -393,9 +379,8 @@ static void a_kernel_without_openat2_or_too_busy_for_it_gets_the_walk(void **sta
     }
 }
 
-static void short_reads_change_nothing(void **state)
+TEST(short_reads_change_nothing)
 {
-    (void)state;
     static const size_t sizes[] = {1, 7, 4096};
     set_fault(CALL_NONE, 0, 0, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -416,9 +401,8 @@ static int lying_fstat(int fd, struct stat *out)
     return result;
 }
 
-static void the_size_of_a_file_may_be_a_lie(void **state)
+TEST(the_size_of_a_file_may_be_a_lie)
 {
-    (void)state;
     static const off_t sizes[] = {0, -1, 1, 4096, 65536, (off_t)1 << 40};
     cpubind_sys sys = table;
     sys.fstat = lying_fstat;
@@ -434,9 +418,8 @@ static ssize_t endless_read(int fd, void *data, size_t cap)
     return (ssize_t)cap;
 }
 
-static void a_file_that_never_ends_is_too_long(void **state)
+TEST(a_file_that_never_ends_is_too_long)
 {
-    (void)state;
     cpubind_linux_host *host = NULL;
     cpubind_sys sys = table;
     sys.read = endless_read;
@@ -458,9 +441,8 @@ static struct dirent *endless_readdir(DIR *folder)
     return &entry;
 }
 
-static void a_folder_that_never_ends_is_too_long(void **state)
+TEST(a_folder_that_never_ends_is_too_long)
 {
-    (void)state;
     static const int widths[] = {8, 250}; /* meets the cap of names; that of bytes */
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         cpubind_linux_host *host = NULL;
@@ -481,9 +463,8 @@ static ssize_t sees_no_link(int dir, const char *path, char *text, size_t cap)
     return -1;
 }
 
-static void a_link_that_appears_during_the_walk_is_not_followed(void **state)
+TEST(a_link_that_appears_during_the_walk_is_not_followed)
 {
-    (void)state;
     cpubind_linux_host *host = NULL;
     cpubind_sys sys = table;
     sys.readlinkat = sees_no_link;
@@ -511,9 +492,8 @@ static void end_stand_in(const char *path)
 
 /* A command that outlives its SIGKILL, as one that hangs in a driver does. It ends after all;
  * then closing reaps it. */
-static void a_command_that_cannot_be_killed_does_not_hold_us(void **state)
+TEST(a_command_that_cannot_be_killed_does_not_hold_us)
 {
-    (void)state;
     cpubind_linux_host *host = NULL;
     char body[SCRATCH_PATH * 2], path[SCRATCH_PATH * 2];
     scratch_path(&f.s, "pid", path);
@@ -536,9 +516,8 @@ static void a_command_that_cannot_be_killed_does_not_hold_us(void **state)
 }
 
 /* Every other board would hang beside it. */
-static void a_board_that_cannot_be_killed_is_the_last_one(void **state)
+TEST(a_board_that_cannot_be_killed_is_the_last_one)
 {
-    (void)state;
     cpubind_linux_host *host = NULL;
     char body[SCRATCH_PATH * 2], path[SCRATCH_PATH * 2];
     scratch_path(&f.s, "pid", path);
@@ -567,9 +546,8 @@ static void a_board_that_cannot_be_killed_is_the_last_one(void **state)
     assert_false(has_child());
 }
 
-static void a_poll_that_always_fails_ends_the_commands(void **state)
+TEST(a_poll_that_always_fails_ends_the_commands)
 {
-    (void)state;
     cpubind_linux_host *host = NULL;
     scratch_script(&f.s, "bin/npu-smi", "exec sleep 30");
     set_fault(CALL_POLL, 1, ENOMEM, 1);
@@ -581,9 +559,8 @@ static void a_poll_that_always_fails_ends_the_commands(void **state)
     assert_false(has_child());
 }
 
-static void an_answer_without_memory_to_remember_it_may_come_later(void **state)
+TEST(an_answer_without_memory_to_remember_it_may_come_later)
 {
-    (void)state;
     cpubind_linux_host *host = NULL;
     set_fault(CALL_NONE, 0, 0, 0);
     assert_int_equal(open_kind(KIND_FOLDER, &table, 1, &host, NULL), CPUBIND_LINUX_OK);

@@ -5,29 +5,22 @@
  * "find SIZE" it prints what cpubind_linux_find_corpus gives, as "ERROR PATH".
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <sys/utsname.h>
 
 #include "../../adapters/linux/terminal.h"
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 static scratch s;
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     scratch_make(&s);
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     scratch_remove(&s);
     return 0;
 }
@@ -74,9 +67,8 @@ static const char *not_found(int error)
     return text;
 }
 
-static void the_corpus_lies_beside_the_program_or_in_its_share(void **state)
+TEST(the_corpus_lies_beside_the_program_or_in_its_share)
 {
-    (void)state;
     copy_program("prefix/bin/cpubind");
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
     scratch_file(&s, "prefix/share/cpubind/fixtures.db", "x");
@@ -86,9 +78,8 @@ static void the_corpus_lies_beside_the_program_or_in_its_share(void **state)
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), found("prefix/bin/fixtures.db"));
 }
 
-static void the_current_folder_gives_no_corpus(void **state)
+TEST(the_current_folder_gives_no_corpus)
 {
-    (void)state;
     copy_program("prefix/bin/cpubind");
     scratch_file(&s, "fixtures.db", "x");
     scratch_file(&s, "build/fixtures.db", "x");
@@ -96,9 +87,8 @@ static void the_current_folder_gives_no_corpus(void **state)
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
 }
 
-static void a_link_to_the_program_is_not_its_place(void **state)
+TEST(a_link_to_the_program_is_not_its_place)
 {
-    (void)state;
     copy_program("prefix/bin/cpubind");
     scratch_link(&s, "elsewhere/cpubind", "../prefix/bin/cpubind");
     scratch_file(&s, "elsewhere/fixtures.db", "x");
@@ -107,9 +97,8 @@ static void a_link_to_the_program_is_not_its_place(void **state)
     assert_string_equal(ask("elsewhere/cpubind", "4096"), found("prefix/bin/fixtures.db"));
 }
 
-static void what_is_no_file_is_passed_over(void **state)
+TEST(what_is_no_file_is_passed_over)
 {
-    (void)state;
     char path[SCRATCH_PATH * 2];
     copy_program("prefix/bin/cpubind");
     scratch_folder(&s, "prefix/bin/fixtures.db");
@@ -119,9 +108,8 @@ static void what_is_no_file_is_passed_over(void **state)
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
 }
 
-static void a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not(void **state)
+TEST(a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not)
 {
-    (void)state;
     char size[16];
     copy_program("cpubind");
     scratch_file(&s, "fixtures.db", "x");
@@ -133,9 +121,8 @@ static void a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not(v
     assert_string_equal(ask("cpubind", "0"), not_found(ENAMETOOLONG));
 }
 
-static void the_name_of_the_host_is_that_of_uname(void **state)
+TEST(the_name_of_the_host_is_that_of_uname)
 {
-    (void)state;
     struct utsname system;
     scratch_need(uname(&system) == 0, "uname");
     size_t size = strlen(system.nodename) + 1;

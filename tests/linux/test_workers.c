@@ -2,18 +2,13 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 
 #include "../../adapters/linux/workers.h"
+#include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
 /* == sharing out == */
@@ -46,9 +41,8 @@ static int run_share(int32_t n, const cpubind_sys *sys)
     return n_worker;
 }
 
-static void every_item_is_done_once_whatever_the_number_of_threads(void **state)
+TEST(every_item_is_done_once_whatever_the_number_of_threads)
 {
-    (void)state;
     static const int32_t counts[] = {1, 2, 3, 16, 200};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         assert_int_equal(run_share(counts[i], &cpubind_sys_real), counts[i]);
@@ -59,9 +53,8 @@ static void count_worker(void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-static void the_number_of_threads_is_kept_within_its_range(void **state)
+TEST(the_number_of_threads_is_kept_within_its_range)
 {
-    (void)state;
     static const struct {
         int32_t given, run;
     } cases[] = {{0, 1},       {-1, 1},      {INT32_MIN, 1},
@@ -89,9 +82,8 @@ static void meet(void *ctx)
         atomic_fetch_add(&m->n_caller, 1);
 }
 
-static void the_workers_run_at_the_same_time_and_the_caller_is_one_of_them(void **state)
+TEST(the_workers_run_at_the_same_time_and_the_caller_is_one_of_them)
 {
-    (void)state;
     meeting m = {.caller = pthread_self()};
     scratch_need(pthread_barrier_init(&m.barrier, NULL, 8) == 0, "pthread_barrier_init");
     cpubind_linux_run(8, meet, &m);
@@ -110,9 +102,8 @@ static int threads_of_this_process(void)
     return n;
 }
 
-static void no_thread_is_left(void **state)
+TEST(no_thread_is_left)
 {
-    (void)state;
     int before = threads_of_this_process(); /* a sanitizer may have one of its own */
     atomic_int n = 0;
     for (int i = 0; i < 50; i++)
@@ -135,9 +126,8 @@ static int thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
     return cpubind_sys_real.thread_start(out, run, ctx);
 }
 
-static void fewer_threads_than_asked_for_do_all_the_work(void **state)
+TEST(fewer_threads_than_asked_for_do_all_the_work)
 {
-    (void)state;
     cpubind_sys sys = cpubind_sys_real;
     sys.thread_start = thread_start;
     for (int n = 0; n < 4; n++) {
@@ -175,9 +165,8 @@ static void send_signals(void *ctx)
     atomic_fetch_add(&n_sent[1], 1);
 }
 
-static void a_signal_is_taken_by_the_calling_thread(void **state)
+TEST(a_signal_is_taken_by_the_calling_thread)
 {
-    (void)state;
     struct sigaction action = {.sa_handler = on_signal}, old;
     atomic_int n_sent[2] = {0, 0};
     caller = pthread_self();
@@ -200,18 +189,16 @@ static void look_at_mask(void *ctx)
         atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-static void the_others_block_all_signals_but_those_of_a_fault(void **state)
+TEST(the_others_block_all_signals_but_those_of_a_fault)
 {
-    (void)state;
     atomic_int n_wrong = 0;
     caller = pthread_self();
     cpubind_linux_run(8, look_at_mask, &n_wrong);
     assert_int_equal(atomic_load(&n_wrong), 0);
 }
 
-static void the_mask_of_the_caller_is_as_it_was(void **state)
+TEST(the_mask_of_the_caller_is_as_it_was)
 {
-    (void)state;
     sigset_t before, after, old;
     atomic_int n = 0;
     sigemptyset(&before);
@@ -225,9 +212,8 @@ static void the_mask_of_the_caller_is_as_it_was(void **state)
 
 /* == processors == */
 
-static void the_processors_are_those_that_this_process_may_run_on(void **state)
+TEST(the_processors_are_those_that_this_process_may_run_on)
 {
-    (void)state;
     cpu_set_t all, one;
     scratch_need(sched_getaffinity(0, sizeof all, &all) == 0, "sched_getaffinity");
     assert_int_equal(cpubind_linux_processors(), CPU_COUNT(&all));
@@ -258,9 +244,8 @@ static int no_mask(pid_t pid, size_t size_bytes, unsigned long *mask)
     return -1;
 }
 
-static void a_large_host_is_counted_and_an_unknown_one_has_one_processor(void **state)
+TEST(a_large_host_is_counted_and_an_unknown_one_has_one_processor)
 {
-    (void)state;
     cpubind_sys sys = cpubind_sys_real;
     sys.getaffinity = large_mask;
     assert_int_equal(cpubind_linux_processors_of(&sys), 576);

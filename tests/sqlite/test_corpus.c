@@ -5,18 +5,13 @@
  * file system of store_fault_calls.h. No test may leave memory, a descriptor or a child behind.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <sha2.h>
 #include <signal.h>
 #include <sqlite3.h>
 
 #include "../../adapters/sqlite/corpus.h"
 #include "../linux/temp_dir.h"
+#include "../support/cmocka_test.h"
 #include "store_fault_calls.h"
 
 enum { CONTENTS = 16, TIMED_OUT = -1000 };
@@ -164,9 +159,8 @@ static void make_corpus(void)
     made();
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     no_faults();
     memset(f.sum, 0, sizeof f.sum);
     f.descriptors = open_descriptors();
@@ -190,9 +184,8 @@ static void close_all(void)
     f.corpus = NULL;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     no_faults();
     close_all();
     scratch_remove(&f.s);
@@ -266,9 +259,8 @@ static void host_is(const char *name, cpubind_corpus_status status, const char *
 
 /* == answers == */
 
-static void an_input_is_answered_byte_by_byte(void **state)
+TEST(an_input_is_answered_byte_by_byte)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     assert_true(is_text(get("sys/devices/system/node/node0/cpulist"), "0-31\n"));
@@ -278,17 +270,15 @@ static void an_input_is_answered_byte_by_byte(void **state)
     assert_int_equal(get("proc/interrupts").len, 9000);
 }
 
-static void an_empty_input_is_present_without_data(void **state)
+TEST(an_empty_input_is_present_without_data)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     assert_true(is_text(get("env"), ""));
 }
 
-static void an_exit_code_belongs_to_its_command(void **state)
+TEST(an_exit_code_belongs_to_its_command)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     assert_true(is_text(get("cmd/npu-smi-info-m.txt"), "refused\n"));
@@ -296,9 +286,8 @@ static void an_exit_code_belongs_to_its_command(void **state)
     assert_int_equal(get("env").exit_code, 0);
 }
 
-static void a_command_without_an_exit_code_did_not_end(void **state)
+TEST(a_command_without_an_exit_code_did_not_end)
 {
-    (void)state;
     make_tables();
     add_host("slow");
     add_content(0, "", 0);
@@ -310,9 +299,8 @@ static void a_command_without_an_exit_code_did_not_end(void **state)
     assert_int_equal(cpubind_corpus_input_at(f.host, 0).input.state, CPUBIND_INPUT_TIMEOUT);
 }
 
-static void the_hosts_are_listed_by_name(void **state)
+TEST(the_hosts_are_listed_by_name)
 {
-    (void)state;
     static const char *const order[] = {"B", "a", "a-b", "a.b", "a0", "a_b", "b"};
     cpubind_corpus_about *list = NULL;
     int32_t n = 0;
@@ -335,9 +323,8 @@ static void the_hosts_are_listed_by_name(void **state)
     cpubind_corpus_free_list(list);
 }
 
-static void a_corpus_without_hosts_has_an_empty_list(void **state)
+TEST(a_corpus_without_hosts_has_an_empty_list)
 {
-    (void)state;
     cpubind_corpus_about *list = NULL;
     int32_t n = 7;
     make_tables();
@@ -352,9 +339,8 @@ static void a_corpus_without_hosts_has_an_empty_list(void **state)
     assert_int_equal(cpubind_corpus_list(NULL, &list, &n, NULL), CPUBIND_CORPUS_ERR_ARG);
 }
 
-static void a_host_shows_its_row_its_inputs_and_its_expectations(void **state)
+TEST(a_host_shows_its_row_its_inputs_and_its_expectations)
 {
-    (void)state;
     static const char *const order[] = {"cmd/npu-smi-info-m.txt",
                                         "env",
                                         "proc/interrupts",
@@ -390,9 +376,8 @@ static void a_host_shows_its_row_its_inputs_and_its_expectations(void **state)
     assert_string_equal(cpubind_corpus_expectation_at(f.host, 1).name, "rank-1");
 }
 
-static void what_no_row_has_is_absent(void **state)
+TEST(what_no_row_has_is_absent)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     static const char *const absent[] = {"uname",
@@ -411,9 +396,8 @@ static void what_no_row_has_is_absent(void **state)
     assert_true(is_state(names_in("sys/devices/system/nod"), CPUBIND_INPUT_ABSENT));
 }
 
-static void a_folder_is_listed_in_byte_order_and_is_no_file(void **state)
+TEST(a_folder_is_listed_in_byte_order_and_is_no_file)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     assert_true(is_text(names_in("sys/devices/system/node"),
@@ -424,9 +408,8 @@ static void a_folder_is_listed_in_byte_order_and_is_no_file(void **state)
     assert_true(is_failed(get("sys/devices"), EISDIR, "not a regular file"));
 }
 
-static void a_first_answer_is_repeated(void **state)
+TEST(a_first_answer_is_repeated)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     cpubind_input file = get("proc/interrupts"), folder = names_in("sys"),
@@ -440,9 +423,8 @@ static void a_first_answer_is_repeated(void **state)
     assert_ptr_equal(names_in("proc").data, other.data);
 }
 
-static void names_outside_the_rules_fail(void **state)
+TEST(names_outside_the_rules_fail)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     char longest[4200];
@@ -460,9 +442,8 @@ static void names_outside_the_rules_fail(void **state)
     }
 }
 
-static void odd_names_are_names(void **state)
+TEST(odd_names_are_names)
 {
-    (void)state;
     static const char *const odd[] = {"it's", "a b",     "a\"b",          "%s%n",     "a\\b",
                                       "-x",   "a...b/c", "\xff",          "\xc3\xa4", "*",
                                       "[a]",  "x;--",    "0000:04:00.0/x"};
@@ -478,18 +459,16 @@ static void odd_names_are_names(void **state)
     assert_true(is_text(names_in("a...b"), "c\n"));
 }
 
-static void bytes_of_two_hosts_are_stored_once(void **state)
+TEST(bytes_of_two_hosts_are_stored_once)
 {
-    (void)state;
     make_corpus();
     open_both("two");
     assert_true(is_text(get("proc/self/status"), "0-31\n"));
     assert_true(is_state(get("env"), CPUBIND_INPUT_ABSENT));
 }
 
-static void a_host_lives_without_its_corpus(void **state)
+TEST(a_host_lives_without_its_corpus)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     cpubind_corpus_host *one = f.host;
@@ -503,9 +482,8 @@ static void a_host_lives_without_its_corpus(void **state)
     assert_true(is_text(get("proc/self/status"), "0-31\n"));
 }
 
-static void a_host_without_inputs_answers_nothing(void **state)
+TEST(a_host_without_inputs_answers_nothing)
 {
-    (void)state;
     make_tables();
     add_host("bare");
     made();
@@ -516,9 +494,8 @@ static void a_host_without_inputs_answers_nothing(void **state)
 
 /* == the schema == */
 
-static void the_schema_refuses_what_the_seam_does_not_know(void **state)
+TEST(the_schema_refuses_what_the_seam_does_not_know)
 {
-    (void)state;
     make_tables();
     sql("PRAGMA foreign_keys = ON");
     add_host("one");
@@ -574,9 +551,8 @@ static void the_schema_refuses_what_the_seam_does_not_know(void **state)
 
 /* == files that are no corpus == */
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
-    (void)state;
     make_corpus();
     assert_int_equal(cpubind_corpus_open(NULL, &f.corpus, &f.fault), CPUBIND_CORPUS_ERR_ARG);
     assert_int_equal(cpubind_corpus_open(f.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
@@ -591,9 +567,8 @@ static void bad_arguments_are_refused(void **state)
                      CPUBIND_CORPUS_ERR_UNKNOWN_HOST);
 }
 
-static void a_missing_file_says_so(void **state)
+TEST(a_missing_file_says_so)
 {
-    (void)state;
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
     assert_int_equal(f.fault.result & 0xff, SQLITE_CANTOPEN);
@@ -603,17 +578,15 @@ static void a_missing_file_says_so(void **state)
     assert_int_equal(f.fault.error, ENOENT);
 }
 
-static void a_folder_says_so(void **state)
+TEST(a_folder_says_so)
 {
-    (void)state;
     scratch_folder(&f.s, "corpus.db");
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, EISDIR);
 }
 
-static void an_unreadable_file_says_so(void **state)
+TEST(an_unreadable_file_says_so)
 {
-    (void)state;
     make_corpus();
     scratch_need(chmod(f.path, 0) == 0, "chmod");
     if (access(f.path, R_OK) == 0)
@@ -622,16 +595,14 @@ static void an_unreadable_file_says_so(void **state)
     assert_int_equal(f.fault.error, EACCES);
 }
 
-static void an_empty_file_is_no_database(void **state)
+TEST(an_empty_file_is_no_database)
 {
-    (void)state;
     scratch_file(&f.s, "corpus.db", "");
     opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file is empty");
 }
 
-static void text_is_no_database(void **state)
+TEST(text_is_no_database)
 {
-    (void)state;
     scratch_file(&f.s, "corpus.db", "name: a2-192cpu-8npu\n");
     opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
     char text[8192];
@@ -641,9 +612,8 @@ static void text_is_no_database(void **state)
     assert_string_equal(f.fault.message, "file is not a database");
 }
 
-static void another_applications_database_is_no_corpus(void **state)
+TEST(another_applications_database_is_no_corpus)
 {
-    (void)state;
     make_empty();
     sql("CREATE TABLE hosts (name TEXT)");
     made();
@@ -654,9 +624,8 @@ static void another_applications_database_is_no_corpus(void **state)
     opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
-static void a_newer_schema_is_refused_whatever_it_holds(void **state)
+TEST(a_newer_schema_is_refused_whatever_it_holds)
 {
-    (void)state;
     make_tables();
     sql("PRAGMA user_version = 2; PRAGMA writable_schema = ON;"
         "UPDATE sqlite_schema SET sql = 'CREATE GADGET inputs (x)' WHERE name = 'inputs'");
@@ -664,18 +633,16 @@ static void a_newer_schema_is_refused_whatever_it_holds(void **state)
     opening_is(CPUBIND_CORPUS_ERR_NEWER, "the user_version is newer");
 }
 
-static void a_schema_without_a_version_is_damaged(void **state)
+TEST(a_schema_without_a_version_is_damaged)
 {
-    (void)state;
     make_tables();
     sql("PRAGMA user_version = 0");
     made();
     opening_is(CPUBIND_CORPUS_ERR_DAMAGED, "the user_version is below 1");
 }
 
-static void tables_of_another_shape_are_no_corpus(void **state)
+TEST(tables_of_another_shape_are_no_corpus)
 {
-    (void)state;
     static const char *const shapes[] = {
         "",
         "CREATE TABLE inputs (host, name, content)",
@@ -719,9 +686,8 @@ static void rewrite_schema(const char *table, const char *old, const char *new)
     made();
 }
 
-static void a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments(void **state)
+TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments)
 {
-    (void)state;
     static const struct {
         const char *table, *old, *new;
         int is_corpus;
@@ -755,9 +721,8 @@ static void a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments(v
 }
 
 /* Whoever added a table or ran ANALYZE still has a corpus. */
-static void a_reader_does_not_mind_further_tables(void **state)
+TEST(a_reader_does_not_mind_further_tables)
 {
-    (void)state;
     make_corpus();
     make_empty();
     sql("CREATE TABLE mine (a); CREATE VIEW nodes AS SELECT host FROM inputs; ANALYZE");
@@ -766,9 +731,8 @@ static void a_reader_does_not_mind_further_tables(void **state)
     assert_true(is_text(get("env"), ""));
 }
 
-static void a_fault_has_no_byte_that_a_terminal_obeys(void **state)
+TEST(a_fault_has_no_byte_that_a_terminal_obeys)
 {
-    (void)state;
     make_tables();
     sql("PRAGMA writable_schema = ON;"
         "UPDATE sqlite_schema SET sql = 'CREATE', name = char(27) || '[31m' || char(228)"
@@ -780,9 +744,8 @@ static void a_fault_has_no_byte_that_a_terminal_obeys(void **state)
     assert_int_equal(strlen(f.fault.message), CPUBIND_CORPUS_MESSAGE - 1);
 }
 
-static void a_host_is_matched_byte_by_byte(void **state)
+TEST(a_host_is_matched_byte_by_byte)
 {
-    (void)state;
     static const char *const unknown[] = {"", "ONE", "on", "one ", "one/", "%", "' OR 1 --"};
     make_corpus();
     assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
@@ -796,9 +759,8 @@ static void a_host_is_matched_byte_by_byte(void **state)
 
 /* == rows that break the schema == */
 
-static void bytes_that_are_missing_fail_their_input_alone(void **state)
+TEST(bytes_that_are_missing_fail_their_input_alone)
 {
-    (void)state;
     make_corpus();
     make_empty();
     sql("PRAGMA foreign_keys = OFF; DELETE FROM contents WHERE bytes = CAST('refused' ||"
@@ -811,9 +773,8 @@ static void bytes_that_are_missing_fail_their_input_alone(void **state)
     assert_true(is_text(names_in("cmd"), "npu-smi-info-m.txt\n"));
 }
 
-static void rows_that_break_the_schema_are_damage(void **state)
+TEST(rows_that_break_the_schema_are_damage)
 {
-    (void)state;
     static const struct {
         const char *change, *what;
     } rows[] = {
@@ -840,9 +801,8 @@ static void rows_that_break_the_schema_are_damage(void **state)
 }
 
 /* The tables are made without their types and checks, filled, and then given their words. */
-static void types_that_break_the_schema_are_damage(void **state)
+TEST(types_that_break_the_schema_are_damage)
 {
-    (void)state;
     static const struct {
         const char *insert, *what;
     } rows[] = {
@@ -890,9 +850,8 @@ static void types_that_break_the_schema_are_damage(void **state)
     }
 }
 
-static void bytes_that_are_not_those_of_their_sum_are_damage(void **state)
+TEST(bytes_that_are_not_those_of_their_sum_are_damage)
 {
-    (void)state;
     make_corpus();
     make_empty();
     sql("UPDATE contents SET bytes = CAST('0-32' || char(10) AS BLOB) WHERE"
@@ -906,9 +865,8 @@ static void bytes_that_are_not_those_of_their_sum_are_damage(void **state)
 
 /* == limits == */
 
-static void an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not(void **state)
+TEST(an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not)
 {
-    (void)state;
     make_tables();
     add_host("one");
     add_host("four");
@@ -942,9 +900,8 @@ static void add_numbered(int n)
     sql(text);
 }
 
-static void a_host_has_a_greatest_number_of_inputs(void **state)
+TEST(a_host_has_a_greatest_number_of_inputs)
 {
-    (void)state;
     make_tables();
     add_host("one");
     add_content(1, "x", 1);
@@ -996,9 +953,8 @@ static void end_writer(pid_t pid)
     scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
 }
 
-static void a_writer_is_waited_for(void **state)
+TEST(a_writer_is_waited_for)
 {
-    (void)state;
     make_corpus();
     pid_t writer = start_writer("BEGIN EXCLUSIVE", 300, 0);
     cpubind_corpus_status status = open_corpus();
@@ -1007,9 +963,8 @@ static void a_writer_is_waited_for(void **state)
     assert_int_equal(open_host("one"), CPUBIND_CORPUS_OK);
 }
 
-static void a_writer_that_stays_is_busy(void **state)
+TEST(a_writer_that_stays_is_busy)
 {
-    (void)state;
     make_corpus();
     pid_t writer = start_writer("BEGIN EXCLUSIVE", 60000, 0);
     int64_t start = clock_ms();
@@ -1022,9 +977,8 @@ static void a_writer_that_stays_is_busy(void **state)
     assert_in_range(waited, CPUBIND_CORPUS_WAIT_MS * 3 / 4, CPUBIND_CORPUS_WAIT_MS * 5);
 }
 
-static void a_writer_that_comes_later_is_busy_for_the_next_host(void **state)
+TEST(a_writer_that_comes_later_is_busy_for_the_next_host)
 {
-    (void)state;
     make_corpus();
     open_both("one");
     cpubind_corpus_host *one = f.host;
@@ -1039,9 +993,8 @@ static void a_writer_that_comes_later_is_busy_for_the_next_host(void **state)
     assert_int_equal(open_host("two"), CPUBIND_CORPUS_OK);
 }
 
-static void a_write_that_was_interrupted_is_not_read_over(void **state)
+TEST(a_write_that_was_interrupted_is_not_read_over)
 {
-    (void)state;
     make_corpus();
     pid_t writer = start_writer("PRAGMA cache_size = 1; BEGIN EXCLUSIVE;"
                                 "UPDATE inputs SET exit_code = 0;"
@@ -1118,9 +1071,8 @@ static uint32_t next(uint32_t *seed)
 
 enum { PLACES = 200 };
 
-static void flipped_bytes_do_no_harm(void **state)
+TEST(flipped_bytes_do_no_harm)
 {
-    (void)state;
     static char good[1 << 18], bad[1 << 18];
     make_corpus();
     size_t n = read_back(good, sizeof good);
@@ -1143,9 +1095,8 @@ static void flipped_bytes_do_no_harm(void **state)
     }
 }
 
-static void a_cut_file_does_no_harm(void **state)
+TEST(a_cut_file_does_no_harm)
 {
-    (void)state;
     static char good[1 << 18];
     make_corpus();
     size_t n = read_back(good, sizeof good);
@@ -1236,18 +1187,16 @@ static int fail_everywhere(fault_plan *plan, int is_lasting)
     }
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     make_corpus();
     assert_true(read_all(1));
     assert_in_range(fail_everywhere(&memory_faults, 0), 100, 100000);
     assert_in_range(fail_everywhere(&memory_faults, 1), 100, 100000);
 }
 
-static void every_read_may_fail(void **state)
+TEST(every_read_may_fail)
 {
-    (void)state;
     make_corpus();
     assert_in_range(fail_everywhere(&file_faults, 0), 20, 100000);
     assert_in_range(fail_everywhere(&file_faults, 1), 20, 100000);
@@ -1297,9 +1246,8 @@ static uint32_t make_trees(const char *name)
 }
 
 /* The last branch of a tree leads where the first one does. */
-static void a_branch_that_is_there_twice_is_damage(void **state)
+TEST(a_branch_that_is_there_twice_is_damage)
 {
-    (void)state;
     static const char *const tables[] = {"hosts", "inputs"};
     static const char *const whats[] = {"the hosts do not ascend", "the inputs do not ascend"};
     static char file[1 << 18];
@@ -1326,9 +1274,8 @@ static void a_branch_that_is_there_twice_is_damage(void **state)
 
 /* The schema itself: fifteen levels, each with ten branches that lead to the one page of the
  * next. SQLite by itself would look at 10^15 rows. */
-static void a_schema_without_an_end_is_damage(void **state)
+TEST(a_schema_without_an_end_is_damage)
 {
-    (void)state;
     static char file[1 << 18];
     enum { PAGE = 512, LEVELS = 15, BRANCHES = 10 };
     make_trees("hosts");
@@ -1362,9 +1309,8 @@ static void a_schema_without_an_end_is_damage(void **state)
 }
 
 /* One look at the database: no writer can come between two tables. */
-static void a_host_and_a_list_are_read_under_one_lock(void **state)
+TEST(a_host_and_a_list_are_read_under_one_lock)
 {
-    (void)state;
     make_corpus();
     assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
     assert_int_equal(list_both(), CPUBIND_CORPUS_OK); /* the schema is known from here on */
@@ -1377,9 +1323,8 @@ static void a_host_and_a_list_are_read_under_one_lock(void **state)
 
 /* == codes == */
 
-static void every_code_has_a_name_and_a_text(void **state)
+TEST(every_code_has_a_name_and_a_text)
 {
-    (void)state;
 #define CPUBIND_X(name, value, text)                                                           \
     assert_int_equal(CPUBIND_CORPUS_##name, value);                                            \
     assert_string_equal(cpubind_corpus_status_name(CPUBIND_CORPUS_##name), #name);             \
@@ -1390,69 +1335,68 @@ static void every_code_has_a_name_and_a_text(void **state)
     assert_string_equal(cpubind_corpus_status_text((cpubind_corpus_status)1), "?");
 }
 
-static void closing_nothing_is_allowed(void **state)
+TEST(closing_nothing_is_allowed)
 {
-    (void)state;
     cpubind_corpus_close_host(NULL);
     cpubind_corpus_close(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     configure_memory();
     configure_files();
     const struct CMUnitTest tests[] = {
-        TEST(an_input_is_answered_byte_by_byte),
-        TEST(an_empty_input_is_present_without_data),
-        TEST(an_exit_code_belongs_to_its_command),
-        TEST(a_command_without_an_exit_code_did_not_end),
-        TEST(the_hosts_are_listed_by_name),
-        TEST(a_corpus_without_hosts_has_an_empty_list),
-        TEST(a_host_shows_its_row_its_inputs_and_its_expectations),
-        TEST(what_no_row_has_is_absent),
-        TEST(a_folder_is_listed_in_byte_order_and_is_no_file),
-        TEST(a_first_answer_is_repeated),
-        TEST(names_outside_the_rules_fail),
-        TEST(odd_names_are_names),
-        TEST(bytes_of_two_hosts_are_stored_once),
-        TEST(a_host_lives_without_its_corpus),
-        TEST(a_host_without_inputs_answers_nothing),
-        TEST(the_schema_refuses_what_the_seam_does_not_know),
-        TEST(bad_arguments_are_refused),
-        TEST(a_missing_file_says_so),
-        TEST(a_folder_says_so),
-        TEST(an_unreadable_file_says_so),
-        TEST(an_empty_file_is_no_database),
-        TEST(text_is_no_database),
-        TEST(another_applications_database_is_no_corpus),
-        TEST(a_newer_schema_is_refused_whatever_it_holds),
-        TEST(a_schema_without_a_version_is_damaged),
-        TEST(tables_of_another_shape_are_no_corpus),
-        TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments),
-        TEST(a_reader_does_not_mind_further_tables),
-        TEST(a_fault_has_no_byte_that_a_terminal_obeys),
-        TEST(a_host_is_matched_byte_by_byte),
-        TEST(bytes_that_are_missing_fail_their_input_alone),
-        TEST(rows_that_break_the_schema_are_damage),
-        TEST(types_that_break_the_schema_are_damage),
-        TEST(bytes_that_are_not_those_of_their_sum_are_damage),
-        TEST(an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
-        TEST(a_host_has_a_greatest_number_of_inputs),
-        TEST(a_writer_is_waited_for),
-        TEST(a_writer_that_stays_is_busy),
-        TEST(a_writer_that_comes_later_is_busy_for_the_next_host),
-        TEST(a_write_that_was_interrupted_is_not_read_over),
-        TEST(flipped_bytes_do_no_harm),
-        TEST(a_cut_file_does_no_harm),
-        TEST(every_allocation_may_fail),
-        TEST(every_read_may_fail),
-        TEST(a_branch_that_is_there_twice_is_damage),
-        TEST(a_schema_without_an_end_is_damage),
-        TEST(a_host_and_a_list_are_read_under_one_lock),
-        TEST(every_code_has_a_name_and_a_text),
-        TEST(closing_nothing_is_allowed),
+        RUN(an_input_is_answered_byte_by_byte),
+        RUN(an_empty_input_is_present_without_data),
+        RUN(an_exit_code_belongs_to_its_command),
+        RUN(a_command_without_an_exit_code_did_not_end),
+        RUN(the_hosts_are_listed_by_name),
+        RUN(a_corpus_without_hosts_has_an_empty_list),
+        RUN(a_host_shows_its_row_its_inputs_and_its_expectations),
+        RUN(what_no_row_has_is_absent),
+        RUN(a_folder_is_listed_in_byte_order_and_is_no_file),
+        RUN(a_first_answer_is_repeated),
+        RUN(names_outside_the_rules_fail),
+        RUN(odd_names_are_names),
+        RUN(bytes_of_two_hosts_are_stored_once),
+        RUN(a_host_lives_without_its_corpus),
+        RUN(a_host_without_inputs_answers_nothing),
+        RUN(the_schema_refuses_what_the_seam_does_not_know),
+        RUN(bad_arguments_are_refused),
+        RUN(a_missing_file_says_so),
+        RUN(a_folder_says_so),
+        RUN(an_unreadable_file_says_so),
+        RUN(an_empty_file_is_no_database),
+        RUN(text_is_no_database),
+        RUN(another_applications_database_is_no_corpus),
+        RUN(a_newer_schema_is_refused_whatever_it_holds),
+        RUN(a_schema_without_a_version_is_damaged),
+        RUN(tables_of_another_shape_are_no_corpus),
+        RUN(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments),
+        RUN(a_reader_does_not_mind_further_tables),
+        RUN(a_fault_has_no_byte_that_a_terminal_obeys),
+        RUN(a_host_is_matched_byte_by_byte),
+        RUN(bytes_that_are_missing_fail_their_input_alone),
+        RUN(rows_that_break_the_schema_are_damage),
+        RUN(types_that_break_the_schema_are_damage),
+        RUN(bytes_that_are_not_those_of_their_sum_are_damage),
+        RUN(an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
+        RUN(a_host_has_a_greatest_number_of_inputs),
+        RUN(a_writer_is_waited_for),
+        RUN(a_writer_that_stays_is_busy),
+        RUN(a_writer_that_comes_later_is_busy_for_the_next_host),
+        RUN(a_write_that_was_interrupted_is_not_read_over),
+        RUN(flipped_bytes_do_no_harm),
+        RUN(a_cut_file_does_no_harm),
+        RUN(every_allocation_may_fail),
+        RUN(every_read_may_fail),
+        RUN(a_branch_that_is_there_twice_is_damage),
+        RUN(a_schema_without_an_end_is_damage),
+        RUN(a_host_and_a_list_are_read_under_one_lock),
+        RUN(every_code_has_a_name_and_a_text),
+        RUN(closing_nothing_is_allowed),
     };
     return cmocka_run_group_tests_name("corpus", tests, NULL, NULL);
 }

@@ -5,14 +5,9 @@
  * memory, a descriptor or a child behind.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 
+#include "../support/cmocka_test.h"
 #include "temp_store.h"
 
 typedef struct fixture {
@@ -28,9 +23,8 @@ typedef struct fixture {
 
 static fixture f;
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     no_faults();
     f.descriptors = open_descriptors();
     f.memory = sqlite3_memory_used();
@@ -53,9 +47,8 @@ static void close_host(void)
     f.corpus = NULL;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     close_host();
     close_store();
     scratch_remove(&f.s);
@@ -137,9 +130,8 @@ static cpubind_input get(const char *name)
 
 /* == what is put comes back == */
 
-static void a_host_comes_back_as_it_was_put(void **state)
+TEST(a_host_comes_back_as_it_was_put)
 {
-    (void)state;
     static const char odd[] = "a\0b\r\n\xff";
     cpubind_corpus_about about = {"one", "p\xc3\xa4", "captured", "unknown", "it's \"here\""};
     cpubind_input bytes = {
@@ -173,9 +165,8 @@ static void a_host_comes_back_as_it_was_put(void **state)
     assert_true(is_sound(f.path));
 }
 
-static void a_new_corpus_has_the_schema_and_its_marks(void **state)
+TEST(a_new_corpus_has_the_schema_and_its_marks)
 {
-    (void)state;
     opened();
     committed();
     assert_int_equal(ask(f.path, "PRAGMA application_id"), 0x43505542);
@@ -188,17 +179,15 @@ static void a_new_corpus_has_the_schema_and_its_marks(void **state)
                      1);
 }
 
-static void an_empty_file_becomes_a_corpus(void **state)
+TEST(an_empty_file_becomes_a_corpus)
 {
-    (void)state;
     scratch_file(&f.s, "corpus.db", "");
     make_corpus("one", NULL);
     assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
 }
 
-static void equal_bytes_are_stored_once(void **state)
+TEST(equal_bytes_are_stored_once)
 {
-    (void)state;
     make_corpus("one", "two");
     /* one of both, and of each: its own of cmd/, its name in env */
     assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 6);
@@ -206,9 +195,8 @@ static void equal_bytes_are_stored_once(void **state)
 }
 
 /* Of "abc", as FIPS 180 prints it. */
-static void the_sum_is_the_sha256(void **state)
+TEST(the_sum_is_the_sha256)
 {
-    (void)state;
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(put("one", "env", "abc"), CPUBIND_CORPUS_OK);
@@ -219,9 +207,8 @@ static void the_sum_is_the_sha256(void **state)
                      1);
 }
 
-static void replacing_a_host_takes_all_of_it(void **state)
+TEST(replacing_a_host_takes_all_of_it)
 {
-    (void)state;
     make_corpus("one", "two");
     opened();
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
@@ -238,9 +225,8 @@ static void replacing_a_host_takes_all_of_it(void **state)
     assert_true(is_sound(f.path));
 }
 
-static void a_host_that_is_not_there_may_be_replaced(void **state)
+TEST(a_host_that_is_not_there_may_be_replaced)
 {
-    (void)state;
     opened();
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
@@ -248,9 +234,8 @@ static void a_host_that_is_not_there_may_be_replaced(void **state)
     assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
 }
 
-static void an_expectation_gets_another_body(void **state)
+TEST(an_expectation_gets_another_body)
 {
-    (void)state;
     make_corpus("one", NULL);
     opened();
     assert_int_equal(put_plan("one", "default", "{\"args\":[],\"exit\":1,\"error\":{}}"), 0);
@@ -263,9 +248,8 @@ static void an_expectation_gets_another_body(void **state)
     assert_int_equal(cpubind_corpus_n_input(f.host), 3);
 }
 
-static void the_same_calls_give_the_same_bytes(void **state)
+TEST(the_same_calls_give_the_same_bytes)
 {
-    (void)state;
     whole file[2];
     for (int i = 0; i < 2; i++) {
         make_corpus("one", "two");
@@ -284,9 +268,8 @@ static void the_same_calls_give_the_same_bytes(void **state)
 }
 
 /* What was deleted leaves nothing behind in the file. */
-static void what_was_replaced_cannot_be_read_from_the_file(void **state)
+TEST(what_was_replaced_cannot_be_read_from_the_file)
 {
-    (void)state;
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(put("one", "env", "a-secret-that-goes"), CPUBIND_CORPUS_OK);
@@ -304,9 +287,8 @@ static void what_was_replaced_cannot_be_read_from_the_file(void **state)
 
 /* == a change that is not made == */
 
-static void without_a_commit_nothing_has_changed(void **state)
+TEST(without_a_commit_nothing_has_changed)
 {
-    (void)state;
     make_corpus("one", NULL);
     whole before = read_whole(f.path);
     opened();
@@ -318,9 +300,8 @@ static void without_a_commit_nothing_has_changed(void **state)
     free(before.bytes);
 }
 
-static void a_file_that_was_made_and_not_committed_is_gone(void **state)
+TEST(a_file_that_was_made_and_not_committed_is_gone)
 {
-    (void)state;
     opened();
     assert_true(there_is(f.path, ""));
     assert_int_equal(put_all(f.store, "one", 0, &f.fault), CPUBIND_CORPUS_OK);
@@ -329,9 +310,8 @@ static void a_file_that_was_made_and_not_committed_is_gone(void **state)
     assert_false(there_is(f.path, "-journal"));
 }
 
-static void a_file_that_was_empty_stays(void **state)
+TEST(a_file_that_was_empty_stays)
 {
-    (void)state;
     scratch_file(&f.s, "corpus.db", "");
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
@@ -339,9 +319,8 @@ static void a_file_that_was_empty_stays(void **state)
     assert_true(file_is(f.path, &(whole){(char[]){""}, 0}));
 }
 
-static void after_a_commit_a_store_can_only_be_closed(void **state)
+TEST(after_a_commit_a_store_can_only_be_closed)
 {
-    (void)state;
     opened();
     assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_OK);
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_ERR_ARG);
@@ -351,17 +330,15 @@ static void after_a_commit_a_store_can_only_be_closed(void **state)
     assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 0);
 }
 
-static void closing_nothing_is_allowed(void **state)
+TEST(closing_nothing_is_allowed)
 {
-    (void)state;
     cpubind_store_close(NULL);
 }
 
 /* == what is refused == */
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
-    (void)state;
     cpubind_input input = present("x");
     cpubind_corpus_about about = about_of("one");
     assert_int_equal(cpubind_store_open(NULL, &f.store, &f.fault), CPUBIND_CORPUS_ERR_ARG);
@@ -396,9 +373,8 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 0);
 }
 
-static void a_host_that_is_there_is_not_put_again(void **state)
+TEST(a_host_that_is_there_is_not_put_again)
 {
-    (void)state;
     make_corpus("one", NULL);
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_ERR_EXISTS);
@@ -409,9 +385,8 @@ static void a_host_that_is_there_is_not_put_again(void **state)
     assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 2);
 }
 
-static void rows_that_break_the_rules_are_refused_and_leave_nothing(void **state)
+TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
 {
-    (void)state;
     static const cpubind_corpus_about hosts[] = {
         {"../a", "p", "synthetic", "none", "n"}, {"", "p", "synthetic", "none", "n"},
         {"a", "", "synthetic", "none", "n"},     {"a", "p", "guessed", "none", "n"},
@@ -453,9 +428,8 @@ static void rows_that_break_the_rules_are_refused_and_leave_nothing(void **state
     free(after.bytes);
 }
 
-static void exit_codes_are_those_of_commands(void **state)
+TEST(exit_codes_are_those_of_commands)
 {
-    (void)state;
     cpubind_input input = present("x"), late = {.state = CPUBIND_INPUT_TIMEOUT};
     make_corpus("one", NULL);
     opened();
@@ -476,9 +450,8 @@ static void exit_codes_are_those_of_commands(void **state)
 }
 
 /* Whatever can be put can be read again. */
-static void what_no_reader_would_read_is_not_put(void **state)
+TEST(what_no_reader_would_read_is_not_put)
 {
-    (void)state;
     static char large[(64 << 20) + 1], name[4097];
     cpubind_input input = {
         .state = CPUBIND_INPUT_PRESENT, .data = large, .len = (int32_t)sizeof large};
@@ -502,9 +475,8 @@ static void what_no_reader_would_read_is_not_put(void **state)
     assert_int_equal(cpubind_corpus_n_input(f.host), 4);
 }
 
-static void a_host_has_a_greatest_number_of_inputs(void **state)
+TEST(a_host_has_a_greatest_number_of_inputs)
 {
-    (void)state;
     make_corpus("one", NULL);
     plain_sql(f.path, "PRAGMA synchronous = OFF;"
                       "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n"
@@ -519,9 +491,8 @@ static void a_host_has_a_greatest_number_of_inputs(void **state)
     assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 1);
 }
 
-static void texts_of_a_host_have_a_greatest_length(void **state)
+TEST(texts_of_a_host_have_a_greatest_length)
 {
-    (void)state;
     static char notes[(1 << 20) + 1];
     cpubind_corpus_about about = about_of("one");
     memset(notes, 'n', sizeof notes - 1);
@@ -548,9 +519,8 @@ static void stays_and_is(cpubind_corpus_status status, const char *what)
     free(before.bytes);
 }
 
-static void a_folder_that_is_not_there_says_so(void **state)
+TEST(a_folder_that_is_not_there_says_so)
 {
-    (void)state;
     snprintf(f.path, sizeof f.path, "%s/no/such/corpus.db", f.s.dir);
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
@@ -562,9 +532,8 @@ static void a_folder_that_is_not_there_says_so(void **state)
 }
 
 /* SQLite would take these for something else. */
-static void a_path_is_a_path(void **state)
+TEST(a_path_is_a_path)
 {
-    (void)state;
     static const char *const odd[] = {":memory:", "file:x.db?mode=memory"};
     char old[1024];
     scratch_need(getcwd(old, sizeof old) != NULL, "getcwd");
@@ -580,9 +549,8 @@ static void a_path_is_a_path(void **state)
     scratch_need(chdir(old) == 0, old);
 }
 
-static void files_that_are_no_corpus_are_left_alone(void **state)
+TEST(files_that_are_no_corpus_are_left_alone)
 {
-    (void)state;
     scratch_file(&f.s, "corpus.db", "name: one\n");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
     unlink(f.path);
@@ -595,18 +563,16 @@ static void files_that_are_no_corpus_are_left_alone(void **state)
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
-static void a_database_without_a_mark_is_anothers(void **state)
+TEST(a_database_without_a_mark_is_anothers)
 {
-    (void)state;
     scratch_file(&f.s, "corpus.db", "");
     plain_sql(f.path, "CREATE TABLE hosts (name)");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
 /* What would run, or be computed, when a host is put. */
-static void what_stands_beside_the_tables_is_not_written_to(void **state)
+TEST(what_stands_beside_the_tables_is_not_written_to)
 {
-    (void)state;
     static const char *const aliens[] = {
         "CREATE TRIGGER alien AFTER INSERT ON hosts BEGIN DELETE FROM inputs; END",
         "CREATE INDEX alien ON hosts (hex(name))",
@@ -627,9 +593,8 @@ static void what_stands_beside_the_tables_is_not_written_to(void **state)
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus");
 }
 
-static void a_damaged_file_is_not_written_to(void **state)
+TEST(a_damaged_file_is_not_written_to)
 {
-    (void)state;
     make_corpus("one", "two");
     whole good = read_whole(f.path);
     for (size_t page = 1; page < good.n / 4096; page++) {
@@ -646,18 +611,16 @@ static void a_damaged_file_is_not_written_to(void **state)
 }
 
 /* A row that no reader takes. */
-static void rows_that_break_the_schema_are_damage(void **state)
+TEST(rows_that_break_the_schema_are_damage)
 {
-    (void)state;
     make_corpus("one", NULL);
     plain_sql(f.path, "PRAGMA ignore_check_constraints = ON; UPDATE hosts SET notes = ''");
     stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should");
     assert_string_equal(f.fault.message, "CHECK constraint failed in hosts");
 }
 
-static void bytes_under_a_sum_of_others_are_damage(void **state)
+TEST(bytes_under_a_sum_of_others_are_damage)
 {
-    (void)state;
     make_corpus("one", NULL);
     plain_sql(f.path, "UPDATE contents SET bytes = x'00'");
     whole before = read_whole(f.path);
@@ -692,17 +655,15 @@ static int open_as_nobody(void)
     return WEXITSTATUS(status);
 }
 
-static void a_file_that_may_not_be_written_says_so(void **state)
+TEST(a_file_that_may_not_be_written_says_so)
 {
-    (void)state;
     make_corpus("one", NULL);
     scratch_need(chmod(f.path, 0444) == 0, f.path);
     assert_int_equal(open_as_nobody(), 0);
 }
 
-static void a_folder_that_may_not_be_written_says_so(void **state)
+TEST(a_folder_that_may_not_be_written_says_so)
 {
-    (void)state;
     scratch_need(chmod(f.s.dir, 0555) == 0, f.s.dir);
     assert_int_equal(open_as_nobody(), 0);
     scratch_need(chmod(f.s.dir, 0755) == 0, f.s.dir);
@@ -720,9 +681,8 @@ static int n_hosts(void)
     return n;
 }
 
-static void a_reader_sees_the_old_state_until_the_commit(void **state)
+TEST(a_reader_sees_the_old_state_until_the_commit)
 {
-    (void)state;
     static char large[8 << 20]; /* more than SQLite keeps in memory unless told to */
     cpubind_input input = {
         .state = CPUBIND_INPUT_PRESENT, .data = large, .len = (int32_t)sizeof large};
@@ -736,9 +696,8 @@ static void a_reader_sees_the_old_state_until_the_commit(void **state)
     assert_int_equal(n_hosts(), 2);
 }
 
-static void a_writer_waits_for_another_and_then_says_busy(void **state)
+TEST(a_writer_waits_for_another_and_then_says_busy)
 {
-    (void)state;
     make_corpus("one", NULL);
     opened();
     cpubind_store *first = f.store;
@@ -752,9 +711,8 @@ static void a_writer_waits_for_another_and_then_says_busy(void **state)
     opened();
 }
 
-static void a_commit_that_a_reader_holds_up_may_be_tried_again(void **state)
+TEST(a_commit_that_a_reader_holds_up_may_be_tried_again)
 {
-    (void)state;
     sqlite3_stmt *query = NULL;
     make_corpus("one", NULL);
     sqlite3 *reader = open_plain(f.path);
@@ -770,9 +728,8 @@ static void a_commit_that_a_reader_holds_up_may_be_tried_again(void **state)
 }
 
 /* The first made the file, and removes it when it gives up; the second has it open by then. */
-static void a_writer_that_waited_for_a_file_that_is_gone_makes_it_again(void **state)
+TEST(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again)
 {
-    (void)state;
     int status = 0, ends[2];
     char ready = 'r';
     scratch_need(pipe(ends) == 0, "pipe");
@@ -801,49 +758,49 @@ static void a_writer_that_waited_for_a_file_that_is_gone_makes_it_again(void **s
     assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     configure_memory();
     configure_files();
     const struct CMUnitTest tests[] = {
-        TEST(a_host_comes_back_as_it_was_put),
-        TEST(a_new_corpus_has_the_schema_and_its_marks),
-        TEST(an_empty_file_becomes_a_corpus),
-        TEST(equal_bytes_are_stored_once),
-        TEST(the_sum_is_the_sha256),
-        TEST(replacing_a_host_takes_all_of_it),
-        TEST(a_host_that_is_not_there_may_be_replaced),
-        TEST(an_expectation_gets_another_body),
-        TEST(the_same_calls_give_the_same_bytes),
-        TEST(what_was_replaced_cannot_be_read_from_the_file),
-        TEST(without_a_commit_nothing_has_changed),
-        TEST(a_file_that_was_made_and_not_committed_is_gone),
-        TEST(a_file_that_was_empty_stays),
-        TEST(after_a_commit_a_store_can_only_be_closed),
-        TEST(closing_nothing_is_allowed),
-        TEST(bad_arguments_are_refused),
-        TEST(a_host_that_is_there_is_not_put_again),
-        TEST(rows_that_break_the_rules_are_refused_and_leave_nothing),
-        TEST(exit_codes_are_those_of_commands),
-        TEST(what_no_reader_would_read_is_not_put),
-        TEST(a_host_has_a_greatest_number_of_inputs),
-        TEST(texts_of_a_host_have_a_greatest_length),
-        TEST(a_folder_that_is_not_there_says_so),
-        TEST(a_path_is_a_path),
-        TEST(files_that_are_no_corpus_are_left_alone),
-        TEST(a_database_without_a_mark_is_anothers),
-        TEST(what_stands_beside_the_tables_is_not_written_to),
-        TEST(a_damaged_file_is_not_written_to),
-        TEST(rows_that_break_the_schema_are_damage),
-        TEST(bytes_under_a_sum_of_others_are_damage),
-        TEST(a_file_that_may_not_be_written_says_so),
-        TEST(a_folder_that_may_not_be_written_says_so),
-        TEST(a_reader_sees_the_old_state_until_the_commit),
-        TEST(a_writer_waits_for_another_and_then_says_busy),
-        TEST(a_commit_that_a_reader_holds_up_may_be_tried_again),
-        TEST(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again),
+        RUN(a_host_comes_back_as_it_was_put),
+        RUN(a_new_corpus_has_the_schema_and_its_marks),
+        RUN(an_empty_file_becomes_a_corpus),
+        RUN(equal_bytes_are_stored_once),
+        RUN(the_sum_is_the_sha256),
+        RUN(replacing_a_host_takes_all_of_it),
+        RUN(a_host_that_is_not_there_may_be_replaced),
+        RUN(an_expectation_gets_another_body),
+        RUN(the_same_calls_give_the_same_bytes),
+        RUN(what_was_replaced_cannot_be_read_from_the_file),
+        RUN(without_a_commit_nothing_has_changed),
+        RUN(a_file_that_was_made_and_not_committed_is_gone),
+        RUN(a_file_that_was_empty_stays),
+        RUN(after_a_commit_a_store_can_only_be_closed),
+        RUN(closing_nothing_is_allowed),
+        RUN(bad_arguments_are_refused),
+        RUN(a_host_that_is_there_is_not_put_again),
+        RUN(rows_that_break_the_rules_are_refused_and_leave_nothing),
+        RUN(exit_codes_are_those_of_commands),
+        RUN(what_no_reader_would_read_is_not_put),
+        RUN(a_host_has_a_greatest_number_of_inputs),
+        RUN(texts_of_a_host_have_a_greatest_length),
+        RUN(a_folder_that_is_not_there_says_so),
+        RUN(a_path_is_a_path),
+        RUN(files_that_are_no_corpus_are_left_alone),
+        RUN(a_database_without_a_mark_is_anothers),
+        RUN(what_stands_beside_the_tables_is_not_written_to),
+        RUN(a_damaged_file_is_not_written_to),
+        RUN(rows_that_break_the_schema_are_damage),
+        RUN(bytes_under_a_sum_of_others_are_damage),
+        RUN(a_file_that_may_not_be_written_says_so),
+        RUN(a_folder_that_may_not_be_written_says_so),
+        RUN(a_reader_sees_the_old_state_until_the_commit),
+        RUN(a_writer_waits_for_another_and_then_says_busy),
+        RUN(a_commit_that_a_reader_holds_up_may_be_tried_again),
+        RUN(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

@@ -9,12 +9,7 @@
  * which is the moment of the commit, and then the folder could not be synced.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "../support/cmocka_test.h"
 #include "temp_store.h"
 
 /* A change, from a file to another. */
@@ -110,9 +105,8 @@ static void finish(void)
     f.before = f.after = (whole){NULL, 0};
 }
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     no_faults();
     f.descriptors = open_descriptors();
     f.memory = sqlite3_memory_used();
@@ -121,9 +115,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     no_faults();
     finish();
     scratch_remove(&f.s);
@@ -212,9 +205,8 @@ static void say(const scenario *s, const char *what)
                   what, f.n_hot);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     for (int i = 0; i < N_SCENARIO; i++) {
         begin(&scenarios[i]);
         fail_everywhere(&scenarios[i], &memory_faults, 0, 1, FAULT_EIO);
@@ -226,9 +218,8 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-static void every_call_of_the_file_system_may_fail(void **state)
+TEST(every_call_of_the_file_system_may_fail)
 {
-    (void)state;
     for (int i = 0; i < N_SCENARIO; i++) {
         begin(&scenarios[i]);
         fail_everywhere(&scenarios[i], &file_faults, 0, 1, FAULT_EIO);
@@ -240,9 +231,8 @@ static void every_call_of_the_file_system_may_fail(void **state)
     }
 }
 
-static void the_disk_may_be_full_anywhere(void **state)
+TEST(the_disk_may_be_full_anywhere)
 {
-    (void)state;
     for (int i = 0; i < N_SCENARIO; i++) {
         begin(&scenarios[i]);
         fail_everywhere(&scenarios[i], &file_faults, 0, 1, FAULT_ENOSPC);
@@ -305,9 +295,8 @@ static void open_and_close(void)
     cpubind_store_close(store);
 }
 
-static void a_writer_that_is_killed_leaves_the_corpus_as_it_was(void **state)
+TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was)
 {
-    (void)state;
     for (int i = 0; i < N_SCENARIO; i++) {
         begin(&scenarios[i]);
         int n_hot = 0;
@@ -329,17 +318,17 @@ static void a_writer_that_is_killed_leaves_the_corpus_as_it_was(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     configure_memory();
     configure_files();
     const struct CMUnitTest tests[] = {
-        TEST(every_allocation_may_fail),
-        TEST(every_call_of_the_file_system_may_fail),
-        TEST(the_disk_may_be_full_anywhere),
-        TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was),
+        RUN(every_allocation_may_fail),
+        RUN(every_call_of_the_file_system_may_fail),
+        RUN(the_disk_may_be_full_anywhere),
+        RUN(a_writer_that_is_killed_leaves_the_corpus_as_it_was),
     };
     return cmocka_run_group_tests_name("store faults", tests, NULL, NULL);
 }

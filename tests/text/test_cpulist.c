@@ -38,12 +38,11 @@ static void check_read(char **field, int32_t len)
     check_written(expected, want, field[4], unescape(field[4]));
 }
 
-static void every_vector_holds(void **state)
+TEST(every_vector_holds)
 {
     char *text = read_vectors("vectors/cpulist.txt"), *rest = text, *line;
     int32_t n_case = 0;
 
-    (void)state;
     while ((line = next_case(&rest))) {
         char *field[5];
         const int32_t n_field = split_tabs(line, field, 5);
@@ -63,22 +62,20 @@ static void every_vector_holds(void **state)
     assert_true(n_case > 0);
 }
 
-static void a_reversed_range_is_refused_at_its_end(void **state)
+TEST(a_reversed_range_is_refused_at_its_end)
 {
     int32_t out[4], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(parse("5-2", 3, 64, out, 4, &n, &fault), CPUBIND_TEXT_ERR_ORDER);
     assert_int_equal(fault.offset, 2);
     assert_string_equal(fault.what, "a range runs backwards");
 }
 
-static void capacity_zero_asks_for_the_length(void **state)
+TEST(capacity_zero_asks_for_the_length)
 {
     int32_t n = -1;
 
-    (void)state;
     assert_int_equal(cpubind_cpulist_parse("0-639", 5, 65536, NULL, 0, &n, NULL),
                      CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(n, 640);
@@ -86,13 +83,12 @@ static void capacity_zero_asks_for_the_length(void **state)
     assert_int_equal(n, 0);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     int32_t out[4], n = 7;
     char text[8];
     cpubind_text_fault fault = no_fault;
 
-    (void)state;
     assert_int_equal(cpubind_cpulist_parse("0", -1, 64, out, 4, &n, &fault),
                      CPUBIND_TEXT_ERR_ARG);
     assert_fault(&fault, 0);
@@ -116,14 +112,13 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(n, 7);
 }
 
-static void numbers_that_are_no_list_are_not_written(void **state)
+TEST(numbers_that_are_no_list_are_not_written)
 {
     const int32_t below[] = {-1, 0}, above[] = {65535, 65536}, twice[] = {3, 3},
                   down[] = {4, 2};
     char text[16];
     int32_t len = 7;
 
-    (void)state;
     memset(text, EDGE_FILL, sizeof text);
     assert_int_equal(cpubind_cpulist_format(below, 2, text, 16, &len), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpulist_format(above, 2, text, 16, &len), CPUBIND_TEXT_ERR_ARG);
@@ -146,7 +141,7 @@ static int32_t random_set(uint32_t *seed, int32_t limit, uint32_t sparse, int32_
     return n;
 }
 
-static void what_is_written_reads_back_the_same(void **state)
+TEST(what_is_written_reads_back_the_same)
 {
     static int32_t set[CPUBIND_MAX_CPUS], back[CPUBIND_MAX_CPUS];
     static char text[6 * CPUBIND_MAX_CPUS];
@@ -154,7 +149,6 @@ static void what_is_written_reads_back_the_same(void **state)
     uint32_t seed = 20240607;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(limits); i++) {
         for (uint32_t sparse = 1; sparse <= 4; sparse++) {
             const int32_t n = random_set(&seed, limits[i], sparse, set);
@@ -171,13 +165,12 @@ static void what_is_written_reads_back_the_same(void **state)
 }
 
 /* Lists longer than what is held while reading: the ranges around that border are not lost. */
-static void long_lists_of_singles_are_whole(void **state)
+TEST(long_lists_of_singles_are_whole)
 {
     static int32_t back[2000];
     static char text[16000];
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t n = 510; n <= 515; n++) {
         int32_t len = 0, got = 0;
 
@@ -192,13 +185,12 @@ static void long_lists_of_singles_are_whole(void **state)
 }
 
 /* A cut list is a list of the CPUs before the cut, but for its last number, or a fault. */
-static void every_prefix_is_a_shorter_list_or_a_fault(void **state)
+TEST(every_prefix_is_a_shorter_list_or_a_fault)
 {
     static const char text[] = "0-23,48,50,64-127,192-255,1000,65535\n";
     int32_t whole[1024], out[1024], n_whole = 0, n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(
         parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, whole, 1024, &n_whole, &fault),
         CPUBIND_TEXT_OK);

@@ -38,12 +38,11 @@ static void check_read(char **field, int32_t len)
     check_written(expected, want, (int32_t)strtol(field[4], NULL, 10), field[5]);
 }
 
-static void every_vector_holds(void **state)
+TEST(every_vector_holds)
 {
     char *text = read_vectors("vectors/cpumask.txt"), *rest = text, *line;
     int32_t n_case = 0;
 
-    (void)state;
     while ((line = next_case(&rest))) {
         char *field[6];
         const int32_t n_field = split_tabs(line, field, 6);
@@ -63,12 +62,11 @@ static void every_vector_holds(void **state)
     assert_true(n_case > 0);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     int32_t cpu[2] = {0, 1}, n = 7;
     char text[32];
 
-    (void)state;
     assert_int_equal(cpubind_cpumask_parse("0", -1, 64, cpu, 2, &n, NULL),
                      CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpumask_parse(NULL, 1, 64, cpu, 2, &n, NULL),
@@ -89,13 +87,12 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(n, 7);
 }
 
-static void cpus_that_do_not_fit_are_not_written(void **state)
+TEST(cpus_that_do_not_fit_are_not_written)
 {
     const int32_t below[] = {-1, 0}, above[] = {3, 64}, twice[] = {3, 3}, down[] = {4, 2};
     char text[32];
     int32_t len = 7;
 
-    (void)state;
     memset(text, EDGE_FILL, sizeof text);
     assert_int_equal(cpubind_cpumask_format(below, 2, 64, text, 32, &len),
                      CPUBIND_TEXT_ERR_ARG);
@@ -109,7 +106,7 @@ static void cpus_that_do_not_fit_are_not_written(void **state)
     assert_untouched(text, sizeof text);
 }
 
-static void what_is_written_reads_back_the_same(void **state)
+TEST(what_is_written_reads_back_the_same)
 {
     static const int32_t widths[] = {1, 31, 32, 33, 640, 1152, CPUBIND_MAX_CPUS};
     static int32_t set[CPUBIND_MAX_CPUS], back[CPUBIND_MAX_CPUS];
@@ -117,7 +114,6 @@ static void what_is_written_reads_back_the_same(void **state)
     uint32_t seed = 20240608;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(widths); i++) {
         int32_t n = 0, len = 0, got = 0;
 
@@ -135,13 +131,12 @@ static void what_is_written_reads_back_the_same(void **state)
     }
 }
 
-static void every_prefix_is_a_mask_or_a_fault(void **state)
+TEST(every_prefix_is_a_mask_or_a_fault)
 {
     static const char text[] = "ff,00000000,12345678,9abcdef0\n";
     int32_t out[128], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t len = 0; len <= (int32_t)strlen(text); len++) {
         const cpubind_text_status status = parse(text, len, 128, out, 128, &n, &fault);
         const int32_t is_whole_group =

@@ -25,13 +25,12 @@ static void expect_slice(const char *text, cpubind_slice slice, const char *valu
     assert_memory_equal(text + slice.at, value, strlen(value));
 }
 
-static void the_values_are_those_of_the_lines(void **state)
+TEST(the_values_are_those_of_the_lines)
 {
     static const char *const texts[] = {
         GOOD,
         "notes: why: it is\norigin: synthetic\nname: a2-1\nnpu-smi: 25.2.0\nproduct: Atlas "
         "800I A2"};
-    (void)state;
     for (int32_t i = 0; i < LENGTH(texts); i++) {
         cpubind_about about;
         cpubind_text_fault fault = no_fault;
@@ -46,7 +45,7 @@ static void the_values_are_those_of_the_lines(void **state)
     }
 }
 
-static void other_texts_are_refused_where_they_go_wrong(void **state)
+TEST(other_texts_are_refused_where_they_go_wrong)
 {
     static const struct {
         const char *text;
@@ -72,7 +71,6 @@ static void other_texts_are_refused_where_they_go_wrong(void **state)
         {"origin: capture\n", CPUBIND_TEXT_ERR_SYNTAX, 8},
         {"notes: ", CPUBIND_TEXT_ERR_SYNTAX, 7},
     };
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         cpubind_about about;
         cpubind_text_fault fault = no_fault;
@@ -85,11 +83,10 @@ static void other_texts_are_refused_where_they_go_wrong(void **state)
     }
 }
 
-static void a_nul_is_a_control_character(void **state)
+TEST(a_nul_is_a_control_character)
 {
     cpubind_about about;
     cpubind_text_fault fault = no_fault;
-    (void)state;
     assert_int_equal(read("name: a\0b\n", 10, &about, &fault), CPUBIND_TEXT_ERR_SYNTAX);
     assert_int_equal(fault.offset, 7);
     assert_int_equal(cpubind_about_parse(NULL, 1, &about, &fault), CPUBIND_TEXT_ERR_ARG);
@@ -97,13 +94,12 @@ static void a_nul_is_a_control_character(void **state)
     assert_int_equal(cpubind_about_parse("", 0, NULL, &fault), CPUBIND_TEXT_ERR_ARG);
 }
 
-static void names_are_letters_digits_and_three_signs(void **state)
+TEST(names_are_letters_digits_and_three_signs)
 {
     static const char *const good[] = {"a", "0", "Z9", "a-", "a.b_c-d", "950-ub"};
     static const char *const bad[] = {"",    "-a",  ".",   "..",      "_a",
                                       "a b", "a/b", "a\n", "\xc3\xa4"};
     char longest[CPUBIND_ABOUT_NAME_MAX + 2];
-    (void)state;
     for (int32_t i = 0; i < LENGTH(good); i++)
         assert_true(cpubind_about_is_name(good[i]));
     for (int32_t i = 0; i < LENGTH(bad); i++)

@@ -1,15 +1,10 @@
 /* test_input_name.c - names of inputs: what may be asked for, and which of them are boards
  * SPDX-License-Identifier: MIT
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../adapters/text/input_name.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
 /* The answer for a copy that ends right behind its NUL; the slices must not be written when it
@@ -35,7 +30,7 @@ static void expect_slice(const char *name, cpubind_slice slice, const char *digi
     assert_memory_equal(name + slice.at, digits, strlen(digits));
 }
 
-static void the_name_of_a_board_holds_its_card_and_its_chip(void **state)
+TEST(the_name_of_a_board_holds_its_card_and_its_chip)
 {
     static const struct {
         const char *name, *card, *chip;
@@ -47,7 +42,6 @@ static void the_name_of_a_board_holds_its_card_and_its_chip(void **state)
         {"cmd/npu-smi-info-t-board-i10-c2147483647.txt", "10", "2147483647"},
         {"cmd/npu-smi-info-t-board-i2147483647-c2147483647.txt", "2147483647", "2147483647"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cpubind_slice card, chip;
         assert_true(is_board(cases[i].name, &card, &chip));
@@ -56,7 +50,7 @@ static void the_name_of_a_board_holds_its_card_and_its_chip(void **state)
     }
 }
 
-static void a_name_that_is_written_is_the_one_that_is_read(void **state)
+TEST(a_name_that_is_written_is_the_one_that_is_read)
 {
     static const struct {
         int32_t card, chip;
@@ -69,7 +63,6 @@ static void a_name_that_is_written_is_the_one_that_is_read(void **state)
         {INT32_MAX, -1, "cmd/npu-smi-info-t-board-i2147483647.txt"},
         {INT32_MAX, INT32_MAX, "cmd/npu-smi-info-t-board-i2147483647-c2147483647.txt"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *name = (char *)malloc(CPUBIND_INPUT_BOARD_MAX);
         cpubind_slice card, chip;
@@ -85,7 +78,7 @@ static void a_name_that_is_written_is_the_one_that_is_read(void **state)
     }
 }
 
-static void a_near_miss_is_no_board(void **state)
+TEST(a_near_miss_is_no_board)
 {
     static const char *const names[] = {
         "",
@@ -130,7 +123,6 @@ static void a_near_miss_is_no_board(void **state)
         "cmd/npu-smi-info-t-board-i0.txt\n",
         "cmd/npu-smi-info-t-board-i0\n.txt",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         cpubind_slice card, chip;
         if (is_board(names[i], &card, &chip))
@@ -138,20 +130,18 @@ static void a_near_miss_is_no_board(void **state)
     }
 }
 
-static void null_is_no_board(void **state)
+TEST(null_is_no_board)
 {
     cpubind_slice card = {7, 7}, chip = {7, 7};
-    (void)state;
     assert_false(cpubind_input_is_board(NULL, &card, &chip));
     assert_int_equal(card.len, 7);
     assert_int_equal(chip.len, 7);
 }
 
 /* Every start of a good name is none: it is read to its end. */
-static void a_cut_name_is_no_board(void **state)
+TEST(a_cut_name_is_no_board)
 {
     static const char whole[] = "cmd/npu-smi-info-t-board-i12-c34.txt";
-    (void)state;
     for (size_t n = 0; n < sizeof whole - 1; n++) {
         char name[sizeof whole];
         cpubind_slice card, chip;
@@ -161,12 +151,11 @@ static void a_cut_name_is_no_board(void **state)
     }
 }
 
-static void a_name_has_parts_and_none_of_them_leads_up(void **state)
+TEST(a_name_has_parts_and_none_of_them_leads_up)
 {
     static const char *const good[] = {"env", "a/b", "a/.hidden", "a/...", "..a/b", "a b"};
     static const char *const bad[] = {"",     "/",      "/a",   "a/",   "a//b", "..",
                                       "../a", "a/../b", "a/..", "a\nb", "\t",   "a/\x1f"};
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(cpubind_input_is_name(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -174,10 +163,9 @@ static void a_name_has_parts_and_none_of_them_leads_up(void **state)
     assert_false(cpubind_input_is_name(NULL));
 }
 
-static void a_name_is_no_longer_than_a_path(void **state)
+TEST(a_name_is_no_longer_than_a_path)
 {
     char *name = (char *)malloc(CPUBIND_INPUT_NAME_MAX + 2);
-    (void)state;
     assert_non_null(name);
     memset(name, 'a', CPUBIND_INPUT_NAME_MAX + 1);
     name[CPUBIND_INPUT_NAME_MAX + 1] = '\0';

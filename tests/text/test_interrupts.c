@@ -105,7 +105,7 @@ static builder one_row(int32_t n_cpu, const char *tail)
     "ERR:          0\n"                                                                        \
     "MIS:          0\n"
 
-static void every_numbered_row_gives_its_number_and_its_names(void **state)
+TEST(every_numbered_row_gives_its_number_and_its_names)
 {
     static const struct {
         int32_t irq;
@@ -117,7 +117,6 @@ static void every_numbered_row_gives_its_number_and_its_names(void **state)
                 {131, "ice-ens9f0-TxRx-4"}};
     reading r;
 
-    (void)state;
     assert_int_equal(read_text(&r, X86), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_irq_cpu, 2);
     assert_int_equal(r.n_irq, LENGTH(rows));
@@ -179,11 +178,10 @@ static const struct {
 };
 
 /* One CPU or two are walked word by word, 16 and 35 are checked as blocks. */
-static void names_stand_behind_the_chip_whatever_it_prints(void **state)
+TEST(names_stand_behind_the_chip_whatever_it_prints)
 {
     static const int32_t n_cpus[] = {1, 2, 16, 35};
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(tails); i++) {
         for (int32_t k = 0; k < LENGTH(n_cpus); k++) {
             builder b = one_row(n_cpus[k], tails[i].tail);
@@ -205,11 +203,10 @@ static void names_stand_behind_the_chip_whatever_it_prints(void **state)
     }
 }
 
-static void rows_without_a_number_are_left_out(void **state)
+TEST(rows_without_a_number_are_left_out)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_text(&r, "           CPU0       CPU1       \n"
                                    "IPI0:       117        120       Rescheduling interrupts\n"
                                    " 11:          0          5     GICv3  30 Level     timer\n"
@@ -227,22 +224,20 @@ static void rows_without_a_number_are_left_out(void **state)
     assert_refused("  CPU0\n12A: 0  MIPS  7\n", CPUBIND_TEXT_ERR_SYNTAX, 9);
 }
 
-static void a_table_may_have_no_row(void **state)
+TEST(a_table_may_have_no_row)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_text(&r, "           CPU0       \n"), CPUBIND_TEXT_OK);
     assert_int_equal(r.n_irq, 0);
     assert_int_equal(r.n_irq_cpu, 1);
     end_reading(&r);
 }
 
-static void cpus_that_are_offline_have_no_column(void **state)
+TEST(cpus_that_are_offline_have_no_column)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_text(&r, "           CPU0       CPU3       CPU1151    \n"
                                    " 24:          1          2          3  MIPS   7  uart\n"),
                      CPUBIND_TEXT_OK);
@@ -272,12 +267,11 @@ static int32_t count_names(const char *text, const char *const *expected, int32_
     return found;
 }
 
-static void shared_handlers_are_told_apart_at_comma_and_blank(void **state)
+TEST(shared_handlers_are_told_apart_at_comma_and_blank)
 {
     static const char *const three[] = {"a", "b c", "d,e"};
     static const char *const comma[] = {"a,"};
 
-    (void)state;
     assert_int_equal(count_names("a, b c, d,e", three, 3), 3);
     assert_int_equal(count_names("a, , b c, d,e", three, 3), 3);
     assert_int_equal(count_names("a", three, 1), 1);
@@ -286,13 +280,12 @@ static void shared_handlers_are_told_apart_at_comma_and_blank(void **state)
     assert_int_equal(count_names(", ", three, 0), 0);
 }
 
-static void names_that_cannot_be_read_are_none(void **state)
+TEST(names_that_cannot_be_read_are_none)
 {
     const cpubind_slice all = {0, 1};
     cpubind_slice name = {7, 7};
     int32_t at = -1;
 
-    (void)state;
     assert_int_equal(cpubind_interrupts_next_name("a", all, &at, &name), 0);
     at = 0;
     assert_int_equal(cpubind_interrupts_next_name(NULL, all, &at, &name), 0);
@@ -302,13 +295,12 @@ static void names_that_cannot_be_read_are_none(void **state)
 }
 
 /* A page of names is more than a row of any host has. */
-static void names_longer_than_a_page_are_refused(void **state)
+TEST(names_longer_than_a_page_are_refused)
 {
     enum { PAGE = 4096 };
     static const char chip[] = "  MIPS   7  ";
     char tail[PAGE + 2];
 
-    (void)state;
     memset(tail, 'x', sizeof tail);
     memcpy(tail, chip, sizeof chip - 1);
     for (int32_t more = 0; more <= 1; more++) {
@@ -349,14 +341,13 @@ static int model_is_row(const char *row, int32_t n)
 }
 
 /* Every byte of 35 counters, two blocks and some, as every other byte. */
-static void no_byte_of_a_counter_goes_unseen(void **state)
+TEST(no_byte_of_a_counter_goes_unseen)
 {
     enum { N_CPU = 35 };
     builder b = one_row(N_CPU, "     GICv3  27 Level     arch_timer");
     const int32_t colon = (int32_t)(strchr(b.text, ':') - b.text);
     int32_t good = 0, bad = 0;
 
-    (void)state;
     for (int32_t at = colon + 1; at <= colon + 1 + 11 * N_CPU; at++) {
         const char was = b.text[at];
 
@@ -381,12 +372,11 @@ static void no_byte_of_a_counter_goes_unseen(void **state)
     free(b.text);
 }
 
-static void counters_of_other_widths_are_walked(void **state)
+TEST(counters_of_other_widths_are_walked)
 {
     builder b = {NULL, 0, 0};
     reading r;
 
-    (void)state;
     add_header(&b, 20);
     add(&b, "1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 4294967295 MIPS   7  one\n");
     add_row(&b, 2, 20, "  MIPS   8  two");
@@ -402,12 +392,11 @@ static void counters_of_other_widths_are_walked(void **state)
     free(b.text);
 }
 
-static void a_counter_has_at_most_ten_digits(void **state)
+TEST(a_counter_has_at_most_ten_digits)
 {
     static const char *const counters[] = {"1 12345678901", "12345678901 1",
                                            "99999999999999999999 1"};
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(counters); i++) {
         char text[128];
 
@@ -416,9 +405,8 @@ static void a_counter_has_at_most_ten_digits(void **state)
     }
 }
 
-static void a_row_has_a_counter_for_each_cpu(void **state)
+TEST(a_row_has_a_counter_for_each_cpu)
 {
-    (void)state;
     assert_refused(" CPU0 CPU1\n 7: 1  MIPS   7  uart\n", CPUBIND_TEXT_ERR_SYNTAX, 18);
     assert_refused(" CPU0 CPU1\n 7: 1 2 3  MIPS   7  uart\n", CPUBIND_TEXT_ERR_SYNTAX, 19);
     assert_refused(" CPU0 CPU1\n 7:\n", CPUBIND_TEXT_ERR_SYNTAX, 14);
@@ -429,13 +417,12 @@ static void a_row_has_a_counter_for_each_cpu(void **state)
 }
 
 /* A line feed in the counters ends the row: what follows must not be taken for it. */
-static void a_row_does_not_go_on_in_the_next_line(void **state)
+TEST(a_row_does_not_go_on_in_the_next_line)
 {
     builder b = one_row(35, "  MIPS   7  uart");
     char *feed = strchr(b.text, ':') + 1 + 11 * 20;
     reading r;
 
-    (void)state;
     *feed = '\n';
     assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_ERR_SYNTAX);
     assert_int_equal(r.fault.offset, feed - b.text);
@@ -445,20 +432,18 @@ static void a_row_does_not_go_on_in_the_next_line(void **state)
 
 /* == Numbers and headers ==================================================== */
 
-static void numbers_ascend(void **state)
+TEST(numbers_ascend)
 {
-    (void)state;
     assert_refused(" CPU0\n 7: 1  MIPS   7  a\n 7: 1  MIPS   7  b\n", CPUBIND_TEXT_ERR_ORDER,
                    26);
     assert_refused(" CPU0\n 7: 1  MIPS   7  a\n 6: 1  MIPS   7  b\n", CPUBIND_TEXT_ERR_ORDER,
                    26);
 }
 
-static void a_number_fits_into_31_bits(void **state)
+TEST(a_number_fits_into_31_bits)
 {
     reading r;
 
-    (void)state;
     assert_int_equal(read_text(&r, " CPU0\n2147483647: 1  MIPS   7  a\n"), CPUBIND_TEXT_OK);
     assert_int_equal(r.irq[0].irq, INT32_MAX);
     end_reading(&r);
@@ -467,9 +452,8 @@ static void a_number_fits_into_31_bits(void **state)
     assert_refused(" CPU0\n007: 1  MIPS   7  a\n", CPUBIND_TEXT_ERR_SYNTAX, 6);
 }
 
-static void the_header_names_cpus_in_order(void **state)
+TEST(the_header_names_cpus_in_order)
 {
-    (void)state;
     assert_refused("", CPUBIND_TEXT_ERR_MISSING, 0);
     assert_refused("\n \n", CPUBIND_TEXT_ERR_MISSING, 3);
     assert_refused(" 7: 1  MIPS   7  a\n", CPUBIND_TEXT_ERR_MISSING, 1);
@@ -488,12 +472,11 @@ static void the_header_names_cpus_in_order(void **state)
 
 /* Behind a line feed a text may end: then it is a table with fewer rows, and no reader can tell
  * that rows are missing. A cut anywhere else is an error. */
-static void a_cut_is_an_error_unless_it_is_behind_a_line_feed(void **state)
+TEST(a_cut_is_an_error_unless_it_is_behind_a_line_feed)
 {
     const int32_t len = (int32_t)strlen(X86);
     const char *header = strchr(X86, 'C');
 
-    (void)state;
     for (int32_t cut = 0; cut < len; cut++) {
         const int whole = cut > 0 && X86[cut - 1] == '\n';
         reading r;
@@ -512,12 +495,11 @@ static void a_cut_is_an_error_unless_it_is_behind_a_line_feed(void **state)
 }
 
 /* The same where counters are checked as blocks. */
-static void a_cut_in_a_block_is_an_error(void **state)
+TEST(a_cut_in_a_block_is_an_error)
 {
     builder b = one_row(20, "  MIPS   7  uart");
     const int32_t row = (int32_t)(strchr(b.text, '\n') - b.text) + 1;
 
-    (void)state;
     for (int32_t cut = row + 1; cut < (int32_t)b.len; cut++) {
         reading r;
 
@@ -527,11 +509,10 @@ static void a_cut_in_a_block_is_an_error(void **state)
     free(b.text);
 }
 
-static void an_array_that_is_too_small_is_told_how_much_is_there(void **state)
+TEST(an_array_that_is_too_small_is_told_how_much_is_there)
 {
     reading r;
 
-    (void)state;
     for (int32_t cap = 0; cap < 5; cap++) {
         assert_int_equal(read_interrupts_cap(&r, X86, (int32_t)strlen(X86), cap),
                          CPUBIND_TEXT_ERR_SPACE);
@@ -542,12 +523,11 @@ static void an_array_that_is_too_small_is_told_how_much_is_there(void **state)
     end_reading(&r);
 }
 
-static void a_nul_anywhere_is_an_error(void **state)
+TEST(a_nul_anywhere_is_an_error)
 {
     const int32_t len = (int32_t)strlen(X86);
     char *text = edge_text(X86, len);
 
-    (void)state;
     for (int32_t at = 0; at < len; at++) {
         reading r;
 
@@ -560,11 +540,10 @@ static void a_nul_anywhere_is_an_error(void **state)
     free(text);
 }
 
-static void control_characters_are_in_no_name(void **state)
+TEST(control_characters_are_in_no_name)
 {
     char text[] = " CPU0\n 7: 1  MIPS   7  ab\n";
 
-    (void)state;
     for (int32_t byte = 1; byte < 128; byte++) {
         reading r;
 
@@ -578,12 +557,11 @@ static void control_characters_are_in_no_name(void **state)
 }
 
 /* X86 with a carriage return before each line feed, as a terminal writes it. */
-static void carriage_returns_at_the_end_of_lines_do_not_count(void **state)
+TEST(carriage_returns_at_the_end_of_lines_do_not_count)
 {
     builder b = {NULL, 0, 0};
     reading r, plain;
 
-    (void)state;
     for (const char *p = X86; *p; p++) {
         const char c[2] = {*p, '\0'};
 
@@ -604,12 +582,11 @@ static void carriage_returns_at_the_end_of_lines_do_not_count(void **state)
     free(b.text);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     cpubind_interrupt irq[1];
     int32_t n = 7;
 
-    (void)state;
     assert_int_equal(cpubind_interrupts_parse(NULL, 1, irq, 1, &n, NULL, NULL),
                      CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_interrupts_parse("", -1, irq, 1, &n, NULL, NULL),
@@ -656,14 +633,13 @@ static void add_npu(builder *b, int32_t irq, int32_t n_cpu, int32_t npu)
         add_row(b, irq + i, n_cpu, "   ITS-MSI 700002 Edge      cq_update_irq");
 }
 
-static void the_interrupts_of_16_npus_are_found_among_1152_cpus(void **state)
+TEST(the_interrupts_of_16_npus_are_found_among_1152_cpus)
 {
     enum { N_CPU = 1152, N_NPU = 16 };
     builder b = {NULL, 0, 0};
     int32_t n_mbox = 0, n_sq = 0, n_cq = 0;
     reading r;
 
-    (void)state;
     add_header(&b, N_CPU);
     for (int32_t i = 0; i < 32; i++)
         add_row(&b, 100 + i, N_CPU, "   ITS-MSI 300000 Edge      nvme queue");
@@ -692,13 +668,12 @@ static void the_interrupts_of_16_npus_are_found_among_1152_cpus(void **state)
 
 /* Two chips on one PCI function: the numbers behind a mailbox row, up to the next one, are its
  * chip's. */
-static void two_npus_on_one_function_are_told_apart_by_their_mailboxes(void **state)
+TEST(two_npus_on_one_function_are_told_apart_by_their_mailboxes)
 {
     builder b = {NULL, 0, 0};
     int32_t npu = -1;
     reading r;
 
-    (void)state;
     add_header(&b, 4);
     add_npu(&b, 500, 4, 3);
     add_npu(&b, 518, 4, 2);

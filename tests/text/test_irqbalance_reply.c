@@ -29,7 +29,7 @@ static cpubind_text_status parse(const char *text, int32_t len, int32_t *out, in
     return status;
 }
 
-static void banned_interrupts_are_read_in_their_order(void **state)
+TEST(banned_interrupts_are_read_in_their_order)
 {
     static const struct {
         const char *text;
@@ -46,7 +46,6 @@ static void banned_interrupts_are_read_in_their_order(void **state)
         {"SLEEP 10 IRQ 7 LOAD 0 DIFF 0 IRQ 7 IRQ 2147483647 BANNED 0", 3, {7, 7, INT32_MAX}},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         int32_t out[4], n = 0;
@@ -64,7 +63,7 @@ static void banned_interrupts_are_read_in_their_order(void **state)
     }
 }
 
-static void other_answers_are_refused_where_they_go_wrong(void **state)
+TEST(other_answers_are_refused_where_they_go_wrong)
 {
     static const struct {
         const char *text;
@@ -85,7 +84,6 @@ static void other_answers_are_refused_where_they_go_wrong(void **state)
         {"SLEEP 10 BANNED 0x1", CPUBIND_TEXT_ERR_SYNTAX, 17},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         int32_t out[4], n = 0;
@@ -97,22 +95,20 @@ static void other_answers_are_refused_where_they_go_wrong(void **state)
     }
 }
 
-static void an_answer_that_ends_before_the_mask_is_cut(void **state)
+TEST(an_answer_that_ends_before_the_mask_is_cut)
 {
     static const char text[] = "SLEEP 10 IRQ 301 LOAD 5 DIFF 0 CLASS -1 IRQ 24 LOAD 0 BANNED 0";
     int32_t out[4], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t len = 0; len < (int32_t)strlen(text) - 1; len++)
         assert_int_equal(parse(text, len, out, 4, &n, &fault), CPUBIND_TEXT_ERR_CUT);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     int32_t out[2], n = 7;
 
-    (void)state;
     assert_int_equal(cpubind_irqbalance_parse(NULL, 1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_irqbalance_parse("", -1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_irqbalance_parse("", 0, NULL, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);

@@ -32,14 +32,13 @@ static cpubind_text_status parse_nodes(const char *text, int32_t len, int32_t *c
     return status;
 }
 
-static void rows_give_the_node_of_each_cpu(void **state)
+TEST(rows_give_the_node_of_each_cpu)
 {
     static const char text[] = "CPU NODE\n  0    0\n  1    0\n  8    -\n 24    1\n191    7";
     const int32_t cpus[] = {0, 1, 8, 24, 191}, nodes[] = {0, 0, -1, 1, 7};
     int32_t cpu[5], node[5], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 5, &n, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(n, 5);
@@ -50,19 +49,18 @@ static void rows_give_the_node_of_each_cpu(void **state)
     assert_int_equal(n, 5);
 }
 
-static void carriage_returns_are_blanks(void **state)
+TEST(carriage_returns_are_blanks)
 {
     static const char text[] = "CPU NODE\r\n0 0\r\n1 3\r\n";
     int32_t cpu[2], node[2], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 2, &n, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(node[1], 3);
 }
 
-static void other_tables_are_refused_where_they_go_wrong(void **state)
+TEST(other_tables_are_refused_where_they_go_wrong)
 {
     static const struct {
         const char *text;
@@ -88,7 +86,6 @@ static void other_tables_are_refused_where_they_go_wrong(void **state)
         {"CPU NODE\n0 65536\n", CPUBIND_TEXT_ERR_RANGE, 11},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         int32_t cpu[4], node[4], n = 0;
         cpubind_text_fault fault;
@@ -100,13 +97,12 @@ static void other_tables_are_refused_where_they_go_wrong(void **state)
     }
 }
 
-static void every_prefix_is_a_shorter_table_or_a_fault(void **state)
+TEST(every_prefix_is_a_shorter_table_or_a_fault)
 {
     static const char text[] = "CPU NODE\n  0    0\n  1    0\n 24    1\n191    -\n";
     int32_t cpu[8], node[8], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t len = 0; len <= (int32_t)strlen(text); len++)
         if (parse_nodes(text, len, cpu, node, 8, &n, &fault) == CPUBIND_TEXT_OK) {
             assert_in_range(n, 1, 4);
@@ -115,7 +111,7 @@ static void every_prefix_is_a_shorter_table_or_a_fault(void **state)
         }
 }
 
-static void threads_of_a_core_are_read_from_their_line(void **state)
+TEST(threads_of_a_core_are_read_from_their_line)
 {
     static const struct {
         const char *text;
@@ -139,7 +135,6 @@ static void threads_of_a_core_are_read_from_their_line(void **state)
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         char *edge = edge_text(cases[i].text, len);
@@ -158,11 +153,10 @@ static void threads_of_a_core_are_read_from_their_line(void **state)
     }
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     int32_t cpu[2], node[2], n = 7;
 
-    (void)state;
     assert_int_equal(cpubind_lscpu_parse_nodes(NULL, 1, cpu, node, 2, &n, NULL),
                      CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_lscpu_parse_nodes("", 0, NULL, node, 2, &n, NULL),

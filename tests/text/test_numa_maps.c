@@ -51,7 +51,7 @@ static void assert_kb(const char *text, int32_t page_kb, const int64_t kb[N_NODE
 
 /* A worker of 8 lines: 2 + 5 + 1 pages of 4 kB on node 0; 3 of 4 kB, 1 of 2 MB and 2 of 1 GB on
  * node 3; 512 of 4 kB on node 7. */
-static void pages_of_all_lines_are_added_up_by_node(void **state)
+TEST(pages_of_all_lines_are_added_up_by_node)
 {
     static const char text[] =
         "00400000 default file=/opt/tools/worker\\040(deleted) mapped=2 N0=2 "
@@ -67,16 +67,14 @@ static void pages_of_all_lines_are_added_up_by_node(void **state)
         "7ffd2b0f1000 default stack anon=1 dirty=1 N0=1 kernelpagesize_kB=4\n"
         "7ffd2b1f3000 default\n";
 
-    (void)state;
     assert_kb(text, 4, (const int64_t[N_NODE]){32, 0, 0, 12 + 2048 + 2097152, 0, 0, 0, 2048});
 }
 
-static void an_empty_text_adds_nothing(void **state)
+TEST(an_empty_text_adds_nothing)
 {
     int64_t bytes[1] = {77};
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(add_to("", 0, 4, bytes, 1, &fault), CPUBIND_TEXT_OK);
     assert_int_equal(bytes[0], 77);
     assert_int_equal(cpubind_numa_maps_add(NULL, 0, 4, bytes, 1, NULL), CPUBIND_TEXT_OK);
@@ -84,13 +82,12 @@ static void an_empty_text_adds_nothing(void **state)
 }
 
 /* The file is read in blocks: what is there already stays. */
-static void sums_go_on_from_block_to_block(void **state)
+TEST(sums_go_on_from_block_to_block)
 {
     static const char block[] = "7f00 default N1=2 kernelpagesize_kB=64\n";
     int64_t bytes[3] = {5, 7, 9};
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t i = 0; i < 3; i++)
         assert_int_equal(add_to(block, LENGTH(block) - 1, 4, bytes, 3, &fault),
                          CPUBIND_TEXT_OK);
@@ -101,9 +98,8 @@ static void sums_go_on_from_block_to_block(void **state)
 
 /* Linux 3.10 does not say the size: pages of the kernel then, and a huge one is 512 of 4 kB or
  * 8,192 of 64 kB. */
-static void lines_without_a_size_have_that_of_the_kernel(void **state)
+TEST(lines_without_a_size_have_that_of_the_kernel)
 {
-    (void)state;
     assert_kb("7f00 default anon=3 N2=3\n", 4, (const int64_t[N_NODE]){0, 0, 12});
     assert_kb("7f00 default anon=3 N2=3\n", 64, (const int64_t[N_NODE]){0, 0, 192});
     assert_kb("7f00 default huge anon=3 N2=3\n", 4, (const int64_t[N_NODE]){0, 0, 3 * 2048});
@@ -114,14 +110,13 @@ static void lines_without_a_size_have_that_of_the_kernel(void **state)
 }
 
 /* The size of a line holds for pages before it and behind it. */
-static void the_size_may_stand_anywhere(void **state)
+TEST(the_size_may_stand_anywhere)
 {
-    (void)state;
     assert_kb("7f00 default kernelpagesize_kB=2048 huge N1=1 N6=2\n", 4,
               (const int64_t[N_NODE]){0, 2048, 0, 0, 0, 0, 4096});
 }
 
-static void any_policy_is_taken_for_one(void **state)
+TEST(any_policy_is_taken_for_one)
 {
     static const char *const policies[] = {
         "default",
@@ -139,7 +134,6 @@ static void any_policy_is_taken_for_one(void **state)
         "bind:0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,4",
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(policies); i++) {
         char line[256];
 
@@ -149,7 +143,7 @@ static void any_policy_is_taken_for_one(void **state)
 }
 
 /* The kernel escapes blanks, tabs, line feeds and "=" of a path, and nothing else. */
-static void no_name_of_a_file_passes_for_pages(void **state)
+TEST(no_name_of_a_file_passes_for_pages)
 {
     static const char *const paths[] = {
         "file=/a\\040N0\\0759",
@@ -162,7 +156,6 @@ static void no_name_of_a_file_passes_for_pages(void **state)
         "file=/huge",
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(paths); i++) {
         char line[256];
 
@@ -173,9 +166,8 @@ static void no_name_of_a_file_passes_for_pages(void **state)
 }
 
 /* New kernels may say more. */
-static void words_of_no_known_name_are_left_out(void **state)
+TEST(words_of_no_known_name_are_left_out)
 {
-    (void)state;
     assert_kb("7f00 default vma=9 Node=3 N= N hugely kernelpagesize=8 N1=1 "
               "kernelpagesize_kB=4\n",
               4, (const int64_t[N_NODE]){0, 4});
@@ -184,7 +176,7 @@ static void words_of_no_known_name_are_left_out(void **state)
 /* == numbers ================================================================ */
 
 /* 9223372036854775807 is INT64_MAX; 2^53 pages of 1 kB are 2^63 bytes. */
-static void a_sum_does_not_wrap(void **state)
+TEST(a_sum_does_not_wrap)
 {
     static const struct {
         const char *text;
@@ -199,7 +191,6 @@ static void a_sum_does_not_wrap(void **state)
         {"0 d N0=0 kernelpagesize_kB=1\n", INT64_MAX, INT64_MAX},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         int64_t bytes = cases[i].before;
         cpubind_text_fault fault;
@@ -211,13 +202,12 @@ static void a_sum_does_not_wrap(void **state)
     }
 }
 
-static void the_last_node_is_read_and_the_next_refused(void **state)
+TEST(the_last_node_is_read_and_the_next_refused)
 {
     static const char text[] = "0 default N1023=1 kernelpagesize_kB=4\n";
     int64_t bytes[1024] = {0};
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(add_to(text, LENGTH(text) - 1, 4, bytes, 1023, &fault),
                      CPUBIND_TEXT_ERR_RANGE);
     assert_int_equal(fault.offset, 11);
@@ -227,7 +217,7 @@ static void the_last_node_is_read_and_the_next_refused(void **state)
 
 /* == faults ================================================================= */
 
-static void other_lines_are_refused_where_they_go_wrong(void **state)
+TEST(other_lines_are_refused_where_they_go_wrong)
 {
     static const struct {
         const char *text;
@@ -274,7 +264,6 @@ static void other_lines_are_refused_where_they_go_wrong(void **state)
         {"7", CPUBIND_TEXT_ERR_CUT, 1},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         int64_t bytes[N_NODE] = {1, 2, 3, 4, 5, 6, 7, 8};
         cpubind_text_fault fault;
@@ -286,26 +275,24 @@ static void other_lines_are_refused_where_they_go_wrong(void **state)
     }
 }
 
-static void a_nul_is_refused(void **state)
+TEST(a_nul_is_refused)
 {
     static const char text[] = "7f default file=/a\0b N0=1\n";
     int64_t bytes[1] = {0};
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(add_to(text, LENGTH(text) - 1, 4, bytes, 1, &fault),
                      CPUBIND_TEXT_ERR_SYNTAX);
     assert_int_equal(fault.offset, 18);
 }
 
 /* A good line first: nothing of it is added when a later one is bad. */
-static void every_prefix_is_whole_lines_or_a_fault(void **state)
+TEST(every_prefix_is_whole_lines_or_a_fault)
 {
     static const char text[] = "7f00 prefer (many):0-1 file=/a N0=2 N1=3 kernelpagesize_kB=4\n"
                                "8f00 default N1=1 kernelpagesize_kB=4\n";
     const int32_t first = 61, len = LENGTH(text) - 1;
 
-    (void)state;
     assert_int_equal(text[first - 1], '\n');
     for (int32_t n = 0; n <= len; n++) {
         int64_t bytes[2] = {0, 0};
@@ -319,13 +306,12 @@ static void every_prefix_is_whole_lines_or_a_fault(void **state)
     }
 }
 
-static void arguments_outside_their_range_are_refused(void **state)
+TEST(arguments_outside_their_range_are_refused)
 {
     static const char text[] = "7f default\n";
     int64_t bytes[2] = {0, -1};
     cpubind_text_fault fault = no_fault;
 
-    (void)state;
     assert_int_equal(cpubind_numa_maps_add(NULL, 1, 4, bytes, 1, &fault), CPUBIND_TEXT_ERR_ARG);
     assert_non_null(fault.what);
     assert_int_equal(cpubind_numa_maps_add(text, -1, 4, bytes, 1, NULL), CPUBIND_TEXT_ERR_ARG);
@@ -341,14 +327,13 @@ static void arguments_outside_their_range_are_refused(void **state)
 }
 
 /* 16 MB: no line end, many lines, one long line of words, of blanks, of nodes. */
-static void time_is_linear_whatever_the_text_is(void **state)
+TEST(time_is_linear_whatever_the_text_is)
 {
     static const char *const pieces[] = {
         "a", " ", "7f default N0=1 kernelpagesize_kB=4\n", "7f default\n", " x", "\n", "N0=1 "};
     const int32_t len = 1 << 24;
     char *text = (char *)malloc((size_t)len);
 
-    (void)state;
     assert_non_null(text);
     for (int32_t i = 0; i < LENGTH(pieces); i++) {
         const size_t n = strlen(pieces[i]);
@@ -390,12 +375,11 @@ static cpubind_text_status find(const char *text, int32_t len, const char *name,
     return status;
 }
 
-static void a_counter_is_found_by_its_whole_name(void **state)
+TEST(a_counter_is_found_by_its_whole_name)
 {
     cpubind_text_fault fault;
     int64_t value;
 
-    (void)state;
     assert_int_equal(find(vmstat, LENGTH(vmstat) - 1, "pgmigrate_success", &value, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(value, 1234567890123);
@@ -410,7 +394,7 @@ static void a_counter_is_found_by_its_whole_name(void **state)
     assert_int_equal(fault.offset, LENGTH(vmstat) - 1);
 }
 
-static void a_counter_that_is_none_is_refused_where_it_goes_wrong(void **state)
+TEST(a_counter_that_is_none_is_refused_where_it_goes_wrong)
 {
     static const struct {
         const char *text;
@@ -434,7 +418,6 @@ static void a_counter_that_is_none_is_refused_where_it_goes_wrong(void **state)
     int64_t value;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++)
         if (find(cases[i].text, (int32_t)strlen(cases[i].text), "ab", &value, &fault) !=
                 cases[i].status ||
@@ -445,11 +428,10 @@ static void a_counter_that_is_none_is_refused_where_it_goes_wrong(void **state)
     assert_int_equal(value, INT64_MAX);
 }
 
-static void a_counter_needs_a_name_and_a_place(void **state)
+TEST(a_counter_needs_a_name_and_a_place)
 {
     int64_t value = 3;
 
-    (void)state;
     assert_int_equal(cpubind_vmstat_find(NULL, 1, "a", &value, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_vmstat_find("a 1\n", -1, "a", &value, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_vmstat_find("a 1\n", 4, "", &value, NULL), CPUBIND_TEXT_ERR_ARG);

@@ -37,13 +37,12 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t *
     return status;
 }
 
-static void allowed_cpus_are_read_from_their_line(void **state)
+TEST(allowed_cpus_are_read_from_their_line)
 {
     const int32_t expected[] = {0, 1, 2, 3, 64, 65, 66, 67, 68, 69, 70, 71};
     int32_t out[12], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(parse_status(STATUS, (int32_t)strlen(STATUS), out, 12, &n, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(n, 12);
@@ -53,7 +52,7 @@ static void allowed_cpus_are_read_from_their_line(void **state)
     assert_int_equal(n, 12);
 }
 
-static void faults_of_the_list_are_counted_in_the_whole_text(void **state)
+TEST(faults_of_the_list_are_counted_in_the_whole_text)
 {
     static const struct {
         const char *text;
@@ -74,7 +73,6 @@ static void faults_of_the_list_are_counted_in_the_whole_text(void **state)
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         int32_t out[8], n = 0;
         cpubind_text_fault fault;
@@ -86,25 +84,23 @@ static void faults_of_the_list_are_counted_in_the_whole_text(void **state)
     }
 }
 
-static void an_empty_list_is_no_cpu(void **state)
+TEST(an_empty_list_is_no_cpu)
 {
     static const char text[] = "Cpus_allowed_list:\t\n";
     int32_t out[1], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     assert_int_equal(parse_status(text, (int32_t)strlen(text), out, 0, &n, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(n, 0);
 }
 
-static void every_prefix_of_a_status_is_whole_or_a_fault(void **state)
+TEST(every_prefix_of_a_status_is_whole_or_a_fault)
 {
     const int32_t end = (int32_t)strlen(STATUS), line = (int32_t)strlen(STATUS_TAIL);
     int32_t out[12], n = 0;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t len = 0; len <= end; len++)
         assert_int_equal(parse_status(STATUS, len, out, 12, &n, &fault) == CPUBIND_TEXT_OK,
                          len >= end - line);
@@ -112,7 +108,7 @@ static void every_prefix_of_a_status_is_whole_or_a_fault(void **state)
 
 /* == numbers ================================================================ */
 
-static void numbers_of_sysfs_are_read(void **state)
+TEST(numbers_of_sysfs_are_read)
 {
     static const struct {
         const char *text;
@@ -130,7 +126,6 @@ static void numbers_of_sysfs_are_read(void **state)
         {"7\0\0", 3, 7},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         char *edge = edge_text(cases[i].text, cases[i].len);
         int32_t value = 99;
@@ -142,7 +137,7 @@ static void numbers_of_sysfs_are_read(void **state)
     }
 }
 
-static void other_numbers_are_refused_where_they_go_wrong(void **state)
+TEST(other_numbers_are_refused_where_they_go_wrong)
 {
     static const struct {
         const char *text;
@@ -171,7 +166,6 @@ static void other_numbers_are_refused_where_they_go_wrong(void **state)
         {"--1", CPUBIND_TEXT_ERR_SYNTAX, 1},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         char *edge = edge_text(cases[i].text, len);
@@ -189,14 +183,13 @@ static void other_numbers_are_refused_where_they_go_wrong(void **state)
 
 /* == the environment ======================================================== */
 
-static void the_first_variable_of_a_name_counts(void **state)
+TEST(the_first_variable_of_a_name_counts)
 {
     static const char text[] = "PATH=/bin\nXRANK=9\nRANK=3\nRANK=4\nEMPTY=\nLAST=a=b c";
     char *edge = edge_text(text, (int32_t)strlen(text));
     const int32_t len = (int32_t)strlen(text);
     cpubind_slice value = {-1, -1};
 
-    (void)state;
     assert_int_equal(cpubind_env_find(edge, len, "RANK", &value), CPUBIND_TEXT_OK);
     assert_int_equal(value.at, 23);
     assert_int_equal(value.len, 1);
@@ -214,11 +207,10 @@ static void the_first_variable_of_a_name_counts(void **state)
     free(edge);
 }
 
-static void names_that_no_variable_has_are_bad_arguments(void **state)
+TEST(names_that_no_variable_has_are_bad_arguments)
 {
     cpubind_slice value = {-1, -1};
 
-    (void)state;
     assert_int_equal(cpubind_env_find("A=1", 3, "", &value), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_env_find("A=1", 3, NULL, &value), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_env_find("A=1", 3, "A=", &value), CPUBIND_TEXT_ERR_ARG);
@@ -230,7 +222,7 @@ static void names_that_no_variable_has_are_bad_arguments(void **state)
 
 /* == ASCEND_RT_VISIBLE_DEVICES ============================================== */
 
-static void visible_devices_are_read_up_to_the_first_bad_token(void **state)
+TEST(visible_devices_are_read_up_to_the_first_bad_token)
 {
     static const struct {
         const char *text;
@@ -256,7 +248,6 @@ static void visible_devices_are_read_up_to_the_first_bad_token(void **state)
         {"0", 0, 0, 0, {0}},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         char *edge = edge_text(cases[i].text, len);
@@ -281,12 +272,11 @@ static void visible_devices_are_read_up_to_the_first_bad_token(void **state)
     }
 }
 
-static void visible_devices_must_ascend(void **state)
+TEST(visible_devices_must_ascend)
 {
     int32_t out[4] = {9, 9, 9, 9}, n = -1, used = -1;
     cpubind_text_fault fault = no_fault;
 
-    (void)state;
     assert_int_equal(cpubind_visible_parse("2,1", 3, 8, out, 4, &n, &used, &fault),
                      CPUBIND_TEXT_ERR_ORDER);
     assert_int_equal(fault.offset, 2);
@@ -318,7 +308,7 @@ static int comm_is(const char *comm, const char *name)
     return answer;
 }
 
-static void a_thread_has_its_name_or_the_first_15_bytes_of_it(void **state)
+TEST(a_thread_has_its_name_or_the_first_15_bytes_of_it)
 {
     static const struct {
         const char *comm, *name;
@@ -347,7 +337,6 @@ static void a_thread_has_its_name_or_the_first_15_bytes_of_it(void **state)
         {"acl_thread\n", "", 0},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++)
         if (comm_is(cases[i].comm, cases[i].name) != cases[i].is)
             fail_msg("\"%s\" is %s\"%s\"", cases[i].comm, cases[i].is ? "not " : "",
@@ -383,7 +372,7 @@ static cpubind_text_status parse_stat(const char *text, int32_t len, cpubind_sta
     return status;
 }
 
-static void a_stat_gives_name_state_parent_threads_and_start(void **state)
+TEST(a_stat_gives_name_state_parent_threads_and_start)
 {
     static const struct {
         const char *text, *name;
@@ -404,7 +393,6 @@ static void a_stat_gives_name_state_parent_threads_and_start(void **state)
          "\xff", INT32_MAX, INT32_MAX, INT32_MAX, UINT64_MAX, 'S'},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const char *text = cases[i].text;
         cpubind_stat out;
@@ -422,13 +410,12 @@ static void a_stat_gives_name_state_parent_threads_and_start(void **state)
     }
 }
 
-static void every_prefix_of_a_stat_is_cut(void **state)
+TEST(every_prefix_of_a_stat_is_cut)
 {
     static const char text[] = "7 (a) S 2 (b)) R 1" STAT_5_19 " 1 0 5" STAT_REST;
     cpubind_stat out;
     cpubind_text_fault fault;
 
-    (void)state;
     for (int32_t len = 0; len < (int32_t)strlen(text); len++) {
         const cpubind_text_status status = parse_stat(text, len, &out, &fault);
 
@@ -438,7 +425,7 @@ static void every_prefix_of_a_stat_is_cut(void **state)
     }
 }
 
-static void other_stats_are_refused_where_they_go_wrong(void **state)
+TEST(other_stats_are_refused_where_they_go_wrong)
 {
     static const struct {
         const char *text;
@@ -475,7 +462,6 @@ static void other_stats_are_refused_where_they_go_wrong(void **state)
         {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 \n", CPUBIND_TEXT_ERR_SYNTAX, 46},
     };
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         cpubind_stat out;
@@ -492,14 +478,13 @@ static void other_stats_are_refused_where_they_go_wrong(void **state)
 
 /* == text.h ================================================================= */
 
-static void a_place_counts_lines_and_bytes_from_one(void **state)
+TEST(a_place_counts_lines_and_bytes_from_one)
 {
     static const struct {
         int32_t offset, line, column;
     } cases[] = {{0, 1, 1}, {2, 1, 3}, {3, 2, 1}, {4, 3, 1}, {6, 3, 3}, {99, 3, 3}, {-5, 1, 1}};
     char *edge = edge_text("ab\n\nxy", 6);
 
-    (void)state;
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const cpubind_place place = cpubind_text_place(edge, 6, cases[i].offset);
 
@@ -510,9 +495,8 @@ static void a_place_counts_lines_and_bytes_from_one(void **state)
     free(edge);
 }
 
-static void every_status_has_a_name_and_a_sentence(void **state)
+TEST(every_status_has_a_name_and_a_sentence)
 {
-    (void)state;
     for (int32_t code = -107; code <= -100; code++) {
         assert_memory_equal(cpubind_text_status_name((cpubind_text_status)code), "ERR_", 4);
         assert_true(strlen(cpubind_text_status_text((cpubind_text_status)code)) > 10);
@@ -522,11 +506,10 @@ static void every_status_has_a_name_and_a_sentence(void **state)
     assert_string_equal(cpubind_text_status_text((cpubind_text_status)-108), "?");
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     int32_t out[2], n = 7;
 
-    (void)state;
     assert_int_equal(cpubind_status_parse(NULL, 1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_status_parse("", 0, NULL, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_status_parse("", 0, out, 2, NULL, NULL), CPUBIND_TEXT_ERR_ARG);

@@ -4,18 +4,13 @@
 #ifndef CPUBIND_TESTS_TEXT_TEXT_TEST_H
 #define CPUBIND_TESTS_TEXT_TEXT_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "../../adapters/text/text.h"
+#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
 #define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
