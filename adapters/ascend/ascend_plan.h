@@ -25,7 +25,7 @@ typedef struct cpubind_ascend_plan {
 } cpubind_ascend_plan;
 
 /* The plan for a request.
- *   in      facts of cpubind_snapshot_read for the same request
+ *   in      facts of cpubind_facts_read for the same request
  *   out     *out, in the arena
  *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem */
 cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,

@@ -24,7 +24,8 @@
  *            that do not ascend, of which there are 4,096 at most
  *
  * NOT HERE
- *   facts.h and ascend_plan.h, which make a plan of what was read, and process_goal.h, which says what a
+ *   facts.h and ascend_plan.h, which make a plan of what was read, and process_goal.h, which
+ *   says what a
  *   plan means for one process: its threads, memory and interrupts. Include those that are
  *   used; they are in libcpubind_ascend as well, and read through a source (../source.h).
  *

@@ -100,9 +100,9 @@ static cpubind_problem_code read_for_strategy(reader *r)
     return code;
 }
 
-cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
-                                           const cpubind_request *request, cpubind_arena *arena,
-                                           cpubind_facts *out, cpubind_problem *problem)
+cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
+                                        const cpubind_request *request, cpubind_arena *arena,
+                                        cpubind_facts *out, cpubind_problem *problem)
 {
     reader r;
     cpubind_problem_code code;

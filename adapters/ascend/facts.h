@@ -171,9 +171,9 @@ typedef struct cpubind_facts {
  *   out     *out; what was read before a problem is there as well, for the message
  *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem; NO_MEMORY: try a larger arena
  *   cost    O(bytes read), and NPUs x rows of npu-smi */
-cpubind_problem_code cpubind_snapshot_read(const cpubind_source *source,
-                                           const cpubind_request *request, cpubind_arena *arena,
-                                           cpubind_facts *out, cpubind_problem *problem);
+cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
+                                        const cpubind_request *request, cpubind_arena *arena,
+                                        cpubind_facts *out, cpubind_problem *problem);
 
 /* No problem: no code, no place, no ids. */
 void cpubind_problem_clear(cpubind_problem *problem);

@@ -78,7 +78,7 @@ static cpubind_problem_code take_step(const cpubind_source *source, cpubind_aren
 
 /* The CPUs and nodes that are still unknown, as far as this reading knows them. */
 static cpubind_problem_code take_cpus(const cpubind_source *source, cpubind_arena *arena,
-                                      uint32_t hidden, cpubind_shape *shape)
+                                      uint32_t hidden, cpubind_host_counts *shape)
 {
     cpubind_facts facts;
     const cpubind_problem_code code =
@@ -92,9 +92,9 @@ static cpubind_problem_code take_cpus(const cpubind_source *source, cpubind_aren
     return code;
 }
 
-cpubind_shape cpubind_shape_read(const cpubind_source *source, cpubind_arena *arena)
+cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source, cpubind_arena *arena)
 {
-    cpubind_shape shape = {-1, -1, -1};
+    cpubind_host_counts shape = {-1, -1, -1};
     cpubind_facts facts;
     cpubind_problem_code code;
     code = take_cpus(source, arena, HIDE_STATUS | HIDE_NODES, &shape);

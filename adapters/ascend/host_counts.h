@@ -14,17 +14,18 @@ extern "C" {
 #endif
 
 /* Counts; -1: not known, the inputs being absent or damaged. */
-typedef struct cpubind_shape {
+typedef struct cpubind_host_counts {
     int32_t cpus;  /* online CPUs, allowed or not: of cpu/online, else on nodes */
     int32_t nodes; /* nodes with online CPUs, by /sys or lscpu */
     int32_t npus;  /* logical NPUs of npu-smi info -m; 0 when npu-smi says that there is none */
-} cpubind_shape;
+} cpubind_host_counts;
 
 /* The shape of a host. Never fails: what cannot be told is -1 (also when the arena is full),
  * and nothing is unknown because something else is.
  *   in      an arena of 1 MiB is enough for most hosts; what is taken of it is given back
  *   cost    O(bytes read) */
-cpubind_shape cpubind_shape_read(const cpubind_source *source, cpubind_arena *arena);
+cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
+                                             cpubind_arena *arena);
 
 #ifdef __cplusplus
 }

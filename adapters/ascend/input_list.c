@@ -160,7 +160,7 @@ static int is_command(const char *name)
     return cpubind_input_is_board(name, &card, &chip);
 }
 
-int cpubind_input_is_known(const char *name)
+int cpubind_input_list_has(const char *name)
 {
     if (!cpubind_input_is_name(name))
         return 0;
@@ -360,7 +360,7 @@ static int visit_commands(walk *w)
     return result;
 }
 
-int cpubind_inputs_each(const cpubind_source *source, cpubind_input_visit *visit, void *ctx)
+int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *visit, void *ctx)
 {
     walk w;
     int result = 0;

@@ -20,7 +20,7 @@ extern "C" {
  * input_list.c, the output of a command of CPUBIND_COMMAND_LIST, a board's, "env", "uname". A
  * file cmd/NAME.exit is none: it is part of cmd/NAME.txt. NULL is none.
  *   cost    O(length) */
-int cpubind_input_is_known(const char *name);
+int cpubind_input_list_has(const char *name);
 
 /* Called with each input and its answer, which is never ABSENT. Another result than 0 ends the
  * walk. The name lives during the call alone. */
@@ -38,7 +38,8 @@ typedef int cpubind_input_visit(void *ctx, const char *name, cpubind_input answe
  *             no input can have is passed over
  *   returns   0, or what a visit returned
  *   cost    O(bytes read and listed) */
-int cpubind_inputs_each(const cpubind_source *source, cpubind_input_visit *visit, void *ctx);
+int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *visit,
+                            void *ctx);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* process_goal.c - what one process should have: which CPUs for its threads, memory and interrupts
+/* process_goal.c - what one process should have: which CPUs for its threads, memory and
+ *   interrupts
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc.
@@ -17,7 +18,7 @@ const char *cpubind_no_irq_word(cpubind_no_irq why)
     case CPUBIND_IRQ_FOUND:
         break;
 #define CPUBIND_X(name, word, text)                                                            \
-    case CPUBIND_##name:                                                                       \
+    case CPUBIND_IRQ_##name:                                                                   \
         return word;
         CPUBIND_NO_IRQ_LIST(CPUBIND_X)
 #undef CPUBIND_X
@@ -31,7 +32,7 @@ const char *cpubind_no_irq_text(cpubind_no_irq why)
     case CPUBIND_IRQ_FOUND:
         break;
 #define CPUBIND_X(name, word, text)                                                            \
-    case CPUBIND_##name:                                                                       \
+    case CPUBIND_IRQ_##name:                                                                   \
         return text;
         CPUBIND_NO_IRQ_LIST(CPUBIND_X)
 #undef CPUBIND_X
@@ -145,13 +146,13 @@ cpubind_no_irq cpubind_goal_irqs(const char *text, const cpubind_interrupt *all,
     const int32_t n_sq = count_sq(w);
     *out_n = 0;
     if (n_sq == 0)
-        return CPUBIND_NO_SQ;
+        return CPUBIND_IRQ_NO_SQ;
     if (n_sq > 1 && device < 0)
-        return CPUBIND_AMBIGUOUS;
+        return CPUBIND_IRQ_AMBIGUOUS;
     if (take_irqs(w, n_sq == 1, device, out, out_n) == 1)
         return CPUBIND_IRQ_FOUND;
     *out_n = 0; /* a device has one SQ: with none or two, mailboxes do not tell them apart */
-    return CPUBIND_AMBIGUOUS;
+    return CPUBIND_IRQ_AMBIGUOUS;
 }
 
 /* == Interrupts of a process ================================================ */
@@ -239,13 +240,13 @@ static cpubind_problem_code find_irqs(maker *m)
     cpubind_input answer;
     const char *name;
     int32_t *msi, n_msi;
-    m->out->no_irq = CPUBIND_NO_ROLE;
+    m->out->no_irq = CPUBIND_IRQ_NO_ROLE;
     if (m->roles.span[CPUBIND_ROLE_IRQ].count == 0)
         return CPUBIND_PROBLEM_NONE;
-    m->out->no_irq = CPUBIND_NO_ADDRESS;
+    m->out->no_irq = CPUBIND_IRQ_NO_ADDRESS;
     if (m->npu->pci.domain < 0)
         return CPUBIND_PROBLEM_NONE;
-    m->out->no_irq = CPUBIND_NO_MSI;
+    m->out->no_irq = CPUBIND_IRQ_NO_MSI;
     name = name_of_function(&m->r, &m->npu->pci, "msi_irqs");
     if (!name)
         return fail_memory(&m->r);
@@ -255,7 +256,7 @@ static cpubind_problem_code find_irqs(maker *m)
     code = read_msi(m, answer, &msi, &n_msi);
     if (code != CPUBIND_PROBLEM_NONE || n_msi == 0)
         return code;
-    m->out->no_irq = CPUBIND_NO_INTERRUPTS;
+    m->out->no_irq = CPUBIND_IRQ_NO_INTERRUPTS;
     answer = source->read(source->ctx, INPUT_INTERRUPTS);
     return is_there(answer) ? match_irqs(m, answer, msi, n_msi) : CPUBIND_PROBLEM_NONE;
 }

@@ -1,4 +1,5 @@
-/* process_goal.h - what one process should have: which CPUs for its threads, memory and interrupts
+/* process_goal.h - what one process should have: which CPUs for its threads, memory and
+ *   interrupts
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. The plan says which CPUs an NPU has in which role; the goal says
@@ -62,7 +63,7 @@ typedef struct cpubind_irq_goal {
 
 typedef enum cpubind_no_irq {
     CPUBIND_IRQ_FOUND = 0,
-#define CPUBIND_X(name, word, text) CPUBIND_##name,
+#define CPUBIND_X(name, word, text) CPUBIND_IRQ_##name,
     CPUBIND_NO_IRQ_LIST(CPUBIND_X)
 #undef CPUBIND_X
 } cpubind_no_irq;

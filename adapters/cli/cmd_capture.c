@@ -113,7 +113,7 @@ static void gather(capture *c)
     by_affinity.strategy = CPUBIND_TOPO_AFFINITY;
     cli_make(&noted, &by_affinity, &c->planned);
     cli_make(&noted, &c->options->request, &c->planned);
-    (void)cpubind_inputs_each(&c->host.source, visit, c);
+    (void)cpubind_input_list_each(&c->host.source, visit, c);
     for (int32_t i = 0; i < c->n_input; i++) {
         c->n_written += !is_left_out(&c->input[i]);
         c->n_byte += c->input[i].input.len;
@@ -222,7 +222,7 @@ static int name_host(const capture *c, cli_text *name, cli_text *why)
             ;
         cli_add(name, "%.*s", (int)(end - at), dir + at);
     }
-    if (cpubind_about_is_name(name->text))
+    if (cpubind_host_txt_is_name(name->text))
         return CLI_DONE;
     cli_add(why,
             "\"%s\" cannot name a host (letters, digits, \".\", \"_\" and \"-\"); give another "

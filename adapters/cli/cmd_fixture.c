@@ -42,7 +42,7 @@ int cli_fixture(int argc, char **argv)
 
 typedef struct summary {
     cpubind_corpus_about about;
-    cpubind_shape shape;
+    cpubind_host_counts shape;
     int32_t n_input, n_plan, n_refusal; /* an expectation that cannot be read is neither */
 } summary;
 
@@ -52,7 +52,7 @@ static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
     summary s = {.about = cpubind_corpus_about_host(host),
                  .n_input = cpubind_corpus_n_input(host)};
     arena->used = 0;
-    s.shape = cpubind_shape_read(&source, arena);
+    s.shape = cpubind_host_counts_read(&source, arena);
     for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++) {
         cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, i);
         cli_text why = {"", 0};

@@ -7,7 +7,7 @@
 static int is_drifted(const cpubind_report *report)
 {
     for (int32_t i = 0; i < report->n; i++)
-        if (report->item[i].result == CPUBIND_WRONG)
+        if (report->item[i].result == CPUBIND_ITEM_WRONG)
             return 1;
     return cli_memory_is_wrong(report);
 }

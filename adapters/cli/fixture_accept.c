@@ -203,7 +203,7 @@ static int check_words(const cli_options *options)
         return CLI_USAGE;
     }
     for (int i = 1; i <= n; i++)
-        if (!cpubind_about_is_name(options->word[i])) {
+        if (!cpubind_host_txt_is_name(options->word[i])) {
             fputs("cpubind: a case is named by letters, digits, \".\", \"_\" and \"-\"\n",
                   stderr);
             return CLI_USAGE;

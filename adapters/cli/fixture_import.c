@@ -88,7 +88,7 @@ static int take_expectation(walk *w, const char *name, const char *stem, cpubind
 {
     cli_text why = {"", 0};
     json_t *read;
-    if (!cpubind_about_is_name(stem))
+    if (!cpubind_host_txt_is_name(stem))
         return refuse(w, name,
                       "an expectation is named by letters, digits, \".\", \"_\", \"-\"");
     read = cli_read_expectation(input.data, (size_t)input.len, &why);
@@ -110,14 +110,14 @@ static int take_exit_code(walk *w, const char *name, const char *stem)
 
 static int take_file(walk *w, const char *name, cpubind_input input)
 {
-    char stem[CPUBIND_ABOUT_NAME_MAX + 2];
+    char stem[CPUBIND_HOST_TXT_NAME_MAX + 2];
     if (strcmp(name, "host.txt") == 0)
         return CLI_DONE;
     if (stem_of(name, "expect/", ".json", stem, sizeof stem))
         return take_expectation(w, name, stem, input);
     if (stem_of(name, "cmd/", ".exit", stem, sizeof stem))
         return take_exit_code(w, name, stem);
-    if (!cpubind_input_is_known(name))
+    if (!cpubind_input_list_has(name))
         return refuse(w, name,
                       "this is no input of a host; fixtures/README.md lists them, and cpubind "
                       "capture --root takes them out of a copy of /proc and /sys");
@@ -174,7 +174,7 @@ static char *read_about(walk *w, cpubind_corpus_about *out)
 {
     cpubind_input input = w->source.read(w->source.ctx, "host.txt");
     cpubind_text_fault fault = {0, "it cannot be read"};
-    cpubind_about about;
+    cpubind_host_txt about;
     char *text;
     if (input.state == CPUBIND_INPUT_ABSENT) {
         (void)refuse(w, "host.txt",
@@ -183,7 +183,7 @@ static char *read_about(walk *w, cpubind_corpus_about *out)
         return NULL;
     }
     if (input.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_about_parse(input.data, input.len, &about, &fault) != CPUBIND_TEXT_OK) {
+        cpubind_host_txt_parse(input.data, input.len, &about, &fault) != CPUBIND_TEXT_OK) {
         cpubind_place place = cpubind_text_place(input.data, input.len, fault.offset);
         cli_add(w->why, "\"%s/host.txt\", line %d, column %d: %s", w->dir, (int)place.line,
                 (int)place.column, fault.what);
@@ -198,7 +198,7 @@ static char *read_about(walk *w, cpubind_corpus_about *out)
 #define CPUBIND_X(member, key)                                                                 \
     text[about.member.at + about.member.len] = '\0';                                           \
     out->member = text + about.member.at;
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
     return text;
 }

@@ -69,7 +69,7 @@ static cpubind_problem_code make(const cpubind_source *source, const cpubind_req
                                  cli_planned *p)
 {
     cpubind_problem_code code =
-        cpubind_snapshot_read(source, request, &p->arena, &p->facts, &p->problem);
+        cpubind_facts_read(source, request, &p->arena, &p->facts, &p->problem);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_ascend_make_plan(&p->facts, request, &p->arena, &p->plan, &p->problem);
     return code;

@@ -58,11 +58,11 @@ static void explain_thread(const cpubind_item *item, cli_text *to)
 
 static void explain_item(const cpubind_item *item, cli_text *to)
 {
-    if (item->result == CPUBIND_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
+    if (item->result == CPUBIND_ITEM_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
         cli_add(to, "irqbalance stays stopped: another process is bound that wants it so");
         return;
     }
-    if (item->result == CPUBIND_KEPT) {
+    if (item->result == CPUBIND_ITEM_KEPT) {
         cli_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
                 cli_kind_word(item->kind), (int)item->id, item->name, item->was);
         return;
@@ -105,7 +105,7 @@ static void tell_items(listener *to, const cpubind_report *report)
         const cpubind_item *item = &report->item[i];
         cli_text text = {"", 0};
         int32_t k = 0;
-        if (item->result != CPUBIND_SKIPPED && item->result != CPUBIND_KEPT)
+        if (item->result != CPUBIND_ITEM_SKIPPED && item->result != CPUBIND_ITEM_KEPT)
             continue;
         while (k < i &&
                (report->item[k].kind != item->kind || report->item[k].result != item->result ||
@@ -114,14 +114,14 @@ static void tell_items(listener *to, const cpubind_report *report)
         if (k < i)
             continue;
         explain_item(item, &text);
-        tell(to, item->result == CPUBIND_KEPT ? "kept" : "skipped", &text);
+        tell(to, item->result == CPUBIND_ITEM_KEPT ? "kept" : "skipped", &text);
     }
 }
 
 static void tell_irqs(listener *to, const cpubind_report *report)
 {
     cli_text text = {"", 0};
-    if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_NO_ROLE) {
+    if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_IRQ_NO_ROLE) {
         cli_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
                 cpubind_no_irq_text(report->no_irq));
         tell(to, cpubind_no_irq_word(report->no_irq), &text);
@@ -226,7 +226,7 @@ static const cpubind_item *failed_item(const cli_bound *bound)
 {
     const cpubind_report *report = bound->binding ? cpubind_bind_report(bound->binding) : NULL;
     for (int32_t i = 0; report && i < report->n; i++)
-        if (report->item[i].result == CPUBIND_FAILED)
+        if (report->item[i].result == CPUBIND_ITEM_FAILED)
             return &report->item[i];
     return NULL;
 }
@@ -287,8 +287,8 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
 /* Where the record is, or would be. */
 static void add_record(const cli_options *options, const cli_bound *bound, cli_text *to)
 {
-    char usual[CPUBIND_STATE_PATH_SIZE];
-    cpubind_state_usual_path(geteuid(), bound->pid, usual);
+    char usual[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_record_usual_path(geteuid(), bound->pid, usual);
     cli_add(to, "%s", options->state ? options->state : usual);
 }
 

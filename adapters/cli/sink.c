@@ -101,14 +101,14 @@ static int put_file(const cli_sink *sink, const char *name, const char *data, si
 static int put_host_file(const cli_sink *sink, const cpubind_corpus_about *about, cli_text *why)
 {
     char text[16384];
-    cpubind_about read;
+    cpubind_host_txt read;
     cpubind_text_fault fault = {0, "it is too long"};
     int len = 0;
     len = snprintf(text, sizeof text,
                    "name: %s\nproduct: %s\norigin: %s\nnpu-smi: %s\nnotes: %s\n", about->name,
                    about->product, about->origin, about->npu_smi, about->notes);
     if (len < 0 || (size_t)len >= sizeof text ||
-        cpubind_about_parse(text, len, &read, &fault) != CPUBIND_TEXT_OK) {
+        cpubind_host_txt_parse(text, len, &read, &fault) != CPUBIND_TEXT_OK) {
         cli_add(why, "the fixture \"%s\" cannot have a host.txt: %s", about->name, fault.what);
         return CLI_UNREADABLE;
     }
@@ -165,7 +165,7 @@ int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size
                       cpubind_store_put_expectation(sink->store, sink->host, name, body,
                                                     (int32_t)len, &fault),
                       &fault, why);
-    if (!cpubind_about_is_name(name)) {
+    if (!cpubind_host_txt_is_name(name)) {
         cli_add(why, "the fixture \"%s\" has an expectation whose name is no file's: \"%s\"",
                 sink->host, name);
         return CLI_UNREADABLE;

@@ -5,9 +5,11 @@
  * C11, and C++11. Linux only; everything else of this project is pure.
  *
  *   1  open this host                         cpubind_linux_open_live       host_source.h
- *   2  read it, and plan                      cpubind_snapshot_read         ../ascend/facts.h     
- *                                             cpubind_ascend_make_plan      ../ascend/ascend_plan.h
- *   3  what that means for one process        cpubind_goal_make             ../ascend/process_goal.h
+ *   2  read it, and plan                      cpubind_facts_read         ../ascend/facts.h     
+ *                                             cpubind_ascend_make_plan
+ *                                             ../ascend/ascend_plan.h
+ *   3  what that means for one process        cpubind_goal_make
+ *   ../ascend/process_goal.h
  *   4  apply, watch, verify, restore          cpubind_bind_*                bind.h
  *
  * EXAMPLE  Binds the calling process to NPU 3; undoes it.
@@ -20,7 +22,7 @@
  *   cpubind_linux_open_live(0, CPUBIND_LIVE_LIMIT_MS, NULL, &host, NULL);
  *   cpubind_source source = cpubind_linux_source(host);
  *   cpubind_arena arena = {malloc(4 << 20), 4 << 20, 0};
- *   cpubind_snapshot_read(&source, &ask, &arena, &facts, &problem);
+ *   cpubind_facts_read(&source, &ask, &arena, &facts, &problem);
  *   cpubind_ascend_make_plan(&facts, &ask, &arena, &plan, &problem);
  *   cpubind_goal_make(&source, &facts, &plan, plan.rank_row, NULL, 0, &arena, &goal, &problem);
  *   cpubind_bind_open(&how, NULL, &b, &fault);

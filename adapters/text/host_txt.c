@@ -14,7 +14,7 @@ static int is_alnum(char c)
 
 static int is_name(const char *name, int32_t len)
 {
-    if (len < 1 || len > CPUBIND_ABOUT_NAME_MAX || !is_alnum(name[0]))
+    if (len < 1 || len > CPUBIND_HOST_TXT_NAME_MAX || !is_alnum(name[0]))
         return 0;
     for (int32_t i = 1; i < len; i++)
         if (!is_alnum(name[i]) && name[i] != '-' && name[i] != '.' && name[i] != '_')
@@ -22,10 +22,10 @@ static int is_name(const char *name, int32_t len)
     return 1;
 }
 
-int cpubind_about_is_name(const char *name)
+int cpubind_host_txt_is_name(const char *name)
 {
     /* One byte more than a name may have is enough to see that it is too long. */
-    const char *end = (const char *)memchr(name, '\0', CPUBIND_ABOUT_NAME_MAX + 1);
+    const char *end = (const char *)memchr(name, '\0', CPUBIND_HOST_TXT_NAME_MAX + 1);
     return end && is_name(name, (int32_t)(end - name));
 }
 
@@ -38,14 +38,14 @@ static int is_text(const char *text, cpubind_slice slice, const char *word)
 /* The members in the order of the list. */
 enum {
 #define CPUBIND_X(member, key) KEY_##member,
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
         N_KEYS
 };
 
 static const char *const keys[N_KEYS] = {
 #define CPUBIND_X(member, key) key,
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
 };
 
@@ -89,8 +89,8 @@ static int read_line(const scan_text *in, int32_t at, int32_t end, cpubind_slice
     return -1;
 }
 
-cpubind_text_status cpubind_about_parse(const char *text, int32_t len, cpubind_about *out,
-                                        cpubind_text_fault *fault)
+cpubind_text_status cpubind_host_txt_parse(const char *text, int32_t len, cpubind_host_txt *out,
+                                           cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     cpubind_slice values[N_KEYS];
@@ -115,7 +115,7 @@ cpubind_text_status cpubind_about_parse(const char *text, int32_t len, cpubind_a
             return scan_fail(&in, CPUBIND_TEXT_ERR_MISSING, len,
                              "name, product, origin, npu-smi and notes must all be there");
 #define CPUBIND_X(member, key) out->member = values[KEY_##member];
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
     return CPUBIND_TEXT_OK;
 }

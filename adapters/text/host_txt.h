@@ -9,7 +9,7 @@
  *   key      = "name" / "product" / "origin" / "npu-smi" / "notes"
  *   value    = 1*byte                          no control character; "name" as below, "origin"
  *                                              "captured", "documented" or "synthetic"
- *   name     = alnum *( alnum / "-" / "." / "_" )     up to CPUBIND_ABOUT_NAME_MAX bytes
+ *   name     = alnum *( alnum / "-" / "." / "_" )     up to CPUBIND_HOST_TXT_NAME_MAX bytes
  */
 #ifndef CPUBIND_TEXT_HOST_TXT_H
 #define CPUBIND_TEXT_HOST_TXT_H
@@ -21,10 +21,10 @@ extern "C" {
 #endif
 
 /* Longest name of a host or of an expectation, in bytes: that of a file, with ".json". */
-#define CPUBIND_ABOUT_NAME_MAX 200
+#define CPUBIND_HOST_TXT_NAME_MAX 200
 
 /* (member, key), in the order in which they are written. */
-#define CPUBIND_ABOUT_LIST(X)                                                                  \
+#define CPUBIND_HOST_TXT_LIST(X)                                                               \
     X(name, "name")                                                                            \
     X(product, "product")                                                                      \
     X(origin, "origin")                                                                        \
@@ -32,22 +32,22 @@ extern "C" {
     X(notes, "notes")
 
 /* The values, as slices of the text. */
-typedef struct cpubind_about {
+typedef struct cpubind_host_txt {
 #define CPUBIND_X(member, key) cpubind_slice member;
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
-} cpubind_about;
+} cpubind_host_txt;
 
 /* Reads host.txt.
  *   out     *out
  *   errors  ERR_ARG; ERR_SYNTAX (a key unknown or twice, a value empty or not as above);
  *           ERR_MISSING, at the end of the text: a key that is not there
  *   cost    O(len) */
-cpubind_text_status cpubind_about_parse(const char *text, int32_t len, cpubind_about *out,
-                                        cpubind_text_fault *fault);
+cpubind_text_status cpubind_host_txt_parse(const char *text, int32_t len, cpubind_host_txt *out,
+                                           cpubind_text_fault *fault);
 
 /* Whether a text, ended by NUL, may name a host or an expectation. */
-int cpubind_about_is_name(const char *name);
+int cpubind_host_txt_is_name(const char *name);
 
 #ifdef __cplusplus
 }

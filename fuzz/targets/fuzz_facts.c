@@ -314,7 +314,7 @@ static void make(memory_host *h, const asked *a, int fill, outcome *out)
     out->arena.size = a->arena;
     out->arena.used = 0;
     out->code =
-        cpubind_snapshot_read(&source, &a->request, &out->arena, &out->facts, &out->problem);
+        cpubind_facts_read(&source, &a->request, &out->arena, &out->facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
         out->code = cpubind_ascend_make_plan(&out->facts, &a->request, &out->arena, &out->plan,
                                              &out->problem);
@@ -479,11 +479,11 @@ static void check_shape(memory_host *h, const asked *a, const outcome *out, size
     const cpubind_facts *f = &out->facts;
     const size_t most = out->arena.used + ((size_t)ARENA_KIB << 10);
     const size_t room[2] = {most, size % 2 ? most : most / 64 * (size / 2 % 64)};
-    cpubind_shape shape[2];
+    cpubind_host_counts shape[2];
     for (int i = 0; i < 2; i++) {
         const int fill = i ? FUZZ_OTHER : FUZZ_FILL;
         cpubind_arena arena = {(char *)fuzz_filled(room[i], fill), room[i], 0};
-        shape[i] = cpubind_shape_read(&source, &arena);
+        shape[i] = cpubind_host_counts_read(&source, &arena);
         CHECK(arena.used == 0);
         free(arena.base);
     }

@@ -27,23 +27,23 @@ static void check_value(const char *text, int32_t len, cpubind_slice value)
 }
 
 /* Written again in the usual order, it reads the same. */
-static void check_again(const char *text, int32_t len, const cpubind_about *about)
+static void check_again(const char *text, int32_t len, const cpubind_host_txt *about)
 {
     char *written = (char *)fuzz_filled((size_t)len + 64, 0);
     char *end = written;
-    cpubind_about again;
+    cpubind_host_txt again;
 #define CPUBIND_X(member, key)                                                                 \
     check_value(text, len, about->member);                                                     \
     end = append(end, key, text, about->member);
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
-    CHECK(cpubind_about_parse(written, (int32_t)(end - written), &again, NULL) ==
+    CHECK(cpubind_host_txt_parse(written, (int32_t)(end - written), &again, NULL) ==
           CPUBIND_TEXT_OK);
 #define CPUBIND_X(member, key)                                                                 \
     CHECK(again.member.len == about->member.len);                                              \
     CHECK(fuzz_same(written + again.member.at, text + about->member.at,                        \
                     (size_t)again.member.len));
-    CPUBIND_ABOUT_LIST(CPUBIND_X)
+    CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
     free(written);
 }
@@ -53,7 +53,7 @@ static void check_name(const char *text, cpubind_slice name)
 {
     char *copy = (char *)fuzz_filled((size_t)name.len + 1, 0);
     memcpy(copy, text + name.at, (size_t)name.len);
-    CHECK(cpubind_about_is_name(copy));
+    CHECK(cpubind_host_txt_is_name(copy));
     CHECK(strspn(copy, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") ==
           (size_t)name.len);
     free(copy);
@@ -61,10 +61,10 @@ static void check_name(const char *text, cpubind_slice name)
 
 static void check_text(const char *text, int32_t len)
 {
-    cpubind_about about;
+    cpubind_host_txt about;
     cpubind_text_fault fault = {-7, NULL};
     memset(&about, FUZZ_FILL, sizeof about);
-    if (cpubind_about_parse(text, len, &about, &fault) == CPUBIND_TEXT_OK) {
+    if (cpubind_host_txt_parse(text, len, &about, &fault) == CPUBIND_TEXT_OK) {
         CHECK(fault.offset == -7 && fault.what == NULL);
         check_again(text, len, &about);
         check_name(text, about.name);
@@ -72,7 +72,7 @@ static void check_text(const char *text, int32_t len)
         CHECK(fault.offset >= 0 && fault.offset <= len && fault.what && fault.what[0]);
         CHECK(fuzz_holds_only(&about, sizeof about, FUZZ_FILL));
     }
-    CHECK(cpubind_about_parse(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_host_txt_parse(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

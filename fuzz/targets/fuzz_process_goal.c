@@ -102,7 +102,7 @@ static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32
     int32_t k = 0, found = 0;
     const cpubind_no_irq why =
         cpubind_goal_irqs(f->text, f->all, f->n_all, f->msi, f->n_msi, f->device, out, n);
-    CHECK((why == CPUBIND_NO_SQ) == (n_sq == 0));
+    CHECK((why == CPUBIND_IRQ_NO_SQ) == (n_sq == 0));
     CHECK((why == CPUBIND_IRQ_FOUND) == (*n > 0));
     for (int32_t i = 0; i < f->n_all; i++) {
         const int kind = n_sq > 1 && f->device < 0 ? -1 : kind_of(f, i, n_sq);
@@ -177,7 +177,7 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     if (code == CPUBIND_PROBLEM_UNREADABLE)
         CHECK(problem.what && problem.offset >= 0 && problem.offset <= f->len);
     CHECK(goal.n_irq == (f->n_msi > 0 ? n : 0));
-    CHECK(f->all == NULL || goal.no_irq == (f->n_msi > 0 ? why : CPUBIND_NO_MSI));
+    CHECK(f->all == NULL || goal.no_irq == (f->n_msi > 0 ? why : CPUBIND_IRQ_NO_MSI));
     for (int32_t i = 0; i < goal.n_irq; i++) {
         CHECK(goal.irq[i].irq == irq[i].irq && goal.irq[i].kind == irq[i].kind);
         CHECK(goal.irq[i].cpu == FIRST_CPU + (irq[i].kind == CPUBIND_IRQ_CQ));
@@ -203,7 +203,7 @@ static void check_text(const char *text, int32_t len, const char *name)
 {
     static function f;
     cpubind_irq_goal *irq;
-    cpubind_no_irq why = CPUBIND_NO_INTERRUPTS;
+    cpubind_no_irq why = CPUBIND_IRQ_NO_INTERRUPTS;
     int32_t n = 0;
     cpubind_text_status status;
     memset(&f, 0, sizeof f);

@@ -1,4 +1,5 @@
-/* fuzz_record.c - the file of what was changed on a host, as whoever wrote to its folder left it
+/* fuzz_record.c - the file of what was changed on a host, as whoever wrote to its folder left
+ *   it
  * SPDX-License-Identifier: MIT
  *
  * A text that is refused leaves nothing behind and says which member is wrong; one that is read
@@ -28,20 +29,20 @@ static const cpubind_sys table = {.malloc = t_malloc, .realloc = t_realloc};
 
 /* == What was read ========================================================== */
 
-static void check_set(const cpubind_state *state, int32_t set)
+static void check_set(const cpubind_record *state, int32_t set)
 {
     CHECK(set >= 0 && set < state->sets.n);
 }
 
-static void check_set_or_none(const cpubind_state *state, int32_t set)
+static void check_set_or_none(const cpubind_record *state, int32_t set)
 {
     CHECK(set == CPUBIND_CPUSET_NONE || (set >= 0 && set < state->sets.n));
 }
 
-static void check_sets(const cpubind_state *state)
+static void check_sets(const cpubind_record *state)
 {
     for (int32_t i = 0; i < state->sets.n; i++) {
-        const cpubind_cpuset *set = &state->sets.set[i];
+        const cpubind_cpu_set *set = &state->sets.set[i];
         CHECK(set->n >= 1 && set->word[set->n_word - 1] != 0);
         fuzz_check_list(set->cpu, set->n, CPUBIND_MAX_CPUS);
         for (int32_t other = 0; other < i; other++)
@@ -49,20 +50,21 @@ static void check_sets(const cpubind_state *state)
     }
 }
 
-static void check_threads(const cpubind_state *state)
+static void check_threads(const cpubind_record *state)
 {
     for (int32_t i = 0; i < state->n_thread; i++) {
-        const cpubind_state_thread *thread = &state->thread[i];
+        const cpubind_record_thread *thread = &state->thread[i];
         CHECK(thread->tid > (i ? thread[-1].tid : 0));
         check_set(state, thread->before);
-        CHECK(cpubind_state_thread_find(state->thread, state->n_thread, thread->tid) == thread);
+        CHECK(cpubind_record_thread_find(state->thread, state->n_thread, thread->tid) ==
+              thread);
     }
 }
 
-static void check_others(const cpubind_state *state)
+static void check_others(const cpubind_record *state)
 {
     for (int32_t i = 0; i < state->n_other; i++) {
-        const cpubind_state_other *other = &state->other[i];
+        const cpubind_record_other *other = &state->other[i];
         CHECK(other->pid > 0 && other->tid > 0);
         CHECK(i == 0 || other[-1].tid < other->tid ||
               (other[-1].tid == other->tid && other[-1].start < other->start));
@@ -71,10 +73,10 @@ static void check_others(const cpubind_state *state)
     }
 }
 
-static void check_irqs(const cpubind_state *state)
+static void check_irqs(const cpubind_record *state)
 {
     for (int32_t i = 0; i < state->n_irq; i++) {
-        const cpubind_state_irq *irq = &state->irq[i];
+        const cpubind_record_irq *irq = &state->irq[i];
         CHECK(irq->irq > (i ? irq[-1].irq : -1));
         CHECK(irq->kind == CPUBIND_IRQ_SQ || irq->kind == CPUBIND_IRQ_CQ);
         CHECK(irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS);
@@ -82,7 +84,7 @@ static void check_irqs(const cpubind_state *state)
     }
 }
 
-static void check_state(const cpubind_state *state)
+static void check_state(const cpubind_record *state)
 {
     CHECK(state->pid > 0 && state->npu >= -1 && state->memory_node >= -1);
     CHECK(memchr(state->boot, '\0', sizeof state->boot) != NULL);
@@ -105,25 +107,25 @@ static void check_state(const cpubind_state *state)
 
 /* == There and back ========================================================= */
 
-static char *written(const cpubind_state *state, int32_t *len)
+static char *written(const cpubind_record *state, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     char *text;
-    CHECK(cpubind_priv_state_format(state, &table, &bytes, NULL) == CPUBIND_LINUX_OK);
+    CHECK(cpubind_priv_record_format(state, &table, &bytes, NULL) == CPUBIND_LINUX_OK);
     *len = bytes.len;
     text = fuzz_text(bytes.data, (size_t)bytes.len);
     cpubind_bytes_free(&bytes);
     return text;
 }
 
-static int is_same_set(const cpubind_state *a, int32_t in_a, const cpubind_state *b,
+static int is_same_set(const cpubind_record *a, int32_t in_a, const cpubind_record *b,
                        int32_t in_b)
 {
-    return strcmp(cpubind_cpusets_text(&a->sets, in_a), cpubind_cpusets_text(&b->sets, in_b)) ==
-           0;
+    return strcmp(cpubind_cpu_sets_text(&a->sets, in_a),
+                  cpubind_cpu_sets_text(&b->sets, in_b)) == 0;
 }
 
-static void check_same(const cpubind_state *a, const cpubind_state *b)
+static void check_same(const cpubind_record *a, const cpubind_record *b)
 {
     CHECK(a->pid == b->pid && a->start == b->start && strcmp(a->boot, b->boot) == 0);
     CHECK(a->npu == b->npu && a->memory_node == b->memory_node && a->how == b->how);
@@ -146,26 +148,26 @@ static void check_same(const cpubind_state *a, const cpubind_state *b)
               is_same_set(a, a->other[i].set, b, b->other[i].set));
 }
 
-static void check_round(const cpubind_state *state)
+static void check_round(const cpubind_record *state)
 {
-    cpubind_state back;
+    cpubind_record back;
     int32_t len;
     char *text = written(state, &len);
-    CHECK(cpubind_priv_state_parse(text, len, &table, &back, NULL) == CPUBIND_LINUX_OK);
+    CHECK(cpubind_priv_record_parse(text, len, &table, &back, NULL) == CPUBIND_LINUX_OK);
     check_same(state, &back);
-    cpubind_state_free(&back);
+    cpubind_record_free(&back);
     free(text);
 }
 
 /* == Reading ================================================================ */
 
-static cpubind_linux_status read_state(const char *text, int32_t len, cpubind_state *state)
+static cpubind_linux_status read_state(const char *text, int32_t len, cpubind_record *state)
 {
     cpubind_linux_fault fault = {0, NULL};
     cpubind_linux_status status;
     memset(state, FUZZ_FILL, sizeof *state);
     n_call = 0;
-    status = cpubind_priv_state_parse(text, len, &table, state, &fault);
+    status = cpubind_priv_record_parse(text, len, &table, state, &fault);
     if (status == CPUBIND_LINUX_OK)
         return status;
     CHECK(fuzz_holds_only(state, sizeof *state, 0));
@@ -179,7 +181,7 @@ static cpubind_linux_status read_state(const char *text, int32_t len, cpubind_st
 /* One of the allocations, chosen by the input; all of them would cost as many readings. */
 static void check_without_memory(const char *text, int32_t len, int calls)
 {
-    cpubind_state state;
+    cpubind_record state;
     unsigned sum = 0;
     for (int32_t i = 0; i < len; i++)
         sum = sum * 31 + (unsigned char)text[i];
@@ -192,14 +194,14 @@ static void check_without_memory(const char *text, int32_t len, int calls)
 
 static void check(const char *text, int32_t len)
 {
-    cpubind_state state;
+    cpubind_record state;
     const cpubind_linux_status status = read_state(text, len, &state);
     const int calls = n_call;
     CHECK(status != CPUBIND_LINUX_ERR_MEMORY);
     if (status == CPUBIND_LINUX_OK) {
         check_state(&state);
         check_round(&state);
-        cpubind_state_free(&state);
+        cpubind_record_free(&state);
     }
     check_without_memory(text, len, calls);
 }

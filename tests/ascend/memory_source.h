@@ -120,7 +120,7 @@ static inline attempt try_in(memory_host *h, const cpubind_request *request, siz
     a.arena.base = (char *)malloc(size ? size : 1);
     a.arena.size = size;
     assert_non_null(a.arena.base);
-    a.code = cpubind_snapshot_read(&source, request, &a.arena, &a.facts, &a.problem);
+    a.code = cpubind_facts_read(&source, request, &a.arena, &a.facts, &a.problem);
     if (a.code == CPUBIND_PROBLEM_NONE)
         a.code = cpubind_ascend_make_plan(&a.facts, request, &a.arena, &a.plan, &a.problem);
     assert_true(a.arena.used <= a.arena.size);

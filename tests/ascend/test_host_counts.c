@@ -18,19 +18,19 @@ static const char map_of_two[] =
     "\t1                              0                              1"
     "                              Ascend 910B4\n";
 
-static cpubind_shape shape_in(const cpubind_source *source, size_t size)
+static cpubind_host_counts shape_in(const cpubind_source *source, size_t size)
 {
     cpubind_arena arena = {(char *)malloc(size ? size : 1), size, 0};
-    cpubind_shape shape;
+    cpubind_host_counts shape;
     assert_non_null(arena.base);
     memset(&shape, EDGE_FILL, sizeof shape);
-    shape = cpubind_shape_read(source, &arena);
+    shape = cpubind_host_counts_read(source, &arena);
     assert_int_equal(arena.used, 0);
     free(arena.base);
     return shape;
 }
 
-static cpubind_shape shape_of(memory_host *h)
+static cpubind_host_counts shape_of(memory_host *h)
 {
     const cpubind_source source = {h, read_input, list_inputs};
     h->seen[0] = '\0';
@@ -39,7 +39,7 @@ static cpubind_shape shape_of(memory_host *h)
 
 static void expect_shape(memory_host *h, int32_t cpus, int32_t nodes, int32_t npus)
 {
-    const cpubind_shape shape = shape_of(h);
+    const cpubind_host_counts shape = shape_of(h);
     if (shape.cpus != cpus || shape.nodes != nodes || shape.npus != npus)
         fail_msg("%d CPUs, %d nodes, %d NPUs; not %d, %d, %d", shape.cpus, shape.nodes,
                  shape.npus, cpus, nodes, npus);
@@ -192,7 +192,7 @@ TEST(a_full_arena_makes_counts_unknown_and_never_wrong)
     make_host(&h);
     set(&h, "sys/devices/system/cpu/online", "0-8191\n"); /* most on no node */
     for (size_t size = 0; size < MIB; size += size < 2048 ? 16 : 4096) {
-        cpubind_shape shape;
+        cpubind_host_counts shape;
         h.seen[0] = '\0';
         shape = shape_in(&source, size);
         assert_true(shape.cpus == 8192 || shape.cpus == -1);
@@ -214,7 +214,7 @@ TEST(a_full_arena_makes_counts_unknown_and_never_wrong)
  * that tells. */
 static const struct {
     const char *name;
-    cpubind_shape shape;
+    cpubind_host_counts shape;
 } fixtures[] = {
     {"a2-192cpu-8npu", {192, 8, 8}},
     {"a2-192cpu-8npu-cpuset", {192, 8, 8}},
@@ -260,8 +260,8 @@ static void check_fixture(folder_host *h, const char *name)
 {
     const cpubind_source source = source_of(h);
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
-        const cpubind_shape want = fixtures[i].shape;
-        cpubind_shape is;
+        const cpubind_host_counts want = fixtures[i].shape;
+        cpubind_host_counts is;
         if (strcmp(fixtures[i].name, name) != 0)
             continue;
         is = shape_in(&source, MIB);

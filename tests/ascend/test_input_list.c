@@ -13,7 +13,7 @@
 static int is_known(const char *name)
 {
     char *copy = edge_text(name, (int32_t)strlen(name) + 1);
-    const int known = cpubind_input_is_known(copy);
+    const int known = cpubind_input_list_has(copy);
     free(copy);
     return known;
 }
@@ -122,7 +122,7 @@ TEST(what_nothing_reads_is_not_known)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_known(names[i]))
             fail_msg("\"%s\" is known", names[i]);
-    assert_false(cpubind_input_is_known(NULL));
+    assert_false(cpubind_input_list_has(NULL));
 }
 
 TEST(a_start_of_a_known_name_is_not_known)
@@ -153,7 +153,7 @@ TEST(a_known_name_is_no_longer_than_a_name)
         memset(name, 'a', len);
         memcpy(name, before, sizeof before - 1);
         memcpy(name + len - (sizeof after - 1), after, sizeof after);
-        assert_int_equal(cpubind_input_is_known(name), len == CPUBIND_INPUT_NAME_MAX);
+        assert_int_equal(cpubind_input_list_has(name), len == CPUBIND_INPUT_NAME_MAX);
         free(name);
     }
 }
@@ -184,7 +184,7 @@ static int walk(memory_host *h, visited *v)
     const cpubind_source source = {h, read_input, list_inputs};
     memset(v, 0, sizeof *v);
     h->seen[0] = '\0';
-    return cpubind_inputs_each(&source, visit, v);
+    return cpubind_input_list_each(&source, visit, v);
 }
 
 static void expect_visits(memory_host *h, const char *names)
@@ -386,7 +386,7 @@ static cpubind_input read_long(void *ctx, const char *name)
 static int count_visits(void *ctx, const char *name, cpubind_input answer)
 {
     (void)answer;
-    assert_true(cpubind_input_is_name(name) && cpubind_input_is_known(name));
+    assert_true(cpubind_input_is_name(name) && cpubind_input_list_has(name));
     ++*(int32_t *)ctx;
     return 0;
 }
@@ -407,7 +407,7 @@ TEST(a_name_that_becomes_too_long_is_passed_over)
         assert_non_null(long_listing);
         memset(long_listing, 'f', (size_t)len);
         long_listing[len] = '\0';
-        assert_int_equal(cpubind_inputs_each(&source, count_visits, &n), 0);
+        assert_int_equal(cpubind_input_list_each(&source, count_visits, &n), 0);
         assert_int_equal(n, cases[i].visits);
         free(long_listing);
     }
@@ -448,7 +448,7 @@ TEST(an_input_that_fails_is_visited_with_its_answer)
                 u.stop_at = stop_at;
                 u.result = 7;
                 h.seen[0] = '\0';
-                assert_int_equal(cpubind_inputs_each(&source, visit, &u), 7);
+                assert_int_equal(cpubind_input_list_each(&source, visit, &u), 7);
                 assert_int_equal(u.last.state, failures[i]);
                 assert_int_equal(u.n, stop_at);
             }
@@ -497,7 +497,7 @@ TEST(the_walk_ends_where_a_visit_says_so)
         v.stop_at = stop;
         v.result = stop % 2 ? 42 : -1;
         h.seen[0] = '\0';
-        assert_int_equal(cpubind_inputs_each(&source, visit, &v), v.result);
+        assert_int_equal(cpubind_input_list_each(&source, visit, &v), v.result);
         assert_int_equal(v.n, stop);
         assert_memory_equal(v.names, all.names, strlen(v.names));
     }
@@ -525,7 +525,7 @@ TEST(the_walk_ends_at_a_folder_that_fails)
             u.stop_at = stop;
             u.result = 5;
             h.seen[0] = '\0';
-            assert_int_equal(cpubind_inputs_each(&source, visit, &u), 5);
+            assert_int_equal(cpubind_input_list_each(&source, visit, &u), 5);
             assert_int_equal(u.n, stop);
         }
     }
@@ -591,7 +591,7 @@ static void check_fixture(folder_host *h, const char *name)
     there.n = visits.n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         collect(h, parts[i], &there);
-    assert_int_equal(cpubind_inputs_each(&source, note, &visits), 0);
+    assert_int_equal(cpubind_input_list_each(&source, note, &visits), 0);
     qsort(there.names, (size_t)there.n, sizeof *there.names, by_bytes);
     qsort(visits.names, (size_t)visits.n, sizeof *visits.names, by_bytes);
     for (int32_t i = 0; i < there.n; i++) {

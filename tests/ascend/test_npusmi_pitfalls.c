@@ -1,4 +1,5 @@
-/* test_npusmi_pitfalls.c - what npu-smi and its hosts are known to trip programs with, one test each
+/* test_npusmi_pitfalls.c - what npu-smi and its hosts are known to trip programs with, one
+ *   test each
  * SPDX-License-Identifier: MIT
  *
  * The number of a test is the trap's number in the list that this project was built against.

@@ -171,7 +171,7 @@ TEST(a_950_has_main_and_uvb_threads_and_no_interrupts)
     assert_int_equal(p->goal.n_rule, 0);
     expect_cpus(p->goal.uvb, 1, 3);
     assert_int_equal(p->goal.memory_node, 5);
-    expect_none(p, CPUBIND_NO_ROLE);
+    expect_none(p, CPUBIND_IRQ_NO_ROLE);
     assert_int_equal(p->host.asked, 0);
 }
 
@@ -224,7 +224,7 @@ TEST(a_pool_without_interrupt_cpus_keeps_its_rules)
     expect_cpus(p->goal.main, 0, 5);
     expect_rule(p, 0, "acl_thread", 6, 6);
     expect_rule(p, 1, "release_thread", 7, 7);
-    expect_none(p, CPUBIND_NO_ROLE);
+    expect_none(p, CPUBIND_IRQ_NO_ROLE);
 }
 
 /* == Interrupts ============================================================= */
@@ -289,10 +289,10 @@ TEST(two_devices_of_one_function_are_told_apart_by_their_mailbox)
     expect_irq(p, 0, 46, CPUBIND_IRQ_SQ, 8);
     p->npu[0].logic = 3;
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_AMBIGUOUS);
+    expect_none(p, CPUBIND_IRQ_AMBIGUOUS);
     p->npu[0].logic = -1;
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_AMBIGUOUS);
+    expect_none(p, CPUBIND_IRQ_AMBIGUOUS);
 }
 
 TEST(what_is_missing_leaves_the_interrupts_and_is_named)
@@ -300,19 +300,19 @@ TEST(what_is_missing_leaves_the_interrupts_and_is_named)
     planned *p = start();
     set(&p->host, INTERRUPTS, HEAD ROW("99", "cq_update_irq"));
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_NO_SQ);
+    expect_none(p, CPUBIND_IRQ_NO_SQ);
     take_away(&p->host, INTERRUPTS);
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_NO_INTERRUPTS);
+    expect_none(p, CPUBIND_IRQ_NO_INTERRUPTS);
     set(&p->host, MSI_A, "lost+found\n-1\n0x10\n99999999999\n2147483648\n007\n");
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_NO_MSI);
+    expect_none(p, CPUBIND_IRQ_NO_MSI);
     take_away(&p->host, MSI_A);
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_NO_MSI);
+    expect_none(p, CPUBIND_IRQ_NO_MSI);
     p->npu[0].pci.domain = -1;
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_NO_ADDRESS);
+    expect_none(p, CPUBIND_IRQ_NO_ADDRESS);
     expect_cpus(p->goal.main, 10, 13); /* the rest stands */
     assert_int_equal(p->goal.n_rule, 2);
 }
@@ -327,10 +327,10 @@ TEST(interrupts_that_cannot_be_read_are_named)
         p->host.state = states[i];
         p->host.failing = INTERRUPTS;
         made(p, 0, NULL, 0);
-        expect_none(p, CPUBIND_NO_INTERRUPTS);
+        expect_none(p, CPUBIND_IRQ_NO_INTERRUPTS);
         p->host.failing = "sys/bus/pci/devices/0000:c1:00.0/msi_irqs";
         made(p, 0, NULL, 0);
-        expect_none(p, CPUBIND_NO_MSI);
+        expect_none(p, CPUBIND_IRQ_NO_MSI);
     }
 }
 
@@ -362,7 +362,7 @@ TEST(interrupts_without_rows_have_no_sq)
     planned *p = start();
     set(&p->host, INTERRUPTS, HEAD);
     made(p, 0, NULL, 0);
-    expect_none(p, CPUBIND_NO_SQ);
+    expect_none(p, CPUBIND_IRQ_NO_SQ);
 }
 
 /* In every arena up to the size that is used: a want of memory, said so, or the goal. */
@@ -474,28 +474,28 @@ TEST(a_device_has_what_stands_from_its_mailbox_to_the_next)
 TEST(what_mailboxes_do_not_tell_apart_is_ambiguous)
 {
     static const function cases[] = {
-        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 2, NULL, CPUBIND_AMBIGUOUS},
-        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, -1, NULL, CPUBIND_AMBIGUOUS},
-        {{SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 2, NULL, CPUBIND_IRQ_AMBIGUOUS},
+        {{BOX0, SQ, CQ, BOX1, SQ, CQ}, -1, NULL, CPUBIND_IRQ_AMBIGUOUS},
+        {{SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
         /* the second device has no mailbox: its SQ would pass for the first one's */
-        {{BOX0, SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        {{BOX0, SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
         /* its mailbox is there, and two SQs that are others' */
-        {{BOX0, CQ, BOX1, SQ, "trs-mbox-2-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
+        {{BOX0, CQ, BOX1, SQ, "trs-mbox-2-0", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
         /* names that only look like a mailbox */
-        {{"trs-mbox-0", SQ, "trs-mbox-1", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
-        {{"trs-mbox--0", SQ, "trs-mbox-00-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
-        {{"my-trs-mbox-0-0", SQ, "trs-mbox-0x-0", SQ}, 0, NULL, CPUBIND_AMBIGUOUS},
-        {{"trs-mbox-4294967296-0", SQ, BOX1, SQ}, 0, NULL, CPUBIND_AMBIGUOUS}};
+        {{"trs-mbox-0", SQ, "trs-mbox-1", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
+        {{"trs-mbox--0", SQ, "trs-mbox-00-0", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
+        {{"my-trs-mbox-0-0", SQ, "trs-mbox-0x-0", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
+        {{"trs-mbox-4294967296-0", SQ, BOX1, SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS}};
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
 TEST(names_are_compared_whole)
 {
     static const function cases[] = {
-        {{BOX0, "sq_send_trigger_irq0", CQ}, 0, NULL, CPUBIND_NO_SQ},
-        {{BOX0, "sq_send_trigger", CQ}, 0, NULL, CPUBIND_NO_SQ},
-        {{BOX0, "old sq_send_trigger_irq", CQ}, 0, NULL, CPUBIND_NO_SQ},
-        {{BOX0, "SQ_SEND_TRIGGER_IRQ", CQ}, 0, NULL, CPUBIND_NO_SQ},
+        {{BOX0, "sq_send_trigger_irq0", CQ}, 0, NULL, CPUBIND_IRQ_NO_SQ},
+        {{BOX0, "sq_send_trigger", CQ}, 0, NULL, CPUBIND_IRQ_NO_SQ},
+        {{BOX0, "old sq_send_trigger_irq", CQ}, 0, NULL, CPUBIND_IRQ_NO_SQ},
+        {{BOX0, "SQ_SEND_TRIGGER_IRQ", CQ}, 0, NULL, CPUBIND_IRQ_NO_SQ},
         {{SQ, "cq_update_bind_thread_irq", "func_cq_irq", "cq_update_irq2", CQ},
          0,
          "s10 14",
@@ -519,7 +519,7 @@ TEST(only_interrupts_of_the_function_count)
     static const int32_t second[] = {2, 13, 14, 15, 900}, none[] = {9, 18};
     static const function whole[] = {
         {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 0, "s14 15", CPUBIND_IRQ_FOUND}};
-    static const function others[] = {{{BOX0, SQ, CQ}, 0, NULL, CPUBIND_NO_SQ}};
+    static const function others[] = {{{BOX0, SQ, CQ}, 0, NULL, CPUBIND_IRQ_NO_SQ}};
     check_functions(whole, 1, second, LENGTH(second));
     check_functions(others, 1, none, LENGTH(none));
     check_functions(others, 1, NULL, 0);
@@ -530,13 +530,13 @@ TEST(only_interrupts_of_the_function_count)
 TEST(every_reason_has_a_word)
 {
     assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_FOUND), "found");
-    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_ROLE), "no_role");
-    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_ADDRESS), "no_address");
-    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_MSI), "no_msi");
-    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_INTERRUPTS), "no_interrupts");
-    assert_string_equal(cpubind_no_irq_word(CPUBIND_NO_SQ), "no_sq");
-    assert_string_equal(cpubind_no_irq_word(CPUBIND_AMBIGUOUS), "ambiguous");
-    for (int why = CPUBIND_IRQ_FOUND; why <= CPUBIND_AMBIGUOUS; why++) {
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_NO_ROLE), "no_role");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_NO_ADDRESS), "no_address");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_NO_MSI), "no_msi");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_NO_INTERRUPTS), "no_interrupts");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_NO_SQ), "no_sq");
+    assert_string_equal(cpubind_no_irq_word(CPUBIND_IRQ_AMBIGUOUS), "ambiguous");
+    for (int why = CPUBIND_IRQ_FOUND; why <= CPUBIND_IRQ_AMBIGUOUS; why++) {
         const char *text = cpubind_no_irq_text((cpubind_no_irq)why);
         assert_true(strlen(text) > 10 && text[strlen(text) - 1] != '.');
         for (int other = CPUBIND_IRQ_FOUND; other < why; other++)

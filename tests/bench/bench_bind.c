@@ -66,7 +66,7 @@ static void be_target(int ready)
 }
 
 /* The thread of the target that has this name. */
-static int32_t find(cpubind_tree *root, int32_t pid, const char *name)
+static int32_t find(cpubind_root *root, int32_t pid, const char *name)
 {
     cpubind_ids ids = {0};
     char comm[CPUBIND_COMM_SIZE];
@@ -84,7 +84,7 @@ static int32_t find(cpubind_tree *root, int32_t pid, const char *name)
     return found;
 }
 
-static target start_target(cpubind_tree *root)
+static target start_target(cpubind_root *root)
 {
     target t = {0};
     int ready[2];
@@ -128,7 +128,7 @@ static double time_apply(pid_t pid, const char *state, cpubind_memory_how memory
                                .rule = rules,
                                .n_rule = 2,
                                .memory_node = 0,
-                               .no_irq = CPUBIND_NO_ADDRESS};
+                               .no_irq = CPUBIND_IRQ_NO_ADDRESS};
     const cpubind_bind_options how = {
         .pid = (int32_t)pid, .state = state, .memory = memory, .memory_limit = -1};
     cpubind_linux_fault fault = {0, ""};
@@ -146,14 +146,14 @@ static double time_apply(pid_t pid, const char *state, cpubind_memory_how memory
 }
 
 /* ns of listing the threads and setting the mask of each, to one CPU and the other in turn. */
-static double time_masks(cpubind_tree *root, pid_t pid)
+static double time_masks(cpubind_root *root, pid_t pid)
 {
     static int32_t turn;
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     cpubind_ids ids = {0};
     double took, start;
     const int32_t set =
-        cpubind_cpusets_of_list(&sets, root->sys, turn++ % 2 ? &first_cpu : &last_cpu, 1);
+        cpubind_cpu_sets_of_list(&sets, root->sys, turn++ % 2 ? &first_cpu : &last_cpu, 1);
     int folder;
     must(set >= 0, "set");
     start = now_ns();
@@ -164,12 +164,12 @@ static double time_masks(cpubind_tree *root, pid_t pid)
     close(folder);
     took = now_ns() - start;
     free(ids.id);
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
     return took;
 }
 
 /* ns of reading the name of every thread, which decides where it goes. */
-static double time_names(cpubind_tree *root, pid_t pid)
+static double time_names(cpubind_root *root, pid_t pid)
 {
     cpubind_ids ids = {0};
     char comm[CPUBIND_COMM_SIZE];
@@ -234,7 +234,7 @@ typedef struct times {
     double threads, memory, masks, names, empty, taskset, chain;
 } times;
 
-static times measure_all(cpubind_tree *root, const target *t, const char *state)
+static times measure_all(cpubind_root *root, const target *t, const char *state)
 {
     char pid[16], acl[16], release[16], first[16], last[16];
     const command empty[] = {{{"true"}}};
@@ -283,7 +283,7 @@ static void print_all(const times *t)
 
 int main(void)
 {
-    cpubind_tree root = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
     char folder[] = "/dev/shm/cpubind-bench-XXXXXX";
     char state[sizeof folder + 8];
     target t;

@@ -29,8 +29,7 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
                                      .visible_len = (int32_t)strlen(npu),
                                      .wants_pci = 1};
     cpubind_problem problem;
-    cpubind_problem_code code =
-        cpubind_snapshot_read(source, &request, arena, &facts, &problem);
+    cpubind_problem_code code = cpubind_facts_read(source, &request, arena, &facts, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_ascend_make_plan(&facts, &request, arena, &plan, &problem);
     if (code == CPUBIND_PROBLEM_NONE)

@@ -1,4 +1,5 @@
-/* consumer_corpus.c - another project's program: opens a corpus through the adapter, and plans a host
+/* consumer_corpus.c - another project's program: opens a corpus through the adapter, and plans
+ *   a host
  * SPDX-License-Identifier: MIT
  *
  *   cc consumer_corpus.c -lcpubind_corpus -lcpubind_ascend -lsqlite3 -lmd
@@ -20,8 +21,7 @@ static int plan(const cpubind_source *source, cpubind_arena *arena)
     cpubind_facts facts;
     cpubind_problem problem;
     cpubind_ascend_plan made;
-    cpubind_problem_code code =
-        cpubind_snapshot_read(source, &request, arena, &facts, &problem);
+    cpubind_problem_code code = cpubind_facts_read(source, &request, arena, &facts, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_ascend_make_plan(&facts, &request, arena, &made, &problem);
     if (code != CPUBIND_PROBLEM_NONE) {

@@ -198,7 +198,7 @@ static inline void goal_make(stage_goal *g, int32_t main_cpu, int32_t other_cpu)
     g->goal.n_rule = 2;
     g->goal.memory_node = -1;
     g->goal.irq = g->irq;
-    g->goal.no_irq = CPUBIND_NO_ROLE;
+    g->goal.no_irq = CPUBIND_IRQ_NO_ROLE;
 }
 
 static inline void goal_add_irq(stage_goal *g, int32_t irq, cpubind_irq_kind kind, int32_t cpu)

@@ -10,16 +10,16 @@
 
 #define STATE_PID 4711
 
-static inline int32_t state_set(cpubind_state *state, const char *text)
+static inline int32_t state_set(cpubind_record *state, const char *text)
 {
     const int32_t set =
-        cpubind_cpusets_of_text(&state->sets, &cpubind_sys_real, text, (int32_t)strlen(text));
+        cpubind_cpu_sets_of_text(&state->sets, &cpubind_sys_real, text, (int32_t)strlen(text));
     scratch_need(set >= 0, text);
     return set;
 }
 
 /* A process of one thread, nothing changed. */
-static inline void state_begin(cpubind_state *state)
+static inline void state_begin(cpubind_record *state)
 {
     memset(state, 0, sizeof *state);
     state->pid = STATE_PID;
@@ -33,45 +33,45 @@ static inline void state_begin(cpubind_state *state)
 }
 
 /* Some of everything. */
-static inline void state_sample(cpubind_state *state)
+static inline void state_sample(cpubind_record *state)
 {
     const cpubind_sys *sys = &cpubind_sys_real;
-    cpubind_state_other other = {80, 82, 77, 0, 0};
-    cpubind_state_irq irq = {301, CPUBIND_IRQ_SQ, 72, 0, 1};
+    cpubind_record_other other = {80, 82, 77, 0, 0};
+    cpubind_record_irq irq = {301, CPUBIND_IRQ_SQ, 72, 0, 1};
     state_begin(state);
     state->npu = 3;
     state->memory_node = 3;
     state->uvb = state_set(state, "1-23");
     scratch_need(
-        !cpubind_state_add_rule(state, sys, "acl_thread", state_set(state, "94")) &&
-            !cpubind_state_add_rule(state, sys, "release_thread", state_set(state, "95")),
+        !cpubind_record_add_rule(state, sys, "acl_thread", state_set(state, "94")) &&
+            !cpubind_record_add_rule(state, sys, "release_thread", state_set(state, "95")),
         "rules");
-    scratch_need(!cpubind_state_add_ours(state, sys, state->main) &&
-                     !cpubind_state_add_ours(state, sys, state_set(state, "50-69")),
+    scratch_need(!cpubind_record_add_ours(state, sys, state->main) &&
+                     !cpubind_record_add_ours(state, sys, state_set(state, "50-69")),
                  "ours");
     for (int32_t tid = STATE_PID; tid < STATE_PID + 20; tid++)
         scratch_need(
-            !cpubind_state_add_thread(state, sys, tid, tid % 7 ? 0 : state_set(state, "5,9")),
+            !cpubind_record_add_thread(state, sys, tid, tid % 7 ? 0 : state_set(state, "5,9")),
             "threads");
     other.set = state->uvb;
-    scratch_need(!cpubind_state_add_other(state, sys, &other), "others");
-    scratch_need(!cpubind_state_add_irq(state, sys, &irq), "irqs");
-    irq = (cpubind_state_irq){302, CPUBIND_IRQ_CQ, 73, CPUBIND_CPUSET_NONE, 0};
-    scratch_need(!cpubind_state_add_irq(state, sys, &irq), "irqs");
+    scratch_need(!cpubind_record_add_other(state, sys, &other), "others");
+    scratch_need(!cpubind_record_add_irq(state, sys, &irq), "irqs");
+    irq = (cpubind_record_irq){302, CPUBIND_IRQ_CQ, 73, CPUBIND_CPUSET_NONE, 0};
+    scratch_need(!cpubind_record_add_irq(state, sys, &irq), "irqs");
     state->how = CPUBIND_IRQBALANCE_STOP;
     state->irqbalance_pid = 900;
     state->irqbalance_start = 321;
 }
 
 /* Whether a set of the one is that set of the other, whatever their numbers. */
-static inline int state_same_set(const cpubind_state *a, int32_t set_a, const cpubind_state *b,
-                                 int32_t set_b)
+static inline int state_same_set(const cpubind_record *a, int32_t set_a,
+                                 const cpubind_record *b, int32_t set_b)
 {
-    return strcmp(cpubind_cpusets_text(&a->sets, set_a),
-                  cpubind_cpusets_text(&b->sets, set_b)) == 0;
+    return strcmp(cpubind_cpu_sets_text(&a->sets, set_a),
+                  cpubind_cpu_sets_text(&b->sets, set_b)) == 0;
 }
 
-static inline int state_same_arrays(const cpubind_state *a, const cpubind_state *b)
+static inline int state_same_arrays(const cpubind_record *a, const cpubind_record *b)
 {
     if (a->n_rule != b->n_rule || a->n_thread != b->n_thread || a->n_other != b->n_other ||
         a->n_irq != b->n_irq || a->n_ours != b->n_ours)
@@ -101,7 +101,7 @@ static inline int state_same_arrays(const cpubind_state *a, const cpubind_state 
     return 1;
 }
 
-static inline int state_same(const cpubind_state *a, const cpubind_state *b)
+static inline int state_same(const cpubind_record *a, const cpubind_record *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->boot, b->boot) == 0 &&
            a->npu == b->npu && a->memory_node == b->memory_node && a->how == b->how &&
@@ -113,7 +113,7 @@ static inline int state_same(const cpubind_state *a, const cpubind_state *b)
 }
 
 /* Whether nothing is in it, as after a load that failed. */
-static inline int state_is_zero(const cpubind_state *state)
+static inline int state_is_zero(const cpubind_record *state)
 {
     const unsigned char *byte = (const unsigned char *)state;
     for (size_t i = 0; i < sizeof *state; i++)

@@ -160,11 +160,11 @@ static inline int is_state(cpubind_input input, cpubind_input_state state)
 }
 
 /* The files below a folder, as the live host has them below "/"; close its descriptor. */
-static inline cpubind_tree scratch_tree(const cpubind_sys *sys, const char *dir)
+static inline cpubind_root scratch_tree(const cpubind_sys *sys, const char *dir)
 {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     scratch_need(fd >= 0, dir);
-    return (cpubind_tree){sys, fd, CPUBIND_REACH_ANYWHERE};
+    return (cpubind_root){sys, fd, CPUBIND_REACH_ANYWHERE};
 }
 
 /* Whether the listing has this name. */

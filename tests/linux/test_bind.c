@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Real threads on real CPUs. Interrupts, irqbalance and the folder of records are those of a
- * scratch folder (fake_host.h), so that the test runs for every user and leaves the machine alone.
+ * scratch folder (fake_host.h), so that the test runs for every user and leaves the machine
+ * alone.
  */
 #define _GNU_SOURCE
 #include "../support/cmocka_test.h"
@@ -161,8 +162,8 @@ TEST(threads_go_where_their_names_say_and_back)
     assert_true(is_on(f.acl, OTHER_CPU));
     assert_true(is_on(f.release, OTHER_CPU));
     assert_int_equal(cpubind_bind_report(f.b)->n, 5); /* "control" too */
-    assert_item((int32_t)f.w.pid, CPUBIND_MOVED, on_stage.before, to_main);
-    assert_item(f.acl, CPUBIND_MOVED, on_stage.before, to_other);
+    assert_item((int32_t)f.w.pid, CPUBIND_ITEM_MOVED, on_stage.before, to_main);
+    assert_item(f.acl, CPUBIND_ITEM_MOVED, on_stage.before, to_other);
     assert_string_equal(item_of(f.acl)->name, "acl_thread");
     assert_int_equal(cpubind_bind_report(f.b)->npu, 3);
     assert_int_equal(cpubind_bind_allowed(f.b).n, 2);
@@ -331,7 +332,7 @@ static int32_t n_wrong(void)
     const cpubind_report *r = cpubind_bind_report(f.b);
     int32_t n = 0;
     for (int32_t i = 0; i < r->n; i++)
-        n += r->item[i].result == CPUBIND_WRONG;
+        n += r->item[i].result == CPUBIND_ITEM_WRONG;
     return n;
 }
 
@@ -353,7 +354,7 @@ TEST(verify_names_what_is_wrong_and_changes_nothing)
     snapshot(text);
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_int_equal(n_wrong(), 1);
-    assert_item(f.plain, CPUBIND_WRONG, to_other, to_main);
+    assert_item(f.plain, CPUBIND_ITEM_WRONG, to_other, to_main);
     assert_ok(cpubind_bind_verify(f.b, &f.other.goal, &f.why));
     assert_int_equal(n_wrong(), 4);
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why)); /* the one on record again */
@@ -375,7 +376,7 @@ TEST(verify_needs_no_record_and_makes_none)
     assert_int_equal(cpubind_bind_report(f.b)->n, 0);
     assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
     assert_int_equal(n_wrong(), 5);
-    assert_item(f.acl, CPUBIND_WRONG, on_stage.before, item_of(f.acl)->should);
+    assert_item(f.acl, CPUBIND_ITEM_WRONG, on_stage.before, item_of(f.acl)->should);
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_ARG);
     assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
     assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
@@ -412,8 +413,8 @@ TEST(again_catches_what_is_late_or_drifts_and_says_so)
     put_on(f.plain, OTHER_CPU);
     assert_ok(cpubind_bind_again(f.b, &f.why));
     assert_int_equal(cpubind_bind_report(f.b)->n, 2);
-    assert_item(late, CPUBIND_MOVED, to_main, to_other);
-    assert_item(f.plain, CPUBIND_MOVED, to_other, to_main);
+    assert_item(late, CPUBIND_ITEM_MOVED, to_main, to_other);
+    assert_item(f.plain, CPUBIND_ITEM_MOVED, to_other, to_main);
     assert_true(is_on(late, OTHER_CPU));
     assert_true(is_on(f.plain, MAIN_CPU));
     restore_and_close();
@@ -697,16 +698,16 @@ TEST(interrupts_move_and_go_back_unless_somebody_moved_them)
     apply(&f.goal);
     assert_irq(IRQ_SQ, to_main);
     assert_irq(IRQ_CQ, to_other);
-    assert_item(IRQ_SQ, CPUBIND_MOVED, on_stage.before, to_main);
+    assert_item(IRQ_SQ, CPUBIND_ITEM_MOVED, on_stage.before, to_main);
     assert_string_equal(item_of(IRQ_SQ)->name, "sq");
     assert_string_equal(item_of(IRQ_SQ)->actual, "0");
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_int_equal(n_wrong(), 0);
     stage_irq(IRQ_SQ, "7\n"); /* a CPU of nobody here */
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_item(IRQ_SQ, CPUBIND_WRONG, "7", to_main);
+    assert_item(IRQ_SQ, CPUBIND_ITEM_WRONG, "7", to_main);
     assert_ok(cpubind_bind_restore(f.b, &f.why));
-    assert_item(IRQ_SQ, CPUBIND_KEPT, "7", on_stage.before);
+    assert_item(IRQ_SQ, CPUBIND_ITEM_KEPT, "7", on_stage.before);
     close_binding();
     assert_irq(IRQ_SQ, "7");
     assert_irq(IRQ_CQ, on_stage.before);
@@ -737,7 +738,7 @@ TEST(an_interrupt_that_may_not_be_moved_is_skipped_and_named)
     apply(&f.goal);
     const cpubind_item *item = item_of(IRQ_CQ + 1);
     assert_non_null(item);
-    assert_int_equal(item->result, CPUBIND_SKIPPED);
+    assert_int_equal(item->result, CPUBIND_ITEM_SKIPPED);
     assert_int_equal(item->error, ENOENT);
     assert_string_equal(item->what, "read smp_affinity_list");
     assert_true(is_on(f.acl, OTHER_CPU));
@@ -773,7 +774,7 @@ TEST(a_thread_that_a_cpuset_has_moved_since_stays_there)
     assert_ok(cpubind_bind_restore(f.b, &f.why));
     r = cpubind_bind_report(f.b);
     for (int32_t i = 0; i < r->n; i++)
-        n_kept += r->item[i].id == f.plain && r->item[i].result == CPUBIND_KEPT;
+        n_kept += r->item[i].id == f.plain && r->item[i].result == CPUBIND_ITEM_KEPT;
     assert_int_equal(n_kept, 1);
     close_binding();
     put_on_both(f.plain);

@@ -344,7 +344,7 @@ static void keep_report(const cpubind_binding *b)
     const cpubind_report *r = cpubind_bind_report(b);
     f.n_undone_not = r->n_undone_not;
     for (int32_t i = 0; i < r->n; i++) {
-        if (r->item[i].result != CPUBIND_SKIPPED)
+        if (r->item[i].result != CPUBIND_ITEM_SKIPPED)
             continue;
         assert_true(f.n_skipped < MAX_SKIPPED);
         f.skipped[f.n_skipped++] = r->item[i];

@@ -14,27 +14,27 @@
 
 static const cpubind_sys *const sys = &cpubind_sys_real;
 
-static int32_t of_text(cpubind_cpusets *sets, const char *text)
+static int32_t of_text(cpubind_cpu_sets *sets, const char *text)
 {
     const int32_t len = (int32_t)strlen(text);
     char *exact = edge_text(text, len);
-    const int32_t set = cpubind_cpusets_of_text(sets, sys, exact, len);
+    const int32_t set = cpubind_cpu_sets_of_text(sets, sys, exact, len);
     free(exact);
     return set;
 }
 
-static int32_t of_list(cpubind_cpusets *sets, const int32_t *cpu, int32_t n)
+static int32_t of_list(cpubind_cpu_sets *sets, const int32_t *cpu, int32_t n)
 {
     int32_t *exact = edge_ints(n);
     int32_t set;
     if (n)
         memcpy(exact, cpu, (size_t)n * sizeof *cpu);
-    set = cpubind_cpusets_of_list(sets, sys, exact, n);
+    set = cpubind_cpu_sets_of_list(sets, sys, exact, n);
     free(exact);
     return set;
 }
 
-static int32_t of_words(cpubind_cpusets *sets, const unsigned long *word, int32_t n)
+static int32_t of_words(cpubind_cpu_sets *sets, const unsigned long *word, int32_t n)
 {
     const size_t size_bytes = (size_t)n * sizeof *word;
     unsigned long *exact = (unsigned long *)malloc(size_bytes ? size_bytes : 1);
@@ -42,7 +42,7 @@ static int32_t of_words(cpubind_cpusets *sets, const unsigned long *word, int32_
     assert_non_null(exact);
     if (n)
         memcpy(exact, word, size_bytes);
-    set = cpubind_cpusets_of_words(sets, sys, exact, n);
+    set = cpubind_cpu_sets_of_words(sets, sys, exact, n);
     free(exact);
     return set;
 }
@@ -52,7 +52,7 @@ TEST(equal_sets_have_one_number)
 {
     static const int32_t list[] = {0, 1, 2, 3, 8};
     static const unsigned long word[] = {0x10ful, 0, 0};
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     assert_int_equal(of_text(&sets, "0-3,8"), 0);
     assert_int_equal(of_list(&sets, list, 5), 0);
     for (int32_t n = 1; n <= 3; n++) /* zeros behind it make no other set */
@@ -62,32 +62,32 @@ TEST(equal_sets_have_one_number)
     assert_int_equal(of_text(&sets, "0-3"), 1);
     assert_int_equal(of_text(&sets, "0-3,8"), 0);
     assert_int_equal(sets.n, 2);
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
 }
 
 TEST(a_set_says_its_cpus_its_words_and_its_text)
 {
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     const int32_t at = of_text(&sets, "1,63-65,200");
-    const cpubind_cpuset *set = &sets.set[at];
+    const cpubind_cpu_set *set = &sets.set[at];
     static const int32_t cpu[] = {1, 63, 64, 65, 200};
     assert_int_equal(set->n, 5);
     assert_memory_equal(set->cpu, cpu, sizeof cpu);
     assert_string_equal(set->text, "1,63-65,200");
-    assert_string_equal(cpubind_cpusets_text(&sets, at), "1,63-65,200");
+    assert_string_equal(cpubind_cpu_sets_text(&sets, at), "1,63-65,200");
     assert_int_equal(set->n_word, 200 / WORD + 1);
     for (int32_t c = 0; c < set->n_word * WORD; c++) {
         const int is_in = c == 1 || (c >= 63 && c <= 65) || c == 200;
         assert_int_equal(set->word[c / WORD] >> (c % WORD) & 1ul, is_in);
     }
-    assert_string_equal(cpubind_cpusets_text(&sets, CPUBIND_CPUSET_NONE), "none");
-    cpubind_cpusets_free(&sets);
+    assert_string_equal(cpubind_cpu_sets_text(&sets, CPUBIND_CPUSET_NONE), "none");
+    cpubind_cpu_sets_free(&sets);
 }
 
 TEST(the_widest_mask_is_a_set)
 {
     static unsigned long word[MAX_WORDS];
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     memset(word, 0xff, sizeof word);
     assert_int_equal(of_words(&sets, word, MAX_WORDS), 0);
     assert_int_equal(sets.set[0].n, CPUBIND_MAX_CPUS);
@@ -105,20 +105,20 @@ TEST(the_widest_mask_is_a_set)
     assert_int_equal(sets.set[2].cpu[100], 200);
     assert_int_equal(of_text(&sets, sets.set[2].text), 2);
     assert_int_equal(of_list(&sets, sets.set[2].cpu, sets.set[2].n), 2);
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
 }
 
 TEST(a_mask_past_the_widest_counts_as_far_as_it_is_zero)
 {
     static unsigned long word[MAX_WORDS + 1];
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     word[0] = 5;
     assert_int_equal(of_words(&sets, word, MAX_WORDS + 1), 0);
-    assert_string_equal(cpubind_cpusets_text(&sets, 0), "0,2");
+    assert_string_equal(cpubind_cpu_sets_text(&sets, 0), "0,2");
     word[MAX_WORDS] = 1;
     assert_int_equal(of_words(&sets, word, MAX_WORDS + 1), CPUBIND_CPUSET_NONE);
     assert_int_equal(sets.n, 1);
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
 }
 
 TEST(what_is_no_set_is_none_and_adds_nothing)
@@ -129,7 +129,7 @@ TEST(what_is_no_set_is_none_and_adds_nothing)
     static const int32_t lists[][3] = {{3, 3, 4},     {3, 2, 4},     {1, 9, 5}, {-1, 0, 1},
                                        {0, 1, 65536}, {0, 70000, 9}, {5, -3, 6}};
     static const unsigned long zero[4] = {0};
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_int_equal(of_text(&sets, texts[i]), CPUBIND_CPUSET_NONE);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -139,12 +139,12 @@ TEST(what_is_no_set_is_none_and_adds_nothing)
         assert_int_equal(of_words(&sets, zero, n), CPUBIND_CPUSET_NONE);
     assert_int_equal(sets.n, 0);
     assert_null(sets.set);
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
 }
 
 TEST(many_sets_keep_their_numbers_and_their_cpus)
 {
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     for (int round = 0; round < 2; round++) {
         for (int32_t i = 0; i < 1000; i++) {
             const int32_t cpu[2] = {i, i * 60 + 1001};
@@ -156,10 +156,10 @@ TEST(many_sets_keep_their_numbers_and_their_cpus)
         assert_int_equal(sets.set[i].cpu[0], i);
         assert_int_equal(sets.set[i].cpu[1], i * 60 + 1001);
     }
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
     assert_int_equal(sets.n, 0);
     assert_int_equal(of_text(&sets, "7"), 0); /* and may be used again */
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
 }
 
 /* == Memory ================================================================= */
@@ -176,23 +176,23 @@ static void *t_realloc(void *old, size_t size_bytes)
     return ++n_call == fail_at ? NULL : realloc(old, size_bytes);
 }
 
-typedef int32_t add(cpubind_cpusets *sets, const cpubind_sys *with);
+typedef int32_t add(cpubind_cpu_sets *sets, const cpubind_sys *with);
 
-static int32_t add_text(cpubind_cpusets *sets, const cpubind_sys *with)
+static int32_t add_text(cpubind_cpu_sets *sets, const cpubind_sys *with)
 {
-    return cpubind_cpusets_of_text(sets, with, "100-140,4095", 12);
+    return cpubind_cpu_sets_of_text(sets, with, "100-140,4095", 12);
 }
 
-static int32_t add_list(cpubind_cpusets *sets, const cpubind_sys *with)
+static int32_t add_list(cpubind_cpu_sets *sets, const cpubind_sys *with)
 {
     static const int32_t cpu[] = {9, 65535};
-    return cpubind_cpusets_of_list(sets, with, cpu, 2);
+    return cpubind_cpu_sets_of_list(sets, with, cpu, 2);
 }
 
-static int32_t add_words(cpubind_cpusets *sets, const cpubind_sys *with)
+static int32_t add_words(cpubind_cpu_sets *sets, const cpubind_sys *with)
 {
     static const unsigned long word[] = {0, 0xf0};
-    return cpubind_cpusets_of_words(sets, with, word, 2);
+    return cpubind_cpu_sets_of_words(sets, with, word, 2);
 }
 
 /* With `n` sets there before, so that the array itself grows, too, or does not. */
@@ -203,7 +203,7 @@ static void fail_each(add *adding, int32_t n, int expected_calls)
     failing.malloc = t_malloc;
     failing.realloc = t_realloc;
     for (fail_at = 1;; fail_at++) {
-        cpubind_cpusets sets = {0};
+        cpubind_cpu_sets sets = {0};
         int32_t set;
         for (int32_t cpu = 0; cpu < n; cpu++)
             assert_int_equal(of_list(&sets, &cpu, 1), cpu);
@@ -212,7 +212,7 @@ static void fail_each(add *adding, int32_t n, int expected_calls)
         calls = n_call;
         if (calls < fail_at) {
             assert_int_equal(set, n);
-            cpubind_cpusets_free(&sets);
+            cpubind_cpu_sets_free(&sets);
             break;
         }
         assert_int_equal(set, CPUBIND_CPUSET_NO_MEMORY);
@@ -220,7 +220,7 @@ static void fail_each(add *adding, int32_t n, int expected_calls)
         for (int32_t i = 0; i < n; i++)
             assert_int_equal(sets.set[i].cpu[0], i);
         assert_int_equal(adding(&sets, sys), n); /* and it goes on */
-        cpubind_cpusets_free(&sets);
+        cpubind_cpu_sets_free(&sets);
     }
     assert_int_equal(calls, expected_calls);
 }
@@ -240,7 +240,7 @@ TEST(without_memory_the_table_is_as_it_was)
 TEST(a_set_that_is_there_needs_no_memory)
 {
     cpubind_sys failing = cpubind_sys_real;
-    cpubind_cpusets sets = {0};
+    cpubind_cpu_sets sets = {0};
     failing.malloc = t_malloc;
     failing.realloc = t_realloc;
     assert_int_equal(add_words(&sets, sys), 0);
@@ -248,7 +248,7 @@ TEST(a_set_that_is_there_needs_no_memory)
     fail_at = 1;
     assert_int_equal(add_words(&sets, &failing), 0);
     assert_int_equal(n_call, 0);
-    cpubind_cpusets_free(&sets);
+    cpubind_cpu_sets_free(&sets);
 }
 
 int main(void)

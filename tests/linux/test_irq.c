@@ -10,8 +10,8 @@
 static struct {
     scratch s;
     cpubind_sys sys;
-    cpubind_tree root;
-    cpubind_cpusets sets;
+    cpubind_root root;
+    cpubind_cpu_sets sets;
     int descriptors;
 } f;
 
@@ -29,7 +29,7 @@ SETUP(set_up)
 
 SETUP(tear_down)
 {
-    cpubind_cpusets_free(&f.sets);
+    cpubind_cpu_sets_free(&f.sets);
     scratch_remove(&f.s);
     close(f.root.fd);
     return open_descriptors() == f.descriptors ? 0 : -1;
@@ -37,7 +37,7 @@ SETUP(tear_down)
 
 static int32_t set_of(const char *list)
 {
-    int32_t set = cpubind_cpusets_of_text(&f.sets, &f.sys, list, (int32_t)strlen(list));
+    int32_t set = cpubind_cpu_sets_of_text(&f.sets, &f.sys, list, (int32_t)strlen(list));
     assert_true(set >= 0);
     return set;
 }
@@ -67,12 +67,12 @@ TEST(a_list_is_read_and_known_by_its_number)
 {
     int32_t set = -7, again = -7, effective = -7;
     assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
-    assert_string_equal(cpubind_cpusets_text(&f.sets, set), "0-3,64");
+    assert_string_equal(cpubind_cpu_sets_text(&f.sets, set), "0-3,64");
     assert_int_equal(f.sets.set[set].n, 5);
     assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &again), 0);
     assert_int_equal(again, set);
     assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &effective), 0);
-    assert_string_equal(cpubind_cpusets_text(&f.sets, effective), "2");
+    assert_string_equal(cpubind_cpu_sets_text(&f.sets, effective), "2");
 }
 
 TEST(what_is_not_there_or_no_list_is_an_error)
@@ -129,7 +129,7 @@ TEST(a_long_list_goes_both_ways)
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_size, len + 1);
     assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
-    assert_string_equal(cpubind_cpusets_text(&f.sets, set), text);
+    assert_string_equal(cpubind_cpu_sets_text(&f.sets, set), text);
     assert_int_equal(f.sets.n, 1);
 }
 
@@ -216,7 +216,7 @@ static int do_write(void)
     static unsigned long word = 2;
     static int32_t cpu = 1;
     static char text[] = "1";
-    const cpubind_cpuset set = {&word, 1, &cpu, 1, text};
+    const cpubind_cpu_set set = {&word, 1, &cpu, 1, text};
     fault.n_write = 0;
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3\n");
     int error = cpubind_irq_write(&f.root, 301, &set);
@@ -228,7 +228,7 @@ static int do_write(void)
 static int fail_each(int (*run)(void), call which, int error, int expected)
 {
     for (int nth = 0;; nth++) {
-        cpubind_cpusets_free(&f.sets);
+        cpubind_cpu_sets_free(&f.sets);
         fault.which = which;
         fault.error = error;
         fault.left = nth;
@@ -306,13 +306,13 @@ TEST(a_short_write_is_an_error)
 /* == this machine == */
 
 /* An interrupt that may be served by more than one CPU and can be moved to `cpu`, or -1. */
-static int32_t find_movable(const cpubind_tree *root, int32_t *before)
+static int32_t find_movable(const cpubind_root *root, int32_t *before)
 {
     DIR *folder = opendir("/proc/irq");
     int32_t found = -1;
     for (const struct dirent *entry; folder && found < 0 && (entry = readdir(folder));) {
         int32_t irq = (int32_t)strtol(entry->d_name, NULL, 10);
-        cpubind_tree tree = *root;
+        cpubind_root tree = *root;
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
             cpubind_irq_read(&tree, irq, &f.sets, before) != 0 || f.sets.set[*before].n < 2)
             continue;
@@ -331,7 +331,7 @@ TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
         print_message("skipped: only root moves interrupts\n");
         skip();
     }
-    cpubind_tree root = scratch_tree(&f.sys, "/");
+    cpubind_root root = scratch_tree(&f.sys, "/");
     int32_t irq = find_movable(&root, &before);
     if (irq < 0) {
         close(root.fd);
@@ -339,13 +339,13 @@ TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
         skip();
     }
     int32_t last = f.sets.set[before].cpu[f.sets.set[before].n - 1];
-    int32_t one = cpubind_cpusets_of_list(&f.sets, &f.sys, &last, 1);
+    int32_t one = cpubind_cpu_sets_of_list(&f.sets, &f.sys, &last, 1);
     int error = cpubind_irq_write(&root, irq, &f.sets.set[one]);
     int error_of_read = cpubind_irq_read(&root, irq, &f.sets, &now);
     int error_of_effective = cpubind_irq_read_effective(&root, irq, &f.sets, &effective);
     int error_of_undo = cpubind_irq_write(&root, irq, &f.sets.set[before]);
     print_message("interrupt %d: from %s to %s\n", (int)irq,
-                  cpubind_cpusets_text(&f.sets, before), cpubind_cpusets_text(&f.sets, one));
+                  cpubind_cpu_sets_text(&f.sets, before), cpubind_cpu_sets_text(&f.sets, one));
     assert_int_equal(error, 0);
     assert_int_equal(error_of_read, 0);
     assert_int_equal(error_of_effective, 0);
@@ -355,7 +355,7 @@ TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
     assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now), 0);
     assert_int_equal(now, before);
     static const int32_t none = CPUBIND_MAX_CPUS - 1; /* no machine here has that CPU */
-    int32_t far = cpubind_cpusets_of_list(&f.sets, &f.sys, &none, 1);
+    int32_t far = cpubind_cpu_sets_of_list(&f.sets, &f.sys, &none, 1);
     assert_int_not_equal(cpubind_irq_write(&root, irq, &f.sets.set[far]), 0);
     assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now), 0);
     assert_int_equal(now, before);

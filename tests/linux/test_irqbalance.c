@@ -14,7 +14,7 @@
 static struct {
     scratch s;
     cpubind_sys sys;
-    cpubind_tree root; /* the scratch folder; its proc is a folder, or the real one */
+    cpubind_root root; /* the scratch folder; its proc is a folder, or the real one */
     irqbalance_double d;
     cpubind_irqbalance daemon; /* the double */
     int descriptors;
@@ -42,7 +42,7 @@ SETUP(tear_down)
 /* The daemon of this pid, as the kernel has it. */
 static cpubind_irqbalance daemon_of(pid_t pid)
 {
-    cpubind_tree root = scratch_tree(&f.sys, "/");
+    cpubind_root root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat stat;
     scratch_need(cpubind_proc_stat_read(&root, pid, 0, &stat) == 0, "stat");
     close(root.fd);
@@ -493,8 +493,8 @@ TEST(a_turn_is_waited_for_but_not_for_ever)
     char path[64];
     assert_true(start(DOUBLE_IN_RUN));
     snprintf(path, sizeof path, "/proc/%ld/personality", (long)f.d.pid);
-    cpubind_tree root = scratch_tree(&f.sys, "/");
-    int fd = cpubind_tree_open(&root, path + 1, 0);
+    cpubind_root root = scratch_tree(&f.sys, "/");
+    int fd = cpubind_root_open(&root, path + 1, 0);
     scratch_need(fd >= 0, path);
     scratch_need(f.sys.flock(fd, 2 /* LOCK_EX */) == 0, "flock");
     int64_t begin = clock_ms();
@@ -884,7 +884,7 @@ static pid_t start_daemon(void)
     return 0;
 }
 
-static void check_daemon(cpubind_tree *root, const cpubind_irqbalance *daemon)
+static void check_daemon(cpubind_root *root, const cpubind_irqbalance *daemon)
 {
     const int32_t ours[3] = {30001, 30002, 30000}, other[1] = {9999};
     int32_t is[3] = {-1, -1, -1};
@@ -917,7 +917,7 @@ TEST(irqbalance_itself_is_told)
         print_message("skipped: no root, no irqbalance, or it does not stay here\n");
         skip();
     }
-    cpubind_tree root = scratch_tree(&f.sys, "/");
+    cpubind_root root = scratch_tree(&f.sys, "/");
     cpubind_irqbalance daemon = daemon_of(pid), found = {0, 0, 0};
     int error = cpubind_irqbalance_find(&root, &found);
     check_daemon(&root, &daemon);

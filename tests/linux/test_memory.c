@@ -36,7 +36,7 @@ typedef struct call {
 static struct {
     scratch s;
     cpubind_sys sys;
-    cpubind_tree root;
+    cpubind_root root;
     int descriptors;
     int64_t kb[CPUBIND_MAX_NODES];
     int32_t n_node; /* lines of numa_maps are written up to this one */
@@ -936,7 +936,7 @@ TEST(a_refused_policy_is_handed_back)
 
 /* == this machine == */
 
-static cpubind_tree live = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+static cpubind_root live = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
 
 SETUP(open_live)
 {

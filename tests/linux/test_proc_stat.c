@@ -11,7 +11,7 @@
 static struct {
     scratch s;
     cpubind_sys sys;
-    cpubind_tree root;
+    cpubind_root root;
     int descriptors;
 } f;
 
@@ -68,7 +68,7 @@ TEST(what_is_not_there_or_no_line_is_an_error)
 
 TEST(this_process_is_read)
 {
-    cpubind_tree root = scratch_tree(&f.sys, "/");
+    cpubind_root root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat own, thread, again;
     assert_int_equal(cpubind_proc_stat_read(&root, getpid(), 0, &own), 0);
     assert_string_equal(own.name, "test_proc_stat");

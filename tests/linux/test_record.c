@@ -23,7 +23,7 @@ static uid_t t_geteuid(void)
 static struct {
     scratch s;
     cpubind_sys sys;
-    cpubind_tree root;
+    cpubind_root root;
     char folder[64]; /* the usual one, below the scratch folder */
     int descriptors;
 } f;
@@ -87,11 +87,11 @@ static int n_names(const char *folder)
     return n;
 }
 
-static cpubind_state_file *open_usual(void)
+static cpubind_record_file *open_usual(void)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     cpubind_linux_fault why = {0, "?"};
-    if (cpubind_state_open(&f.root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, &why) !=
+    if (cpubind_record_open(&f.root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, &why) !=
         CPUBIND_LINUX_OK)
         fail_msg("%s: %s", why.what, strerror(why.error));
     return file;
@@ -101,45 +101,45 @@ static void check_refused(const char *path, cpubind_linux_status expected, int e
                           const char *what)
 {
     cpubind_linux_fault why = {0, NULL};
-    cpubind_state_file *file = (cpubind_state_file *)&why;
+    cpubind_record_file *file = (cpubind_record_file *)&why;
     assert_int_equal(
-        cpubind_state_open(&f.root, path, STATE_PID, CPUBIND_STATE_MAKE, &file, &why),
+        cpubind_record_open(&f.root, path, STATE_PID, CPUBIND_RECORD_MAKE, &file, &why),
         expected);
     assert_null(file);
     assert_int_equal(why.error, error);
     assert_string_equal(why.what, what);
 }
 
-static void save_sample(cpubind_state_file *file, int32_t npu)
+static void save_sample(cpubind_record_file *file, int32_t npu)
 {
-    cpubind_state sample;
+    cpubind_record sample;
     state_sample(&sample);
     sample.npu = npu;
-    assert_int_equal(cpubind_state_save(file, &sample, NULL), CPUBIND_LINUX_OK);
-    cpubind_state_free(&sample);
+    assert_int_equal(cpubind_record_save(file, &sample, NULL), CPUBIND_LINUX_OK);
+    cpubind_record_free(&sample);
 }
 
 /* Whether the sample with this NPU is in the file. */
-static int holds_sample(cpubind_state_file *file, int32_t npu)
+static int holds_sample(cpubind_record_file *file, int32_t npu)
 {
-    cpubind_state sample, found;
+    cpubind_record sample, found;
     int same;
     state_sample(&sample);
     sample.npu = npu;
-    assert_int_equal(cpubind_state_load(file, &found, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_load(file, &found, NULL), CPUBIND_LINUX_OK);
     same = state_same(&sample, &found);
-    cpubind_state_free(&sample);
-    cpubind_state_free(&found);
+    cpubind_record_free(&sample);
+    cpubind_record_free(&found);
     return same;
 }
 
-static void check_load_fails(cpubind_state_file *file, cpubind_linux_status expected, int error,
-                             const char *what)
+static void check_load_fails(cpubind_record_file *file, cpubind_linux_status expected,
+                             int error, const char *what)
 {
-    cpubind_state found;
+    cpubind_record found;
     cpubind_linux_fault why = {0, NULL};
     memset(&found, 0x5a, sizeof found);
-    assert_int_equal(cpubind_state_load(file, &found, &why), expected);
+    assert_int_equal(cpubind_record_load(file, &found, &why), expected);
     assert_true(state_is_zero(&found));
     assert_int_equal(why.error, error);
     assert_string_equal(why.what, what);
@@ -151,7 +151,7 @@ TEST(what_is_saved_is_loaded_until_it_is_removed)
 {
     struct stat st;
     char path[SCRATCH_PATH * 2];
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
     save_sample(file, 3);
     assert_true(holds_sample(file, 3));
@@ -161,27 +161,27 @@ TEST(what_is_saved_is_loaded_until_it_is_removed)
     path_of(in_folder("4711.json"), path);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 1);
 
     file = open_usual();
     assert_true(holds_sample(file, 5));
-    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 0);
-    cpubind_state_close(NULL);
+    cpubind_record_close(NULL);
 }
 
 TEST(a_user_has_a_folder_of_his_own)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     if (geteuid() != 0)
         skip();
     file = open_usual();
-    assert_string_equal(cpubind_state_path(file), "/run/cpubind/4711.json");
-    cpubind_state_close(file);
+    assert_string_equal(cpubind_record_path(file), "/run/cpubind/4711.json");
+    cpubind_record_close(file);
     uid = 1000;
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, ENOENT, "folder"); /* no /run/user/1000 */
     scratch_folder(&f.s, FOLDER);
@@ -189,7 +189,7 @@ TEST(a_user_has_a_folder_of_his_own)
     char path[SCRATCH_PATH * 2];
     path_of(FOLDER, path);
     scratch_need(chown(path, 1000, 1000) == 0, "chown");
-    assert_int_equal(cpubind_state_open(&f.root, NULL, 1, CPUBIND_STATE_WRITE, &file, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file, NULL),
                      CPUBIND_LINUX_ERR_STATE); /* the lock is root's, not his */
     uid = 0;
     assert_int_equal(n_names(FOLDER), 1);
@@ -197,11 +197,11 @@ TEST(a_user_has_a_folder_of_his_own)
 
 TEST(a_missing_folder_is_made_when_it_may_be)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     cpubind_linux_fault why = {0, NULL};
     char path[SCRATCH_PATH * 2];
     struct stat st;
-    assert_int_equal(cpubind_state_open(&f.root, NULL, 1, CPUBIND_STATE_WRITE, &file, &why),
+    assert_int_equal(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file, &why),
                      CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, ENOENT);
     assert_string_equal(why.what, "folder");
@@ -210,20 +210,20 @@ TEST(a_missing_folder_is_made_when_it_may_be)
     path_of(f.folder, path);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0755);
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 TEST(arguments_outside_their_range_are_refused)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2];
-    assert_int_equal(cpubind_state_open(&f.root, NULL, 0, CPUBIND_STATE_MAKE, &file, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, NULL, 0, CPUBIND_RECORD_MAKE, &file, NULL),
                      CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(cpubind_state_open(&f.root, NULL, -1, CPUBIND_STATE_MAKE, &file, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, NULL, -1, CPUBIND_RECORD_MAKE, &file, NULL),
                      CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(cpubind_state_open(NULL, "x", 1, CPUBIND_STATE_MAKE, &file, NULL),
+    assert_int_equal(cpubind_record_open(NULL, "x", 1, CPUBIND_RECORD_MAKE, &file, NULL),
                      CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(cpubind_state_open(&f.root, NULL, 1, CPUBIND_STATE_MAKE, NULL, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_MAKE, NULL, NULL),
                      CPUBIND_LINUX_ERR_ARG);
     static const char *const bad[] = {"", "/", "a/", ".", "..", "/tmp/.", "a/.."};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -235,15 +235,15 @@ TEST(arguments_outside_their_range_are_refused)
 
 TEST(the_longest_name_can_be_saved)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2];
     snprintf(path, sizeof path, "%s/%0220d", f.s.dir, 0);
-    assert_int_equal(cpubind_state_open(&f.root, path, 0, CPUBIND_STATE_WRITE, &file, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file, NULL),
                      CPUBIND_LINUX_OK);
-    assert_string_equal(cpubind_state_path(file), path);
+    assert_string_equal(cpubind_record_path(file), path);
     save_sample(file, 1);
     assert_true(holds_sample(file, 1));
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 /* == The folder ============================================================= */
@@ -296,7 +296,7 @@ TEST(a_folder_that_others_may_write_to_is_refused)
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         scratch_need(chmod(path, good[i]) == 0, "chmod");
-        cpubind_state_close(open_usual());
+        cpubind_record_close(open_usual());
     }
 }
 
@@ -319,17 +319,17 @@ TEST(a_folder_of_another_user_is_refused)
 TEST(a_sticky_folder_is_good_for_an_own_path_alone)
 {
     char path[SCRATCH_PATH * 2];
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     scratch_folder(&f.s, f.folder);
     path_of(f.folder, path);
     scratch_need(chmod(path, 01777) == 0, "chmod");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
     path_of(in_folder("own.json"), path);
-    assert_int_equal(cpubind_state_open(&f.root, path, 0, CPUBIND_STATE_WRITE, &file, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file, NULL),
                      CPUBIND_LINUX_OK);
     save_sample(file, 2);
     assert_true(holds_sample(file, 2));
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     if (geteuid() != 0)
         return;
     path_of(f.folder, path);
@@ -340,18 +340,18 @@ TEST(a_sticky_folder_is_good_for_an_own_path_alone)
 
 TEST(an_own_path_is_taken_as_it_is)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2], back[4096];
     scratch_folder(&f.s, "own");
     scratch_need(getcwd(back, sizeof back) != NULL && chdir(f.s.dir) == 0, "chdir");
     static const char *const names[] = {"here.json", "own/a", "./own//b", "own/../c"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_int_equal(
-            cpubind_state_open(&f.root, names[i], 0, CPUBIND_STATE_WRITE, &file, NULL),
+            cpubind_record_open(&f.root, names[i], 0, CPUBIND_RECORD_WRITE, &file, NULL),
             CPUBIND_LINUX_OK);
-        assert_string_equal(cpubind_state_path(file), names[i]);
+        assert_string_equal(cpubind_record_path(file), names[i]);
         save_sample(file, 2);
-        cpubind_state_close(file);
+        cpubind_record_close(file);
         assert_true(is_there(names[i]));
     }
     scratch_need(chdir(back) == 0, "chdir");
@@ -365,11 +365,11 @@ TEST(an_own_path_is_taken_as_it_is)
 /* None of these is read; each is replaced by the next save but for a folder. */
 static void check_no_file(int error, const char *what)
 {
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, error, what);
     save_sample(file, 4);
     assert_true(holds_sample(file, 4));
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 TEST(a_fifo_is_no_file_and_hangs_nobody)
@@ -397,27 +397,27 @@ TEST(a_link_is_not_followed_and_what_it_leads_to_stays)
 
 TEST(a_folder_in_place_of_the_file_stays)
 {
-    cpubind_state sample;
+    cpubind_record sample;
     cpubind_linux_fault why = {0, NULL};
     scratch_folder(&f.s, f.folder);
     scratch_folder(&f.s, in_folder("4711.json"));
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EISDIR, "file");
     state_sample(&sample);
-    assert_int_equal(cpubind_state_save(file, &sample, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(cpubind_record_save(file, &sample, &why), CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EISDIR);
     assert_string_equal(why.what, "rename");
-    assert_int_equal(cpubind_state_remove(file, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(cpubind_record_remove(file, &why), CPUBIND_LINUX_ERR_STATE);
     assert_string_equal(why.what, "remove");
-    cpubind_state_free(&sample);
-    cpubind_state_close(file);
+    cpubind_record_free(&sample);
+    cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 1);
 }
 
 TEST(a_file_that_others_may_write_to_is_not_believed)
 {
     char path[SCRATCH_PATH * 2];
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     path_of(in_folder("4711.json"), path);
     save_sample(file, 4);
     scratch_need(chmod(path, 0620) == 0, "chmod");
@@ -428,13 +428,13 @@ TEST(a_file_that_others_may_write_to_is_not_believed)
     assert_true(holds_sample(file, 4));
     uid++; /* and to another user it is one of another user */
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EPERM, "file");
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 TEST(a_file_of_another_length_is_damaged)
 {
     char path[SCRATCH_PATH * 2];
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     path_of(in_folder("4711.json"), path);
     save_sample(file, 4);
     struct stat st;
@@ -449,7 +449,7 @@ TEST(a_file_of_another_length_is_damaged)
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
     save_sample(file, 6); /* and it can be replaced */
     assert_true(holds_sample(file, 6));
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 static int t_fstat_of_a_small_file(int fd, struct stat *out)
@@ -463,49 +463,50 @@ static int t_fstat_of_a_small_file(int fd, struct stat *out)
 TEST(a_file_is_not_read_past_the_longest)
 {
     char path[SCRATCH_PATH * 2];
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     path_of(in_folder("4711.json"), path);
     save_sample(file, 4);
     scratch_need(truncate(path, CPUBIND_FILE_MAX + 1) == 0, "truncate");
     f.sys.fstat = t_fstat_of_a_small_file;
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length");
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 TEST(a_file_of_another_process_is_damaged)
 {
     char path[SCRATCH_PATH * 2];
-    cpubind_state_file *file = NULL;
-    cpubind_state_file *usual = open_usual();
+    cpubind_record_file *file = NULL;
+    cpubind_record_file *usual = open_usual();
     save_sample(usual, 4);
-    cpubind_state_close(usual);
+    cpubind_record_close(usual);
     char from[SCRATCH_PATH * 2];
     path_of(in_folder("4711.json"), from);
     path_of(in_folder("4712.json"), path);
     scratch_need(rename(from, path) == 0, "rename");
-    assert_int_equal(cpubind_state_open(&f.root, NULL, 4712, CPUBIND_STATE_WRITE, &file, NULL),
-                     CPUBIND_LINUX_OK);
+    assert_int_equal(
+        cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &file, NULL),
+        CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "pid");
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     /* under a name of the caller's own it is what it says */
-    assert_int_equal(cpubind_state_open(&f.root, path, 1, CPUBIND_STATE_WRITE, &file, NULL),
+    assert_int_equal(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file, NULL),
                      CPUBIND_LINUX_OK);
     assert_true(holds_sample(file, 4));
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 TEST(an_impossible_state_is_not_saved)
 {
-    cpubind_state sample;
-    cpubind_state_file *file = open_usual();
+    cpubind_record sample;
+    cpubind_record_file *file = open_usual();
     save_sample(file, 4);
     state_sample(&sample);
     sample.main = CPUBIND_CPUSET_NONE;
-    assert_int_equal(cpubind_state_save(file, &sample, NULL), CPUBIND_LINUX_ERR_ARG);
-    cpubind_state_free(&sample);
+    assert_int_equal(cpubind_record_save(file, &sample, NULL), CPUBIND_LINUX_ERR_ARG);
+    cpubind_record_free(&sample);
     assert_true(holds_sample(file, 4));
     assert_int_equal(n_names(f.folder), 2);
-    cpubind_state_close(file);
+    cpubind_record_close(file);
 }
 
 /* == Names beside it ======================================================== */
@@ -524,12 +525,12 @@ TEST(what_a_killed_process_left_is_no_hindrance)
         "14711.json.7.0.tmp", "4711.json.x.0.tmp", "4711.json7.0.tmp", "4711.jso"};
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         scratch_file(&f.s, in_folder(stay[i]), "");
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     save_sample(file, 4);
     assert_true(holds_sample(file, 4));
     assert_int_equal(n_names(f.folder), 2 + 6 + 8);
-    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
-    cpubind_state_close(file);
+    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 8);
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         assert_true(is_there(in_folder(stay[i])));
@@ -547,15 +548,15 @@ TEST(processes_with_a_file_are_listed)
                                         "8.jsonx",         "9"};
     static const int32_t expected[] = {3, 12, 4711, INT32_MAX};
     int32_t *pid = (int32_t *)names, n = -1;
-    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
     assert_null(pid); /* no folder */
     assert_int_equal(n, 0);
     scratch_folder(&f.s, f.folder);
-    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(n, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         scratch_file(&f.s, in_folder(names[i]), "");
-    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(n, 4);
     assert_memory_equal(pid, expected, sizeof expected);
     free(pid);
@@ -563,7 +564,7 @@ TEST(processes_with_a_file_are_listed)
     cpubind_linux_fault why = {0, NULL};
     path_of(f.folder, path);
     scratch_need(chmod(path, 0777) == 0, "chmod");
-    assert_int_equal(cpubind_state_list(&f.root, &pid, &n, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, &why), CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EPERM);
     assert_null(pid);
     assert_int_equal(n, 0);
@@ -573,15 +574,16 @@ TEST(processes_with_a_file_are_listed)
 
 TEST(a_second_one_is_busy_at_once)
 {
-    cpubind_state_file *first = open_usual(), *other = NULL;
+    cpubind_record_file *first = open_usual(), *other = NULL;
     for (int i = 0; i < 3; i++)
         check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock");
-    assert_int_equal(cpubind_state_open(&f.root, NULL, 4712, CPUBIND_STATE_WRITE, &other, NULL),
-                     CPUBIND_LINUX_OK); /* of another process */
-    cpubind_state_close(other);
+    assert_int_equal(
+        cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &other, NULL),
+        CPUBIND_LINUX_OK); /* of another process */
+    cpubind_record_close(other);
     save_sample(first, 1);
-    cpubind_state_close(first);
-    cpubind_state_close(open_usual());
+    cpubind_record_close(first);
+    cpubind_record_close(open_usual());
     assert_int_equal(n_names(f.folder), 1);
 }
 
@@ -603,7 +605,7 @@ TEST(a_killed_process_gives_the_lock_back)
     kill(pid, SIGKILL);
     scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
     assert_true(is_there(in_folder("4711.json.lock")));
-    cpubind_state_close(open_usual());
+    cpubind_record_close(open_usual());
     assert_false(is_there(in_folder("4711.json.lock")));
     close(ready[0]);
     close(ready[1]);
@@ -623,7 +625,7 @@ TEST(what_is_no_file_of_ours_is_no_lock)
     scratch_need(unlink(path) == 0 && mkdir(path, 0700) == 0, "mkdir");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
     scratch_need(rmdir(path) == 0, "rmdir");
-    cpubind_state_close(open_usual());
+    cpubind_record_close(open_usual());
 }
 
 static int n_flock, most_steals;
@@ -643,14 +645,14 @@ static int t_flock_of_a_removed_file(int fd, int operation)
 
 TEST(a_lock_on_a_file_that_was_removed_is_none)
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     f.sys.flock = t_flock_of_a_removed_file;
     n_flock = 0;
     most_steals = 7;
     file = open_usual();
     assert_int_equal(n_flock, 8);
     check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock"); /* it is the real one */
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     n_flock = 0;
     most_steals = 1000000;
     check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock"); /* not for ever */
@@ -663,10 +665,10 @@ static int child_turns(int turns)
     char path[SCRATCH_PATH * 2];
     path_of(mark, path);
     while (turns > 0) {
-        cpubind_state_file *file = NULL;
+        cpubind_record_file *file = NULL;
         cpubind_linux_fault why = {0, NULL};
         cpubind_linux_status status =
-            cpubind_state_open(&f.root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, &why);
+            cpubind_record_open(&f.root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, &why);
         if (status == CPUBIND_LINUX_ERR_BUSY)
             continue;
         if (status != CPUBIND_LINUX_OK)
@@ -676,12 +678,12 @@ static int child_turns(int turns)
             return 3;
         if (turns % 4 == 0)
             save_sample(file, turns);
-        if (turns % 8 == 0 && cpubind_state_remove(file, NULL) != CPUBIND_LINUX_OK)
+        if (turns % 8 == 0 && cpubind_record_remove(file, NULL) != CPUBIND_LINUX_OK)
             return 4;
         close(fd);
         if (unlink(path) != 0)
             return 5;
-        cpubind_state_close(file);
+        cpubind_record_close(file);
         turns--;
     }
     return 0;
@@ -709,9 +711,9 @@ TEST(of_many_processes_one_is_alone)
 /* A reader beside a writer that is killed again and again sees a whole file each time. */
 TEST(a_killed_writer_leaves_a_whole_file)
 {
-    cpubind_state_file *file = open_usual();
+    cpubind_record_file *file = open_usual();
     save_sample(file, 0);
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     for (int i = 0; i < 100; i++) {
         const pid_t pid = fork();
         scratch_need(pid >= 0, "fork");
@@ -723,17 +725,17 @@ TEST(a_killed_writer_leaves_a_whole_file)
         usleep((useconds_t)(i * 53 % 4000));
         kill(pid, SIGKILL);
         scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
-        cpubind_state found;
+        cpubind_record found;
         file = open_usual();
-        assert_int_equal(cpubind_state_load(file, &found, NULL), CPUBIND_LINUX_OK);
+        assert_int_equal(cpubind_record_load(file, &found, NULL), CPUBIND_LINUX_OK);
         const int32_t npu = found.npu;
-        cpubind_state_free(&found);
+        cpubind_record_free(&found);
         assert_true(holds_sample(file, npu));
-        cpubind_state_close(file);
+        cpubind_record_close(file);
     }
     file = open_usual();
-    assert_int_equal(cpubind_state_remove(file, NULL), CPUBIND_LINUX_OK);
-    cpubind_state_close(file);
+    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 0); /* and nothing of the writers is left */
 }
 

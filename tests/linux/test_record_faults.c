@@ -51,7 +51,7 @@ static struct {
     scratch s;
     int descriptors;
     char folder[64], file[SCRATCH_PATH * 2];
-    cpubind_state before, after;
+    cpubind_record before, after;
     char old_text[8192], new_text[8192];
 } f;
 
@@ -169,35 +169,36 @@ static void lay(deed what)
     }
 }
 
-static cpubind_linux_status do_it(cpubind_state_file *file, deed what, cpubind_linux_fault *why)
+static cpubind_linux_status do_it(cpubind_record_file *file, deed what,
+                                  cpubind_linux_fault *why)
 {
-    cpubind_state found;
+    cpubind_record found;
     if (what == DEED_REMOVE)
-        return cpubind_state_remove(file, why);
+        return cpubind_record_remove(file, why);
     if (what != DEED_MAKE) {
-        const cpubind_linux_status status = cpubind_state_load(file, &found, why);
+        const cpubind_linux_status status = cpubind_record_load(file, &found, why);
         if (status != CPUBIND_LINUX_OK) {
             assert_true(state_is_zero(&found));
             return status;
         }
         assert_true(state_same(&found, &f.before));
-        cpubind_state_free(&found);
+        cpubind_record_free(&found);
     }
-    return cpubind_state_save(file, &f.after, why);
+    return cpubind_record_save(file, &f.after, why);
 }
 
 static cpubind_linux_status run(deed what, cpubind_linux_fault *why)
 {
-    cpubind_tree root = scratch_tree(&table, f.s.dir);
-    cpubind_state_file *file = NULL;
+    cpubind_root root = scratch_tree(&table, f.s.dir);
+    cpubind_record_file *file = NULL;
     memset(fault.count, 0, sizeof fault.count);
-    cpubind_linux_status status = cpubind_state_open(&root, what == DEED_OWN ? f.file : NULL,
-                                                     STATE_PID, what == DEED_MAKE, &file, why);
+    cpubind_linux_status status = cpubind_record_open(&root, what == DEED_OWN ? f.file : NULL,
+                                                      STATE_PID, what == DEED_MAKE, &file, why);
     if (status == CPUBIND_LINUX_OK)
         status = do_it(file, what, why);
     else
         assert_null(file);
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     close(root.fd);
     return status;
 }
@@ -254,17 +255,17 @@ static void set_fault(call which, int nth, int error)
     fault.error = error;
 }
 
-static void write_text(const cpubind_state *state, char text[8192])
+static void write_text(const cpubind_record *state, char text[8192])
 {
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     set_fault(CALL_NONE, 0, 0);
     lay(DEED_MAKE);
-    cpubind_tree root = scratch_tree(&table, f.s.dir);
+    cpubind_root root = scratch_tree(&table, f.s.dir);
     assert_int_equal(
-        cpubind_state_open(&root, NULL, STATE_PID, CPUBIND_STATE_MAKE, &file, NULL),
+        cpubind_record_open(&root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, NULL),
         CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_state_save(file, state, NULL), CPUBIND_LINUX_OK);
-    cpubind_state_close(file);
+    assert_int_equal(cpubind_record_save(file, state, NULL), CPUBIND_LINUX_OK);
+    cpubind_record_close(file);
     close(root.fd);
     read_file(text);
 }
@@ -280,7 +281,7 @@ SETUP(set_up)
     state_sample(&f.after);
     f.after.main = state_set(&f.after, "1000-2000");
     for (int32_t tid = 10000; tid < 10200; tid++)
-        scratch_need(!cpubind_state_add_thread(&f.after, &cpubind_sys_real, tid, 0), "add");
+        scratch_need(!cpubind_record_add_thread(&f.after, &cpubind_sys_real, tid, 0), "add");
     f.descriptors = open_descriptors();
     write_text(&f.before, f.old_text);
     write_text(&f.after, f.new_text);
@@ -289,8 +290,8 @@ SETUP(set_up)
 
 SETUP(tear_down)
 {
-    cpubind_state_free(&f.before);
-    cpubind_state_free(&f.after);
+    cpubind_record_free(&f.before);
+    cpubind_record_free(&f.after);
     scratch_remove(&f.s);
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
 }
@@ -425,18 +426,18 @@ TEST(a_write_that_writes_nothing_is_not_made_for_ever)
 {
     cpubind_sys sys = cpubind_sys_real;
     cpubind_linux_fault why = {0, NULL};
-    cpubind_state_file *file = NULL;
+    cpubind_record_file *file = NULL;
     char text[8192];
     sys.write = no_write;
     lay(DEED_REPLACE);
-    cpubind_tree root = scratch_tree(&sys, f.s.dir);
+    cpubind_root root = scratch_tree(&sys, f.s.dir);
     assert_int_equal(
-        cpubind_state_open(&root, NULL, STATE_PID, CPUBIND_STATE_WRITE, &file, NULL),
+        cpubind_record_open(&root, NULL, STATE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
         CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_state_save(file, &f.after, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(cpubind_record_save(file, &f.after, &why), CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EIO);
     assert_string_equal(why.what, "write");
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     close(root.fd);
     read_file(text);
     assert_string_equal(text, f.old_text);
@@ -470,13 +471,13 @@ TEST(every_fault_of_listing_is_told)
                  {CALL_FDOPENDIR, EMFILE}, {CALL_FDOPENDIR, ENOMEM}, {CALL_READDIR, EIO},
                  {CALL_REALLOC, ENOMEM}};
     lay(DEED_REPLACE);
-    cpubind_tree root = scratch_tree(&table, f.s.dir);
+    cpubind_root root = scratch_tree(&table, f.s.dir);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int nth = 1;; nth++) {
             int32_t *pid = NULL, n = -1;
             cpubind_linux_fault why = {0, NULL};
             set_fault(cases[i].which, nth, cases[i].error);
-            const cpubind_linux_status status = cpubind_state_list(&root, &pid, &n, &why);
+            const cpubind_linux_status status = cpubind_record_list(&root, &pid, &n, &why);
             assert_int_equal(open_descriptors(), f.descriptors + 1);
             if (fault.count[cases[i].which] < nth) {
                 assert_true(nth > 1);

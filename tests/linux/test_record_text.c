@@ -15,110 +15,110 @@ TEST(threads_stand_in_order_and_keep_their_first_set)
 {
     static const int32_t tid[] = {50, 10, 90, 50, 70, 10, 100, 1};
     static const int32_t sorted[] = {1, 10, 50, 70, 90, 100};
-    cpubind_state s = {0};
+    cpubind_record s = {0};
     for (int32_t i = 0; i < 8; i++)
-        assert_int_equal(cpubind_state_add_thread(&s, sys, tid[i], i), 0);
+        assert_int_equal(cpubind_record_add_thread(&s, sys, tid[i], i), 0);
     assert_int_equal(s.n_thread, 6);
     for (int32_t i = 0; i < 6; i++)
         assert_int_equal(s.thread[i].tid, sorted[i]);
-    assert_int_equal(cpubind_state_thread_find(s.thread, s.n_thread, 50)->before, 0);
-    assert_int_equal(cpubind_state_thread_find(s.thread, s.n_thread, 10)->before, 1);
-    assert_int_equal(cpubind_state_thread_find(s.thread, s.n_thread, 1)->before, 7);
-    assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 2));
-    assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 101));
-    cpubind_state_free(&s);
+    assert_int_equal(cpubind_record_thread_find(s.thread, s.n_thread, 50)->before, 0);
+    assert_int_equal(cpubind_record_thread_find(s.thread, s.n_thread, 10)->before, 1);
+    assert_int_equal(cpubind_record_thread_find(s.thread, s.n_thread, 1)->before, 7);
+    assert_null(cpubind_record_thread_find(s.thread, s.n_thread, 2));
+    assert_null(cpubind_record_thread_find(s.thread, s.n_thread, 101));
+    cpubind_record_free(&s);
     assert_true(state_is_zero(&s));
-    assert_null(cpubind_state_thread_find(s.thread, s.n_thread, 1));
+    assert_null(cpubind_record_thread_find(s.thread, s.n_thread, 1));
 }
 
 TEST(an_interrupt_keeps_the_first_set_that_is_known)
 {
-    cpubind_state s = {0};
-    cpubind_state_irq irq = {9, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
-    assert_int_equal(cpubind_state_add_irq(&s, sys, &irq), 0);
-    irq = (cpubind_state_irq){3, CPUBIND_IRQ_CQ, 5, 2, 0};
-    assert_int_equal(cpubind_state_add_irq(&s, sys, &irq), 0);
-    irq = (cpubind_state_irq){9, CPUBIND_IRQ_CQ, 6, 1, 0};
-    assert_int_equal(cpubind_state_add_irq(&s, sys, &irq), 0);
-    irq = (cpubind_state_irq){9, CPUBIND_IRQ_SQ, 7, 3, 0};
-    assert_int_equal(cpubind_state_add_irq(&s, sys, &irq), 0);
+    cpubind_record s = {0};
+    cpubind_record_irq irq = {9, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
+    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    irq = (cpubind_record_irq){3, CPUBIND_IRQ_CQ, 5, 2, 0};
+    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    irq = (cpubind_record_irq){9, CPUBIND_IRQ_CQ, 6, 1, 0};
+    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    irq = (cpubind_record_irq){9, CPUBIND_IRQ_SQ, 7, 3, 0};
+    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
     assert_int_equal(s.n_irq, 2);
     assert_int_equal(s.irq[0].irq, 3);
     assert_int_equal(s.irq[1].irq, 9);
     assert_int_equal(s.irq[1].kind, CPUBIND_IRQ_SQ);
     assert_int_equal(s.irq[1].cpu, 7);
     assert_int_equal(s.irq[1].before, 1);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 TEST(a_number_that_another_thread_got_is_another_thread)
 {
-    cpubind_state s = {0};
-    cpubind_state_other other = {80, 82, 200, 0, 1};
-    assert_int_equal(cpubind_state_add_other(&s, sys, &other), 0);
-    other = (cpubind_state_other){80, 82, 100, 2, 1};
-    assert_int_equal(cpubind_state_add_other(&s, sys, &other), 0);
-    other = (cpubind_state_other){80, 82, 200, 5, 6};
-    assert_int_equal(cpubind_state_add_other(&s, sys, &other), 0);
+    cpubind_record s = {0};
+    cpubind_record_other other = {80, 82, 200, 0, 1};
+    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
+    other = (cpubind_record_other){80, 82, 100, 2, 1};
+    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
+    other = (cpubind_record_other){80, 82, 200, 5, 6};
+    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
     assert_int_equal(s.n_other, 2);
     assert_int_equal(s.other[0].start, 100);
     assert_int_equal(s.other[1].start, 200);
     assert_int_equal(s.other[1].before, 0);
     assert_int_equal(s.other[1].set, 6);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 TEST(a_name_is_cut_as_the_kernel_cuts_it)
 {
-    cpubind_state s = {0};
-    assert_int_equal(cpubind_state_add_rule(&s, sys, "123456789012345", 0), 0);
-    assert_int_equal(cpubind_state_add_rule(&s, sys, "1234567890123456", 0), 0);
-    assert_int_equal(cpubind_state_add_rule(&s, sys, "short", 0), 0);
+    cpubind_record s = {0};
+    assert_int_equal(cpubind_record_add_rule(&s, sys, "123456789012345", 0), 0);
+    assert_int_equal(cpubind_record_add_rule(&s, sys, "1234567890123456", 0), 0);
+    assert_int_equal(cpubind_record_add_rule(&s, sys, "short", 0), 0);
     assert_string_equal(s.rule[0].name, "123456789012345");
     assert_string_equal(s.rule[1].name, "123456789012345");
     assert_string_equal(s.rule[2].name, "short");
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 /* == There and back ========================================================= */
 
 /* The text in a buffer of its exact size; *len its length. */
-static char *text_of(const cpubind_state *state, int32_t *len)
+static char *text_of(const cpubind_record *state, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     char *text;
-    assert_int_equal(cpubind_priv_state_format(state, sys, &bytes, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_priv_record_format(state, sys, &bytes, NULL), CPUBIND_LINUX_OK);
     *len = bytes.len;
     text = edge_text(bytes.data, bytes.len);
     cpubind_bytes_free(&bytes);
     return text;
 }
 
-static void check_round(const cpubind_state *state)
+static void check_round(const cpubind_record *state)
 {
-    cpubind_state back;
+    cpubind_record back;
     int32_t len, len_again;
     char *text = text_of(state, &len), *again;
-    assert_int_equal(cpubind_priv_state_parse(text, len, sys, &back, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_priv_record_parse(text, len, sys, &back, NULL), CPUBIND_LINUX_OK);
     assert_true(state_same(state, &back));
     again = text_of(&back, &len_again);
     if (len == len_again && memcmp(text, again, (size_t)len) != 0)
         assert_true(state->sets.n > 1); /* groups may come in another order, and no more */
     assert_int_equal(len, len_again);
-    cpubind_state_free(&back);
+    cpubind_record_free(&back);
     free(text);
     free(again);
 }
 
 TEST(some_of_everything_is_read_back)
 {
-    cpubind_state s;
+    cpubind_record s;
     state_sample(&s);
     check_round(&s);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
     state_begin(&s);
     check_round(&s);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 static uint32_t seed = 20261121;
@@ -131,7 +131,7 @@ static uint32_t random_below(uint32_t n)
     return seed % n;
 }
 
-static int32_t random_set(cpubind_state *s)
+static int32_t random_set(cpubind_record *s)
 {
     int32_t cpu[64], n = 0, at = (int32_t)random_below(1000);
     const int32_t most = 1 + (int32_t)random_below(64);
@@ -140,7 +140,7 @@ static int32_t random_set(cpubind_state *s)
         cpu[n++] = at;
     if (s->sets.n > 0 && random_below(4))
         return (int32_t)random_below((uint32_t)s->sets.n);
-    return cpubind_cpusets_of_list(&s->sets, sys, cpu, n);
+    return cpubind_cpu_sets_of_list(&s->sets, sys, cpu, n);
 }
 
 static uint64_t random_start(void)
@@ -157,7 +157,7 @@ static void random_name(char name[16])
         name[i] = (char)(1 + random_below(255));
 }
 
-static void random_state(cpubind_state *s)
+static void random_state(cpubind_record *s)
 {
     state_begin(s);
     s->pid = 1 + (int32_t)random_below(4194304);
@@ -171,26 +171,26 @@ static void random_state(cpubind_state *s)
     for (uint32_t n = random_below(5); n > 0; n--) {
         char name[16];
         random_name(name);
-        assert_int_equal(cpubind_state_add_rule(s, sys, name, random_set(s)), 0);
+        assert_int_equal(cpubind_record_add_rule(s, sys, name, random_set(s)), 0);
     }
     for (uint32_t n = random_below(4); n > 0; n--)
-        assert_int_equal(cpubind_state_add_ours(s, sys, random_set(s)), 0);
+        assert_int_equal(cpubind_record_add_ours(s, sys, random_set(s)), 0);
     for (uint32_t n = random_below(300); n > 0; n--)
-        assert_int_equal(
-            cpubind_state_add_thread(s, sys, 1 + (int32_t)random_below(1000000), random_set(s)),
-            0);
+        assert_int_equal(cpubind_record_add_thread(s, sys, 1 + (int32_t)random_below(1000000),
+                                                   random_set(s)),
+                         0);
     for (uint32_t n = random_below(9); n > 0; n--) {
-        const cpubind_state_other other = {1 + (int32_t)random_below(99),
-                                           1 + (int32_t)random_below(9), random_start(),
-                                           random_set(s), random_set(s)};
-        assert_int_equal(cpubind_state_add_other(s, sys, &other), 0);
+        const cpubind_record_other other = {1 + (int32_t)random_below(99),
+                                            1 + (int32_t)random_below(9), random_start(),
+                                            random_set(s), random_set(s)};
+        assert_int_equal(cpubind_record_add_other(s, sys, &other), 0);
     }
     for (uint32_t n = random_below(20); n > 0; n--) {
-        const cpubind_state_irq irq = {
+        const cpubind_record_irq irq = {
             (int32_t)random_below(3000), random_below(2) ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ,
             (int32_t)random_below(65536), random_below(3) ? random_set(s) : CPUBIND_CPUSET_NONE,
             (int32_t)random_below(2)};
-        assert_int_equal(cpubind_state_add_irq(s, sys, &irq), 0);
+        assert_int_equal(cpubind_record_add_irq(s, sys, &irq), 0);
     }
     s->how = (cpubind_irqbalance_how)random_below(3);
     s->irqbalance_pid = s->how ? 1 + (int32_t)random_below(9999) : 0;
@@ -200,67 +200,67 @@ static void random_state(cpubind_state *s)
 TEST(random_states_are_read_back)
 {
     for (int i = 0; i < 1000; i++) {
-        cpubind_state s;
+        cpubind_record s;
         random_state(&s);
         check_round(&s);
-        cpubind_state_free(&s);
+        cpubind_record_free(&s);
     }
 }
 
 TEST(the_largest_numbers_are_read_back)
 {
-    cpubind_state s;
+    cpubind_record s;
     state_begin(&s);
     s.pid = INT32_MAX;
     s.start = UINT64_MAX;
     s.npu = INT32_MAX;
     s.memory_node = INT32_MAX;
     s.before = state_set(&s, "0-65535");
-    const cpubind_state_other other = {INT32_MAX, INT32_MAX, UINT64_MAX, s.before, s.main};
-    const cpubind_state_irq irq = {INT32_MAX, CPUBIND_IRQ_CQ, 65535, s.before, 0};
-    assert_int_equal(cpubind_state_add_thread(&s, sys, INT32_MAX, s.before), 0);
-    assert_int_equal(cpubind_state_add_other(&s, sys, &other), 0);
-    assert_int_equal(cpubind_state_add_irq(&s, sys, &irq), 0);
+    const cpubind_record_other other = {INT32_MAX, INT32_MAX, UINT64_MAX, s.before, s.main};
+    const cpubind_record_irq irq = {INT32_MAX, CPUBIND_IRQ_CQ, 65535, s.before, 0};
+    assert_int_equal(cpubind_record_add_thread(&s, sys, INT32_MAX, s.before), 0);
+    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
+    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
     check_round(&s);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 TEST(names_of_any_bytes_are_read_back)
 {
-    cpubind_state s;
+    cpubind_record s;
     state_begin(&s);
     for (int first = 1; first < 256; first += 15) {
         char name[16] = "";
         for (int i = 0; i < 15; i++)
             name[i] = (char)(first + i < 256 ? first + i : 'x');
-        assert_int_equal(cpubind_state_add_rule(&s, sys, name, s.main), 0);
+        assert_int_equal(cpubind_record_add_rule(&s, sys, name, s.main), 0);
     }
     check_round(&s);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 /* Two pages of threads in a hundred masks. */
 TEST(threads_of_many_masks_are_read_back)
 {
-    cpubind_state s;
+    cpubind_record s;
     state_begin(&s);
     for (int32_t i = 0; i < 10000; i++) {
         const int32_t cpu = i % 100;
-        const int32_t set = cpubind_cpusets_of_list(&s.sets, sys, &cpu, 1);
-        assert_int_equal(cpubind_state_add_thread(&s, sys, 20000 - i, set), 0);
+        const int32_t set = cpubind_cpu_sets_of_list(&s.sets, sys, &cpu, 1);
+        assert_int_equal(cpubind_record_add_thread(&s, sys, 20000 - i, set), 0);
     }
     check_round(&s);
     assert_string_equal(
-        cpubind_cpusets_text(
-            &s.sets, cpubind_state_thread_find(s.thread, s.n_thread, 20000 - 4242)->before),
+        cpubind_cpu_sets_text(
+            &s.sets, cpubind_record_thread_find(s.thread, s.n_thread, 20000 - 4242)->before),
         "42");
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 TEST(what_could_not_be_read_back_is_not_written)
 {
     for (int i = 0; i < 17; i++) {
-        cpubind_state s;
+        cpubind_record s;
         cpubind_bytes bytes = {NULL, 0, 0};
         cpubind_linux_fault why = {0, NULL};
         state_sample(&s);
@@ -281,23 +281,23 @@ TEST(what_could_not_be_read_back_is_not_written)
         s.irq[1].irq = i == 14 ? s.irq[0].irq : s.irq[1].irq;
         s.irqbalance_pid = i == 15 ? 0 : s.irqbalance_pid;
         s.thread[5].before = i == 16 ? s.sets.n : s.thread[5].before;
-        assert_int_equal(cpubind_priv_state_format(&s, sys, &bytes, &why),
+        assert_int_equal(cpubind_priv_record_format(&s, sys, &bytes, &why),
                          CPUBIND_LINUX_ERR_ARG);
         assert_int_equal(why.error, EINVAL);
         assert_string_equal(why.what, "argument");
         cpubind_bytes_free(&bytes);
-        cpubind_state_free(&s);
+        cpubind_record_free(&s);
     }
 }
 
 /* == Text of others ========================================================= */
 
-static cpubind_linux_status parse(const char *text, size_t len, cpubind_state *out,
+static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *out,
                                   cpubind_linux_fault *why)
 {
     char *exact = edge_text(text, (int32_t)len);
     const cpubind_linux_status status =
-        cpubind_priv_state_parse(exact, (int32_t)len, sys, out, why);
+        cpubind_priv_record_parse(exact, (int32_t)len, sys, out, why);
     free(exact);
     return status;
 }
@@ -316,14 +316,14 @@ static const char foreign[] =
 
 TEST(another_layout_is_read)
 {
-    cpubind_state s;
+    cpubind_record s;
     assert_int_equal(parse(foreign, sizeof foreign - 1, &s, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(s.pid, 7);
     assert_int_equal(s.npu, 0);
     assert_int_equal(s.memory_node, -1);
     assert_int_equal(s.uvb, CPUBIND_CPUSET_NONE);
     assert_int_equal(s.how, CPUBIND_IRQBALANCE_LEAVE);
-    assert_string_equal(cpubind_cpusets_text(&s.sets, s.main), "1,3");
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.main), "1,3");
     assert_int_equal(s.n_thread, 3);
     for (int32_t i = 0; i < 3; i++) {
         assert_int_equal(s.thread[i].tid, 7 + i);
@@ -334,7 +334,7 @@ TEST(another_layout_is_read)
     assert_int_equal(s.n_rule, 1);
     assert_string_equal(s.rule[0].name, "aB\n\xe4/");
     check_round(&s);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 static const char good[] =
@@ -359,7 +359,7 @@ static size_t edit(char *out, size_t size, const char *from, const char *to)
 
 static void check_damaged(const char *text, size_t len, const char *what)
 {
-    cpubind_state s;
+    cpubind_record s;
     cpubind_linux_fault why = {0, NULL};
     memset(&s, 0x5a, sizeof s);
     assert_int_equal(parse(text, len, &s, &why), CPUBIND_LINUX_ERR_DAMAGED);
@@ -417,12 +417,12 @@ TEST(a_number_outside_its_range_is_damage)
         check_damaged(text, edit(text, sizeof text, members[m].from, to), members[m].what);
         snprintf(to, sizeof to, members[m].format, "0");
         const size_t len = edit(text, sizeof text, members[m].from, to);
-        cpubind_state s;
+        cpubind_record s;
         if (members[m].least_is_one) {
             check_damaged(text, len, members[m].what);
         } else {
             assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
-            cpubind_state_free(&s);
+            cpubind_record_free(&s);
         }
     }
 }
@@ -543,9 +543,9 @@ TEST(what_is_impossible_is_damage)
         {"{\"cpubind\"", "[{\"cpubind\"", "state"},
     };
     char text[2048];
-    cpubind_state s;
+    cpubind_record s;
     assert_int_equal(parse(good, sizeof good - 1, &s, NULL), CPUBIND_LINUX_OK);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
         check_damaged(text, edit(text, sizeof text, edits[i][0], edits[i][1]), edits[i][2]);
 }
@@ -570,9 +570,9 @@ static size_t nested(char *text, size_t size, int n)
 TEST(values_nest_as_deep_as_is_said)
 {
     char text[4096];
-    cpubind_state s;
+    cpubind_record s;
     assert_int_equal(parse(text, nested(text, sizeof text, 64), &s, NULL), CPUBIND_LINUX_OK);
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
     check_damaged(text, nested(text, sizeof text, 65), NULL);
     check_damaged(text, nested(text, sizeof text, 200), NULL);
 }
@@ -604,14 +604,14 @@ TEST(without_memory_no_text_is_read_half)
     const cpubind_sys failing = failing_sys();
     int failures = 0;
     for (fail_at = 1;; fail_at++) {
-        cpubind_state s;
+        cpubind_record s;
         cpubind_linux_fault why = {0, NULL};
         n_call = 0;
         cpubind_linux_status status =
-            cpubind_priv_state_parse(good, (int32_t)sizeof good - 1, &failing, &s, &why);
+            cpubind_priv_record_parse(good, (int32_t)sizeof good - 1, &failing, &s, &why);
         if (n_call < fail_at) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
-            cpubind_state_free(&s);
+            cpubind_record_free(&s);
             break;
         }
         assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
@@ -625,13 +625,13 @@ TEST(without_memory_no_text_is_read_half)
 TEST(without_memory_no_text_is_written)
 {
     const cpubind_sys failing = failing_sys();
-    cpubind_state s;
+    cpubind_record s;
     int failures = 0;
     state_sample(&s);
     for (fail_at = 1;; fail_at++) {
         cpubind_bytes bytes = {NULL, 0, 0};
         n_call = 0;
-        cpubind_linux_status status = cpubind_priv_state_format(&s, &failing, &bytes, NULL);
+        cpubind_linux_status status = cpubind_priv_record_format(&s, &failing, &bytes, NULL);
         cpubind_bytes_free(&bytes);
         if (n_call < fail_at) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
@@ -641,23 +641,23 @@ TEST(without_memory_no_text_is_written)
         failures++;
     }
     assert_true(failures >= 2); /* the text, the chains */
-    cpubind_state_free(&s);
+    cpubind_record_free(&s);
 }
 
 TEST(without_memory_nothing_is_added)
 {
     const cpubind_sys failing = failing_sys();
-    const cpubind_state_other other = {1, 1, 1, 0, 0};
-    const cpubind_state_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};
-    cpubind_state s = {0};
+    const cpubind_record_other other = {1, 1, 1, 0, 0};
+    const cpubind_record_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};
+    cpubind_record s = {0};
     for (int i = 0; i < 5; i++) {
         n_call = 0;
         fail_at = 1;
-        assert_int_equal(i == 0   ? cpubind_state_add_rule(&s, &failing, "a", 0)
-                         : i == 1 ? cpubind_state_add_thread(&s, &failing, 1, 0)
-                         : i == 2 ? cpubind_state_add_other(&s, &failing, &other)
-                         : i == 3 ? cpubind_state_add_ours(&s, &failing, 0)
-                                  : cpubind_state_add_irq(&s, &failing, &irq),
+        assert_int_equal(i == 0   ? cpubind_record_add_rule(&s, &failing, "a", 0)
+                         : i == 1 ? cpubind_record_add_thread(&s, &failing, 1, 0)
+                         : i == 2 ? cpubind_record_add_other(&s, &failing, &other)
+                         : i == 3 ? cpubind_record_add_ours(&s, &failing, 0)
+                                  : cpubind_record_add_irq(&s, &failing, &irq),
                          ENOMEM);
         assert_true(state_is_zero(&s));
     }

@@ -1,4 +1,5 @@
-/* store_fault_calls.h - an allocator and a file system for SQLite that fail when they are told to
+/* store_fault_calls.h - an allocator and a file system for SQLite that fail when they are told
+ *   to
  * SPDX-License-Identifier: MIT
  *
  * Both count what SQLite asks of them, and fail at a chosen place: once, or from there on. The

@@ -1,4 +1,5 @@
-/* temp_store.h - what the tests of the store share: hosts, files as a whole, and SQLite's own look
+/* temp_store.h - what the tests of the store share: hosts, files as a whole, and SQLite's own
+ *   look
  * SPDX-License-Identifier: MIT
  */
 #ifndef CPUBIND_TESTS_SQLITE_TEMP_STORE_H

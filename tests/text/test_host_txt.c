@@ -10,11 +10,11 @@
     "is\n"
 
 /* Reads a text from a buffer of its exact size. */
-static cpubind_text_status read(const char *text, int32_t len, cpubind_about *about,
+static cpubind_text_status read(const char *text, int32_t len, cpubind_host_txt *about,
                                 cpubind_text_fault *fault)
 {
     char *exact = edge_text(text, len);
-    cpubind_text_status status = cpubind_about_parse(exact, len, about, fault);
+    cpubind_text_status status = cpubind_host_txt_parse(exact, len, about, fault);
     free(exact);
     return status;
 }
@@ -32,7 +32,7 @@ TEST(the_values_are_those_of_the_lines)
         "notes: why: it is\norigin: synthetic\nname: a2-1\nnpu-smi: 25.2.0\nproduct: Atlas "
         "800I A2"};
     for (int32_t i = 0; i < LENGTH(texts); i++) {
-        cpubind_about about;
+        cpubind_host_txt about;
         cpubind_text_fault fault = no_fault;
         assert_int_equal(read(texts[i], (int32_t)strlen(texts[i]), &about, &fault),
                          CPUBIND_TEXT_OK);
@@ -72,7 +72,7 @@ TEST(other_texts_are_refused_where_they_go_wrong)
         {"notes: ", CPUBIND_TEXT_ERR_SYNTAX, 7},
     };
     for (int32_t i = 0; i < LENGTH(cases); i++) {
-        cpubind_about about;
+        cpubind_host_txt about;
         cpubind_text_fault fault = no_fault;
         memset(&about, EDGE_FILL, sizeof about);
         assert_int_equal(read(cases[i].text, (int32_t)strlen(cases[i].text), &about, &fault),
@@ -85,13 +85,13 @@ TEST(other_texts_are_refused_where_they_go_wrong)
 
 TEST(a_nul_is_a_control_character)
 {
-    cpubind_about about;
+    cpubind_host_txt about;
     cpubind_text_fault fault = no_fault;
     assert_int_equal(read("name: a\0b\n", 10, &about, &fault), CPUBIND_TEXT_ERR_SYNTAX);
     assert_int_equal(fault.offset, 7);
-    assert_int_equal(cpubind_about_parse(NULL, 1, &about, &fault), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_about_parse("", -1, &about, &fault), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_about_parse("", 0, NULL, &fault), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_host_txt_parse(NULL, 1, &about, &fault), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_host_txt_parse("", -1, &about, &fault), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_host_txt_parse("", 0, NULL, &fault), CPUBIND_TEXT_ERR_ARG);
 }
 
 TEST(names_are_letters_digits_and_three_signs)
@@ -99,15 +99,15 @@ TEST(names_are_letters_digits_and_three_signs)
     static const char *const good[] = {"a", "0", "Z9", "a-", "a.b_c-d", "950-ub"};
     static const char *const bad[] = {"",    "-a",  ".",   "..",      "_a",
                                       "a b", "a/b", "a\n", "\xc3\xa4"};
-    char longest[CPUBIND_ABOUT_NAME_MAX + 2];
+    char longest[CPUBIND_HOST_TXT_NAME_MAX + 2];
     for (int32_t i = 0; i < LENGTH(good); i++)
-        assert_true(cpubind_about_is_name(good[i]));
+        assert_true(cpubind_host_txt_is_name(good[i]));
     for (int32_t i = 0; i < LENGTH(bad); i++)
-        assert_false(cpubind_about_is_name(bad[i]));
+        assert_false(cpubind_host_txt_is_name(bad[i]));
     memset(longest, 'a', sizeof longest);
-    longest[CPUBIND_ABOUT_NAME_MAX + 1] = '\0';
-    assert_false(cpubind_about_is_name(longest));
-    assert_true(cpubind_about_is_name(longest + 1));
+    longest[CPUBIND_HOST_TXT_NAME_MAX + 1] = '\0';
+    assert_false(cpubind_host_txt_is_name(longest));
+    assert_true(cpubind_host_txt_is_name(longest + 1));
 }
 
 int main(void)

@@ -24,7 +24,8 @@ int cpubind_is_missing(int error)
 cpubind_why cpubind_skip(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
                          const char *name, int32_t was, int32_t should, cpubind_why why)
 {
-    cpubind_item *item = cpubind_report_add(b, kind, CPUBIND_SKIPPED, id, name, was, should);
+    cpubind_item *item =
+        cpubind_report_add(b, kind, CPUBIND_ITEM_SKIPPED, id, name, was, should);
     if (!item)
         return cpubind_because(ENOMEM, "memory");
     item->error = why.error;
@@ -55,19 +56,19 @@ static void move_memory(cpubind_binding *b)
         return;
     b->state.memory_node = -1; /* nothing that verify could ask for */
     b->is_dirty = 1;
-    (void)cpubind_record(b);
+    (void)cpubind_write_record(b);
 }
 
 /* == All, or nothing ======================================================== */
 
 /* Puts back what this call has moved, the last first. */
-static void undo(cpubind_attempt *a, const cpubind_state *previous)
+static void undo(cpubind_attempt *a, const cpubind_record *previous)
 {
     cpubind_binding *b = a->b;
     while (a->n_other_moved > 0)
         cpubind_put_other(b, &a->other[--a->n_other_moved]);
     while (a->n_irq_moved > 0)
-        (void)cpubind_put_irq(b, &a->irq[--a->n_irq_moved], CPUBIND_FAILED);
+        (void)cpubind_put_irq(b, &a->irq[--a->n_irq_moved], CPUBIND_ITEM_FAILED);
     cpubind_untell_irqbalance(a, previous);
     if (b->has_moved)
         cpubind_put_threads(b, b->seen, b->n_seen,
@@ -92,7 +93,7 @@ static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_why why)
 }
 
 /* Undoes, and puts the file back to what it said before. */
-static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_state *previous,
+static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_record *previous,
                                     cpubind_why why, cpubind_linux_fault *fault)
 {
     cpubind_binding *b = a->b;
@@ -104,9 +105,9 @@ static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_state *previous,
     status = status_of(b, why);
     if (status != CPUBIND_LINUX_ERR_UNDONE) {
         if (b->is_recorded)
-            (void)cpubind_state_save(b->file, previous, NULL);
+            (void)cpubind_record_save(b->file, previous, NULL);
         else
-            (void)cpubind_state_remove(b->file, NULL);
+            (void)cpubind_record_remove(b->file, NULL);
     }
     cpubind_end_turn(b);
     return cpubind_linux_fail(status, why.error, why.what, fault);
@@ -122,7 +123,7 @@ static cpubind_why look_at_all(cpubind_attempt *a, const cpubind_goal *goal)
         error = cpubind_task_cpus(b->sys, b->how.pid, &b->state.sets, &b->state.before);
     if (error)
         return cpubind_because(error, "sched_getaffinity");
-    error = cpubind_state_set_goal(b, goal);
+    error = cpubind_record_set_goal(b, goal);
     if (error)
         return cpubind_because(error, "goal");
     if (b->how.memory == CPUBIND_MEMORY_NONE)
@@ -143,7 +144,7 @@ static cpubind_why put_all(cpubind_attempt *a, const cpubind_goal *goal)
     if (!why.error)
         why = cpubind_passes(b);
     if (!why.error)
-        why = cpubind_record(b);
+        why = cpubind_write_record(b);
     if (!why.error)
         why = cpubind_tell_irqbalance(a);
     if (!why.error)
@@ -151,7 +152,7 @@ static cpubind_why put_all(cpubind_attempt *a, const cpubind_goal *goal)
     if (!why.error)
         why = cpubind_move_others(a);
     if (!why.error)
-        why = cpubind_record(b);
+        why = cpubind_write_record(b);
     if (why.error)
         return why;
     cpubind_leave_other_npu(a, goal);
@@ -163,11 +164,11 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
                                   cpubind_linux_fault *fault)
 {
     cpubind_attempt a = {.b = b, .was_npu = b->state.npu, .was_main = b->state.main};
-    cpubind_state previous = {0};
+    cpubind_record previous = {0};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     cpubind_why why;
     if (b->is_recorded)
-        status = cpubind_state_load(b->file, &previous, fault);
+        status = cpubind_record_load(b->file, &previous, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
     b->n_seen = 0;
@@ -178,7 +179,7 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
         status = give_up(&a, &previous, why, fault);
     else
         b->is_recorded = 1;
-    cpubind_state_free(&previous);
+    cpubind_record_free(&previous);
     free(a.irq);
     free(a.other);
     return status;

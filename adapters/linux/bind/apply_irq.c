@@ -10,8 +10,8 @@ static cpubind_why look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
 {
     cpubind_binding *b = a->b;
     const char *name = cpubind_irq_kind_word(goal->kind);
-    int32_t now, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
-    cpubind_state_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
+    int32_t now, should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
+    cpubind_record_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
     int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
         return cpubind_because(ENOMEM, "memory");
@@ -24,11 +24,11 @@ static cpubind_why look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
     if (now != should) {
         record.before = now;
         a->irq[a->n_irq++] = record;
-    } else if (!cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_RIGHT, goal->irq, name, now,
-                                   should)) {
+    } else if (!cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_RIGHT, goal->irq, name,
+                                   now, should)) {
         return cpubind_because(ENOMEM, "memory");
     }
-    return cpubind_because(cpubind_state_add_irq(&b->state, b->sys, &record), "memory");
+    return cpubind_because(cpubind_record_add_irq(&b->state, b->sys, &record), "memory");
 }
 
 cpubind_why cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal)
@@ -38,7 +38,7 @@ cpubind_why cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal)
     b->report.no_irq = goal->no_irq;
     if (goal->n_irq == 0)
         return cpubind_no_fault;
-    a->irq = (cpubind_state_irq *)b->sys->malloc((size_t)goal->n_irq * sizeof *a->irq);
+    a->irq = (cpubind_record_irq *)b->sys->malloc((size_t)goal->n_irq * sizeof *a->irq);
     if (!a->irq)
         return cpubind_because(ENOMEM, "memory");
     for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
@@ -67,8 +67,8 @@ cpubind_why cpubind_move_irqs(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     for (int32_t i = 0; i < a->n_irq; i++) {
-        const cpubind_state_irq *irq = &a->irq[i];
-        int32_t actual, should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
+        const cpubind_record_irq *irq = &a->irq[i];
+        int32_t actual, should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
         cpubind_why why = move_irq(b, irq->irq, should, &actual);
         cpubind_item *item;
         a->n_irq_moved = i + 1;
@@ -81,13 +81,13 @@ cpubind_why cpubind_move_irqs(cpubind_attempt *a)
                 return why;
             continue;
         }
-        item =
-            cpubind_report_add(b, CPUBIND_ITEM_IRQ, why.error ? CPUBIND_FAILED : CPUBIND_MOVED,
-                               irq->irq, cpubind_irq_kind_word(irq->kind), irq->before, should);
+        item = cpubind_report_add(
+            b, CPUBIND_ITEM_IRQ, why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED, irq->irq,
+            cpubind_irq_kind_word(irq->kind), irq->before, should);
         if (!item)
             return cpubind_because(ENOMEM, "memory");
         if (actual >= 0)
-            item->actual = cpubind_cpusets_text(&b->state.sets, actual);
+            item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
         item->error = why.error;
         item->what = why.error ? why.what : NULL;
         if (why.error)
@@ -109,35 +109,35 @@ static int is_in_goal(const cpubind_goal *goal, int32_t irq)
 void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_state *s = &b->state;
+    cpubind_record *s = &b->state;
     int32_t n = 0;
     if (!b->is_recorded || a->was_npu == goal->npu)
         return;
     for (int32_t i = 0; i < s->n_irq; i++) {
-        const cpubind_state_irq irq = s->irq[i];
-        if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_SKIPPED))
+        const cpubind_record_irq irq = s->irq[i];
+        if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_ITEM_SKIPPED))
             s->irq[n++] = irq;
         else if (irq.is_banned && a->daemon.pid != 0)
             (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
     }
     b->is_dirty |= n < s->n_irq;
     s->n_irq = n;
-    (void)cpubind_record(b); /* on record they do no harm */
+    (void)cpubind_write_record(b); /* on record they do no harm */
 }
 
 cpubind_why cpubind_watch_irqs(cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->state.n_irq; i++) {
-        const cpubind_state_irq *irq = &b->state.irq[i];
+        const cpubind_record_irq *irq = &b->state.irq[i];
         int32_t now, actual;
-        int32_t should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
+        int32_t should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
         cpubind_item *item;
         if (should < 0)
             return cpubind_because(ENOMEM, "memory");
         if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now) || now == should ||
             move_irq(b, irq->irq, should, &actual).error)
             continue;
-        item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_MOVED, irq->irq,
+        item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_MOVED, irq->irq,
                                   cpubind_irq_kind_word(irq->kind), now, should);
         if (!item)
             return cpubind_because(ENOMEM, "memory");

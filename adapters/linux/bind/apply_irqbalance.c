@@ -6,7 +6,7 @@
 
 #include "apply_steps.h"
 
-static int was_banned(const cpubind_state *state, int32_t irq)
+static int was_banned(const cpubind_record *state, int32_t irq)
 {
     for (int32_t i = 0; i < state->n_irq; i++)
         if (state->irq[i].irq == irq)
@@ -53,7 +53,7 @@ static cpubind_why give_up_irqbalance(cpubind_attempt *a, int error, const char 
  * back. */
 static cpubind_why choose_banned(cpubind_attempt *a)
 {
-    cpubind_state *s = &a->b->state;
+    cpubind_record *s = &a->b->state;
     int32_t *numbers = (int32_t *)a->b->sys->malloc((size_t)s->n_irq * 2 * sizeof *numbers);
     int error;
     if (!numbers)
@@ -107,15 +107,15 @@ cpubind_why cpubind_tell_irqbalance(cpubind_attempt *a)
     if (error)
         return give_up_irqbalance(a, error, is_stop ? "stop" : "ban");
     a->is_told = 1;
-    if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_MOVED, a->daemon.pid,
+    if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_ITEM_MOVED, a->daemon.pid,
                             "irqbalance", CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE))
         return cpubind_because(ENOMEM, "memory");
     return cpubind_no_fault;
 }
 
-void cpubind_untell_irqbalance(cpubind_attempt *a, const cpubind_state *previous)
+void cpubind_untell_irqbalance(cpubind_attempt *a, const cpubind_record *previous)
 {
-    cpubind_state *s = &a->b->state;
+    cpubind_record *s = &a->b->state;
     if (!a->is_told || a->was_told == CPUBIND_IRQBALANCE_STOP)
         return;
     for (int32_t i = 0; i < s->n_irq; i++)

@@ -13,9 +13,9 @@
 /* One call of apply: what has been moved beside threads, and where it was. */
 typedef struct cpubind_attempt {
     cpubind_binding *b;
-    cpubind_state_irq *irq; /* those that are to be moved; `before`: where they are now */
+    cpubind_record_irq *irq; /* those that are to be moved; `before`: where they are now */
     int32_t n_irq, n_irq_moved;
-    cpubind_state_other *other;
+    cpubind_record_other *other;
     int32_t n_other, cap_other, n_other_moved;
     cpubind_irqbalance daemon;
     cpubind_irqbalance_how was_told; /* what is on record of this daemon already */
@@ -52,7 +52,7 @@ cpubind_why cpubind_look_at_irqbalance(cpubind_attempt *a);
 cpubind_why cpubind_tell_irqbalance(cpubind_attempt *a);
 
 /* Takes back what this call has told it, and no more. */
-void cpubind_untell_irqbalance(cpubind_attempt *a, const cpubind_state *previous);
+void cpubind_untell_irqbalance(cpubind_attempt *a, const cpubind_record *previous);
 
 /* == UVB polling threads (apply_uvb.c) ====================================== */
 

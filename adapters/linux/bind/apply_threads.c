@@ -16,12 +16,12 @@
  * of the runtime, moves it too. */
 #define MAX_MOVES 3
 
-cpubind_why cpubind_record(cpubind_binding *b)
+cpubind_why cpubind_write_record(cpubind_binding *b)
 {
     cpubind_why why = cpubind_no_fault;
     if (!b->is_dirty)
         return cpubind_no_fault;
-    b->is_unsaved = cpubind_state_save(b->file, &b->state, &why) != CPUBIND_LINUX_OK;
+    b->is_unsaved = cpubind_record_save(b->file, &b->state, &why) != CPUBIND_LINUX_OK;
     if (b->is_unsaved)
         return why;
     b->is_dirty = 0;
@@ -32,12 +32,12 @@ cpubind_why cpubind_record(cpubind_binding *b)
 
 static int is_seen(const cpubind_binding *b, int32_t tid)
 {
-    return cpubind_state_thread_find(b->seen, b->n_seen, tid) != NULL;
+    return cpubind_record_thread_find(b->seen, b->n_seen, tid) != NULL;
 }
 
 static int see(cpubind_binding *b, int32_t tid, int32_t set)
 {
-    int32_t at = cpubind_state_thread_place(b->seen, b->n_seen, tid);
+    int32_t at = cpubind_record_thread_place(b->seen, b->n_seen, tid);
     cpubind_seen *seen =
         (cpubind_seen *)cpubind_grow(b->sys, b->seen, b->n_seen, &b->cap_seen, sizeof *seen);
     if (!seen)
@@ -53,7 +53,7 @@ static int see(cpubind_binding *b, int32_t tid, int32_t set)
  * them was born of one of those: it belongs where the process was. */
 static int32_t origin(const cpubind_binding *b, int32_t set)
 {
-    return (b->is_recorded || b->has_moved) && cpubind_state_has_ours(&b->state, set)
+    return (b->is_recorded || b->has_moved) && cpubind_record_has_ours(&b->state, set)
                ? b->state.before
                : set;
 }
@@ -63,7 +63,7 @@ static int note(cpubind_binding *b, int32_t tid, int32_t set)
 {
     const int32_t n = b->state.n_thread;
     const int32_t before = origin(b, set);
-    int error = cpubind_state_add_thread(&b->state, b->sys, tid, before);
+    int error = cpubind_record_add_thread(&b->state, b->sys, tid, before);
     b->is_dirty |= b->state.n_thread != n;
     /* In a first binding all threads may still be moved at once: then it is where it was. */
     return error ? error : see(b, tid, b->is_recorded ? set : before);
@@ -108,7 +108,7 @@ static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_
     int error = 0;
     if (why.error)
         return why;
-    t.should = cpubind_state_place(&b->state, t.name);
+    t.should = cpubind_record_place(&b->state, t.name);
     if (!is_seen(b, tid)) {
         error = note(b, tid, t.is);
         *n_new += 1;
@@ -116,7 +116,7 @@ static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_
     if (!error && t.is != t.should)
         error = add_stray(b, &t);
     else if (!error && !is_all &&
-             !cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_RIGHT, tid, t.name, t.is,
+             !cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_ITEM_RIGHT, tid, t.name, t.is,
                                  t.should))
         error = ENOMEM;
     return cpubind_because(error, "memory");
@@ -127,7 +127,7 @@ static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_
  *           of the CPUs are not its to have; EAGAIN: somebody else moves it */
 static cpubind_why move(cpubind_binding *b, const cpubind_stray *t)
 {
-    const cpubind_cpusets *sets = &b->state.sets;
+    const cpubind_cpu_sets *sets = &b->state.sets;
     int32_t now = CPUBIND_CPUSET_NONE;
     for (int i = 0; i < MAX_MOVES && now != t->should; i++) {
         int error = cpubind_task_move(b->sys, t->tid, &sets->set[t->should]);
@@ -136,7 +136,7 @@ static cpubind_why move(cpubind_binding *b, const cpubind_stray *t)
         error = cpubind_task_cpus(b->sys, t->tid, &b->state.sets, &now);
         if (error)
             return cpubind_because(error, "sched_getaffinity");
-        if (now != t->should && cpubind_cpusets_is_part(sets, now, t->should))
+        if (now != t->should && cpubind_cpu_sets_is_part(sets, now, t->should))
             return cpubind_because(EINVAL, "cpuset");
     }
     return now == t->should ? cpubind_no_fault : cpubind_because(EAGAIN, "sched_setaffinity");
@@ -152,16 +152,16 @@ static cpubind_why move_all(cpubind_binding *b)
         why = move(b, t);
         if (why.error == ESRCH)
             continue;
-        item = cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_MOVED, t->tid, t->name, t->is,
-                                  t->should);
+        item = cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_ITEM_MOVED, t->tid, t->name,
+                                  t->is, t->should);
         if (!item)
             return cpubind_because(ENOMEM, "memory");
         item->error = why.error;
         item->what = why.what;
         if (why.error == EAGAIN) {
-            item->result = CPUBIND_SKIPPED;
+            item->result = CPUBIND_ITEM_SKIPPED;
         } else if (why.error) {
-            item->result = CPUBIND_FAILED;
+            item->result = CPUBIND_ITEM_FAILED;
             return why;
         }
     }
@@ -183,7 +183,7 @@ static int is_there(const cpubind_binding *b, int32_t tid)
 
 static void forget_ended(cpubind_binding *b)
 {
-    cpubind_state *s = &b->state;
+    cpubind_record *s = &b->state;
     int32_t n = 0, n_seen = 0;
     if (s->n_thread <= 2 * b->ids.n + ENDED_MAX)
         return;
@@ -192,7 +192,7 @@ static void forget_ended(cpubind_binding *b)
             s->thread[n++] = s->thread[i];
     s->n_thread = n;
     for (int32_t i = 0; i < b->n_seen; i++)
-        if (cpubind_state_thread_find(s->thread, s->n_thread, b->seen[i].tid))
+        if (cpubind_record_thread_find(s->thread, s->n_thread, b->seen[i].tid))
             b->seen[n_seen++] = b->seen[i];
     b->n_seen = n_seen;
     b->is_dirty = 1;
@@ -216,7 +216,7 @@ cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
         if (why.error && why.error != ESRCH)
             return why;
     }
-    why = cpubind_record(b);
+    why = cpubind_write_record(b);
     return why.error ? why : move_all(b);
 }
 

@@ -11,9 +11,9 @@
 #include "../kernel/proc_stat.h"
 #include "apply_steps.h"
 
-static int add_other(cpubind_attempt *a, const cpubind_state_other *other)
+static int add_other(cpubind_attempt *a, const cpubind_record_other *other)
 {
-    cpubind_state_other *all = (cpubind_state_other *)cpubind_grow(
+    cpubind_record_other *all = (cpubind_record_other *)cpubind_grow(
         a->b->sys, a->other, a->n_other, &a->cap_other, sizeof *all);
     if (!all)
         return ENOMEM;
@@ -26,7 +26,7 @@ static int add_other(cpubind_attempt *a, const cpubind_state_other *other)
 static cpubind_why look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid, const char *name)
 {
     cpubind_binding *b = a->b;
-    cpubind_state_other record = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->state.uvb};
+    cpubind_record_other record = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->state.uvb};
     cpubind_proc_stat stat;
     int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat);
     if (!error)
@@ -37,8 +37,8 @@ static cpubind_why look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid, c
         return cpubind_because(error, "read a polling thread");
     record.start = stat.start;
     if (record.before == b->state.uvb) {
-        cpubind_item *item = cpubind_report_add(b, CPUBIND_ITEM_UVB, CPUBIND_RIGHT, tid, name,
-                                                record.before, record.set);
+        cpubind_item *item = cpubind_report_add(b, CPUBIND_ITEM_UVB, CPUBIND_ITEM_RIGHT, tid,
+                                                name, record.before, record.set);
         if (item)
             item->pid = pid;
         return cpubind_because(item ? 0 : ENOMEM, "memory");
@@ -46,7 +46,7 @@ static cpubind_why look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid, c
     b->is_dirty = 1;
     error = add_other(a, &record);
     if (!error)
-        error = cpubind_state_add_other(&b->state, b->sys, &record);
+        error = cpubind_record_add_other(&b->state, b->sys, &record);
     return cpubind_because(error, "memory");
 }
 
@@ -85,7 +85,7 @@ cpubind_why cpubind_look_at_others(cpubind_attempt *a)
     int folder;
     if (b->state.uvb < 0)
         return cpubind_no_fault;
-    folder = cpubind_tree_open(&b->root, "proc", O_DIRECTORY);
+    folder = cpubind_root_open(&b->root, "proc", O_DIRECTORY);
     if (folder < 0)
         return cpubind_because(errno, "open /proc");
     why = cpubind_because(cpubind_tasks_list(b->sys, folder, &pids), "list /proc");
@@ -98,9 +98,9 @@ cpubind_why cpubind_look_at_others(cpubind_attempt *a)
 }
 
 /* Among 100,000 processes it was found a second ago: it is looked at again first. */
-static cpubind_why move_other(cpubind_binding *b, const cpubind_state_other *t)
+static cpubind_why move_other(cpubind_binding *b, const cpubind_record_other *t)
 {
-    cpubind_item_result result = CPUBIND_MOVED;
+    cpubind_item_result result = CPUBIND_ITEM_MOVED;
     cpubind_item *item;
     int32_t now;
     int error = cpubind_other_cpus(b, t, &now);
@@ -110,9 +110,9 @@ static cpubind_why move_other(cpubind_binding *b, const cpubind_state_other *t)
     if (error == ESRCH)
         return cpubind_no_fault;
     if (cpubind_is_missing(error) || error == EINVAL) /* that: nobody may move it */
-        result = CPUBIND_SKIPPED;
+        result = CPUBIND_ITEM_SKIPPED;
     else if (error)
-        result = CPUBIND_FAILED;
+        result = CPUBIND_ITEM_FAILED;
     item = cpubind_report_add(b, CPUBIND_ITEM_UVB, result, t->tid, CPUBIND_UVB_THREAD,
                               t->before, t->set);
     if (!item)
@@ -120,7 +120,7 @@ static cpubind_why move_other(cpubind_binding *b, const cpubind_state_other *t)
     item->pid = t->pid;
     item->error = error;
     item->what = error ? "sched_setaffinity" : NULL;
-    return cpubind_because(result == CPUBIND_FAILED ? error : 0, "sched_setaffinity");
+    return cpubind_because(result == CPUBIND_ITEM_FAILED ? error : 0, "sched_setaffinity");
 }
 
 cpubind_why cpubind_move_others(cpubind_attempt *a)

@@ -18,7 +18,7 @@ const char *cpubind_item_result_word(cpubind_item_result result)
 {
     switch (result) {
 #define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_##name:                                                                       \
+    case CPUBIND_ITEM_##name:                                                                  \
         return word;
         CPUBIND_ITEM_RESULT_LIST(CPUBIND_X)
 #undef CPUBIND_X
@@ -43,7 +43,7 @@ void cpubind_report_start(cpubind_binding *b)
 
 static const char *text_of(const cpubind_binding *b, int32_t set)
 {
-    return set < 0 ? NULL : cpubind_cpusets_text(&b->state.sets, set);
+    return set < 0 ? NULL : cpubind_cpu_sets_text(&b->state.sets, set);
 }
 
 cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
@@ -111,7 +111,7 @@ static cpubind_linux_status fail_gone(const cpubind_binding *b, cpubind_linux_fa
 static cpubind_linux_status read_boot(cpubind_binding *b, cpubind_linux_fault *fault)
 {
     cpubind_bytes bytes = {0};
-    cpubind_input input = cpubind_tree_read(&b->root, INPUT_BOOT, &bytes);
+    cpubind_input input = cpubind_root_read(&b->root, INPUT_BOOT, &bytes);
     size_t n = (size_t)bytes.len < sizeof b->boot - 1 ? (size_t)bytes.len : sizeof b->boot - 1;
     if (input.state == CPUBIND_INPUT_PRESENT && n > 0)
         memcpy(b->boot, bytes.data, n);
@@ -124,10 +124,10 @@ static cpubind_linux_status read_boot(cpubind_binding *b, cpubind_linux_fault *f
     return CPUBIND_LINUX_OK;
 }
 
-void cpubind_state_start(cpubind_binding *b)
+void cpubind_record_start(cpubind_binding *b)
 {
-    cpubind_state *s = &b->state;
-    cpubind_state_free(s);
+    cpubind_record *s = &b->state;
+    cpubind_record_free(s);
     memset(s, 0, sizeof *s);
     s->pid = b->how.pid;
     s->start = b->start;
@@ -160,7 +160,7 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
     if (status != CPUBIND_LINUX_OK)
         return status;
     own = (cpubind_linux_fault){ENOENT, "open"};
-    status = b->file ? cpubind_state_load(b->file, &b->state, &own) : CPUBIND_LINUX_ERR_STATE;
+    status = b->file ? cpubind_record_load(b->file, &b->state, &own) : CPUBIND_LINUX_ERR_STATE;
     b->is_recorded = status == CPUBIND_LINUX_OK;
     b->is_alive = b->tasks >= 0;
     if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
@@ -168,7 +168,7 @@ static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault 
         b->is_alive = 0;
     if (b->is_recorded)
         return CPUBIND_LINUX_OK;
-    cpubind_state_start(b);
+    cpubind_record_start(b);
     if (status == CPUBIND_LINUX_ERR_STATE && own.error == ENOENT)
         return b->tasks >= 0 ? CPUBIND_LINUX_OK : fail_gone(b, fault);
     return cpubind_linux_fail(status, own.error, own.what, fault);
@@ -179,7 +179,7 @@ cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault 
 {
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     if (b->is_stale) {
-        cpubind_state_start(b);
+        cpubind_record_start(b);
         status = read_record(b, fault);
         if (status == CPUBIND_LINUX_ERR_GONE)
             status = CPUBIND_LINUX_OK;
@@ -193,9 +193,9 @@ cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault 
 static cpubind_linux_status open_file(cpubind_binding *b, cpubind_linux_fault *fault)
 {
     cpubind_linux_fault own = {0, ""};
-    cpubind_linux_status status = cpubind_state_open(
+    cpubind_linux_status status = cpubind_record_open(
         &b->root, b->how.state, b->how.pid,
-        b->how.is_reading ? CPUBIND_STATE_READ : CPUBIND_STATE_MAKE, &b->file, &own);
+        b->how.is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file, &own);
     if (status == CPUBIND_LINUX_OK)
         return status;
     if (b->how.is_reading && !b->how.state && own.error == ENOENT && b->tasks >= 0)
@@ -226,7 +226,7 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     b->how = *options;
     b->tasks = -1;
     b->turn = -1;
-    b->root = (cpubind_tree){sys, -1, CPUBIND_REACH_ANYWHERE};
+    b->root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
     b->root.fd = cpubind_open_retry(sys, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     status = b->root.fd < 0 ? cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault)
                             : find_process(b, fault);
@@ -247,8 +247,8 @@ void cpubind_bind_close(cpubind_binding *binding)
 {
     if (!binding)
         return;
-    cpubind_state_close(binding->file);
-    cpubind_state_free(&binding->state);
+    cpubind_record_close(binding->file);
+    cpubind_record_free(&binding->state);
     free(binding->ids.id);
     free(binding->stray);
     free(binding->seen);
@@ -265,7 +265,7 @@ void cpubind_bind_close(cpubind_binding *binding)
 
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 {
-    const cpubind_state *s = &binding->state;
+    const cpubind_record *s = &binding->state;
     cpubind_cpus cpus = {NULL, 0};
     if (!binding->is_recorded || !binding->is_alive || s->before < 0)
         return cpus;
@@ -276,7 +276,7 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 
 const char *cpubind_bind_state(const cpubind_binding *binding)
 {
-    return binding->file ? cpubind_state_path(binding->file) : "";
+    return binding->file ? cpubind_record_path(binding->file) : "";
 }
 
 static int has_ended(cpubind_binding *b)
@@ -314,14 +314,14 @@ int cpubind_bind_exec(char *const *argv, const cpubind_sys *sys)
 cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, int32_t *out_n,
                                        cpubind_linux_fault *fault)
 {
-    cpubind_tree root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
     cpubind_linux_status status;
     *out = NULL;
     *out_n = 0;
     root.fd = cpubind_open_retry(root.sys, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root.fd < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault);
-    status = cpubind_state_list(&root, out, out_n, fault);
+    status = cpubind_record_list(&root, out, out_n, fault);
     root.sys->close(root.fd);
     return status;
 }

@@ -126,7 +126,7 @@ typedef enum cpubind_item_kind {
     X(KEPT, "kept")       /* restore: somebody else has changed it since; it was left */
 
 typedef enum cpubind_item_result {
-#define CPUBIND_X(name, word) CPUBIND_##name,
+#define CPUBIND_X(name, word) CPUBIND_ITEM_##name,
     CPUBIND_ITEM_RESULT_LIST(CPUBIND_X)
 #undef CPUBIND_X
 } cpubind_item_result;

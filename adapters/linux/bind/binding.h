@@ -13,7 +13,7 @@
 
 /* A thread that this binding has looked at: where it was when it was first seen, which is
  * where undoing a call puts it. (The record has where it was before the first call of all.) */
-typedef cpubind_state_thread cpubind_seen;
+typedef cpubind_record_thread cpubind_seen;
 
 /* A thread that is not where it belongs. */
 typedef struct cpubind_stray {
@@ -24,7 +24,7 @@ typedef struct cpubind_stray {
 struct cpubind_binding {
     const cpubind_sys *sys;
     cpubind_bind_options how;
-    cpubind_tree root;
+    cpubind_root root;
     int tasks; /* /proc/<pid>/task, or -1: there is no such process */
     uint64_t start;
     char boot[64];   /* which boot of the kernel this is; "" where it does not say */
@@ -34,8 +34,8 @@ struct cpubind_binding {
     int is_stale;    /* `state` is not what is on record: read again before the next call */
     int has_moved;   /* threads have been moved by this binding */
     int is_alive;    /* the process lives, and is the one on record if there is one */
-    cpubind_state_file *file;
-    cpubind_state state;  /* what is, or will be, on record; all sets of the binding */
+    cpubind_record_file *file;
+    cpubind_record state; /* what is, or will be, on record; all sets of the binding */
     cpubind_ids ids;      /* threads of the last listing */
     cpubind_stray *stray; /* threads that are to be moved */
     int32_t n_stray, cap_stray;
@@ -63,7 +63,7 @@ static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
 }
 
 /* Begins a new record: nothing is on file. */
-void cpubind_state_start(cpubind_binding *b);
+void cpubind_record_start(cpubind_binding *b);
 
 /* Begins a call: a new report, and the record as it is on file if the last call left something
  * else in memory. */
@@ -74,10 +74,10 @@ cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault 
 /* Makes `goal` the goal of the state; what was changed stays on record, and where the goals
  * before it put things stays ours.
  *   errors  ENOMEM, EINVAL (a list is empty or out of order); else 0 */
-int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal);
+int cpubind_record_set_goal(cpubind_binding *b, const cpubind_goal *goal);
 
 /* Where a thread of this name belongs. */
-int32_t cpubind_state_place(const cpubind_state *state, const char *name);
+int32_t cpubind_record_place(const cpubind_record *state, const char *name);
 
 /* == Threads (apply_threads.c) ======================================================= */
 
@@ -107,7 +107,7 @@ cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new);
 cpubind_why cpubind_passes(cpubind_binding *b);
 
 /* Writes the record if it has changed. */
-cpubind_why cpubind_record(cpubind_binding *b);
+cpubind_why cpubind_write_record(cpubind_binding *b);
 
 /* == Putting back (restore.c) =============================================== */
 
@@ -115,24 +115,24 @@ cpubind_why cpubind_record(cpubind_binding *b);
  * were born meanwhile, on the set `home` if they are where only we put them. What a cpuset
  * no longer gives them is left out. Lists again until two passes find nothing to do. Adds an
  * item for what was moved and what could not be (report->n_undone_not counts those). */
-void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n,
+void cpubind_put_threads(cpubind_binding *b, const cpubind_record_thread *before, int32_t n,
                          int32_t home);
 
 /* Puts one interrupt back, if it still is where we put it. One that cannot be is an item of
  * the result `if_not`, which counts when that is FAILED. Returns 0 when it could not be. */
-int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
+int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
                     cpubind_item_result if_not);
 
 /* Where a thread of another process is.
  *   returns 0 or an errno; ESRCH when it has ended, and when its number is another one's now */
-int cpubind_other_cpus(cpubind_binding *b, const cpubind_state_other *other, int32_t *set);
+int cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other, int32_t *set);
 
 /* The same of a thread of another process. */
-void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other);
+void cpubind_put_other(cpubind_binding *b, const cpubind_record_other *other);
 
 /* Tells irqbalance which interrupts are ours to ban: cpubind_irqbalance_ban, or _unban. */
 int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_root *root, const cpubind_irqbalance *daemon,
                                     const int32_t *irq, int32_t n));
 
 /* The same of what irqbalance was told. One that stays stopped because another process wants it

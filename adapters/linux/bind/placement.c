@@ -10,13 +10,13 @@ static int add_ours(cpubind_binding *b, int32_t set)
 {
     if (set < 0 || set == b->state.before)
         return 0;
-    return cpubind_state_add_ours(&b->state, b->sys, set);
+    return cpubind_record_add_ours(&b->state, b->sys, set);
 }
 
 /* The number of a list that must not be empty. */
 static int number(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
 {
-    *set = cpubind_cpusets_of_list(&b->state.sets, b->sys, cpus.cpu, cpus.n);
+    *set = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, cpus.cpu, cpus.n);
     if (*set >= 0)
         return 0;
     return *set == CPUBIND_CPUSET_NO_MEMORY ? ENOMEM : EINVAL;
@@ -26,7 +26,7 @@ static int number(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
  * them, until they are moved. */
 static int remember_places(cpubind_binding *b, const cpubind_goal *goal)
 {
-    const cpubind_state *s = &b->state;
+    const cpubind_record *s = &b->state;
     int error = b->is_recorded ? add_ours(b, s->uvb) : 0;
     for (int32_t i = 0; !error && i < s->n_irq; i++) {
         for (int32_t k = 0; !error && k < goal->n_irq; k++) {
@@ -46,16 +46,16 @@ static int remember_places(cpubind_binding *b, const cpubind_goal *goal)
  * killed. */
 static int remember_goal(cpubind_binding *b)
 {
-    const cpubind_state *s = &b->state;
+    const cpubind_record *s = &b->state;
     int error = add_ours(b, s->main);
     for (int32_t i = 0; !error && i < s->n_rule; i++)
         error = add_ours(b, s->rule[i].set);
     return error;
 }
 
-int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
+int cpubind_record_set_goal(cpubind_binding *b, const cpubind_goal *goal)
 {
-    cpubind_state *s = &b->state;
+    cpubind_record *s = &b->state;
     int error = remember_places(b, goal);
     if (error)
         return error;
@@ -68,14 +68,14 @@ int cpubind_state_set_goal(cpubind_binding *b, const cpubind_goal *goal)
         int32_t set;
         error = number(b, goal->rule[i].cpus, &set);
         if (!error)
-            error = cpubind_state_add_rule(s, b->sys, goal->rule[i].name, set);
+            error = cpubind_record_add_rule(s, b->sys, goal->rule[i].name, set);
     }
     if (!error && goal->uvb.n > 0)
         error = number(b, goal->uvb, &s->uvb);
     return error ? error : remember_goal(b);
 }
 
-int32_t cpubind_state_place(const cpubind_state *state, const char *name)
+int32_t cpubind_record_place(const cpubind_record *state, const char *name)
 {
     for (int32_t i = 0; i < state->n_rule; i++)
         if (strcmp(state->rule[i].name, name) == 0)

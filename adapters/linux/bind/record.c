@@ -13,9 +13,9 @@
 #include "../common.h"
 #include "record_text.h"
 
-void cpubind_state_free(cpubind_state *state)
+void cpubind_record_free(cpubind_record *state)
 {
-    cpubind_cpusets_free(&state->sets);
+    cpubind_cpu_sets_free(&state->sets);
     free(state->rule);
     free(state->ours);
     free(state->thread);
@@ -29,29 +29,30 @@ static int order(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-int cpubind_priv_state_thread_order(const cpubind_state_thread *a,
-                                    const cpubind_state_thread *b)
+int cpubind_priv_record_thread_order(const cpubind_record_thread *a,
+                                     const cpubind_record_thread *b)
 {
     return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-int cpubind_priv_state_other_order(const cpubind_state_other *a, const cpubind_state_other *b)
+int cpubind_priv_record_other_order(const cpubind_record_other *a,
+                                    const cpubind_record_other *b)
 {
     const int by_tid = (a->tid > b->tid) - (a->tid < b->tid);
     return by_tid ? by_tid : order(a->start, b->start);
 }
 
-int cpubind_priv_state_irq_order(const cpubind_state_irq *a, const cpubind_state_irq *b)
+int cpubind_priv_record_irq_order(const cpubind_record_irq *a, const cpubind_record_irq *b)
 {
     return (a->irq > b->irq) - (a->irq < b->irq);
 }
 
 /* == Adding ================================================================= */
 
-int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const char *name,
-                           int32_t set)
+int cpubind_record_add_rule(cpubind_record *state, const cpubind_sys *sys, const char *name,
+                            int32_t set)
 {
-    cpubind_state_rule *rule = (cpubind_state_rule *)cpubind_grow(
+    cpubind_record_rule *rule = (cpubind_record_rule *)cpubind_grow(
         sys, state->rule, state->n_rule, &state->cap_rule, sizeof *rule);
     if (!rule)
         return ENOMEM;
@@ -63,7 +64,7 @@ int cpubind_state_add_rule(cpubind_state *state, const cpubind_sys *sys, const c
     return 0;
 }
 
-int cpubind_state_has_ours(const cpubind_state *state, int32_t set)
+int cpubind_record_has_ours(const cpubind_record *state, int32_t set)
 {
     for (int32_t i = 0; i < state->n_ours; i++)
         if (state->ours[i] == set)
@@ -71,10 +72,10 @@ int cpubind_state_has_ours(const cpubind_state *state, int32_t set)
     return 0;
 }
 
-int cpubind_state_add_ours(cpubind_state *state, const cpubind_sys *sys, int32_t set)
+int cpubind_record_add_ours(cpubind_record *state, const cpubind_sys *sys, int32_t set)
 {
     int32_t *ours;
-    if (cpubind_state_has_ours(state, set))
+    if (cpubind_record_has_ours(state, set))
         return 0;
     ours = (int32_t *)cpubind_grow(sys, state->ours, state->n_ours, &state->cap_ours,
                                    sizeof *ours);
@@ -101,16 +102,16 @@ int cpubind_state_add_ours(cpubind_state *state, const cpubind_sys *sys, int32_t
         (at) = low;                                                                            \
     } while (0)
 
-int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32_t tid,
-                             int32_t before)
+int cpubind_record_add_thread(cpubind_record *state, const cpubind_sys *sys, int32_t tid,
+                              int32_t before)
 {
-    const cpubind_state_thread key = {tid, before};
-    const int32_t at = cpubind_state_thread_place(state->thread, state->n_thread, tid);
-    cpubind_state_thread *thread;
+    const cpubind_record_thread key = {tid, before};
+    const int32_t at = cpubind_record_thread_place(state->thread, state->n_thread, tid);
+    cpubind_record_thread *thread;
     if (at < state->n_thread && state->thread[at].tid == tid)
         return 0;
-    thread = (cpubind_state_thread *)cpubind_grow(sys, state->thread, state->n_thread,
-                                                  &state->cap_thread, sizeof *thread);
+    thread = (cpubind_record_thread *)cpubind_grow(sys, state->thread, state->n_thread,
+                                                   &state->cap_thread, sizeof *thread);
     if (!thread)
         return ENOMEM;
     state->thread = thread;
@@ -120,18 +121,18 @@ int cpubind_state_add_thread(cpubind_state *state, const cpubind_sys *sys, int32
     return 0;
 }
 
-int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
-                            const cpubind_state_other *other)
+int cpubind_record_add_other(cpubind_record *state, const cpubind_sys *sys,
+                             const cpubind_record_other *other)
 {
-    cpubind_state_other *array;
+    cpubind_record_other *array;
     int32_t at;
-    LOWER(state->other, state->n_other, other, cpubind_priv_state_other_order, at);
-    if (at < state->n_other && cpubind_priv_state_other_order(&state->other[at], other) == 0) {
+    LOWER(state->other, state->n_other, other, cpubind_priv_record_other_order, at);
+    if (at < state->n_other && cpubind_priv_record_other_order(&state->other[at], other) == 0) {
         state->other[at].set = other->set;
         return 0;
     }
-    array = (cpubind_state_other *)cpubind_grow(sys, state->other, state->n_other,
-                                                &state->cap_other, sizeof *array);
+    array = (cpubind_record_other *)cpubind_grow(sys, state->other, state->n_other,
+                                                 &state->cap_other, sizeof *array);
     if (!array)
         return ENOMEM;
     state->other = array;
@@ -142,7 +143,7 @@ int cpubind_state_add_other(cpubind_state *state, const cpubind_sys *sys,
 }
 
 /* A second goal for an interrupt: the new CPU, and the first `before` that is known. */
-static void renew_irq(cpubind_state_irq *old, const cpubind_state_irq *irq)
+static void renew_irq(cpubind_record_irq *old, const cpubind_record_irq *irq)
 {
     const int32_t before = old->before;
     const int32_t is_banned = old->is_banned;
@@ -152,18 +153,18 @@ static void renew_irq(cpubind_state_irq *old, const cpubind_state_irq *irq)
         old->before = before;
 }
 
-int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
-                          const cpubind_state_irq *irq)
+int cpubind_record_add_irq(cpubind_record *state, const cpubind_sys *sys,
+                           const cpubind_record_irq *irq)
 {
-    cpubind_state_irq *array;
+    cpubind_record_irq *array;
     int32_t at;
-    LOWER(state->irq, state->n_irq, irq, cpubind_priv_state_irq_order, at);
+    LOWER(state->irq, state->n_irq, irq, cpubind_priv_record_irq_order, at);
     if (at < state->n_irq && state->irq[at].irq == irq->irq) {
         renew_irq(&state->irq[at], irq);
         return 0;
     }
-    array = (cpubind_state_irq *)cpubind_grow(sys, state->irq, state->n_irq, &state->cap_irq,
-                                              sizeof *array);
+    array = (cpubind_record_irq *)cpubind_grow(sys, state->irq, state->n_irq, &state->cap_irq,
+                                               sizeof *array);
     if (!array)
         return ENOMEM;
     state->irq = array;
@@ -173,17 +174,17 @@ int cpubind_state_add_irq(cpubind_state *state, const cpubind_sys *sys,
     return 0;
 }
 
-int32_t cpubind_state_thread_place(const cpubind_state_thread *list, int32_t n, int32_t tid)
+int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n, int32_t tid)
 {
-    const cpubind_state_thread key = {tid, 0};
+    const cpubind_record_thread key = {tid, 0};
     int32_t at;
-    LOWER(list, n, &key, cpubind_priv_state_thread_order, at);
+    LOWER(list, n, &key, cpubind_priv_record_thread_order, at);
     return at;
 }
 
-const cpubind_state_thread *cpubind_state_thread_find(const cpubind_state_thread *list,
-                                                      int32_t n, int32_t tid)
+const cpubind_record_thread *cpubind_record_thread_find(const cpubind_record_thread *list,
+                                                        int32_t n, int32_t tid)
 {
-    const int32_t at = cpubind_state_thread_place(list, n, tid);
+    const int32_t at = cpubind_record_thread_place(list, n, tid);
     return at < n && list[at].tid == tid ? &list[at] : NULL;
 }

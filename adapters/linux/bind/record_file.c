@@ -1,4 +1,5 @@
-/* record_file.c - the file of a state: its folder, its lock, reading it, putting a new one there
+/* record_file.c - the file of a state: its folder, its lock, reading it, putting a new one
+ *   there
  * SPDX-License-Identifier: MIT
  *
  * All names are looked up in a folder that was opened and looked at once: whoever may not write
@@ -24,7 +25,7 @@
  * same id has left, and our other threads, are in the way. */
 #define TEMP_TRIES 1000
 
-struct cpubind_state_file {
+struct cpubind_record_file {
     const cpubind_sys *sys;
     int dir, lock; /* -1: not open */
     int32_t pid;   /* that the file must be of; 0: any */
@@ -62,7 +63,7 @@ static int create_retry(const cpubind_sys *sys, int dir, const char *name)
 
 /* Opens the file of the lock, which is made when there is none. As openat(2); ENOENT: it was
  * removed meanwhile. */
-static int open_lock(const cpubind_state_file *file)
+static int open_lock(const cpubind_record_file *file)
 {
     int fd = create_retry(file->sys, file->dir, file->lock_name);
     if (fd >= 0 || errno != EEXIST)
@@ -87,7 +88,7 @@ static int lock_opened(const cpubind_sys *sys, int fd, struct stat *st)
 
 /* Whether the name still leads to the file that was locked: who had the lock before may have
  * removed it in between. 0, ESTALE, or another errno. */
-static int check_name(const cpubind_state_file *file, const struct stat *locked)
+static int check_name(const cpubind_record_file *file, const struct stat *locked)
 {
     struct stat st;
     int error = 0;
@@ -104,7 +105,7 @@ static int check_name(const cpubind_state_file *file, const struct stat *locked)
 }
 
 /* One try: 0 with file->lock, ESTALE to try again, or another errno. */
-static int try_lock(cpubind_state_file *file)
+static int try_lock(cpubind_record_file *file)
 {
     struct stat st;
     int error, fd = open_lock(file);
@@ -120,7 +121,7 @@ static int try_lock(cpubind_state_file *file)
     return error;
 }
 
-static cpubind_linux_status lock(cpubind_state_file *file, cpubind_linux_fault *fault)
+static cpubind_linux_status lock(cpubind_record_file *file, cpubind_linux_fault *fault)
 {
     int error = ESTALE;
     for (int tries = 0; error == ESTALE && tries < LOCK_TRIES; tries++)
@@ -133,17 +134,17 @@ static cpubind_linux_status lock(cpubind_state_file *file, cpubind_linux_fault *
 /* == Opening and closing ==================================================== */
 
 /* A file of this path, nothing of it open. */
-static cpubind_state_file *make_file(const cpubind_sys *sys, const char *path)
+static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
 {
     const size_t n = strlen(path);
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     const size_t n_base = strlen(base);
-    cpubind_state_file *file = (cpubind_state_file *)sys->malloc(sizeof *file + n + 1 + n_base +
-                                                                 1 + n_base + sizeof ".lock");
+    cpubind_record_file *file = (cpubind_record_file *)sys->malloc(
+        sizeof *file + n + 1 + n_base + 1 + n_base + sizeof ".lock");
     if (!file)
         return NULL;
-    *file = (cpubind_state_file){sys, -1, -1, 0, NULL, NULL};
+    *file = (cpubind_record_file){sys, -1, -1, 0, NULL, NULL};
     file->base = file->path + n + 1;
     file->lock_name = file->base + n_base + 1;
     memcpy(file->path, path, n + 1);
@@ -158,12 +159,12 @@ static int is_base(const char *base)
     return *base && strcmp(base, ".") != 0 && strcmp(base, "..") != 0;
 }
 
-cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, int32_t pid,
-                                        cpubind_state_mode mode, cpubind_state_file **out,
-                                        cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
+                                         cpubind_record_mode mode, cpubind_record_file **out,
+                                         cpubind_linux_fault *fault)
 {
-    char usual[CPUBIND_STATE_PATH_SIZE];
-    cpubind_state_file *file;
+    char usual[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_record_file *file;
     cpubind_linux_status status;
     if (!out)
         return fail_argument(fault);
@@ -171,36 +172,36 @@ cpubind_linux_status cpubind_state_open(cpubind_tree *root, const char *path, in
     if (!root || (!path && pid < 1))
         return fail_argument(fault);
     if (!path)
-        cpubind_state_usual_path(root->sys->geteuid(), pid, usual);
+        cpubind_record_usual_path(root->sys->geteuid(), pid, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
         return fail_memory(fault);
     file->pid = path ? 0 : pid;
     if (!is_base(file->base))
         status = fail_argument(fault);
-    else if (strlen(file->base) > CPUBIND_STATE_BASE_MAX)
+    else if (strlen(file->base) > CPUBIND_RECORD_BASE_MAX)
         status = fail(ENAMETOOLONG, "name", fault);
     else if (path)
-        status = cpubind_state_folder_of(root->sys, path, &file->dir, fault);
+        status = cpubind_record_folder_of(root->sys, path, &file->dir, fault);
     else
         status =
-            cpubind_state_folder_usual(root, mode == CPUBIND_STATE_MAKE, &file->dir, fault);
-    if (status == CPUBIND_LINUX_OK && mode != CPUBIND_STATE_READ)
+            cpubind_record_folder_usual(root, mode == CPUBIND_RECORD_MAKE, &file->dir, fault);
+    if (status == CPUBIND_LINUX_OK && mode != CPUBIND_RECORD_READ)
         status = lock(file, fault);
     if (status == CPUBIND_LINUX_OK)
         *out = file;
     else
-        cpubind_state_close(file);
+        cpubind_record_close(file);
     return status;
 }
 
-const char *cpubind_state_path(const cpubind_state_file *file)
+const char *cpubind_record_path(const cpubind_record_file *file)
 {
     return file->path;
 }
 
 /* The name of the lock goes while the lock is held: whoever has opened it by then sees that. */
-void cpubind_state_close(cpubind_state_file *file)
+void cpubind_record_close(cpubind_record_file *file)
 {
     if (!file)
         return;
@@ -254,8 +255,8 @@ static cpubind_linux_status read_file(const cpubind_sys *sys, int fd, cpubind_by
     return fail_long(fault);
 }
 
-cpubind_linux_status cpubind_state_load(cpubind_state_file *file, cpubind_state *out,
-                                        cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_record *out,
+                                         cpubind_linux_fault *fault)
 {
     const cpubind_sys *sys = file->sys;
     cpubind_bytes bytes = {NULL, 0, 0};
@@ -268,10 +269,10 @@ cpubind_linux_status cpubind_state_load(cpubind_state_file *file, cpubind_state 
     status = read_file(sys, fd, &bytes, fault);
     sys->close(fd); /* nothing was written: no result to lose */
     if (status == CPUBIND_LINUX_OK)
-        status = cpubind_priv_state_parse(bytes.data, bytes.len, sys, out, fault);
+        status = cpubind_priv_record_parse(bytes.data, bytes.len, sys, out, fault);
     cpubind_bytes_free(&bytes);
     if (status == CPUBIND_LINUX_OK && file->pid && out->pid != file->pid) {
-        cpubind_state_free(out);
+        cpubind_record_free(out);
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "pid", fault);
     }
     return status;
@@ -280,11 +281,11 @@ cpubind_linux_status cpubind_state_load(cpubind_state_file *file, cpubind_state 
 /* == Writing ================================================================ */
 
 /* A new file of a temporary name, which is left in `name`. As openat(2). */
-static int make_temp(const cpubind_state_file *file, char name[CPUBIND_STATE_TEMP_SIZE])
+static int make_temp(const cpubind_record_file *file, char name[CPUBIND_RECORD_TEMP_SIZE])
 {
     int fd = -1;
     for (int i = 0; i < TEMP_TRIES; i++) {
-        cpubind_state_temp_name(file->base, getpid(), i, name);
+        cpubind_record_temp_name(file->base, getpid(), i, name);
         fd = create_retry(file->sys, file->dir, name);
         if (fd >= 0 || errno != EEXIST)
             break;
@@ -307,10 +308,10 @@ static const char *fill(const cpubind_sys *sys, int fd, const cpubind_bytes *byt
     return what;
 }
 
-static cpubind_linux_status put_in_place(const cpubind_state_file *file,
+static cpubind_linux_status put_in_place(const cpubind_record_file *file,
                                          const cpubind_bytes *bytes, cpubind_linux_fault *fault)
 {
-    char name[CPUBIND_STATE_TEMP_SIZE];
+    char name[CPUBIND_RECORD_TEMP_SIZE];
     const char *what;
     int fd = make_temp(file, name);
     if (fd < 0)
@@ -326,21 +327,22 @@ static cpubind_linux_status put_in_place(const cpubind_state_file *file,
     return CPUBIND_LINUX_OK;
 }
 
-cpubind_linux_status cpubind_state_save(cpubind_state_file *file, const cpubind_state *state,
-                                        cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_save(cpubind_record_file *file, const cpubind_record *state,
+                                         cpubind_linux_fault *fault)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_linux_status status = cpubind_priv_state_format(state, file->sys, &bytes, fault);
+    cpubind_linux_status status = cpubind_priv_record_format(state, file->sys, &bytes, fault);
     if (status == CPUBIND_LINUX_OK)
         status = put_in_place(file, &bytes, fault);
     cpubind_bytes_free(&bytes);
     return status;
 }
 
-cpubind_linux_status cpubind_state_remove(cpubind_state_file *file, cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_remove(cpubind_record_file *file,
+                                           cpubind_linux_fault *fault)
 {
     if (file->sys->unlinkat(file->dir, file->base, 0) < 0 && errno != ENOENT)
         return fail(errno, "remove", fault);
-    cpubind_state_folder_tidy(file->sys, file->dir, file->base);
+    cpubind_record_folder_tidy(file->sys, file->dir, file->base);
     return CPUBIND_LINUX_OK;
 }

@@ -25,25 +25,25 @@ static cpubind_linux_status fail(int error, cpubind_linux_fault *fault)
 /* == Names ================================================================== */
 
 /* The folder of a user's state folder, below "/". */
-static void usual_parent(uid_t uid, char out[CPUBIND_STATE_PATH_SIZE])
+static void usual_parent(uid_t uid, char out[CPUBIND_RECORD_PATH_SIZE])
 {
     if (uid == 0)
-        (void)snprintf(out, CPUBIND_STATE_PATH_SIZE, "run");
+        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "run");
     else
-        (void)snprintf(out, CPUBIND_STATE_PATH_SIZE, "run/user/%lu", (unsigned long)uid);
+        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "run/user/%lu", (unsigned long)uid);
 }
 
-void cpubind_state_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_STATE_PATH_SIZE])
+void cpubind_record_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE])
 {
-    char parent[CPUBIND_STATE_PATH_SIZE];
+    char parent[CPUBIND_RECORD_PATH_SIZE];
     usual_parent(uid, parent);
-    (void)snprintf(out, CPUBIND_STATE_PATH_SIZE, "/%.32s/cpubind/%ld.json", parent, (long)pid);
+    (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld.json", parent, (long)pid);
 }
 
-void cpubind_state_temp_name(const char *base, pid_t pid, int n,
-                             char out[CPUBIND_STATE_TEMP_SIZE])
+void cpubind_record_temp_name(const char *base, pid_t pid, int n,
+                              char out[CPUBIND_RECORD_TEMP_SIZE])
 {
-    (void)snprintf(out, CPUBIND_STATE_TEMP_SIZE, "%.*s.%ld.%d.tmp", CPUBIND_STATE_BASE_MAX,
+    (void)snprintf(out, CPUBIND_RECORD_TEMP_SIZE, "%.*s.%ld.%d.tmp", CPUBIND_RECORD_BASE_MAX,
                    base, (long)pid, n);
 }
 
@@ -110,8 +110,8 @@ static cpubind_linux_status take(const cpubind_sys *sys, int fd, int may_be_stic
     return CPUBIND_LINUX_OK;
 }
 
-cpubind_linux_status cpubind_state_folder_of(const cpubind_sys *sys, const char *path, int *dir,
-                                             cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_folder_of(const cpubind_sys *sys, const char *path,
+                                              int *dir, cpubind_linux_fault *fault)
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 0;
@@ -150,11 +150,11 @@ static int open_below(const cpubind_sys *sys, int parent, int may_make)
     return cpubind_openat_retry(sys, parent, "cpubind", FOLDER_FLAGS);
 }
 
-cpubind_linux_status cpubind_state_folder_usual(cpubind_tree *root, int may_make, int *dir,
-                                                cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_folder_usual(cpubind_root *root, int may_make, int *dir,
+                                                 cpubind_linux_fault *fault)
 {
     const cpubind_sys *sys = root->sys;
-    char name[CPUBIND_STATE_PATH_SIZE];
+    char name[CPUBIND_RECORD_PATH_SIZE];
     int parent, fd;
     usual_parent(sys->geteuid(), name);
     parent = cpubind_openat_retry(sys, root->fd, name, PARENT_FLAGS);
@@ -208,7 +208,7 @@ static int remove_temp(void *ctx, const char *name)
     return 0;
 }
 
-void cpubind_state_folder_tidy(const cpubind_sys *sys, int dir, const char *base)
+void cpubind_record_folder_tidy(const cpubind_sys *sys, int dir, const char *base)
 {
     tidying t = {sys, dir, base};
     int fd = cpubind_openat_retry(sys, dir, ".", FOLDER_FLAGS);
@@ -243,15 +243,15 @@ static int compare_pids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-cpubind_linux_status cpubind_state_list(cpubind_tree *root, int32_t **out, int32_t *out_n,
-                                        cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int32_t *out_n,
+                                         cpubind_linux_fault *fault)
 {
     pids p = {root->sys, NULL, 0, 0};
     cpubind_linux_fault why = {0, NULL};
     int dir = -1, error;
     *out = NULL;
     *out_n = 0;
-    cpubind_linux_status status = cpubind_state_folder_usual(root, 0, &dir, &why);
+    cpubind_linux_status status = cpubind_record_folder_usual(root, 0, &dir, &why);
     if (status != CPUBIND_LINUX_OK)
         return why.error == ENOENT ? CPUBIND_LINUX_OK : fail(why.error, fault);
     error = each_name(root->sys, dir, add_pid, &p);

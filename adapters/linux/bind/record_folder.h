@@ -11,28 +11,28 @@
 
 /* Bytes of a file's name: with what a temporary name adds it must not be longer than a name may
  * be. */
-#define CPUBIND_STATE_BASE_MAX 220
+#define CPUBIND_RECORD_BASE_MAX 220
 
-#define CPUBIND_STATE_PATH_SIZE 64
-#define CPUBIND_STATE_TEMP_SIZE (CPUBIND_STATE_BASE_MAX + 32)
+#define CPUBIND_RECORD_PATH_SIZE 64
+#define CPUBIND_RECORD_TEMP_SIZE (CPUBIND_RECORD_BASE_MAX + 32)
 
 /* "/run/cpubind/4711.json", or that of an ordinary user. */
-void cpubind_state_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_STATE_PATH_SIZE]);
+void cpubind_record_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE]);
 
 /* "<base>.<pid>.<n>.tmp" */
-void cpubind_state_temp_name(const char *base, pid_t pid, int n,
-                             char out[CPUBIND_STATE_TEMP_SIZE]);
+void cpubind_record_temp_name(const char *base, pid_t pid, int n,
+                              char out[CPUBIND_RECORD_TEMP_SIZE]);
 
 /* The folder that `path` lies in, or the usual one, open and held to the rules.
  *   out     *dir, to be closed; else unchanged
  *   errors  ERR_STATE, "folder"; ERR_MEMORY */
-cpubind_linux_status cpubind_state_folder_of(const cpubind_sys *sys, const char *path, int *dir,
-                                             cpubind_linux_fault *fault);
-cpubind_linux_status cpubind_state_folder_usual(cpubind_tree *root, int may_make, int *dir,
-                                                cpubind_linux_fault *fault);
+cpubind_linux_status cpubind_record_folder_of(const cpubind_sys *sys, const char *path,
+                                              int *dir, cpubind_linux_fault *fault);
+cpubind_linux_status cpubind_record_folder_usual(cpubind_root *root, int may_make, int *dir,
+                                                 cpubind_linux_fault *fault);
 
 /* Removes temporary names of the file `base`: while its lock is held, nobody writes to one.
  * What cannot be removed stays. */
-void cpubind_state_folder_tidy(const cpubind_sys *sys, int dir, const char *base);
+void cpubind_record_folder_tidy(const cpubind_sys *sys, int dir, const char *base);
 
 #endif /* CPUBIND_LINUX_RECORD_FOLDER_H */

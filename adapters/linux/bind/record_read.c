@@ -14,7 +14,7 @@
 typedef struct reader {
     cpubind_json json;
     const cpubind_sys *sys;
-    cpubind_state *state;
+    cpubind_record *state;
     const char *what;   /* the last member that was looked at */
     int is_memory_gone; /* why a read failed; else the text is wrong */
 } reader;
@@ -152,7 +152,7 @@ static int read_format(reader *r, void *into)
 {
     int32_t format;
     (void)into;
-    return read_int32(r, CPUBIND_STATE_FORMAT, CPUBIND_STATE_FORMAT, &format);
+    return read_int32(r, CPUBIND_RECORD_FORMAT, CPUBIND_RECORD_FORMAT, &format);
 }
 
 /* A list with an escape is not one that was written here, and no list. */
@@ -162,7 +162,7 @@ static int read_set(reader *r, void *into)
     int32_t set;
     if (!cpubind_json_string_next(&r->json, &list))
         return 0;
-    set = cpubind_cpusets_of_text(&r->state->sets, r->sys, list.at, list.len);
+    set = cpubind_cpu_sets_of_text(&r->state->sets, r->sys, list.at, list.len);
     if (set == CPUBIND_CPUSET_NO_MEMORY)
         return no_memory(r);
     *(int32_t *)into = set;
@@ -230,31 +230,31 @@ static int read_how(reader *r, void *into)
 static int read_rule(reader *r, void *into)
 {
     static const member members[] = {
-        MEMBER(cpubind_state_rule, name, "name", read_name),
-        MEMBER(cpubind_state_rule, set, "cpus", read_set),
+        MEMBER(cpubind_record_rule, name, "name", read_name),
+        MEMBER(cpubind_record_rule, set, "cpus", read_set),
     };
-    cpubind_state_rule rule = {"", 0};
+    cpubind_record_rule rule = {"", 0};
     (void)into;
     if (!READ_OBJECT(r, members, &rule))
         return 0;
-    return cpubind_state_add_rule(r->state, r->sys, rule.name, rule.set) == 0 || no_memory(r);
+    return cpubind_record_add_rule(r->state, r->sys, rule.name, rule.set) == 0 || no_memory(r);
 }
 
 /* Elements are put at the end here, and brought in order when all are there. */
 static int read_tid(reader *r, void *into)
 {
-    cpubind_state *state = r->state;
-    cpubind_state_thread *thread;
+    cpubind_record *state = r->state;
+    cpubind_record_thread *thread;
     int32_t tid;
     (void)into;
     if (!read_pid(r, &tid))
         return 0;
-    thread = (cpubind_state_thread *)cpubind_grow(r->sys, state->thread, state->n_thread,
-                                                  &state->cap_thread, sizeof *thread);
+    thread = (cpubind_record_thread *)cpubind_grow(r->sys, state->thread, state->n_thread,
+                                                   &state->cap_thread, sizeof *thread);
     if (!thread)
         return no_memory(r);
     state->thread = thread;
-    thread[state->n_thread++] = (cpubind_state_thread){tid, CPUBIND_CPUSET_NONE};
+    thread[state->n_thread++] = (cpubind_record_thread){tid, CPUBIND_CPUSET_NONE};
     return 1;
 }
 
@@ -279,19 +279,19 @@ static int read_group(reader *r, void *into)
 static int read_other(reader *r, void *into)
 {
     static const member members[] = {
-        MEMBER(cpubind_state_other, pid, "pid", read_pid),
-        MEMBER(cpubind_state_other, tid, "tid", read_pid),
-        MEMBER(cpubind_state_other, start, "start", read_start),
-        MEMBER(cpubind_state_other, before, "before", read_set),
-        MEMBER(cpubind_state_other, set, "set", read_set),
+        MEMBER(cpubind_record_other, pid, "pid", read_pid),
+        MEMBER(cpubind_record_other, tid, "tid", read_pid),
+        MEMBER(cpubind_record_other, start, "start", read_start),
+        MEMBER(cpubind_record_other, before, "before", read_set),
+        MEMBER(cpubind_record_other, set, "set", read_set),
     };
-    cpubind_state *state = r->state;
-    cpubind_state_other other = {0}, *array;
+    cpubind_record *state = r->state;
+    cpubind_record_other other = {0}, *array;
     (void)into;
     if (!READ_OBJECT(r, members, &other))
         return 0;
-    array = (cpubind_state_other *)cpubind_grow(r->sys, state->other, state->n_other,
-                                                &state->cap_other, sizeof *array);
+    array = (cpubind_record_other *)cpubind_grow(r->sys, state->other, state->n_other,
+                                                 &state->cap_other, sizeof *array);
     if (!array)
         return no_memory(r);
     state->other = array;
@@ -302,19 +302,19 @@ static int read_other(reader *r, void *into)
 static int read_irq(reader *r, void *into)
 {
     static const member members[] = {
-        MEMBER(cpubind_state_irq, irq, "irq", read_irq_number),
-        MEMBER(cpubind_state_irq, kind, "kind", read_kind),
-        MEMBER(cpubind_state_irq, cpu, "cpu", read_cpu),
-        MEMBER(cpubind_state_irq, before, "before", read_set_or_null),
-        MEMBER(cpubind_state_irq, is_banned, "banned", read_flag),
+        MEMBER(cpubind_record_irq, irq, "irq", read_irq_number),
+        MEMBER(cpubind_record_irq, kind, "kind", read_kind),
+        MEMBER(cpubind_record_irq, cpu, "cpu", read_cpu),
+        MEMBER(cpubind_record_irq, before, "before", read_set_or_null),
+        MEMBER(cpubind_record_irq, is_banned, "banned", read_flag),
     };
-    cpubind_state *state = r->state;
-    cpubind_state_irq irq = {0}, *array;
+    cpubind_record *state = r->state;
+    cpubind_record_irq irq = {0}, *array;
     (void)into;
     if (!READ_OBJECT(r, members, &irq))
         return 0;
-    array = (cpubind_state_irq *)cpubind_grow(r->sys, state->irq, state->n_irq, &state->cap_irq,
-                                              sizeof *array);
+    array = (cpubind_record_irq *)cpubind_grow(r->sys, state->irq, state->n_irq,
+                                               &state->cap_irq, sizeof *array);
     if (!array)
         return no_memory(r);
     state->irq = array;
@@ -334,7 +334,7 @@ static int read_our_set(reader *r, void *into)
     int32_t set = CPUBIND_CPUSET_NONE;
     (void)into;
     return read_set(r, &set) &&
-           (cpubind_state_add_ours(r->state, r->sys, set) == 0 || no_memory(r));
+           (cpubind_record_add_ours(r->state, r->sys, set) == 0 || no_memory(r));
 }
 
 static int read_ours(reader *r, void *into)
@@ -360,9 +360,9 @@ static int read_irqs(reader *r, void *into)
 static int read_goal(reader *r, void *into)
 {
     static const member members[] = {
-        MEMBER(cpubind_state, main, "main", read_set),
-        MEMBER(cpubind_state, memory_node, "memory_node", read_id_or_null),
-        MEMBER(cpubind_state, uvb, "uvb", read_set_or_null),
+        MEMBER(cpubind_record, main, "main", read_set),
+        MEMBER(cpubind_record, memory_node, "memory_node", read_id_or_null),
+        MEMBER(cpubind_record, uvb, "uvb", read_set_or_null),
         {"rules", read_rules, 0},
     };
     return READ_OBJECT(r, members, into);
@@ -371,9 +371,9 @@ static int read_goal(reader *r, void *into)
 static int read_irqbalance(reader *r, void *into)
 {
     static const member members[] = {
-        MEMBER(cpubind_state, irqbalance_pid, "pid", read_pid),
-        MEMBER(cpubind_state, irqbalance_start, "start", read_start),
-        MEMBER(cpubind_state, how, "how", read_how),
+        MEMBER(cpubind_record, irqbalance_pid, "pid", read_pid),
+        MEMBER(cpubind_record, irqbalance_start, "start", read_start),
+        MEMBER(cpubind_record, how, "how", read_how),
     };
     return cpubind_json_take_null(&r->json) || READ_OBJECT(r, members, into);
 }
@@ -383,11 +383,11 @@ static int read_state(reader *r)
     static const member members[] = {
         {"cpubind", read_version, 0},
         {"format", read_format, 0},
-        MEMBER(cpubind_state, boot, "boot", read_boot),
-        MEMBER(cpubind_state, pid, "pid", read_pid),
-        MEMBER(cpubind_state, start, "start", read_start),
-        MEMBER(cpubind_state, npu, "npu", read_id_or_null),
-        MEMBER(cpubind_state, before, "before", read_set),
+        MEMBER(cpubind_record, boot, "boot", read_boot),
+        MEMBER(cpubind_record, pid, "pid", read_pid),
+        MEMBER(cpubind_record, start, "start", read_start),
+        MEMBER(cpubind_record, npu, "npu", read_id_or_null),
+        MEMBER(cpubind_record, before, "before", read_set),
         {"goal", read_goal, 0},
         {"ours", read_ours, 0},
         {"threads", read_threads, 0},
@@ -405,20 +405,20 @@ static int read_state(reader *r)
 
 static int compare_threads(const void *a, const void *b)
 {
-    return cpubind_priv_state_thread_order((const cpubind_state_thread *)a,
-                                           (const cpubind_state_thread *)b);
+    return cpubind_priv_record_thread_order((const cpubind_record_thread *)a,
+                                            (const cpubind_record_thread *)b);
 }
 
 static int compare_others(const void *a, const void *b)
 {
-    return cpubind_priv_state_other_order((const cpubind_state_other *)a,
-                                          (const cpubind_state_other *)b);
+    return cpubind_priv_record_other_order((const cpubind_record_other *)a,
+                                           (const cpubind_record_other *)b);
 }
 
 static int compare_irqs(const void *a, const void *b)
 {
-    return cpubind_priv_state_irq_order((const cpubind_state_irq *)a,
-                                        (const cpubind_state_irq *)b);
+    return cpubind_priv_record_irq_order((const cpubind_record_irq *)a,
+                                         (const cpubind_record_irq *)b);
 }
 
 /* Whether no element is there twice, once they are in order. */
@@ -441,7 +441,7 @@ static int put_in_order(reader *r, const char *what, void *array, int32_t n, siz
 
 static int put_all_in_order(reader *r)
 {
-    cpubind_state *state = r->state;
+    cpubind_record *state = r->state;
     return put_in_order(r, "threads", state->thread, state->n_thread, sizeof *state->thread,
                         compare_threads) &&
            put_in_order(r, "others", state->other, state->n_other, sizeof *state->other,
@@ -449,15 +449,15 @@ static int put_all_in_order(reader *r)
            put_in_order(r, "irqs", state->irq, state->n_irq, sizeof *state->irq, compare_irqs);
 }
 
-cpubind_linux_status cpubind_priv_state_parse(const char *text, int32_t len,
-                                              const cpubind_sys *sys, cpubind_state *out,
-                                              cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_priv_record_parse(const char *text, int32_t len,
+                                               const cpubind_sys *sys, cpubind_record *out,
+                                               cpubind_linux_fault *fault)
 {
     reader r = {{text, len, 0}, sys, out, "state", 0};
     memset(out, 0, sizeof *out);
     if (read_state(&r) && put_all_in_order(&r))
         return CPUBIND_LINUX_OK;
-    cpubind_state_free(out);
+    cpubind_record_free(out);
     if (r.is_memory_gone)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, r.what, fault);

@@ -13,7 +13,7 @@
 
 /* The text that grows, up to the length that can be read. The first error stays. */
 typedef struct writer {
-    const cpubind_state *state;
+    const cpubind_record *state;
     const cpubind_sys *sys;
     cpubind_bytes *bytes;
     int error; /* ENOMEM, EFBIG, EINVAL */
@@ -116,7 +116,7 @@ static void put_rules(writer *w)
 {
     put(w, "[");
     for (int32_t i = 0; i < w->state->n_rule; i++) {
-        const cpubind_state_rule *rule = &w->state->rule[i];
+        const cpubind_record_rule *rule = &w->state->rule[i];
         if (!rule->name[0])
             refuse(w, EINVAL);
         put_element(w, i);
@@ -156,7 +156,7 @@ static void put_ours(writer *w)
 /* For each set the threads that were on it: first[set], then next[thread], -1 at the end. */
 static int chain(const writer *w, int32_t *first, int32_t *next)
 {
-    const cpubind_state *state = w->state;
+    const cpubind_record *state = w->state;
     for (int32_t set = 0; set < state->sets.n; set++)
         first[set] = -1;
     for (int32_t i = state->n_thread - 1; i >= 0; i--) {
@@ -164,7 +164,7 @@ static int chain(const writer *w, int32_t *first, int32_t *next)
         if (set < 0 || set >= state->sets.n)
             return 0;
         if (i > 0 &&
-            cpubind_priv_state_thread_order(&state->thread[i - 1], &state->thread[i]) >= 0)
+            cpubind_priv_record_thread_order(&state->thread[i - 1], &state->thread[i]) >= 0)
             return 0;
         next[i] = first[set];
         first[set] = i;
@@ -187,7 +187,7 @@ static void put_group(writer *w, int32_t set, int32_t first, const int32_t *next
 
 static void put_threads(writer *w)
 {
-    const cpubind_state *state = w->state;
+    const cpubind_record *state = w->state;
     const size_t n = (size_t)state->sets.n + (size_t)state->n_thread;
     int32_t *first = (int32_t *)w->sys->malloc((n ? n : 1) * sizeof *first);
     int32_t *next = first ? first + state->sets.n : NULL, n_group = 0;
@@ -212,8 +212,8 @@ static void put_others(writer *w)
 {
     put(w, "[");
     for (int32_t i = 0; i < w->state->n_other; i++) {
-        const cpubind_state_other *other = &w->state->other[i];
-        if (i > 0 && cpubind_priv_state_other_order(other - 1, other) >= 0)
+        const cpubind_record_other *other = &w->state->other[i];
+        if (i > 0 && cpubind_priv_record_other_order(other - 1, other) >= 0)
             refuse(w, EINVAL);
         put_element(w, i);
         put(w, "{\"pid\": ");
@@ -235,9 +235,9 @@ static void put_irqs(writer *w)
 {
     put(w, "[");
     for (int32_t i = 0; i < w->state->n_irq; i++) {
-        const cpubind_state_irq *irq = &w->state->irq[i];
+        const cpubind_record_irq *irq = &w->state->irq[i];
         if (irq->cpu >= CPUBIND_MAX_CPUS ||
-            (i > 0 && cpubind_priv_state_irq_order(irq - 1, irq) >= 0))
+            (i > 0 && cpubind_priv_record_irq_order(irq - 1, irq) >= 0))
             refuse(w, EINVAL);
         put_element(w, i);
         put(w, "{\"irq\": ");
@@ -271,7 +271,7 @@ static void put_process(writer *w)
     put(w, "{\"cpubind\": ");
     put_name(w, CPUBIND_VERSION);
     put(w, ", \"format\": ");
-    put_number(w, CPUBIND_STATE_FORMAT);
+    put_number(w, CPUBIND_RECORD_FORMAT);
     put(w, ",\n \"boot\": ");
     put_name(w, w->state->boot);
     put(w, ", \"pid\": ");
@@ -284,9 +284,9 @@ static void put_process(writer *w)
     put_set(w, w->state->before);
 }
 
-cpubind_linux_status cpubind_priv_state_format(const cpubind_state *state,
-                                               const cpubind_sys *sys, cpubind_bytes *out,
-                                               cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_priv_record_format(const cpubind_record *state,
+                                                const cpubind_sys *sys, cpubind_bytes *out,
+                                                cpubind_linux_fault *fault)
 {
     writer w = {state, sys, out, 0};
     put_process(&w);

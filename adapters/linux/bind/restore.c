@@ -22,8 +22,8 @@ static void add_result(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, 
                        const char *what, cpubind_item_result if_not)
 {
     cpubind_item *item =
-        cpubind_report_add(b, kind, error ? if_not : CPUBIND_MOVED, id, name, was, should);
-    if (error && if_not == CPUBIND_FAILED && b->report.n_undone_not++ == 0)
+        cpubind_report_add(b, kind, error ? if_not : CPUBIND_ITEM_MOVED, id, name, was, should);
+    if (error && if_not == CPUBIND_ITEM_FAILED && b->report.n_undone_not++ == 0)
         b->undone_not = (cpubind_linux_fault){error, what};
     if (!item)
         return;
@@ -35,7 +35,7 @@ static void add_result(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, 
 static void add_kept(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
                      const char *name, int32_t was, int32_t should)
 {
-    cpubind_item *item = cpubind_report_add(b, kind, CPUBIND_KEPT, id, name, was, should);
+    cpubind_item *item = cpubind_report_add(b, kind, CPUBIND_ITEM_KEPT, id, name, was, should);
     if (item)
         item->pid = pid;
 }
@@ -50,7 +50,7 @@ static void keep_thread(cpubind_binding *b, int32_t tid, int32_t is, int32_t sho
     char name[CPUBIND_COMM_SIZE] = "";
     for (int32_t i = 0; i < r->n; i++)
         if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == tid &&
-            r->item[i].result == CPUBIND_KEPT)
+            r->item[i].result == CPUBIND_ITEM_KEPT)
             return;
     (void)cpubind_task_name(b->sys, b->tasks, tid, name);
     add_kept(b, CPUBIND_ITEM_THREAD, b->how.pid, tid, name, is, should);
@@ -58,20 +58,20 @@ static void keep_thread(cpubind_binding *b, int32_t tid, int32_t is, int32_t sho
 
 /* Puts one thread back. Returns whether that changed its CPUs: one that has ended, or that a
  * cpuset keeps where it is, is not to be waited for. */
-static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_thread *record,
+static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_record_thread *record,
                       int32_t home)
 {
     const char *what = "sched_getaffinity";
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, should, now = CPUBIND_CPUSET_NONE;
     int error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
-    should = record ? record->before : cpubind_state_has_ours(&b->state, is) ? home : is;
+    should = record ? record->before : cpubind_record_has_ours(&b->state, is) ? home : is;
     if (!error && (is == should || should < 0))
         return 0;
     if (!error) {
         what = "sched_setaffinity";
         error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]);
-        if (error == EINVAL && !cpubind_state_has_ours(&b->state, is)) {
+        if (error == EINVAL && !cpubind_record_has_ours(&b->state, is)) {
             keep_thread(b, tid, is, should);
             return 0;
         }
@@ -84,11 +84,11 @@ static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_state_threa
         return 0;
     (void)cpubind_task_name(b->sys, b->tasks, tid, name);
     add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, tid, name, is, should, error, what,
-               CPUBIND_FAILED);
+               CPUBIND_ITEM_FAILED);
     return error == 0;
 }
 
-void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before, int32_t n,
+void cpubind_put_threads(cpubind_binding *b, const cpubind_record_thread *before, int32_t n,
                          int32_t home)
 {
     const int32_t failed_before = b->report.n_undone_not;
@@ -100,12 +100,12 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
             return;
         if (error) {
             add_result(b, CPUBIND_ITEM_THREAD, b->how.pid, b->how.pid, "", CPUBIND_CPUSET_NONE,
-                       CPUBIND_CPUSET_NONE, error, "list the threads of", CPUBIND_FAILED);
+                       CPUBIND_CPUSET_NONE, error, "list the threads of", CPUBIND_ITEM_FAILED);
             return;
         }
         for (int32_t k = 0; k < b->ids.n; k++)
             n_moved += put_thread(b, b->ids.id[k],
-                                  cpubind_state_thread_find(before, n, b->ids.id[k]), home);
+                                  cpubind_record_thread_find(before, n, b->ids.id[k]), home);
         if (b->report.n_undone_not > failed_before)
             return;
         n_quiet = n_moved == 0 ? n_quiet + 1 : 0;
@@ -117,13 +117,13 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_state_thread *before,
 /* Whether interrupts are seen from here at all: then one that is not seen is gone. */
 static int has_irqs(cpubind_binding *b)
 {
-    const int fd = cpubind_tree_open(&b->root, "proc/irq", O_DIRECTORY);
+    const int fd = cpubind_root_open(&b->root, "proc/irq", O_DIRECTORY);
     if (fd >= 0)
         b->sys->close(fd);
     return fd >= 0;
 }
 
-int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
+int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
                     cpubind_item_result if_not)
 {
     const char *name = cpubind_irq_kind_word(irq->kind);
@@ -132,13 +132,13 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
     int error;
     if (irq->before < 0)
         return 1;
-    ours = cpubind_cpusets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
+    ours = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
     error = cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now);
     if (ours == CPUBIND_CPUSET_NO_MEMORY)
         error = ENOMEM;
     if ((error == ENOENT && has_irqs(b)) || (!error && now == irq->before))
         return 1;
-    if (!error && now != ours && !cpubind_state_has_ours(&b->state, now)) {
+    if (!error && now != ours && !cpubind_record_has_ours(&b->state, now)) {
         add_kept(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before);
         return 1;
     }
@@ -151,7 +151,7 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_state_irq *irq,
     return error == 0;
 }
 
-int cpubind_other_cpus(cpubind_binding *b, const cpubind_state_other *other, int32_t *set)
+int cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other, int32_t *set)
 {
     cpubind_proc_stat stat;
     int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
@@ -160,14 +160,14 @@ int cpubind_other_cpus(cpubind_binding *b, const cpubind_state_other *other, int
     return error ? error : cpubind_task_cpus(b->sys, other->tid, &b->state.sets, set);
 }
 
-void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
+void cpubind_put_other(cpubind_binding *b, const cpubind_record_other *other)
 {
     const char *what = "read a polling thread";
     int32_t now = CPUBIND_CPUSET_NONE;
     int error = cpubind_other_cpus(b, other, &now);
     if (error == ESRCH || (!error && now == other->before))
         return;
-    if (!error && now != other->set && !cpubind_state_has_ours(&b->state, now)) {
+    if (!error && now != other->set && !cpubind_record_has_ours(&b->state, now)) {
         add_kept(b, CPUBIND_ITEM_UVB, other->pid, other->tid, CPUBIND_UVB_THREAD, now,
                  other->before);
         return;
@@ -179,27 +179,27 @@ void cpubind_put_other(cpubind_binding *b, const cpubind_state_other *other)
     if (error == ESRCH)
         return;
     add_result(b, CPUBIND_ITEM_UVB, other->pid, other->tid, CPUBIND_UVB_THREAD, now,
-               other->before, error, what, CPUBIND_FAILED);
+               other->before, error, what, CPUBIND_ITEM_FAILED);
 }
 
 /* Whether another process that lives has the same irqbalance stopped as well. */
 static int is_stopped_for(cpubind_binding *b, int32_t pid, const cpubind_irqbalance *daemon)
 {
-    cpubind_state_file *file = NULL;
-    cpubind_state state = {0};
+    cpubind_record_file *file = NULL;
+    cpubind_record state = {0};
     cpubind_proc_stat stat;
     int is_stopped = 0;
-    if (pid == b->how.pid || cpubind_state_open(&b->root, NULL, pid, CPUBIND_STATE_READ, &file,
-                                                NULL) != CPUBIND_LINUX_OK)
+    if (pid == b->how.pid || cpubind_record_open(&b->root, NULL, pid, CPUBIND_RECORD_READ,
+                                                 &file, NULL) != CPUBIND_LINUX_OK)
         return 0;
-    if (cpubind_state_load(file, &state, NULL) == CPUBIND_LINUX_OK) {
+    if (cpubind_record_load(file, &state, NULL) == CPUBIND_LINUX_OK) {
         is_stopped =
             state.how == CPUBIND_IRQBALANCE_STOP && state.irqbalance_pid == daemon->pid &&
             state.irqbalance_start == daemon->start &&
             cpubind_proc_stat_read(&b->root, pid, 0, &stat) == 0 && stat.start == state.start;
-        cpubind_state_free(&state);
+        cpubind_record_free(&state);
     }
-    cpubind_state_close(file);
+    cpubind_record_close(file);
     return is_stopped;
 }
 
@@ -208,7 +208,7 @@ int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance 
     int32_t *pids = NULL;
     int32_t n = 0;
     int is_stopped = 0;
-    if (cpubind_state_list(&b->root, &pids, &n, NULL) != CPUBIND_LINUX_OK)
+    if (cpubind_record_list(&b->root, &pids, &n, NULL) != CPUBIND_LINUX_OK)
         return 0;
     for (int32_t i = 0; !is_stopped && i < n; i++)
         is_stopped = is_stopped_for(b, pids[i], daemon);
@@ -217,10 +217,10 @@ int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance 
 }
 
 int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                        int (*tell)(cpubind_tree *root, const cpubind_irqbalance *daemon,
+                        int (*tell)(cpubind_root *root, const cpubind_irqbalance *daemon,
                                     const int32_t *irq, int32_t n))
 {
-    const cpubind_state *s = &b->state;
+    const cpubind_record *s = &b->state;
     int32_t n = 0;
     int error;
     int32_t *irq = (int32_t *)b->sys->malloc(((size_t)s->n_irq + 1) * sizeof *irq);
@@ -268,7 +268,7 @@ void cpubind_put_irqbalance(cpubind_binding *b)
     if (error == ESRCH) /* it has ended, and what it was told with it */
         return;
     add_result(b, CPUBIND_ITEM_IRQBALANCE, daemon.pid, daemon.pid, "irqbalance",
-               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, error, what, CPUBIND_FAILED);
+               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, error, what, CPUBIND_ITEM_FAILED);
 }
 
 /* == A record =============================================================== */
@@ -283,11 +283,11 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     if (status != CPUBIND_LINUX_OK)
         return status;
     if (!b->is_recorded) /* what killed processes left of writing it goes all the same */
-        return cpubind_state_remove(b->file, fault);
+        return cpubind_record_remove(b->file, fault);
     for (int32_t i = b->state.n_other; i-- > 0;)
         cpubind_put_other(b, &b->state.other[i]);
     for (int32_t i = b->state.n_irq; i-- > 0;)
-        (void)cpubind_put_irq(b, &b->state.irq[i], CPUBIND_FAILED);
+        (void)cpubind_put_irq(b, &b->state.irq[i], CPUBIND_ITEM_FAILED);
     cpubind_put_irqbalance(b);
     if (b->is_alive)
         cpubind_put_threads(b, b->state.thread, b->state.n_thread, b->state.before);
@@ -301,7 +301,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, b->undone_not.error,
                                   b->undone_not.what, fault);
     }
-    status = cpubind_state_remove(b->file, fault);
+    status = cpubind_record_remove(b->file, fault);
     cpubind_end_turn(b);
     if (status == CPUBIND_LINUX_OK)
         b->is_recorded = 0;

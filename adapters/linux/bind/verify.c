@@ -12,8 +12,8 @@
 static cpubind_item *add(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
                          const char *name, int32_t is, int32_t should)
 {
-    return cpubind_report_add(b, kind, is == should ? CPUBIND_RIGHT : CPUBIND_WRONG, id, name,
-                              is, should);
+    return cpubind_report_add(b, kind, is == should ? CPUBIND_ITEM_RIGHT : CPUBIND_ITEM_WRONG,
+                              id, name, is, should);
 }
 
 static cpubind_why compare_thread(cpubind_binding *b, int32_t tid)
@@ -23,7 +23,7 @@ static cpubind_why compare_thread(cpubind_binding *b, int32_t tid)
     const cpubind_why why = cpubind_look_at_thread(b, tid, name, &is);
     if (why.error)
         return why;
-    if (!add(b, CPUBIND_ITEM_THREAD, tid, name, is, cpubind_state_place(&b->state, name)))
+    if (!add(b, CPUBIND_ITEM_THREAD, tid, name, is, cpubind_record_place(&b->state, name)))
         return cpubind_because(ENOMEM, "memory");
     return cpubind_because(0, NULL);
 }
@@ -44,7 +44,7 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
 {
     const char *name = cpubind_irq_kind_word(kind);
     int32_t is = CPUBIND_CPUSET_NONE, actual;
-    int32_t should = cpubind_cpusets_of_list(&b->state.sets, b->sys, &cpu, 1);
+    int32_t should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &cpu, 1);
     int error = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);
     cpubind_item *item;
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
@@ -53,18 +53,18 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
     if (!item)
         return cpubind_because(ENOMEM, "memory");
     if (error) {
-        item->result = CPUBIND_SKIPPED;
+        item->result = CPUBIND_ITEM_SKIPPED;
         item->error = error;
         item->what = "read smp_affinity_list";
     } else if (cpubind_irq_read_effective(&b->root, irq, &b->state.sets, &actual) == 0 &&
                actual >= 0) {
-        item->actual = cpubind_cpusets_text(&b->state.sets, actual);
+        item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
     }
     return cpubind_because(0, NULL);
 }
 
 /* The polling threads that are on record; those that have ended are passed over. */
-static cpubind_why compare_other(cpubind_binding *b, const cpubind_state_other *other)
+static cpubind_why compare_other(cpubind_binding *b, const cpubind_record_other *other)
 {
     int32_t is;
     cpubind_item *item;
@@ -118,17 +118,17 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
         return status;
     b->is_stale = goal || !b->is_alive; /* what follows is to be compared with, not kept */
     if (!b->is_alive)                   /* the record is of another process of this number */
-        cpubind_state_start(b);
+        cpubind_record_start(b);
     if (!goal && !b->is_recorded)
         return CPUBIND_LINUX_OK;
     if (goal)
-        why = cpubind_because(cpubind_state_set_goal(b, goal), "goal");
+        why = cpubind_because(cpubind_record_set_goal(b, goal), "goal");
     if (b->how.memory == CPUBIND_MEMORY_NONE)
         b->state.memory_node = -1;
     b->report.has_goal = 1;
     b->report.npu = b->state.npu;
     b->report.no_irq = goal                                      ? goal->no_irq
-                       : b->state.n_irq == 0 && b->state.uvb < 0 ? CPUBIND_NOT_ON_RECORD
+                       : b->state.n_irq == 0 && b->state.uvb < 0 ? CPUBIND_IRQ_NOT_ON_RECORD
                                                                  : CPUBIND_IRQ_FOUND;
     if (!why.error)
         why = compare_all(b, goal);

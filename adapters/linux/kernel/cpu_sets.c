@@ -12,7 +12,7 @@
 /* Words of the widest mask. */
 #define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
 
-static int32_t find(const cpubind_cpusets *sets, const unsigned long *word, int32_t n_word)
+static int32_t find(const cpubind_cpu_sets *sets, const unsigned long *word, int32_t n_word)
 {
     for (int32_t i = 0; i < sets->n; i++)
         if (sets->set[i].n_word == n_word &&
@@ -21,17 +21,17 @@ static int32_t find(const cpubind_cpusets *sets, const unsigned long *word, int3
     return CPUBIND_CPUSET_NONE;
 }
 
-static void free_set(cpubind_cpuset *set)
+static void free_set(cpubind_cpu_set *set)
 {
     free(set->word);
     free(set->cpu);
     free(set->text);
 }
 
-static int reserve(cpubind_cpusets *sets, const cpubind_sys *sys)
+static int reserve(cpubind_cpu_sets *sets, const cpubind_sys *sys)
 {
-    cpubind_cpuset *set =
-        (cpubind_cpuset *)cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *set);
+    cpubind_cpu_set *set =
+        (cpubind_cpu_set *)cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *set);
     if (!set)
         return 0;
     sets->set = set;
@@ -47,7 +47,7 @@ static int32_t count(const unsigned long *word, int32_t n_word)
     return n;
 }
 
-static void list_cpus(cpubind_cpuset *set)
+static void list_cpus(cpubind_cpu_set *set)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < set->n_word; i++)
@@ -56,7 +56,7 @@ static void list_cpus(cpubind_cpuset *set)
                 set->cpu[n++] = i * CPUBIND_WORD_BITS + bit;
 }
 
-static int write_text(cpubind_cpuset *set, const cpubind_sys *sys)
+static int write_text(cpubind_cpu_set *set, const cpubind_sys *sys)
 {
     int32_t len = 0;
     (void)cpubind_cpulist_format(set->cpu, set->n, NULL, 0, &len);
@@ -68,7 +68,7 @@ static int write_text(cpubind_cpuset *set, const cpubind_sys *sys)
     return 1;
 }
 
-static int fill(cpubind_cpuset *set, const cpubind_sys *sys, const unsigned long *word,
+static int fill(cpubind_cpu_set *set, const cpubind_sys *sys, const unsigned long *word,
                 int32_t n_word)
 {
     memset(set, 0, sizeof *set);
@@ -83,10 +83,10 @@ static int fill(cpubind_cpuset *set, const cpubind_sys *sys, const unsigned long
     return write_text(set, sys);
 }
 
-int32_t cpubind_cpusets_of_words(cpubind_cpusets *sets, const cpubind_sys *sys,
-                                 const unsigned long *word, int32_t n_word)
+int32_t cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                  const unsigned long *word, int32_t n_word)
 {
-    cpubind_cpuset set;
+    cpubind_cpu_set set;
     int32_t at;
     while (n_word > 0 && word[n_word - 1] == 0)
         n_word--;
@@ -105,8 +105,8 @@ int32_t cpubind_cpusets_of_words(cpubind_cpusets *sets, const cpubind_sys *sys,
     return sets->n++;
 }
 
-int32_t cpubind_cpusets_of_list(cpubind_cpusets *sets, const cpubind_sys *sys,
-                                const int32_t *cpu, int32_t n)
+int32_t cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                 const int32_t *cpu, int32_t n)
 {
     unsigned long word[MAX_WORDS];
     int32_t n_word;
@@ -119,11 +119,11 @@ int32_t cpubind_cpusets_of_list(cpubind_cpusets *sets, const cpubind_sys *sys,
             return CPUBIND_CPUSET_NONE;
         word[cpu[i] / CPUBIND_WORD_BITS] |= 1ul << cpu[i] % CPUBIND_WORD_BITS;
     }
-    return cpubind_cpusets_of_words(sets, sys, word, n_word);
+    return cpubind_cpu_sets_of_words(sets, sys, word, n_word);
 }
 
-int32_t cpubind_cpusets_of_text(cpubind_cpusets *sets, const cpubind_sys *sys, const char *text,
-                                int32_t len)
+int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                 const char *text, int32_t len)
 {
     int32_t n = 0, set;
     int32_t *cpu;
@@ -134,19 +134,19 @@ int32_t cpubind_cpusets_of_text(cpubind_cpusets *sets, const cpubind_sys *sys, c
     if (!cpu)
         return CPUBIND_CPUSET_NO_MEMORY;
     (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, cpu, n, &n, NULL);
-    set = cpubind_cpusets_of_list(sets, sys, cpu, n);
+    set = cpubind_cpu_sets_of_list(sets, sys, cpu, n);
     free(cpu);
     return set;
 }
 
-const char *cpubind_cpusets_text(const cpubind_cpusets *sets, int32_t set)
+const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set)
 {
     return set < 0 ? "none" : sets->set[set].text;
 }
 
-int cpubind_cpusets_is_part(const cpubind_cpusets *sets, int32_t part, int32_t whole)
+int cpubind_cpu_sets_is_part(const cpubind_cpu_sets *sets, int32_t part, int32_t whole)
 {
-    const cpubind_cpuset *a = &sets->set[part], *b = &sets->set[whole];
+    const cpubind_cpu_set *a = &sets->set[part], *b = &sets->set[whole];
     if (a->n_word > b->n_word)
         return 0;
     for (int32_t i = 0; i < a->n_word; i++)
@@ -155,7 +155,7 @@ int cpubind_cpusets_is_part(const cpubind_cpusets *sets, int32_t part, int32_t w
     return 1;
 }
 
-void cpubind_cpusets_free(cpubind_cpusets *sets)
+void cpubind_cpu_sets_free(cpubind_cpu_sets *sets)
 {
     for (int32_t i = 0; i < sets->n; i++)
         free_set(&sets->set[i]);

@@ -16,19 +16,19 @@
 #define CPUBIND_WORD_BITS ((int32_t)(8 * sizeof(unsigned long)))
 
 /* One set. Never changes, and lives until the table is freed. */
-typedef struct cpubind_cpuset {
+typedef struct cpubind_cpu_set {
     unsigned long *word; /* bit c % CPUBIND_WORD_BITS of word c / CPUBIND_WORD_BITS: CPU c */
     int32_t n_word;      /* up to the last word that is not 0 */
     int32_t *cpu;        /* ascending */
     int32_t n;           /* >= 1 */
     char *text;          /* "0-3,8", NUL-terminated */
-} cpubind_cpuset;
+} cpubind_cpu_set;
 
 /* All zero is an empty table. */
-typedef struct cpubind_cpusets {
-    cpubind_cpuset *set;
+typedef struct cpubind_cpu_sets {
+    cpubind_cpu_set *set;
     int32_t n, cap;
-} cpubind_cpusets;
+} cpubind_cpu_sets;
 
 /* What takes the place of a set's number: */
 enum {
@@ -40,23 +40,23 @@ enum {
  *   in      cpu[0 .. n - 1] strictly ascending
  *   out     its number; NONE when it is empty or out of order; NO_MEMORY
  *   cost    O(n + sets x words) */
-int32_t cpubind_cpusets_of_list(cpubind_cpusets *sets, const cpubind_sys *sys,
-                                const int32_t *cpu, int32_t n);
+int32_t cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                 const int32_t *cpu, int32_t n);
 
 /* The same of the words of a mask, as sched_getaffinity(2) fills them. */
-int32_t cpubind_cpusets_of_words(cpubind_cpusets *sets, const cpubind_sys *sys,
-                                 const unsigned long *word, int32_t n_word);
+int32_t cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                  const unsigned long *word, int32_t n_word);
 
 /* The same of a kernel list, "0-3,8" with or without its line feed; NONE when it is no list. */
-int32_t cpubind_cpusets_of_text(cpubind_cpusets *sets, const cpubind_sys *sys, const char *text,
-                                int32_t len);
+int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                 const char *text, int32_t len);
 
 /* The text of a set, "none" for NONE. */
-const char *cpubind_cpusets_text(const cpubind_cpusets *sets, int32_t set);
+const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set);
 
 /* Whether every CPU of set `part` is in set `whole`. */
-int cpubind_cpusets_is_part(const cpubind_cpusets *sets, int32_t part, int32_t whole);
+int cpubind_cpu_sets_is_part(const cpubind_cpu_sets *sets, int32_t part, int32_t whole);
 
-void cpubind_cpusets_free(cpubind_cpusets *sets);
+void cpubind_cpu_sets_free(cpubind_cpu_sets *sets);
 
 #endif /* CPUBIND_LINUX_CPU_SETS_H */

@@ -52,9 +52,9 @@ static cpubind_input read_regular(const cpubind_sys *sys, int fd, cpubind_bytes 
     return read_all(sys, fd, bytes);
 }
 
-cpubind_input cpubind_tree_read(cpubind_tree *tree, const char *name, cpubind_bytes *bytes)
+cpubind_input cpubind_root_read(cpubind_root *tree, const char *name, cpubind_bytes *bytes)
 {
-    int fd = cpubind_tree_open(tree, name, 0);
+    int fd = cpubind_root_open(tree, name, 0);
     if (fd < 0)
         return open_failed(errno);
     cpubind_input input = read_regular(tree->sys, fd, bytes);
@@ -147,11 +147,11 @@ static int sort_lines(const cpubind_sys *sys, cpubind_bytes *names, int32_t n)
     return error;
 }
 
-cpubind_input cpubind_tree_list(cpubind_tree *tree, const char *name, cpubind_bytes *bytes)
+cpubind_input cpubind_root_list(cpubind_root *tree, const char *name, cpubind_bytes *bytes)
 {
     const cpubind_sys *sys = tree->sys;
     int32_t n = 0;
-    int fd = cpubind_tree_open(tree, name, O_DIRECTORY);
+    int fd = cpubind_root_open(tree, name, O_DIRECTORY);
     if (fd < 0)
         return open_failed(errno);
     DIR *folder = sys->fdopendir(fd);

@@ -36,22 +36,22 @@ typedef enum cpubind_reach {
     CPUBIND_REACH_WALK = 2      /* not outside the folder, part by part */
 } cpubind_reach;
 
-typedef struct cpubind_tree {
+typedef struct cpubind_root {
     const cpubind_sys *sys;
     int fd;              /* the folder, O_PATH */
     cpubind_reach reach; /* BENEATH becomes WALK when the kernel has no openat2 */
-} cpubind_tree;
+} cpubind_root;
 
 /* Opens `name` below the folder, for reading, close-on-exec.
  *   in      a valid name; `flags` are added to the open flags
  *   out     a file descriptor, or -1 with errno; EXDEV: a link leads outside */
-int cpubind_tree_open(cpubind_tree *tree, const char *name, int flags);
+int cpubind_root_open(cpubind_root *tree, const char *name, int flags);
 
 /* The content of a regular file.
  *   in      a valid name; `bytes` is empty
  *   out     PRESENT with the content in `bytes`, or another state
  *   cost    five system calls for a small file */
-cpubind_input cpubind_tree_read(cpubind_tree *tree, const char *name, cpubind_bytes *bytes);
+cpubind_input cpubind_root_read(cpubind_root *tree, const char *name, cpubind_bytes *bytes);
 
 /* What an answer says of itself as an errno: 0 when it is there, ENOENT when it is not, EFBIG
  * when it is too long, else why it failed. */
@@ -62,6 +62,6 @@ int cpubind_input_error(cpubind_input input);
  *   out     PRESENT with the lines in `bytes`, or another state; FAILED with EILSEQ when a name
  *           holds a byte below a blank, which a list of lines could not show
  *   cost    O(names log names) */
-cpubind_input cpubind_tree_list(cpubind_tree *tree, const char *name, cpubind_bytes *bytes);
+cpubind_input cpubind_root_list(cpubind_root *tree, const char *name, cpubind_bytes *bytes);
 
 #endif /* CPUBIND_LINUX_FILES_H */

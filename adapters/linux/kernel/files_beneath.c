@@ -76,7 +76,7 @@ static int replace_link(way *w, const char *target, size_t len)
 }
 
 /* The path of `name` without links: w->done. 0, or -1 with errno. */
-static int resolve(const cpubind_tree *tree, const char *name, way *w)
+static int resolve(const cpubind_root *tree, const char *name, way *w)
 {
     char target[PATH_MAX];
     w->n_done = 0;
@@ -104,7 +104,7 @@ static int resolve(const cpubind_tree *tree, const char *name, way *w)
 }
 
 /* Opens a path without links part by part; a link there is refused. */
-static int walk(const cpubind_tree *tree, const char *name, int flags)
+static int walk(const cpubind_root *tree, const char *name, int flags)
 {
     const cpubind_sys *sys = tree->sys;
     way w;
@@ -130,7 +130,7 @@ static int walk(const cpubind_tree *tree, const char *name, int flags)
     return fd;
 }
 
-int cpubind_tree_open(cpubind_tree *tree, const char *name, int flags)
+int cpubind_root_open(cpubind_root *tree, const char *name, int flags)
 {
     if (tree->reach == CPUBIND_REACH_ANYWHERE)
         return cpubind_openat_retry(tree->sys, tree->fd, name, OPEN_FLAGS | flags);

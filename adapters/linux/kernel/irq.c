@@ -21,17 +21,17 @@ static void name_of(int32_t irq, const char *file, char name[NAME_SIZE])
 }
 
 /* The list in a file of the interrupt; NONE when it is empty. 0 or an errno. */
-static int read_list(cpubind_tree *root, int32_t irq, const char *file, cpubind_cpusets *sets,
+static int read_list(cpubind_root *root, int32_t irq, const char *file, cpubind_cpu_sets *sets,
                      int32_t *set)
 {
     char name[NAME_SIZE];
     cpubind_bytes bytes = {NULL, 0, 0};
     name_of(irq, file, name);
-    int error = cpubind_input_error(cpubind_tree_read(root, name, &bytes));
+    int error = cpubind_input_error(cpubind_root_read(root, name, &bytes));
     if (!error && (bytes.len == 0 || (bytes.len == 1 && bytes.data[0] == '\n'))) {
         *set = CPUBIND_CPUSET_NONE;
     } else if (!error) {
-        int32_t found = cpubind_cpusets_of_text(sets, root->sys, bytes.data, bytes.len);
+        int32_t found = cpubind_cpu_sets_of_text(sets, root->sys, bytes.data, bytes.len);
         if (found >= 0)
             *set = found;
         else
@@ -41,7 +41,7 @@ static int read_list(cpubind_tree *root, int32_t irq, const char *file, cpubind_
     return error;
 }
 
-int cpubind_irq_read(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets, int32_t *set)
+int cpubind_irq_read(cpubind_root *root, int32_t irq, cpubind_cpu_sets *sets, int32_t *set)
 {
     int32_t found = CPUBIND_CPUSET_NONE;
     int error = read_list(root, irq, "smp_affinity_list", sets, &found);
@@ -52,7 +52,7 @@ int cpubind_irq_read(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets, int
     return error;
 }
 
-int cpubind_irq_read_effective(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets,
+int cpubind_irq_read_effective(cpubind_root *root, int32_t irq, cpubind_cpu_sets *sets,
                                int32_t *set)
 {
     int error = read_list(root, irq, "effective_affinity_list", sets, set);
@@ -75,7 +75,7 @@ static int write_once(const cpubind_sys *sys, int fd, const char *text, size_t l
     return (size_t)n == len ? 0 : EIO;
 }
 
-int cpubind_irq_write(cpubind_tree *root, int32_t irq, const cpubind_cpuset *set)
+int cpubind_irq_write(cpubind_root *root, int32_t irq, const cpubind_cpu_set *set)
 {
     char name[NAME_SIZE];
     cpubind_bytes bytes = {NULL, 0, 0};

@@ -17,19 +17,19 @@
 /* The CPUs that may serve an interrupt, /proc/irq/<irq>/smp_affinity_list.
  *   out     *set, a number in `sets`
  *   returns 0 or an errno; ENOENT: no such interrupt, or no /proc/irq; EILSEQ: no list */
-int cpubind_irq_read(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets, int32_t *set);
+int cpubind_irq_read(cpubind_root *root, int32_t irq, cpubind_cpu_sets *sets, int32_t *set);
 
 /* The CPUs that do serve it, effective_affinity_list. *set NONE when the kernel has none yet
  * (an empty list) or has no such file. On x86 it follows with the next interrupt only.
  *   returns 0 or an errno */
-int cpubind_irq_read_effective(cpubind_tree *root, int32_t irq, cpubind_cpusets *sets,
+int cpubind_irq_read_effective(cpubind_root *root, int32_t irq, cpubind_cpu_sets *sets,
                                int32_t *set);
 
 /* Moves an interrupt.
  *   returns 0 or an errno of open(2) or write(2): EACCES, EPERM, EROFS (no right to), ENOENT,
  *           EIO (the kernel manages it), EINVAL, EOVERFLOW (no online CPU among them), ENOSPC;
  *           ENOMEM */
-int cpubind_irq_write(cpubind_tree *root, int32_t irq, const cpubind_cpuset *set);
+int cpubind_irq_write(cpubind_root *root, int32_t irq, const cpubind_cpu_set *set);
 
 /* The daemon. */
 typedef struct cpubind_irqbalance {
@@ -42,26 +42,26 @@ typedef struct cpubind_irqbalance {
  * /run/irqbalance, else by name among all of /proc. One that root owns comes before others.
  *   returns 0 or an errno
  *   cost    with a socket a listing and one small file, else a read for each process */
-int cpubind_irqbalance_find(cpubind_tree *root, cpubind_irqbalance *out);
+int cpubind_irqbalance_find(cpubind_root *root, cpubind_irqbalance *out);
 
 /* 0 when it is still the process that was found, ESRCH when it has ended, or another errno. */
-int cpubind_irqbalance_check(cpubind_tree *root, const cpubind_irqbalance *daemon);
+int cpubind_irqbalance_check(cpubind_root *root, const cpubind_irqbalance *daemon);
 
 /* The turn of those that talk to it or stop it: an exclusive flock(2) on the file
  * /proc/<pid>/personality of the daemon, which only root can open. Given back by closing *fd.
  *   returns 0 or an errno; ESRCH when it has ended, EACCES, ETIMEDOUT */
-int cpubind_irqbalance_lock(cpubind_tree *root, int32_t pid, int *fd);
+int cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int *fd);
 
 /* SIGSTOP, SIGCONT to it if it is still the same process (without pidfd_open(2) a process that
  * ends and another that takes its number in between are mistaken).
  *   returns 0 or an errno; ESRCH when it has ended */
-int cpubind_irqbalance_stop(cpubind_tree *root, const cpubind_irqbalance *daemon);
-int cpubind_irqbalance_continue(cpubind_tree *root, const cpubind_irqbalance *daemon);
+int cpubind_irqbalance_stop(cpubind_root *root, const cpubind_irqbalance *daemon);
+int cpubind_irqbalance_continue(cpubind_root *root, const cpubind_irqbalance *daemon);
 
 /* Which of these interrupts it was told to leave alone already, by whomever: is_banned[i].
  * Those are not ours to unban later.
  *   returns 0 or an errno, as below */
-int cpubind_irqbalance_banned(cpubind_tree *root, const cpubind_irqbalance *daemon,
+int cpubind_irqbalance_banned(cpubind_root *root, const cpubind_irqbalance *daemon,
                               const int32_t *irq, int32_t n, int32_t *is_banned);
 
 /* Tells it to leave these interrupts alone, besides those that it was told to before, by us, by
@@ -78,11 +78,11 @@ int cpubind_irqbalance_banned(cpubind_tree *root, const cpubind_irqbalance *daem
  *           or does not keep the list
  *   cost    well under a millisecond; bounded: a second until it shows to be there, ten for
  *           each answer then, three for the turn */
-int cpubind_irqbalance_ban(cpubind_tree *root, const cpubind_irqbalance *daemon,
+int cpubind_irqbalance_ban(cpubind_root *root, const cpubind_irqbalance *daemon,
                            const int32_t *irq, int32_t n);
 
 /* Takes such a ban back, for these interrupts; other bans stay. */
-int cpubind_irqbalance_unban(cpubind_tree *root, const cpubind_irqbalance *daemon,
+int cpubind_irqbalance_unban(cpubind_root *root, const cpubind_irqbalance *daemon,
                              const int32_t *irq, int32_t n);
 
 #endif /* CPUBIND_LINUX_IRQ_H */

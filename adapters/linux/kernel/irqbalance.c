@@ -27,7 +27,7 @@ static int is_daemon(const cpubind_proc_stat *stat)
 }
 
 /* Takes the process if it is the daemon. 0 or an errno. */
-static int look_at(cpubind_tree *root, int32_t pid, cpubind_irqbalance *out)
+static int look_at(cpubind_root *root, int32_t pid, cpubind_irqbalance *out)
 {
     cpubind_proc_stat stat;
     int error = cpubind_proc_stat_read(root, pid, 0, &stat);
@@ -61,10 +61,10 @@ static int32_t pid_of_socket(const char *name, int32_t len)
 
 /* Its socket tells at once, where there is one. What fails here fails again in the search
  * through all processes, or does not matter. */
-static void find_by_socket(cpubind_tree *root, cpubind_irqbalance *out)
+static void find_by_socket(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_input list = cpubind_tree_list(root, "run/irqbalance", &bytes);
+    cpubind_input list = cpubind_root_list(root, "run/irqbalance", &bytes);
     int32_t at = 0;
     while (list.state == CPUBIND_INPUT_PRESENT && at < bytes.len && !out->pid) {
         const char *line = bytes.data + at;
@@ -79,11 +79,11 @@ static void find_by_socket(cpubind_tree *root, cpubind_irqbalance *out)
 
 /* Whether a process has the name: its `comm` costs less to read than its `stat`. 0 or an
  * errno. */
-static int read_comm(cpubind_tree *root, int32_t pid, int *is_named)
+static int read_comm(cpubind_root *root, int32_t pid, int *is_named)
 {
     char name[32], comm[80];
     snprintf(name, sizeof name, "proc/%d/comm", (int)pid);
-    int fd = cpubind_tree_open(root, name, 0);
+    int fd = cpubind_root_open(root, name, 0);
     if (fd < 0)
         return errno;
     ssize_t n;
@@ -98,12 +98,12 @@ static int read_comm(cpubind_tree *root, int32_t pid, int *is_named)
 }
 
 /* Whether root owns the process. Anybody can give a process any name. */
-static int is_of_root(cpubind_tree *root, int32_t pid)
+static int is_of_root(cpubind_root *root, int32_t pid)
 {
     char name[32];
     struct stat st;
     snprintf(name, sizeof name, "proc/%d/comm", (int)pid);
-    int fd = cpubind_tree_open(root, name, 0);
+    int fd = cpubind_root_open(root, name, 0);
     if (fd < 0)
         return 0;
     int result = root->sys->fstat(fd, &st) == 0 && st.st_uid == 0;
@@ -112,7 +112,7 @@ static int is_of_root(cpubind_tree *root, int32_t pid)
 }
 
 /* One process of the search; *is_sure when it is the daemon and root's. 0 or an errno. */
-static int search_one(cpubind_tree *root, int32_t pid, cpubind_irqbalance *out, int *is_sure)
+static int search_one(cpubind_root *root, int32_t pid, cpubind_irqbalance *out, int *is_sure)
 {
     cpubind_irqbalance found = {0, 0, 0};
     int is_named = 0, error = read_comm(root, pid, &is_named);
@@ -128,11 +128,11 @@ static int search_one(cpubind_tree *root, int32_t pid, cpubind_irqbalance *out, 
     return 0;
 }
 
-static int search_all(cpubind_tree *root, cpubind_irqbalance *out)
+static int search_all(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_ids pids = {NULL, 0, 0};
     int is_sure = 0;
-    int folder = cpubind_tree_open(root, "proc", O_DIRECTORY);
+    int folder = cpubind_root_open(root, "proc", O_DIRECTORY);
     if (folder < 0)
         return errno;
     int error = cpubind_tasks_list(root->sys, folder, &pids);
@@ -143,7 +143,7 @@ static int search_all(cpubind_tree *root, cpubind_irqbalance *out)
     return error;
 }
 
-int cpubind_irqbalance_find(cpubind_tree *root, cpubind_irqbalance *out)
+int cpubind_irqbalance_find(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_irqbalance found = {0, 0, 0};
     find_by_socket(root, &found);
@@ -155,7 +155,7 @@ int cpubind_irqbalance_find(cpubind_tree *root, cpubind_irqbalance *out)
 
 /* == stopping it == */
 
-int cpubind_irqbalance_check(cpubind_tree *root, const cpubind_irqbalance *daemon)
+int cpubind_irqbalance_check(cpubind_root *root, const cpubind_irqbalance *daemon)
 {
     cpubind_proc_stat stat;
     int error = cpubind_proc_stat_read(root, daemon->pid, 0, &stat);
@@ -170,7 +170,7 @@ static int may_lack(int error)
     return error == ENOSYS || error == EPERM;
 }
 
-static int send_signal(cpubind_tree *root, const cpubind_irqbalance *daemon, int signal)
+static int send_signal(cpubind_root *root, const cpubind_irqbalance *daemon, int signal)
 {
     const cpubind_sys *sys = root->sys;
     if (daemon->pid <= 0)
@@ -192,7 +192,7 @@ static int send_signal(cpubind_tree *root, const cpubind_irqbalance *daemon, int
     return error;
 }
 
-int cpubind_irqbalance_stop(cpubind_tree *root, const cpubind_irqbalance *daemon)
+int cpubind_irqbalance_stop(cpubind_root *root, const cpubind_irqbalance *daemon)
 {
     /* Who is asking it something right now gets the answer first. Where the turn cannot be had,
      * this is no reason not to stop it. */
@@ -205,7 +205,7 @@ int cpubind_irqbalance_stop(cpubind_tree *root, const cpubind_irqbalance *daemon
     return error;
 }
 
-int cpubind_irqbalance_continue(cpubind_tree *root, const cpubind_irqbalance *daemon)
+int cpubind_irqbalance_continue(cpubind_root *root, const cpubind_irqbalance *daemon)
 {
     return send_signal(root, daemon, SIGCONT);
 }

@@ -198,7 +198,7 @@ static int receive_answer(const talk *t, cpubind_bytes *answer)
 }
 
 /* One command and all of its answer. 0 or an errno. */
-static int ask(cpubind_tree *root, int32_t pid, const char *command, int limit_ms,
+static int ask(cpubind_root *root, int32_t pid, const char *command, int limit_ms,
                cpubind_bytes *answer)
 {
     talk t = {root->sys, root->fd, -1, pid, now_ms() + limit_ms};
@@ -286,7 +286,7 @@ static int join(const cpubind_sys *sys, const irq_list *a, const irq_list *b, in
 /* == its list of bans == */
 
 /* Asks for it. 0 or an errno. */
-static int ask_list(cpubind_tree *root, int32_t pid, irq_list *out)
+static int ask_list(cpubind_root *root, int32_t pid, irq_list *out)
 {
     cpubind_bytes answer = {NULL, 0, 0};
     int32_t n = 0;
@@ -324,7 +324,7 @@ static int write_command(const irq_list *list, char command[COMMAND_MAX + 1])
 }
 
 /* Makes this its list. 0 or an errno. */
-static int tell_list(cpubind_tree *root, int32_t pid, const irq_list *list)
+static int tell_list(cpubind_root *root, int32_t pid, const irq_list *list)
 {
     char command[COMMAND_MAX + 1];
     cpubind_bytes answer = {NULL, 0, 0};
@@ -339,7 +339,7 @@ static int tell_list(cpubind_tree *root, int32_t pid, const irq_list *list)
 
 /* Tells it the list and looks whether it keeps it. When it does not, *list becomes the one to
  * tell next. 0 or an errno. */
-static int tell_and_look(cpubind_tree *root, int32_t pid, const irq_list *own, int is_banning,
+static int tell_and_look(cpubind_root *root, int32_t pid, const irq_list *own, int is_banning,
                          irq_list *list, int *is_kept)
 {
     irq_list found = {NULL, 0}, next = {NULL, 0};
@@ -358,7 +358,7 @@ static int tell_and_look(cpubind_tree *root, int32_t pid, const irq_list *own, i
 }
 
 /* From the list `before` to one with or without our own. 0 or an errno. */
-static int change_list(cpubind_tree *root, int32_t pid, const irq_list *before,
+static int change_list(cpubind_root *root, int32_t pid, const irq_list *before,
                        const irq_list *own, int is_banning)
 {
     char command[COMMAND_MAX + 1];
@@ -379,12 +379,12 @@ static int change_list(cpubind_tree *root, int32_t pid, const irq_list *before,
 
 /* == in turn == */
 
-int cpubind_irqbalance_lock(cpubind_tree *root, int32_t pid, int *out)
+int cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int *out)
 {
     char name[48];
     snprintf(name, sizeof name, "proc/%d/personality", (int)pid);
     int64_t end_ms = now_ms() + LOCK_MS;
-    int error = 0, fd = cpubind_tree_open(root, name, 0);
+    int error = 0, fd = cpubind_root_open(root, name, 0);
     if (fd < 0)
         return errno == ENOENT ? ESRCH : errno;
     while (!error && root->sys->flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -396,7 +396,7 @@ int cpubind_irqbalance_lock(cpubind_tree *root, int32_t pid, int *out)
     return error;
 }
 
-static int change(cpubind_tree *root, const cpubind_irqbalance *daemon, const int32_t *irq,
+static int change(cpubind_root *root, const cpubind_irqbalance *daemon, const int32_t *irq,
                   int32_t n, int is_banning)
 {
     irq_list own = {NULL, 0}, before = {NULL, 0};
@@ -420,19 +420,19 @@ static int change(cpubind_tree *root, const cpubind_irqbalance *daemon, const in
     return error;
 }
 
-int cpubind_irqbalance_ban(cpubind_tree *root, const cpubind_irqbalance *daemon,
+int cpubind_irqbalance_ban(cpubind_root *root, const cpubind_irqbalance *daemon,
                            const int32_t *irq, int32_t n)
 {
     return change(root, daemon, irq, n, 1);
 }
 
-int cpubind_irqbalance_unban(cpubind_tree *root, const cpubind_irqbalance *daemon,
+int cpubind_irqbalance_unban(cpubind_root *root, const cpubind_irqbalance *daemon,
                              const int32_t *irq, int32_t n)
 {
     return change(root, daemon, irq, n, 0);
 }
 
-int cpubind_irqbalance_banned(cpubind_tree *root, const cpubind_irqbalance *daemon,
+int cpubind_irqbalance_banned(cpubind_root *root, const cpubind_irqbalance *daemon,
                               const int32_t *irq, int32_t n, int32_t *is_banned)
 {
     irq_list list = {NULL, 0};

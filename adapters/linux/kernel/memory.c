@@ -74,13 +74,13 @@ static int64_t total_of(const cpubind_memory *memory)
     return total;
 }
 
-int cpubind_memory_read(cpubind_tree *root, int32_t pid, cpubind_memory *out)
+int cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out)
 {
     char name[64];
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_memory sum = {{0}, 0};
     snprintf(name, sizeof name, "proc/%d/numa_maps", (int)pid);
-    int fd = cpubind_tree_open(root, name, 0);
+    int fd = cpubind_root_open(root, name, 0);
     if (fd < 0)
         return errno ? errno : EIO;
     int error = read_lines(root->sys, fd, &bytes, &sum);
@@ -113,7 +113,7 @@ static int set_policy(const cpubind_sys *sys, int mode, const unsigned long *mas
     return 0;
 }
 
-int cpubind_memory_prefer(cpubind_tree *root, int32_t node)
+int cpubind_memory_prefer(cpubind_root *root, int32_t node)
 {
     unsigned long mask[CPUBIND_MASK_WORDS] = {0};
     if (node < 0 || node >= CPUBIND_MAX_NODES)
@@ -122,7 +122,7 @@ int cpubind_memory_prefer(cpubind_tree *root, int32_t node)
     return set_policy(root->sys, MODE_PREFERRED, mask, n_bit);
 }
 
-int cpubind_memory_prefer_none(cpubind_tree *root)
+int cpubind_memory_prefer_none(cpubind_root *root)
 {
     return set_policy(root->sys, MODE_DEFAULT, NULL, 0);
 }

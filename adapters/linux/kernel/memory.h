@@ -15,7 +15,7 @@
  *   returns 0 or an errno: ENOENT (no such file: the kernel has no NUMA, or there is no such
  *           process), EACCES, EPERM, EILSEQ (a line is not as it should be), ENOMEM
  *   cost    the kernel walks the page tables of the process: a second for 100 GB or so */
-int cpubind_memory_read(cpubind_tree *root, int32_t pid, cpubind_memory *out);
+int cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out);
 
 /* Moves the pages of a process to a node with migrate_pages(2), one source node after the
  * other in ascending order. A node that holds more than what is left of the limit is left out.
@@ -25,19 +25,19 @@ int cpubind_memory_read(cpubind_tree *root, int32_t pid, cpubind_memory *out);
  *   out     the fields under "out"; all of them are set. After a refusal half way `after` is
  *           measured all the same, unless that is what was refused: then it is as `before`.
  *   cost    as long as the copying takes: the call does not come back sooner */
-void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move);
+void cpubind_memory_migrate(cpubind_root *root, cpubind_memory_move *move);
 
 /* The same without moving anything: where the memory is. NO_NODE, REFUSED as above; else
  * MOVED, and `left` says what is elsewhere.
  *   in      pid, node */
-void cpubind_memory_look(cpubind_tree *root, cpubind_memory_move *move);
+void cpubind_memory_look(cpubind_root *root, cpubind_memory_move *move);
 
 /* New pages of this process come from the node as long as it has some: set_mempolicy(2) with
  * MPOL_PREFERRED, which a program that is executed later inherits.
  *   returns 0 or an errno */
-int cpubind_memory_prefer(cpubind_tree *root, int32_t node);
+int cpubind_memory_prefer(cpubind_root *root, int32_t node);
 
 /* Takes it back: MPOL_DEFAULT. */
-int cpubind_memory_prefer_none(cpubind_tree *root);
+int cpubind_memory_prefer_none(cpubind_root *root);
 
 #endif /* CPUBIND_LINUX_MEMORY_H */

@@ -39,7 +39,7 @@ typedef struct one_call {
 
 /* How far all calls are, for the progress. */
 typedef struct way {
-    cpubind_tree *root;
+    cpubind_root *root;
     const cpubind_memory_move *move;
     int64_t total;      /* bytes on all nodes that are moved */
     int64_t done, here; /* bytes on those that were, on the one that is */
@@ -74,10 +74,10 @@ static void set_left(cpubind_memory_move *move)
 
 /* == Nodes ================================================================== */
 
-static int read_list(cpubind_tree *root, const char *name, node_list *out)
+static int read_list(cpubind_root *root, const char *name, node_list *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    int error = cpubind_input_error(cpubind_tree_read(root, name, &bytes));
+    int error = cpubind_input_error(cpubind_root_read(root, name, &bytes));
     if (!error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, out->node,
                                         CPUBIND_MAX_NODES, &out->n, NULL) != CPUBIND_TEXT_OK)
         error = EILSEQ;
@@ -87,7 +87,7 @@ static int read_list(cpubind_tree *root, const char *name, node_list *out)
 
 /* Kernels before 4.14 have the first file only when memory can be unplugged, and the second
  * says the same where there is no memory that must be able to. 0 or an errno. */
-static int read_nodes(cpubind_tree *root, node_list *out)
+static int read_nodes(cpubind_root *root, node_list *out)
 {
     int error = read_list(root, "sys/devices/system/node/has_memory", out);
     if (error == ENOENT)
@@ -106,11 +106,11 @@ static int has_node(const node_list *nodes, int32_t node)
 /* == Progress =============================================================== */
 
 /* Pages that the kernel has moved since it started, of all processes; -1: not known. */
-static int64_t pages_moved(cpubind_tree *root)
+static int64_t pages_moved(cpubind_root *root)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     int64_t pages = -1;
-    if (cpubind_tree_read(root, "proc/vmstat", &bytes).state != CPUBIND_INPUT_PRESENT ||
+    if (cpubind_root_read(root, "proc/vmstat", &bytes).state != CPUBIND_INPUT_PRESENT ||
         cpubind_vmstat_find(bytes.data, bytes.len, "pgmigrate_success", &pages, NULL) !=
             CPUBIND_TEXT_OK)
         pages = -1;
@@ -192,7 +192,7 @@ static int64_t choose(cpubind_memory_move *move, const node_list *nodes, node_li
 
 /* What is where now. A process that has ended may still be seen, without memory, and moving
  * that is EINVAL. */
-static void measure(cpubind_tree *root, cpubind_memory_move *move)
+static void measure(cpubind_root *root, cpubind_memory_move *move)
 {
     const int error = cpubind_memory_read(root, move->pid, &move->after);
     if (error)
@@ -221,7 +221,7 @@ static void move_round(way *w, const node_list *source, cpubind_memory_move *mov
 
 /* A page that the kernel has in its hands, to make a huge one of it perhaps, is passed over
  * without a word: it looks again as long as that moves something. */
-static void move_all(cpubind_tree *root, const node_list *nodes, cpubind_memory_move *move)
+static void move_all(cpubind_root *root, const node_list *nodes, cpubind_memory_move *move)
 {
     node_list source;
     way w = {.root = root, .move = move};
@@ -243,9 +243,9 @@ static void move_all(cpubind_tree *root, const node_list *nodes, cpubind_memory_
 
 /* Why a process has no numa_maps: the kernel has no nodes, or it is the process that is not
  * there. */
-static void no_maps(cpubind_tree *root, cpubind_memory_move *move)
+static void no_maps(cpubind_root *root, cpubind_memory_move *move)
 {
-    const int fd = cpubind_tree_open(root, "proc/self/numa_maps", 0);
+    const int fd = cpubind_root_open(root, "proc/self/numa_maps", 0);
     if (fd >= 0)
         root->sys->close(fd); /* nothing was written: no result to lose */
     if (fd < 0 && errno == ENOENT)
@@ -256,7 +256,7 @@ static void no_maps(cpubind_tree *root, cpubind_memory_move *move)
 
 /* Where the memory is, and which nodes have any; whether it can be moved at all. Without a node
  * to move it to, the walk through the page tables of the process is not worth it. */
-static int look(cpubind_tree *root, node_list *nodes, cpubind_memory_move *move)
+static int look(cpubind_root *root, node_list *nodes, cpubind_memory_move *move)
 {
     const int nodes_error = read_nodes(root, nodes);
     int error;
@@ -283,13 +283,13 @@ static int look(cpubind_tree *root, node_list *nodes, cpubind_memory_move *move)
     return !nodes_error;
 }
 
-void cpubind_memory_look(cpubind_tree *root, cpubind_memory_move *move)
+void cpubind_memory_look(cpubind_root *root, cpubind_memory_move *move)
 {
     node_list nodes = {{0}, 0};
     (void)look(root, &nodes, move);
 }
 
-void cpubind_memory_migrate(cpubind_tree *root, cpubind_memory_move *move)
+void cpubind_memory_migrate(cpubind_root *root, cpubind_memory_move *move)
 {
     node_list nodes = {{0}, 0};
     if (!look(root, &nodes, move) || move->before.total == 0)

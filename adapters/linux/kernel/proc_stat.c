@@ -33,14 +33,14 @@ static int32_t read_all(const cpubind_sys *sys, int fd, char *text, int32_t cap)
 }
 
 /* The text of the file; its length, or -1 with errno. */
-static int32_t read_file(cpubind_tree *root, int32_t pid, int32_t tid, char *text, int32_t cap)
+static int32_t read_file(cpubind_root *root, int32_t pid, int32_t tid, char *text, int32_t cap)
 {
     char name[64];
     if (tid)
         snprintf(name, sizeof name, "proc/%d/task/%d/stat", (int)pid, (int)tid);
     else
         snprintf(name, sizeof name, "proc/%d/stat", (int)pid);
-    int fd = cpubind_tree_open(root, name, 0);
+    int fd = cpubind_root_open(root, name, 0);
     if (fd < 0)
         return -1;
     int32_t len = read_all(root->sys, fd, text, cap);
@@ -48,7 +48,7 @@ static int32_t read_file(cpubind_tree *root, int32_t pid, int32_t tid, char *tex
     return len;
 }
 
-int cpubind_proc_stat_read(cpubind_tree *root, int32_t pid, int32_t tid, cpubind_proc_stat *out)
+int cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid, cpubind_proc_stat *out)
 {
     char text[TEXT_MAX];
     cpubind_stat stat;
@@ -69,13 +69,13 @@ int cpubind_proc_stat_read(cpubind_tree *root, int32_t pid, int32_t tid, cpubind
     return 0;
 }
 
-int cpubind_proc_is_thread(cpubind_tree *root, int32_t pid)
+int cpubind_proc_is_thread(cpubind_root *root, int32_t pid)
 {
     static const char key[] = "\nTgid:\t";
     char name[64], text[512]; /* it is the fourth line; the first one has the name */
     ssize_t n;
     snprintf(name, sizeof name, "proc/%d/status", (int)pid);
-    int fd = cpubind_tree_open(root, name, 0);
+    int fd = cpubind_root_open(root, name, 0);
     if (fd < 0)
         return 0;
     do

@@ -25,12 +25,12 @@ typedef struct cpubind_proc_stat {
  *           from here (ENOENT of the file is told as ESRCH); EACCES, EPERM; EILSEQ when the
  *           text is no such line
  *   cost    four system calls, no memory */
-int cpubind_proc_stat_read(cpubind_tree *root, int32_t pid, int32_t tid,
+int cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
                            cpubind_proc_stat *out);
 
 /* Whether the number is that of a thread that is not the first of its process: such a one has a
  * folder in /proc as well, which no listing shows. 0 where that cannot be read.
  *   cost    three system calls, no memory */
-int cpubind_proc_is_thread(cpubind_tree *root, int32_t pid);
+int cpubind_proc_is_thread(cpubind_root *root, int32_t pid);
 
 #endif /* CPUBIND_LINUX_PROC_STAT_H */

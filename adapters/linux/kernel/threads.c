@@ -16,11 +16,11 @@
 /* Words of the widest mask: 65,536 CPUs. */
 #define MASK_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
 
-int cpubind_tasks_open(cpubind_tree *root, int32_t pid)
+int cpubind_tasks_open(cpubind_root *root, int32_t pid)
 {
     char name[64];
     snprintf(name, sizeof name, "proc/%d/task", (int)pid);
-    return cpubind_tree_open(root, name, O_DIRECTORY);
+    return cpubind_root_open(root, name, O_DIRECTORY);
 }
 
 static int compare(const void *a, const void *b)
@@ -130,20 +130,20 @@ int cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
     return 0;
 }
 
-int cpubind_task_cpus(const cpubind_sys *sys, int32_t tid, cpubind_cpusets *sets, int32_t *set)
+int cpubind_task_cpus(const cpubind_sys *sys, int32_t tid, cpubind_cpu_sets *sets, int32_t *set)
 {
     unsigned long mask[MASK_WORDS];
     int n = sys->getaffinity((pid_t)tid, sizeof mask, mask);
     *set = CPUBIND_CPUSET_NONE;
     if (n < 0)
         return errno;
-    *set = cpubind_cpusets_of_words(sets, sys, mask, (int32_t)((size_t)n / sizeof *mask));
+    *set = cpubind_cpu_sets_of_words(sets, sys, mask, (int32_t)((size_t)n / sizeof *mask));
     if (*set == CPUBIND_CPUSET_NO_MEMORY)
         return ENOMEM;
     return *set < 0 ? EILSEQ : 0;
 }
 
-int cpubind_task_move(const cpubind_sys *sys, int32_t tid, const cpubind_cpuset *set)
+int cpubind_task_move(const cpubind_sys *sys, int32_t tid, const cpubind_cpu_set *set)
 {
     if (sys->setaffinity((pid_t)tid, (size_t)set->n_word * sizeof *set->word, set->word) == 0)
         return 0;

@@ -21,7 +21,7 @@ typedef struct cpubind_ids {
 /* Opens /proc/<pid>/task. It stays the folder of this one process, also when its number is
  * given to another one: then it is empty.
  *   returns a descriptor, or -1 with errno */
-int cpubind_tasks_open(cpubind_tree *root, int32_t pid);
+int cpubind_tasks_open(cpubind_root *root, int32_t pid);
 
 /* The numbers that the names in a folder are, ascending; other names are passed over.
  *   in      ids is empty or has an earlier answer, which is replaced
@@ -38,10 +38,11 @@ int cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
 
 /* The CPUs of a thread, as a number in `sets`.
  *   returns 0 or an errno; ESRCH: it has ended; ENOMEM */
-int cpubind_task_cpus(const cpubind_sys *sys, int32_t tid, cpubind_cpusets *sets, int32_t *set);
+int cpubind_task_cpus(const cpubind_sys *sys, int32_t tid, cpubind_cpu_sets *sets,
+                      int32_t *set);
 
 /* Puts a thread on the CPUs of a set.
  *   returns 0 or an errno of sched_setaffinity(2) */
-int cpubind_task_move(const cpubind_sys *sys, int32_t tid, const cpubind_cpuset *set);
+int cpubind_task_move(const cpubind_sys *sys, int32_t tid, const cpubind_cpu_set *set);
 
 #endif /* CPUBIND_LINUX_THREADS_H */

@@ -47,7 +47,7 @@ static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
     memcpy(path + stem, new_end, sizeof new_end);
 
     cpubind_bytes text = {NULL, 0, 0};
-    cpubind_input input = cpubind_tree_read(&host->tree, path, &text);
+    cpubind_input input = cpubind_root_read(&host->tree, path, &text);
     if (input.state == CPUBIND_INPUT_PRESENT)
         input = parse_exit_code(text.data, text.len);
     else if (input.state == CPUBIND_INPUT_ABSENT)
@@ -60,7 +60,7 @@ static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
 
 static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 {
-    cpubind_input input = cpubind_tree_read(&host->tree, name, &host->bytes);
+    cpubind_input input = cpubind_root_read(&host->tree, name, &host->bytes);
     if (input.state == CPUBIND_INPUT_PRESENT && strncmp(name, "cmd/", 4) == 0)
         return read_exit_code(host, name);
     return input;
@@ -68,7 +68,7 @@ static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 
 static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
 {
-    return cpubind_tree_list(&host->tree, name, &host->bytes);
+    return cpubind_root_list(&host->tree, name, &host->bytes);
 }
 
 cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sys *sys,

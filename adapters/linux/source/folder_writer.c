@@ -1,7 +1,8 @@
 /* folder_writer.c - a snapshot folder that appears whole or not at all
  * SPDX-License-Identifier: MIT
  *
- * Writes into the folder of the writer alone. How it gets its name is in replace_folder.c, how a folder
+ * Writes into the folder of the writer alone. How it gets its name is in replace_folder.c, how
+ * a folder
  * is removed in remove_folder.c.
  */
 #define _GNU_SOURCE

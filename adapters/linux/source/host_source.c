@@ -44,16 +44,16 @@ cpubind_linux_status cpubind_linux_bad_argument(cpubind_linux_host **out,
 }
 
 /* The first answer of `name` in one of the host's two tables. */
-static cpubind_input answer(cpubind_linux_host *host, cpubind_answers *answers,
+static cpubind_input answer(cpubind_linux_host *host, cpubind_input_cache *answers,
                             cpubind_fetch *fetch, const char *name)
 {
     if (!cpubind_input_is_name(name))
         return cpubind_input_failed(EINVAL, "name");
-    cpubind_answer *a = cpubind_answers_find(answers, name);
+    cpubind_answer *a = cpubind_input_cache_find(answers, name);
     if (a)
         return a->input;
     /* Before the fetch: an answer that could not be remembered is better not found out. */
-    a = cpubind_answers_add(answers, host->sys, name);
+    a = cpubind_input_cache_add(answers, host->sys, name);
     if (!a)
         return cpubind_input_failed(ENOMEM, "memory");
     host->bytes.len = 0;
@@ -87,8 +87,8 @@ void cpubind_linux_close(cpubind_linux_host *host)
         if (host->unreaped[i])
             cpubind_command_reap(host->unreaped[i], host->sys);
     host->sys->close(host->tree.fd);
-    cpubind_answers_free(&host->files);
-    cpubind_answers_free(&host->folders);
+    cpubind_input_cache_free(&host->files);
+    cpubind_input_cache_free(&host->folders);
     cpubind_bytes_free(&host->bytes);
     free(host);
 }

@@ -21,13 +21,13 @@ static uint64_t hash_of(const char *name)
     return hash;
 }
 
-static cpubind_answer **bucket_of(const cpubind_answers *answers, uint64_t hash)
+static cpubind_answer **bucket_of(const cpubind_input_cache *answers, uint64_t hash)
 {
     /* The high half is mixed in: the low bits alone see little of the last bytes. */
     return &answers->bucket[(hash ^ (hash >> 32)) & (answers->n_bucket - 1)];
 }
 
-cpubind_answer *cpubind_answers_find(const cpubind_answers *answers, const char *name)
+cpubind_answer *cpubind_input_cache_find(const cpubind_input_cache *answers, const char *name)
 {
     if (!answers->n_bucket)
         return NULL;
@@ -39,9 +39,9 @@ cpubind_answer *cpubind_answers_find(const cpubind_answers *answers, const char 
 }
 
 /* Twice as many buckets. 0, or ENOMEM with the table as it was. */
-static int grow(cpubind_answers *answers, const cpubind_sys *sys)
+static int grow(cpubind_input_cache *answers, const cpubind_sys *sys)
 {
-    cpubind_answers larger = *answers;
+    cpubind_input_cache larger = *answers;
     larger.n_bucket = answers->n_bucket ? answers->n_bucket * 2 : FIRST_BUCKETS;
     larger.bucket = sys->malloc(larger.n_bucket * sizeof *larger.bucket);
     if (!larger.bucket)
@@ -61,8 +61,8 @@ static int grow(cpubind_answers *answers, const cpubind_sys *sys)
     return 0;
 }
 
-cpubind_answer *cpubind_answers_add(cpubind_answers *answers, const cpubind_sys *sys,
-                                    const char *name)
+cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpubind_sys *sys,
+                                        const char *name)
 {
     if (answers->n_answer >= answers->n_bucket && grow(answers, sys) && !answers->n_bucket)
         return NULL; /* a table that cannot grow still serves, only slower */
@@ -98,7 +98,7 @@ void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_
     answer->input = input;
 }
 
-void cpubind_answers_free(cpubind_answers *answers)
+void cpubind_input_cache_free(cpubind_input_cache *answers)
 {
     for (uint32_t i = 0; i < answers->n_bucket; i++) {
         for (cpubind_answer *a = answers->bucket[i], *next; a; a = next) {
@@ -108,7 +108,7 @@ void cpubind_answers_free(cpubind_answers *answers)
         }
     }
     free(answers->bucket);
-    *answers = (cpubind_answers){NULL, 0, 0};
+    *answers = (cpubind_input_cache){NULL, 0, 0};
 }
 
 cpubind_input cpubind_input_of(cpubind_input_state state)

@@ -23,21 +23,21 @@ typedef struct cpubind_answer {
 } cpubind_answer;
 
 /* All zero is an empty table. */
-typedef struct cpubind_answers {
+typedef struct cpubind_input_cache {
     cpubind_answer **bucket; /* NULL before the first answer */
     uint32_t n_bucket;       /* a power of two, or 0 */
     uint32_t n_answer;
-} cpubind_answers;
+} cpubind_input_cache;
 
 /* The answer of `name`, or NULL. */
-cpubind_answer *cpubind_answers_find(const cpubind_answers *answers, const char *name);
+cpubind_answer *cpubind_input_cache_find(const cpubind_input_cache *answers, const char *name);
 
 /* A new answer, ABSENT so far.
  *   in      `name` has no answer yet; it is copied
  *   out     NULL when there is no memory. Answers never move.
  *   cost    O(length of the name), amortised */
-cpubind_answer *cpubind_answers_add(cpubind_answers *answers, const cpubind_sys *sys,
-                                    const char *name);
+cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpubind_sys *sys,
+                                        const char *name);
 
 /* Makes `input` the answer, and when it is PRESENT the content of `bytes` its data. Without
  * memory for them the answer is FAILED. */
@@ -45,7 +45,7 @@ void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_
                         cpubind_bytes *bytes);
 
 /* Frees all answers and their data. */
-void cpubind_answers_free(cpubind_answers *answers);
+void cpubind_input_cache_free(cpubind_input_cache *answers);
 
 /* == inputs without data == */
 

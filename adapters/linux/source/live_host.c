@@ -44,7 +44,7 @@ static int is_due(const cpubind_linux_host *host, const listed *l, const listed 
 {
     if (l == asked)
         return 1;
-    return is_npusmi(asked) && is_npusmi(l) && !cpubind_answers_find(&host->files, l->name);
+    return is_npusmi(asked) && is_npusmi(l) && !cpubind_input_cache_find(&host->files, l->name);
 }
 
 /* Runs the command and those that are due with it. Theirs are answered in host->files; its own
@@ -60,7 +60,7 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed *asked)
         const listed *l = &commands[i];
         if (!is_due(host, l, asked))
             continue;
-        to[n] = l == asked ? NULL : cpubind_answers_add(&host->files, host->sys, l->name);
+        to[n] = l == asked ? NULL : cpubind_input_cache_add(&host->files, host->sys, l->name);
         if (l != asked && !to[n])
             continue; /* no memory to remember it: it runs when it is asked for */
         run[n] = (cpubind_command){.argv = l->argv};
@@ -185,7 +185,7 @@ static cpubind_input read_environ(cpubind_linux_host *host)
     cpubind_bytes strings = {0};
     cpubind_input input;
     snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
-    input = cpubind_tree_read(&host->tree, name, &strings);
+    input = cpubind_root_read(&host->tree, name, &strings);
     if (input.state == CPUBIND_INPUT_PRESENT && cpubind_bytes_reserve(&strings, host->sys, 1))
         input = cpubind_input_failed(ENOMEM, "memory");
     if (input.state == CPUBIND_INPUT_PRESENT) {
@@ -210,7 +210,7 @@ static cpubind_input read_status(cpubind_linux_host *host)
 {
     char name[32];
     snprintf(name, sizeof name, "proc/%d/status", (int)host->pid);
-    return cpubind_tree_read(&host->tree, name, &host->bytes);
+    return cpubind_root_read(&host->tree, name, &host->bytes);
 }
 
 static cpubind_input read_live(cpubind_linux_host *host, const char *name)
@@ -223,7 +223,7 @@ static cpubind_input read_live(cpubind_linux_host *host, const char *name)
         return read_machine(host);
     if (host->pid && strcmp(name, "proc/self/status") == 0)
         return read_status(host);
-    return cpubind_tree_read(&host->tree, name, &host->bytes);
+    return cpubind_root_read(&host->tree, name, &host->bytes);
 }
 
 static cpubind_input list_live(cpubind_linux_host *host, const char *name)
@@ -232,7 +232,7 @@ static cpubind_input list_live(cpubind_linux_host *host, const char *name)
     if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
         strcmp(name, "uname") == 0)
         return cpubind_input_absent();
-    return cpubind_tree_list(&host->tree, name, &host->bytes);
+    return cpubind_root_list(&host->tree, name, &host->bytes);
 }
 
 cpubind_linux_status cpubind_linux_open_live(int32_t pid, int32_t limit_ms,

@@ -26,10 +26,10 @@ typedef cpubind_input cpubind_fetch(cpubind_linux_host *host, const char *name);
 
 struct cpubind_linux_host {
     const cpubind_sys *sys;
-    cpubind_tree tree;
+    cpubind_root tree;
     cpubind_fetch *read, *list;
-    cpubind_answers files, folders; /* what read and list have answered */
-    cpubind_bytes bytes;            /* the content that is being fetched */
+    cpubind_input_cache files, folders; /* what read and list have answered */
+    cpubind_bytes bytes;                /* the content that is being fetched */
     /* The live host alone: */
     int32_t pid;      /* of the process whose status and environment are meant; 0: this one */
     int32_t limit_ms; /* for each command */
