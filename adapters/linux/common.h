@@ -7,12 +7,23 @@
 #define CPUBIND_LINUX_COMMON_H
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "linux.h"
 #include "sys.h"
 
-/* Fills *fault, which may be NULL, and hands back the status. */
+/* Inside adapters/linux a step that can fail returns its fault by value: error 0, this one,
+ * when all is well. A public function returns a status and fills the caller's fault. */
+static const cpubind_linux_fault cpubind_no_fault = {0, NULL};
+
+/* The fault of a step that ended with an errno, 0 for success. */
+static inline cpubind_linux_fault cpubind_fault_of(int error, const char *what)
+{
+    return error ? (cpubind_linux_fault){error, what} : cpubind_no_fault;
+}
+
+/* Fills *fault, which may be NULL, and returns the status. */
 static inline cpubind_linux_status cpubind_linux_fail(cpubind_linux_status status, int error,
                                                       const char *what,
                                                       cpubind_linux_fault *fault)

@@ -1,4 +1,4 @@
-/* linux.h - what all of adapters/linux shares: status codes, and what the kernel said
+/* linux.h - the status codes and the fault that all of adapters/linux shares
  * SPDX-License-Identifier: MIT
  *
  * adapters/linux is the only folder with system calls. Nothing in it prints or exits, and
@@ -34,10 +34,11 @@ typedef enum cpubind_linux_status {
 #undef CPUBIND_X
 } cpubind_linux_status;
 
-/* What the kernel said; filled on failure only. */
+/* Why a call failed. A function of the public headers returns a status and takes a pointer to
+ * a fault, which may be NULL: it is filled when the status is not OK, and left alone else. */
 typedef struct cpubind_linux_fault {
-    int32_t error;    /* errno, never 0 */
-    const char *what; /* the step that failed ("open"), static text; never NULL */
+    int32_t error;    /* an errno; 0: no failure */
+    const char *what; /* the step that failed ("open"), static text; NULL without a failure */
 } cpubind_linux_fault;
 
 /* "ERR_OPEN", or "?" for a number that is no code. Static storage. */

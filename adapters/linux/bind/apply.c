@@ -21,13 +21,14 @@ int cpubind_is_missing(int error)
     return 0;
 }
 
-cpubind_why cpubind_skip(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
-                         const char *name, int32_t was, int32_t should, cpubind_why why)
+cpubind_linux_fault cpubind_skip(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
+                                 const char *name, int32_t was, int32_t should,
+                                 cpubind_linux_fault why)
 {
     cpubind_item *item =
         cpubind_report_add(b, kind, CPUBIND_ITEM_SKIPPED, id, name, was, should);
     if (!item)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     item->error = why.error;
     item->what = why.what;
     return cpubind_no_fault;
@@ -76,7 +77,7 @@ static void undo(cpubind_attempt *a, const cpubind_record *previous)
 }
 
 /* What to call a failed step. */
-static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_why why)
+static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_linux_fault why)
 {
     if (b->report.n_undone_not > 0)
         return CPUBIND_LINUX_ERR_UNDONE;
@@ -94,7 +95,7 @@ static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_why why)
 
 /* Undoes, and puts the file back to what it said before. */
 static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_record *previous,
-                                    cpubind_why why, cpubind_linux_fault *fault)
+                                    cpubind_linux_fault why, cpubind_linux_fault *fault)
 {
     cpubind_binding *b = a->b;
     cpubind_linux_status status;
@@ -114,18 +115,18 @@ static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_record *previous
 }
 
 /* Looks at everything, and has it on record before the first thing is moved. */
-static cpubind_why look_at_all(cpubind_attempt *a, const cpubind_goal *goal)
+static cpubind_linux_fault look_at_all(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_why why = cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
     int error = 0;
     if (b->state.before < 0)
         error = cpubind_task_cpus(b->sys, b->how.pid, &b->state.sets, &b->state.before);
     if (error)
-        return cpubind_because(error, "sched_getaffinity");
+        return cpubind_fault_of(error, "sched_getaffinity");
     error = cpubind_record_set_goal(b, goal);
     if (error)
-        return cpubind_because(error, "goal");
+        return cpubind_fault_of(error, "goal");
     if (b->how.memory == CPUBIND_MEMORY_NONE)
         b->state.memory_node = -1;
     b->is_dirty = 1;
@@ -137,10 +138,10 @@ static cpubind_why look_at_all(cpubind_attempt *a, const cpubind_goal *goal)
     return why;
 }
 
-static cpubind_why put_all(cpubind_attempt *a, const cpubind_goal *goal)
+static cpubind_linux_fault put_all(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_why why = look_at_all(a, goal);
+    cpubind_linux_fault why = look_at_all(a, goal);
     if (!why.error)
         why = cpubind_passes(b);
     if (!why.error)
@@ -166,7 +167,7 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     cpubind_attempt a = {.b = b, .was_npu = b->state.npu, .was_main = b->state.main};
     cpubind_record previous = {0};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
-    cpubind_why why;
+    cpubind_linux_fault why;
     if (b->is_recorded)
         status = cpubind_record_load(b->file, &previous, fault);
     if (status != CPUBIND_LINUX_OK)
@@ -220,7 +221,7 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
 cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_fault *fault)
 {
     int32_t n_new = 0;
-    cpubind_why why;
+    cpubind_linux_fault why;
     cpubind_linux_status status;
     if (!binding || binding->how.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);

@@ -6,7 +6,7 @@
 #include "apply_steps.h"
 
 /* Looks where an interrupt is: on record, and to be moved if it is elsewhere. */
-static cpubind_why look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
+static cpubind_linux_fault look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
 {
     cpubind_binding *b = a->b;
     const char *name = cpubind_irq_kind_word(goal->kind);
@@ -14,62 +14,63 @@ static cpubind_why look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
     cpubind_record_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
     int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     if (cpubind_is_missing(error))
         return cpubind_skip(b, CPUBIND_ITEM_IRQ, goal->irq, name, CPUBIND_CPUSET_NONE, should,
-                            cpubind_because(error, "read smp_affinity_list"));
+                            cpubind_fault_of(error, "read smp_affinity_list"));
     if (error)
-        return cpubind_because(error, "read smp_affinity_list");
+        return cpubind_fault_of(error, "read smp_affinity_list");
     b->is_dirty = 1;
     if (now != should) {
         record.before = now;
         a->irq[a->n_irq++] = record;
     } else if (!cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_RIGHT, goal->irq, name,
                                    now, should)) {
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     }
-    return cpubind_because(cpubind_record_add_irq(&b->state, b->sys, &record), "memory");
+    return cpubind_fault_of(cpubind_record_add_irq(&b->state, b->sys, &record), "memory");
 }
 
-cpubind_why cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal)
+cpubind_linux_fault cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_why why = cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
     b->report.no_irq = goal->no_irq;
     if (goal->n_irq == 0)
         return cpubind_no_fault;
     a->irq = (cpubind_record_irq *)b->sys->malloc((size_t)goal->n_irq * sizeof *a->irq);
     if (!a->irq)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
         why = look_at_irq(a, &goal->irq[i]);
     return why;
 }
 
 /* Moves an interrupt, and reads back what the kernel made of it. */
-static cpubind_why move_irq(cpubind_binding *b, int32_t irq, int32_t should, int32_t *actual)
+static cpubind_linux_fault move_irq(cpubind_binding *b, int32_t irq, int32_t should,
+                                    int32_t *actual)
 {
     int32_t now = CPUBIND_CPUSET_NONE;
     int error = cpubind_irq_write(&b->root, irq, &b->state.sets.set[should]);
     *actual = CPUBIND_CPUSET_NONE;
     if (error)
-        return cpubind_because(error, "write smp_affinity_list");
+        return cpubind_fault_of(error, "write smp_affinity_list");
     error = cpubind_irq_read(&b->root, irq, &b->state.sets, &now);
     if (error)
-        return cpubind_because(error, "read smp_affinity_list");
+        return cpubind_fault_of(error, "read smp_affinity_list");
     if (now != should)
-        return cpubind_because(EIO, "smp_affinity_list");
+        return cpubind_fault_of(EIO, "smp_affinity_list");
     error = cpubind_irq_read_effective(&b->root, irq, &b->state.sets, actual);
-    return cpubind_because(error == ENOMEM ? error : 0, "memory");
+    return cpubind_fault_of(error == ENOMEM ? error : 0, "memory");
 }
 
-cpubind_why cpubind_move_irqs(cpubind_attempt *a)
+cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     for (int32_t i = 0; i < a->n_irq; i++) {
         const cpubind_record_irq *irq = &a->irq[i];
         int32_t actual, should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
-        cpubind_why why = move_irq(b, irq->irq, should, &actual);
+        cpubind_linux_fault why = move_irq(b, irq->irq, should, &actual);
         cpubind_item *item;
         a->n_irq_moved = i + 1;
         if (cpubind_is_missing(why.error)) {
@@ -85,7 +86,7 @@ cpubind_why cpubind_move_irqs(cpubind_attempt *a)
             b, CPUBIND_ITEM_IRQ, why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED, irq->irq,
             cpubind_irq_kind_word(irq->kind), irq->before, should);
         if (!item)
-            return cpubind_because(ENOMEM, "memory");
+            return cpubind_fault_of(ENOMEM, "memory");
         if (actual >= 0)
             item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
         item->error = why.error;
@@ -125,7 +126,7 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
     (void)cpubind_write_record(b); /* on record they do no harm */
 }
 
-cpubind_why cpubind_watch_irqs(cpubind_binding *b)
+cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->state.n_irq; i++) {
         const cpubind_record_irq *irq = &b->state.irq[i];
@@ -133,14 +134,14 @@ cpubind_why cpubind_watch_irqs(cpubind_binding *b)
         int32_t should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
         cpubind_item *item;
         if (should < 0)
-            return cpubind_because(ENOMEM, "memory");
+            return cpubind_fault_of(ENOMEM, "memory");
         if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now) || now == should ||
             move_irq(b, irq->irq, should, &actual).error)
             continue;
         item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_MOVED, irq->irq,
                                   cpubind_irq_kind_word(irq->kind), now, should);
         if (!item)
-            return cpubind_because(ENOMEM, "memory");
+            return cpubind_fault_of(ENOMEM, "memory");
     }
     return cpubind_no_fault;
 }

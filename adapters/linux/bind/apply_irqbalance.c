@@ -21,11 +21,12 @@ static int is_on_record(const cpubind_binding *b, const cpubind_irqbalance *daem
            b->state.irqbalance_start == daemon->start;
 }
 
-static cpubind_why skip_irqbalance(cpubind_attempt *a, int error, const char *what)
+static cpubind_linux_fault skip_irqbalance(cpubind_attempt *a, int error, const char *what)
 {
     a->b->report.irqbalance_runs = 1;
     return cpubind_skip(a->b, CPUBIND_ITEM_IRQBALANCE, a->daemon.pid, "irqbalance",
-                        CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE, cpubind_because(error, what));
+                        CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE,
+                        cpubind_fault_of(error, what));
 }
 
 /* Whether there is something to tell. One that is stopped does not listen; one that somebody
@@ -39,10 +40,10 @@ static int is_to_be_told(cpubind_attempt *a)
 }
 
 /* That it cannot be told is named, and is on record no more. */
-static cpubind_why give_up_irqbalance(cpubind_attempt *a, int error, const char *what)
+static cpubind_linux_fault give_up_irqbalance(cpubind_attempt *a, int error, const char *what)
 {
     if (error == ENOMEM)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     a->is_to_tell = 0;
     a->b->state.how = a->was_told;
     a->b->is_dirty = 1;
@@ -51,13 +52,13 @@ static cpubind_why give_up_irqbalance(cpubind_attempt *a, int error, const char 
 
 /* Notes which interrupts are ours to ban: what it leaves alone already is not ours to take
  * back. */
-static cpubind_why choose_banned(cpubind_attempt *a)
+static cpubind_linux_fault choose_banned(cpubind_attempt *a)
 {
     cpubind_record *s = &a->b->state;
     int32_t *numbers = (int32_t *)a->b->sys->malloc((size_t)s->n_irq * 2 * sizeof *numbers);
     int error;
     if (!numbers)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     for (int32_t i = 0; i < s->n_irq; i++)
         numbers[i] = s->irq[i].irq;
     error = cpubind_irqbalance_banned(&a->b->root, &a->daemon, numbers, s->n_irq,
@@ -68,7 +69,7 @@ static cpubind_why choose_banned(cpubind_attempt *a)
     return error ? give_up_irqbalance(a, error, "ban") : cpubind_no_fault;
 }
 
-cpubind_why cpubind_look_at_irqbalance(cpubind_attempt *a)
+cpubind_linux_fault cpubind_look_at_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     const cpubind_irqbalance_how how = b->how.irqbalance;
@@ -77,7 +78,7 @@ cpubind_why cpubind_look_at_irqbalance(cpubind_attempt *a)
         return cpubind_no_fault;
     error = cpubind_irqbalance_find(&b->root, &a->daemon);
     if (error == ENOMEM)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     if (error && how != CPUBIND_IRQBALANCE_LEAVE)
         return skip_irqbalance(a, error, "find");
     if (error || a->daemon.pid == 0)
@@ -95,7 +96,7 @@ cpubind_why cpubind_look_at_irqbalance(cpubind_attempt *a)
     return how == CPUBIND_IRQBALANCE_BAN ? choose_banned(a) : cpubind_no_fault;
 }
 
-cpubind_why cpubind_tell_irqbalance(cpubind_attempt *a)
+cpubind_linux_fault cpubind_tell_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     const int is_stop = b->state.how == CPUBIND_IRQBALANCE_STOP;
@@ -109,7 +110,7 @@ cpubind_why cpubind_tell_irqbalance(cpubind_attempt *a)
     a->is_told = 1;
     if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_ITEM_MOVED, a->daemon.pid,
                             "irqbalance", CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE))
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     return cpubind_no_fault;
 }
 

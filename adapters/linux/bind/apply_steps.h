@@ -24,8 +24,9 @@ typedef struct cpubind_attempt {
 } cpubind_attempt;
 
 /* Adds an item that could not be done. */
-cpubind_why cpubind_skip(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
-                         const char *name, int32_t was, int32_t should, cpubind_why why);
+cpubind_linux_fault cpubind_skip(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
+                                 const char *name, int32_t was, int32_t should,
+                                 cpubind_linux_fault why);
 
 /* Whether an error says that something is missing, a right or a file, or that the kernel keeps
  * this interrupt or thread to itself: named, and passed over. */
@@ -33,8 +34,8 @@ int cpubind_is_missing(int error);
 
 /* == Interrupts (apply_irq.c) =============================================== */
 
-cpubind_why cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal);
-cpubind_why cpubind_move_irqs(cpubind_attempt *a);
+cpubind_linux_fault cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal);
+cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a);
 
 /* Interrupts of another NPU, that the process drove before, go back: at the end, when nothing
  * can fail any more. One that cannot go back stays on record. */
@@ -42,21 +43,21 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal);
 
 /* Moves interrupts that were moved since. One that cannot be read or moved was named at
  * first. */
-cpubind_why cpubind_watch_irqs(cpubind_binding *b);
+cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b);
 
 /* == irqbalance (apply_irqbalance.c) ======================================== */
 
-cpubind_why cpubind_look_at_irqbalance(cpubind_attempt *a);
+cpubind_linux_fault cpubind_look_at_irqbalance(cpubind_attempt *a);
 
 /* Tells it, as asked, before the interrupts are moved: it would move them again. */
-cpubind_why cpubind_tell_irqbalance(cpubind_attempt *a);
+cpubind_linux_fault cpubind_tell_irqbalance(cpubind_attempt *a);
 
 /* Takes back what this call has told it, and no more. */
 void cpubind_untell_irqbalance(cpubind_attempt *a, const cpubind_record *previous);
 
 /* == UVB polling threads (apply_uvb.c) ====================================== */
 
-cpubind_why cpubind_look_at_others(cpubind_attempt *a);
-cpubind_why cpubind_move_others(cpubind_attempt *a);
+cpubind_linux_fault cpubind_look_at_others(cpubind_attempt *a);
+cpubind_linux_fault cpubind_move_others(cpubind_attempt *a);
 
 #endif /* CPUBIND_LINUX_APPLY_STEPS_H */

@@ -16,9 +16,9 @@
  * of the runtime, moves it too. */
 #define MAX_MOVES 3
 
-cpubind_why cpubind_write_record(cpubind_binding *b)
+cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
 {
-    cpubind_why why = cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
     if (!b->is_dirty)
         return cpubind_no_fault;
     b->is_unsaved = cpubind_record_save(b->file, &b->state, &why) != CPUBIND_LINUX_OK;
@@ -82,29 +82,29 @@ static int add_stray(cpubind_binding *b, const cpubind_stray *stray)
     return 0;
 }
 
-cpubind_why cpubind_list_threads(cpubind_binding *b)
+cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
 {
     int error = cpubind_tasks_list(b->sys, b->tasks, &b->ids);
     if (!error && b->ids.n == 0)
         error = ESRCH;
-    return cpubind_because(error, "list the threads of");
+    return cpubind_fault_of(error, "list the threads of");
 }
 
-cpubind_why cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
-                                   char name[CPUBIND_COMM_SIZE], int32_t *is)
+cpubind_linux_fault cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
+                                           char name[CPUBIND_COMM_SIZE], int32_t *is)
 {
     int error = cpubind_task_name(b->sys, b->tasks, tid, name);
     if (error)
-        return cpubind_because(error, "read the name of");
+        return cpubind_fault_of(error, "read the name of");
     error = cpubind_task_cpus(b->sys, tid, &b->state.sets, is);
-    return cpubind_because(error, "sched_getaffinity");
+    return cpubind_fault_of(error, "sched_getaffinity");
 }
 
 /* Looks at a thread. ESRCH, that it has ended, is for the caller to pass over. */
-static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_new)
+static cpubind_linux_fault look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_new)
 {
     cpubind_stray t = {.tid = tid};
-    const cpubind_why why = cpubind_look_at_thread(b, tid, t.name, &t.is);
+    const cpubind_linux_fault why = cpubind_look_at_thread(b, tid, t.name, &t.is);
     int error = 0;
     if (why.error)
         return why;
@@ -119,35 +119,35 @@ static cpubind_why look(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_
              !cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_ITEM_RIGHT, tid, t.name, t.is,
                                  t.should))
         error = ENOMEM;
-    return cpubind_because(error, "memory");
+    return cpubind_fault_of(error, "memory");
 }
 
 /* Moves a thread and looks whether it is there.
  *   returns error 0, ESRCH when it has ended, or the call that failed; EINVAL, "cpuset": some
  *           of the CPUs are not its to have; EAGAIN: somebody else moves it */
-static cpubind_why move(cpubind_binding *b, const cpubind_stray *t)
+static cpubind_linux_fault move(cpubind_binding *b, const cpubind_stray *t)
 {
     const cpubind_cpu_sets *sets = &b->state.sets;
     int32_t now = CPUBIND_CPUSET_NONE;
     for (int i = 0; i < MAX_MOVES && now != t->should; i++) {
         int error = cpubind_task_move(b->sys, t->tid, &sets->set[t->should]);
         if (error)
-            return cpubind_because(error, "sched_setaffinity");
+            return cpubind_fault_of(error, "sched_setaffinity");
         error = cpubind_task_cpus(b->sys, t->tid, &b->state.sets, &now);
         if (error)
-            return cpubind_because(error, "sched_getaffinity");
+            return cpubind_fault_of(error, "sched_getaffinity");
         if (now != t->should && cpubind_cpu_sets_is_part(sets, now, t->should))
-            return cpubind_because(EINVAL, "cpuset");
+            return cpubind_fault_of(EINVAL, "cpuset");
     }
-    return now == t->should ? cpubind_no_fault : cpubind_because(EAGAIN, "sched_setaffinity");
+    return now == t->should ? cpubind_no_fault : cpubind_fault_of(EAGAIN, "sched_setaffinity");
 }
 
-static cpubind_why move_all(cpubind_binding *b)
+static cpubind_linux_fault move_all(cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->n_stray; i++) {
         const cpubind_stray *t = &b->stray[i];
         cpubind_item *item;
-        cpubind_why why;
+        cpubind_linux_fault why;
         b->has_moved = 1;
         why = move(b, t);
         if (why.error == ESRCH)
@@ -155,7 +155,7 @@ static cpubind_why move_all(cpubind_binding *b)
         item = cpubind_report_add(b, CPUBIND_ITEM_THREAD, CPUBIND_ITEM_MOVED, t->tid, t->name,
                                   t->is, t->should);
         if (!item)
-            return cpubind_because(ENOMEM, "memory");
+            return cpubind_fault_of(ENOMEM, "memory");
         item->error = why.error;
         item->what = why.what;
         if (why.error == EAGAIN) {
@@ -200,9 +200,9 @@ static void forget_ended(cpubind_binding *b)
 
 /* == Passes ================================================================= */
 
-cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
+cpubind_linux_fault cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
 {
-    cpubind_why why = cpubind_list_threads(b);
+    cpubind_linux_fault why = cpubind_list_threads(b);
     *n_new = 0;
     b->n_stray = 0;
     if (why.error)
@@ -220,12 +220,12 @@ cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new)
     return why.error ? why : move_all(b);
 }
 
-cpubind_why cpubind_passes(cpubind_binding *b)
+cpubind_linux_fault cpubind_passes(cpubind_binding *b)
 {
     int n_quiet = 0;
     for (int i = 0; i < MAX_PASSES && n_quiet < 2; i++) {
         int32_t n_new = 0;
-        cpubind_why why = cpubind_pass(b, 0, &n_new);
+        cpubind_linux_fault why = cpubind_pass(b, 0, &n_new);
         if (why.error)
             return why;
         n_quiet = n_new == 0 ? n_quiet + 1 : 0;

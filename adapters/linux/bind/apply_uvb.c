@@ -23,7 +23,8 @@ static int add_other(cpubind_attempt *a, const cpubind_record_other *other)
 }
 
 /* A polling thread: on record, and to be moved if it is elsewhere. */
-static cpubind_why look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid, const char *name)
+static cpubind_linux_fault look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid,
+                                         const char *name)
 {
     cpubind_binding *b = a->b;
     cpubind_record_other record = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->state.uvb};
@@ -34,61 +35,62 @@ static cpubind_why look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid, c
     if (error == ESRCH || error == ENOENT)
         return cpubind_no_fault;
     if (error)
-        return cpubind_because(error, "read a polling thread");
+        return cpubind_fault_of(error, "read a polling thread");
     record.start = stat.start;
     if (record.before == b->state.uvb) {
         cpubind_item *item = cpubind_report_add(b, CPUBIND_ITEM_UVB, CPUBIND_ITEM_RIGHT, tid,
                                                 name, record.before, record.set);
         if (item)
             item->pid = pid;
-        return cpubind_because(item ? 0 : ENOMEM, "memory");
+        return cpubind_fault_of(item ? 0 : ENOMEM, "memory");
     }
     b->is_dirty = 1;
     error = add_other(a, &record);
     if (!error)
         error = cpubind_record_add_other(&b->state, b->sys, &record);
-    return cpubind_because(error, "memory");
+    return cpubind_fault_of(error, "memory");
 }
 
 /* A thread of any process. */
-static cpubind_why look_at_task(cpubind_attempt *a, int folder, int32_t pid, int32_t tid)
+static cpubind_linux_fault look_at_task(cpubind_attempt *a, int folder, int32_t pid,
+                                        int32_t tid)
 {
     char name[CPUBIND_COMM_SIZE];
     int error = cpubind_task_name(a->b->sys, folder, tid, name);
     if (error)
-        return cpubind_because(cpubind_is_unseen(error) ? 0 : error, "read the name of");
+        return cpubind_fault_of(cpubind_is_unseen(error) ? 0 : error, "read the name of");
     if (strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) != 0)
         return cpubind_no_fault;
     return look_at_other(a, pid, tid, name);
 }
 
 /* The polling threads of one process. Those of a process that /proc hides are not seen. */
-static cpubind_why look_at_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
+static cpubind_linux_fault look_at_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
 {
     cpubind_binding *b = a->b;
-    cpubind_why why = cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
     int folder = cpubind_tasks_open(&b->root, pid);
     int error = folder < 0 ? errno : cpubind_tasks_list(b->sys, folder, tids);
     for (int32_t i = 0; !error && !why.error && i < tids->n; i++)
         why = look_at_task(a, folder, pid, tids->id[i]);
     if (folder >= 0)
         b->sys->close(folder);
-    return error && !cpubind_is_unseen(error) ? cpubind_because(error, "list the threads of")
+    return error && !cpubind_is_unseen(error) ? cpubind_fault_of(error, "list the threads of")
                                               : why;
 }
 
-cpubind_why cpubind_look_at_others(cpubind_attempt *a)
+cpubind_linux_fault cpubind_look_at_others(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     cpubind_ids pids = {0}, tids = {0};
-    cpubind_why why = cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
     int folder;
     if (b->state.uvb < 0)
         return cpubind_no_fault;
     folder = cpubind_root_open(&b->root, "proc", O_DIRECTORY);
     if (folder < 0)
-        return cpubind_because(errno, "open /proc");
-    why = cpubind_because(cpubind_tasks_list(b->sys, folder, &pids), "list /proc");
+        return cpubind_fault_of(errno, "open /proc");
+    why = cpubind_fault_of(cpubind_tasks_list(b->sys, folder, &pids), "list /proc");
     for (int32_t i = 0; !why.error && i < pids.n; i++)
         why = look_at_process(a, pids.id[i], &tids);
     b->sys->close(folder);
@@ -98,14 +100,14 @@ cpubind_why cpubind_look_at_others(cpubind_attempt *a)
 }
 
 /* Among 100,000 processes it was found a second ago: it is looked at again first. */
-static cpubind_why move_other(cpubind_binding *b, const cpubind_record_other *t)
+static cpubind_linux_fault move_other(cpubind_binding *b, const cpubind_record_other *t)
 {
     cpubind_item_result result = CPUBIND_ITEM_MOVED;
     cpubind_item *item;
     int32_t now;
     int error = cpubind_other_cpus(b, t, &now);
     if (error)
-        return cpubind_because(error == ESRCH ? 0 : error, "read a polling thread");
+        return cpubind_fault_of(error == ESRCH ? 0 : error, "read a polling thread");
     error = cpubind_task_move(b->sys, t->tid, &b->state.sets.set[t->set]);
     if (error == ESRCH)
         return cpubind_no_fault;
@@ -116,16 +118,16 @@ static cpubind_why move_other(cpubind_binding *b, const cpubind_record_other *t)
     item = cpubind_report_add(b, CPUBIND_ITEM_UVB, result, t->tid, CPUBIND_UVB_THREAD,
                               t->before, t->set);
     if (!item)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     item->pid = t->pid;
     item->error = error;
     item->what = error ? "sched_setaffinity" : NULL;
-    return cpubind_because(result == CPUBIND_ITEM_FAILED ? error : 0, "sched_setaffinity");
+    return cpubind_fault_of(result == CPUBIND_ITEM_FAILED ? error : 0, "sched_setaffinity");
 }
 
-cpubind_why cpubind_move_others(cpubind_attempt *a)
+cpubind_linux_fault cpubind_move_others(cpubind_attempt *a)
 {
-    cpubind_why why = cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < a->n_other; i++) {
         a->n_other_moved = i + 1;
         why = move_other(a->b, &a->other[i]);

@@ -6,6 +6,7 @@
 #ifndef CPUBIND_LINUX_BINDING_H
 #define CPUBIND_LINUX_BINDING_H
 
+#include "../common.h"
 #include "../kernel/irq.h"
 #include "../kernel/threads.h"
 #include "bind.h"
@@ -81,33 +82,23 @@ int32_t cpubind_record_place(const cpubind_record *state, const char *name);
 
 /* == Threads (apply_threads.c) ======================================================= */
 
-/* Why a step failed: an errno and the call; error 0: it did not. */
-typedef cpubind_linux_fault cpubind_why;
-
-static const cpubind_why cpubind_no_fault = {0, NULL};
-
-static inline cpubind_why cpubind_because(int error, const char *what)
-{
-    return (cpubind_why){error, what};
-}
-
 /* Lists the threads into b->ids. ESRCH: there is none any more. */
-cpubind_why cpubind_list_threads(cpubind_binding *b);
+cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
 
 /* The name of a thread, and the set of CPUs it is on. ESRCH: it has ended. */
-cpubind_why cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
-                                   char name[CPUBIND_COMM_SIZE], int32_t *is);
+cpubind_linux_fault cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
+                                           char name[CPUBIND_COMM_SIZE], int32_t *is);
 
 /* Lists the threads once. Those that are new, with is_all all of them, are looked at; what is
  * not where it belongs is recorded, then moved, and read back. Adds an item for each.
  *   out     *n_new: threads that were not seen before */
-cpubind_why cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new);
+cpubind_linux_fault cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new);
 
 /* Passes until two find no new thread. */
-cpubind_why cpubind_passes(cpubind_binding *b);
+cpubind_linux_fault cpubind_passes(cpubind_binding *b);
 
 /* Writes the record if it has changed. */
-cpubind_why cpubind_write_record(cpubind_binding *b);
+cpubind_linux_fault cpubind_write_record(cpubind_binding *b);
 
 /* == Putting back (restore.c) =============================================== */
 

@@ -16,31 +16,31 @@ static cpubind_item *add(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
                               id, name, is, should);
 }
 
-static cpubind_why compare_thread(cpubind_binding *b, int32_t tid)
+static cpubind_linux_fault compare_thread(cpubind_binding *b, int32_t tid)
 {
     char name[CPUBIND_COMM_SIZE];
     int32_t is;
-    const cpubind_why why = cpubind_look_at_thread(b, tid, name, &is);
+    const cpubind_linux_fault why = cpubind_look_at_thread(b, tid, name, &is);
     if (why.error)
         return why;
     if (!add(b, CPUBIND_ITEM_THREAD, tid, name, is, cpubind_record_place(&b->state, name)))
-        return cpubind_because(ENOMEM, "memory");
-    return cpubind_because(0, NULL);
+        return cpubind_fault_of(ENOMEM, "memory");
+    return cpubind_no_fault;
 }
 
-static cpubind_why compare_threads(cpubind_binding *b)
+static cpubind_linux_fault compare_threads(cpubind_binding *b)
 {
-    cpubind_why why = cpubind_list_threads(b);
+    cpubind_linux_fault why = cpubind_list_threads(b);
     for (int32_t i = 0; !why.error && i < b->ids.n; i++) {
         why = compare_thread(b, b->ids.id[i]);
         if (why.error == ESRCH) /* it has ended meanwhile */
-            why = cpubind_because(0, NULL);
+            why = cpubind_no_fault;
     }
     return why;
 }
 
-static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind kind,
-                               int32_t cpu)
+static cpubind_linux_fault compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind kind,
+                                       int32_t cpu)
 {
     const char *name = cpubind_irq_kind_word(kind);
     int32_t is = CPUBIND_CPUSET_NONE, actual;
@@ -48,10 +48,10 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
     int error = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);
     cpubind_item *item;
     if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     item = add(b, CPUBIND_ITEM_IRQ, irq, name, is, should);
     if (!item)
-        return cpubind_because(ENOMEM, "memory");
+        return cpubind_fault_of(ENOMEM, "memory");
     if (error) {
         item->result = CPUBIND_ITEM_SKIPPED;
         item->error = error;
@@ -60,21 +60,21 @@ static cpubind_why compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind
                actual >= 0) {
         item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
     }
-    return cpubind_because(0, NULL);
+    return cpubind_no_fault;
 }
 
 /* The polling threads that are on record; those that have ended are passed over. */
-static cpubind_why compare_other(cpubind_binding *b, const cpubind_record_other *other)
+static cpubind_linux_fault compare_other(cpubind_binding *b, const cpubind_record_other *other)
 {
     int32_t is;
     cpubind_item *item;
     int error = cpubind_other_cpus(b, other, &is);
     if (error)
-        return cpubind_because(error == ESRCH ? 0 : error, "read a polling thread");
+        return cpubind_fault_of(error == ESRCH ? 0 : error, "read a polling thread");
     item = add(b, CPUBIND_ITEM_UVB, other->tid, CPUBIND_UVB_THREAD, is, other->set);
     if (item)
         item->pid = other->pid;
-    return cpubind_because(item ? 0 : ENOMEM, "memory");
+    return cpubind_fault_of(item ? 0 : ENOMEM, "memory");
 }
 
 static void measure_memory(cpubind_binding *b)
@@ -89,9 +89,9 @@ static void measure_memory(cpubind_binding *b)
     cpubind_memory_look(&b->root, &r->memory);
 }
 
-static cpubind_why compare_all(cpubind_binding *b, const cpubind_goal *goal)
+static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *goal)
 {
-    cpubind_why why = compare_threads(b);
+    cpubind_linux_fault why = compare_threads(b);
     for (int32_t i = 0; goal && !why.error && i < goal->n_irq; i++)
         why = compare_irq(b, goal->irq[i].irq, goal->irq[i].kind, goal->irq[i].cpu);
     for (int32_t i = 0; !goal && !why.error && i < b->state.n_irq; i++)
@@ -107,7 +107,7 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
                                          cpubind_linux_fault *fault)
 {
     cpubind_binding *b = binding;
-    cpubind_why why = {0, NULL};
+    cpubind_linux_fault why = {0, NULL};
     cpubind_linux_status status;
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
@@ -122,7 +122,7 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
     if (!goal && !b->is_recorded)
         return CPUBIND_LINUX_OK;
     if (goal)
-        why = cpubind_because(cpubind_record_set_goal(b, goal), "goal");
+        why = cpubind_fault_of(cpubind_record_set_goal(b, goal), "goal");
     if (b->how.memory == CPUBIND_MEMORY_NONE)
         b->state.memory_node = -1;
     b->report.has_goal = 1;
