@@ -9,6 +9,9 @@
 
 #include "json.h"
 
+/* Length of "npus[3].main", cut where a key is longer. */
+#define MAX_PLACE 256
+
 /* == Reading ================================================================ */
 
 /* Why an object is no expectation, or NULL. */
@@ -122,106 +125,111 @@ static void print_value(FILE *out, const json_t *value)
         (void)json_dumpf(value, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 }
 
-/* A line when the two are not equal; either may be NULL: not there. */
-static int compare_values(FILE *out, const char *place, const char *key, const json_t *expected,
-                          const json_t *got)
+/* One comparison: where its lines go, and how many differences there are. */
+typedef struct comparison {
+    FILE *out;
+    int is_whole; /* keys that are not expected are differences too */
+    int n;
+} comparison;
+
+/* Writes one line; a value that is missing is NULL. */
+static void add_difference(comparison *c, const char *place, const json_t *expected,
+                           const json_t *got)
 {
-    if (expected == got || (expected && got && json_equal(expected, got)))
-        return 0;
-    fprintf(out, "%s%s: expected ", place, key);
-    print_value(out, expected);
-    fputs(", got ", out);
-    print_value(out, got);
-    fputs("\n", out);
-    return 1;
+    fprintf(c->out, "%s: expected ", place);
+    print_value(c->out, expected);
+    fputs(", got ", c->out);
+    print_value(c->out, got);
+    fputs("\n", c->out);
+    c->n++;
 }
 
-static int compare_keys(FILE *out, const char *place, json_t *expected, json_t *got,
-                        int is_whole)
+static int is_list_of_objects(const json_t *value)
 {
-    int n = 0;
-    for (void *at = json_object_iter(expected); at; at = json_object_iter_next(expected, at)) {
-        const char *key = json_object_iter_key(at);
-        n += compare_values(out, place, key, json_object_iter_value(at),
-                            json_object_get(got, key));
-    }
-    for (void *at = is_whole ? json_object_iter(got) : NULL; at;
-         at = json_object_iter_next(got, at)) {
-        const char *key = json_object_iter_key(at);
-        if (!json_object_get(expected, key))
-            n += compare_values(out, place, key, NULL, json_object_iter_value(at));
-    }
-    return n;
+    return json_is_array(value) && json_is_object(json_array_get(value, 0));
 }
 
-/* NPU by NPU, each by its place in the list. */
-static int compare_npus(FILE *out, const json_t *expected, const json_t *got)
+static int has_value(const json_t *array, const json_t *value)
 {
-    int n = 0;
-    if (json_array_size(expected) != json_array_size(got)) {
-        fprintf(out, "npus: expected %zu, got %zu\n", json_array_size(expected),
-                json_array_size(got));
-        return 1;
-    }
-    for (size_t i = 0; i < json_array_size(got); i++) {
-        char place[32];
-        snprintf(place, sizeof place, "npus[%zu].", i);
-        n += compare_keys(out, place, json_array_get(expected, i), json_array_get(got, i), 1);
-    }
-    return n;
-}
-
-static int has_code(const json_t *codes, const json_t *code)
-{
-    for (size_t i = 0; i < json_array_size(codes); i++)
-        if (json_equal(json_array_get(codes, i), code))
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (json_equal(json_array_get(array, i), value))
             return 1;
     return 0;
 }
 
-static int compare_warnings(FILE *out, const json_t *expected, const json_t *got)
+/* Warnings are a set of codes: their order makes no difference. */
+static void compare_warnings(comparison *c, const json_t *expected, const json_t *got)
 {
-    int n = 0;
     for (size_t i = 0; i < json_array_size(expected); i++)
-        if (!has_code(got, json_array_get(expected, i)))
-            n += compare_values(out, "warnings", "", json_array_get(expected, i), NULL);
+        if (!has_value(got, json_array_get(expected, i)))
+            add_difference(c, "warnings", json_array_get(expected, i), NULL);
     for (size_t i = 0; i < json_array_size(got); i++)
-        if (!has_code(expected, json_array_get(got, i)))
-            n += compare_values(out, "warnings", "", NULL, json_array_get(got, i));
-    return n;
+        if (!has_value(expected, json_array_get(got, i)))
+            add_difference(c, "warnings", NULL, json_array_get(got, i));
 }
 
-static int compare_plans(FILE *out, json_t *expected, json_t *got)
+static void compare_keys(comparison *c, const char *place, json_t *expected, json_t *got);
+
+/* Compares two values. Objects are compared key by key, lists of objects element by element. */
+static void compare(comparison *c, const char *place, json_t *expected, json_t *got)
 {
-    static const char *const lists[] = {"npus", "warnings"};
-    json_t *left = json_copy(expected), *right = json_copy(got);
-    int n = left && right ? 0 : 1; /* without memory nothing holds */
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        (void)json_object_del(left, lists[i]);
-        (void)json_object_del(right, lists[i]);
+    if (json_is_object(expected) && json_is_object(got)) {
+        compare_keys(c, place, expected, got);
+    } else if (!is_list_of_objects(expected) || !is_list_of_objects(got)) {
+        if (!got || !json_equal(expected, got))
+            add_difference(c, place, expected, got);
+    } else if (json_array_size(expected) != json_array_size(got)) {
+        fprintf(c->out, "%s: expected %zu, got %zu\n", place, json_array_size(expected),
+                json_array_size(got));
+        c->n++;
+    } else {
+        for (size_t i = 0; i < json_array_size(expected); i++) {
+            char element[MAX_PLACE];
+            snprintf(element, sizeof element, "%s[%zu]", place, i);
+            compare(c, element, json_array_get(expected, i), json_array_get(got, i));
+        }
     }
-    n += compare_keys(out, "", left, right, 1);
-    n += compare_npus(out, json_object_get(expected, "npus"), json_object_get(got, "npus"));
-    n += compare_warnings(out, json_object_get(expected, "warnings"),
-                          json_object_get(got, "warnings"));
-    json_decref(left);
-    json_decref(right);
-    return n;
 }
 
-int cli_compare(FILE *out, const json_t *expected, const json_t *got)
+static void compare_keys(comparison *c, const char *place, json_t *expected, json_t *got)
+{
+    const char *key;
+    json_t *value;
+    char name[MAX_PLACE];
+    json_object_foreach(expected, key, value)
+    {
+        snprintf(name, sizeof name, "%s%s%s", place, *place ? "." : "", key);
+        if (strcmp(name, "warnings") == 0)
+            compare_warnings(c, value, json_object_get(got, key));
+        else
+            compare(c, name, value, json_object_get(got, key));
+    }
+    if (!c->is_whole)
+        return;
+    json_object_foreach(got, key, value)
+    {
+        snprintf(name, sizeof name, "%s%s%s", place, *place ? "." : "", key);
+        if (!json_object_get(expected, key))
+            add_difference(c, name, NULL, value);
+    }
+}
+
+int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_whole)
 {
     static const char *const keys[] = {"args", "exit"};
-    json_t *error = json_object_get(got, "error");
-    int n = 0;
+    comparison c = {out, is_whole, 0};
+    json_t *plan = json_object_get(got, "plan"), *error = json_object_get(got, "error");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        n += compare_values(out, "", keys[i], json_object_get(expected, keys[i]),
-                            json_object_get(got, keys[i]));
-    if (json_object_get(expected, "error") && error)
-        return n + compare_keys(out, "", json_object_get(expected, "error"), error, 0);
-    if (json_object_get(expected, "plan") && json_object_get(got, "plan"))
-        return n + compare_plans(out, json_object_get(expected, "plan"),
-                                 json_object_get(got, "plan"));
+        compare(&c, keys[i], json_object_get(expected, keys[i]), json_object_get(got, keys[i]));
+    if (json_object_get(expected, "error") && error) {
+        c.is_whole = 0; /* the text of an error is never stored */
+        compare_keys(&c, "", json_object_get(expected, "error"), error);
+        return c.n;
+    }
+    if (json_object_get(expected, "plan") && plan) {
+        compare_keys(&c, "", json_object_get(expected, "plan"), plan);
+        return c.n;
+    }
     if (error) {
         fprintf(out, "expected a plan, got %s: %s\n",
                 json_string_value(json_object_get(error, "code")),
@@ -231,7 +239,41 @@ int cli_compare(FILE *out, const json_t *expected, const json_t *got)
         print_value(out, json_object_get(json_object_get(expected, "error"), "code"));
         fputs(", got a plan\n", out);
     }
-    return n + 1;
+    return c.n + 1;
+}
+
+/* Removes the keys that `expected` does not name. A list may have grown: an element that
+ * `expected` does not have keeps the keys of the last element that it has. */
+static void keep_named(json_t *expected, json_t *got)
+{
+    const size_t n = json_array_size(expected);
+    const char *key;
+    json_t *value;
+    void *next;
+    for (size_t i = 0; n > 0 && i < json_array_size(got); i++)
+        keep_named(json_array_get(expected, i < n ? i : n - 1), json_array_get(got, i));
+    if (!json_is_object(expected) || !json_is_object(got))
+        return;
+    json_object_foreach_safe(got, next, key, value)
+    {
+        json_t *same = json_object_get(expected, key);
+        if (same)
+            keep_named(same, value);
+        else
+            (void)json_object_del(got, key);
+    }
+}
+
+void cli_keep_named(const json_t *expected, json_t *got)
+{
+    json_t *before = json_object_get(expected, "error");
+    json_t *after = json_object_get(got, "error");
+    if (before && json_equal(json_object_get(before, "code"), json_object_get(after, "code")))
+        keep_named(before, after);
+    before = json_object_get(expected, "plan");
+    after = json_object_get(got, "plan");
+    if (before && after)
+        keep_named(before, after);
 }
 
 /* Its arguments are read, the host is planned, and what comes of it compared; a line says what
@@ -252,7 +294,7 @@ static void run_trial(FILE *out, const cpubind_source *source, cli_planned *plan
         cli_make_expectation(json_object_get(trial->expected, "args"), planned, &options);
     cli_free_options(&options);
     if (trial->got)
-        trial->n_difference = cli_compare(out, trial->expected, trial->got);
+        trial->n_difference = cli_compare(out, trial->expected, trial->got, 0);
     else
         fputs("there is no memory left\n", out);
 }

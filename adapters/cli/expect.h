@@ -23,9 +23,15 @@ int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *wh
 json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
                              const cli_options *options);
 
-/* Writes a line for each difference, and returns their number; an error's keys that are not
- * expected, and the order of warnings, make none. */
-int cli_compare(FILE *out, const json_t *expected, const json_t *got);
+/* Writes a line for each difference, and returns their number. A key that `expected` does not
+ * name, in a plan, in an NPU or in an error, is no difference, so that a new key of the output
+ * fails no expectation; with is_whole it is one, except in an error. The order of warnings is
+ * never a difference. */
+int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_whole);
+
+/* Removes from `got` the keys that `expected` does not name, when both are plans, or refusals
+ * with one code. */
+void cli_keep_named(const json_t *expected, json_t *got);
 
 /* Prints the lines of a text that may be a stranger's, with `before` in front of each: what a
  * terminal would obey does not pass. NULL: there was no memory for it. */

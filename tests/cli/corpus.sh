@@ -280,9 +280,9 @@ device_type: expected "a3", got "a2"|a2-192cpu-8npu|default|"a2"|"a3"
 overlap: expected "present", got "none"|a2-192cpu-8npu|default|"none"|"present"
 allowed: expected "0-190", got "0-191"|a2-192cpu-8npu|default|"0-191"|"0-190"
 visible_npus: expected [0, 1], got [0, 1, 2, 3, 4, 5, 6, 7]|a2-192cpu-8npu|default|"visible_npus": .*,$|"visible_npus": [0, 1],
-rank: expected nothing, got 0|a2-192cpu-8npu|default| "rank": 0,|
 more: expected 1, got nothing|a2-192cpu-8npu|default| "rank": 0,| "rank": 0, "more": 1,
 npus[3].main: expected "1", got "122-141"|a2-192cpu-8npu|default|"122-141"|"1"
+npus[7].more: expected 1, got nothing|a2-192cpu-8npu|default|"npu": 7,|"npu": 7, "more": 1,
 npus[0].nodes: expected null, got "6"|a2-192cpu-8npu|default|"nodes": "6"|"nodes": null
 npus: expected 7, got 8|a2-192cpu-8npu|default|^   {"npu": 0.*,$|
 warnings: expected "offline", got nothing|a2-192cpu-8npu|default|"warnings": \[\]|"warnings": ["offline"]
@@ -294,6 +294,45 @@ expected the refusal nothing, got a plan|a2-192cpu-8npu|default|"plan"|"error"
 the arguments of the expectation: --rank is not|a2-192cpu-8npu|default|"args": \[\]|"args": ["--rank", "x"]
 the arguments of the expectation: this command has no such option: "--root"|a2-192cpu-8npu|default|"args": \[\]|"args": ["--root", "x"]
 END
+}
+
+# A key of the output that an expectation does not name: of a plan, of an NPU, of a refusal.
+ignore_unnamed() {
+    while IFS='|' read -r what host text replacement; do
+        check "an expectation holds without $what, and accept keeps it so" \
+            is_ignored "$host" "$text" "$replacement"
+    done <<'END'
+a key of the plan|a2-192cpu-8npu| "rank": 0,|
+all keys of the plan but npus and warnings|a2-192cpu-8npu|^  "[a-z_]*": .*,$|
+a key of each NPU|a2-192cpu-8npu|"card": [0-7], |
+a key of one NPU|a2-192cpu-8npu|"npu": 3, |
+a key of the refusal|too-few|, "have": 2|
+END
+}
+
+# Holds as it is; when another key is wrong, accept changes that key and adds none.
+is_ignored() { # host, text, its replacement
+    spoil "$1" default "$2" "$3" && fixture replay "$1" --db "$db" &&
+        cp "$out/spoilt/expect/default.json" "$out/named.json" &&
+        says 0 "0 expectations accepted" fixture accept "$1" --db "$db" &&
+        sed 's/"exit": \([0-9]\)/"exit": 1\1/' "$out/named.json" \
+            >"$out/spoilt/expect/default.json" &&
+        fixture import "$out/spoilt" --db "$db" --replace --quiet &&
+        says 0 "1 expectation accepted" fixture accept "$1" --db "$db" &&
+        rm -rf "$out/kept-keys" && fixture export "$1" "$out/kept-keys" --db "$db" &&
+        [ "$(ask :memory: "SELECT json(readfile('$out/named.json')) =
+            json(readfile('$out/kept-keys/expect/default.json'))")" = 1 ] &&
+        fixture import "fixtures/hosts/$1" --db "$db" --replace --quiet
+}
+
+# A question asked anew is answered with every key, and the new ones are shown.
+accepts_all_keys_of_a_question() {
+    spoil a2-192cpu-8npu default ' "rank": 0,' '' &&
+        says 0 "rank: expected nothing, got 0" \
+            fixture accept a2-192cpu-8npu default --db "$db" -- --npus 0-7 &&
+        says 0 "nothing differs" \
+            fixture accept a2-192cpu-8npu default --db "$db" -- --npus 0-7 &&
+        fixture import fixtures/hosts/a2-192cpu-8npu --db "$db" --replace --quiet
 }
 
 accepts_a_difference() {
@@ -615,6 +654,8 @@ check "show tells all" show_tells_all
 check "replay holds every expectation" replays_all
 check "replay speaks TAP, JUnit and JSON" replays_in_every_format
 find_all
+ignore_unnamed
+check "accept with arguments shows and keeps every key" accepts_all_keys_of_a_question
 check "accept shows a difference, and writes it" accepts_a_difference
 check "accept writes the form of the folders" accept_writes_the_form_of_the_folders
 check "accept makes a new case" accepts_a_new_case
