@@ -5,6 +5,10 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
 CFLAGS  ?= -O2 -g
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
+ifeq ($(origin AR),default)
+AR      := $(shell $(CC) -print-prog-name=ar)
+endif
 HOST    ?= a2-192cpu-8npu
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 SHARED  ?= ../shared
@@ -13,7 +17,9 @@ WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
-ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
+# A static library becomes part of a shared object as well, and exports nothing from it.
+LIBRARY  = -fPIC -fvisibility=hidden
+ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
 
 # The objects of a room, and the headers of it that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
@@ -27,6 +33,7 @@ PUBLIC    := source.h \
              $(addprefix linux/,cpubind_linux.h linux.h sys.h source/host_source.h bind/bind.h) \
              sqlite/corpus.h sqlite/store.h
 CORE      := $(BUILD)/obj/cpubind.o
+LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
                tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
@@ -34,7 +41,7 @@ FUZZ      := $(shell fuzz/run.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
-             tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
+             tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
 VM_HOSTS  ?= a2 a3 300i 950
 VM         = $(BUILD)/vm
@@ -96,12 +103,10 @@ fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db
 
 # Beside include/cpubind.h the headers of adapters/ keep their places to one another.
-install: all $(BUILD)/libcpubind_ascend.a $(BUILD)/libcpubind_linux.a $(BUILD)/libcpubind_corpus.a ## command, headers, libraries, fixtures
+install: all $(LIBRARIES) ## command, headers, libraries, fixtures
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
-	install -m 644 $(BUILD)/libcpubind_ascend.a $(DESTDIR)$(PREFIX)/lib/libcpubind_ascend.a
-	install -m 644 $(BUILD)/libcpubind_corpus.a $(DESTDIR)$(PREFIX)/lib/libcpubind_corpus.a
-	install -m 644 $(BUILD)/libcpubind_linux.a $(DESTDIR)$(PREFIX)/lib/libcpubind_linux.a
+	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib
 	install -D -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
 	for header in $(PUBLIC); do \
 	    install -D -m 644 adapters/$$header $(DESTDIR)$(PREFIX)/include/cpubind/$$header || exit 1; \
@@ -109,8 +114,7 @@ install: all $(BUILD)/libcpubind_ascend.a $(BUILD)/libcpubind_linux.a $(BUILD)/l
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	install -m 644 $(BUILD)/fixtures.db $(DESTDIR)$(PREFIX)/share/cpubind/fixtures.db
 
-lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind_ascend.a $(BUILD)/libcpubind_linux.a \
-    $(BUILD)/libcpubind_corpus.a ## the core shared; readers, binding and corpus static
+lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the core shared; readers, binding and corpus static
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
@@ -130,20 +134,22 @@ $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c $< -o $@
 
-# The readers, and the core for those who plan with what was read.
-$(BUILD)/libcpubind_ascend.a: $(TEXT) $(CORE)
+# A static library is one object in which only the names of its list are global. The core is an
+# object of its own: a program that has the core already takes nothing twice.
+$(BUILD)/libcpubind_ascend.a: $(BUILD)/obj/libcpubind_ascend.o $(CORE)
+$(BUILD)/libcpubind_linux.a: $(BUILD)/obj/libcpubind_linux.o
+$(BUILD)/libcpubind_corpus.a: $(BUILD)/obj/libcpubind_corpus.o
+$(LIBRARIES):
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# Binding, for those who have the readers.
-$(BUILD)/libcpubind_linux.a: $(LINUX)
-	rm -f $@
-	$(AR) rcs $@ $^
-
-# The corpus, for those who have the readers.
-$(BUILD)/libcpubind_corpus.a: $(SQLITE)
-	rm -f $@
-	$(AR) rcs $@ $^
+$(BUILD)/obj/libcpubind_ascend.o: adapters/ascend/libcpubind_ascend.symbols $(TEXT)
+$(BUILD)/obj/libcpubind_linux.o: adapters/linux/libcpubind_linux.symbols $(LINUX)
+$(BUILD)/obj/libcpubind_corpus.o: adapters/sqlite/libcpubind_corpus.symbols $(SQLITE)
+$(LIBRARIES:$(BUILD)/%.a=$(BUILD)/obj/%.o):
+	sed -n 's/^\(cpubind_[a-z0-9_]*\) .*/\1/p' $< >$(@:.o=.names)
+	$(CC) $(CFLAGS) -r -nostdlib $(filter %.o,$^) -o $@
+	$(OBJCOPY) --keep-global-symbols=$(@:.o=.names) $@
 
 # Names of hosts' files hold colons, which make cannot have in a prerequisite: find compares. The
 # number of the SQLite version that wrote the file stands at byte 96 and means nothing to
@@ -157,7 +163,7 @@ $(BUILD)/fixtures.db: $(BUILD)/cpubind FORCE
 	fi
 
 # Other flags, other objects: what was built with some is not linked with others.
-FLAGS = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+FLAGS = $(CC) $(ALL) $(LDFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
@@ -165,7 +171,7 @@ FORCE:
 
 $(CORE): cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c99 $(CFLAGS) $(WARN) -DCPUBIND_IMPLEMENTATION -x c -c $< -o $@
+	$(CC) -std=c99 $(CFLAGS) $(WARN) $(LIBRARY) -DCPUBIND_IMPLEMENTATION -x c -c $< -o $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -68,6 +68,7 @@ typedef enum cpubind_no_irq {
 #undef CPUBIND_X
 } cpubind_no_irq;
 
+/* Its word in JSON, and one English sentence without a full stop. Static storage. */
 const char *cpubind_no_irq_word(cpubind_no_irq why);
 const char *cpubind_no_irq_text(cpubind_no_irq why);
 
