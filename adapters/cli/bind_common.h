@@ -35,18 +35,12 @@ void cli_close_bound(cli_bound *bound);
 
 /* == What came of it (outcome.c) ============================================ */
 
-/* "thread". Static storage. */
-const char *cli_kind_word(cpubind_item_kind kind);
-
 /* Items as a table: alike ones in one row each, or one by one. */
 void cli_print_items(FILE *out, const cpubind_report *report, int is_each);
 
 /* Where the memory of the process is, by node, and unless is_each where it was; without a line
  * where nothing is asked. */
 void cli_print_memory(FILE *out, const cpubind_report *report, int is_each);
-
-/* Whether more than a tenth of the memory is somewhere else. */
-int cli_memory_is_wrong(const cpubind_report *report);
 
 /* Everything, for machines; NULL without memory. */
 json_t *cli_outcome_json(const cli_bound *bound, const cpubind_report *report);
@@ -55,6 +49,12 @@ json_t *cli_outcome_json(const cli_bound *bound, const cpubind_report *report);
 void cli_print_moved(FILE *out, const cpubind_item *item);
 
 /* == Why (reasons.c) ======================================================== */
+
+/* "thread". Static storage. */
+const char *cli_kind_word(cpubind_item_kind kind);
+
+/* Whether more than a tenth of the memory is somewhere else. */
+int cli_memory_is_wrong(const cpubind_report *report);
 
 /* What was not done and why, what to know: warnings on stderr. */
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report);

@@ -128,6 +128,15 @@ int cli_start(int argc, char **argv, enum cli_command command, cli_options *out)
 /* What the parent wants done with SIGCHLD is so again: for a command that is executed. */
 void cli_give_signals_back(void);
 
+typedef struct cli_help {
+    enum cli_command command;
+    const char *words; /* "fixture replay" */
+    const char *text;
+} cli_help;
+
+/* That of plan for CLI_CASE. */
+const cli_help *cli_help_of(enum cli_command command);
+
 void cli_print_help(FILE *out);
 void cli_print_fixture_help(FILE *out);
 
@@ -205,10 +214,6 @@ int cli_no_room(cli_text *why);
 
 /* The plan as text: the lines of the logs, a table, what was found, the map. */
 void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options);
-
-/* One row a node, a cell a CPU or a run of CPUs; `columns` wide at most. */
-void cli_print_map(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan,
-                   int32_t columns, int colour);
 
 /* The pool of a row, and its roles, as lists inside it. */
 typedef struct cli_row {

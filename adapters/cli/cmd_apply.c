@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bind_common.h"
-#include "json.h"
+#include "output.h"
 
 static int print_outcome(const cli_options *options, const cli_bound *bound)
 {

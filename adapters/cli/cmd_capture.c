@@ -12,9 +12,8 @@
 #include "../ascend/redact.h"
 #include "../linux/terminal.h"
 #include "../text/host_txt.h"
-#include "expect.h"
-#include "json.h"
-#include "sink.h"
+#include "fixture.h"
+#include "output.h"
 
 #define INFO "cmd/npu-smi-info.txt"
 

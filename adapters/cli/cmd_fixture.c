@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "../ascend/host_counts.h"
-#include "corpus_option.h"
-#include "expect.h"
-#include "json.h"
-#include "table.h"
+#include "fixture.h"
+#include "output.h"
 
 #define SHAPE_ARENA   ((size_t)4 << 20)
 #define PRODUCT_WIDTH 40 /* what a table shows of a product; show tells all of it */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "json.h"
+#include "output.h"
 
 static void print_warnings(const cli_planned *p)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "bind_common.h"
-#include "json.h"
+#include "output.h"
 
 static int print_outcome(const cli_options *options, const cli_bound *bound)
 {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bind_common.h"
-#include "json.h"
+#include "output.h"
 
 static int is_drifted(const cpubind_report *report)
 {

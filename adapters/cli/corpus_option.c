@@ -1,7 +1,7 @@
 /* corpus_option.c - the corpus that the options name, and what to say when it fails
  * SPDX-License-Identifier: MIT
  */
-#include "corpus_option.h"
+#include "fixture.h"
 
 #include <errno.h>
 #include <string.h>

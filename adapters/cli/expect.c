@@ -1,13 +1,13 @@
 /* expect.c - expectations: arguments, and the plan or the refusal that must come of them
  * SPDX-License-Identifier: MIT
  */
-#include "expect.h"
+#include "fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
-#include "json.h"
+#include "output.h"
 
 /* Length of "npus[3].main", cut where a key is longer. */
 #define MAX_PLACE 256

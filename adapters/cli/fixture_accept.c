@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "../text/host_txt.h"
-#include "expect.h"
-#include "json.h"
-#include "sink.h"
+#include "fixture.h"
+#include "output.h"
 
 /* What is being accepted. */
 typedef struct acceptance {

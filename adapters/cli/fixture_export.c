@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "sink.h"
+#include "fixture.h"
 
 static int put_inputs(cli_sink *sink, const cpubind_corpus_host *host, cli_text *why)
 {

@@ -8,8 +8,7 @@
 #include "../ascend/input_list.h"
 #include "../linux/source/host_source.h"
 #include "../text/host_txt.h"
-#include "expect.h"
-#include "sink.h"
+#include "fixture.h"
 
 /* Folders that are still to be looked into, and the host that they are of. */
 typedef struct walk {

@@ -1,7 +1,7 @@
 /* help.c - what each command is for, on one screen
  * SPDX-License-Identifier: MIT
  */
-#include "help.h"
+#include "cli.h"
 
 void cli_print_help(FILE *out)
 {

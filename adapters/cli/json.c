@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
-#include "json.h"
+#include "output.h"
 
 /* A kernel list, null when it is empty. */
 static json_t *list_json(const int32_t *list, int32_t n)

@@ -7,7 +7,7 @@
 
 #include "../linux/source/host_source.h"
 #include "../linux/terminal.h"
-#include "corpus_option.h"
+#include "fixture.h"
 
 #define FIRST_ARENA ((size_t)4 << 20)
 #define LAST_ARENA  ((size_t)1 << 30)

@@ -5,25 +5,9 @@
 #include <string.h>
 
 #include "bind_common.h"
-#include "json.h"
-#include "table.h"
+#include "output.h"
 
 #define MIB (1 << 20)
-
-const char *cli_kind_word(cpubind_item_kind kind)
-{
-    switch (kind) {
-    case CPUBIND_ITEM_THREAD:
-        return "thread";
-    case CPUBIND_ITEM_IRQ:
-        return "irq";
-    case CPUBIND_ITEM_UVB:
-        return "uvb";
-    case CPUBIND_ITEM_IRQBALANCE:
-        return "irqbalance";
-    }
-    return "?";
-}
 
 /* == Tables ================================================================= */
 
@@ -142,13 +126,6 @@ static int is_there(const cpubind_memory_move *memory, int32_t node)
 {
     return memory->before.bytes[node] > 0 || memory->after.bytes[node] > 0 ||
            node == memory->node;
-}
-
-int cli_memory_is_wrong(const cpubind_report *report)
-{
-    const cpubind_memory_move *memory = &report->memory;
-    return report->has_memory && memory->error == 0 &&
-           memory->result != CPUBIND_MEMORY_NO_NODE && memory->left > memory->after.total / 10;
 }
 
 void cli_print_memory(FILE *out, const cpubind_report *report, int is_each)

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "../linux/terminal.h"
-#include "table.h"
+#include "output.h"
+
+#define MIN_CELLS 8
 
 const char *cli_strategy_word(cpubind_strategy strategy)
 {
@@ -167,6 +169,209 @@ static void print_findings(FILE *out, const cpubind_facts *facts, const cli_opti
     fprintf(out, "%s\n", text.text);
 }
 
+/* == The map: one row a node, a cell a CPU or a run of CPUs ==================== */
+
+/* What a CPU is for: its kind, and the number of the NPU among ours. */
+typedef enum cell_kind {
+    OUTSIDE = 0, /* not allowed */
+    FREE,        /* allowed, in no pool */
+    MAIN,
+    RELEASE, /* in a cell of several CPUs the greatest kind is shown */
+    ACL,
+    IRQ,
+    TWICE /* in two pools */
+} cell_kind;
+
+typedef struct cell {
+    cell_kind kind;
+    int32_t row; /* of the plan, or -1 */
+} cell;
+
+/* Everything that the rows of one map share. */
+typedef struct map {
+    const cpubind_facts *facts;
+    const cpubind_ascend_plan *plan;
+    cell *cpu;       /* by CPU id, facts->n_cpu_id long */
+    int32_t per;     /* CPUs in a cell */
+    int32_t cells;   /* of the widest row */
+    int32_t columns; /* of the screen */
+    int label;       /* width of the widest node number */
+    int colour;
+} map;
+
+static void mark(map *m, const cli_row *row, int32_t index, cpubind_span span, cell_kind kind)
+{
+    for (int32_t i = span.first; i < span.first + span.count; i++) {
+        cell *c = &m->cpu[row->cpu[i]];
+        c->kind = c->row >= 0 ? TWICE : kind;
+        c->row = index;
+    }
+}
+
+static void mark_all(map *m)
+{
+    for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++)
+        m->cpu[cpu].row = -1;
+    for (int32_t i = 0; i < m->facts->n_cpu; i++)
+        m->cpu[m->facts->cpu[i]].kind = FREE;
+    for (int32_t i = 0; i < m->plan->n_want; i++) {
+        cli_row row = cli_row_of(m->facts, m->plan, i);
+        const cpubind_span *span = row.roles.span;
+        mark(m, &row, i, span[CPUBIND_ROLE_IRQ], IRQ);
+        mark(m, &row, i, span[CPUBIND_ROLE_MAIN], MAIN);
+        mark(m, &row, i, span[CPUBIND_ROLE_ACL], ACL);
+        mark(m, &row, i, span[CPUBIND_ROLE_RELEASE], RELEASE);
+    }
+}
+
+static int32_t cpus_of_node(const map *m, int32_t node)
+{
+    int32_t n = 0;
+    for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++)
+        n += m->facts->node_of[cpu] == node;
+    return n;
+}
+
+/* As many CPUs in a cell as it takes for the widest node to fit. */
+static void measure(map *m)
+{
+    int32_t widest = 1;
+    int32_t room;
+    m->label = 1;
+    for (int32_t i = 0; i < m->facts->n_node; i++) {
+        int32_t n = cpus_of_node(m, m->facts->node_id[i]);
+        int width = snprintf(NULL, 0, "%d", (int)m->facts->node_id[i]);
+        widest = n > widest ? n : widest;
+        m->label = width > m->label ? width : m->label;
+    }
+    room = m->columns - (int32_t)strlen("node  ||") - m->label;
+    room = room < MIN_CELLS ? MIN_CELLS : room;
+    m->per = (widest + room - 1) / room;
+    m->cells = (widest + m->per - 1) / m->per;
+}
+
+/* The number of an NPU as one character: its logic id up to 35. */
+static char digit_of(int32_t logic)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return logic < 36 ? digits[logic] : '#';
+}
+
+static char letter_of(const map *m, cell c)
+{
+    switch (c.kind) {
+    case OUTSIDE:
+        return '-';
+    case FREE:
+        return '.';
+    case MAIN:
+        return digit_of(m->facts->npu[m->plan->want[c.row]].logic);
+    case RELEASE:
+        return 'r';
+    case ACL:
+        return 'a';
+    case IRQ:
+        return 'i';
+    case TWICE:
+        return 'x';
+    }
+    return '?';
+}
+
+/* A background for each NPU, neighbours told apart; roles other than main underlined. */
+static void start_colour(FILE *out, cell c)
+{
+    static const int backgrounds[] = {106, 102, 105, 103, 104, 46, 42, 43};
+    if (c.kind == TWICE)
+        fputs("\033[97;41m", out);
+    else if (c.row >= 0)
+        fprintf(out, "\033[0;%s;%dm", c.kind == MAIN ? "30" : "30;1;4",
+                backgrounds[(size_t)c.row % (sizeof backgrounds / sizeof *backgrounds)]);
+    else
+        fputs("\033[0;2m", out);
+}
+
+static int same_look(cell a, cell b)
+{
+    return a.row == b.row && a.kind == b.kind;
+}
+
+static void print_cell(const map *m, FILE *out, cell c, const cell *before)
+{
+    if (m->colour && (!before || !same_look(c, *before)))
+        start_colour(out, c);
+    fputc(letter_of(m, c), out);
+}
+
+/* The cells of a node; the CPUs that they stand for behind them where there is room. */
+static void print_row(const map *m, FILE *out, int32_t node, int32_t *cpus)
+{
+    cli_text list = {"", 0};
+    cell run = {OUTSIDE, -1};
+    cell before;
+    int32_t n = 0;
+    int32_t cells = 0;
+    fprintf(out, "node %*d |", m->label, (int)node);
+    for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++) {
+        if (m->facts->node_of[cpu] != node)
+            continue;
+        if (n % m->per == 0 || m->cpu[cpu].kind > run.kind)
+            run = m->cpu[cpu];
+        cpus[n++] = cpu;
+        if (n % m->per == 0) {
+            print_cell(m, out, run, cells ? &before : NULL);
+            before = run;
+            cells++;
+        }
+    }
+    if (n % m->per != 0) {
+        print_cell(m, out, run, cells ? &before : NULL);
+        cells++;
+    }
+    fputs(m->colour ? "\033[0m|" : "|", out);
+    cli_add_list(&list, cpus, n);
+    if ((int32_t)strlen("node  || ") + m->label + m->cells + (int32_t)list.len <= m->columns)
+        fprintf(out, "%*s %s", (int)(m->cells - cells), "", list.text);
+    fputs("\n", out);
+}
+
+static void print_legend(const map *m, FILE *out)
+{
+    static const char *const entries[] = {"0-9A-Z main, by NPU", "i irq",  "a acl",
+                                          "r release",           ". free", "- not allowed",
+                                          "x in two pools"};
+    int32_t width = 0;
+    if (m->per > 1)
+        fprintf(out, "A cell is %d CPUs; of several roles the rarest is shown.\n", (int)m->per);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        int32_t n = (int32_t)strlen(entries[i]);
+        if (width > 0 && width + 2 + n > m->columns) {
+            fputs("\n", out);
+            width = 0;
+        }
+        fprintf(out, "%s%s", width ? "  " : "", entries[i]);
+        width += n + (width ? 2 : 0);
+    }
+    fputs("\n", out);
+}
+
+static void print_map(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                      int32_t columns, int colour)
+{
+    map m = {facts, plan, NULL, 1, 1, columns, 1, colour};
+    int32_t *cpus = (int32_t *)malloc((size_t)facts->n_cpu_id * sizeof *cpus);
+    m.cpu = (cell *)calloc((size_t)facts->n_cpu_id, sizeof *m.cpu);
+    if (cpus && m.cpu) {
+        mark_all(&m);
+        measure(&m);
+        for (int32_t i = 0; i < facts->n_node; i++)
+            print_row(&m, out, facts->node_id[i], cpus);
+        print_legend(&m, out);
+    }
+    free(cpus);
+    free(m.cpu);
+}
+
 void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options)
 {
     const cpubind_facts *facts = &planned->facts;
@@ -180,5 +385,5 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
     fputs("\n", out);
     print_findings(out, facts, options, plan);
     fputs("\n", out);
-    cli_print_map(out, facts, plan, cpubind_linux_columns(fd), cpubind_linux_has_colour(fd));
+    print_map(out, facts, plan, cpubind_linux_columns(fd), cpubind_linux_has_colour(fd));
 }

@@ -7,9 +7,31 @@
 
 #include "../linux/bind/record_folder.h"
 #include "bind_common.h"
-#include "json.h"
+#include "output.h"
 
 #define MIB (1 << 20)
+
+const char *cli_kind_word(cpubind_item_kind kind)
+{
+    switch (kind) {
+    case CPUBIND_ITEM_THREAD:
+        return "thread";
+    case CPUBIND_ITEM_IRQ:
+        return "irq";
+    case CPUBIND_ITEM_UVB:
+        return "uvb";
+    case CPUBIND_ITEM_IRQBALANCE:
+        return "irqbalance";
+    }
+    return "?";
+}
+
+int cli_memory_is_wrong(const cpubind_report *report)
+{
+    const cpubind_memory_move *memory = &report->memory;
+    return report->has_memory && memory->error == 0 &&
+           memory->result != CPUBIND_MEMORY_NO_NODE && memory->left > memory->after.total / 10;
+}
 
 /* == Why not ================================================================ */
 

@@ -1,7 +1,7 @@
 /* sink.c - where a host is written to: a folder, or a corpus
  * SPDX-License-Identifier: MIT
  */
-#include "sink.h"
+#include "fixture.h"
 
 #include <string.h>
 

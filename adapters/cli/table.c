@@ -1,7 +1,7 @@
 /* table.c - texts in columns, each as wide as its longest cell
  * SPDX-License-Identifier: MIT
  */
-#include "table.h"
+#include "output.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
