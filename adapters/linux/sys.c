@@ -1,7 +1,8 @@
 /* sys.c - the real table of system calls
  * SPDX-License-Identifier: MIT
  *
- * Thin wrappers: no retries, no decisions; those belong to the callers, where tests reach them.
+ * Thin wrappers: no retries and no decisions; callers retry and decide, where tests reach them.
+ * Rules: the manual pages of the calls, and the contracts at the head of sys.h.
  */
 #define _GNU_SOURCE
 #include "sys.h"
@@ -29,8 +30,8 @@ static int real_openat(int dir, const char *path, int flags)
 }
 
 #ifdef SYS_openat2
-/* struct open_how and RESOLVE_BENEATH of <linux/openat2.h>, which libraries older than the call
- * lack. The kernel takes the size as the version of the struct. */
+/* struct open_how and RESOLVE_BENEATH of <linux/openat2.h>, which older libraries do not have.
+ * The kernel reads the version of the struct from its size. */
 struct open_how_v0 {
     uint64_t flags, mode, resolve;
 };
@@ -56,7 +57,7 @@ static int real_create(int dir, const char *path, mode_t mode)
 }
 
 #ifdef SYS_renameat2
-/* Not that of the C library: there are kernels with the call below libraries without. */
+/* The system call: a kernel may have it where the C library has no function for it. */
 static int rename_with_flags(int dir, const char *from, const char *to, int flags)
 {
     return (int)syscall(SYS_renameat2, dir, from, dir, to, (unsigned)flags);
@@ -134,8 +135,8 @@ static int real_pipe(int fd[2])
     return pipe2(fd, O_CLOEXEC);
 }
 
-/* The three standard files of the child. `out` is duplicated first: should the caller have
- * closed its own, `out` may be 0 or 2, and the opens that follow would replace it. */
+/* Opens the three standard files of the child. `out` is duplicated first: in a caller without
+ * standard files `out` may be 0 or 2, and the two opens would replace it. */
 static int set_files(posix_spawn_file_actions_t *files, int out)
 {
     int error = posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO);
@@ -151,8 +152,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t all, none;
     sigfillset(&all);
-    sigdelset(&all, SIGKILL); /* these two cannot be set, */
-    sigdelset(&all, SIGSTOP); /* and an attempt may be refused */
+    sigdelset(&all, SIGKILL); /* no process may change these two, */
+    sigdelset(&all, SIGSTOP); /* and the kernel may refuse a set with them */
     sigemptyset(&none);
     int error = posix_spawnattr_setsigdefault(attributes, &all);
     if (!error)
@@ -165,8 +166,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return error;
 }
 
-/* posix_spawnp hands back the errno of a failed exec, so that a missing command and one that
- * exits 127 stay two things; and it copies no page table, however large the caller is. */
+/* posix_spawnp returns the errno of a failed exec, so that a missing command differs from a
+ * command that exits 127; and it copies no page table, however large the caller is. */
 static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, int out)
 {
     posix_spawn_file_actions_t files;
@@ -179,7 +180,7 @@ static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, in
         error = set_files(&files, out);
         if (!error)
             error = set_attributes(&attributes);
-        if (!error) /* argv is not written; the missing const is history */
+        if (!error) /* posix_spawnp does not write argv, although the parameter lacks const */
             error = posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)argv, envp);
         posix_spawnattr_destroy(&attributes);
     }
@@ -187,44 +188,5 @@ static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, in
     return error;
 }
 
-const cpubind_sys cpubind_sys_real = {
-    .open = real_open,
-    .openat = real_openat,
-    .open_beneath = real_open_beneath,
-    .readlinkat = readlinkat,
-    .fstat = fstat,
-    .read = read,
-    .close = close,
-    .fdopendir = fdopendir,
-    .readdir = readdir,
-    .closedir = closedir,
-    .uname = uname,
-    .mkdirat = mkdirat,
-    .create = real_create,
-    .write = write,
-    .fsync = fsync,
-    .rename = real_rename,
-    .unlinkat = unlinkat,
-    .pipe = real_pipe,
-    .spawn = real_spawn,
-    .poll = poll,
-    .waitpid = waitpid,
-    .kill = kill,
-    .thread_start = real_thread_start,
-    .getaffinity = real_getaffinity,
-    .setaffinity = real_setaffinity,
-    .migrate_pages = real_migrate_pages,
-    .set_mempolicy = real_set_mempolicy,
-    .pidfd_open = real_pidfd_open,
-    .exec = execvp,
-    .pidfd_send_signal = real_pidfd_send_signal,
-    .flock = flock,
-    .geteuid = geteuid,
-    .socket = socket,
-    .connect = connect,
-    .sendmsg = sendmsg,
-    .recv = recv,
-    .getsockopt = getsockopt,
-    .malloc = malloc,
-    .realloc = realloc,
-};
+#define MEMBER(result, name, parameters, arguments, failure, real) .name = real,
+const cpubind_sys cpubind_sys_real = {CPUBIND_SYS_LIST(MEMBER)};

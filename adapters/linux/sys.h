@@ -1,9 +1,31 @@
-/* sys.h - the system calls of this folder, as one table
+/* sys.h - the system calls of this folder, as one list
  * SPDX-License-Identifier: MIT
  *
- * Every call that can fail goes through this table, memory included, so that a test can let
- * each of them fail at each of its calls. A function sets errno as the call of its name does,
- * unless it says otherwise. The real table holds no state.
+ * The code of this folder makes every call that can fail through a cpubind_sys, allocations
+ * included, so that a test can make each call fail at each of its uses. A function of the table
+ * must not retry or decide anything, and sets errno as the call of its name does. Rules: the
+ * manual pages. These functions differ from the call of their name, or no call has their name:
+ *
+ *   open_beneath       openat2(2) with RESOLVE_BENEATH; ENOSYS where the kernel or its headers
+ *                      have no openat2
+ *   create             openat(2) that creates a file for writing; EEXIST where the name exists,
+ *                      as a symbolic link too
+ *   rename             renameat(2) within one folder; with flags renameat2(2), ENOSYS where the
+ *                      kernel or its headers have none
+ *   pipe               pipe2(2), both ends close-on-exec
+ *   spawn              starts argv[0], found on PATH, in a process group of its own: stdout is
+ *                      `out`, stdin and stderr are /dev/null, no signal is blocked, ignored or
+ *                      handled. Returns 0 or an errno, that of a failed exec too: ENOENT where
+ *                      the command does not exist
+ *   thread_start       pthread_create(3) with the default attributes: returns 0 or an errno
+ *   getaffinity        sched_getaffinity(2), the system call, not the function of the C library:
+ *                      returns the number of bytes of the mask that the kernel wrote
+ *   setaffinity        sched_setaffinity(2), the system call
+ *   pidfd_open         ENOSYS where the kernel or its headers have none
+ *   exec               execvp(3) in the environment of this process
+ *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal; ENOSYS
+ *                      where the kernel or its headers have none
+ *   malloc, realloc    free(3) frees the result
  */
 #ifndef CPUBIND_LINUX_SYS_H
 #define CPUBIND_LINUX_SYS_H
@@ -25,69 +47,75 @@ extern "C" {
 #define CPUBIND_RENAME_NOREPLACE 1
 #define CPUBIND_RENAME_EXCHANGE  2
 
-typedef struct cpubind_sys {
-    /* == files == */
-    int (*open)(const char *path, int flags);
-    int (*openat)(int dir, const char *path, int flags);
-    /* openat2(2) with RESOLVE_BENEATH; ENOSYS where the kernel or its headers have none. */
-    int (*open_beneath)(int dir, const char *path, int flags);
-    ssize_t (*readlinkat)(int dir, const char *path, char *text, size_t cap);
-    int (*fstat)(int fd, struct stat *out);
-    ssize_t (*read)(int fd, void *data, size_t cap);
-    int (*close)(int fd);
-    DIR *(*fdopendir)(int fd);
-    struct dirent *(*readdir)(DIR *folder);
-    int (*closedir)(DIR *folder);
-    int (*uname)(struct utsname *out);
-    /* == writing == */
-    int (*mkdirat)(int dir, const char *path, mode_t mode);
-    /* openat(2) for writing a file that is not there yet: EEXIST else, for a link too. */
-    int (*create)(int dir, const char *path, mode_t mode);
-    ssize_t (*write)(int fd, const void *data, size_t len);
-    int (*fsync)(int fd);
-    /* renameat(2) within one folder; with flags renameat2(2), ENOSYS where there is none. */
-    int (*rename)(int dir, const char *from, const char *to, int flags);
-    int (*unlinkat)(int dir, const char *path, int flags);
-    /* == commands == */
-    /* A pipe, both ends close-on-exec. */
-    int (*pipe)(int fd[2]);
-    /* Starts argv[0], found on PATH, in a process group of its own: stdout is `out`, stdin and
-     * stderr are /dev/null, no signal is blocked, ignored or handled. Returns 0 or an errno,
-     * that of a failed exec too: ENOENT when there is no such command. */
-    int (*spawn)(pid_t *pid, const char *const *argv, char *const *envp, int out);
-    int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
-    pid_t (*waitpid)(pid_t pid, int *status, int options);
-    int (*kill)(pid_t pid, int signal);
-    /* == threads == */
-    /* pthread_create(3) with the usual attributes: returns 0 or an errno. */
-    int (*thread_start)(pthread_t *out, void *(*run)(void *ctx), void *ctx);
-    /* == CPUs and memory of a process == */
-    /* The calls themselves, not those of the C library. getaffinity returns how many bytes of
-     * the mask the kernel has written. */
-    int (*getaffinity)(pid_t tid, size_t size_bytes, unsigned long *mask);
-    int (*setaffinity)(pid_t tid, size_t size_bytes, const unsigned long *mask);
-    long (*migrate_pages)(pid_t pid, unsigned long n_bit, const unsigned long *from,
-                          const unsigned long *to);
-    int (*set_mempolicy)(int mode, const unsigned long *nodes, unsigned long n_bit);
-    int (*pidfd_open)(pid_t pid, unsigned int flags);
-    /* execvp(3) in the environment of this process. */
-    int (*exec)(const char *file, char *const *argv);
-    /* pidfd_send_signal(2) as kill(2) does it; ENOSYS where there is none. */
-    int (*pidfd_send_signal)(int pidfd, int signal);
-    /* == locks, identity, a socket == */
-    int (*flock)(int fd, int operation);
-    uid_t (*geteuid)(void);
-    int (*socket)(int family, int type, int protocol);
-    int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
-    ssize_t (*sendmsg)(int fd, const struct msghdr *message, int flags);
-    ssize_t (*recv)(int fd, void *data, size_t cap, int flags);
-    int (*getsockopt)(int fd, int level, int option, void *value, socklen_t *len);
-    /* == memory; what they return goes to free(3) == */
-    void *(*malloc)(size_t size_bytes);
-    void *(*realloc)(void *old, size_t size_bytes);
-} cpubind_sys;
+/* X(result, name, parameters, arguments, result of a failure, function of the real table) */
+#define CPUBIND_SYS_LIST(X)                                                                    \
+    X(int, open, (const char *path, int flags), (path, flags), -1, real_open)                  \
+    X(int, openat, (int dir, const char *path, int flags), (dir, path, flags), -1,             \
+      real_openat)                                                                             \
+    X(int, open_beneath, (int dir, const char *path, int flags), (dir, path, flags), -1,       \
+      real_open_beneath)                                                                       \
+    X(ssize_t, readlinkat, (int dir, const char *path, char *text, size_t cap),                \
+      (dir, path, text, cap), -1, readlinkat)                                                  \
+    X(int, fstat, (int fd, struct stat *out), (fd, out), -1, fstat)                            \
+    X(ssize_t, read, (int fd, void *data, size_t cap), (fd, data, cap), -1, read)              \
+    X(int, close, (int fd), (fd), -1, close)                                                   \
+    X(DIR *, fdopendir, (int fd), (fd), NULL, fdopendir)                                       \
+    X(struct dirent *, readdir, (DIR * folder), (folder), NULL, readdir)                       \
+    X(int, closedir, (DIR * folder), (folder), -1, closedir)                                   \
+    X(int, uname, (struct utsname * out), (out), -1, uname)                                    \
+    X(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode), -1, mkdirat)  \
+    X(int, create, (int dir, const char *path, mode_t mode), (dir, path, mode), -1,            \
+      real_create)                                                                             \
+    X(ssize_t, write, (int fd, const void *data, size_t len), (fd, data, len), -1, write)      \
+    X(int, fsync, (int fd), (fd), -1, fsync)                                                   \
+    X(int, rename, (int dir, const char *from, const char *to, int flags),                     \
+      (dir, from, to, flags), -1, real_rename)                                                 \
+    X(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1, unlinkat) \
+    X(int, pipe, (int fd[2]), (fd), -1, real_pipe)                                             \
+    X(int, spawn, (pid_t * pid, const char *const *argv, char *const *envp, int out),          \
+      (pid, argv, envp, out), errno, real_spawn)                                               \
+    X(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms), (fds, n, timeout_ms), -1,    \
+      poll)                                                                                    \
+    X(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), -1,       \
+      waitpid)                                                                                 \
+    X(int, kill, (pid_t pid, int signal), (pid, signal), -1, kill)                             \
+    X(int, thread_start, (pthread_t * out, void *(*run)(void *ctx), void *ctx),                \
+      (out, run, ctx), errno, real_thread_start)                                               \
+    X(int, getaffinity, (pid_t tid, size_t size_bytes, unsigned long *mask),                   \
+      (tid, size_bytes, mask), -1, real_getaffinity)                                           \
+    X(int, setaffinity, (pid_t tid, size_t size_bytes, const unsigned long *mask),             \
+      (tid, size_bytes, mask), -1, real_setaffinity)                                           \
+    X(long, migrate_pages,                                                                     \
+      (pid_t pid, unsigned long n_bit, const unsigned long *from, const unsigned long *to),    \
+      (pid, n_bit, from, to), -1, real_migrate_pages)                                          \
+    X(int, set_mempolicy, (int mode, const unsigned long *nodes, unsigned long n_bit),         \
+      (mode, nodes, n_bit), -1, real_set_mempolicy)                                            \
+    X(int, pidfd_open, (pid_t pid, unsigned int flags), (pid, flags), -1, real_pidfd_open)     \
+    X(int, exec, (const char *file, char *const *argv), (file, argv), -1, execvp)              \
+    X(int, pidfd_send_signal, (int pidfd, int signal), (pidfd, signal), -1,                    \
+      real_pidfd_send_signal)                                                                  \
+    X(int, flock, (int fd, int operation), (fd, operation), -1, flock)                         \
+    X(uid_t, geteuid, (void), (), (uid_t)-1, geteuid)                                          \
+    X(int, socket, (int family, int type, int protocol), (family, type, protocol), -1, socket) \
+    X(int, connect, (int fd, const struct sockaddr *address, socklen_t len),                   \
+      (fd, address, len), -1, connect)                                                         \
+    X(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags),                     \
+      (fd, message, flags), -1, sendmsg)                                                       \
+    X(ssize_t, recv, (int fd, void *data, size_t cap, int flags), (fd, data, cap, flags), -1,  \
+      recv)                                                                                    \
+    X(int, getsockopt, (int fd, int level, int option, void *value, socklen_t *len),           \
+      (fd, level, option, value, len), -1, getsockopt)                                         \
+    X(void *, malloc, (size_t size_bytes), (size_bytes), NULL, malloc)                         \
+    X(void *, realloc, (void *old, size_t size_bytes), (old, size_bytes), NULL, realloc)
 
-/* The calls of this kernel and C library. */
+#define CPUBIND_SYS_MEMBER(result, name, parameters, arguments, failure, real)                 \
+    result(*name) parameters;
+typedef struct cpubind_sys {
+    CPUBIND_SYS_LIST(CPUBIND_SYS_MEMBER)
+} cpubind_sys;
+#undef CPUBIND_SYS_MEMBER
+
+/* The calls of this kernel and C library; holds no state. */
 extern const cpubind_sys cpubind_sys_real;
 
 #ifdef __cplusplus
