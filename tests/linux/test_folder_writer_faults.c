@@ -8,28 +8,8 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/source/folder_writer.h"
-#include "../support/cmocka_test.h"
+#include "fault_table.h"
 #include "tree_text.h"
-
-typedef enum call {
-    CALL_NONE,
-    CALL_OPEN,
-    CALL_OPENAT,
-    CALL_FSTAT,
-    CALL_CLOSE,
-    CALL_FDOPENDIR,
-    CALL_READDIR,
-    CALL_CLOSEDIR,
-    CALL_MKDIRAT,
-    CALL_CREATE,
-    CALL_WRITE,
-    CALL_FSYNC,
-    CALL_RENAME,
-    CALL_UNLINKAT,
-    CALL_MALLOC,
-    CALL_REALLOC,
-    N_CALLS
-} call;
 
 /* What of the table a run has. */
 typedef enum kind {
@@ -43,16 +23,6 @@ typedef enum stands { STANDS_NOTHING, STANDS_EMPTY, STANDS_HOST, N_STANDS } stan
 
 typedef enum phase { PHASE_OPEN, PHASE_PUT, PHASE_COMMIT, PHASE_CLOSE } phase;
 
-/* The fault of this run: the `nth` use of `which`, and with `forever` all uses from it on. */
-static struct {
-    call which;
-    int nth, error, forever, ends_process;
-    int count[N_CALLS]; /* uses so far */
-    kind kind;
-    phase phase, hit_phase; /* now; when the fault was met first */
-    size_t write_max;       /* a write takes no more bytes; 0: all */
-} fault;
-
 static struct {
     scratch s;
     char path[SCRATCH_PATH * 2]; /* of the target */
@@ -60,63 +30,36 @@ static struct {
     stands laid;                       /* what stands there by now, or N_STANDS: not known */
     tree_text before[N_STANDS], after; /* of the target and what is beside it */
     char big[5001];
+    kind kind;
+    phase phase, fault_phase; /* now; at the first fault */
+    size_t write_max;         /* a write writes no more bytes; 0: all */
 } f;
 
-static int hit(call which)
+static ssize_t short_write(int fd, const void *data, size_t len)
 {
-    int n = ++fault.count[which];
-    if (fault.which != which || !(fault.forever ? n >= fault.nth : n == fault.nth))
-        return 0;
-    if (fault.ends_process)
-        _exit(0);
-    if (n == fault.nth)
-        fault.hit_phase = fault.phase;
-    errno = fault.error;
-    return 1;
+    return write(fd, data, f.write_max && len > f.write_max ? f.write_max : len);
 }
 
-#define FAULT_CALLS_WRITING
-#include "fault_calls.h"
-
-static int t_mkdirat(int dir, const char *path, mode_t mode)
+static int rename_of_kind(int dir, const char *from, const char *to, int flags)
 {
-    return hit(CALL_MKDIRAT) ? -1 : cpubind_sys_real.mkdirat(dir, path, mode);
-}
-
-static ssize_t t_write(int fd, const void *data, size_t len)
-{
-    if (fault.write_max && len > fault.write_max)
-        len = fault.write_max;
-    return hit(CALL_WRITE) ? -1 : cpubind_sys_real.write(fd, data, len);
-}
-
-static int t_rename(int dir, const char *from, const char *to, int flags)
-{
-    if (hit(CALL_RENAME))
-        return -1;
-    if (!flags || fault.kind == KIND_FLAGS)
+    if (!flags || f.kind == KIND_FLAGS)
         return cpubind_sys_real.rename(dir, from, to, flags);
     errno = EINVAL;
     return -1;
 }
 
-static const cpubind_sys table = {
-    .open = t_open,
-    .openat = t_openat,
-    .fstat = t_fstat,
-    .close = t_close,
-    .fdopendir = t_fdopendir,
-    .readdir = t_readdir,
-    .closedir = t_closedir,
-    .mkdirat = t_mkdirat,
-    .create = t_create,
-    .write = t_write,
-    .fsync = t_fsync,
-    .rename = t_rename,
-    .unlinkat = t_unlinkat,
-    .malloc = t_malloc,
-    .realloc = t_realloc,
-};
+/* Thousands of runs need not reach the disk. */
+static int no_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+static void note_phase(void)
+{
+    if (fault.n_met == 1)
+        f.fault_phase = f.phase;
+}
 
 /* == the scenario == */
 
@@ -153,7 +96,14 @@ static void lay(stands what)
 
 SETUP(set_up)
 {
-    memset(&fault, 0, sizeof fault);
+    static cpubind_sys next;
+    next = cpubind_sys_real;
+    next.write = short_write;
+    next.rename = rename_of_kind;
+    next.fsync = no_fsync;
+    fault_next = &next;
+    f.write_max = 0;
+    fault_clear();
     memset(f.big, 'x', sizeof f.big - 1);
     scratch_make(&f.s);
     scratch_path(&f.s, "new", f.path);
@@ -182,16 +132,17 @@ SETUP(tear_down)
 static cpubind_linux_status write_folder(cpubind_linux_fault *why)
 {
     cpubind_linux_writer *writer = NULL;
-    fault.phase = PHASE_OPEN;
-    cpubind_linux_status status = cpubind_linux_writer_open(f.path, 1, &table, &writer, why);
-    fault.phase = PHASE_PUT;
+    f.phase = PHASE_OPEN;
+    cpubind_linux_status status =
+        cpubind_linux_writer_open(f.path, 1, &fault_table, &writer, why);
+    f.phase = PHASE_PUT;
     for (size_t i = 0; status == CPUBIND_LINUX_OK && i < N_FILES; i++)
         status = cpubind_linux_writer_put(writer, files[i].name, files[i].text,
                                           (int32_t)strlen(files[i].text), why);
-    fault.phase = PHASE_COMMIT;
+    f.phase = PHASE_COMMIT;
     if (status == CPUBIND_LINUX_OK)
         status = cpubind_linux_writer_commit(writer, why);
-    fault.phase = PHASE_CLOSE;
+    f.phase = PHASE_CLOSE;
     cpubind_linux_writer_close(writer);
     return status;
 }
@@ -220,8 +171,8 @@ static int take_out_temporary(tree_text *tree)
 /* Whether a call that failed may have been part of a removal. */
 static int is_of_removal(call which)
 {
-    return which == CALL_UNLINKAT || which == CALL_OPENAT || which == CALL_FSTAT ||
-           which == CALL_FDOPENDIR || which == CALL_READDIR;
+    return which == CALL_unlinkat || which == CALL_openat || which == CALL_fstat ||
+           which == CALL_fdopendir || which == CALL_readdir;
 }
 
 /* Plays the scenario with the fault that is set. 1 when it failed, as it must have with just
@@ -232,25 +183,27 @@ static int play(stands what)
     tree_text found;
     if (f.laid != what)
         lay(what);
-    memset(fault.count, 0, sizeof fault.count);
     cpubind_linux_status status = write_folder(&why);
     tree_of(&f.s, "", &found);
     int left = take_out_temporary(&found);
     f.laid = status != CPUBIND_LINUX_OK && left == 0 ? what : N_STANDS;
     assert_string_equal(found.text,
                         status == CPUBIND_LINUX_OK ? f.after.text : f.before[what].text);
-    int was_removing = fault.hit_phase == PHASE_CLOSE ||
-                       (fault.hit_phase == PHASE_COMMIT && status == CPUBIND_LINUX_OK) ||
+    int was_removing = f.fault_phase == PHASE_CLOSE ||
+                       (f.fault_phase == PHASE_COMMIT && status == CPUBIND_LINUX_OK) ||
                        fault.forever;
     assert_true(left == 0 || (left == 1 && is_of_removal(fault.which) && was_removing));
     assert_int_equal(open_descriptors(), f.descriptors);
+    fault_assert_only(CALLS(CALL_open, CALL_openat, CALL_fstat, CALL_close, CALL_fdopendir,
+                            CALL_readdir, CALL_closedir, CALL_mkdirat, CALL_create, CALL_write,
+                            CALL_fsync, CALL_rename, CALL_unlinkat, CALL_malloc, CALL_realloc));
     if (status == CPUBIND_LINUX_OK)
         return 0;
     assert_non_null(why.what);
     assert_int_equal(why.error, fault.error);
     assert_int_equal(status, fault.error == ENOMEM && strcmp(why.what, "memory") == 0
                                  ? CPUBIND_LINUX_ERR_MEMORY
-                             : fault.hit_phase == PHASE_OPEN && status == CPUBIND_LINUX_ERR_OPEN
+                             : f.fault_phase == PHASE_OPEN && status == CPUBIND_LINUX_ERR_OPEN
                                  ? CPUBIND_LINUX_ERR_OPEN
                                  : CPUBIND_LINUX_ERR_WRITE);
     return 1;
@@ -258,11 +211,10 @@ static int play(stands what)
 
 static void set_fault(call which, int nth, int error, int forever)
 {
-    fault.which = which;
-    fault.nth = nth;
-    fault.error = error;
+    fault_set(which, nth, error);
     fault.forever = forever;
-    fault.hit_phase = PHASE_OPEN;
+    fault.on_fault = note_phase;
+    f.fault_phase = PHASE_OPEN;
 }
 
 /* Lets `which` fail at each of its uses, in one way of renaming. The number of runs that
@@ -270,11 +222,11 @@ static void set_fault(call which, int nth, int error, int forever)
 static int fail_each_use_of(kind k, stands what, call which, int error, int forever, int *runs)
 {
     int failed = 0;
-    fault.kind = k;
+    f.kind = k;
     for (int nth = 1; nth <= 500; nth++) {
         set_fault(which, nth, error, forever);
         int has_failed = play(what);
-        if (fault.count[which] < nth)
+        if (fault.n_met == 0)
             return failed;
         failed += has_failed;
         ++*runs;
@@ -312,9 +264,7 @@ static void fail_with_each(call which, outcome expected, const int *errors, size
         fail_each_use(which, expected, errors[i], i == 0);
 }
 
-#define FAIL(which, expected, ...)                                                             \
-    fail_with_each(which, expected, (const int[]){__VA_ARGS__},                                \
-                   sizeof(const int[]){__VA_ARGS__} / sizeof(int))
+#define FAIL(which, expected, ...) fail_with_each(CALL_##which, expected, ERRORS(__VA_ARGS__))
 
 /* == each call, at each use == */
 
@@ -323,7 +273,7 @@ TEST(without_a_fault_the_folder_is_written)
     set_fault(CALL_NONE, 0, 0, 0);
     for (int k = 0; k < N_KINDS; k++) {
         for (int what = 0; what < N_STANDS; what++) {
-            fault.kind = (kind)k;
+            f.kind = (kind)k;
             assert_int_equal(play((stands)what), 0);
         }
     }
@@ -331,32 +281,31 @@ TEST(without_a_fault_the_folder_is_written)
 
 TEST(every_fault_of_opening_is_told)
 {
-    FAIL(CALL_OPEN, IS_TOLD, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
-    FAIL(CALL_OPENAT, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
-    FAIL(CALL_FSTAT, MAY_BE_OK, EIO, ENOMEM, EOVERFLOW, EACCES);
-    FAIL(CALL_MALLOC, IS_TOLD, ENOMEM);
-    FAIL(CALL_REALLOC, IS_TOLD, ENOMEM);
+    FAIL(open, IS_TOLD, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
+    FAIL(openat, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
+    FAIL(fstat, MAY_BE_OK, EIO, ENOMEM, EOVERFLOW, EACCES);
+    FAIL(malloc, IS_TOLD, ENOMEM);
+    FAIL(realloc, IS_TOLD, ENOMEM);
 }
 
 TEST(every_fault_of_writing_is_told)
 {
-    FAIL(CALL_MKDIRAT, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMLINK, ENOMEM, EROFS, EIO, EPERM);
-    FAIL(CALL_CREATE, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMFILE, ENFILE, ENOMEM, EROFS, EPERM,
-         EIO);
-    FAIL(CALL_WRITE, IS_TOLD, ENOSPC, EDQUOT, EFBIG, EIO, EPERM, EAGAIN);
-    FAIL(CALL_FSYNC, IS_TOLD, EIO, ENOSPC, EDQUOT, EROFS);
+    FAIL(mkdirat, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMLINK, ENOMEM, EROFS, EIO, EPERM);
+    FAIL(create, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMFILE, ENFILE, ENOMEM, EROFS, EPERM, EIO);
+    FAIL(write, IS_TOLD, ENOSPC, EDQUOT, EFBIG, EIO, EPERM, EAGAIN);
+    FAIL(fsync, IS_TOLD, EIO, ENOSPC, EDQUOT, EROFS);
 }
 
 TEST(every_fault_of_renaming_is_told)
 {
-    FAIL(CALL_RENAME, IS_TOLD, EIO, EACCES, EBUSY, EDQUOT, EMLINK, ENOMEM, ENOSPC, EROFS, EXDEV,
+    FAIL(rename, IS_TOLD, EIO, EACCES, EBUSY, EDQUOT, EMLINK, ENOMEM, ENOSPC, EROFS, EXDEV,
          ENAMETOOLONG);
 }
 
 TEST(every_fault_of_listing_is_told)
 {
-    FAIL(CALL_FDOPENDIR, MAY_BE_OK, ENOMEM, EMFILE);
-    FAIL(CALL_READDIR, MAY_BE_OK, EIO, ENOMEM);
+    FAIL(fdopendir, MAY_BE_OK, ENOMEM, EMFILE);
+    FAIL(readdir, MAY_BE_OK, EIO, ENOMEM);
 }
 
 /* A full disk, a lost one: it does not get better. */
@@ -365,9 +314,9 @@ TEST(a_fault_that_stays_is_told)
     static const struct {
         call which;
         int error;
-    } cases[] = {{CALL_MKDIRAT, ENOSPC}, {CALL_CREATE, ENOSPC},    {CALL_WRITE, ENOSPC},
-                 {CALL_FSYNC, EIO},      {CALL_OPENAT, EMFILE},    {CALL_MALLOC, ENOMEM},
-                 {CALL_REALLOC, ENOMEM}, {CALL_FDOPENDIR, ENOMEM}, {CALL_FSTAT, EIO}};
+    } cases[] = {{CALL_mkdirat, ENOSPC}, {CALL_create, ENOSPC},    {CALL_write, ENOSPC},
+                 {CALL_fsync, EIO},      {CALL_openat, EMFILE},    {CALL_malloc, ENOMEM},
+                 {CALL_realloc, ENOMEM}, {CALL_fdopendir, ENOMEM}, {CALL_fstat, EIO}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int failed = 0, runs = 0;
         for (int what = 0; what < N_STANDS; what++)
@@ -381,10 +330,10 @@ TEST(a_fault_that_stays_is_told)
 
 TEST(an_interrupted_call_is_made_again)
 {
-    static const call calls[] = {CALL_OPEN,  CALL_OPENAT,  CALL_CREATE, CALL_WRITE,
-                                 CALL_FSYNC, CALL_READDIR, CALL_CLOSE};
+    static const call calls[] = {CALL_open,  CALL_openat,  CALL_create, CALL_write,
+                                 CALL_fsync, CALL_readdir, CALL_close};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        FAIL(calls[i], IS_HARMLESS, EINTR);
+        fail_each_use(calls[i], IS_HARMLESS, EINTR, 1);
 }
 
 TEST(short_writes_change_nothing)
@@ -392,23 +341,23 @@ TEST(short_writes_change_nothing)
     static const size_t sizes[] = {1, 7, 4096};
     set_fault(CALL_NONE, 0, 0, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        fault.write_max = sizes[i];
+        f.write_max = sizes[i];
         assert_int_equal(play(STANDS_NOTHING), 0);
     }
 }
 
 TEST(a_file_system_that_cannot_sync_is_no_fault)
 {
-    FAIL(CALL_FSYNC, IS_HARMLESS, EINVAL, ENOSYS, EOPNOTSUPP);
+    FAIL(fsync, IS_HARMLESS, EINVAL, ENOSYS, EOPNOTSUPP);
 }
 
 TEST(a_kernel_without_flags_of_rename_renames_without)
 {
     static const int errors[] = {ENOSYS, EINVAL, EPERM, EOPNOTSUPP};
-    fault.kind = KIND_FLAGS;
+    f.kind = KIND_FLAGS;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         for (int what = 0; what < N_STANDS; what++) {
-            set_fault(CALL_RENAME, 1, errors[i], 0);
+            set_fault(CALL_rename, 1, errors[i], 0);
             assert_int_equal(play((stands)what), 0);
         }
     }
@@ -417,10 +366,10 @@ TEST(a_kernel_without_flags_of_rename_renames_without)
 TEST(a_removal_that_fails_undoes_nothing)
 {
     static const int errors[] = {EACCES, EBUSY, EIO, EROFS, ENOMEM};
-    FAIL(CALL_UNLINKAT, IS_HARMLESS, EACCES, EBUSY, EIO, EROFS, ENOMEM);
+    FAIL(unlinkat, IS_HARMLESS, EACCES, EBUSY, EIO, EROFS, ENOMEM);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         for (int what = 0; what < N_STANDS; what++) {
-            set_fault(CALL_UNLINKAT, 1, errors[i], 1);
+            set_fault(CALL_unlinkat, 1, errors[i], 1);
             assert_int_equal(play((stands)what), 0);
         }
     }
@@ -432,11 +381,11 @@ TEST(a_close_that_fails_is_told_of_what_was_written_alone)
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         int runs = 0;
         int failed =
-            fail_each_use_of(KIND_FLAGS, STANDS_NOTHING, CALL_CLOSE, errors[i], 0, &runs);
+            fail_each_use_of(KIND_FLAGS, STANDS_NOTHING, CALL_close, errors[i], 0, &runs);
         assert_int_equal(failed, N_FILES);
         assert_true(runs > failed);
     }
-    FAIL(CALL_CLOSEDIR, IS_HARMLESS, EINTR);
+    FAIL(closedir, IS_HARMLESS, EINTR);
 }
 
 static ssize_t no_write(int fd, const void *data, size_t len)
@@ -489,12 +438,11 @@ TEST(the_old_host_survives_what_cannot_be_undone)
     for (int k = 0; k < N_KINDS; k++) {
         for (int nth = 1; nth <= 4; nth++) {
             cpubind_linux_fault why = {0, NULL};
-            fault.kind = (kind)k;
-            set_fault(CALL_RENAME, nth, EIO, 1);
-            memset(fault.count, 0, sizeof fault.count);
+            f.kind = (kind)k;
+            set_fault(CALL_rename, nth, EIO, 1);
             lay(STANDS_HOST);
             cpubind_linux_status status = write_folder(&why);
-            if (fault.count[CALL_RENAME] < nth) {
+            if (fault.n_met == 0) {
                 assert_int_equal(status, CPUBIND_LINUX_OK);
                 continue;
             }
@@ -512,8 +460,7 @@ static int t_fsync_of_parent_fails(int fd)
     scratch_need(stat(f.s.dir, &parent) == 0 && fstat(fd, &st) == 0, "stat");
     if (st.st_ino != parent.st_ino)
         return cpubind_sys_real.fsync(fd);
-    set_fault(CALL_RENAME, 1, EIO, 1); /* and from here on nothing can be renamed */
-    memset(fault.count, 0, sizeof fault.count);
+    set_fault(CALL_rename, 1, EIO, 1); /* and from here on nothing can be renamed */
     errno = EIO;
     return -1;
 }
@@ -522,11 +469,11 @@ TEST(after_a_failed_undoing_neither_folder_is_removed)
 {
     for (int what = 0; what < N_STANDS; what++) {
         for (int k = 0; k < N_KINDS; k++) {
-            cpubind_sys sys = table;
+            cpubind_sys sys = fault_table;
             cpubind_linux_fault why = {0, NULL};
             cpubind_linux_writer *writer = NULL;
             sys.fsync = t_fsync_of_parent_fails;
-            fault.kind = (kind)k;
+            f.kind = (kind)k;
             set_fault(CALL_NONE, 0, 0, 0);
             lay((stands)what);
             assert_int_equal(cpubind_linux_writer_open(f.path, 1, &sys, &writer, NULL),
@@ -546,30 +493,34 @@ TEST(after_a_failed_undoing_neither_folder_is_removed)
 
 /* == the process, or the machine, ends == */
 
+static void end_process(void)
+{
+    _exit(0);
+}
+
 /* The child ends at the nth use of `which`; whether it did. */
 static int end_at(stands what, call which, int nth)
 {
     int status = 0;
     lay(what);
-    memset(fault.count, 0, sizeof fault.count);
     set_fault(which, nth, 0, 0);
-    fault.ends_process = 1;
+    fault.on_fault = end_process;
     pid_t pid = fork();
     scratch_need(pid >= 0, "fork");
     if (pid == 0)
         _exit(write_folder(NULL) == CPUBIND_LINUX_OK ? 1 : 2);
     scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
-    fault.ends_process = 0;
+    fault_clear();
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 2);
     return WEXITSTATUS(status) == 0;
 }
 
 TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder)
 {
-    static const call calls[] = {CALL_OPENAT, CALL_MKDIRAT, CALL_CREATE,  CALL_WRITE,
-                                 CALL_FSYNC,  CALL_RENAME,  CALL_UNLINKAT};
+    static const call calls[] = {CALL_openat, CALL_mkdirat, CALL_create,  CALL_write,
+                                 CALL_fsync,  CALL_rename,  CALL_unlinkat};
     int n_new = 0, n_old = 0;
-    fault.kind = KIND_FLAGS;
+    f.kind = KIND_FLAGS;
     for (int what = 0; what < N_STANDS; what++) {
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
             for (int nth = 1; end_at((stands)what, calls[i], nth); nth++) {
@@ -588,8 +539,8 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder)
 
 TEST(without_flags_a_host_that_is_replaced_is_whole_under_some_name)
 {
-    static const call calls[] = {CALL_RENAME, CALL_FSYNC, CALL_MKDIRAT};
-    fault.kind = KIND_PLAIN;
+    static const call calls[] = {CALL_rename, CALL_fsync, CALL_mkdirat};
+    f.kind = KIND_PLAIN;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         for (int nth = 1; end_at(STANDS_HOST, calls[i], nth); nth++)
             assert_true(has_host("name: old\n"));

@@ -10,118 +10,8 @@
 #define _GNU_SOURCE
 #include <signal.h>
 
-#include "../support/cmocka_test.h"
+#include "fault_table.h"
 #include "temp_dir.h"
-
-typedef enum call {
-    CALL_NONE,
-    CALL_OPEN,
-    CALL_OPENAT,
-    CALL_OPEN_BENEATH,
-    CALL_READLINKAT,
-    CALL_FSTAT,
-    CALL_READ,
-    CALL_CLOSE,
-    CALL_FDOPENDIR,
-    CALL_READDIR,
-    CALL_CLOSEDIR,
-    CALL_UNAME,
-    CALL_PIPE,
-    CALL_SPAWN,
-    CALL_POLL,
-    CALL_WAITPID,
-    CALL_KILL,
-    CALL_MALLOC,
-    CALL_REALLOC,
-    N_CALLS
-} call;
-
-/* The fault of this run: the `nth` use of `which`, and with `forever` all uses from it on. */
-static struct {
-    call which;
-    int nth, error, forever;
-    int count[N_CALLS]; /* uses so far */
-    size_t read_max;    /* a read gives no more bytes; 0: as many as there are */
-} fault;
-
-static int hit(call which)
-{
-    int n = ++fault.count[which];
-    if (fault.which != which || !(fault.forever ? n >= fault.nth : n == fault.nth))
-        return 0;
-    errno = fault.error;
-    return 1;
-}
-
-#include "fault_calls.h"
-
-static int t_open_beneath(int dir, const char *path, int flags)
-{
-    return hit(CALL_OPEN_BENEATH) ? -1 : cpubind_sys_real.open_beneath(dir, path, flags);
-}
-
-static ssize_t t_readlinkat(int dir, const char *path, char *text, size_t cap)
-{
-    return hit(CALL_READLINKAT) ? -1 : cpubind_sys_real.readlinkat(dir, path, text, cap);
-}
-
-static ssize_t t_read(int fd, void *data, size_t cap)
-{
-    if (fault.read_max && cap > fault.read_max)
-        cap = fault.read_max;
-    return hit(CALL_READ) ? -1 : cpubind_sys_real.read(fd, data, cap);
-}
-
-static int t_uname(struct utsname *out)
-{
-    return hit(CALL_UNAME) ? -1 : cpubind_sys_real.uname(out);
-}
-
-static int t_pipe(int fd[2])
-{
-    return hit(CALL_PIPE) ? -1 : cpubind_sys_real.pipe(fd);
-}
-
-static int t_spawn(pid_t *pid, const char *const *argv, char *const *envp, int out)
-{
-    return hit(CALL_SPAWN) ? fault.error : cpubind_sys_real.spawn(pid, argv, envp, out);
-}
-
-static int t_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
-{
-    return hit(CALL_POLL) ? -1 : cpubind_sys_real.poll(fds, n, timeout_ms);
-}
-
-static pid_t t_waitpid(pid_t pid, int *status, int options)
-{
-    return hit(CALL_WAITPID) ? -1 : cpubind_sys_real.waitpid(pid, status, options);
-}
-
-static int t_kill(pid_t pid, int signal)
-{
-    return hit(CALL_KILL) ? -1 : cpubind_sys_real.kill(pid, signal);
-}
-
-static const cpubind_sys table = {
-    .open = t_open,
-    .openat = t_openat,
-    .open_beneath = t_open_beneath,
-    .readlinkat = t_readlinkat,
-    .fstat = t_fstat,
-    .read = t_read,
-    .close = t_close,
-    .fdopendir = t_fdopendir,
-    .readdir = t_readdir,
-    .closedir = t_closedir,
-    .uname = t_uname,
-    .pipe = t_pipe,
-    .spawn = t_spawn,
-    .poll = t_poll,
-    .waitpid = t_waitpid,
-    .kill = t_kill,
-    .malloc = t_malloc,
-    .realloc = t_realloc,
-};
 
 /* == the scenario == */
 
@@ -146,10 +36,16 @@ static struct {
     char path[4096]; /* PATH as it was */
     int descriptors;
     cpubind_sys sys;                /* the table of this run */
+    size_t read_max;                /* a read gives no more bytes; 0: as many as there are */
     const char *names[N_QUESTIONS]; /* of the questions, for this kind of host */
     question questions[N_QUESTIONS];
     char big[100001];
 } f;
+
+static ssize_t short_read(int fd, void *data, size_t cap)
+{
+    return read(fd, data, f.read_max && cap > f.read_max ? f.read_max : cap);
+}
 
 static int walks(int dir, const char *path, int flags)
 {
@@ -178,7 +74,12 @@ SETUP(set_up)
     const char *old = getenv("PATH");
     struct utsname system;
     static char machine[sizeof system.machine + 1];
-    memset(&fault, 0, sizeof fault);
+    static cpubind_sys next;
+    next = cpubind_sys_real;
+    next.read = short_read;
+    fault_next = &next;
+    fault_clear();
+    f.read_max = 0;
     snprintf(f.path, sizeof f.path, "%s", old ? old : "/usr/bin:/bin");
     scratch_make(&f.s);
     snprintf(path, sizeof path, "%s/bin:/usr/bin:/bin", f.s.dir);
@@ -249,7 +150,6 @@ static int play(kind k, const cpubind_sys *sys)
     int failed = 0;
     cpubind_linux_host *host = NULL;
     cpubind_linux_fault why = {0, NULL};
-    memset(fault.count, 0, sizeof fault.count);
     if (open_kind(k, sys, 30000, &host, &why) != CPUBIND_LINUX_OK) {
         assert_null(host);
         assert_int_equal(why.error, fault.error);
@@ -274,15 +174,11 @@ static int play(kind k, const cpubind_sys *sys)
     cpubind_linux_close(host);
     assert_int_equal(open_descriptors(), f.descriptors);
     assert_false(has_child());
+    fault_assert_only(CALLS(CALL_open, CALL_openat, CALL_open_beneath, CALL_readlinkat,
+                            CALL_fstat, CALL_read, CALL_close, CALL_fdopendir, CALL_readdir,
+                            CALL_closedir, CALL_uname, CALL_pipe, CALL_spawn, CALL_poll,
+                            CALL_waitpid, CALL_kill, CALL_malloc, CALL_realloc));
     return failed;
-}
-
-static void set_fault(call which, int nth, int error, int forever)
-{
-    fault.which = which;
-    fault.nth = nth;
-    fault.error = error;
-    fault.forever = forever;
 }
 
 /* Lets `which` fail at each of its uses; at least one answer of all runs must have FAILED with
@@ -291,9 +187,9 @@ static void fail_each_use(kind k, call which, int error, int harmless)
 {
     int failed = 0, runs = 0;
     for (int nth = 1; nth <= 60; nth++) {
-        set_fault(which, nth, error, 0);
-        failed += play(k, &table);
-        if (fault.count[which] < nth)
+        fault_set(which, nth, error);
+        failed += play(k, &fault_table);
+        if (fault.n_met == 0)
             break;
         runs++;
     }
@@ -308,85 +204,86 @@ static void fail_each_use(kind k, call which, int error, int harmless)
 
 TEST(without_a_fault_all_answers_are_right)
 {
-    assert_int_equal(play(KIND_FOLDER, &table), 0);
-    assert_int_equal(play(KIND_WALK, &table), 0);
-    assert_int_equal(play(KIND_LIVE, &table), 0);
+    assert_int_equal(play(KIND_FOLDER, &fault_table), 0);
+    assert_int_equal(play(KIND_WALK, &fault_table), 0);
+    assert_int_equal(play(KIND_LIVE, &fault_table), 0);
 }
 
 TEST(every_fault_of_a_folder_is_told)
 {
-    fail_each_use(KIND_FOLDER, CALL_OPEN, EMFILE, 0);
-    fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, EMFILE, 0);
-    fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, EIO, 0);
-    fail_each_use(KIND_FOLDER, CALL_FSTAT, EIO, 0);
-    fail_each_use(KIND_FOLDER, CALL_READ, EIO, 0);
-    fail_each_use(KIND_FOLDER, CALL_FDOPENDIR, ENOMEM, 0);
-    fail_each_use(KIND_FOLDER, CALL_READDIR, EIO, 0);
-    fail_each_use(KIND_FOLDER, CALL_MALLOC, ENOMEM, 0);
-    fail_each_use(KIND_FOLDER, CALL_REALLOC, ENOMEM, 0);
+    fail_each_use(KIND_FOLDER, CALL_open, EMFILE, 0);
+    fail_each_use(KIND_FOLDER, CALL_open_beneath, EMFILE, 0);
+    fail_each_use(KIND_FOLDER, CALL_open_beneath, EIO, 0);
+    fail_each_use(KIND_FOLDER, CALL_fstat, EIO, 0);
+    fail_each_use(KIND_FOLDER, CALL_read, EIO, 0);
+    fail_each_use(KIND_FOLDER, CALL_fdopendir, ENOMEM, 0);
+    fail_each_use(KIND_FOLDER, CALL_readdir, EIO, 0);
+    fail_each_use(KIND_FOLDER, CALL_malloc, ENOMEM, 0);
+    fail_each_use(KIND_FOLDER, CALL_realloc, ENOMEM, 0);
 }
 
 TEST(every_fault_of_the_walk_is_told)
 {
-    fail_each_use(KIND_WALK, CALL_OPENAT, EMFILE, 0);
-    fail_each_use(KIND_WALK, CALL_READLINKAT, EIO, 0);
-    fail_each_use(KIND_WALK, CALL_FSTAT, EIO, 0);
+    fail_each_use(KIND_WALK, CALL_openat, EMFILE, 0);
+    fail_each_use(KIND_WALK, CALL_readlinkat, EIO, 0);
+    fail_each_use(KIND_WALK, CALL_fstat, EIO, 0);
 }
 
 TEST(every_fault_of_the_live_host_is_told)
 {
-    fail_each_use(KIND_LIVE, CALL_OPEN, EMFILE, 0);
-    fail_each_use(KIND_LIVE, CALL_OPENAT, EMFILE, 0);
-    fail_each_use(KIND_LIVE, CALL_UNAME, EFAULT, 0);
-    fail_each_use(KIND_LIVE, CALL_PIPE, EMFILE, 0);
-    fail_each_use(KIND_LIVE, CALL_SPAWN, EAGAIN, 0);
-    fail_each_use(KIND_LIVE, CALL_SPAWN, ENOMEM, 0);
-    fail_each_use(KIND_LIVE, CALL_READ, EIO, 0);
-    fail_each_use(KIND_LIVE, CALL_POLL, ENOMEM, 0);
-    fail_each_use(KIND_LIVE, CALL_WAITPID, EINVAL, 0);
-    fail_each_use(KIND_LIVE, CALL_MALLOC, ENOMEM, 0);
-    fail_each_use(KIND_LIVE, CALL_REALLOC, ENOMEM, 0);
+    fail_each_use(KIND_LIVE, CALL_open, EMFILE, 0);
+    fail_each_use(KIND_LIVE, CALL_openat, EMFILE, 0);
+    fail_each_use(KIND_LIVE, CALL_uname, EFAULT, 0);
+    fail_each_use(KIND_LIVE, CALL_pipe, EMFILE, 0);
+    fail_each_use(KIND_LIVE, CALL_spawn, EAGAIN, 0);
+    fail_each_use(KIND_LIVE, CALL_spawn, ENOMEM, 0);
+    fail_each_use(KIND_LIVE, CALL_read, EIO, 0);
+    fail_each_use(KIND_LIVE, CALL_poll, ENOMEM, 0);
+    fail_each_use(KIND_LIVE, CALL_waitpid, EINVAL, 0);
+    fail_each_use(KIND_LIVE, CALL_malloc, ENOMEM, 0);
+    fail_each_use(KIND_LIVE, CALL_realloc, ENOMEM, 0);
 }
 
 TEST(an_interrupted_call_is_made_again)
 {
-    fail_each_use(KIND_FOLDER, CALL_OPEN, EINTR, 1);
-    fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, EINTR, 1);
-    fail_each_use(KIND_FOLDER, CALL_READ, EINTR, 1);
-    fail_each_use(KIND_FOLDER, CALL_READDIR, EINTR, 1);
-    fail_each_use(KIND_WALK, CALL_OPENAT, EINTR, 1);
-    fail_each_use(KIND_LIVE, CALL_OPENAT, EINTR, 1);
-    fail_each_use(KIND_LIVE, CALL_READ, EINTR, 1);
-    fail_each_use(KIND_LIVE, CALL_POLL, EINTR, 1);
-    fail_each_use(KIND_LIVE, CALL_WAITPID, EINTR, 1);
+    fail_each_use(KIND_FOLDER, CALL_open, EINTR, 1);
+    fail_each_use(KIND_FOLDER, CALL_open_beneath, EINTR, 1);
+    fail_each_use(KIND_FOLDER, CALL_read, EINTR, 1);
+    fail_each_use(KIND_FOLDER, CALL_readdir, EINTR, 1);
+    fail_each_use(KIND_WALK, CALL_openat, EINTR, 1);
+    fail_each_use(KIND_LIVE, CALL_openat, EINTR, 1);
+    fail_each_use(KIND_LIVE, CALL_read, EINTR, 1);
+    fail_each_use(KIND_LIVE, CALL_poll, EINTR, 1);
+    fail_each_use(KIND_LIVE, CALL_waitpid, EINTR, 1);
 }
 
 TEST(a_close_that_fails_harms_nothing)
 {
-    fail_each_use(KIND_FOLDER, CALL_CLOSE, EIO, 1);
-    fail_each_use(KIND_FOLDER, CALL_CLOSEDIR, EINTR, 1);
-    fail_each_use(KIND_WALK, CALL_CLOSE, EINTR, 1);
-    fail_each_use(KIND_LIVE, CALL_CLOSE, EIO, 1);
+    fail_each_use(KIND_FOLDER, CALL_close, EIO, 1);
+    fail_each_use(KIND_FOLDER, CALL_closedir, EINTR, 1);
+    fail_each_use(KIND_WALK, CALL_close, EINTR, 1);
+    fail_each_use(KIND_LIVE, CALL_close, EIO, 1);
 }
 
 TEST(a_kernel_without_openat2_or_too_busy_for_it_gets_the_walk)
 {
     static const int errors[] = {ENOSYS, EPERM, EAGAIN};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        set_fault(CALL_OPEN_BENEATH, 1, errors[i], 1);
-        assert_int_equal(play(KIND_FOLDER, &table), 0);
-        fail_each_use(KIND_FOLDER, CALL_OPEN_BENEATH, errors[i], 1);
+        fault_set(CALL_open_beneath, 1, errors[i]);
+        fault.forever = 1;
+        assert_int_equal(play(KIND_FOLDER, &fault_table), 0);
+        fail_each_use(KIND_FOLDER, CALL_open_beneath, errors[i], 1);
     }
 }
 
 TEST(short_reads_change_nothing)
 {
     static const size_t sizes[] = {1, 7, 4096};
-    set_fault(CALL_NONE, 0, 0, 0);
+    fault_clear();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        fault.read_max = sizes[i];
-        assert_int_equal(play(KIND_FOLDER, &table), 0);
-        assert_int_equal(play(KIND_LIVE, &table), 0);
+        f.read_max = sizes[i];
+        assert_int_equal(play(KIND_FOLDER, &fault_table), 0);
+        assert_int_equal(play(KIND_LIVE, &fault_table), 0);
     }
 }
 
@@ -404,7 +301,7 @@ static int lying_fstat(int fd, struct stat *out)
 TEST(the_size_of_a_file_may_be_a_lie)
 {
     static const off_t sizes[] = {0, -1, 1, 4096, 65536, (off_t)1 << 40};
-    cpubind_sys sys = table;
+    cpubind_sys sys = fault_table;
     sys.fstat = lying_fstat;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         said_size = sizes[i];
@@ -421,7 +318,7 @@ static ssize_t endless_read(int fd, void *data, size_t cap)
 TEST(a_file_that_never_ends_is_too_long)
 {
     cpubind_linux_host *host = NULL;
-    cpubind_sys sys = table;
+    cpubind_sys sys = fault_table;
     sys.read = endless_read;
     assert_int_equal(open_kind(KIND_FOLDER, &sys, 1, &host, NULL), CPUBIND_LINUX_OK);
     cpubind_source source = cpubind_linux_source(host);
@@ -446,7 +343,7 @@ TEST(a_folder_that_never_ends_is_too_long)
     static const int widths[] = {8, 250}; /* meets the cap of names; that of bytes */
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         cpubind_linux_host *host = NULL;
-        cpubind_sys sys = table;
+        cpubind_sys sys = fault_table;
         sys.readdir = endless_readdir;
         name_width = widths[i];
         assert_int_equal(open_kind(KIND_FOLDER, &sys, 1, &host, NULL), CPUBIND_LINUX_OK);
@@ -466,7 +363,7 @@ static ssize_t sees_no_link(int dir, const char *path, char *text, size_t cap)
 TEST(a_link_that_appears_during_the_walk_is_not_followed)
 {
     cpubind_linux_host *host = NULL;
-    cpubind_sys sys = table;
+    cpubind_sys sys = fault_table;
     sys.readlinkat = sees_no_link;
     scratch_link(&f.s, "file", "/etc/passwd");
     scratch_link(&f.s, "etc", "/etc");
@@ -500,16 +397,16 @@ TEST(a_command_that_cannot_be_killed_does_not_hold_us)
     snprintf(body, sizeof body,
              "[ \"$2\" = -m ] || exec echo x\necho $$ > %s/pid\nexec sleep 30", f.s.dir);
     scratch_script(&f.s, "bin/npu-smi", body);
-    set_fault(CALL_KILL, 1, EPERM, 1);
-    memset(fault.count, 0, sizeof fault.count);
+    fault_set(CALL_kill, 1, EPERM);
+    fault.forever = 1;
     int64_t begun = clock_ms();
-    assert_int_equal(open_kind(KIND_LIVE, &table, 1000, &host, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(open_kind(KIND_LIVE, &fault_table, 1000, &host, NULL), CPUBIND_LINUX_OK);
     cpubind_source source = cpubind_linux_source(host);
     assert_true(is_state(source.read(source.ctx, MAP), CPUBIND_INPUT_TIMEOUT));
     assert_true(is_text(source.read(source.ctx, INFO), "x\n"));
     assert_true(clock_ms() - begun >= 2000); /* the limit, and the time to die in */
     assert_true(clock_ms() - begun < 15000);
-    assert_true(fault.count[CALL_KILL] > 0);
+    assert_true(fault.count[CALL_kill] > 0);
     end_stand_in(path);
     cpubind_linux_close(host);
     assert_false(has_child());
@@ -526,20 +423,20 @@ TEST(a_board_that_cannot_be_killed_is_the_last_one)
              "echo $$ > %s/pid\nexec sleep 30",
              f.s.dir);
     scratch_script(&f.s, "bin/npu-smi", body);
-    set_fault(CALL_KILL, 1, EPERM, 1);
-    memset(fault.count, 0, sizeof fault.count);
-    assert_int_equal(open_kind(KIND_LIVE, &table, 1000, &host, NULL), CPUBIND_LINUX_OK);
+    fault_set(CALL_kill, 1, EPERM);
+    fault.forever = 1;
+    assert_int_equal(open_kind(KIND_LIVE, &fault_table, 1000, &host, NULL), CPUBIND_LINUX_OK);
     cpubind_source source = cpubind_linux_source(host);
     assert_true(is_text(source.read(source.ctx, "cmd/npu-smi-info-t-board-i1.txt"),
                         "info -t board -i 1\n"));
     assert_true(is_state(source.read(source.ctx, BOARD), CPUBIND_INPUT_TIMEOUT));
-    int spawned = fault.count[CALL_SPAWN];
+    int spawned = fault.count[CALL_spawn];
     assert_true(is_state(source.read(source.ctx, "cmd/npu-smi-info-t-board-i2.txt"),
                          CPUBIND_INPUT_TIMEOUT));
     assert_true(is_state(source.read(source.ctx, BOARD), CPUBIND_INPUT_TIMEOUT));
     assert_true(is_text(source.read(source.ctx, "cmd/npu-smi-info-t-board-i1.txt"),
                         "info -t board -i 1\n"));
-    assert_int_equal(fault.count[CALL_SPAWN], spawned);
+    assert_int_equal(fault.count[CALL_spawn], spawned);
     assert_true(is_text(source.read(source.ctx, MAP), "x\n"));
     end_stand_in(path);
     cpubind_linux_close(host);
@@ -550,8 +447,9 @@ TEST(a_poll_that_always_fails_ends_the_commands)
 {
     cpubind_linux_host *host = NULL;
     scratch_script(&f.s, "bin/npu-smi", "exec sleep 30");
-    set_fault(CALL_POLL, 1, ENOMEM, 1);
-    assert_int_equal(open_kind(KIND_LIVE, &table, 30000, &host, NULL), CPUBIND_LINUX_OK);
+    fault_set(CALL_poll, 1, ENOMEM);
+    fault.forever = 1;
+    assert_int_equal(open_kind(KIND_LIVE, &fault_table, 30000, &host, NULL), CPUBIND_LINUX_OK);
     cpubind_source source = cpubind_linux_source(host);
     assert_true(is_failed(source.read(source.ctx, MAP), ENOMEM, "poll"));
     assert_true(is_failed(source.read(source.ctx, INFO), ENOMEM, "poll"));
@@ -562,11 +460,10 @@ TEST(a_poll_that_always_fails_ends_the_commands)
 TEST(an_answer_without_memory_to_remember_it_may_come_later)
 {
     cpubind_linux_host *host = NULL;
-    set_fault(CALL_NONE, 0, 0, 0);
-    assert_int_equal(open_kind(KIND_FOLDER, &table, 1, &host, NULL), CPUBIND_LINUX_OK);
+    fault_clear();
+    assert_int_equal(open_kind(KIND_FOLDER, &fault_table, 1, &host, NULL), CPUBIND_LINUX_OK);
     cpubind_source source = cpubind_linux_source(host);
-    memset(fault.count, 0, sizeof fault.count);
-    set_fault(CALL_MALLOC, 1, ENOMEM, 0);
+    fault_set(CALL_malloc, 1, ENOMEM);
     assert_true(is_failed(source.read(source.ctx, "sys/node/cpulist"), ENOMEM, "memory"));
     assert_true(is_text(source.read(source.ctx, "sys/node/cpulist"), "0-3\n"));
     cpubind_linux_close(host);
