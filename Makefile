@@ -17,11 +17,11 @@ WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
-# A static library becomes part of a shared object as well, and exports nothing from it.
+# A shared object can contain the static libraries; it exports none of their names.
 LIBRARY  = -fPIC -fvisibility=hidden
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
 
-# The objects of a room, and the headers of it that are installed.
+# The objects of each room, and the headers that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
 TEXT      := $(call objects,text ascend)
 LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
@@ -47,8 +47,8 @@ VM_HOSTS  ?= a2 a3 300i 950
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check check-vm bench fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-vm deps-bench deps-fuzz deps-fixtures tests arm64-tests fuzz-targets fuzz-replays lib
+.PHONY: all help run check check-vm bench measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+        deps-vm deps-bench deps-fuzz deps-fixtures deps-measure tests arm64-tests fuzz-targets fuzz-replays lib
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -80,13 +80,17 @@ check-vm: deps-vm ## boot ARM machines that are Ascend hosts, and check there; V
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
 
-bench: deps-bench ## measure, as ratios in one run
+bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
 	    $(BUILD)/bench_command $(BUILD)/bench_bind
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_bind
 	@$(BUILD)/bench_command $(BUILD)/cpubind
+
+measure: deps-measure ## figures of the sources: lines, long functions, circles, names
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build all lib
+	@tests/checks/measure.sh .
 
 fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist plan" chooses
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/fuzz CC=clang \
@@ -102,7 +106,7 @@ fuzz-merge: ## after make fuzz: keep what was found and adds coverage, in fuzz/c
 fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db
 
-# Beside include/cpubind.h the headers of adapters/ keep their places to one another.
+# The headers of adapters/ go to include/cpubind/, in the same folders as here.
 install: all $(LIBRARIES) ## command, headers, libraries, fixtures
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
@@ -114,12 +118,12 @@ install: all $(LIBRARIES) ## command, headers, libraries, fixtures
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	install -m 644 $(BUILD)/fixtures.db $(DESTDIR)$(PREFIX)/share/cpubind/fixtures.db
 
-lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the core shared; readers, binding and corpus static
+lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the core as a shared library; the readers, binding and corpus as static ones
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures:
+deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures deps-measure:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS) $(REPLAYS)
@@ -127,15 +131,12 @@ fuzz-targets: $(patsubst %,$(BUILD)/fuzz/%,$(FUZZ))
 fuzz-replays: $(REPLAYS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/% $(BUILD)/tests/ascend/%,$(TEST_BINS))
 
-$(BUILD)/cpubind: $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd $(LDLIBS) -o $@
-
 $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c $< -o $@
 
-# A static library is one object in which only the names of its list are global. The core is an
-# object of its own: a program that has the core already takes nothing twice.
+# A static library is one object in which only the names of its list are global. The core is a
+# second object, which the linker passes over in a program that has a core of its own.
 $(BUILD)/libcpubind_ascend.a: $(BUILD)/obj/libcpubind_ascend.o $(CORE)
 $(BUILD)/libcpubind_linux.a: $(BUILD)/obj/libcpubind_linux.o
 $(BUILD)/libcpubind_corpus.a: $(BUILD)/obj/libcpubind_corpus.o
@@ -151,9 +152,10 @@ $(LIBRARIES:$(BUILD)/%.a=$(BUILD)/obj/%.o):
 	$(CC) $(CFLAGS) -r -nostdlib $(filter %.o,$^) -o $@
 	$(OBJCOPY) --keep-global-symbols=$(@:.o=.names) $@
 
-# Names of hosts' files hold colons, which make cannot have in a prerequisite: find compares. The
-# number of the SQLite version that wrote the file stands at byte 96 and means nothing to
-# readers; 3.38.0 is the oldest that reads all of it, and the bytes are the same everywhere.
+# The names of captured files contain colons, which make does not allow in a prerequisite: find
+# compares the times. SQLite writes its own version number to byte 96, which no reader uses; the
+# recipe overwrites it with 3.38.0, the oldest version that can read the file, so that the file
+# has the same bytes everywhere.
 $(BUILD)/fixtures.db: $(BUILD)/cpubind FORCE
 	@if [ ! -e $@ ] || [ -n "$$(find fixtures/hosts $< -newer $@ | head -n 1)" ]; then \
 	    rm -f $@.new && LC_ALL=C && export LC_ALL && \
@@ -162,7 +164,7 @@ $(BUILD)/fixtures.db: $(BUILD)/cpubind FORCE
 	    mv $@.new $@; \
 	fi
 
-# Other flags, other objects: what was built with some is not linked with others.
+# Objects are built again when the compiler or the flags change.
 FLAGS = $(CC) $(ALL) $(LDFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -177,7 +179,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(ALL) -c $< -o $@
 
-# The schema as bytes, so that the command makes a corpus without a file beside it.
+# The schema is compiled in, so that the command can create a corpus without another file.
 $(BUILD)/obj/adapters/sqlite/schema.c: fixtures/schema.sql Makefile
 	@mkdir -p $(@D)
 	{ echo '#include "schema.h"'; echo 'const char cpubind_priv_corpus_schema[] = {'; \
@@ -186,54 +188,35 @@ $(BUILD)/obj/adapters/sqlite/schema.c: fixtures/schema.sql Makefile
 $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -Iadapters/sqlite -c $< -o $@
 
-# A test is linked with all that stands below its folder, and with its neighbours' helpers.
-$(BUILD)/tests/core/%: $(BUILD)/obj/tests/core/%.o $(BUILD)/obj/tests/core/model.o $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
-$(BUILD)/tests/text/%: $(BUILD)/obj/tests/text/%.o $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
-$(BUILD)/tests/ascend/%: $(BUILD)/obj/tests/ascend/%.o $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
-$(BUILD)/tests/linux/%: $(BUILD)/obj/tests/linux/%.o $(LINUX) $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -o $@
-$(BUILD)/tests/sqlite/%: $(BUILD)/obj/tests/sqlite/%.o $(SQLITE) $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -lsqlite3 -lmd -o $@
-$(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lcmocka -ljansson -o $@
-# A fuzz target has the main of replay.c or that of libFuzzer.
-$(BUILD)/fuzz/replay_%: $(BUILD)/obj/fuzz/targets/fuzz_%.o $(BUILD)/obj/fuzz/replay.o $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
-$(BUILD)/fuzz/replay_corpus: $(BUILD)/obj/fuzz/targets/fuzz_corpus.o $(BUILD)/obj/fuzz/replay.o \
-    $(SQLITE) $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lsqlite3 -lmd -o $@
-$(BUILD)/fuzz/corpus: $(BUILD)/obj/fuzz/targets/fuzz_corpus.o $(SQLITE) $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -lsqlite3 -lmd -o $@
-$(BUILD)/fuzz/replay_record: $(BUILD)/obj/fuzz/targets/fuzz_record.o $(BUILD)/obj/fuzz/replay.o \
-    $(LINUX) $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
-$(BUILD)/fuzz/record: $(BUILD)/obj/fuzz/targets/fuzz_record.o $(LINUX) $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
-$(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/targets/fuzz_%.o $(TEXT) $(CORE)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ -o $@
-$(BUILD)/bench: $(BUILD)/obj/tests/bench/bench.o $(TEXT) $(CORE)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -lhwloc -o $@
-$(BUILD)/bench_text: $(BUILD)/obj/tests/bench/bench_text.o $(TEXT) $(CORE)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
-$(BUILD)/bench_bind: $(BUILD)/obj/tests/bench/bench_bind.o $(LINUX) $(TEXT) $(CORE)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -o $@
-$(BUILD)/bench_command: $(BUILD)/obj/tests/bench/bench_command.o
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+# A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
+# linked with the room that it tests and those below it; a fuzz target has the main of replay.c
+# or that of libFuzzer.
+define program
+$(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(LDFLAGS) $$^ $(4) $$(LDLIBS) -o $$@
+endef
+link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
+
+$(call link, cpubind, , $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
+$(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
+$(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
+$(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
+
+$(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))
+$(call link, fuzz/replay_record, fuzz/targets/fuzz_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
+$(call link, fuzz/replay_corpus, fuzz/targets/fuzz_corpus fuzz/replay, $(SQLITE) $(TEXT) $(CORE), -lsqlite3 -lmd)
+$(call link, fuzz/%, fuzz/targets/fuzz_%, $(TEXT) $(CORE), -fsanitize=fuzzer)
+$(call link, fuzz/record, fuzz/targets/fuzz_record, $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
+$(call link, fuzz/corpus, fuzz/targets/fuzz_corpus, $(SQLITE) $(TEXT) $(CORE), -fsanitize=fuzzer -lsqlite3 -lmd)
+
+$(call link, bench, tests/bench/bench, $(TEXT) $(CORE), -lhwloc)
+$(call link, bench_text, tests/bench/bench_text, $(TEXT) $(CORE))
+$(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljansson)
+$(call link, bench_command, tests/bench/bench_command)
 
 .PRECIOUS: $(BUILD)/obj/%.o
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - what a target needs from Debian
 #
-#   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures
+#   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures|measure
 #
 # Installs what is missing when it may (root with apt-get), else prints the one line that does
 # and stops. A machine that has everything is left alone.
@@ -50,6 +50,10 @@ libfuzzer:libclang-rt-dev
 llvm-cov:llvm
 llvm-profdata:llvm'
 
+measure="$run
+ctags:universal-ctags
+nm:binutils"
+
 # Where it lies depends on the version of clang and on the machine.
 has_libfuzzer() {
     [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)/lib" -name '*rt.fuzzer*.a' \
@@ -63,7 +67,8 @@ vm) needs=$vm ;;
 bench) needs=$bench ;;
 fuzz) needs=$fuzz ;;
 fixtures) needs=$fixtures ;;
-*) echo "usage: deps.sh run|check|vm|bench|fuzz|fixtures" >&2 && exit 2 ;;
+measure) needs=$measure ;;
+*) echo "usage: deps.sh run|check|vm|bench|fuzz|fixtures|measure" >&2 && exit 2 ;;
 esac
 
 missing=
