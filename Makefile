@@ -37,7 +37,7 @@ LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
                tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
-FUZZ      := $(shell fuzz/run.sh list)
+FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
@@ -98,10 +98,10 @@ fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist p
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/fuzz/cov CC=clang \
 	    CFLAGS="$(COVERED)" fuzz-replays
 	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" \
-	    FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) fuzz/run.sh fuzz
+	    FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) fuzz/fuzz_targets.sh fuzz
 
 fuzz-merge: ## after make fuzz: keep what was found and adds coverage, in fuzz/corpus
-	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" fuzz/run.sh merge
+	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" fuzz/fuzz_targets.sh merge
 
 fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db

@@ -1,9 +1,9 @@
 #!/bin/sh
-# run.sh - run the fuzz targets side by side, and say what they did; called by make
+# fuzz_targets.sh - run the fuzz targets side by side, and say what they did; called by make
 #
-#   fuzz/run.sh list     the targets
-#   fuzz/run.sh fuzz     each target for FUZZ_SECONDS, then a table; exit 1 on a finding
-#   fuzz/run.sh merge    what was found and adds coverage becomes part of fuzz/corpus
+#   fuzz/fuzz_targets.sh list     the targets
+#   fuzz/fuzz_targets.sh fuzz     each target for FUZZ_SECONDS, then a table; exit 1 on a finding
+#   fuzz/fuzz_targets.sh merge    what was found and adds coverage becomes part of fuzz/corpus
 #
 # BUILD, JOBS and FUZZ_TARGETS as in the Makefile. New inputs go to BUILD/fuzz/found/TARGET;
 # an input that breaks a target goes to fuzz/crashes/TARGET as well.
@@ -157,7 +157,7 @@ merge)
     done
     ;;
 *)
-    echo "usage: run.sh list|fuzz|merge" >&2
+    echo "usage: fuzz_targets.sh list|fuzz|merge" >&2
     exit 2
     ;;
 esac
