@@ -6,8 +6,8 @@
 
 #include "../../adapters/linux/kernel/cpu_sets.h"
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
+#include "fault_table.h"
 
 #define WORD      CPUBIND_WORD_BITS
 #define MAX_WORDS (CPUBIND_MAX_CPUS / WORD)
@@ -164,18 +164,6 @@ TEST(many_sets_keep_their_numbers_and_their_cpus)
 
 /* == Memory ================================================================= */
 
-static int n_call, fail_at;
-
-static void *t_malloc(size_t size_bytes)
-{
-    return ++n_call == fail_at ? NULL : malloc(size_bytes);
-}
-
-static void *t_realloc(void *old, size_t size_bytes)
-{
-    return ++n_call == fail_at ? NULL : realloc(old, size_bytes);
-}
-
 typedef int32_t add(cpubind_cpu_sets *sets, const cpubind_sys *with);
 
 static int32_t add_text(cpubind_cpu_sets *sets, const cpubind_sys *with)
@@ -195,34 +183,35 @@ static int32_t add_words(cpubind_cpu_sets *sets, const cpubind_sys *with)
     return cpubind_cpu_sets_of_words(sets, with, word, 2);
 }
 
-/* With `n` sets there before, so that the array itself grows, too, or does not. */
-static void fail_each(add *adding, int32_t n, int expected_calls)
+/* Adds to a table of `n` sets with each use of `which` failing. Returns the number of uses. */
+static int fail_each_use(add *adding, int32_t n, call which)
 {
-    cpubind_sys failing = cpubind_sys_real;
-    int calls = 0;
-    failing.malloc = t_malloc;
-    failing.realloc = t_realloc;
-    for (fail_at = 1;; fail_at++) {
+    for (int nth = 1;; nth++) {
         cpubind_cpu_sets sets = {0};
-        int32_t set;
         for (int32_t cpu = 0; cpu < n; cpu++)
             assert_int_equal(of_list(&sets, &cpu, 1), cpu);
-        n_call = 0;
-        set = adding(&sets, &failing);
-        calls = n_call;
-        if (calls < fail_at) {
+        fault_set(which, nth, ENOMEM);
+        const int32_t set = adding(&sets, &fault_table);
+        if (fault.n_met == 0) {
             assert_int_equal(set, n);
             cpubind_cpu_sets_free(&sets);
-            break;
+            return nth - 1;
         }
         assert_int_equal(set, CPUBIND_CPUSET_NO_MEMORY);
         assert_int_equal(sets.n, n);
         for (int32_t i = 0; i < n; i++)
             assert_int_equal(sets.set[i].cpu[0], i);
-        assert_int_equal(adding(&sets, sys), n); /* and it goes on */
+        assert_int_equal(adding(&sets, sys), n); /* the table can still be used */
         cpubind_cpu_sets_free(&sets);
     }
-    assert_int_equal(calls, expected_calls);
+}
+
+/* With `n` sets in the table, so that its array grows as well, or does not. */
+static void fail_each(add *adding, int32_t n, int expected_calls)
+{
+    assert_int_equal(fail_each_use(adding, n, CALL_malloc) +
+                         fail_each_use(adding, n, CALL_realloc),
+                     expected_calls);
 }
 
 TEST(without_memory_the_table_is_as_it_was)
@@ -239,15 +228,11 @@ TEST(without_memory_the_table_is_as_it_was)
 
 TEST(a_set_that_is_there_needs_no_memory)
 {
-    cpubind_sys failing = cpubind_sys_real;
     cpubind_cpu_sets sets = {0};
-    failing.malloc = t_malloc;
-    failing.realloc = t_realloc;
     assert_int_equal(add_words(&sets, sys), 0);
-    n_call = 0;
-    fail_at = 1;
-    assert_int_equal(add_words(&sets, &failing), 0);
-    assert_int_equal(n_call, 0);
+    fault_clear();
+    assert_int_equal(add_words(&sets, &fault_table), 0);
+    assert_int_equal(fault.count[CALL_malloc] + fault.count[CALL_realloc], 0);
     cpubind_cpu_sets_free(&sets);
 }
 

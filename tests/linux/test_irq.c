@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "../../adapters/linux/kernel/irq.h"
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "fault_table.h"
 #include "temp_dir.h"
 
 static struct {
@@ -135,63 +135,17 @@ TEST(a_long_list_goes_both_ways)
 
 /* == faults == */
 
-typedef enum call {
-    CALL_OPENAT,
-    CALL_FSTAT,
-    CALL_READ,
-    CALL_WRITE,
-    CALL_MALLOC,
-    CALL_REALLOC
-} call;
+static int open_flags; /* of the last file that was opened */
 
-static struct {
-    call which;
-    int error, left, is_met; /* calls before the fault */
-    int n_write, flags;
-    size_t write_max;
-} fault;
-
-static int hit(call which)
+static int noting_openat(int dir, const char *path, int flags)
 {
-    if (fault.which != which || fault.left-- != 0)
-        return 0;
-    fault.is_met = 1;
-    errno = fault.error;
-    return 1;
+    open_flags = flags;
+    return openat(dir, path, flags);
 }
 
-static int t_openat(int dir, const char *path, int flags)
+static ssize_t write_two(int fd, const void *data, size_t len)
 {
-    fault.flags = flags;
-    return hit(CALL_OPENAT) ? -1 : cpubind_sys_real.openat(dir, path, flags);
-}
-
-static int t_fstat(int fd, struct stat *out)
-{
-    return hit(CALL_FSTAT) ? -1 : cpubind_sys_real.fstat(fd, out);
-}
-
-static ssize_t t_read(int fd, void *data, size_t cap)
-{
-    return hit(CALL_READ) ? -1 : cpubind_sys_real.read(fd, data, cap);
-}
-
-static ssize_t t_write(int fd, const void *data, size_t len)
-{
-    fault.n_write++;
-    if (fault.write_max && len > fault.write_max)
-        len = fault.write_max;
-    return hit(CALL_WRITE) ? -1 : cpubind_sys_real.write(fd, data, len);
-}
-
-static void *t_malloc(size_t size_bytes)
-{
-    return hit(CALL_MALLOC) ? NULL : cpubind_sys_real.malloc(size_bytes);
-}
-
-static void *t_realloc(void *old, size_t size_bytes)
-{
-    return hit(CALL_REALLOC) ? NULL : cpubind_sys_real.realloc(old, size_bytes);
+    return write(fd, data, len < 2 ? len : 2);
 }
 
 static int do_read(void)
@@ -217,27 +171,24 @@ static int do_write(void)
     static int32_t cpu = 1;
     static char text[] = "1";
     const cpubind_cpu_set set = {&word, 1, &cpu, 1, text};
-    fault.n_write = 0;
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3\n");
     int error = cpubind_irq_write(&f.root, 301, &set);
     assert_written(error ? "0-3\n" : "1\n3\n");
     return error;
 }
 
-/* Lets a call fail at each of its uses. The number of uses. */
+/* Makes `which` fail at each of its uses. Returns the number of uses. */
 static int fail_each(int (*run)(void), call which, int error, int expected)
 {
-    for (int nth = 0;; nth++) {
+    f.sys = fault_table;
+    for (int nth = 1;; nth++) {
         cpubind_cpu_sets_free(&f.sets);
-        fault.which = which;
-        fault.error = error;
-        fault.left = nth;
-        fault.is_met = 0;
+        fault_set(which, nth, error);
         int result = run();
         assert_int_equal(open_descriptors(), f.descriptors + 1);
-        if (!fault.is_met) {
+        if (fault.n_met == 0) {
             assert_int_equal(result, 0);
-            return nth;
+            return nth - 1;
         }
         assert_int_equal(result, expected);
     }
@@ -250,57 +201,53 @@ TEST(every_fault_is_told)
     static const int of_read[] = {EIO, ENOMEM, EACCES, EPERM, EAGAIN, EINVAL, EISDIR};
     static const int of_write[] = {EIO,    EINVAL, EOVERFLOW, ENOSPC, EPERM, EACCES,
                                    EFAULT, EFBIG,  EBUSY,     ENOMEM, EAGAIN};
-    f.sys.openat = t_openat;
-    f.sys.fstat = t_fstat;
-    f.sys.read = t_read;
-    f.sys.write = t_write;
-    f.sys.malloc = t_malloc;
-    f.sys.realloc = t_realloc;
     for (size_t i = 0; i < sizeof of_open / sizeof of_open[0]; i++) {
-        assert_int_equal(fail_each(do_read, CALL_OPENAT, of_open[i], of_open[i]), 1);
-        assert_int_equal(fail_each(do_read_effective, CALL_OPENAT, of_open[i], of_open[i]), 1);
-        assert_int_equal(fail_each(do_write, CALL_OPENAT, of_open[i], of_open[i]), 1);
+        assert_int_equal(fail_each(do_read, CALL_openat, of_open[i], of_open[i]), 1);
+        assert_int_equal(fail_each(do_read_effective, CALL_openat, of_open[i], of_open[i]), 1);
+        assert_int_equal(fail_each(do_write, CALL_openat, of_open[i], of_open[i]), 1);
     }
     for (size_t i = 0; i < sizeof of_read / sizeof of_read[0]; i++) {
-        assert_int_equal(fail_each(do_read, CALL_READ, of_read[i], of_read[i]), 2);
-        assert_int_equal(fail_each(do_read, CALL_FSTAT, of_read[i], of_read[i]), 1);
-        assert_int_equal(fail_each(do_read_effective, CALL_READ, of_read[i], of_read[i]), 2);
+        assert_int_equal(fail_each(do_read, CALL_read, of_read[i], of_read[i]), 2);
+        assert_int_equal(fail_each(do_read, CALL_fstat, of_read[i], of_read[i]), 1);
+        assert_int_equal(fail_each(do_read_effective, CALL_read, of_read[i], of_read[i]), 2);
     }
     for (size_t i = 0; i < sizeof of_write / sizeof of_write[0]; i++)
-        assert_int_equal(fail_each(do_write, CALL_WRITE, of_write[i], of_write[i]), 1);
-    assert_true(fail_each(do_read, CALL_MALLOC, ENOMEM, ENOMEM) > 0);
-    assert_true(fail_each(do_read, CALL_REALLOC, ENOMEM, ENOMEM) > 0);
-    assert_true(fail_each(do_write, CALL_REALLOC, ENOMEM, ENOMEM) > 0);
+        assert_int_equal(fail_each(do_write, CALL_write, of_write[i], of_write[i]), 1);
+    assert_true(fail_each(do_read, CALL_malloc, ENOMEM, ENOMEM) > 0);
+    assert_true(fail_each(do_read, CALL_realloc, ENOMEM, ENOMEM) > 0);
+    assert_true(fail_each(do_write, CALL_realloc, ENOMEM, ENOMEM) > 0);
 }
 
 TEST(an_interrupted_call_is_made_again_and_a_list_is_one_write)
 {
-    f.sys.openat = t_openat;
-    f.sys.read = t_read;
-    f.sys.write = t_write;
-    assert_int_equal(fail_each(do_read, CALL_OPENAT, EINTR, 0), 1);
-    assert_int_equal(fail_each(do_read, CALL_READ, EINTR, 0), 2);
-    assert_int_equal(fail_each(do_write, CALL_OPENAT, EINTR, 0), 1);
-    assert_int_equal(fail_each(do_write, CALL_WRITE, EINTR, 0), 1);
-    fault.left = -1;
+    cpubind_sys next = cpubind_sys_real;
+    next.openat = noting_openat;
+    fault_next = &next;
+    assert_int_equal(fail_each(do_read, CALL_openat, EINTR, 0), 1);
+    assert_int_equal(fail_each(do_read, CALL_read, EINTR, 0), 2);
+    assert_int_equal(fail_each(do_write, CALL_openat, EINTR, 0), 1);
+    assert_int_equal(fail_each(do_write, CALL_write, EINTR, 0), 1);
+    fault_clear();
     assert_int_equal(do_write(), 0);
-    assert_int_equal(fault.n_write, 1);
-    assert_int_equal(fault.flags & O_ACCMODE, O_WRONLY);
-    assert_int_equal(fault.flags & (O_CREAT | O_TRUNC | O_APPEND), 0);
+    assert_int_equal(fault.count[CALL_write], 1);
+    assert_int_equal(open_flags & O_ACCMODE, O_WRONLY);
+    assert_int_equal(open_flags & (O_CREAT | O_TRUNC | O_APPEND), 0);
+    fault_next = &cpubind_sys_real;
 }
 
-/* A part of a list is another list: it is told, and not gone on with. */
+/* The first part of a list is a list too: the error is reported and the rest not written. */
 TEST(a_short_write_is_an_error)
 {
-    f.sys.write = t_write;
+    cpubind_sys next = cpubind_sys_real;
+    next.write = write_two;
+    fault_next = &next;
+    f.sys = fault_table;
+    fault_clear();
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "");
-    fault.left = -1;
-    fault.n_write = 0;
-    fault.write_max = 2;
     assert_int_equal(write_list(301, "1,4-5"), EIO);
-    assert_int_equal(fault.n_write, 1);
+    assert_int_equal(fault.count[CALL_write], 1);
     assert_written("1,");
-    fault.write_max = 0;
+    fault_next = &cpubind_sys_real;
 }
 
 /* == this machine == */

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "../../adapters/linux/kernel/irq.h"
 #include "../../adapters/linux/kernel/proc_stat.h"
-#include "../support/cmocka_test.h"
+#include "fault_table.h"
 #include "irqbalance_double.h"
 
 #define REST " 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 2 0 "
@@ -194,27 +194,12 @@ TEST(a_running_one_is_found_stopped_and_continued)
     assert_int_equal(out.is_stopped, 0);
 }
 
-static int n_signal;
-
-static int t_kill(pid_t pid, int signal)
-{
-    n_signal++;
-    return cpubind_sys_real.kill(pid, signal);
-}
-
-static int t_pidfd_send_signal(int pidfd, int signal)
-{
-    n_signal++;
-    return cpubind_sys_real.pidfd_send_signal(pidfd, signal);
-}
-
 TEST(another_process_is_not_sent_a_signal)
 {
     assert_true(start(DOUBLE_IN_RUN));
-    f.sys.kill = t_kill;
-    f.sys.pidfd_send_signal = t_pidfd_send_signal;
-    n_signal = 0;
     cpubind_irqbalance later = f.daemon, own = daemon_of(getpid()), none = {0, 0, 0};
+    f.sys = fault_table;
+    fault_clear();
     later.start++;
     assert_int_equal(cpubind_irqbalance_stop(&f.root, &later), ESRCH);
     assert_int_equal(cpubind_irqbalance_stop(&f.root, &own), ESRCH); /* has another name */
@@ -225,23 +210,8 @@ TEST(another_process_is_not_sent_a_signal)
     f.d.pid = 0;
     assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon), ESRCH);
     assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon), ESRCH);
-    assert_int_equal(n_signal, 0);
-}
-
-static int no_pidfd_error;
-
-static int t_no_pidfd(pid_t pid, unsigned int flags)
-{
-    (void)pid, (void)flags;
-    errno = no_pidfd_error;
-    return -1;
-}
-
-static int t_no_pidfd_signal(int pidfd, int signal)
-{
-    (void)pidfd, (void)signal;
-    errno = no_pidfd_error;
-    return -1;
+    assert_int_equal(fault.count[CALL_kill], 0);
+    assert_int_equal(fault.count[CALL_pidfd_send_signal], 0);
 }
 
 TEST(a_kernel_without_pidfd_gets_a_plain_signal)
@@ -249,18 +219,16 @@ TEST(a_kernel_without_pidfd_gets_a_plain_signal)
     static const int errors[] = {ENOSYS, EPERM};
     siginfo_t info;
     assert_true(start(DOUBLE_IN_RUN));
-    f.sys.kill = t_kill;
-    n_signal = 0;
+    f.sys = fault_table;
     for (size_t i = 0; i < 4; i++) {
-        no_pidfd_error = errors[i % 2];
-        f.sys.pidfd_open = i < 2 ? t_no_pidfd : cpubind_sys_real.pidfd_open;
-        f.sys.pidfd_send_signal = t_no_pidfd_signal;
+        fault_set(i < 2 ? CALL_pidfd_open : CALL_pidfd_send_signal, 1, errors[i % 2]);
+        fault.forever = 1;
         assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon), 0);
         scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WSTOPPED) == 0, "waitid");
         assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon), 0);
         scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WCONTINUED) == 0, "waitid");
+        assert_int_equal(fault.count[CALL_kill], 2);
     }
-    assert_int_equal(n_signal, 8);
 }
 
 /* == bans == */
@@ -508,157 +476,6 @@ TEST(a_turn_is_waited_for_but_not_for_ever)
 
 /* == faults == */
 
-typedef enum call {
-    CALL_OPENAT,
-    CALL_READ,
-    CALL_FSTAT,
-    CALL_CLOSE,
-    CALL_FDOPENDIR,
-    CALL_READDIR,
-    CALL_PIDFD_OPEN,
-    CALL_PIDFD_SEND_SIGNAL,
-    CALL_KILL,
-    CALL_SOCKET,
-    CALL_CONNECT,
-    CALL_GETSOCKOPT,
-    CALL_SENDMSG,
-    CALL_RECV,
-    CALL_POLL,
-    CALL_FLOCK,
-    CALL_MALLOC,
-    CALL_REALLOC
-} call;
-
-static struct {
-    call which;
-    int error, left, is_met; /* calls before the fault */
-} fault;
-
-static int hit(call which)
-{
-    if (fault.which != which || fault.left-- != 0)
-        return 0;
-    fault.is_met = 1;
-    errno = fault.error;
-    return 1;
-}
-
-static int t_openat(int dir, const char *path, int flags)
-{
-    return hit(CALL_OPENAT) ? -1 : cpubind_sys_real.openat(dir, path, flags);
-}
-
-static ssize_t t_read(int fd, void *data, size_t cap)
-{
-    return hit(CALL_READ) ? -1 : cpubind_sys_real.read(fd, data, cap);
-}
-
-static int t_fstat(int fd, struct stat *out)
-{
-    return hit(CALL_FSTAT) ? -1 : cpubind_sys_real.fstat(fd, out);
-}
-
-static int t_close(int fd)
-{
-    int result = cpubind_sys_real.close(fd);
-    return hit(CALL_CLOSE) ? -1 : result;
-}
-
-static DIR *t_fdopendir(int fd)
-{
-    return hit(CALL_FDOPENDIR) ? NULL : cpubind_sys_real.fdopendir(fd);
-}
-
-static struct dirent *t_readdir(DIR *folder)
-{
-    return hit(CALL_READDIR) ? NULL : cpubind_sys_real.readdir(folder);
-}
-
-static int t_pidfd_open(pid_t pid, unsigned int flags)
-{
-    return hit(CALL_PIDFD_OPEN) ? -1 : cpubind_sys_real.pidfd_open(pid, flags);
-}
-
-static int t_pidfd_fault(int pidfd, int signal)
-{
-    return hit(CALL_PIDFD_SEND_SIGNAL) ? -1 : cpubind_sys_real.pidfd_send_signal(pidfd, signal);
-}
-
-static int t_kill_fault(pid_t pid, int signal)
-{
-    return hit(CALL_KILL) ? -1 : cpubind_sys_real.kill(pid, signal);
-}
-
-static int t_socket(int family, int type, int protocol)
-{
-    return hit(CALL_SOCKET) ? -1 : cpubind_sys_real.socket(family, type, protocol);
-}
-
-static int t_connect(int fd, const struct sockaddr *address, socklen_t len)
-{
-    return hit(CALL_CONNECT) ? -1 : cpubind_sys_real.connect(fd, address, len);
-}
-
-static int t_getsockopt(int fd, int level, int option, void *value, socklen_t *len)
-{
-    return hit(CALL_GETSOCKOPT) ? -1
-                                : cpubind_sys_real.getsockopt(fd, level, option, value, len);
-}
-
-static ssize_t t_sendmsg(int fd, const struct msghdr *message, int flags)
-{
-    return hit(CALL_SENDMSG) ? -1 : cpubind_sys_real.sendmsg(fd, message, flags);
-}
-
-static ssize_t t_recv(int fd, void *data, size_t cap, int flags)
-{
-    return hit(CALL_RECV) ? -1 : cpubind_sys_real.recv(fd, data, cap, flags);
-}
-
-static int t_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
-{
-    return hit(CALL_POLL) ? -1 : cpubind_sys_real.poll(fds, n, timeout_ms);
-}
-
-static int t_flock(int fd, int operation)
-{
-    return hit(CALL_FLOCK) ? -1 : cpubind_sys_real.flock(fd, operation);
-}
-
-static void *t_malloc(size_t size_bytes)
-{
-    return hit(CALL_MALLOC) ? NULL : cpubind_sys_real.malloc(size_bytes);
-}
-
-static void *t_realloc(void *old, size_t size_bytes)
-{
-    return hit(CALL_REALLOC) ? NULL : cpubind_sys_real.realloc(old, size_bytes);
-}
-
-static void set_table(void)
-{
-    f.sys = (cpubind_sys){.openat = t_openat,
-                          .fstat = t_fstat,
-                          .read = t_read,
-                          .close = t_close,
-                          .fdopendir = t_fdopendir,
-                          .readdir = t_readdir,
-                          .closedir = cpubind_sys_real.closedir,
-                          .poll = t_poll,
-                          .kill = t_kill_fault,
-                          .pidfd_open = t_pidfd_open,
-                          .pidfd_send_signal = t_pidfd_fault,
-                          .flock = t_flock,
-                          .geteuid = cpubind_sys_real.geteuid,
-                          .socket = t_socket,
-                          .connect = t_connect,
-                          .sendmsg = t_sendmsg,
-                          .recv = t_recv,
-                          .getsockopt = t_getsockopt,
-                          .malloc = t_malloc,
-                          .realloc = t_realloc};
-}
-
 /* After a failure the bans are as before, else with ours. */
 static int run_ban(void)
 {
@@ -681,22 +498,25 @@ static int run_stop(void)
     return cpubind_irqbalance_continue(&f.root, &f.daemon); /* of one that runs: no change */
 }
 
-/* Lets a call fail at each of its uses. `expected` -1: all may go well. The number of uses. */
+/* Makes `which` fail at each of its uses. With `expected` -1 a run may succeed. Returns the number
+ * of uses. */
 static int fail_each(int (*run)(void), call which, int error, int expected)
 {
-    for (int nth = 0;; nth++) {
-        fault.which = which;
-        fault.error = error;
-        fault.left = nth;
-        fault.is_met = 0;
+    for (int nth = 1;; nth++) {
+        fault_set(which, nth, error);
         int result = run();
         assert_int_equal(open_descriptors(), f.descriptors + 1);
-        if (!fault.is_met) {
+        fault_assert_only(CALLS(CALL_openat, CALL_fstat, CALL_read, CALL_close, CALL_fdopendir,
+                                CALL_readdir, CALL_closedir, CALL_poll, CALL_kill,
+                                CALL_pidfd_open, CALL_pidfd_send_signal, CALL_flock,
+                                CALL_geteuid, CALL_socket, CALL_connect, CALL_sendmsg,
+                                CALL_recv, CALL_getsockopt, CALL_malloc, CALL_realloc));
+        if (fault.n_met == 0) {
             assert_int_equal(result, 0);
-            return nth;
+            return nth - 1;
         }
         if (expected >= 0 ? result != expected : result != 0 && result != error)
-            fail_msg("call %d, use %d, error %d: %d", which, nth, error, result);
+            fail_msg("%s, use %d, error %d: %d", call_name[which], nth, error, result);
     }
 }
 
@@ -708,61 +528,61 @@ typedef struct fault_case {
 #define RUN_CASES(run, cases)                                                                  \
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases)[0]; i++)                              \
         if (fail_each(run, (cases)[i].which, (cases)[i].error, (cases)[i].expected) == 0)      \
-    fail_msg("call %d is not made", (cases)[i].which)
+    fail_msg("%s is not called", call_name[(cases)[i].which])
 
 TEST(every_fault_of_a_ban_is_told_and_undone)
 {
     static const fault_case cases[] = {
-        {CALL_OPENAT, EACCES, EACCES},
-        {CALL_OPENAT, EMFILE, EMFILE},
-        {CALL_OPENAT, ENOMEM, ENOMEM},
-        {CALL_OPENAT, ENOENT, ESRCH},
-        {CALL_OPENAT, EINTR, 0},
-        {CALL_READ, EIO, EIO},
-        {CALL_READ, ESRCH, ESRCH},
-        {CALL_READ, EINTR, 0},
-        {CALL_FLOCK, ENOLCK, ENOLCK},
-        {CALL_FLOCK, EBADF, EBADF},
-        {CALL_FLOCK, EINVAL, EINVAL},
-        {CALL_FLOCK, EINTR, 0},
-        {CALL_FLOCK, EWOULDBLOCK, 0},
-        {CALL_SOCKET, EACCES, EACCES},
-        {CALL_SOCKET, EAFNOSUPPORT, EAFNOSUPPORT},
-        {CALL_SOCKET, EMFILE, EMFILE},
-        {CALL_SOCKET, ENFILE, ENFILE},
-        {CALL_SOCKET, ENOBUFS, ENOBUFS},
-        {CALL_SOCKET, ENOMEM, ENOMEM},
-        {CALL_SOCKET, EPROTONOSUPPORT, EPROTONOSUPPORT},
-        {CALL_CONNECT, EACCES, EACCES},
-        {CALL_CONNECT, EPERM, EPERM},
-        {CALL_CONNECT, EPROTOTYPE, EPROTOTYPE},
-        {CALL_CONNECT, ETIMEDOUT, ETIMEDOUT},
-        {CALL_CONNECT, EAGAIN, 0},
-        {CALL_CONNECT, EINTR, 0},
-        {CALL_GETSOCKOPT, ENOPROTOOPT, ENOPROTOOPT},
-        {CALL_GETSOCKOPT, EINVAL, EINVAL},
-        {CALL_SENDMSG, ECONNRESET, ECONNRESET},
-        {CALL_SENDMSG, EPIPE, EPIPE},
-        {CALL_SENDMSG, ENOBUFS, ENOBUFS},
-        {CALL_SENDMSG, ENOMEM, ENOMEM},
-        {CALL_SENDMSG, EPERM, EPERM},
-        {CALL_SENDMSG, EAGAIN, 0},
-        {CALL_SENDMSG, EINTR, 0},
-        {CALL_RECV, ECONNRESET, ECONNRESET},
-        {CALL_RECV, ENOMEM, ENOMEM},
-        {CALL_RECV, EAGAIN, 0},
-        {CALL_RECV, EINTR, 0},
-        {CALL_MALLOC, ENOMEM, ENOMEM},
-        {CALL_REALLOC, ENOMEM, ENOMEM},
-        {CALL_CLOSE, EIO, 0},
-        {CALL_CLOSE, EINTR, 0},
+        {CALL_openat, EACCES, EACCES},
+        {CALL_openat, EMFILE, EMFILE},
+        {CALL_openat, ENOMEM, ENOMEM},
+        {CALL_openat, ENOENT, ESRCH},
+        {CALL_openat, EINTR, 0},
+        {CALL_read, EIO, EIO},
+        {CALL_read, ESRCH, ESRCH},
+        {CALL_read, EINTR, 0},
+        {CALL_flock, ENOLCK, ENOLCK},
+        {CALL_flock, EBADF, EBADF},
+        {CALL_flock, EINVAL, EINVAL},
+        {CALL_flock, EINTR, 0},
+        {CALL_flock, EWOULDBLOCK, 0},
+        {CALL_socket, EACCES, EACCES},
+        {CALL_socket, EAFNOSUPPORT, EAFNOSUPPORT},
+        {CALL_socket, EMFILE, EMFILE},
+        {CALL_socket, ENFILE, ENFILE},
+        {CALL_socket, ENOBUFS, ENOBUFS},
+        {CALL_socket, ENOMEM, ENOMEM},
+        {CALL_socket, EPROTONOSUPPORT, EPROTONOSUPPORT},
+        {CALL_connect, EACCES, EACCES},
+        {CALL_connect, EPERM, EPERM},
+        {CALL_connect, EPROTOTYPE, EPROTOTYPE},
+        {CALL_connect, ETIMEDOUT, ETIMEDOUT},
+        {CALL_connect, EAGAIN, 0},
+        {CALL_connect, EINTR, 0},
+        {CALL_getsockopt, ENOPROTOOPT, ENOPROTOOPT},
+        {CALL_getsockopt, EINVAL, EINVAL},
+        {CALL_sendmsg, ECONNRESET, ECONNRESET},
+        {CALL_sendmsg, EPIPE, EPIPE},
+        {CALL_sendmsg, ENOBUFS, ENOBUFS},
+        {CALL_sendmsg, ENOMEM, ENOMEM},
+        {CALL_sendmsg, EPERM, EPERM},
+        {CALL_sendmsg, EAGAIN, 0},
+        {CALL_sendmsg, EINTR, 0},
+        {CALL_recv, ECONNRESET, ECONNRESET},
+        {CALL_recv, ENOMEM, ENOMEM},
+        {CALL_recv, EAGAIN, 0},
+        {CALL_recv, EINTR, 0},
+        {CALL_malloc, ENOMEM, ENOMEM},
+        {CALL_realloc, ENOMEM, ENOMEM},
+        {CALL_close, EIO, 0},
+        {CALL_close, EINTR, 0},
     };
     assert_true(start(DOUBLE_IN_RUN));
-    set_table();
+    f.sys = fault_table;
     RUN_CASES(run_ban, cases);
     f.d.shared->delay_ms = 2; /* so that answers are waited for */
     static const fault_case of_poll[] = {
-        {CALL_POLL, ENOMEM, ENOMEM}, {CALL_POLL, EINVAL, EINVAL}, {CALL_POLL, EINTR, 0}};
+        {CALL_poll, ENOMEM, ENOMEM}, {CALL_poll, EINVAL, EINVAL}, {CALL_poll, EINTR, 0}};
     RUN_CASES(run_ban, of_poll);
 }
 
@@ -770,33 +590,29 @@ TEST(every_fault_of_a_ban_is_told_and_undone)
 TEST(a_refused_connection_is_told)
 {
     assert_true(start(DOUBLE_IN_RUN));
-    set_table();
-    fault.which = CALL_CONNECT;
-    fault.error = ECONNREFUSED;
-    for (fault.left = 0; fault.left < 3;) {
-        int nth = fault.left, error = run_ban();
+    f.sys = fault_table;
+    for (int nth = 1; nth <= 3; nth++) {
+        fault_set(CALL_connect, nth, ECONNREFUSED);
+        int error = run_ban();
         assert_true(error == ECONNREFUSED || error == EPROTO);
-        fault.left = nth + 1;
     }
 }
 
 TEST(every_fault_of_a_search_is_told)
 {
     static const fault_case cases[] = {
-        {CALL_OPENAT, EMFILE, -1}, {CALL_OPENAT, ENFILE, -1},    {CALL_OPENAT, ENOMEM, -1},
-        {CALL_READ, EIO, EIO},     {CALL_READ, ENOMEM, ENOMEM},  {CALL_READ, EINTR, 0},
-        {CALL_OPENAT, EINTR, 0},   {CALL_FDOPENDIR, ENOMEM, -1}, {CALL_READDIR, EIO, EIO},
-        {CALL_READDIR, EINTR, 0},  {CALL_REALLOC, ENOMEM, -1},   {CALL_FSTAT, EIO, 0},
-        {CALL_CLOSE, EIO, 0},
+        {CALL_openat, EMFILE, -1}, {CALL_openat, ENFILE, -1},    {CALL_openat, ENOMEM, -1},
+        {CALL_read, EIO, EIO},     {CALL_read, ENOMEM, ENOMEM},  {CALL_read, EINTR, 0},
+        {CALL_openat, EINTR, 0},   {CALL_fdopendir, ENOMEM, -1}, {CALL_readdir, EIO, EIO},
+        {CALL_readdir, EINTR, 0},  {CALL_realloc, ENOMEM, -1},   {CALL_fstat, EIO, 0},
+        {CALL_close, EIO, 0},
     };
     lay_process(1, "init", 'S');
     lay_process(900, "irqbalance", 'S');
     lay_process(7000, "bash", 'S');
-    set_table();
+    f.sys = fault_table;
     RUN_CASES(run_find, cases);
-    fault.which = CALL_OPENAT;
-    fault.error = EMFILE;
-    fault.left = 1; /* of /proc itself, behind run/irqbalance */
+    fault_set(CALL_openat, 2, EMFILE); /* /proc itself, after run/irqbalance */
     cpubind_irqbalance out;
     assert_int_equal(cpubind_irqbalance_find(&f.root, &out), EMFILE);
 }
@@ -807,47 +623,55 @@ TEST(what_may_not_be_looked_at_is_not_seen)
     static const int errors[] = {EACCES, EPERM, ESRCH, ENOENT};
     lay_process(1, "init", 'S');
     lay_process(900, "irqbalance", 'S');
-    set_table();
+    f.sys = fault_table;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         cpubind_irqbalance out = {-7, 0, 0};
-        fault.which = CALL_OPENAT;
-        fault.error = errors[i];
-        fault.left = 4; /* run/irqbalance, proc, the list of it, 1/comm, 900/comm */
+        /* run/irqbalance, proc, the list of it, 1/comm, 900/comm */
+        fault_set(CALL_openat, 5, errors[i]);
         assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
         assert_int_equal(out.pid, 0);
-        fault.left = 3;
+        fault_set(CALL_openat, 4, errors[i]);
         assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
         assert_int_equal(out.pid, 900);
     }
 }
 
+static int no_pidfd(pid_t pid, unsigned int flags)
+{
+    (void)pid, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+
 TEST(every_fault_of_a_signal_is_told)
 {
     static const fault_case cases[] = {
-        {CALL_PIDFD_OPEN, EINVAL, EINVAL},
-        {CALL_PIDFD_OPEN, EMFILE, EMFILE},
-        {CALL_PIDFD_OPEN, ENFILE, ENFILE},
-        {CALL_PIDFD_OPEN, ENODEV, ENODEV},
-        {CALL_PIDFD_OPEN, ENOMEM, ENOMEM},
-        {CALL_PIDFD_OPEN, ESRCH, ESRCH},
-        {CALL_PIDFD_OPEN, ENOSYS, 0},
-        {CALL_PIDFD_OPEN, EPERM, 0},
-        {CALL_PIDFD_SEND_SIGNAL, EBADF, EBADF},
-        {CALL_PIDFD_SEND_SIGNAL, EINVAL, EINVAL},
-        {CALL_PIDFD_SEND_SIGNAL, ESRCH, ESRCH},
-        {CALL_PIDFD_SEND_SIGNAL, EPERM, 0},
-        {CALL_OPENAT, EACCES, EACCES},
-        {CALL_READ, EIO, EIO},
-        {CALL_CLOSE, EIO, 0},
+        {CALL_pidfd_open, EINVAL, EINVAL},
+        {CALL_pidfd_open, EMFILE, EMFILE},
+        {CALL_pidfd_open, ENFILE, ENFILE},
+        {CALL_pidfd_open, ENODEV, ENODEV},
+        {CALL_pidfd_open, ENOMEM, ENOMEM},
+        {CALL_pidfd_open, ESRCH, ESRCH},
+        {CALL_pidfd_open, ENOSYS, 0},
+        {CALL_pidfd_open, EPERM, 0},
+        {CALL_pidfd_send_signal, EBADF, EBADF},
+        {CALL_pidfd_send_signal, EINVAL, EINVAL},
+        {CALL_pidfd_send_signal, ESRCH, ESRCH},
+        {CALL_pidfd_send_signal, EPERM, 0},
+        {CALL_openat, EACCES, EACCES},
+        {CALL_read, EIO, EIO},
+        {CALL_close, EIO, 0},
     };
     static const int of_kill[] = {EPERM, ESRCH, EINVAL};
     assert_true(start(DOUBLE_IN_RUN));
-    set_table();
+    f.sys = fault_table;
     RUN_CASES(run_stop, cases);
-    no_pidfd_error = ENOSYS;
-    f.sys.pidfd_open = t_no_pidfd;
+    cpubind_sys next = cpubind_sys_real;
+    next.pidfd_open = no_pidfd;
+    fault_next = &next;
     for (size_t i = 0; i < sizeof of_kill / sizeof of_kill[0]; i++)
-        assert_int_equal(fail_each(run_stop, CALL_KILL, of_kill[i], of_kill[i]), 1);
+        assert_int_equal(fail_each(run_stop, CALL_kill, of_kill[i], of_kill[i]), 1);
+    fault_next = &cpubind_sys_real;
 }
 
 /* == the daemon itself == */

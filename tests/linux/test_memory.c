@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 
 #include "../../adapters/linux/kernel/memory.h"
-#include "../support/cmocka_test.h"
+#include "fault_table.h"
 #include "temp_dir.h"
 
 #define KB        INT64_C(1024)
@@ -26,12 +26,12 @@
 
 /* == the model == */
 
-typedef struct call {
+typedef struct migration {
     int32_t pid, from, to; /* nodes */
     unsigned long n_bit;
     pthread_t thread;
     int blocks; /* SIGINT, SIGTERM, SIGUSR1 */
-} call;
+} migration;
 
 static struct {
     scratch s;
@@ -40,7 +40,7 @@ static struct {
     int descriptors;
     int64_t kb[CPUBIND_MAX_NODES];
     int32_t n_node; /* lines of numa_maps are written up to this one */
-    call log[MAX_CALLS];
+    migration log[MAX_CALLS];
     int n_call, fail_nth, fail_error; /* the nth call fails, from 1 */
     int stuck_nth;
     int64_t stuck_kb;  /* of the nth call of each round: so much stays, and it says so */
@@ -103,10 +103,10 @@ static void end_process(void)
 static long t_migrate_pages(pid_t pid, unsigned long n_bit, const unsigned long *from,
                             const unsigned long *to)
 {
-    call *c = &m.log[m.n_call++];
+    migration *c = &m.log[m.n_call++];
     assert_true(m.n_call <= MAX_CALLS);
-    *c = (call){pid,   node_of(from, n_bit), node_of(to, n_bit),
-                n_bit, pthread_self(),       blocks_signals()};
+    *c = (migration){pid,   node_of(from, n_bit), node_of(to, n_bit),
+                     n_bit, pthread_self(),       blocks_signals()};
     while (m.n_call == 1 && atomic_load(&m.n_progress) < m.wait_ticks)
         sched_yield();
     if (m.n_call == m.end_nth)
@@ -780,58 +780,15 @@ TEST(a_line_may_be_long_but_not_endless)
 
 /* == every call of the table == */
 
-enum { F_OPENAT, F_FSTAT, F_READ, F_CLOSE, F_REALLOC, N_F };
-
-static struct {
-    int which, nth, error, count[N_F];
-} fault;
-
-static int hit(int which)
-{
-    if (++fault.count[which] != fault.nth || fault.which != which)
-        return 0;
-    errno = fault.error;
-    return 1;
-}
-
-static int f_openat(int dir, const char *path, int flags)
-{
-    return hit(F_OPENAT) ? -1 : cpubind_sys_real.openat(dir, path, flags);
-}
-
-static int f_fstat(int fd, struct stat *out)
-{
-    return hit(F_FSTAT) ? -1 : cpubind_sys_real.fstat(fd, out);
-}
-
-static ssize_t f_read(int fd, void *data, size_t cap)
-{
-    return hit(F_READ) ? -1 : cpubind_sys_real.read(fd, data, cap);
-}
-
-static int f_close(int fd)
-{
-    const int result = cpubind_sys_real.close(fd);
-    return hit(F_CLOSE) ? -1 : result;
-}
-
-static void *f_realloc(void *old, size_t size_bytes)
-{
-    return hit(F_REALLOC) ? NULL : cpubind_sys_real.realloc(old, size_bytes);
-}
-
-/* A move with each use of `which` failing; how many of them were refused. */
-static int fail_each_use(int which, int error)
+/* Moves with each use of `which` failing. Returns how many moves were refused. */
+static int fail_each_use(call which, int error)
 {
     int n_refused = 0, nth = 1;
     for (;; nth++) {
         four_nodes();
-        memset(&fault, 0, sizeof fault);
-        fault.which = which;
-        fault.nth = nth;
-        fault.error = error;
+        fault_set(which, nth, error);
         const cpubind_memory_result result = move_to(2, -1, 0);
-        if (fault.count[which] < nth)
+        if (fault.n_met == 0)
             break;
         assert_true(nth < 100);
         if (result == CPUBIND_MEMORY_REFUSED) {
@@ -856,20 +813,19 @@ static int fail_each_use(int which, int error)
 
 TEST(every_fault_is_told_or_harms_nothing)
 {
-    m.sys.openat = f_openat;
-    m.sys.fstat = f_fstat;
-    m.sys.read = f_read;
-    m.sys.close = f_close;
-    m.sys.realloc = f_realloc;
+    const cpubind_sys next = m.sys;
+    fault_next = &next;
+    m.sys = fault_table;
     /* numa_maps, the nodes, and numa_maps again: one opening each */
-    assert_int_equal(fail_each_use(F_OPENAT, EMFILE), 3);
-    assert_int_equal(fail_each_use(F_OPENAT, EACCES), 3);
-    assert_int_equal(fail_each_use(F_FSTAT, EIO), 1); /* of the nodes */
-    assert_int_equal(fail_each_use(F_READ, EIO), 6);  /* each once more for its end */
-    assert_int_equal(fail_each_use(F_REALLOC, ENOMEM), 3);
-    assert_int_equal(fail_each_use(F_OPENAT, EINTR), 0);
-    assert_int_equal(fail_each_use(F_READ, EINTR), 0);
-    assert_int_equal(fail_each_use(F_CLOSE, EIO), 0);
+    assert_int_equal(fail_each_use(CALL_openat, EMFILE), 3);
+    assert_int_equal(fail_each_use(CALL_openat, EACCES), 3);
+    assert_int_equal(fail_each_use(CALL_fstat, EIO), 1); /* of the nodes */
+    assert_int_equal(fail_each_use(CALL_read, EIO), 6);  /* each once more for its end */
+    assert_int_equal(fail_each_use(CALL_realloc, ENOMEM), 3);
+    assert_int_equal(fail_each_use(CALL_openat, EINTR), 0);
+    assert_int_equal(fail_each_use(CALL_read, EINTR), 0);
+    assert_int_equal(fail_each_use(CALL_close, EIO), 0);
+    fault_next = &cpubind_sys_real;
 }
 
 /* == the policy == */

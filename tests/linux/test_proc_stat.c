@@ -3,7 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/kernel/proc_stat.h"
-#include "../support/cmocka_test.h"
+#include "fault_table.h"
 #include "temp_dir.h"
 
 #define REST " 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 "
@@ -93,37 +93,15 @@ TEST(this_process_is_read)
 
 /* == faults == */
 
-static struct {
-    int error;
-    int left; /* calls before the fault; below 0: none */
-    size_t read_max;
-} fault;
-
-static int hit(void)
+static ssize_t read_one(int fd, void *data, size_t cap)
 {
-    if (fault.left-- != 0)
-        return 0;
-    errno = fault.error;
-    return 1;
+    return read(fd, data, cap ? 1 : 0);
 }
 
-static int t_openat(int dir, const char *path, int flags)
-{
-    return hit() ? -1 : cpubind_sys_real.openat(dir, path, flags);
-}
-
-static ssize_t t_read(int fd, void *data, size_t cap)
-{
-    if (fault.read_max && cap > fault.read_max)
-        cap = fault.read_max;
-    return hit() ? -1 : cpubind_sys_real.read(fd, data, cap);
-}
-
-static int read_with(int error, int left)
+static int read_with(call which, int nth, int error)
 {
     cpubind_proc_stat out;
-    fault.error = error;
-    fault.left = left;
+    fault_set(which, nth, error);
     int result = cpubind_proc_stat_read(&f.root, 7, 0, &out);
     if (result == 0)
         assert_true(out.start == 321);
@@ -135,21 +113,21 @@ TEST(every_fault_is_told_and_an_interrupted_call_made_again)
 {
     static const int of_open[] = {EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EIO, ELOOP, ENOTDIR};
     static const int of_read[] = {EIO, ESRCH, ENOMEM, EPERM, EACCES, EAGAIN};
-    f.sys.openat = t_openat;
+    cpubind_sys next = cpubind_sys_real;
+    f.sys = fault_table;
     for (size_t i = 0; i < sizeof of_open / sizeof of_open[0]; i++)
-        assert_int_equal(read_with(of_open[i], 0), of_open[i]);
-    assert_int_equal(read_with(ENOENT, 0), ESRCH);
-    assert_int_equal(read_with(EINTR, 0), 0);
-    f.sys.openat = cpubind_sys_real.openat;
-    f.sys.read = t_read;
+        assert_int_equal(read_with(CALL_openat, 1, of_open[i]), of_open[i]);
+    assert_int_equal(read_with(CALL_openat, 1, ENOENT), ESRCH);
+    assert_int_equal(read_with(CALL_openat, 1, EINTR), 0);
     for (size_t i = 0; i < sizeof of_read / sizeof of_read[0]; i++)
-        for (int left = 0; left < 2; left++)
-            assert_int_equal(read_with(of_read[i], left), of_read[i]);
-    fault.read_max = 1;
-    for (int left = 0; left < 20; left++)
-        assert_int_equal(read_with(EINTR, left), 0);
-    assert_int_equal(read_with(EIO, 20), EIO);
-    fault.read_max = 0;
+        for (int nth = 1; nth <= 2; nth++)
+            assert_int_equal(read_with(CALL_read, nth, of_read[i]), of_read[i]);
+    next.read = read_one;
+    fault_next = &next;
+    for (int nth = 1; nth <= 20; nth++)
+        assert_int_equal(read_with(CALL_read, nth, EINTR), 0);
+    assert_int_equal(read_with(CALL_read, 21, EIO), EIO);
+    fault_next = &cpubind_sys_real;
 }
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
