@@ -133,7 +133,7 @@ arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/% $(BUILD)/tests
 
 $(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_IMPLEMENTATION -x c $< -o $@
+	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_EXPORT -DCPUBIND_IMPLEMENTATION -x c $< -o $@
 
 # A static library is one object in which only the names of its list are global. The core is a
 # second object, which the linker passes over in a program that has a core of its own.

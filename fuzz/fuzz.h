@@ -284,6 +284,34 @@ static inline void fuzz_check_list(const int32_t *list, int32_t n, int32_t limit
     }
 }
 
+/* How many numbers two strictly ascending lists have in common. */
+static inline int32_t fuzz_count_both(const int32_t *a, int32_t n_a, const int32_t *b,
+                                      int32_t n_b)
+{
+    int32_t both = 0;
+    for (int32_t i = 0, k = 0; i < n_a && k < n_b;) {
+        const int32_t first = a[i], second = b[k];
+        both += first == second;
+        i += first <= second;
+        k += second <= first;
+    }
+    return both;
+}
+
+/* Whether no CPU is in two of the lists cpu[row[i]] .. cpu[row[i + 1] - 1], i < n. */
+static inline int fuzz_are_disjoint(const int32_t *cpu, const int32_t *row, int32_t n)
+{
+    static uint8_t given[65536];
+    int is_twice = 0;
+    for (int32_t i = 0; i < row[n]; i++) {
+        is_twice |= given[cpu[i]];
+        given[cpu[i]] = 1;
+    }
+    for (int32_t i = 0; i < row[n]; i++)
+        given[cpu[i]] = 0;
+    return !is_twice;
+}
+
 static inline int fuzz_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';

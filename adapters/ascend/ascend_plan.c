@@ -155,7 +155,8 @@ static void choose_policy(planner *p)
     p->policy.overlap = p->request->overlap;
     p->policy.roles = is_cluster || f->type == CPUBIND_TYPE_950 ? main_only : with_irq;
     p->policy.cluster = CLUSTER_CORES * f->threads;
-    p->policy.spare_node = is_cluster ? SPARE_NODE : -1;
+    p->policy.has_spare_node = is_cluster;
+    p->policy.spare_node = SPARE_NODE;
     p->out->roles = p->policy.roles;
 }
 

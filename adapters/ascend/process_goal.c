@@ -333,7 +333,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source, const cpubi
     m.n_pool = plan->core.row[row + 1] - plan->core.row[row];
     m.out = out;
     /* The core has checked that the pool is large enough. */
-    (void)!cpubind_split_roles(m.n_pool, &plan->roles, &m.roles);
+    (void)!cpubind_split_roles(m.n_pool, &plan->roles, &m.roles, NULL);
     out->npu = m.npu->logic;
     out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
     out->memory_node = m.n_pool > 0 ? facts->node_of[m.pool[0]] : -1;

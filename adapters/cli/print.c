@@ -42,7 +42,7 @@ cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, 
     row.cpu = plan->core.cpu + plan->core.row[i];
     row.n = plan->core.row[i + 1] - plan->core.row[i];
     /* The core has checked that the pool is large enough. */
-    (void)!cpubind_split_roles(row.n, &plan->roles, &row.roles);
+    (void)!cpubind_split_roles(row.n, &plan->roles, &row.roles, NULL);
     return row;
 }
 
@@ -128,11 +128,16 @@ static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_asc
 /* Whether the affinity of an NPU meets the allowed CPUs. */
 static int has_home(const cpubind_facts *facts, const cpubind_npu *npu)
 {
-    int32_t n = 0;
-    cpubind_status status =
-        cpubind_intersect(facts->affinity + npu->affinity_first, npu->affinity_count,
-                          facts->cpu, facts->n_cpu, NULL, 0, &n);
-    return (status == CPUBIND_OK || status == CPUBIND_ERR_SPACE) && n > 0;
+    const int32_t *near_cpu = facts->affinity + npu->affinity_first;
+    for (int32_t i = 0, k = 0; i < npu->affinity_count && k < facts->n_cpu;) {
+        if (near_cpu[i] == facts->cpu[k])
+            return 1;
+        if (near_cpu[i] < facts->cpu[k])
+            i++;
+        else
+            k++;
+    }
+    return 0;
 }
 
 /* Over which NPUs overlap was looked for: those with a home, hidden ones too, or all slices. */

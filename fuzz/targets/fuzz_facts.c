@@ -349,14 +349,6 @@ static void check_problem_same(const cpubind_problem *a, const cpubind_problem *
         CHECK(strcmp(a->input, b->input) == 0);
 }
 
-/* How many numbers two lists have in common. */
-static int32_t count_both(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
-{
-    int32_t both = 0;
-    (void)!cpubind_intersect(a, n_a, b, n_b, NULL, 0, &both);
-    return both;
-}
-
 /* Whether the request, or the status when there is one, allows these CPUs. */
 static void check_allowed(memory_host *h, const cpubind_request *q, const int32_t *cpu,
                           int32_t n)
@@ -364,9 +356,9 @@ static void check_allowed(memory_host *h, const cpubind_request *q, const int32_
     const cpubind_input status = read_entry(h, "proc/self/status");
     int32_t n_allowed = 0;
     int32_t *allowed;
-    CHECK(!q->exclude || count_both(q->exclude, q->n_exclude, cpu, n) == 0);
+    CHECK(!q->exclude || fuzz_count_both(q->exclude, q->n_exclude, cpu, n) == 0);
     if (q->allowed) {
-        CHECK(count_both(q->allowed, q->n_allowed, cpu, n) == n);
+        CHECK(fuzz_count_both(q->allowed, q->n_allowed, cpu, n) == n);
         return;
     }
     if (status.state != CPUBIND_INPUT_PRESENT)
@@ -374,29 +366,28 @@ static void check_allowed(memory_host *h, const cpubind_request *q, const int32_
     allowed = (int32_t *)fuzz_filled(CPUBIND_MAX_CPUS * sizeof *allowed, FUZZ_FILL);
     CHECK(cpubind_status_parse(status.data, status.len, allowed, CPUBIND_MAX_CPUS, &n_allowed,
                                NULL) == CPUBIND_TEXT_OK);
-    CHECK(count_both(allowed, n_allowed, cpu, n) == n);
+    CHECK(fuzz_count_both(allowed, n_allowed, cpu, n) == n);
     free(allowed);
 }
 
 static void check_pools(memory_host *h, const asked *a, const outcome *out)
 {
     const cpubind_ascend_plan *plan = &out->plan;
-    const cpubind_lists lists = {plan->core.cpu, plan->core.row, plan->n_want};
     CHECK(plan->n_want >= 1 && plan->rank_row >= 0 && plan->rank_row < plan->n_want);
     fuzz_check_list(plan->want, plan->n_want, out->facts.n_npu);
     for (int32_t i = 0; i < plan->n_want; i++) {
         const int32_t *pool = plan->core.cpu + plan->core.row[i];
         const int32_t n = plan->core.row[i + 1] - plan->core.row[i];
         cpubind_roles roles;
-        CHECK(n > 0 && cpubind_split_roles(n, &plan->roles, &roles) == CPUBIND_OK);
+        CHECK(n > 0 && cpubind_split_roles(n, &plan->roles, &roles, NULL) == CPUBIND_OK);
         fuzz_check_list(pool, n, CPUBIND_MAX_CPUS);
-        CHECK(count_both(pool, n, out->facts.cpu, out->facts.n_cpu) == n);
+        CHECK(fuzz_count_both(pool, n, out->facts.cpu, out->facts.n_cpu) == n);
     }
     check_allowed(h, &a->request, out->facts.cpu, out->facts.n_cpu);
-    CHECK(count_both(plan->spare, plan->n_spare, out->facts.cpu, out->facts.n_cpu) ==
+    CHECK(fuzz_count_both(plan->spare, plan->n_spare, out->facts.cpu, out->facts.n_cpu) ==
           plan->n_spare);
     if (a->request.overlap != CPUBIND_OVERLAP_KEEP)
-        CHECK(cpubind_check_disjoint(&lists, NULL) == CPUBIND_OK);
+        CHECK(fuzz_are_disjoint(plan->core.cpu, plan->core.row, plan->n_want));
     fuzz_check_list(plan->spare, plan->n_spare, CPUBIND_MAX_CPUS);
     CHECK(plan->warnings >> CPUBIND_WARNING_COUNT == 0);
     for (int w = 0; w < CPUBIND_WARNING_COUNT; w++)
@@ -418,9 +409,11 @@ static void check_goal(memory_host *h, const outcome *out)
                                                         NULL, 0, &arena, &goal, &problem);
     CHECK(code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_UNREADABLE);
     CHECK(code == problem.code && goal.npu == out->facts.npu[out->plan.want[row]].logic);
-    CHECK(goal.main.n > 0 && count_both(goal.main.cpu, goal.main.n, pool, n) == goal.main.n);
+    CHECK(goal.main.n > 0 &&
+          fuzz_count_both(goal.main.cpu, goal.main.n, pool, n) == goal.main.n);
     for (int32_t i = 0; i < goal.n_rule; i++)
-        CHECK(goal.rule[i].cpus.n == 1 && count_both(goal.rule[i].cpus.cpu, 1, pool, n) == 1);
+        CHECK(goal.rule[i].cpus.n == 1 &&
+              fuzz_count_both(goal.rule[i].cpus.cpu, 1, pool, n) == 1);
     for (int32_t i = 0; i < goal.n_irq; i++) {
         CHECK(i == 0 || goal.irq[i - 1].irq < goal.irq[i].irq);
         CHECK(goal.irq[i].cpu == pool[goal.irq[i].kind == CPUBIND_IRQ_CQ]);

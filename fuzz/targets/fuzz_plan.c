@@ -52,6 +52,7 @@ static void take_policy(numbers *in, fuzz_host *h)
         h->policy.roles.count[role] = take(in, 64);
     h->policy.cluster = take(in, 64);
     h->policy.spare_node = take(in, 64) - 1;
+    h->policy.has_spare_node = h->policy.spare_node >= 0;
     h->flags = take(in, 64);
 }
 
@@ -129,6 +130,8 @@ static void check_failure(const run *r, int fill, int32_t n_device)
     CHECK(r->plan.n_checked == untouched.n_checked);
     CHECK(r->plan.spare_taken == untouched.spare_taken);
     CHECK(fuzz_holds_only(&r->plan.shared, sizeof r->plan.shared, fill));
+    if (r->status == CPUBIND_ERR_ARG || r->status == CPUBIND_ERR_ORDER)
+        CHECK(r->fault.argument != NULL);
     CHECK(r->fault.device >= -1 && r->fault.device < n_device);
     CHECK(r->fault.other >= -1 && r->fault.other < n_device);
     if (r->status == CPUBIND_ERR_TOO_FEW || r->status == CPUBIND_ERR_CLUSTERS)
@@ -152,8 +155,8 @@ static run start(int32_t n_want, int32_t cap_cpu, int32_t cap_work, int fill)
 static int32_t work_of(const fuzz_host *h)
 {
     const int32_t n = h->devices.affinity.n;
-    const int32_t n_affinity = h->devices.affinity.row ? h->row[n] : 0;
-    return CPUBIND_PLAN_WORK(h->host.n_cpu, h->host.n_node, n, n_affinity);
+    const int32_t n_affinity = h->devices.affinity.row ? h->devices.affinity.row[n] : 0;
+    return cpubind_plan_work(h->host.n_cpu, h->host.n_node, n, n_affinity);
 }
 
 static run make(const fuzz_host *h, const cpubind_policy *policy, const int32_t *want,
@@ -186,7 +189,7 @@ static void check_roles(int32_t count, const cpubind_role_spec *spec)
 {
     cpubind_roles roles;
     int32_t first = 0;
-    CHECK(cpubind_split_roles(count, spec, &roles) == CPUBIND_OK);
+    CHECK(cpubind_split_roles(count, spec, &roles, NULL) == CPUBIND_OK);
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         CHECK(roles.span[role].first == first);
         if (role == CPUBIND_ROLE_MAIN)
@@ -202,16 +205,13 @@ static void check_roles(int32_t count, const cpubind_role_spec *spec)
 static void check_pools(const fuzz_host *h, const cpubind_policy *policy, const run *r,
                         int32_t n_want)
 {
-    const cpubind_lists lists = {r->plan.cpu, r->plan.row, n_want};
     const int32_t *row = r->plan.row;
     CHECK(row[0] == 0 && row[n_want] == r->plan.n_cpu && r->plan.n_cpu <= r->plan.cap_cpu);
     for (int32_t i = 0; i < n_want; i++) {
-        int32_t both = -1;
-        CHECK(row[i] <= row[i + 1]);
-        (void)!cpubind_intersect(r->plan.cpu + row[i], row[i + 1] - row[i], h->host.cpu,
-                                 h->host.n_cpu, NULL, 0, &both);
-        CHECK(both == row[i + 1] - row[i]);
-        check_roles(row[i + 1] - row[i], &policy->roles);
+        const int32_t n = row[i + 1] - row[i];
+        CHECK(n >= 0);
+        CHECK(fuzz_count_both(r->plan.cpu + row[i], n, h->host.cpu, h->host.n_cpu) == n);
+        check_roles(n, &policy->roles);
     }
     CHECK(r->plan.n_work <= r->plan.cap_work);
     CHECK(r->plan.n_checked >= n_want);
@@ -221,7 +221,7 @@ static void check_pools(const fuzz_host *h, const cpubind_policy *policy, const 
     if (policy->overlap == CPUBIND_OVERLAP_REFUSE)
         CHECK(r->plan.overlap == CPUBIND_FOUND_NONE);
     if (r->plan.overlap != CPUBIND_FOUND_PRESENT)
-        CHECK(cpubind_check_disjoint(&lists, NULL) == CPUBIND_OK);
+        CHECK(fuzz_are_disjoint(r->plan.cpu, row, n_want));
 }
 
 static void check_same(const run *a, const run *b, int32_t n_want)
@@ -261,13 +261,11 @@ static void check_alone(const fuzz_host *h, const run *all)
 
 static int32_t has_home(const fuzz_host *h, int32_t device)
 {
-    int32_t n = 0;
     if (h->policy.strategy == CPUBIND_GLOBAL_SLICE || h->devices.affinity.row == NULL ||
         h->row[h->devices.affinity.n] == 0)
         return 1;
-    (void)!cpubind_intersect(h->affinity + h->row[device], h->row[device + 1] - h->row[device],
-                             h->host.cpu, h->host.n_cpu, NULL, 0, &n);
-    return n > 0;
+    return fuzz_count_both(h->affinity + h->row[device], h->row[device + 1] - h->row[device],
+                           h->host.cpu, h->host.n_cpu) > 0;
 }
 
 /* The plan of all devices with a home, wanted or not; their number in *n. A device whose home
@@ -437,53 +435,23 @@ static void check_small_args(void)
     cpubind_roles roles;
     cpubind_span span;
     int32_t n = 0, high = CPUBIND_MAX_CPUS, low = -1, one = 1;
-    CHECK(cpubind_share(-1, 1, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(high + 1, 1, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 0, 0, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, CPUBIND_MAX_DEVICES + 1, 0, CPUBIND_REMAINDER_LAST, &span) ==
+    CHECK(cpubind_share(-1, 1, 0, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(high + 1, 1, 0, CPUBIND_REMAINDER_LAST, &span, NULL) ==
           CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, -1, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, 1, CPUBIND_REMAINDER_LAST, &span) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, 0, (cpubind_remainder)2, &span) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, 0, CPUBIND_REMAINDER_LAST, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_split_roles(-1, &none, &roles) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_split_roles(0, NULL, &roles) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_split_roles(0, &none, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_split_roles(0, &odd, &roles) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(&high, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(&low, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(NULL, 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(NULL, -1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(NULL, high + 1, NULL, 0, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, 0, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, -1, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_intersect(&one, 1, &one, 1, NULL, 1, &n) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_sort_unique(NULL, &one) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_sort_unique(&n, &low) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_sort_unique(&high, &one) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_check_disjoint(NULL, NULL) == CPUBIND_ERR_ARG);
-}
-
-/* A host without lists, and pools that are no part of it. */
-static void check_extend_args(const fuzz_host *h)
-{
-    static const int32_t past[] = {CPUBIND_MAX_CPUS - 1};
-    cpubind_host odd = h->host;
-    int32_t n = 0;
-    CHECK(cpubind_extend(NULL, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    if (!(h->flags & FLAG_SHUFFLED)) {
-        CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_UNKNOWN);
-        CHECK(cpubind_extend(&odd, past, 0, NULL, 0, &n) == CPUBIND_ERR_EMPTY);
-        CHECK(cpubind_extend(&odd, past, 1, NULL, 0, NULL) == CPUBIND_ERR_ARG);
-        CHECK(cpubind_extend(&odd, past, 1, NULL, -1, &n) == CPUBIND_ERR_ARG);
-        CHECK(cpubind_extend(&odd, past, 1, NULL, 1, &n) == CPUBIND_ERR_ARG);
-        CHECK(cpubind_extend(&odd, NULL, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    }
-    odd.n_node = 0;
-    CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
-    odd.n_cpu = 1;
-    odd.node = NULL;
-    CHECK(cpubind_extend(&odd, past, 1, NULL, 0, &n) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 0, 0, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, CPUBIND_MAX_DEVICES + 1, 0, CPUBIND_REMAINDER_LAST, &span, NULL) ==
+          CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, -1, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 1, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 0, (cpubind_remainder)2, &span, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_share(1, 1, 0, CPUBIND_REMAINDER_LAST, NULL, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(-1, &none, &roles, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, NULL, &roles, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, &none, NULL, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_split_roles(0, &odd, &roles, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(NULL, &one, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(&n, &low, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(&high, &one, NULL) == CPUBIND_ERR_ARG);
 }
 
 /* == Sets =================================================================== */
@@ -497,41 +465,45 @@ static void check_sort(const uint8_t *data, size_t size)
     int32_t at = 0, again;
     for (int32_t i = 0; i < n; i++)
         has[list[i] = data[i]] = 1;
-    CHECK(cpubind_sort_unique(list, &n) == CPUBIND_OK);
+    CHECK(cpubind_sort_unique(list, &n, NULL) == CPUBIND_OK);
     for (int32_t id = 0; id < 256; id++)
         if (has[id])
             CHECK(at < n && list[at++] == id);
     again = n;
-    CHECK(at == n && cpubind_sort_unique(list, &again) == CPUBIND_OK && again == n);
+    CHECK(at == n && cpubind_sort_unique(list, &again, NULL) == CPUBIND_OK && again == n);
     if (n > 0) {
         list[0] = -1;
-        CHECK(cpubind_sort_unique(list, &n) == CPUBIND_ERR_ARG);
+        CHECK(cpubind_sort_unique(list, &n, NULL) == CPUBIND_ERR_ARG);
     }
-    CHECK(cpubind_sort_unique(list, NULL) == CPUBIND_ERR_ARG);
+    CHECK(cpubind_sort_unique(list, NULL, NULL) == CPUBIND_ERR_ARG);
     free(list);
 }
 
-/* A home, extended: all of it is still there, and nothing that is not allowed. */
-static void check_extend(const fuzz_host *h)
+/* The pool of a device that is alone holds all of its home, and nothing that is not allowed. */
+static void check_alone_on_host(const fuzz_host *h)
 {
+    fuzz_host one = *h;
+    int32_t row[2] = {0, 0};
+    one.policy.strategy = CPUBIND_TOPO_AFFINITY;
+    memset(&one.policy.roles, 0, sizeof one.policy.roles);
+    one.devices.slot = NULL;
+    one.devices.total = 0;
+    one.devices.affinity.row = row;
+    one.devices.affinity.n = 1;
     for (int32_t d = 0; d < h->devices.affinity.n; d++) {
-        int32_t *home = (int32_t *)fuzz_filled(sizeof h->cpu, FUZZ_FILL);
-        int32_t *wide = (int32_t *)fuzz_filled(sizeof h->cpu, FUZZ_FILL);
-        int32_t n_home = 0, n_wide = 0, both = 0, asked = 0;
-        cpubind_status status =
-            cpubind_intersect(h->affinity + h->row[d], h->row[d + 1] - h->row[d], h->host.cpu,
-                              h->host.n_cpu, home, MAX_CPUS, &n_home);
-        if (status == CPUBIND_OK)
-            status = cpubind_extend(&h->host, home, n_home, wide, MAX_CPUS, &n_wide);
-        if (status == CPUBIND_OK) {
-            CHECK(n_wide >= n_home);
-            (void)!cpubind_intersect(home, n_home, wide, n_wide, NULL, 0, &both);
-            CHECK(both == n_home);
-            CHECK(cpubind_extend(&h->host, home, n_home, NULL, 0, &asked) == CPUBIND_ERR_SPACE);
-            CHECK(asked == n_wide);
-        }
-        free(home);
-        free(wide);
+        const int32_t *near_cpu = h->affinity + h->row[d];
+        const int32_t n_near = h->row[d + 1] - h->row[d];
+        run r;
+        one.devices.affinity.cpu = near_cpu;
+        row[1] = n_near;
+        r = make(&one, &one.policy, NULL, 1, FUZZ_FILL);
+        if (r.status == CPUBIND_OK && n_near > 0)
+            CHECK(fuzz_count_both(r.plan.cpu, r.plan.n_cpu, near_cpu, n_near) ==
+                  fuzz_count_both(h->host.cpu, h->host.n_cpu, near_cpu, n_near));
+        if (r.status == CPUBIND_OK)
+            CHECK(fuzz_count_both(r.plan.cpu, r.plan.n_cpu, h->host.cpu, h->host.n_cpu) ==
+                  r.plan.n_cpu);
+        end(&r);
     }
 }
 
@@ -542,7 +514,8 @@ static void check_share(int32_t total, int32_t parts)
         cpubind_span span = {0, 0};
         int32_t next = 0;
         for (int32_t i = 0; i < parts; i++) {
-            CHECK(cpubind_share(total, parts, i, (cpubind_remainder)rule, &span) == CPUBIND_OK);
+            CHECK(cpubind_share(total, parts, i, (cpubind_remainder)rule, &span, NULL) ==
+                  CPUBIND_OK);
             CHECK(span.first == next && span.count >= total / parts);
             next += span.count;
         }
@@ -579,8 +552,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_plan(&h);
     check_args(&h);
     check_small_args();
-    check_extend_args(&h);
-    check_extend(&h);
+    check_alone_on_host(&h);
     check_sort(data, size);
     check_share(h.host.n_cpu, 1 + h.devices.affinity.n);
     return 0;

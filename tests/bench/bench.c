@@ -69,7 +69,6 @@ static bench_host host_open(cpubind_strategy strategy, int32_t n_cpu, int32_t n_
     b.devices.affinity.n = n_device;
     b.policy.strategy = strategy;
     b.policy.roles = roles;
-    b.policy.spare_node = -1;
     b.plan.cap_cpu = CPUBIND_PLAN_CPUS(n_cpu);
     b.plan.cap_work = CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, b.offset[n_device]);
     b.plan.cpu = ints(b.plan.cap_cpu);
@@ -204,8 +203,8 @@ static void bench_core(void)
     row("hwloc_distrib of 16 over 640 PUs", beside[0].ns, 0, NULL, 0);
     row("memcpy of the plan's bytes", beside[1].ns, 0, NULL, 0);
     printf("  %-42s %12" PRId32 " %10d %5s  bytes\n",
-           "the caller's buffers, the largest of these", most, 65536,
-           most <= 65536 ? "yes" : "no");
+           "the caller's buffers, the largest of these", most, 131072,
+           most <= 131072 ? "yes" : "no");
 }
 
 /* == Core: growth =========================================================== */

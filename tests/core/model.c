@@ -121,7 +121,8 @@ void model_make_host(uint64_t *state, int32_t max_cpu, int32_t max_device, model
     h->policy.overlap = CPUBIND_OVERLAP_RESOLVE;
     h->policy.roles = roles;
     h->policy.cluster = 1;
-    h->policy.spare_node = -1;
+    h->policy.has_spare_node = 0;
+    h->policy.spare_node = 0;
 }
 
 cpubind_host model_core_host(const model_host *h)

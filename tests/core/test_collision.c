@@ -35,7 +35,7 @@ static int find_collision(pair *first, pair *second)
     n = 0;
     for (int32_t a = 0; a < CPUS; a += 2)
         for (int32_t b = 1; b < CPUS; b += 2) {
-            all[n].sign = cpubind_priv_add_mark(cpubind_priv_mark(a), cpubind_priv_mark(b));
+            all[n].sign = cpubind_priv_add_hash(cpubind_priv_hash(a), cpubind_priv_hash(b));
             all[n].a = a < b ? a : b;
             all[n++].b = a < b ? b : a;
         }

@@ -10,40 +10,44 @@
 #include "../../cpubind.h"
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
+#include "lists.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 
-static const cpubind_role_spec FIVE = {{2, 1, 1, 1}};
-static const cpubind_role_spec ONE = {{0, 1, 0, 0}};
-static const cpubind_role_spec NONE = {{0, 0, 0, 0}};
+static const cpubind_role_spec FIVE = {{[CPUBIND_ROLE_IRQ] = 2,
+                                        [CPUBIND_ROLE_MAIN] = 1,
+                                        [CPUBIND_ROLE_ACL] = 1,
+                                        [CPUBIND_ROLE_RELEASE] = 1}};
+static const cpubind_role_spec ONE = {{[CPUBIND_ROLE_MAIN] = 1}};
+static const cpubind_role_spec NONE = {{0}};
+
+/* How a call must fail. */
+typedef struct refusal {
+    cpubind_status status;
+    const char *argument; /* as in cpubind_fault */
+    int32_t index;
+} refusal;
+
+static void assert_refusal(cpubind_status status, const cpubind_fault *fault, refusal expect)
+{
+    assert_int_equal(status, expect.status);
+    assert_non_null(fault->argument);
+    assert_string_equal(fault->argument, expect.argument);
+    assert_int_equal(fault->index, expect.index);
+    assert_int_equal(fault->other, -1);
+    assert_int_equal(fault->need, 0);
+    assert_int_equal(fault->have, 0);
+}
 
 /* == Lists as text ========================================================== */
-
-/* The numbers of one list; *at then stands behind it. Counts only when out is NULL. */
-static int32_t read_list(const char **at, int32_t *out)
-{
-    int32_t n = 0;
-    if (**at == '-')
-        ++*at;
-    while (**at >= '0' && **at <= '9') {
-        char *end;
-        long first = strtol(*at, &end, 10);
-        long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
-        for (long i = first; i <= last; i++, n++)
-            if (out)
-                out[n] = (int32_t)i;
-        *at = *end == ',' ? end + 1 : end;
-    }
-    return n;
-}
 
 /* One list in a buffer of its exact size. */
 static int32_t *new_list(const char *text, int32_t *out_n)
 {
     const char *at = text;
-    int32_t *list = edge_ints(*out_n = read_list(&at, NULL));
+    int32_t *list = edge_ints(*out_n = lists_read(&at, NULL));
     at = text;
-    (void)read_list(&at, list);
+    (void)lists_read(&at, list);
     return list;
 }
 
@@ -58,13 +62,13 @@ static lists new_lists(const char *text)
     const char *at = text;
     int32_t total = 0;
     for (; *at; at += *at == ' ', l.n++)
-        total += read_list(&at, NULL);
+        total += lists_read(&at, NULL);
     l.cpu = edge_ints(total);
     l.row = edge_ints(l.n + 1);
     l.row[0] = 0;
     at = text;
     for (int32_t i = 0; i < l.n; i++, at += *at == ' ')
-        l.row[i + 1] = l.row[i] + read_list(&at, l.cpu + l.row[i]);
+        l.row[i + 1] = l.row[i] + lists_read(&at, l.cpu + l.row[i]);
     return l;
 }
 
@@ -119,7 +123,8 @@ TEST(share_spreads_the_remainder_over_the_first_parts)
     static const int32_t expect[][2] = {{0, 3}, {3, 3}, {6, 2}, {8, 2}};
     for (int32_t i = 0; i < 4; i++) {
         cpubind_span s;
-        assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_SPREAD, &s), CPUBIND_OK);
+        assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_SPREAD, &s, NULL),
+                         CPUBIND_OK);
         assert_span(s, expect[i][0], expect[i][1]);
     }
 }
@@ -129,7 +134,7 @@ TEST(share_gives_the_remainder_to_the_last_part)
     static const int32_t expect[][2] = {{0, 2}, {2, 2}, {4, 2}, {6, 4}};
     for (int32_t i = 0; i < 4; i++) {
         cpubind_span s;
-        assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_LAST, &s), CPUBIND_OK);
+        assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_LAST, &s, NULL), CPUBIND_OK);
         assert_span(s, expect[i][0], expect[i][1]);
     }
 }
@@ -139,15 +144,15 @@ TEST(share_takes_its_whole_range)
     const int32_t most = CPUBIND_MAX_CPUS;
     const int32_t parts = CPUBIND_MAX_DEVICES;
     cpubind_span s;
-    assert_int_equal(cpubind_share(0, 1, 0, CPUBIND_REMAINDER_SPREAD, &s), CPUBIND_OK);
+    assert_int_equal(cpubind_share(0, 1, 0, CPUBIND_REMAINDER_SPREAD, &s, NULL), CPUBIND_OK);
     assert_span(s, 0, 0);
-    assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_SPREAD, &s), CPUBIND_OK);
+    assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_SPREAD, &s, NULL), CPUBIND_OK);
     assert_span(s, 3, 0);
-    assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_LAST, &s), CPUBIND_OK);
+    assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_LAST, &s, NULL), CPUBIND_OK);
     assert_span(s, 0, 3);
-    assert_int_equal(cpubind_share(most, 1, 0, CPUBIND_REMAINDER_LAST, &s), CPUBIND_OK);
+    assert_int_equal(cpubind_share(most, 1, 0, CPUBIND_REMAINDER_LAST, &s, NULL), CPUBIND_OK);
     assert_span(s, 0, most);
-    assert_int_equal(cpubind_share(most, parts, parts - 1, CPUBIND_REMAINDER_SPREAD, &s),
+    assert_int_equal(cpubind_share(most, parts, parts - 1, CPUBIND_REMAINDER_SPREAD, &s, NULL),
                      CPUBIND_OK);
     assert_span(s, most - 16, 16);
 }
@@ -156,29 +161,37 @@ TEST(share_refuses_what_is_out_of_range_and_writes_nothing)
 {
     static const struct {
         int32_t total, parts, index, rule;
+        const char *argument;
     } bad[] = {
-        {-1, 1, 0, 0},
-        {CPUBIND_MAX_CPUS + 1, 1, 0, 0},
-        {8, 0, 0, 0},
-        {8, -1, 0, 0},
-        {8, CPUBIND_MAX_DEVICES + 1, 0, 0},
-        {8, 2, -1, 0},
-        {8, 2, 2, 0},
-        {8, 2, 0, 2},
-        {8, 2, 0, -1},
-        {8, 2, 2, 1},
-        {INT32_MIN, 1, 0, 0},
-        {INT32_MAX, INT32_MAX, 0, 0},
+        {-1, 1, 0, 0, "total"},
+        {CPUBIND_MAX_CPUS + 1, 1, 0, 0, "total"},
+        {8, 0, 0, 0, "parts"},
+        {8, -1, 0, 0, "parts"},
+        {8, CPUBIND_MAX_DEVICES + 1, 0, 0, "parts"},
+        {8, 2, -1, 0, "index"},
+        {8, 2, 2, 0, "index"},
+        {8, 2, 0, 2, "rule"},
+        {8, 2, 0, -1, "rule"},
+        {8, 2, 2, 1, "index"},
+        {INT32_MIN, 1, 0, 0, "total"},
+        {INT32_MAX, INT32_MAX, 0, 0, "total"},
     };
+    cpubind_fault fault;
     cpubind_span s;
+    cpubind_status status;
     for (int32_t i = 0; i < COUNT(bad); i++) {
+        refusal expect = {CPUBIND_ERR_ARG, bad[i].argument, -1};
         memset(&s, EDGE_FILL, sizeof s);
+        status = cpubind_share(bad[i].total, bad[i].parts, bad[i].index,
+                               (cpubind_remainder)bad[i].rule, &s, &fault);
+        assert_refusal(status, &fault, expect);
         assert_int_equal(cpubind_share(bad[i].total, bad[i].parts, bad[i].index,
-                                       (cpubind_remainder)bad[i].rule, &s),
+                                       (cpubind_remainder)bad[i].rule, &s, NULL),
                          CPUBIND_ERR_ARG);
         assert_true(edge_untouched(&s.first, 0) && edge_untouched(&s.count, 0));
     }
-    assert_int_equal(cpubind_share(8, 2, 0, CPUBIND_REMAINDER_SPREAD, NULL), CPUBIND_ERR_ARG);
+    status = cpubind_share(8, 2, 0, CPUBIND_REMAINDER_SPREAD, NULL, &fault);
+    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "out_span", -1});
 }
 
 static void assert_roles(const cpubind_roles *r, int32_t irq, int32_t rest, int32_t acl,
@@ -196,17 +209,17 @@ TEST(roles_tile_the_pool_and_main_takes_what_is_left)
     static const cpubind_role_spec uneven = {{3, 0, 2, 4}};
     static const cpubind_role_spec whole = {{CPUBIND_MAX_CPUS, 0, 0, 0}};
     cpubind_roles r;
-    assert_int_equal(cpubind_split_roles(40, &FIVE, &r), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(40, &FIVE, &r, NULL), CPUBIND_OK);
     assert_roles(&r, 2, 36, 1, 1);
-    assert_int_equal(cpubind_split_roles(40, &no_irq, &r), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(40, &no_irq, &r, NULL), CPUBIND_OK);
     assert_roles(&r, 0, 38, 1, 1);
-    assert_int_equal(cpubind_split_roles(8, &ONE, &r), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(8, &ONE, &r, NULL), CPUBIND_OK);
     assert_roles(&r, 0, 8, 0, 0);
-    assert_int_equal(cpubind_split_roles(12, &uneven, &r), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(12, &uneven, &r, NULL), CPUBIND_OK);
     assert_roles(&r, 3, 3, 2, 4);
-    assert_int_equal(cpubind_split_roles(0, &NONE, &r), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(0, &NONE, &r, NULL), CPUBIND_OK);
     assert_roles(&r, 0, 0, 0, 0);
-    assert_int_equal(cpubind_split_roles(CPUBIND_MAX_CPUS, &whole, &r), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(CPUBIND_MAX_CPUS, &whole, &r, NULL), CPUBIND_OK);
     assert_roles(&r, CPUBIND_MAX_CPUS, 0, 0, 0);
 }
 
@@ -216,36 +229,54 @@ TEST(a_pool_of_the_least_size_is_enough_and_one_less_is_not)
         {CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS, CPUBIND_MAX_CPUS}};
     int32_t *r = edge_ints(8);
     cpubind_roles *roles = (cpubind_roles *)(void *)r;
-    assert_int_equal(cpubind_split_roles(4, &FIVE, roles), CPUBIND_ERR_TOO_FEW);
-    assert_int_equal(cpubind_split_roles(0, &ONE, roles), CPUBIND_ERR_TOO_FEW);
-    assert_int_equal(cpubind_split_roles(CPUBIND_MAX_CPUS, &huge, roles), CPUBIND_ERR_TOO_FEW);
+    assert_int_equal(cpubind_split_roles(4, &FIVE, roles, NULL), CPUBIND_ERR_TOO_FEW);
+    assert_int_equal(cpubind_split_roles(0, &ONE, roles, NULL), CPUBIND_ERR_TOO_FEW);
+    assert_int_equal(cpubind_split_roles(CPUBIND_MAX_CPUS, &huge, roles, NULL),
+                     CPUBIND_ERR_TOO_FEW);
     for (int32_t i = 0; i < 8; i++)
         assert_true(edge_untouched(r, i));
-    assert_int_equal(cpubind_split_roles(5, &FIVE, roles), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(5, &FIVE, roles, NULL), CPUBIND_OK);
     assert_roles(roles, 2, 1, 1, 1);
     free(r);
 }
 
 TEST(role_arguments_out_of_range_are_refused_and_nothing_is_written)
 {
-    static const cpubind_role_spec bad[] = {
-        {{-1, 1, 1, 1}},
-        {{2, -1, 1, 1}},
-        {{2, 1, -1, 1}},
-        {{2, 1, 1, -1}},
-        {{CPUBIND_MAX_CPUS + 1, 0, 0, 0}},
-        {{0, INT32_MAX, 0, 0}},
-        {{0, 0, INT32_MAX, 1}},
-        {{0, 0, 1, INT32_MAX}},
+    static const struct {
+        cpubind_role_spec spec;
+        int32_t role;
+    } bad[] = {
+        {{{-1, 1, 1, 1}}, 0},
+        {{{2, -1, 1, 1}}, 1},
+        {{{2, 1, -1, 1}}, 2},
+        {{{2, 1, 1, -1}}, 3},
+        {{{CPUBIND_MAX_CPUS + 1, 0, 0, 0}}, 0},
+        {{{0, INT32_MAX, 0, 0}}, 1},
+        {{{0, 0, INT32_MAX, 1}}, 2},
+        {{{0, 0, 1, INT32_MAX}}, 3},
     };
+    const refusal bad_count = {CPUBIND_ERR_ARG, "count", -1};
     int32_t *r = edge_ints(8);
     cpubind_roles *roles = (cpubind_roles *)(void *)r;
-    for (int32_t i = 0; i < COUNT(bad); i++)
-        assert_int_equal(cpubind_split_roles(40, &bad[i], roles), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_split_roles(-1, &FIVE, roles), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_split_roles(CPUBIND_MAX_CPUS + 1, &FIVE, roles), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_split_roles(40, NULL, roles), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_split_roles(40, &FIVE, NULL), CPUBIND_ERR_ARG);
+    cpubind_fault fault;
+    cpubind_status status;
+    for (int32_t i = 0; i < COUNT(bad); i++) {
+        status = cpubind_split_roles(40, &bad[i].spec, roles, &fault);
+        assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "spec.count", bad[i].role});
+        assert_int_equal(cpubind_split_roles(40, &bad[i].spec, roles, NULL), CPUBIND_ERR_ARG);
+    }
+    assert_refusal(cpubind_split_roles(-1, &FIVE, roles, &fault), &fault, bad_count);
+    assert_refusal(cpubind_split_roles(CPUBIND_MAX_CPUS + 1, &FIVE, roles, &fault), &fault,
+                   bad_count);
+    status = cpubind_split_roles(40, NULL, roles, &fault);
+    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "spec", -1});
+    status = cpubind_split_roles(40, &FIVE, NULL, &fault);
+    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "out_roles", -1});
+    status = cpubind_split_roles(4, &FIVE, roles, &fault);
+    assert_int_equal(status, CPUBIND_ERR_TOO_FEW);
+    assert_null(fault.argument);
+    assert_int_equal(fault.need, 5);
+    assert_int_equal(fault.have, 4);
     for (int32_t i = 0; i < 8; i++)
         assert_true(edge_untouched(r, i));
     free(r);
@@ -257,7 +288,7 @@ static void check_sorted(const char *text, const char *expect)
 {
     int32_t n;
     int32_t *cpu = new_list(text, &n);
-    assert_int_equal(cpubind_sort_unique(cpu, &n), CPUBIND_OK);
+    assert_int_equal(cpubind_sort_unique(cpu, &n, NULL), CPUBIND_OK);
     assert_list(cpu, n, expect);
     free(cpu);
 }
@@ -282,13 +313,13 @@ TEST(sort_unique_takes_65536_elements)
     int32_t n = most;
     for (int32_t i = 0; i < most; i++)
         cpu[i] = (int32_t)((uint32_t)i * 40503u % 65536u); /* odd factor: each number once */
-    assert_int_equal(cpubind_sort_unique(cpu, &n), CPUBIND_OK);
+    assert_int_equal(cpubind_sort_unique(cpu, &n, NULL), CPUBIND_OK);
     assert_int_equal(n, most);
     for (int32_t i = 0; i < most; i++)
         assert_int_equal(cpu[i], i);
     for (int32_t i = 0; i < most; i++)
         cpu[i] = (most - 1 - i) / 4;
-    assert_int_equal(cpubind_sort_unique(cpu, &n), CPUBIND_OK);
+    assert_int_equal(cpubind_sort_unique(cpu, &n, NULL), CPUBIND_OK);
     assert_int_equal(n, most / 4);
     for (int32_t i = 0; i < n; i++)
         assert_int_equal(cpu[i], i);
@@ -299,11 +330,14 @@ TEST(sort_unique_refuses_what_is_out_of_range_and_changes_nothing)
 {
     static const int32_t outside[] = {-1, CPUBIND_MAX_CPUS, INT32_MIN, INT32_MAX};
     static const int32_t lengths[] = {-1, CPUBIND_MAX_CPUS + 1, INT32_MIN};
+    const refusal bad_n = {CPUBIND_ERR_ARG, "n", -1};
+    cpubind_fault fault;
     int32_t n = 0;
     for (int32_t i = 0; i < COUNT(outside); i++) {
         int32_t *cpu = new_list("9,3,3,0", &n);
         cpu[3] = outside[i];
-        assert_int_equal(cpubind_sort_unique(cpu, &n), CPUBIND_ERR_ARG);
+        assert_refusal(cpubind_sort_unique(cpu, &n, &fault), &fault,
+                       (refusal){CPUBIND_ERR_ARG, "cpu", 3});
         assert_int_equal(n, 4);
         assert_list(cpu, 3, "9,3,3");
         assert_int_equal(cpu[3], outside[i]);
@@ -312,119 +346,17 @@ TEST(sort_unique_refuses_what_is_out_of_range_and_changes_nothing)
     for (int32_t i = 0; i < COUNT(lengths); i++) {
         int32_t cpu = 7;
         n = lengths[i];
-        assert_int_equal(cpubind_sort_unique(&cpu, &n), CPUBIND_ERR_ARG);
+        assert_refusal(cpubind_sort_unique(&cpu, &n, &fault), &fault, bad_n);
         assert_int_equal(n, lengths[i]);
     }
     n = 1;
-    assert_int_equal(cpubind_sort_unique(NULL, &n), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_sort_unique(&n, NULL), CPUBIND_ERR_ARG);
+    assert_refusal(cpubind_sort_unique(NULL, &n, &fault), &fault,
+                   (refusal){CPUBIND_ERR_ARG, "cpu", -1});
+    assert_refusal(cpubind_sort_unique(&n, NULL, &fault), &fault, bad_n);
+    assert_int_equal(cpubind_sort_unique(&n, NULL, NULL), CPUBIND_ERR_ARG);
     n = 0;
-    assert_int_equal(cpubind_sort_unique(NULL, &n), CPUBIND_OK);
+    assert_int_equal(cpubind_sort_unique(NULL, &n, NULL), CPUBIND_OK);
     assert_int_equal(n, 0);
-}
-
-/* == intersect ============================================================== */
-
-/* The answer in a new buffer, and into each of the arguments. */
-static void check_intersect(const char *a_text, const char *b_text, const char *expect)
-{
-    for (int32_t into = 0; into < 3; into++) {
-        int32_t na, nb, n, length = -7;
-        int32_t *a = new_list(a_text, &na);
-        int32_t *b = new_list(b_text, &nb);
-        int32_t *expected = new_list(expect, &n);
-        int32_t *fresh = edge_ints(n);
-        int32_t *out = into == 0 ? fresh : into == 1 ? a : b;
-        cpubind_status status = cpubind_intersect(a, na, b, nb, NULL, 0, &length);
-        assert_int_equal(status, n > 0 ? CPUBIND_ERR_SPACE : CPUBIND_OK);
-        assert_int_equal(length, n);
-        assert_int_equal(cpubind_intersect(a, na, b, nb, out, n, &length), CPUBIND_OK);
-        assert_int_equal(length, n);
-        assert_list(out, length, expect);
-        free(a);
-        free(b);
-        free(expected);
-        free(fresh);
-    }
-}
-
-TEST(intersect_gives_what_both_lists_have_also_into_one_of_them)
-{
-    check_intersect("-", "-", "-");
-    check_intersect("-", "0-3", "-");
-    check_intersect("0-3", "-", "-");
-    check_intersect("0-3", "4-7", "-");
-    check_intersect("0-3", "0-3", "0-3");
-    check_intersect("0-9", "5-14", "5-9");
-    check_intersect("5-14", "0-9", "5-9");
-    check_intersect("0,2,4,6,8", "1,3,5,7,9", "-");
-    check_intersect("0-99", "3,50,99", "3,50,99");
-    check_intersect("3,50,99", "0-99", "3,50,99");
-    check_intersect("0-1,10-11,20-40", "1-10,19-21,39-50", "1,10,20-21,39-40");
-    check_intersect("0,65535", "1,65535", "65535");
-}
-
-TEST(intersect_asks_for_space_and_leaves_the_buffer)
-{
-    int32_t na, nb, n = -7;
-    int32_t *a = new_list("0-9", &na);
-    int32_t *b = new_list("5-14", &nb);
-    int32_t *out = edge_ints(4);
-    assert_int_equal(cpubind_intersect(a, na, b, nb, out, 4, &n), CPUBIND_ERR_SPACE);
-    assert_int_equal(n, 5);
-    for (int32_t i = 0; i < 4; i++)
-        assert_true(edge_untouched(out, i));
-    free(a);
-    free(b);
-    free(out);
-}
-
-TEST(intersect_refuses_bad_arguments_and_writes_nothing)
-{
-    const int32_t good[] = {0, 1, 2};
-    const int32_t equal[] = {0, 1, 1};
-    const int32_t falling[] = {0, 2, 1};
-    const int32_t negative[] = {-1, 0, 1};
-    const int32_t high[] = {0, 1, CPUBIND_MAX_CPUS};
-    int32_t out[3], n;
-    struct {
-        const int32_t *a;
-        int32_t na;
-        const int32_t *b;
-        int32_t nb;
-        int32_t *out;
-        int32_t cap;
-        int32_t *out_n;
-        cpubind_status expect;
-    } bad[] = {
-        {equal, 3, good, 3, out, 3, &n, CPUBIND_ERR_ORDER},
-        {good, 3, equal, 3, out, 3, &n, CPUBIND_ERR_ORDER},
-        {falling, 3, good, 3, out, 3, &n, CPUBIND_ERR_ORDER},
-        {good, 3, falling, 3, out, 3, &n, CPUBIND_ERR_ORDER},
-        {negative, 3, good, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, negative, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {high, 3, good, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, high, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {NULL, 3, good, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, NULL, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, -1, good, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, good, -1, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, CPUBIND_MAX_CPUS + 1, good, 3, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, good, CPUBIND_MAX_CPUS + 1, out, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, good, 3, NULL, 3, &n, CPUBIND_ERR_ARG},
-        {good, 3, good, 3, out, -1, &n, CPUBIND_ERR_ARG},
-        {good, 3, good, 3, out, 3, NULL, CPUBIND_ERR_ARG},
-    };
-    memset(out, EDGE_FILL, sizeof out);
-    memset(&n, EDGE_FILL, sizeof n);
-    for (int32_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(cpubind_intersect(bad[i].a, bad[i].na, bad[i].b, bad[i].nb, bad[i].out,
-                                           bad[i].cap, bad[i].out_n),
-                         bad[i].expect);
-        assert_true(edge_untouched(&n, 0));
-        for (int32_t k = 0; k < 3; k++)
-            assert_true(edge_untouched(out, k));
-    }
 }
 
 /* == A host, its devices and a plan, from text ============================== */
@@ -471,7 +403,6 @@ static rig rig_open(const char *allowed, const char *node_id, const char *node_c
     r.policy.overlap = CPUBIND_OVERLAP_RESOLVE;
     r.policy.roles = FIVE;
     r.policy.cluster = 8;
-    r.policy.spare_node = -1;
     return r;
 }
 
@@ -574,254 +505,42 @@ static int32_t row_has(const rig *r, int32_t row, int32_t cpu)
     return 0;
 }
 
-/* == extend ================================================================= */
-
-static void check_extend(const char *allowed, const char *node_id, const char *node_cpu,
-                         const char *pool_text, const char *expect)
-{
-    rig r = rig_open(allowed, node_id, node_cpu, "");
-    int32_t n_pool, n, length = -7;
-    int32_t *pool = new_list(pool_text, &n_pool);
-    int32_t *expected = new_list(expect, &n);
-    int32_t *out = edge_ints(n);
-    int32_t *small = edge_ints(n - 1);
-    assert_int_equal(cpubind_extend(&r.host, pool, n_pool, NULL, 0, &length),
-                     CPUBIND_ERR_SPACE);
-    assert_int_equal(length, n);
-    length = -7;
-    assert_int_equal(cpubind_extend(&r.host, pool, n_pool, small, n - 1, &length),
-                     CPUBIND_ERR_SPACE);
-    assert_int_equal(length, n);
-    for (int32_t i = 0; i < n - 1; i++)
-        assert_true(edge_untouched(small, i));
-    assert_int_equal(cpubind_extend(&r.host, pool, n_pool, out, n, &length), CPUBIND_OK);
-    assert_int_equal(length, n);
-    assert_list(out, n, expect);
-    free(pool);
-    free(expected);
-    free(out);
-    free(small);
-    rig_close(&r);
-}
-
-TEST(extend_adds_the_next_node_and_wraps_round)
-{
-    check_extend("0-11", "0-2", "0-3 4-7 8-11", "0-3", "0-7");
-    check_extend("0-11", "0-2", "0-3 4-7 8-11", "5", "5,8-11");
-    check_extend("0-11", "0-2", "0-3 4-7 8-11", "9-10", "0-3,9-10");
-    check_extend("0-11", "0-2", "0,3,6,9 1,4,7,10 2,5,8,11", "0,6", "0-1,4,6-7,10");
-}
-
-TEST(extend_takes_allowed_cpus_only)
-{
-    check_extend("1,3,6-8", "0-2", "0-3 4-7 8-11", "3", "3,6-7");
-    check_extend("0-3,8-11", "0-2", "0-3 4-7 8-11", "0-1", "0-1");
-}
-
-TEST(extend_on_one_node_adds_that_node)
-{
-    check_extend("0-7", "0", "0-7", "2", "0-7");
-    check_extend("0-7", "3", "0-7", "0-7", "0-7");
-}
-
-TEST(extend_follows_node_ids_with_holes)
-{
-    check_extend("0-11", "0,4,250", "0-3 4-7 8-11", "0", "0,4-7");
-    check_extend("0-11", "0,4,250", "0-3 4-7 8-11", "4", "4,8-11");
-    check_extend("0-11", "3,4,65535", "0-3 4-7 8-11", "8", "0-3,8");
-}
-
-TEST(extend_leaves_a_pool_on_several_nodes)
-{
-    check_extend("0-11", "0-2", "0-3 4-7 8-11", "3-4", "3-4");
-    check_extend("0-11", "0-2", "0-3 4-7 8-11", "0,11", "0,11");
-}
-
-static void check_extend_fails(const rig *r, const int32_t *pool, int32_t n_pool,
-                               cpubind_status expect)
-{
-    int32_t out[16], n;
-    memset(out, EDGE_FILL, sizeof out);
-    memset(&n, EDGE_FILL, sizeof n);
-    assert_int_equal(cpubind_extend(&r->host, pool, n_pool, out, 16, &n), expect);
-    assert_true(edge_untouched(&n, 0));
-    for (int32_t i = 0; i < 16; i++)
-        assert_true(edge_untouched(out, i));
-}
-
-TEST(extend_refuses_what_it_does_not_know)
-{
-    rig r = rig_open("0-2,8-11", "0-2", "0-3 4-7 8-11", "");
-    const int32_t not_allowed[] = {0, 3};
-    const int32_t past_all[] = {12};
-    const int32_t zero = 0;
-    check_extend_fails(&r, not_allowed, 2, CPUBIND_ERR_UNKNOWN);
-    check_extend_fails(&r, past_all, 1, CPUBIND_ERR_UNKNOWN);
-    check_extend_fails(&r, NULL, 0, CPUBIND_ERR_EMPTY);
-    r.node[0] = 7;
-    check_extend_fails(&r, &zero, 1, CPUBIND_ERR_UNKNOWN);
-    rig_close(&r);
-}
-
-TEST(extend_refuses_a_node_id_below_zero)
-{
-    rig r = rig_open("0-11", "0-2", "0-3 4-7 8-11", "");
-    const int32_t zero = 0;
-    r.node[0] = -1;
-    check_extend_fails(&r, &zero, 1, CPUBIND_ERR_UNKNOWN);
-    rig_close(&r);
-}
-
-TEST(extend_refuses_bad_pools_and_outputs)
-{
-    rig r = rig_open("0-11", "0-2", "0-3 4-7 8-11", "");
-    const int32_t good[] = {0, 1};
-    const int32_t equal[] = {1, 1};
-    const int32_t negative[] = {-1, 1};
-    const int32_t high[] = {0, CPUBIND_MAX_CPUS};
-    int32_t out[16], n;
-    check_extend_fails(&r, equal, 2, CPUBIND_ERR_ORDER);
-    check_extend_fails(&r, negative, 2, CPUBIND_ERR_ARG);
-    check_extend_fails(&r, high, 2, CPUBIND_ERR_ARG);
-    check_extend_fails(&r, good, -1, CPUBIND_ERR_ARG);
-    check_extend_fails(&r, NULL, 2, CPUBIND_ERR_ARG);
-    check_extend_fails(&r, good, CPUBIND_MAX_CPUS + 1, CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_extend(&r.host, good, 2, NULL, 16, &n), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_extend(&r.host, good, 2, out, -1, &n), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_extend(&r.host, good, 2, out, 16, NULL), CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_extend(NULL, good, 2, out, 16, &n), CPUBIND_ERR_ARG);
-    rig_close(&r);
-}
-
-/* Calls `check` on hosts with one field spoilt, each with the status that it must give. */
-static void with_bad_hosts(void (*check)(const rig *, cpubind_status))
-{
-    const int32_t equal[] = {0, 1, 1};
-    const int32_t negative[] = {-1, 0, 1};
-    const int32_t high[] = {0, 1, CPUBIND_MAX_CPUS};
-    rig r = rig_open("0-2", "0-2", "0 1 2", "0 1 2");
-    const cpubind_host good = r.host;
-    const struct {
-        cpubind_host host;
-        cpubind_status expect;
-    } bad[] = {
-        {{NULL, good.node, good.node_id, 3, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, NULL, good.node_id, 3, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, NULL, 3, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, good.node_id, -1, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, good.node_id, CPUBIND_MAX_CPUS + 1, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, good.node_id, 3, 0}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, good.node_id, 3, -1}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, good.node_id, 3, CPUBIND_MAX_CPUS + 1}, CPUBIND_ERR_ARG},
-        {{equal, good.node, good.node_id, 3, 3}, CPUBIND_ERR_ORDER},
-        {{negative, good.node, good.node_id, 3, 3}, CPUBIND_ERR_ARG},
-        {{high, good.node, good.node_id, 3, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, equal, 3, 3}, CPUBIND_ERR_ORDER},
-        {{good.cpu, good.node, negative, 3, 3}, CPUBIND_ERR_ARG},
-        {{good.cpu, good.node, high, 3, 3}, CPUBIND_ERR_ARG},
-    };
-    for (int32_t i = 0; i < COUNT(bad); i++) {
-        r.host = bad[i].host;
-        check(&r, bad[i].expect);
-    }
-    rig_close(&r);
-}
-
-static void check_extend_bad_host(const rig *r, cpubind_status expect)
-{
-    const int32_t zero = 0;
-    check_extend_fails(r, &zero, 1, expect);
-}
-
-TEST(extend_refuses_bad_hosts)
-{
-    with_bad_hosts(check_extend_bad_host);
-}
-
-/* == check_disjoint ========================================================= */
-
-static cpubind_status disjoint(const char *text, cpubind_fault *fault)
-{
-    lists l = new_lists(text);
-    cpubind_lists view = {l.cpu, l.row, l.n};
-    cpubind_status status = cpubind_check_disjoint(&view, fault);
-    free_lists(&l);
-    return status;
-}
-
-TEST(lists_without_a_common_cpu_are_disjoint)
-{
-    const cpubind_lists unknown = {NULL, NULL, 4};
-    const cpubind_lists nothing = {NULL, NULL, 0};
-    assert_int_equal(disjoint("", NULL), CPUBIND_OK);
-    assert_int_equal(disjoint("0-3", NULL), CPUBIND_OK);
-    assert_int_equal(disjoint("- -", NULL), CPUBIND_OK);
-    assert_int_equal(disjoint("0-3 4-7 8-11", NULL), CPUBIND_OK);
-    assert_int_equal(disjoint("0,2,4 1,3,5 -", NULL), CPUBIND_OK);
-    assert_int_equal(cpubind_check_disjoint(&unknown, NULL), CPUBIND_OK);
-    assert_int_equal(cpubind_check_disjoint(&nothing, NULL), CPUBIND_OK);
-}
-
-TEST(the_first_pair_that_shares_a_cpu_is_named)
-{
-    static const struct {
-        const char *text;
-        int32_t device, other, cpu;
-    } cases[] = {
-        {"0-3 3-7", 1, 0, 3},   {"0-3 4-7 0,6-9", 2, 0, 0}, {"0-3 4-7 6-9", 2, 1, 6},
-        {"- 5 - 5 5", 3, 1, 5}, {"0-9 0-9 0-9", 1, 0, 0},   {"1,65535 0,65535", 1, 0, 65535},
-    };
-    for (int32_t i = 0; i < COUNT(cases); i++) {
-        cpubind_fault fault;
-        assert_int_equal(disjoint(cases[i].text, NULL), CPUBIND_ERR_OVERLAP);
-        assert_int_equal(disjoint(cases[i].text, &fault), CPUBIND_ERR_OVERLAP);
-        assert_int_equal(fault.device, cases[i].device);
-        assert_int_equal(fault.other, cases[i].other);
-        assert_int_equal(fault.cpu, cases[i].cpu);
-        assert_int_equal(fault.need, 0);
-        assert_int_equal(fault.have, 0);
-    }
-}
-
-/* Lists with one thing wrong, each with the status that they must give. */
+/* Lists with one thing wrong, each with the answer that they must get. */
 typedef struct bad_lists {
     cpubind_lists lists;
-    cpubind_status expect;
+    refusal expect;
 } bad_lists;
 
 static const int32_t THREE[] = {0, 1, 2};
 static const int32_t FALLING[] = {1, 0, 2};
-static const int32_t EQUAL[] = {0, 0, 2};
+static const int32_t EQUAL[] = {0, 1, 1};
 static const int32_t NEGATIVE[] = {-1, 0, 2};
 static const int32_t HIGH[] = {0, 1, CPUBIND_MAX_CPUS};
 static const int32_t ROWS[] = {0, 3};
+static const int32_t ROWS_SECOND[] = {0, 1, 3};
 static const int32_t ROWS_LATE[] = {1, 3};
 static const int32_t ROWS_BACK[] = {0, 3, 2};
 static const int32_t ROWS_HUGE[] = {0, CPUBIND_MAX_CPUS + 1};
 
-static const bad_lists BAD_LISTS[] = {
-    {{THREE, ROWS, -1}, CPUBIND_ERR_ARG},
-    {{THREE, ROWS, CPUBIND_MAX_DEVICES + 1}, CPUBIND_ERR_ARG},
-    {{NULL, NULL, CPUBIND_MAX_DEVICES + 1}, CPUBIND_ERR_ARG},
-    {{NULL, ROWS, 1}, CPUBIND_ERR_ARG},
-    {{THREE, ROWS_LATE, 1}, CPUBIND_ERR_ARG},
-    {{THREE, ROWS_BACK, 2}, CPUBIND_ERR_ARG},
-    {{THREE, ROWS_HUGE, 1}, CPUBIND_ERR_ARG},
-    {{NEGATIVE, ROWS, 1}, CPUBIND_ERR_ARG},
-    {{HIGH, ROWS, 1}, CPUBIND_ERR_ARG},
-    {{FALLING, ROWS, 1}, CPUBIND_ERR_ORDER},
-    {{EQUAL, ROWS, 1}, CPUBIND_ERR_ORDER},
-};
+#define NEAR_CPU "devices.affinity.cpu"
+#define NEAR_ROW "devices.affinity.row"
+#define NEAR_N   "devices.affinity.n"
 
-TEST(check_disjoint_refuses_bad_lists)
-{
-    cpubind_fault fault;
-    memset(&fault, EDGE_FILL, sizeof fault);
-    assert_int_equal(cpubind_check_disjoint(NULL, &fault), CPUBIND_ERR_ARG);
-    for (int32_t i = 0; i < COUNT(BAD_LISTS); i++)
-        assert_int_equal(cpubind_check_disjoint(&BAD_LISTS[i].lists, &fault),
-                         BAD_LISTS[i].expect);
-}
+static const bad_lists BAD_LISTS[] = {
+    {{THREE, ROWS, -1}, {CPUBIND_ERR_ARG, NEAR_N, -1}},
+    {{THREE, ROWS, CPUBIND_MAX_DEVICES + 1}, {CPUBIND_ERR_ARG, NEAR_N, -1}},
+    {{NULL, NULL, CPUBIND_MAX_DEVICES + 1}, {CPUBIND_ERR_ARG, NEAR_N, -1}},
+    {{NULL, ROWS, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, -1}},
+    {{THREE, ROWS_LATE, 1}, {CPUBIND_ERR_ARG, NEAR_ROW, 0}},
+    {{THREE, ROWS_BACK, 2}, {CPUBIND_ERR_ARG, NEAR_ROW, 2}},
+    {{THREE, ROWS_HUGE, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, -1}},
+    {{NEGATIVE, ROWS, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, 0}},
+    {{HIGH, ROWS, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, 2}},
+    {{FALLING, ROWS, 1}, {CPUBIND_ERR_ORDER, NEAR_CPU, 1}},
+    {{EQUAL, ROWS, 1}, {CPUBIND_ERR_ORDER, NEAR_CPU, 2}},
+    {{EQUAL, ROWS_SECOND, 2}, {CPUBIND_ERR_ORDER, NEAR_CPU, 2}},
+    {{HIGH, ROWS_SECOND, 2}, {CPUBIND_ERR_ARG, NEAR_CPU, 2}},
+};
 
 /* == make_plan: global_slice ================================================ */
 
@@ -837,7 +556,7 @@ TEST(a_host_of_640_cpus_is_cut_into_16_slices_of_40)
     assert_int_equal(r.plan.strategy, CPUBIND_GLOBAL_SLICE);
     assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
     assert_int_equal(r.plan.n_checked, 16);
-    assert_int_equal(cpubind_split_roles(r.plan.row[1], &FIVE, &roles), CPUBIND_OK);
+    assert_int_equal(cpubind_split_roles(r.plan.row[1], &FIVE, &roles, NULL), CPUBIND_OK);
     assert_roles(&roles, 2, 36, 1, 1);
     rig_plan(&r, "3,15");
     assert_pools(&r, 2, "120-159 600-639");
@@ -938,6 +657,82 @@ TEST(slices_too_small_for_the_roles_name_device_need_and_have)
 
 /* == make_plan: topo_affinity =============================================== */
 
+/* The pool of the only device of a host. */
+static void check_pool(const char *allowed, const char *node_id, const char *node_cpu,
+                       const char *affinity, const char *expect)
+{
+    rig r = rig_open(allowed, node_id, node_cpu, affinity);
+    int32_t n;
+    free(new_list(expect, &n));
+    r.policy.roles = NONE;
+    rig_plan_into(&r, NULL, n - 1, rig_work(&r));
+    assert_int_equal(r.status, CPUBIND_ERR_SPACE);
+    assert_int_equal(r.plan.n_cpu, n);
+    rig_plan_into(&r, NULL, n, rig_work(&r));
+    assert_pools(&r, 1, expect);
+    rig_close(&r);
+}
+
+TEST(a_home_on_one_node_is_extended_by_the_next_and_the_last_by_the_first)
+{
+    check_pool("0-11", "0-2", "0-3 4-7 8-11", "0-3", "0-7");
+    check_pool("0-11", "0-2", "0-3 4-7 8-11", "5", "5,8-11");
+    check_pool("0-11", "0-2", "0-3 4-7 8-11", "9-10", "0-3,9-10");
+    check_pool("0-11", "0-2", "0,3,6,9 1,4,7,10 2,5,8,11", "0,6", "0-1,4,6-7,10");
+}
+
+TEST(a_home_is_extended_by_allowed_cpus_only)
+{
+    check_pool("1,3,6-8", "0-2", "0-3 4-7 8-11", "3", "3,6-7");
+    check_pool("0-3,8-11", "0-2", "0-3 4-7 8-11", "0-1", "0-1");
+}
+
+TEST(on_a_host_of_one_node_a_home_is_extended_to_that_node)
+{
+    check_pool("0-7", "0", "0-7", "2", "0-7");
+    check_pool("0-7", "3", "0-7", "0-7", "0-7");
+}
+
+TEST(the_next_node_is_the_next_in_the_list_whatever_the_holes)
+{
+    check_pool("0-11", "0,4,250", "0-3 4-7 8-11", "0", "0,4-7");
+    check_pool("0-11", "0,4,250", "0-3 4-7 8-11", "4", "4,8-11");
+    check_pool("0-11", "3,4,65535", "0-3 4-7 8-11", "8", "0-3,8");
+}
+
+TEST(a_home_on_several_nodes_is_not_extended)
+{
+    check_pool("0-11", "0-2", "0-3 4-7 8-11", "3-4", "3-4");
+    check_pool("0-11", "0-2", "0-3 4-7 8-11", "0,11", "0,11");
+}
+
+/* The home of the only device, on a host where nothing extends it: the next node has no CPU. */
+static void check_home(const char *affinity, const char *allowed, const char *expect)
+{
+    rig r = rig_open(allowed, "0-1", "0-65535 -", affinity);
+    r.policy.roles = NONE;
+    rig_plan(&r, NULL);
+    if (strcmp(expect, "-") == 0)
+        assert_fault(&r, CPUBIND_ERR_EMPTY, 0, 0, 0);
+    else
+        assert_pools(&r, 1, expect);
+    rig_close(&r);
+}
+
+TEST(a_home_is_what_affinity_and_allowed_cpus_have_in_common)
+{
+    check_home("0-3", "-", "-");
+    check_home("0-3", "4-7", "-");
+    check_home("0-3", "0-3", "0-3");
+    check_home("0-9", "5-14", "5-9");
+    check_home("5-14", "0-9", "5-9");
+    check_home("0,2,4,6,8", "1,3,5,7,9", "-");
+    check_home("0-99", "3,50,99", "3,50,99");
+    check_home("3,50,99", "0-99", "3,50,99");
+    check_home("0-1,10-11,20-40", "1-10,19-21,39-50", "1,10,20-21,39-40");
+    check_home("0,65535", "1,65535", "65535");
+}
+
 TEST(equal_pools_are_shared_also_when_each_device_asks_alone)
 {
     rig r = rig_open("144-191", "0-7", blocks(8, 24), "144-167 0-23 144-167 24-47");
@@ -1037,6 +832,9 @@ TEST(a_node_that_is_not_listed_is_unknown)
             r.node[cpus[k]] = unknown[i];
             rig_plan(&r, NULL);
             assert_fault(&r, CPUBIND_ERR_UNKNOWN, -1, 0, 0);
+            assert_string_equal(r.fault.argument, "host.node");
+            assert_int_equal(r.fault.index, cpus[k]);
+            assert_int_equal(r.fault.cpu, cpus[k]);
             assert_no_answer(&r);
             r.policy.strategy = CPUBIND_CLUSTER;
             rig_plan(&r, NULL);
@@ -1106,6 +904,39 @@ TEST(refuse_names_two_devices_and_a_cpu)
     assert_true(row_has(&r, fault.device, fault.cpu));
     assert_true(row_has(&r, fault.other, fault.cpu));
     rig_close(&r);
+}
+
+TEST(refuse_names_the_first_pair_that_shares_a_cpu)
+{
+    static const struct {
+        const char *homes;
+        int32_t device, other, cpu; /* -1: no pair */
+    } cases[] = {
+        {"0-3", -1, -1, -1},           {"0-3 4-7 8-11", -1, -1, -1},
+        {"0,2,4 1,3,5 -", -1, -1, -1}, {"0-3 3-7", 1, 0, 3},
+        {"0-3 4-7 0,6-9", 2, 0, 0},    {"0-3 4-7 6-9", 2, 1, 6},
+        {"- 5 - 5-6 5", 3, 4, 5},      {"- 5 - 5 5", -1, -1, -1},
+        {"0-9 0-9 0-9", -1, -1, -1},   {"1,65535 0,65535", 1, 0, 65535},
+    };
+    for (int32_t i = 0; i < COUNT(cases); i++) {
+        /* All CPUs are on node 0, and node 1 has none: no home is extended. */
+        rig r = rig_open("0-11,65535", "0-1", "0-65535 -", cases[i].homes);
+        int32_t want = 0;
+        r.policy.roles = NONE;
+        r.policy.overlap = CPUBIND_OVERLAP_REFUSE;
+        while (r.affinity.row[want] == r.affinity.row[want + 1])
+            want++;
+        rig_plan(&r, want ? "1" : "0");
+        if (cases[i].device < 0) {
+            assert_int_equal(r.status, CPUBIND_OK);
+            assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
+        } else {
+            assert_fault(&r, CPUBIND_ERR_OVERLAP, cases[i].device, 0, 0);
+            assert_int_equal(r.fault.other, cases[i].other);
+            assert_int_equal(r.fault.cpu, cases[i].cpu);
+        }
+        rig_close(&r);
+    }
 }
 
 TEST(resolve_leaves_each_device_half_of_its_home)
@@ -1202,6 +1033,7 @@ static rig open_clusters(const char *affinity, int32_t cluster)
     r.policy.strategy = CPUBIND_CLUSTER;
     r.policy.roles = ONE;
     r.policy.cluster = cluster;
+    r.policy.has_spare_node = 1;
     r.policy.spare_node = 0;
     return r;
 }
@@ -1293,7 +1125,7 @@ TEST(the_spare_node_is_whole_unless_overlap_is_resolved)
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "0-7 32-39 8-15");
     assert_int_equal(r.plan.spare_taken, 16);
-    r.policy.spare_node = -1;
+    r.policy.has_spare_node = 0;
     r.policy.overlap = CPUBIND_OVERLAP_KEEP;
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "0-7 32-39 8-15");
@@ -1310,9 +1142,10 @@ TEST(a_workspace_one_too_small_is_answered_with_its_size)
     for (int32_t strategy = CPUBIND_TOPO_AFFINITY; strategy <= CPUBIND_CLUSTER; strategy++) {
         r.policy.strategy = (cpubind_strategy)strategy;
         rig_plan_into(&r, NULL, 192, need - 1);
+        assert_refusal(r.status, &r.fault, (refusal){CPUBIND_ERR_SPACE, "plan.work", -1});
         assert_fault(&r, CPUBIND_ERR_SPACE, -1, 0, 0);
         assert_int_equal(r.plan.n_work, need);
-        assert_int_equal(r.plan.n_cpu, 0);
+        assert_int_equal(r.plan.n_cpu, 192); /* enough for the next call */
         assert_no_answer(&r);
         rig_plan_into(&r, NULL, 192, 0);
         assert_int_equal(r.status, CPUBIND_ERR_SPACE);
@@ -1328,6 +1161,7 @@ TEST(a_workspace_one_too_small_is_answered_with_its_size)
 static void check_space(rig *r, const char *want, int32_t n)
 {
     rig_plan_into(r, want, n - 1, rig_work(r));
+    assert_refusal(r->status, &r->fault, (refusal){CPUBIND_ERR_SPACE, "plan.cpu", -1});
     assert_fault(r, CPUBIND_ERR_SPACE, -1, 0, 0);
     assert_int_equal(r->plan.n_cpu, n);
     assert_no_answer(r);
@@ -1371,6 +1205,7 @@ TEST(a_fault_is_filled_on_failure_only)
     rig r = rig_open("0-7", "0", "0-7", "0-7");
     rig_plan(&r, NULL);
     assert_int_equal(r.status, CPUBIND_OK);
+    assert_true(edge_untouched(&r.fault.index, 0));
     assert_true(edge_untouched(&r.fault.device, 0));
     assert_true(edge_untouched(&r.fault.other, 0));
     assert_true(edge_untouched(&r.fault.cpu, 0));
@@ -1379,13 +1214,15 @@ TEST(a_fault_is_filled_on_failure_only)
     rig_close(&r);
 }
 
-/* The arguments of a plan, one of them spoilt; the plan must stay as it was. */
-static void check_refused(const rig *r, const cpubind_policy *policy, const int32_t *want,
-                          int32_t n_want, cpubind_status expect)
+/* Calls with one argument spoilt: the plan and its buffers must stay as they were. Returns the
+ * device of the fault. */
+static int32_t check_refused(const rig *r, const cpubind_policy *policy, const int32_t *want,
+                             int32_t n_want, refusal expect)
 {
-    int32_t cpu[3], row[4], work[512];
+    int32_t cpu[3], row[4], work[1024];
     cpubind_plan plan, before;
     cpubind_fault fault;
+    cpubind_status status;
     memset(cpu, EDGE_FILL, sizeof cpu);
     memset(row, EDGE_FILL, sizeof row);
     memset(work, EDGE_FILL, sizeof work);
@@ -1397,29 +1234,21 @@ static void check_refused(const rig *r, const cpubind_policy *policy, const int3
     plan.cap_work = COUNT(work);
     memcpy(&before, &plan, sizeof plan);
     assert_int_equal(
-        cpubind_make_plan(&r->host, &r->devices, policy, want, n_want, &plan, &fault), expect);
+        cpubind_make_plan(&r->host, &r->devices, policy, want, n_want, &plan, NULL),
+        expect.status);
+    status = cpubind_make_plan(&r->host, &r->devices, policy, want, n_want, &plan, &fault);
+    assert_refusal(status, &fault, expect);
     assert_memory_equal(&plan, &before, sizeof plan);
-    assert_int_equal(fault.device, -1);
-    assert_int_equal(fault.other, -1);
     assert_int_equal(fault.cpu, -1);
     for (int32_t i = 0; i < COUNT(cpu); i++)
         assert_true(edge_untouched(cpu, i) && edge_untouched(row, i));
     for (int32_t i = 0; i < COUNT(work); i++)
         assert_true(edge_untouched(work, i));
-}
-
-static void check_plan_bad_host(const rig *r, cpubind_status expect)
-{
-    for (int32_t strategy = CPUBIND_TOPO_AFFINITY; strategy <= CPUBIND_CLUSTER; strategy++) {
-        cpubind_policy policy = r->policy;
-        policy.strategy = (cpubind_strategy)strategy;
-        check_refused(r, &policy, NULL, 3, expect);
-    }
+    return fault.device;
 }
 
 TEST(slices_read_no_nodes)
 {
-    const int32_t equal[] = {0, 1, 1};
     rig r = rig_open("0-2", "0-2", "0 1 2", "0 1 2");
     r.policy.strategy = CPUBIND_GLOBAL_SLICE;
     memset(&r.policy.roles, 0, sizeof r.policy.roles);
@@ -1428,58 +1257,119 @@ TEST(slices_read_no_nodes)
     r.host.n_node = 0;
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "0 1 2");
-    r.host.cpu = equal;
-    check_refused(&r, &r.policy, NULL, 3, CPUBIND_ERR_ORDER);
+    r.host.cpu = EQUAL;
+    check_refused(&r, &r.policy, NULL, 3, (refusal){CPUBIND_ERR_ORDER, "host.cpu", 2});
     r.host.n_cpu = -1;
-    check_refused(&r, &r.policy, NULL, 3, CPUBIND_ERR_ARG);
+    check_refused(&r, &r.policy, NULL, 3, (refusal){CPUBIND_ERR_ARG, "host.cpu", -1});
     r.host.n_cpu = 0;
     rig_close(&r);
 }
 
 TEST(a_plan_refuses_bad_hosts)
 {
-    with_bad_hosts(check_plan_bad_host);
+    rig r = rig_open("0-2", "0-2", "0 1 2", "0 1 2");
+    const cpubind_host good = r.host;
+    const int32_t most = CPUBIND_MAX_CPUS;
+    const struct {
+        cpubind_host host;
+        refusal expect;
+    } bad[] = {
+        {{NULL, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.cpu", -1}},
+        {{good.cpu, NULL, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.node", -1}},
+        {{good.cpu, good.node, NULL, 3, 3}, {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{good.cpu, good.node, good.node_id, -1, 3}, {CPUBIND_ERR_ARG, "host.cpu", -1}},
+        {{good.cpu, good.node, good.node_id, most + 1, 3}, {CPUBIND_ERR_ARG, "host.cpu", -1}},
+        {{good.cpu, good.node, good.node_id, 3, 0}, {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{good.cpu, good.node, good.node_id, 3, -1}, {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{good.cpu, good.node, good.node_id, 3, most + 1},
+         {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{EQUAL, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ORDER, "host.cpu", 2}},
+        {{NEGATIVE, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.cpu", 0}},
+        {{HIGH, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.cpu", 2}},
+        {{good.cpu, good.node, EQUAL, 3, 3}, {CPUBIND_ERR_ORDER, "host.node_id", 2}},
+        {{good.cpu, good.node, NEGATIVE, 3, 3}, {CPUBIND_ERR_ARG, "host.node_id", 0}},
+        {{good.cpu, good.node, HIGH, 3, 3}, {CPUBIND_ERR_ARG, "host.node_id", 2}},
+    };
+    for (int32_t i = 0; i < COUNT(bad); i++) {
+        r.host = bad[i].host;
+        for (int32_t k = CPUBIND_TOPO_AFFINITY; k <= CPUBIND_CLUSTER; k++) {
+            cpubind_policy policy = r.policy;
+            policy.strategy = (cpubind_strategy)k;
+            assert_int_equal(check_refused(&r, &policy, NULL, 3, bad[i].expect), -1);
+        }
+    }
+    rig_close(&r);
+}
+
+TEST(a_list_of_many_cpus_is_refused_at_the_first_that_does_not_ascend)
+{
+    rig r = rig_open("0-99", "0", "0-99", "0-99");
+    for (int32_t at = 1; at < 100; at++) {
+        int32_t good = r.cpu[at];
+        r.cpu[at] = r.cpu[at - 1];
+        check_refused(&r, &r.policy, NULL, 1, (refusal){CPUBIND_ERR_ORDER, "host.cpu", at});
+        r.cpu[at] = good;
+    }
+    rig_close(&r);
 }
 
 TEST(a_plan_refuses_bad_affinities_and_totals)
 {
+    const refusal bad_total = {CPUBIND_ERR_ARG, "devices.total", -1};
     rig r = rig_open("0-2", "0", "0-2", "0-2");
     for (int32_t i = 0; i < COUNT(BAD_LISTS); i++) {
-        r.devices.affinity = BAD_LISTS[i].lists;
-        check_refused(&r, &r.policy, NULL, BAD_LISTS[i].lists.n, BAD_LISTS[i].expect);
+        const bad_lists *bad = &BAD_LISTS[i];
+        int32_t device;
+        r.devices.affinity = bad->lists;
+        device = check_refused(&r, &r.policy, NULL, bad->lists.n, bad->expect);
+        if (bad->expect.index > 0 && strcmp(bad->expect.argument, NEAR_CPU) == 0)
+            assert_int_equal(device, bad->lists.n - 1);
     }
     r.devices.affinity.cpu = r.affinity.cpu;
     r.devices.affinity.row = r.affinity.row;
     r.devices.affinity.n = 1;
     r.devices.total = -1;
-    check_refused(&r, &r.policy, NULL, 1, CPUBIND_ERR_ARG);
+    check_refused(&r, &r.policy, NULL, 1, bad_total);
     r.devices.total = CPUBIND_MAX_DEVICES + 1;
-    check_refused(&r, &r.policy, NULL, 1, CPUBIND_ERR_ARG);
+    check_refused(&r, &r.policy, NULL, 1, bad_total);
     rig_close(&r);
 }
 
 TEST(a_plan_refuses_bad_policies)
 {
+    static const struct {
+        size_t offset; /* of the field in cpubind_policy */
+        int32_t value;
+        cpubind_strategy strategy;
+        const char *argument;
+        int32_t index;
+    } bad[] = {
+        {offsetof(cpubind_policy, strategy), 3, CPUBIND_TOPO_AFFINITY, "policy.strategy", -1},
+        {offsetof(cpubind_policy, strategy), -1, CPUBIND_TOPO_AFFINITY, "policy.strategy", -1},
+        {offsetof(cpubind_policy, overlap), 3, CPUBIND_TOPO_AFFINITY, "policy.overlap", -1},
+        {offsetof(cpubind_policy, overlap), -1, CPUBIND_TOPO_AFFINITY, "policy.overlap", -1},
+        {offsetof(cpubind_policy, roles.count[0]), -1, CPUBIND_TOPO_AFFINITY,
+         "policy.roles.count", 0},
+        {offsetof(cpubind_policy, roles.count[1]), CPUBIND_MAX_CPUS + 1, CPUBIND_TOPO_AFFINITY,
+         "policy.roles.count", 1},
+        {offsetof(cpubind_policy, roles.count[2]), INT32_MIN, CPUBIND_TOPO_AFFINITY,
+         "policy.roles.count", 2},
+        {offsetof(cpubind_policy, roles.count[3]), INT32_MAX, CPUBIND_TOPO_AFFINITY,
+         "policy.roles.count", 3},
+        {offsetof(cpubind_policy, cluster), 0, CPUBIND_CLUSTER, "policy.cluster", -1},
+        {offsetof(cpubind_policy, cluster), -1, CPUBIND_CLUSTER, "policy.cluster", -1},
+        {offsetof(cpubind_policy, cluster), CPUBIND_MAX_CPUS + 1, CPUBIND_CLUSTER,
+         "policy.cluster", -1},
+    };
     rig r = rig_open("0-2", "0", "0-2", "0-2");
-    cpubind_policy bad[11];
-    for (int32_t i = 0; i < COUNT(bad); i++)
-        bad[i] = r.policy;
-    bad[0].strategy = (cpubind_strategy)3;
-    bad[1].strategy = (cpubind_strategy)-1;
-    bad[2].overlap = (cpubind_overlap)3;
-    bad[3].overlap = (cpubind_overlap)-1;
-    bad[4].roles.count[CPUBIND_ROLE_IRQ] = -1;
-    bad[5].roles.count[CPUBIND_ROLE_MAIN] = CPUBIND_MAX_CPUS + 1;
-    bad[6].roles.count[CPUBIND_ROLE_ACL] = INT32_MIN;
-    bad[7].roles.count[CPUBIND_ROLE_RELEASE] = INT32_MAX;
-    for (int32_t i = 8; i < 11; i++)
-        bad[i].strategy = CPUBIND_CLUSTER;
-    bad[8].cluster = 0;
-    bad[9].cluster = -1;
-    bad[10].cluster = CPUBIND_MAX_CPUS + 1;
-    for (int32_t i = 0; i < COUNT(bad); i++)
-        check_refused(&r, &bad[i], NULL, 1, CPUBIND_ERR_ARG);
-    check_refused(&r, NULL, NULL, 1, CPUBIND_ERR_ARG);
+    for (int32_t i = 0; i < COUNT(bad); i++) {
+        cpubind_policy policy = r.policy;
+        policy.strategy = bad[i].strategy;
+        memcpy((char *)&policy + bad[i].offset, &bad[i].value, sizeof bad[i].value);
+        check_refused(&r, &policy, NULL, 1,
+                      (refusal){CPUBIND_ERR_ARG, bad[i].argument, bad[i].index});
+    }
+    check_refused(&r, NULL, NULL, 1, (refusal){CPUBIND_ERR_ARG, "policy", -1});
     rig_close(&r);
 }
 
@@ -1490,26 +1380,31 @@ TEST(a_plan_refuses_bad_lists_of_wanted_devices)
     static const int32_t below[] = {-1, 0};
     static const int32_t past[] = {0, 3};
     static const int32_t many[] = {0, 1, 2, 3};
+    const refusal bad_n = {CPUBIND_ERR_ARG, "n_want", -1};
     rig r = rig_open("0-2", "0", "0-2", "0 1 2");
-    check_refused(&r, &r.policy, NULL, 0, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, NULL, -1, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, NULL, 2, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, NULL, 4, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, many, 0, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, many, 4, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, twice, 2, CPUBIND_ERR_ORDER);
-    check_refused(&r, &r.policy, back, 2, CPUBIND_ERR_ORDER);
-    check_refused(&r, &r.policy, below, 2, CPUBIND_ERR_ARG);
-    check_refused(&r, &r.policy, past, 2, CPUBIND_ERR_ARG);
+    check_refused(&r, &r.policy, NULL, 0, bad_n);
+    check_refused(&r, &r.policy, NULL, -1, bad_n);
+    check_refused(&r, &r.policy, NULL, 2, bad_n);
+    check_refused(&r, &r.policy, NULL, 4, bad_n);
+    check_refused(&r, &r.policy, many, 0, bad_n);
+    check_refused(&r, &r.policy, many, 4, bad_n);
+    check_refused(&r, &r.policy, twice, 2, (refusal){CPUBIND_ERR_ORDER, "want", 1});
+    check_refused(&r, &r.policy, back, 2, (refusal){CPUBIND_ERR_ORDER, "want", 1});
+    check_refused(&r, &r.policy, below, 2, (refusal){CPUBIND_ERR_ARG, "want", 0});
+    check_refused(&r, &r.policy, past, 2, (refusal){CPUBIND_ERR_ARG, "want", 1});
     r.devices.affinity.n = 0;
-    check_refused(&r, &r.policy, NULL, 0, CPUBIND_ERR_ARG);
+    check_refused(&r, &r.policy, NULL, 0, bad_n);
     rig_close(&r);
 }
 
-TEST(a_plan_refuses_missing_buffers)
+TEST(a_plan_refuses_missing_buffers_and_arguments)
 {
     rig r = rig_open("0-2", "0", "0-2", "0-2");
     cpubind_plan good, bad[5];
+    const char *const argument[] = {"plan.row", "plan.cpu", "plan.work", "plan.cpu",
+                                    "plan.work"};
+    cpubind_fault fault;
+    cpubind_status status;
     r.policy.roles = ONE;
     rig_plan(&r, NULL);
     assert_pools(&r, 1, "0-2");
@@ -1521,16 +1416,124 @@ TEST(a_plan_refuses_missing_buffers)
     bad[2].work = NULL;
     bad[3].cap_cpu = -1;
     bad[4].cap_work = -1;
+    for (int32_t i = 0; i < COUNT(bad); i++) {
+        status = cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 1, &bad[i], &fault);
+        assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, argument[i], -1});
+    }
+    status = cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 1, NULL, &fault);
+    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "plan", -1});
+    status = cpubind_make_plan(&r.host, NULL, &r.policy, NULL, 1, &good, &fault);
+    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "devices", -1});
+    status = cpubind_make_plan(NULL, &r.devices, &r.policy, NULL, 1, &good, &fault);
+    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "host", -1});
+    rig_close(&r);
+}
+
+/* Every buffer laid over every array that is read and over every other buffer, at the first and
+ * at the last element that they can share; one element further there is no overlap. */
+TEST(buffers_that_overlap_an_input_or_each_other_are_refused)
+{
+    enum { N = 2, ROOM = 1024, INPUTS = 7, BUFFERS = 3 };
+    static const char *const name[] = {"plan.cpu", "plan.row", "plan.work"};
+    static int32_t pile[3 * ROOM], apart[INPUTS + BUFFERS][ROOM];
+    const int32_t work = CPUBIND_PLAN_WORK(N, 1, N, N);
+    const int32_t size[INPUTS + BUFFERS] = {N, N, 1, N, N + 1, N, N, N, N + 1, work};
+    assert_true(work < ROOM);
+    for (int32_t slice = 0; slice < 2; slice++)
+        for (int32_t b = INPUTS; b < INPUTS + BUFFERS; b++)
+            for (int32_t a = 0; a < b; a++)
+                for (int32_t shift = -size[b]; shift <= size[a]; shift++) {
+                    int32_t *at[INPUTS + BUFFERS];
+                    int32_t is_read = !slice || (a != 1 && a != 2);
+                    int32_t overlaps = is_read && shift > -size[b] && shift < size[a];
+                    cpubind_host host = {NULL, NULL, NULL, N, 1};
+                    cpubind_devices devices = {{NULL, NULL, N}, NULL, N};
+                    cpubind_policy policy = {.strategy = slice ? CPUBIND_GLOBAL_SLICE
+                                                               : CPUBIND_TOPO_AFFINITY};
+                    cpubind_plan plan = {.cap_cpu = N, .cap_work = work};
+                    cpubind_fault fault;
+                    cpubind_status status;
+                    for (int32_t i = 0; i < INPUTS + BUFFERS; i++)
+                        at[i] = apart[i];
+                    at[a] = pile + ROOM;
+                    at[b] = pile + ROOM + shift;
+                    memset(pile, 0, sizeof pile);
+                    memset(apart, 0, sizeof apart);
+                    for (int32_t i = 0; i < N; i++)
+                        at[0][i] = at[3][i] = at[5][i] = at[6][i] = i;
+                    for (int32_t i = 0; i <= N; i++)
+                        at[4][i] = i;
+                    host.cpu = at[0];
+                    host.node = at[1];
+                    host.node_id = at[2];
+                    devices.affinity.cpu = at[3];
+                    devices.affinity.row = at[4];
+                    devices.slot = at[5];
+                    plan.cpu = at[7];
+                    plan.row = at[8];
+                    plan.work = at[9];
+                    status =
+                        cpubind_make_plan(&host, &devices, &policy, at[6], N, &plan, &fault);
+                    if (overlaps)
+                        assert_refusal(status, &fault,
+                                       (refusal){CPUBIND_ERR_ARG, name[b - INPUTS], -1});
+                    else
+                        assert_int_equal(status, CPUBIND_OK);
+                }
+}
+
+TEST(sizes_are_functions_as_well)
+{
+    static const int32_t size[][4] = {{0, 0, 0, 0},      {1, 0, 0, 0},
+                                      {0, 1, 0, 0},      {0, 0, 1, 0},
+                                      {0, 0, 1, 1},      {640, 4, 16, 2560},
+                                      {65536, 1, 1, 17}, {0, 65536, 0, 0},
+                                      {0, 0, 4096, 0},   {65536, 65536, 4096, 268435456}};
+    static const int32_t bad[][4] = {
+        {-1, 0, 0, 0},    {65537, 0, 0, 0}, {0, -1, 0, 0},
+        {0, 65537, 0, 0}, {0, 0, -1, 0},    {0, 0, 4097, 0},
+        {0, 0, 1, -1},    {0, 0, 1, 65537}, {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}};
+    for (int32_t i = 0; i < COUNT(size); i++)
+        assert_int_equal(cpubind_plan_work(size[i][0], size[i][1], size[i][2], size[i][3]),
+                         CPUBIND_PLAN_WORK(size[i][0], size[i][1], size[i][2], size[i][3]));
     for (int32_t i = 0; i < COUNT(bad); i++)
-        assert_int_equal(
-            cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 1, &bad[i], NULL),
-            CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 1, NULL, NULL),
-                     CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_make_plan(&r.host, NULL, &r.policy, NULL, 1, &good, NULL),
-                     CPUBIND_ERR_ARG);
-    assert_int_equal(cpubind_make_plan(NULL, &r.devices, &r.policy, NULL, 1, &good, NULL),
-                     CPUBIND_ERR_ARG);
+        assert_int_equal(cpubind_plan_work(bad[i][0], bad[i][1], bad[i][2], bad[i][3]), -1);
+    assert_int_equal(cpubind_plan_cpus(640), CPUBIND_PLAN_CPUS(640));
+    assert_int_equal(cpubind_plan_cpus(0), 0);
+    assert_int_equal(cpubind_plan_cpus(-1), -1);
+    assert_int_equal(cpubind_plan_cpus(CPUBIND_MAX_CPUS), CPUBIND_MAX_CPUS);
+    assert_int_equal(cpubind_plan_cpus(CPUBIND_MAX_CPUS + 1), -1);
+    assert_int_equal(cpubind_plan_cpus_keep(640, 16), CPUBIND_PLAN_CPUS_KEEP(640, 16));
+    assert_int_equal(cpubind_plan_cpus_keep(CPUBIND_MAX_CPUS, CPUBIND_MAX_DEVICES), 1 << 28);
+    assert_int_equal(cpubind_plan_cpus_keep(CPUBIND_MAX_CPUS + 1, 1), -1);
+    assert_int_equal(cpubind_plan_cpus_keep(-1, 1), -1);
+    assert_int_equal(cpubind_plan_cpus_keep(1, CPUBIND_MAX_DEVICES + 1), -1);
+    assert_int_equal(cpubind_plan_cpus_keep(1, -1), -1);
+}
+
+/* 640 CPUs, 16 devices, 4 nodes: all that the caller allocates. */
+TEST(buffers_of_a_large_host_take_128_kib)
+{
+    assert_true((cpubind_plan_work(640, 4, 16, 2560) + cpubind_plan_cpus(640) + 17) *
+                    (int32_t)sizeof(int32_t) <=
+                128 * 1024);
+}
+
+/* No zero names a CPU, a node or a device. */
+TEST(structs_of_zeros_are_plain_defaults)
+{
+    static const cpubind_policy zeros;
+    rig r = rig_open("0-3", "0-1", "0-1 2-3", "0 1");
+    r.policy = zeros; /* global_slice, RESOLVE, no roles */
+    rig_plan(&r, NULL);
+    assert_pools(&r, 2, "0-1 2-3");
+    r.policy.strategy = CPUBIND_CLUSTER;
+    check_refused(&r, &r.policy, NULL, 2, (refusal){CPUBIND_ERR_ARG, "policy.cluster", -1});
+    r.policy.cluster = 1;
+    r.policy.overlap = CPUBIND_OVERLAP_KEEP; /* node 0 is not the spare node */
+    rig_plan(&r, NULL);
+    assert_pools(&r, 2, "0 1");
+    assert_int_equal(r.plan.spare_taken, 0);
     rig_close(&r);
 }
 
@@ -1619,9 +1622,12 @@ TEST(every_role_has_a_word_and_a_letter)
         const char *word;
         char letter;
     } roles[] = {
-        {CPUBIND_ROLE_IRQ, 0, "irq", 'i'}, {CPUBIND_ROLE_MAIN, 1, "main", 'm'},
-        {CPUBIND_ROLE_ACL, 2, "acl", 'a'}, {CPUBIND_ROLE_RELEASE, 3, "release", 'r'},
-        {CPUBIND_ROLE_COUNT, 4, "?", '?'}, {(cpubind_role)-1, -1, "?", '?'},
+        {CPUBIND_ROLE_IRQ, 0, "irq", 'i'},
+        {CPUBIND_ROLE_MAIN, 1, "main", 'm'},
+        {CPUBIND_ROLE_ACL, 2, "acl", 'a'},
+        {CPUBIND_ROLE_RELEASE, 3, "release", 'r'},
+        {(cpubind_role)CPUBIND_ROLE_COUNT, 4, "?", '?'},
+        {(cpubind_role)-1, -1, "?", '?'},
         {(cpubind_role)5, 5, "?", '?'},
     };
     for (int32_t i = 0; i < COUNT(roles); i++) {
@@ -1665,21 +1671,6 @@ int main(void)
         cmocka_unit_test(sort_unique_sorts_and_drops_repeats),
         cmocka_unit_test(sort_unique_takes_65536_elements),
         cmocka_unit_test(sort_unique_refuses_what_is_out_of_range_and_changes_nothing),
-        cmocka_unit_test(intersect_gives_what_both_lists_have_also_into_one_of_them),
-        cmocka_unit_test(intersect_asks_for_space_and_leaves_the_buffer),
-        cmocka_unit_test(intersect_refuses_bad_arguments_and_writes_nothing),
-        cmocka_unit_test(extend_adds_the_next_node_and_wraps_round),
-        cmocka_unit_test(extend_takes_allowed_cpus_only),
-        cmocka_unit_test(extend_on_one_node_adds_that_node),
-        cmocka_unit_test(extend_follows_node_ids_with_holes),
-        cmocka_unit_test(extend_leaves_a_pool_on_several_nodes),
-        cmocka_unit_test(extend_refuses_what_it_does_not_know),
-        cmocka_unit_test(extend_refuses_a_node_id_below_zero),
-        cmocka_unit_test(extend_refuses_bad_pools_and_outputs),
-        cmocka_unit_test(extend_refuses_bad_hosts),
-        cmocka_unit_test(lists_without_a_common_cpu_are_disjoint),
-        cmocka_unit_test(the_first_pair_that_shares_a_cpu_is_named),
-        cmocka_unit_test(check_disjoint_refuses_bad_lists),
         cmocka_unit_test(a_host_of_640_cpus_is_cut_into_16_slices_of_40),
         cmocka_unit_test(slices_need_no_workspace_and_no_affinity_array),
         cmocka_unit_test(topo_affinity_without_affinity_falls_back_to_slices),
@@ -1687,6 +1678,12 @@ int main(void)
         cmocka_unit_test(a_slot_outside_the_total_is_unknown),
         cmocka_unit_test(two_wanted_devices_with_one_slot_are_refused),
         cmocka_unit_test(slices_too_small_for_the_roles_name_device_need_and_have),
+        cmocka_unit_test(a_home_on_one_node_is_extended_by_the_next_and_the_last_by_the_first),
+        cmocka_unit_test(a_home_is_extended_by_allowed_cpus_only),
+        cmocka_unit_test(on_a_host_of_one_node_a_home_is_extended_to_that_node),
+        cmocka_unit_test(the_next_node_is_the_next_in_the_list_whatever_the_holes),
+        cmocka_unit_test(a_home_on_several_nodes_is_not_extended),
+        cmocka_unit_test(a_home_is_what_affinity_and_allowed_cpus_have_in_common),
         cmocka_unit_test(equal_pools_are_shared_also_when_each_device_asks_alone),
         cmocka_unit_test(the_last_of_equal_pools_gets_the_rest),
         cmocka_unit_test(hidden_devices_keep_their_cpus_from_us),
@@ -1699,6 +1696,7 @@ int main(void)
         cmocka_unit_test(a_host_without_cpus_has_no_pools),
         cmocka_unit_test(keep_hands_every_cpu_out_twice_and_says_so),
         cmocka_unit_test(refuse_names_two_devices_and_a_cpu),
+        cmocka_unit_test(refuse_names_the_first_pair_that_shares_a_cpu),
         cmocka_unit_test(resolve_leaves_each_device_half_of_its_home),
         cmocka_unit_test(without_overlap_the_three_policies_agree),
         cmocka_unit_test(resolve_gives_shared_cpus_to_the_poorer_device),
@@ -1718,10 +1716,15 @@ int main(void)
         cmocka_unit_test(a_fault_is_filled_on_failure_only),
         cmocka_unit_test(slices_read_no_nodes),
         cmocka_unit_test(a_plan_refuses_bad_hosts),
+        cmocka_unit_test(a_list_of_many_cpus_is_refused_at_the_first_that_does_not_ascend),
         cmocka_unit_test(a_plan_refuses_bad_affinities_and_totals),
         cmocka_unit_test(a_plan_refuses_bad_policies),
         cmocka_unit_test(a_plan_refuses_bad_lists_of_wanted_devices),
-        cmocka_unit_test(a_plan_refuses_missing_buffers),
+        cmocka_unit_test(a_plan_refuses_missing_buffers_and_arguments),
+        cmocka_unit_test(buffers_that_overlap_an_input_or_each_other_are_refused),
+        cmocka_unit_test(sizes_are_functions_as_well),
+        cmocka_unit_test(buffers_of_a_large_host_take_128_kib),
+        cmocka_unit_test(structs_of_zeros_are_plain_defaults),
         cmocka_unit_test(an_empty_pool_needs_no_cpu_buffer),
         cmocka_unit_test(a_plan_does_not_depend_on_what_the_buffers_held),
         cmocka_unit_test(every_status_has_its_name_number_and_text),

@@ -48,7 +48,6 @@ static grown grow(int32_t n_cpu, int32_t n_node, int32_t n_device, int32_t n_aff
     g.policy.strategy = CPUBIND_TOPO_AFFINITY;
     g.policy.roles = roles;
     g.policy.cluster = 1;
-    g.policy.spare_node = -1;
     return g;
 }
 

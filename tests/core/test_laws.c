@@ -7,6 +7,7 @@
 
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
+#include "lists.h"
 #include "model.h"
 
 /* A plan in buffers of exactly the stated sizes. */
@@ -168,12 +169,8 @@ static void check_resolve(const model_host *h, const model_plan *m, const int32_
 {
     run r = make(h, want, n, CPUBIND_OVERLAP_RESOLVE);
     run again = make(h, want, n, CPUBIND_OVERLAP_RESOLVE);
-    cpubind_lists lists;
     assert_int_equal(r.status, CPUBIND_OK);
-    lists.cpu = r.plan.cpu;
-    lists.row = r.plan.row;
-    lists.n = n;
-    assert_int_equal(cpubind_check_disjoint(&lists, NULL), CPUBIND_OK);
+    assert_true(lists_are_disjoint(r.plan.cpu, r.plan.row, n));
     assert_int_equal(r.plan.overlap, m->overlap ? CPUBIND_FOUND_RESOLVED : CPUBIND_FOUND_NONE);
     if (m->overlap)
         check_resolved(h, m, &r, want, n);
@@ -301,8 +298,9 @@ TEST(slices_and_roles_tile)
             int32_t at = 0;
             for (int32_t p = 0; p < parts; p++) {
                 cpubind_span s;
-                assert_int_equal(cpubind_share(total, parts, p, (cpubind_remainder)rule, &s),
-                                 CPUBIND_OK);
+                assert_int_equal(
+                    cpubind_share(total, parts, p, (cpubind_remainder)rule, &s, NULL),
+                    CPUBIND_OK);
                 assert_int_equal(s.first, at);
                 assert_true(rule == CPUBIND_REMAINDER_LAST
                                 ? p == parts - 1 || s.count == total / parts
@@ -314,7 +312,7 @@ TEST(slices_and_roles_tile)
         {
             cpubind_roles r;
             int32_t first = 0;
-            cpubind_status status = cpubind_split_roles(total, &spec, &r);
+            cpubind_status status = cpubind_split_roles(total, &spec, &r, NULL);
             assert_int_equal(status, total < need ? CPUBIND_ERR_TOO_FEW : CPUBIND_OK);
             if (status != CPUBIND_OK)
                 continue;

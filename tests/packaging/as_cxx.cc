@@ -18,7 +18,7 @@ int main()
     const cpubind_host host = {cpu.data(), node.data(), node_id.data(), 8, 2};
     const cpubind_devices devices = {{near_both.data(), rows.data(), 2}, NULL, 0};
     const cpubind_policy policy = {
-        CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_RESOLVE, {0, 1, 1, 1}, 1, -1};
+        CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_RESOLVE, {{0, 1, 1, 1}}, 1, 0, 0};
     std::vector<int32_t> pools(CPUBIND_PLAN_CPUS(8)), row(3);
     std::vector<int32_t> work(CPUBIND_PLAN_WORK(8, 2, 2, 8));
     cpubind_plan plan = cpubind_plan();

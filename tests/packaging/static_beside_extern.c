@@ -10,7 +10,7 @@ int main(void)
     cpubind_span span;
     if (public_version() == cpubind_version || public_version()() != cpubind_version())
         return 1;
-    if (cpubind_share(10, 4, 3, CPUBIND_REMAINDER_LAST, &span) != CPUBIND_OK)
+    if (cpubind_share(10, 4, 3, CPUBIND_REMAINDER_LAST, &span, NULL) != CPUBIND_OK)
         return 1;
     return span.first == 6 && span.count == 4 ? 0 : 1;
 }

@@ -1,0 +1,32 @@
+/* short_enums.c - compiled with -fshort-enums, linked with a core that was compiled without
+ * SPDX-License-Identifier: MIT
+ *
+ * Enums are in arguments, in return values and between other fields of structs: each must be
+ * where the core expects it.
+ */
+#include "../../cpubind.h"
+
+int main(void)
+{
+    const int32_t cpu[4] = {0, 1, 2, 3}, node[4] = {0, 0, 1, 1}, node_id[2] = {0, 1};
+    const int32_t near_cpu[2] = {0, 2}, near_row[3] = {0, 1, 2};
+    int32_t pool[4], row[3], work[CPUBIND_PLAN_WORK(4, 2, 2, 2)];
+    cpubind_host host = {cpu, node, node_id, 4, 2};
+    cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
+    cpubind_policy policy = {
+        CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_KEEP, {{0, 1, 0, 0}}, 0, 0, 0};
+    cpubind_plan plan = {pool, row, work, 4, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE,
+                         0,    {0}, 0};
+    cpubind_span span;
+    if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL) != CPUBIND_ERR_SPACE)
+        return 1;
+    plan.cap_work = plan.n_work;
+    if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL) != CPUBIND_OK)
+        return 2;
+    if (plan.strategy != CPUBIND_TOPO_AFFINITY || plan.overlap != CPUBIND_FOUND_PRESENT ||
+        plan.n_checked != 2 || plan.shared.cpu != 2)
+        return 3;
+    if (cpubind_share(5, 2, 1, CPUBIND_REMAINDER_LAST, &span, NULL) != CPUBIND_OK)
+        return 4;
+    return span.count == 3 && cpubind_role_letter(CPUBIND_ROLE_MAIN) == 'm' ? 0 : 5;
+}
