@@ -81,8 +81,8 @@ void cli_print_fixture_help(FILE *out)
 #define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
 
 #define STATE                                                                                  \
-    "  --state FILE          the record (default: /run/cpubind/PID.json; without root\n"       \
-    "                        /run/user/UID/cpubind/PID.json)\n"
+    "  --state FILE          the record (default: /run/cpubind/PID.record; without root\n"     \
+    "                        /run/user/UID/cpubind/PID.record)\n"
 
 #define LIVE_PLAN                                                                              \
     "The plan: --device-type, --visible, --strategy, --overlap, --allowed, --exclude,\n"       \

@@ -307,11 +307,39 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
 }
 
 /* Where the record is, or would be. */
-static void add_record(const cli_options *options, const cli_bound *bound, cli_text *to)
+static void add_record_of(const cli_options *options, const cli_bound *bound,
+                          const char *suffix, cli_text *to)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_record_usual_path(geteuid(), bound->pid, usual);
+    cpubind_record_usual_path(geteuid(), bound->pid, suffix, usual);
     cli_add(to, "%s", options->state ? options->state : usual);
+}
+
+static void add_record(const cli_options *options, const cli_bound *bound, cli_text *to)
+{
+    add_record_of(options, bound, CPUBIND_RECORD_SUFFIX, to);
+}
+
+/* A record that is no text of this version. */
+static void explain_damage(const cli_options *options, const cli_bound *bound,
+                           const cpubind_linux_fault *fault, cli_text *why)
+{
+    const int is_older = strcmp(fault->what, "older") == 0;
+    if (is_older || strcmp(fault->what, "format") == 0) {
+        cli_add(why,
+                "the record of process %d was written by %s cpubind, and only that one can "
+                "put back what it says: run its cpubind restore, or remove the record if "
+                "nothing is to be put back: ",
+                (int)bound->pid, is_older ? "an older" : "another");
+        add_record_of(options, bound, is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX,
+                      why);
+        return;
+    }
+    cli_add(why,
+            "the record of process %d is damaged (%s); if nothing is to be put back, "
+            "remove it: ",
+            (int)bound->pid, fault->what);
+    add_record(options, bound, why);
 }
 
 /* Whether it is the record itself that cannot be read, not its folder. */
@@ -385,11 +413,7 @@ static int explain(const cli_options *options, const cli_bound *bound,
     case CPUBIND_LINUX_ERR_STATE:
         return explain_state(options, bound, fault, why);
     case CPUBIND_LINUX_ERR_DAMAGED:
-        cli_add(why,
-                "the record of process %d is damaged (%s); if nothing is to be put back, "
-                "remove it: ",
-                (int)bound->pid, fault->what);
-        add_record(options, bound, why);
+        explain_damage(options, bound, fault, why);
         return CLI_UNREADABLE;
     case CPUBIND_LINUX_ERR_REFUSED:
     case CPUBIND_LINUX_ERR_UNDONE:

@@ -368,7 +368,7 @@ restores() {
 # The records of all, of processes that have ended too.
 restores_all() {
     says 0 "nothing is on record" cpubind restore --all && apply_usual --npu 0 &&
-        [ -e "/run/cpubind/$worker.json" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] &&
+        [ -e "/run/cpubind/$worker.record" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] &&
         says 0 "as it should be" cpubind verify --pid "$worker" &&
         { sleep 100 9>&- & } && sleeper=$! && says 0 "" cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --allowed 0-191 \
             --memory none --npu 5 || return 1
@@ -619,17 +619,17 @@ is_in_the_way() { # name, status, words
 }
 
 record_is_a_file_of_ours() {
-    is_in_the_way "$worker.json" 3 "the record of process $worker cannot be read" &&
-        apply_usual --npu 0 && chmod 666 "/run/cpubind/$worker.json" &&
+    is_in_the_way "$worker.record" 3 "the record of process $worker cannot be read" &&
+        apply_usual --npu 0 && chmod 666 "/run/cpubind/$worker.record" &&
         refuses 3 "be written by nobody else" cpubind restore --pid "$worker" &&
-        refuses 3 "be written by nobody else: /run/cpubind/$worker.json" \
+        refuses 3 "be written by nobody else: /run/cpubind/$worker.record" \
             cpubind verify --pid "$worker" &&
-        is_on worker 146-165 && chmod 600 "/run/cpubind/$worker.json" &&
+        is_on worker 146-165 && chmod 600 "/run/cpubind/$worker.record" &&
         says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191
 }
 
 lock_is_a_file_of_ours() {
-    is_in_the_way "$worker.json.lock" 4 "what is changed could not be recorded (lock: "
+    is_in_the_way "$worker.record.lock" 4 "what is changed could not be recorded (lock: "
 }
 
 # Where no folder is nothing is made of one's own.
@@ -651,13 +651,36 @@ record_without_a_folder() {
 damaged_record() {
     apply --npu 0 || return 1
     cp "$state" "$out/good"
-    for text in "" "{" "{}" "[]" "kept"; do
+    for text in "" "cpubind-record" "[]" "kept" "$(sed 's/^thread/&s/' "$state")"; do
         printf %s "$text" >"$state"
         refuses 3 "the record of process $worker is damaged" apply --npu 0 &&
             refuses 3 "is damaged" verify && refuses 3 "is damaged" restore &&
             [ "$(cat "$state")" = "$text" ] && is_on worker 146-165 || return 1
     done
     cp "$out/good" "$state" && says 0 "put back" restore && all_are_on 0-191
+}
+
+# A record of another version is neither read nor passed over.
+record_of_another_version() {
+    apply --npu 0 || return 1
+    cp "$state" "$out/good"
+    for text in "cpubind-record 3 9.9.9" '{"cpubind": "0.1.0", "format": 1}'; do
+        echo "$text" >"$state"
+        refuses 3 "was written by" apply --npu 0 && refuses 3 "was written by" verify &&
+            refuses 3 "only that one can put back what it says" restore &&
+            [ "$(cat "$state")" = "$text" ] && is_on worker 146-165 || return 1
+    done
+    cp "$out/good" "$state" && says 0 "put back" restore && all_are_on 0-191
+}
+
+older_record() {
+    older="/run/cpubind/$worker.json"
+    mkdir -p -m 755 /run/cpubind && echo '{"cpubind": "0.1.0"}' >"$older" &&
+        refuses 3 "written by an older cpubind" apply_usual --npu 0 &&
+        refuses 3 "written by an older cpubind" cpubind verify --pid "$worker" &&
+        refuses 3 "nothing is to be put back: $older" cpubind restore --pid "$worker" &&
+        refuses 3 "nothing is to be put back: $older" cpubind restore --all &&
+        all_are_on 0-191 && rm "$older" && says 0 "nothing is on record" cpubind restore --all
 }
 
 # No path of the environment is one that is written to.
@@ -669,7 +692,7 @@ odd_environment() {
             XDG_CONFIG_HOME="$folder" RUNTIME_DIRECTORY="$folder" PATH="$folder:$PATH" \
             LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply --pid "$worker" \
             --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none --quiet &&
-            [ "$(ls -A /run/cpubind)" = "$worker.json" ] && [ -z "$(ls -A "$out/odd")" ] &&
+            [ "$(ls -A /run/cpubind)" = "$worker.record" ] && [ -z "$(ls -A "$out/odd")" ] &&
             cpubind restore --pid "$worker" --quiet && [ -z "$(ls -A /run/cpubind)" ] ||
             result=1
     done
@@ -1043,6 +1066,8 @@ check_root "something else in the place of the record" record_is_a_file_of_ours
 check_root "something else in the place of its lock" lock_is_a_file_of_ours
 check_worker "no folder for the record" record_without_a_folder
 check_worker "a damaged record" damaged_record
+check_worker "a record of another version" record_of_another_version
+check_root "a record of cpubind 0.1 where records usually are" older_record
 check_root "nothing is written where the environment says" odd_environment
 check_root "a full disk: nothing is changed" full_disk
 check_root "a live host: threads, interrupts, memory" binds_all_of_a_host acl_thread

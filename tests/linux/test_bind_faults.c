@@ -335,7 +335,7 @@ static int is_told(cpubind_linux_fault why)
 static void drop_lock(cpubind_linux_fault why)
 {
     char path[STAGE_PATH], name[32];
-    snprintf(name, sizeof name, "/%d.json.lock", (int)f.w.pid);
+    snprintf(name, sizeof name, "/%d.record.lock", (int)f.w.pid);
     stage_record_path(name, path);
     if (fault.which == CALL_unlinkat || (why.what && strcmp(why.what, "lock") == 0))
         (void)unlink(path);
@@ -390,7 +390,7 @@ static void lay(void)
     lay_interrupts();
     if (f.daemon.pid)
         kill(f.daemon.pid, SIGCONT);
-    snprintf(name, sizeof name, "/%d.json", (int)f.w.pid);
+    snprintf(name, sizeof name, "/%d.record", (int)f.w.pid);
     stage_record_path(name, path);
     (void)unlink(path);
 }

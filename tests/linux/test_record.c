@@ -158,7 +158,7 @@ TEST(what_is_saved_is_loaded_until_it_is_removed)
     save_sample(file, 5);
     assert_true(holds_sample(file, 5));
     assert_int_equal(n_names(f.folder), 2); /* the file and its lock */
-    path_of(in_folder("4711.json"), path);
+    path_of(in_folder("4711.record"), path);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     cpubind_record_close(file);
@@ -180,7 +180,7 @@ TEST(a_user_has_a_folder_of_his_own)
     if (geteuid() != 0)
         skip();
     file = open_usual();
-    assert_string_equal(cpubind_record_path(file), "/run/cpubind/4711.json");
+    assert_string_equal(cpubind_record_path(file), "/run/cpubind/4711.record");
     cpubind_record_close(file);
     uid = 1000;
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, ENOENT, "folder"); /* no /run/user/1000 */
@@ -253,9 +253,9 @@ static void check_folder_refused(int error)
 {
     char path[SCRATCH_PATH * 2];
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, error, "folder");
-    path_of(in_folder("own.json"), path);
+    path_of(in_folder("own.record"), path);
     check_refused(path, CPUBIND_LINUX_ERR_STATE, error, "folder");
-    path_of(in_folder("/own.json"), path); /* two slashes */
+    path_of(in_folder("/own.record"), path); /* two slashes */
     check_refused(path, CPUBIND_LINUX_ERR_STATE, error, "folder");
 }
 
@@ -304,7 +304,7 @@ TEST(a_folder_of_another_user_is_refused)
 {
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "own");
-    path_of("own/x.json", path);
+    path_of("own/x.record", path);
     uid = geteuid() + 1;
     check_refused(path, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
     if (geteuid() != 0)
@@ -324,7 +324,7 @@ TEST(a_sticky_folder_is_good_for_an_own_path_alone)
     path_of(f.folder, path);
     scratch_need(chmod(path, 01777) == 0, "chmod");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
-    path_of(in_folder("own.json"), path);
+    path_of(in_folder("own.record"), path);
     assert_int_equal(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file, NULL),
                      CPUBIND_LINUX_OK);
     save_sample(file, 2);
@@ -334,7 +334,7 @@ TEST(a_sticky_folder_is_good_for_an_own_path_alone)
         return;
     path_of(f.folder, path);
     scratch_need(chown(path, 1000, 0) == 0, "chown"); /* who could put things in the way */
-    path_of(in_folder("own.json"), path);
+    path_of(in_folder("own.record"), path);
     check_refused(path, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
 }
 
@@ -344,7 +344,7 @@ TEST(an_own_path_is_taken_as_it_is)
     char path[SCRATCH_PATH * 2], back[4096];
     scratch_folder(&f.s, "own");
     scratch_need(getcwd(back, sizeof back) != NULL && chdir(f.s.dir) == 0, "chdir");
-    static const char *const names[] = {"here.json", "own/a", "./own//b", "own/../c"};
+    static const char *const names[] = {"here.record", "own/a", "./own//b", "own/../c"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_int_equal(
             cpubind_record_open(&f.root, names[i], 0, CPUBIND_RECORD_WRITE, &file, NULL),
@@ -376,7 +376,7 @@ TEST(a_fifo_is_no_file_and_hangs_nobody)
 {
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, f.folder);
-    path_of(in_folder("4711.json"), path);
+    path_of(in_folder("4711.record"), path);
     scratch_need(mkfifo(path, 0600) == 0, "mkfifo");
     check_no_file(EINVAL, "file");
 }
@@ -386,7 +386,7 @@ TEST(a_link_is_not_followed_and_what_it_leads_to_stays)
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "precious", "stays");
     path_of("precious", path);
-    scratch_link(&f.s, in_folder("4711.json"), path);
+    scratch_link(&f.s, in_folder("4711.record"), path);
     check_no_file(ELOOP, "open");
     FILE *file = fopen(path, "re");
     char text[16] = "";
@@ -400,7 +400,7 @@ TEST(a_folder_in_place_of_the_file_stays)
     cpubind_record sample;
     cpubind_linux_fault why = {0, NULL};
     scratch_folder(&f.s, f.folder);
-    scratch_folder(&f.s, in_folder("4711.json"));
+    scratch_folder(&f.s, in_folder("4711.record"));
     cpubind_record_file *file = open_usual();
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EISDIR, "file");
     state_sample(&sample);
@@ -418,7 +418,7 @@ TEST(a_file_that_others_may_write_to_is_not_believed)
 {
     char path[SCRATCH_PATH * 2];
     cpubind_record_file *file = open_usual();
-    path_of(in_folder("4711.json"), path);
+    path_of(in_folder("4711.record"), path);
     save_sample(file, 4);
     scratch_need(chmod(path, 0620) == 0, "chmod");
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EPERM, "file");
@@ -435,18 +435,18 @@ TEST(a_file_of_another_length_is_damaged)
 {
     char path[SCRATCH_PATH * 2];
     cpubind_record_file *file = open_usual();
-    path_of(in_folder("4711.json"), path);
+    path_of(in_folder("4711.record"), path);
     save_sample(file, 4);
     struct stat st;
     scratch_need(stat(path, &st) == 0, "stat");
     scratch_need(truncate(path, st.st_size - 2) == 0, "truncate");
-    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "sum");
     scratch_need(truncate(path, 0) == 0, "truncate");
-    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "cpubind-record");
     scratch_need(truncate(path, CPUBIND_FILE_MAX + 1) == 0, "truncate");
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length");
-    scratch_need(truncate(path, CPUBIND_FILE_MAX) == 0, "truncate"); /* zeros: no JSON */
-    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "state");
+    scratch_need(truncate(path, CPUBIND_FILE_MAX) == 0, "truncate"); /* zeros: no line */
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "cpubind-record");
     save_sample(file, 6); /* and it can be replaced */
     assert_true(holds_sample(file, 6));
     cpubind_record_close(file);
@@ -464,7 +464,7 @@ TEST(a_file_is_not_read_past_the_longest)
 {
     char path[SCRATCH_PATH * 2];
     cpubind_record_file *file = open_usual();
-    path_of(in_folder("4711.json"), path);
+    path_of(in_folder("4711.record"), path);
     save_sample(file, 4);
     scratch_need(truncate(path, CPUBIND_FILE_MAX + 1) == 0, "truncate");
     f.sys.fstat = t_fstat_of_a_small_file;
@@ -480,8 +480,8 @@ TEST(a_file_of_another_process_is_damaged)
     save_sample(usual, 4);
     cpubind_record_close(usual);
     char from[SCRATCH_PATH * 2];
-    path_of(in_folder("4711.json"), from);
-    path_of(in_folder("4712.json"), path);
+    path_of(in_folder("4711.record"), from);
+    path_of(in_folder("4712.record"), path);
     scratch_need(rename(from, path) == 0, "rename");
     assert_int_equal(
         cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &file, NULL),
@@ -516,13 +516,14 @@ TEST(what_a_killed_process_left_is_no_hindrance)
     char name[64];
     scratch_folder(&f.s, f.folder);
     for (int n = 0; n < 5; n++) {
-        snprintf(name, sizeof name, "4711.json.%ld.%d.tmp", (long)getpid(), n);
-        scratch_file(&f.s, in_folder(name), "{\"half");
+        snprintf(name, sizeof name, "4711.record.%ld.%d.tmp", (long)getpid(), n);
+        scratch_file(&f.s, in_folder(name), "half");
     }
-    scratch_file(&f.s, in_folder("4711.json.77.0.tmp"), "");
-    static const char *const stay[] = {
-        "4711.json.tmp",      "4711.json.7.tmp",   "4711.json.7..tmp", "4711.json.7.0.tmp2",
-        "14711.json.7.0.tmp", "4711.json.x.0.tmp", "4711.json7.0.tmp", "4711.jso"};
+    scratch_file(&f.s, in_folder("4711.record.77.0.tmp"), "");
+    static const char *const stay[] = {"4711.record.tmp",      "4711.record.7.tmp",
+                                       "4711.record.7..tmp",   "4711.record.7.0.tmp2",
+                                       "14711.record.7.0.tmp", "4711.record.x.0.tmp",
+                                       "4711.record7.0.tmp",   "4711.recor"};
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         scratch_file(&f.s, in_folder(stay[i]), "");
     cpubind_record_file *file = open_usual();
@@ -536,17 +537,41 @@ TEST(what_a_killed_process_left_is_no_hindrance)
         assert_true(is_there(in_folder(stay[i])));
 }
 
+/* An older file is found, not read; a new one beside it counts alone. */
+TEST(a_file_of_an_older_version_is_not_passed_over)
+{
+    cpubind_record_file *file = open_usual();
+    char path[SCRATCH_PATH * 2];
+    scratch_file(&f.s, in_folder("4711.json"), "{\"cpubind\": \"0.1.0\"}");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
+    save_sample(file, 4);
+    assert_true(holds_sample(file, 4));
+    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_true(is_there(in_folder("4711.json")));
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
+    cpubind_record_close(file);
+    path_of(in_folder("4711.json"), path); /* by its name */
+    assert_int_equal(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
+    cpubind_record_close(file);
+    path_of(in_folder("own.record"), path); /* a file of the caller's own has no older name */
+    assert_int_equal(
+        cpubind_record_open(&f.root, path, STATE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
+        CPUBIND_LINUX_OK);
+    check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
+    cpubind_record_close(file);
+}
+
 TEST(processes_with_a_file_are_listed)
 {
-    static const char *const names[] = {"12.json",         "3.json",
-                                        "4711.json",       "2147483647.json",
-                                        "2147483648.json", "99999999999.json",
-                                        "0.json",          "05.json",
-                                        "-5.json",         "x.json",
-                                        ".json",           "6.json.lock",
-                                        "6.json.1.0.tmp",  "7.jso",
-                                        "8.jsonx",         "9"};
-    static const int32_t expected[] = {3, 12, 4711, INT32_MAX};
+    static const char *const names[] = {
+        "12.record", "3.record",          "4711.record",       "4711.json",
+        "80.json",   "2147483647.record", "2147483648.record", "99999999999.record",
+        "0.record",  "05.record",         "-5.record",         "x.record",
+        ".record",   "6.record.lock",     "6.record.1.0.tmp",  "7.recor",
+        "8.recordx", "6.json.lock",       "8.jsonx",           "9"};
+    static const int32_t expected[] = {3, 12, 80, 4711, INT32_MAX};
     int32_t *pid = (int32_t *)names, n = -1;
     assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
     assert_null(pid); /* no folder */
@@ -557,7 +582,7 @@ TEST(processes_with_a_file_are_listed)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         scratch_file(&f.s, in_folder(names[i]), "");
     assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(n, 4);
+    assert_int_equal(n, 5);
     assert_memory_equal(pid, expected, sizeof expected);
     free(pid);
     char path[SCRATCH_PATH * 2];
@@ -604,9 +629,9 @@ TEST(a_killed_process_gives_the_lock_back)
     check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock");
     kill(pid, SIGKILL);
     scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
-    assert_true(is_there(in_folder("4711.json.lock")));
+    assert_true(is_there(in_folder("4711.record.lock")));
     cpubind_record_close(open_usual());
-    assert_false(is_there(in_folder("4711.json.lock")));
+    assert_false(is_there(in_folder("4711.record.lock")));
     close(ready[0]);
     close(ready[1]);
 }
@@ -614,7 +639,7 @@ TEST(a_killed_process_gives_the_lock_back)
 TEST(what_is_no_file_of_ours_is_no_lock)
 {
     char path[SCRATCH_PATH * 2];
-    const char *const name = "4711.json.lock";
+    const char *const name = "4711.record.lock";
     scratch_folder(&f.s, f.folder);
     path_of(in_folder(name), path);
     scratch_file(&f.s, "precious", "stays");
@@ -634,11 +659,11 @@ static int n_flock, most_steals;
 static int t_flock_of_a_removed_file(int fd, int operation)
 {
     char path[SCRATCH_PATH * 2];
-    path_of(in_folder("4711.json.lock"), path);
+    path_of(in_folder("4711.record.lock"), path);
     if (n_flock++ < most_steals) {
         scratch_need(unlink(path) == 0, "unlink");
         if (n_flock % 2)
-            scratch_file(&f.s, in_folder("4711.json.lock"), "");
+            scratch_file(&f.s, in_folder("4711.record.lock"), "");
     }
     return flock(fd, operation);
 }
@@ -705,7 +730,7 @@ TEST(of_many_processes_one_is_alone)
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);
     }
-    assert_false(is_there(in_folder("4711.json.lock")));
+    assert_false(is_there(in_folder("4711.record.lock")));
 }
 
 /* A reader beside a writer that is killed again and again sees a whole file each time. */
@@ -765,6 +790,7 @@ int main(void)
         EACH(a_file_of_another_process_is_damaged),
         EACH(an_impossible_state_is_not_saved),
         EACH(what_a_killed_process_left_is_no_hindrance),
+        EACH(a_file_of_an_older_version_is_not_passed_over),
         EACH(processes_with_a_file_are_listed),
         EACH(a_second_one_is_busy_at_once),
         EACH(a_killed_process_gives_the_lock_back),

@@ -86,14 +86,14 @@ static void lay(deed what)
     scratch_remove(&f.s);
     scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
     scratch_path(&f.s, f.folder, f.file); /* makes what is above it */
-    snprintf(f.file, sizeof f.file, "%s/%s/4711.json", f.s.dir, f.folder);
+    snprintf(f.file, sizeof f.file, "%s/%s/4711.record", f.s.dir, f.folder);
     if (what == DEED_MAKE)
         return;
-    snprintf(name, sizeof name, "%s/4711.json", f.folder);
+    snprintf(name, sizeof name, "%s/4711.record", f.folder);
     scratch_file(&f.s, name, f.old_text);
     scratch_need(chmod(f.file, 0600) == 0, "chmod");
     if (what == DEED_REMOVE) {
-        snprintf(name, sizeof name, "%s/4711.json.77.0.tmp", f.folder);
+        snprintf(name, sizeof name, "%s/4711.record.77.0.tmp", f.folder);
         scratch_file(&f.s, name, "{");
     }
 }

@@ -1,6 +1,8 @@
-/* test_record_text.c - a state as text: what is written is read back, all else is refused
+/* test_record_text.c - a record as text: what is written is read back, all else is refused
  * SPDX-License-Identifier: MIT
  */
+
+#include <ctype.h>
 
 #include "../../adapters/linux/bind/record_text.h"
 #include "../support/cmocka_test.h"
@@ -97,14 +99,14 @@ static char *text_of(const cpubind_record *state, int32_t *len)
 static void check_round(const cpubind_record *state)
 {
     cpubind_record back;
-    int32_t len, len_again;
+    int32_t len, len_again, line;
     char *text = text_of(state, &len), *again;
-    assert_int_equal(cpubind_priv_record_parse(text, len, sys, &back, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_priv_record_parse(text, len, sys, &back, &line, NULL),
+                     CPUBIND_LINUX_OK);
     assert_true(state_same(state, &back));
     again = text_of(&back, &len_again);
-    if (len == len_again && memcmp(text, again, (size_t)len) != 0)
-        assert_true(state->sets.n > 1); /* groups may come in another order, and no more */
     assert_int_equal(len, len_again);
+    assert_memory_equal(text, again, (size_t)len);
     cpubind_record_free(&back);
     free(text);
     free(again);
@@ -290,291 +292,326 @@ TEST(what_could_not_be_read_back_is_not_written)
     }
 }
 
-/* == Text of others ========================================================= */
+/* == Other texts ============================================================ */
 
 static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *out,
-                                  cpubind_linux_fault *why)
+                                  int32_t *line, cpubind_linux_fault *why)
 {
     char *exact = edge_text(text, (int32_t)len);
     const cpubind_linux_status status =
-        cpubind_priv_record_parse(exact, (int32_t)len, sys, out, why);
+        cpubind_priv_record_parse(exact, (int32_t)len, sys, out, line, why);
     free(exact);
     return status;
 }
 
-/* Another layout, another order, more members, escapes. */
-static const char foreign[] =
-    " {\"extra\": {\"a\": [1.5e-3, -0, [], {}, [[{\"b\": \"\\u00e4\\\"\"}]], true, "
-    "false]},\t\r\n"
-    "\"irqs\":[ "
-    "],\"ours\":[\"2\",\"2\"],\"others\":[],\"irqbalance\":null,\"threads\":[{\"tids\":[9,7],"
-    "\"x\":null,"
-    "\"before\":\"0-3\"},{\"tids\":[],\"before\":\"1\"},{\"before\":\"0-3\",\"tids\":[8]}],"
-    "\"goal\":{\"rules\":[{\"cpus\":\"2\",\"name\":\"a\\u0042\\n\xc3\xa4\\/\"}],\"uvb\":null,"
-    "\"memory_node\":null,\"main\":\"1,3\"},\"before\":\"0-3\",\"npu\":0,"
-    "\"start\":0,\"pid\":7,\"boot\":\"\",\"format\":1,\"cpubind\":\"9.9.9\"}\n";
+static const char good[] = "cpubind-record 2 0.1.0\n"
+                           "process 4711 12345\n"
+                           "boot b\n"
+                           "before 0-191\n"
+                           "main 74-93\n"
+                           "npu 3\n"
+                           "memory 2\n"
+                           "uvb 9\n"
+                           "rule 94 acl\n"
+                           "rule 95 a%20b%ff%25\n"
+                           "placed 74-93\n"
+                           "placed 94\n"
+                           "thread 4711 0-7\n"
+                           "thread 4712 0-7\n"
+                           "uvb-thread 80 81 77 6 1-23\n"
+                           "uvb-thread 80 81 78 6 1-23\n"
+                           "irq 301 sq 72 - -\n"
+                           "irq 302 cq 73 0-7 ban\n"
+                           "irqbalance 900 321 stop\n"
+                           "sum 00000000\n";
 
-TEST(another_layout_is_read)
+/* Puts the right sum where the line with the sum begins. */
+static size_t seal(char *text, size_t size)
 {
-    cpubind_record s;
-    assert_int_equal(parse(foreign, sizeof foreign - 1, &s, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(s.pid, 7);
-    assert_int_equal(s.npu, 0);
-    assert_int_equal(s.memory_node, -1);
-    assert_int_equal(s.uvb, CPUBIND_CPUSET_NONE);
-    assert_int_equal(s.how, CPUBIND_IRQBALANCE_LEAVE);
-    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.main), "1,3");
-    assert_int_equal(s.n_thread, 3);
-    for (int32_t i = 0; i < 3; i++) {
-        assert_int_equal(s.thread[i].tid, 7 + i);
-        assert_int_equal(s.thread[i].before, s.before);
+    char *sum = strstr(text, "sum ");
+    uint32_t crc = 0xffffffffu;
+    scratch_need(sum != NULL, text);
+    for (const char *at = text; at < sum; at++) {
+        crc ^= (unsigned char)*at;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
     }
-    assert_int_equal(s.n_ours, 1);
-    assert_int_equal(s.ours[0], s.rule[0].set);
-    assert_int_equal(s.n_rule, 1);
-    assert_string_equal(s.rule[0].name, "aB\n\xe4/");
-    check_round(&s);
-    cpubind_record_free(&s);
+    snprintf(sum, size - (size_t)(sum - text), "sum %08lx\n", (unsigned long)~crc);
+    return strlen(text);
 }
 
-static const char good[] =
-    "{\"cpubind\": \"0.1.0\", \"format\": 1, \"boot\": \"b\", \"pid\": 4711, \"start\": 12345, "
-    "\"npu\": 3, \"before\": \"0-191\", \"goal\": {\"main\": \"74-93\", \"memory_node\": 2, "
-    "\"rules\": [{\"name\": \"acl\", \"cpus\": \"94\"}], \"uvb\": \"9\"}, "
-    "\"ours\": [\"74-93\", \"94\"], "
-    "\"threads\": [{\"before\": \"0-7\", \"tids\": [4711, 4712]}], "
-    "\"others\": [{\"pid\": 80, \"tid\": 81, \"start\": 77, \"before\": \"6\", "
-    "\"set\": \"1-23\"}], \"irqs\": [{\"irq\": 301, \"kind\": \"sq\", \"cpu\": 72, "
-    "\"before\": null, \"banned\": 0}], \"irqbalance\": {\"pid\": 900, \"start\": 321, "
-    "\"how\": \"ban\"}}";
-
-/* `good` with one text replaced. */
+/* `good` with one text replaced, and the right sum. */
 static size_t edit(char *out, size_t size, const char *from, const char *to)
 {
     const char *at = strstr(good, from);
     scratch_need(at != NULL, from);
-    return (size_t)snprintf(out, size, "%.*s%s%s", (int)(at - good), good, to,
-                            at + strlen(from));
+    snprintf(out, size, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
+    return seal(out, size);
 }
 
-static void check_damaged(const char *text, size_t len, const char *what)
+static void check_damaged(const char *text, size_t len, const char *what, int32_t at_line)
 {
     cpubind_record s;
     cpubind_linux_fault why = {0, NULL};
+    int32_t line = 0;
     memset(&s, 0x5a, sizeof s);
-    assert_int_equal(parse(text, len, &s, &why), CPUBIND_LINUX_ERR_DAMAGED);
+    if (parse(text, len, &s, &line, &why) != CPUBIND_LINUX_ERR_DAMAGED)
+        fail_msg("not refused: %.*s", (int)len, text);
     assert_int_equal(why.error, EILSEQ);
     assert_true(state_is_zero(&s));
-    if (what)
-        assert_string_equal(why.what, what);
-    else
-        assert_non_null(why.what);
+    assert_string_equal(why.what, what);
+    if (line != at_line)
+        fail_msg("line %d, not %d: %.*s", (int)line, (int)at_line, (int)len, text);
 }
 
+TEST(the_text_is_read_as_it_says)
+{
+    char text[2048];
+    const size_t len = edit(text, sizeof text, "sum", "sum");
+    cpubind_record s;
+    int32_t line;
+    assert_int_equal(parse(text, len, &s, &line, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(line, 20);
+    assert_int_equal(s.pid, 4711);
+    assert_int_equal(s.start, 12345);
+    assert_string_equal(s.boot, "b");
+    assert_int_equal(s.npu, 3);
+    assert_int_equal(s.memory_node, 2);
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.before), "0-191");
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.main), "74-93");
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.uvb), "9");
+    assert_int_equal(s.n_rule, 2);
+    assert_string_equal(s.rule[1].name, "a b\xff%");
+    assert_int_equal(s.n_ours, 2);
+    assert_int_equal(s.ours[1], s.rule[0].set);
+    assert_int_equal(s.n_thread, 2);
+    assert_int_equal(s.thread[1].tid, 4712);
+    assert_int_equal(s.thread[0].before, s.thread[1].before);
+    assert_int_equal(s.n_other, 2);
+    assert_int_equal(s.other[1].start, 78);
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.other[0].set), "1-23");
+    assert_int_equal(s.n_irq, 2);
+    assert_int_equal(s.irq[0].before, CPUBIND_CPUSET_NONE);
+    assert_int_equal(s.irq[0].is_banned, 0);
+    assert_int_equal(s.irq[1].kind, CPUBIND_IRQ_CQ);
+    assert_int_equal(s.irq[1].cpu, 73);
+    assert_int_equal(s.irq[1].is_banned, 1);
+    assert_int_equal(s.how, CPUBIND_IRQBALANCE_STOP);
+    assert_int_equal(s.irqbalance_pid, 900);
+    assert_int_equal(s.irqbalance_start, 321);
+    check_round(&s);
+    cpubind_record_free(&s);
+}
+
+TEST(the_least_text_has_four_facts)
+{
+    static const char text[] = "cpubind-record 2 9.9.9\nprocess 1 0\nbefore 0\nmain 0\n"
+                               "sum 8c827d73\n"; /* as `crc32` of zlib has it */
+    cpubind_record s;
+    int32_t line;
+    assert_int_equal(parse(text, sizeof text - 1, &s, &line, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(s.npu, -1);
+    assert_int_equal(s.memory_node, -1);
+    assert_int_equal(s.uvb, CPUBIND_CPUSET_NONE);
+    assert_int_equal(s.how, CPUBIND_IRQBALANCE_LEAVE);
+    assert_string_equal(s.boot, "");
+    assert_int_equal(s.n_rule + s.n_ours + s.n_thread + s.n_other + s.n_irq, 0);
+    check_round(&s);
+    cpubind_record_free(&s);
+}
+
+/* Places of a number in `good`: from, the line around it, the word that is named, its line. */
 TEST(a_number_outside_its_range_is_damage)
 {
     static const struct {
-        const char *from, *format, *what;
-        int least_is_one; /* else 0 is good */
-    } members[] = {
-        {"4711, \"start\"", "%s, \"start\"", "pid", 1},
-        {"[4711, 4712]", "[4711, %s]", "tids", 1},
-        {"\"pid\": 80", "\"pid\": %s", "pid", 1},
-        {"\"tid\": 81", "\"tid\": %s", "tid", 1},
-        {"\"pid\": 900", "\"pid\": %s", "pid", 1},
-        {"\"npu\": 3", "\"npu\": %s", "npu", 0},
-        {"\"memory_node\": 2", "\"memory_node\": %s", "memory_node", 0},
-        {"\"irq\": 301", "\"irq\": %s", "irq", 0},
-        {"\"cpu\": 72", "\"cpu\": %s", "cpu", 0},
-        {"\"start\": 12345", "\"start\": %s", "start", 0},
-        {"\"start\": 77", "\"start\": %s", "start", 0},
-        {"\"start\": 321", "\"start\": %s", "start", 0},
-        {"\"format\": 1", "\"format\": %s", "format", 1},
+        const char *from, *format, *what, *too_large;
+        int32_t line, least;
+    } numbers[] = {
+        {"process 4711", "process %s", "process", "2147483648", 2, 1},
+        {"12345", "%s", "process", "18446744073709551616", 2, 0},
+        {"npu 3", "npu %s", "npu", "2147483648", 6, 0},
+        {"memory 2", "memory %s", "memory", "4294967296", 7, 0},
+        {"thread 4711", "thread %s", "thread", "4294972007", 13, 1},
+        {"uvb-thread 80", "uvb-thread %s", "uvb-thread", "4294967376", 15, 1},
+        {"80 81", "80 %s", "uvb-thread", "2147483648", 15, 1},
+        {"81 77", "81 %s", "uvb-thread", "18446744073709551616", 15, 0},
+        {"irq 301", "irq %s", "irq", "4294967597", 17, 0},
+        {"sq 72", "sq %s", "irq", "65536", 17, 0},
+        {"irqbalance 900", "irqbalance %s", "irqbalance", "2147483648", 19, 1},
+        {"900 321", "900 %s", "irqbalance", "18446744073709551617", 19, 0},
     };
-    static const char *const bad[] = {"-1",
-                                      "1.0",
-                                      "1e0",
-                                      "01",
-                                      "+1",
-                                      "0x1",
-                                      "1 1",
-                                      "",
-                                      "18446744073709551616",
-                                      "99999999999999999999999999999999",
-                                      "\"1\"",
-                                      "true",
-                                      "[1]",
-                                      "{}",
-                                      "1-",
-                                      "Infinity"};
+    static const char *const bad[] = {
+        "-1",  "1.0", "1e0", "01", "+1",   "0x1",
+        "1 1", "",    "\t1", "1 ", " 1",   "1-",
+        "00",  "1\r", "x",   "-",  "null", "99999999999999999999999999999999"};
     char to[128], text[2048];
-    for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
-        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-            snprintf(to, sizeof to, members[m].format, bad[i]);
-            check_damaged(text, edit(text, sizeof text, members[m].from, to), NULL);
+    for (size_t m = 0; m < sizeof numbers / sizeof *numbers; m++) {
+        size_t len;
+        for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+            const char *value = i < sizeof bad / sizeof *bad ? bad[i] : numbers[m].too_large;
+            snprintf(to, sizeof to, numbers[m].format, value);
+            len = edit(text, sizeof text, numbers[m].from, to);
+            check_damaged(text, len, numbers[m].what, numbers[m].line);
         }
-        snprintf(to, sizeof to, members[m].format, "-1");
-        check_damaged(text, edit(text, sizeof text, members[m].from, to), members[m].what);
-        snprintf(to, sizeof to, members[m].format, "0");
-        const size_t len = edit(text, sizeof text, members[m].from, to);
-        cpubind_record s;
-        if (members[m].least_is_one) {
-            check_damaged(text, len, members[m].what);
+        snprintf(to, sizeof to, numbers[m].format, "0");
+        len = edit(text, sizeof text, numbers[m].from, to);
+        if (numbers[m].least == 1) {
+            check_damaged(text, len, numbers[m].what, numbers[m].line);
         } else {
-            assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
+            cpubind_record s;
+            int32_t line;
+            assert_int_equal(parse(text, len, &s, &line, NULL), CPUBIND_LINUX_OK);
             cpubind_record_free(&s);
         }
     }
 }
 
-TEST(a_number_past_its_type_does_not_wrap)
+TEST(an_impossible_line_is_damage)
 {
-    static const char *const edits[][3] = {
-        {"\"pid\": 4711", "\"pid\": 2147483648", "pid"},
-        {"\"pid\": 4711", "\"pid\": 4294967297", "pid"},
-        {"[4711, 4712]", "[4711, 4294972008]", "tids"},
-        {"\"cpu\": 72", "\"cpu\": 65536", "cpu"},
-        {"\"irq\": 301", "\"irq\": 4294967597", "irq"},
-        {"\"npu\": 3", "\"npu\": 2147483648", "npu"},
-        {"\"start\": 77", "\"start\": 18446744073709551616", "start"},
-        {"\"format\": 1", "\"format\": 2", "format"},
+    static const struct {
+        const char *from, *to, *what;
+        int32_t line;
+    } edits[] = {
+        /* the first line */
+        {"cpubind-record 2", "cpubind-record 1", "format", 1},
+        {"cpubind-record 2", "cpubind-record 3", "format", 1},
+        {"cpubind-record 2", "cpubind-record 22", "format", 1},
+        {"cpubind-record 2", "cpubind-record", "format", 1},
+        {"cpubind-record 2 0.1.0", "cpubind-record 2", "cpubind-record", 1},
+        {"2 0.1.0", "2 0.1.0 x", "cpubind-record", 1},
+        {"cpubind-record", "cpubind-rec", "cpubind-record", 1},
+        {"cpubind-record", " cpubind-record", "cpubind-record", 1},
+        {"cpubind-record", "\ncpubind-record", "cpubind-record", 1},
+        {"cpubind-record 2", "{\"cpubind\": \"0.1.0\", \"format\": 1", "older", 1},
+        /* missing */
+        {"process 4711 12345\n", "", "process", 2},
+        {"before 0-191\n", "", "before", 4},
+        {"main 74-93\n", "", "main", 5},
+        {"process 4711 12345", "process 4711", "process", 2},
+        {"thread 4711 0-7", "thread 4711", "thread", 13},
+        {"77 6 1-23", "77 6", "uvb-thread", 15},
+        {"sq 72 - -", "sq 72 -", "irq", 17},
+        {"sq 72 - -", "sq 72 ", "irq", 17},
+        {"321 stop", "321", "irqbalance", 19},
+        {"npu 3", "npu", "line", 6},
+        {"npu 3", "npu ", "npu", 6},
+        /* doubled */
+        {"process 4711 12345\n", "process 4711 12345\nprocess 4711 12345\n", "process", 3},
+        {"boot b\n", "boot b\nboot b\n", "boot", 4},
+        {"npu 3\n", "npu 3\nnpu 3\n", "npu", 7},
+        {"irqbalance 900 321 stop\n", "irqbalance 900 321 stop\nirqbalance 900 321 stop\n",
+         "irqbalance", 20},
+        {"placed 94\n", "placed 94\nplaced 74-93\n", "placed", 13},
+        {"thread 4712", "thread 4711", "thread", 14},
+        {"81 78", "81 77", "uvb-thread", 16},
+        {"irq 302", "irq 301", "irq", 18},
+        /* out of order */
+        {"boot b\nbefore 0-191\n", "before 0-191\nboot b\n", "boot", 4},
+        {"npu 3\nmemory 2\n", "memory 2\nnpu 3\n", "npu", 7},
+        {"thread 4711 0-7\n", "irq 5 sq 1 - -\nthread 4711 0-7\n", "thread", 14},
+        {"thread 4712", "thread 4710", "thread", 14},
+        {"81 78", "80 78", "uvb-thread", 16},
+        {"irq 302", "irq 300", "irq", 18},
+        /* no line of a record */
+        {"npu 3", "device 3", "line", 6},
+        {"npu 3", "", "line", 6},
+        {"npu 3", "Npu 3", "line", 6},
+        {"npu 3", " npu 3", "line", 6},
+        {"npu 3", "npu\t3", "line", 6},
+        {"npu 3\n", "npu 3\r\n", "npu", 6},
+        {"npu 3\n", "npu 3\n\n", "line", 7},
+        {"npu 3", "npu 3 ", "npu", 6},
+        {"npu 3", "npu  3", "npu", 6},
+        {"npu 3", "# npu 3", "line", 6},
+        {"memory 2", "memory 2 3", "memory", 7},
+        {"stop\n", "stop x\n", "irqbalance", 19},
+        /* no list */
+        {"before 0-191", "before 191-0", "before", 4},
+        {"before 0-191", "before -", "before", 4},
+        {"before 0-191", "before 0-65536", "before", 4},
+        {"before 0-191", "before 0,1", "before", 4},
+        {"before 0-191", "before 0-1,2", "before", 4},
+        {"before 0-191", "before 00-191", "before", 4},
+        {"before 0-191", "before 0-191,", "before", 4},
+        {"main 74-93", "main 0-1x", "main", 5},
+        {"uvb 9", "uvb -", "uvb", 8},
+        {"rule 94", "rule x", "rule", 9},
+        {"placed 94", "placed 9,4", "placed", 12},
+        {"4712 0-7", "4712 none", "thread", 14},
+        {"77 6", "77 -", "uvb-thread", 15},
+        {"6 1-23", "6 1-23,5", "uvb-thread", 15},
+        {"73 0-7", "73 7-0", "irq", 18},
+        /* no name, no word */
+        {"acl", "", "rule", 9},
+        {"acl", "1234567890123456", "rule", 9},
+        {"acl", "a%00", "rule", 9},
+        {"acl", "a%2", "rule", 9},
+        {"acl", "a%", "rule", 9},
+        {"acl", "a%2x", "rule", 9},
+        {"acl", "a%FF", "rule", 9},
+        {"acl", "%61cl", "rule", 9},
+        {"acl", "a b", "rule", 9},
+        {"acl", "a\tb", "rule", 9},
+        {"acl", "\xc3\xa4", "rule", 9},
+        {"acl", "a\x7f", "rule", 9},
+        {"boot b", "boot 1234567890123456789012345678901234567890123456789012345678901234",
+         "boot", 3},
+        {"sq 72", "dq 72", "irq", 17},
+        {"sq 72", "sqq 72", "irq", 17},
+        {"sq 72", "s 72", "irq", 17},
+        {"- -", "- bans", "irq", 17},
+        {"- -", "- 1", "irq", 17},
+        {"stop", "leave", "irqbalance", 19},
     };
     char text[2048];
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
-        check_damaged(text, edit(text, sizeof text, edits[i][0], edits[i][1]), edits[i][2]);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const size_t len = edit(text, sizeof text, edits[i].from, edits[i].to);
+        check_damaged(text, len, edits[i].what, edits[i].line);
+    }
 }
 
-TEST(what_is_impossible_is_damage)
+TEST(a_text_that_does_not_fit_its_sum_is_damage)
 {
-    static const char *const edits[][3] = {
-        /* twice */
-        {"[4711, 4712]", "[4711, 4711]", "threads"},
-        {"[4711, 4712]}", "[4711, 4712]}, {\"before\": \"1\", \"tids\": [4712]}", "threads"},
-        {"\"banned\": 0}",
-         "\"banned\": 0}, {\"irq\": 301, \"kind\": \"cq\", \"cpu\": 1, "
-         "\"before\": null, \"banned\": 1}",
-         "irqs"},
-        {"\"1-23\"}",
-         "\"1-23\"}, {\"pid\": 80, \"tid\": 81, \"start\": 77, "
-         "\"before\": \"6\", \"set\": \"1\"}",
-         "others"},
-        {"\"npu\": 3", "\"npu\": 3, \"npu\": 3", "npu"},
-        {"\"kind\": \"sq\"", "\"kind\": \"sq\", \"kind\": \"sq\"", "kind"},
-        /* missing */
-        {"\"cpubind\": \"0.1.0\", ", "", "cpubind"},
-        {"\"format\": 1, ", "", "format"},
-        {"\"boot\": \"b\", ", "", "boot"},
-        {"\"pid\": 4711, ", "", "pid"},
-        {"\"start\": 12345, ", "", "start"},
-        {"\"npu\": 3, ", "", "npu"},
-        {"\"before\": \"0-191\", ", "", "before"},
-        {"\"main\": \"74-93\", ", "", "main"},
-        {"\"memory_node\": 2, ", "", "memory_node"},
-        {", \"uvb\": \"9\"", "", "uvb"},
-        {"\"before\": \"0-7\", ", "", "before"},
-        {", \"tids\": [4711, 4712]", "", "tids"},
-        {", \"set\": \"1-23\"", "", "set"},
-        {", \"before\": null", "", "before"},
-        {", \"banned\": 0", "", "banned"},
-        {"\"banned\": 0", "\"banned\": 2", "banned"},
-        {"\"banned\": 0", "\"banned\": true", "banned"},
-        {", \"how\": \"ban\"", "", "how"},
-        {"\"name\": \"acl\", ", "", "name"},
-        {", \"cpus\": \"94\"", "", "cpus"},
-        {"\"irqs\"", "\"irq s\"", "irqs"},
-        {"\"ours\"", "\"hours\"", "ours"},
-        {"[\"74-93\", \"94\"]", "\"74-93\"", "ours"},
-        {"[\"74-93\", \"94\"]", "[\"74-93\", null]", "ours"},
-        /* other types */
-        {"\"0.1.0\"", "1", "cpubind"},
-        {"\"b\"", "null", "boot"},
-        {"\"0-191\"", "null", "before"},
-        {"\"0-191\"", "[0, 1]", "before"},
-        {"\"74-93\"", "7", "main"},
-        {"\"0-7\"", "null", "before"},
-        {"\"94\"", "null", "cpus"},
-        {"\"acl\"", "7", "name"},
-        {"\"6\"", "null", "before"},
-        {"\"9\"", "9", "uvb"},
-        {"\"sq\"", "null", "kind"},
-        {"[4711, 4712]", "4711", "tids"},
-        {"[4711, 4712]", "[[4711]]", "tids"},
-        {"[4711, 4712]", "[4711,]", "tids"},
-        {"[4711, 4712]", "[4711 4712]", "tids"},
-        {"[4711, 4712]", "[null]", "tids"},
-        {"\"irqs\": [", "\"irqs\": [3, ", "irqs"},
-        {"{\"pid\": 900", "[{\"pid\": 900", "irqbalance"},
-        /* no list, no name, no word */
-        {"\"0-191\"", "\"\"", "before"},
-        {"\"0-191\"", "\"191-0\"", "before"},
-        {"\"0-191\"", "\"0-65536\"", "before"},
-        {"\"0-191\"", "\"0-1 \"", "before"},
-        {"\"0-191\"", "\"\\u0030\"", "before"},
-        {"\"acl\"", "\"\"", "name"},
-        {"\"acl\"", "\"1234567890123456\"", "name"},
-        {"\"acl\"", "\"a\\u0000\"", "name"},
-        {"\"acl\"", "\"\\u0100\"", "name"},
-        {"\"acl\"", "\"\xc4\x80\"", "name"},
-        {"\"acl\"", "\"\xff\"", "name"},
-        {"\"acl\"", "\"a\xc3\"", "name"},
-        {"\"acl\"", "\"\\x\"", "name"},
-        {"\"acl\"", "\"\\u12\"", "name"},
-        {"\"acl\"", "\"a\nb\"", "name"},
-        {"\"sq\"", "\"dq\"", "kind"},
-        {"\"sq\"", "\"sqq\"", "kind"},
-        {"\"ban\"", "\"leave\"", "how"},
-        /* no JSON */
-        {"\"npu\": 3", "\"npu\" 3", NULL},
-        {"\"npu\": 3,", "\"npu\": 3", NULL},
-        {"\"npu\": 3,", "\"npu\": 3,,", NULL},
-        {"\"npu\": 3", "npu: 3", NULL},
-        {"\"npu\": 3", "\"x\": nul, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": , \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": [1, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": [}, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": {1: 2}, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": 1., \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": 1e, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": -, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": 00, \"npu\": 3", NULL},
-        {"\"npu\": 3", "\"x\": \"\t\", \"npu\": 3", NULL},
-        {"\"ban\"}}", "\"ban\"}}}", "end"},
-        {"\"ban\"}}", "\"ban\"}} x", "end"},
-        {"{\"cpubind\"", "[{\"cpubind\"", "state"},
-    };
-    char text[2048];
-    cpubind_record s;
-    assert_int_equal(parse(good, sizeof good - 1, &s, NULL), CPUBIND_LINUX_OK);
-    cpubind_record_free(&s);
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
-        check_damaged(text, edit(text, sizeof text, edits[i][0], edits[i][1]), edits[i][2]);
+    static const char *const sums[] = {
+        "", " ", " 0000000\n", " 00000000", " 00000000\n", " 000000000\n", " 00000000 \n"};
+    char text[2048], other[2048 + 16];
+    const size_t len = edit(text, sizeof text, "sum", "sum");
+    const size_t before = len - strlen(" 00000000\n");
+    for (size_t at = 0; at < len; at++) {
+        cpubind_record s;
+        int32_t line;
+        memcpy(other, text, len);
+        other[at] = (char)(other[at] ^ 1);
+        assert_int_equal(parse(other, len, &s, &line, NULL), CPUBIND_LINUX_ERR_DAMAGED);
+    }
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        snprintf(other, sizeof other, "%.*s%s", (int)before, text, sums[i]);
+        check_damaged(other, strlen(other), "sum", 20);
+    }
+    snprintf(other, sizeof other, "%s%s", text, "x");
+    check_damaged(other, len + 1, "end", 21);
+    snprintf(other, sizeof other, "%s%s", text, text + before - strlen("sum"));
+    check_damaged(other, strlen(other), "end", 21);
+    for (size_t at = before; at < len; at++) /* no upper-case digits */
+        other[at] = (char)toupper((unsigned char)text[at]);
+    memcpy(other, text, before);
+    if (memcmp(other, text, len) != 0)
+        check_damaged(other, len, "sum", 20);
 }
 
 TEST(every_cut_text_is_damage)
 {
-    for (size_t len = 0; len < sizeof good - 1; len++)
-        check_damaged(good, len, NULL);
-}
-
-/* `n` arrays in one another, and nothing else. */
-static size_t nested(char *text, size_t size, int n)
-{
-    char to[1024];
-    size_t at = (size_t)snprintf(to, sizeof to, "\"x\": ");
-    memset(to + at, '[', (size_t)n);
-    memset(to + at + n, ']', (size_t)n);
-    snprintf(to + at + 2 * n, sizeof to - at - 2 * (size_t)n, ", \"npu\": 3");
-    return edit(text, size, "\"npu\": 3", to);
-}
-
-TEST(values_nest_as_deep_as_is_said)
-{
-    char text[4096];
-    cpubind_record s;
-    assert_int_equal(parse(text, nested(text, sizeof text, 64), &s, NULL), CPUBIND_LINUX_OK);
-    cpubind_record_free(&s);
-    check_damaged(text, nested(text, sizeof text, 65), NULL);
-    check_damaged(text, nested(text, sizeof text, 200), NULL);
+    char text[2048];
+    const size_t whole = edit(text, sizeof text, "sum", "sum");
+    for (size_t len = 0; len < whole; len++) {
+        cpubind_record s;
+        cpubind_linux_fault why = {0, NULL};
+        int32_t line = 0;
+        assert_int_equal(parse(text, len, &s, &line, &why), CPUBIND_LINUX_ERR_DAMAGED);
+        assert_int_equal(why.error, EILSEQ);
+        assert_true(line >= 1 && line <= 20);
+        assert_true(state_is_zero(&s));
+    }
 }
 
 /* == Memory ================================================================= */
@@ -602,13 +639,16 @@ static cpubind_sys failing_sys(void)
 TEST(without_memory_no_text_is_read_half)
 {
     const cpubind_sys failing = failing_sys();
+    char text[2048];
+    const int32_t len = (int32_t)edit(text, sizeof text, "sum", "sum");
     int failures = 0;
     for (fail_at = 1;; fail_at++) {
         cpubind_record s;
         cpubind_linux_fault why = {0, NULL};
+        int32_t line;
         n_call = 0;
         cpubind_linux_status status =
-            cpubind_priv_record_parse(good, (int32_t)sizeof good - 1, &failing, &s, &why);
+            cpubind_priv_record_parse(text, len, &failing, &s, &line, &why);
         if (n_call < fail_at) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
             cpubind_record_free(&s);
@@ -628,6 +668,8 @@ TEST(without_memory_no_text_is_written)
     cpubind_record s;
     int failures = 0;
     state_sample(&s);
+    for (int32_t tid = 10000; tid < 20000; tid++)
+        assert_int_equal(cpubind_record_add_thread(&s, sys, tid, s.main), 0);
     for (fail_at = 1;; fail_at++) {
         cpubind_bytes bytes = {NULL, 0, 0};
         n_call = 0;
@@ -676,15 +718,15 @@ int main(void)
         cmocka_unit_test(names_of_any_bytes_are_read_back),
         cmocka_unit_test(threads_of_many_masks_are_read_back),
         cmocka_unit_test(what_could_not_be_read_back_is_not_written),
-        cmocka_unit_test(another_layout_is_read),
+        cmocka_unit_test(the_text_is_read_as_it_says),
+        cmocka_unit_test(the_least_text_has_four_facts),
         cmocka_unit_test(a_number_outside_its_range_is_damage),
-        cmocka_unit_test(a_number_past_its_type_does_not_wrap),
-        cmocka_unit_test(what_is_impossible_is_damage),
+        cmocka_unit_test(an_impossible_line_is_damage),
+        cmocka_unit_test(a_text_that_does_not_fit_its_sum_is_damage),
         cmocka_unit_test(every_cut_text_is_damage),
-        cmocka_unit_test(values_nest_as_deep_as_is_said),
         cmocka_unit_test(without_memory_no_text_is_read_half),
         cmocka_unit_test(without_memory_no_text_is_written),
         cmocka_unit_test(without_memory_nothing_is_added),
     };
-    return cmocka_run_group_tests_name("state_text", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("record_text", tests, NULL, NULL);
 }

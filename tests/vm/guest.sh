@@ -319,7 +319,7 @@ restore() { # logic id
 }
 
 no_state_is_left() {
-    ! ls /run/cpubind/*.json 2>/dev/null
+    ! ls /run/cpubind/*.record 2>/dev/null
 }
 
 # -- Steps -------------------------------------------------------------------

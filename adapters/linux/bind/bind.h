@@ -12,7 +12,7 @@
  * What is changed: the CPUs of the threads of one process, the CPUs of the interrupts of its
  * NPU, on a 950 those of the host's UVB polling threads, irqbalance if asked, and where the
  * memory of the process is. All but the last is recorded in a file before it is changed
- * (/run/cpubind/<pid>.json), and restore puts it back, in the same or another process, also
+ * (/run/cpubind/<pid>.record), and restore puts it back, in the same or another process, also
  * after a crash.
  *
  * NOBODY HALF BOUND  A call that fails undoes what it did, in reverse order, and says what
@@ -99,7 +99,7 @@ typedef enum cpubind_memory_how {
 typedef struct cpubind_bind_options {
     int32_t pid;        /* of the process, as this process sees it */
     int32_t is_reading; /* 1: to verify alone: takes no lock and makes no folder */
-    const char *state;  /* the file of what was changed, or NULL: /run/cpubind/<pid>.json */
+    const char *state;  /* the file of what was changed, or NULL: /run/cpubind/<pid>.record */
     cpubind_irqbalance_how irqbalance;
     cpubind_memory_how memory;
     int64_t memory_limit;              /* bytes to move at most, or -1 */

@@ -57,12 +57,6 @@ cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
                                  cpubind_item_result result, int32_t id, const char *name,
                                  int32_t was, int32_t should);
 
-/* The name of an item of this kind: "sq", "cq". */
-static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
-{
-    return kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
-}
-
 /* Begins a new record: nothing is on file. */
 void cpubind_record_start(cpubind_binding *b);
 

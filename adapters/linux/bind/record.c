@@ -1,8 +1,7 @@
-/* record.c - what was changed, and how it was before
+/* record.c - what was changed on a host for one process, and how it was before
  * SPDX-License-Identifier: MIT
  *
- * Memory alone. The text of a state is in record_write.c and record_read.c, its file in
- * record_file.c.
+ * Memory alone. The text of a record is in record_text.c, its file in record_file.c.
  */
 #include "record.h"
 
@@ -24,27 +23,11 @@ void cpubind_record_free(cpubind_record *state)
     memset(state, 0, sizeof *state);
 }
 
-static int order(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-int cpubind_priv_record_thread_order(const cpubind_record_thread *a,
-                                     const cpubind_record_thread *b)
-{
-    return (a->tid > b->tid) - (a->tid < b->tid);
-}
-
 int cpubind_priv_record_other_order(const cpubind_record_other *a,
                                     const cpubind_record_other *b)
 {
     const int by_tid = (a->tid > b->tid) - (a->tid < b->tid);
-    return by_tid ? by_tid : order(a->start, b->start);
-}
-
-int cpubind_priv_record_irq_order(const cpubind_record_irq *a, const cpubind_record_irq *b)
-{
-    return (a->irq > b->irq) - (a->irq < b->irq);
+    return by_tid ? by_tid : (a->start > b->start) - (a->start < b->start);
 }
 
 /* == Adding ================================================================= */
@@ -86,22 +69,6 @@ int cpubind_record_add_ours(cpubind_record *state, const cpubind_sys *sys, int32
     return 0;
 }
 
-/* The first element that is not before `key`. Threads mostly come in order: the end first. */
-#define LOWER(array, n, key, compare, at)                                                      \
-    do {                                                                                       \
-        int32_t low = 0, high = (n);                                                           \
-        if (high > 0 && compare(&(array)[high - 1], (key)) < 0)                                \
-            low = high;                                                                        \
-        while (low < high) {                                                                   \
-            const int32_t middle = low + (high - low) / 2;                                     \
-            if (compare(&(array)[middle], (key)) < 0)                                          \
-                low = middle + 1;                                                              \
-            else                                                                               \
-                high = middle;                                                                 \
-        }                                                                                      \
-        (at) = low;                                                                            \
-    } while (0)
-
 int cpubind_record_add_thread(cpubind_record *state, const cpubind_sys *sys, int32_t tid,
                               int32_t before)
 {
@@ -125,8 +92,9 @@ int cpubind_record_add_other(cpubind_record *state, const cpubind_sys *sys,
                              const cpubind_record_other *other)
 {
     cpubind_record_other *array;
-    int32_t at;
-    LOWER(state->other, state->n_other, other, cpubind_priv_record_other_order, at);
+    int32_t at = state->n_other;
+    while (at > 0 && cpubind_priv_record_other_order(&state->other[at - 1], other) >= 0)
+        at--;
     if (at < state->n_other && cpubind_priv_record_other_order(&state->other[at], other) == 0) {
         state->other[at].set = other->set;
         return 0;
@@ -157,8 +125,9 @@ int cpubind_record_add_irq(cpubind_record *state, const cpubind_sys *sys,
                            const cpubind_record_irq *irq)
 {
     cpubind_record_irq *array;
-    int32_t at;
-    LOWER(state->irq, state->n_irq, irq, cpubind_priv_record_irq_order, at);
+    int32_t at = state->n_irq;
+    while (at > 0 && state->irq[at - 1].irq >= irq->irq)
+        at--;
     if (at < state->n_irq && state->irq[at].irq == irq->irq) {
         renew_irq(&state->irq[at], irq);
         return 0;
@@ -174,12 +143,20 @@ int cpubind_record_add_irq(cpubind_record *state, const cpubind_sys *sys,
     return 0;
 }
 
+/* Threads mostly come in order: the end is looked at first. */
 int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n, int32_t tid)
 {
-    const cpubind_record_thread key = {tid, 0};
-    int32_t at;
-    LOWER(list, n, &key, cpubind_priv_record_thread_order, at);
-    return at;
+    int32_t low = 0, high = n;
+    if (n > 0 && list[n - 1].tid < tid)
+        return n;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (list[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 const cpubind_record_thread *cpubind_record_thread_find(const cpubind_record_thread *list,

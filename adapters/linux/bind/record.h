@@ -4,25 +4,15 @@
  * Private to adapters/linux. The file is written, whole, before anything is changed; `restore`
  * puts back what it says for what still lives, also after a crash half way.
  *
- * FILE   One JSON object, by default /run/cpubind/<pid>.json (an ordinary user's:
- *        /run/user/<uid>/cpubind/<pid>.json; the environment is not asked). Written to a
+ * FILE   Lines of text, one fact each (record_text.c has the grammar), with a format's number and
+ *        a checksum; by default /run/cpubind/<pid>.record (an ordinary user's:
+ *        /run/user/<uid>/cpubind/<pid>.record; the environment is not asked). Written to a
  *        temporary name beside it (O_EXCL, mode 0600), synced, renamed. Read with O_NOFOLLOW
- *        and at most 64 MiB of it.
- *            {"cpubind": "0.1.0", "format": 1, "boot": "<boot_id>", "pid": 4711,
- *             "start": 12345, "npu": 3, "before": "0-191",
- *             "goal": {"main": "74-93", "memory_node": 3,
- *                      "rules": [{"name": "acl_thread", "cpus": "94"}, ...], "uvb": null},
- *             "ours": ["74-93", "94"],
- *             "threads": [{"before": "0-191", "tids": [4711, 4712]}, ...],
- *             "others": [{"pid": 80, "tid": 80, "start": 77, "before": "0-191",
- *                         "set": "1-23"}],
- *             "irqs": [{"irq": 301, "kind": "sq", "cpu": 72, "before": "0-191",
- *                       "banned": 0}, ...],
- *             "irqbalance": {"pid": 900, "start": 321, "how": "ban"|"stop"} | null}
- *        Members that are not known are skipped; a missing or impossible one is ERR_DAMAGED.
- *        What is not known (npu, memory_node) or none (uvb, an interrupt's before) is null. The
- *        file itself must be a regular one of this user that nobody else may write to, too:
- *        else ERR_STATE with EPERM, "file"; it is no link (ELOOP).
+ *        and at most 64 MiB of it. Must be a regular file of this user that nobody else may
+ *        write to: else ERR_STATE with EPERM, "file"; it is no link (ELOOP).
+ * OLDER  cpubind 0.1 wrote <pid>.json. Such a file is not read, but it is not passed over
+ *        either: while there is one and no <pid>.record, loading is ERR_DAMAGED with "older".
+ *        Else a process that cpubind 0.1 bound would be recorded as it was bound then.
  * FOLDER Made with mode 0755 when it is not there. Used only if it is a folder, no link, owned
  *        by this user, and nobody else may write to it: else ERR_STATE with EPERM, "folder".
  *        With a path of the caller's own (--state FILE) the folder must be there already and is
@@ -39,6 +29,12 @@
 #include "../kernel/files.h"
 #include "../linux.h"
 #include "bind.h"
+
+/* The name of an item of this kind: "sq", "cq". */
+static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
+{
+    return kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
+}
 
 /* Every set below is a number in `sets`, or NONE. */
 
@@ -144,9 +140,10 @@ cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, i
 /* The path, for messages; valid until it is closed. */
 const char *cpubind_record_path(const cpubind_record_file *file);
 
-/* What the file says. The one of the usual folder must be of the process that it is named by.
+/* Reads the file. The one of the usual folder must be of the process that it is named by.
  *   out     *out, all zero on failure
- *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED; ERR_MEMORY */
+ *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED (what: as record_text.h
+ *           has it, "length", or "pid": of another process); ERR_MEMORY */
 cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_record *out,
                                          cpubind_linux_fault *fault);
 
@@ -165,7 +162,8 @@ cpubind_linux_status cpubind_record_remove(cpubind_record_file *file,
 /* Gives the lock back. NULL is allowed. */
 void cpubind_record_close(cpubind_record_file *file);
 
-/* The pids that have a file in the usual folder, ascending; *out is free(3)'s. None: n 0. */
+/* The pids that have a file in the usual folder, an older one too, ascending; *out is
+ * free(3)'s. None: n 0. */
 cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int32_t *out_n,
                                          cpubind_linux_fault *fault);
 

@@ -1,5 +1,4 @@
-/* record_file.c - the file of a state: its folder, its lock, reading it, putting a new one
- *   there
+/* record_file.c - the file of a record: opening, locking, reading and replacing it
  * SPDX-License-Identifier: MIT
  *
  * All names are looked up in a folder that was opened and looked at once: whoever may not write
@@ -172,7 +171,7 @@ cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, i
     if (!root || (!path && pid < 1))
         return fail_argument(fault);
     if (!path)
-        cpubind_record_usual_path(root->sys->geteuid(), pid, usual);
+        cpubind_record_usual_path(root->sys->geteuid(), pid, CPUBIND_RECORD_SUFFIX, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
         return fail_memory(fault);
@@ -255,21 +254,39 @@ static cpubind_linux_status read_file(const cpubind_sys *sys, int fd, cpubind_by
     return fail_long(fault);
 }
 
+/* There is no file: ENOENT, unless cpubind 0.1 has left one of the process. */
+static cpubind_linux_status fail_missing(const cpubind_record_file *file,
+                                         cpubind_linux_fault *fault)
+{
+    char path[CPUBIND_RECORD_PATH_SIZE];
+    int fd;
+    if (!file->pid)
+        return fail(ENOENT, "open", fault);
+    cpubind_record_usual_path(file->sys->geteuid(), file->pid, CPUBIND_RECORD_OLDER, path);
+    fd = cpubind_openat_retry(file->sys, file->dir, strrchr(path, '/') + 1,
+                              O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return fail(errno, "open", fault);
+    file->sys->close(fd);
+    return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older", fault);
+}
+
 cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_record *out,
                                          cpubind_linux_fault *fault)
 {
     const cpubind_sys *sys = file->sys;
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_status status;
+    int32_t line;
     memset(out, 0, sizeof *out);
     int fd = cpubind_openat_retry(sys, file->dir, file->base,
                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
-        return fail(errno, "open", fault);
+        return errno == ENOENT ? fail_missing(file, fault) : fail(errno, "open", fault);
     status = read_file(sys, fd, &bytes, fault);
     sys->close(fd); /* nothing was written: no result to lose */
     if (status == CPUBIND_LINUX_OK)
-        status = cpubind_priv_record_parse(bytes.data, bytes.len, sys, out, fault);
+        status = cpubind_priv_record_parse(bytes.data, bytes.len, sys, out, &line, fault);
     cpubind_bytes_free(&bytes);
     if (status == CPUBIND_LINUX_OK && file->pid && out->pid != file->pid) {
         cpubind_record_free(out);

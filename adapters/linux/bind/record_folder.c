@@ -12,7 +12,6 @@
 
 #include "../common.h"
 #include "record.h"
-#include "record_text.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define PARENT_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
@@ -33,11 +32,13 @@ static void usual_parent(uid_t uid, char out[CPUBIND_RECORD_PATH_SIZE])
         (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "run/user/%lu", (unsigned long)uid);
 }
 
-void cpubind_record_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE])
+void cpubind_record_usual_path(uid_t uid, int32_t pid, const char *suffix,
+                               char out[CPUBIND_RECORD_PATH_SIZE])
 {
     char parent[CPUBIND_RECORD_PATH_SIZE];
     usual_parent(uid, parent);
-    (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld.json", parent, (long)pid);
+    (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%.8s", parent, (long)pid,
+                   suffix);
 }
 
 void cpubind_record_temp_name(const char *base, pid_t pid, int n,
@@ -71,12 +72,14 @@ static int is_temp_name(const char *name, const char *base)
     return strcmp(name, ".tmp") == 0;
 }
 
-/* The pid of "4711.json", or 0. */
+/* The pid of "4711.record" or "4711.json", or 0. */
 static int32_t pid_of_name(const char *name)
 {
     const size_t n = n_digits(name);
     int64_t pid = 0;
-    if (n == 0 || n > 10 || name[0] == '0' || strcmp(name + n, ".json") != 0)
+    if (n == 0 || n > 10 || name[0] == '0' ||
+        (strcmp(name + n, CPUBIND_RECORD_SUFFIX) != 0 &&
+         strcmp(name + n, CPUBIND_RECORD_OLDER) != 0))
         return 0;
     for (size_t i = 0; i < n; i++)
         pid = pid * 10 + (name[i] - '0');
@@ -263,7 +266,9 @@ cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int3
     }
     if (p.n > 0)
         qsort(p.pid, (size_t)p.n, sizeof *p.pid, compare_pids);
+    for (int32_t i = 0; i < p.n; i++) /* one may have both names */
+        if (i == 0 || p.pid[i] != p.pid[i - 1])
+            p.pid[(*out_n)++] = p.pid[i];
     *out = p.pid;
-    *out_n = p.n;
     return CPUBIND_LINUX_OK;
 }

@@ -16,8 +16,13 @@
 #define CPUBIND_RECORD_PATH_SIZE 64
 #define CPUBIND_RECORD_TEMP_SIZE (CPUBIND_RECORD_BASE_MAX + 32)
 
-/* "/run/cpubind/4711.json", or that of an ordinary user. */
-void cpubind_record_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE]);
+/* The end of a record's name; what it was in cpubind 0.1. */
+#define CPUBIND_RECORD_SUFFIX ".record"
+#define CPUBIND_RECORD_OLDER  ".json"
+
+/* "/run/cpubind/4711.record", or that of an ordinary user. */
+void cpubind_record_usual_path(uid_t uid, int32_t pid, const char *suffix,
+                               char out[CPUBIND_RECORD_PATH_SIZE]);
 
 /* "<base>.<pid>.<n>.tmp" */
 void cpubind_record_temp_name(const char *base, pid_t pid, int n,

@@ -1,0 +1,559 @@
+/* record_text.c - a record as the text of its file: writing it, reading it
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: works on (pointer, length), opens no file. One line holds one fact; words are parted by
+ * one blank; each line, the last one too, ends with a line feed. The lines come in this order:
+ *
+ *     cpubind-record 2 VERSION               the format's number; the cpubind that wrote it
+ *     process PID START                      START: field 22 of /proc/PID/stat
+ *     boot NAME                              /proc/sys/kernel/random/boot_id
+ *     before LIST                            CPUs of the process before it was bound first
+ *     main LIST                              the goal: threads that no rule names
+ *     npu N                                  its device
+ *     memory N                               its memory node
+ *     uvb LIST                               its CPUs for UVB polling threads
+ *     rule LIST NAME                         its threads of one name; the first rule counts
+ *     placed LIST                            CPUs that only a binding gives
+ *     thread TID LIST                        CPUs before; by ascending TID
+ *     uvb-thread PID TID START LIST LIST     CPUs before, CPUs given; by TID, then START
+ *     irq N sq|cq CPU LIST|- ban|-           CPU given, CPUs before, asked of irqbalance; by N
+ *     irqbalance PID START ban|stop          the daemon, and what was asked of it
+ *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
+ *
+ * process, before, main and sum are there once; boot, npu, memory, uvb and irqbalance at most
+ * once; the others any number of times. Numbers are decimal without leading zeros, a LIST is as
+ * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME each byte that is not
+ * '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text for a
+ * record, and each other text is refused: cut, reordered, doubled or edited ones too. A "{"
+ * begins the records of cpubind 0.1, which were JSON; they are refused as "older".
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../cpubind.h"
+#include "../common.h"
+#include "record_text.h"
+
+#define HEAD "cpubind-record "
+
+/* CRC-32 with the reflected polynomial 0xedb88320, four bits a step. */
+static uint32_t crc32_of(const char *text, int32_t len)
+{
+    uint32_t crc = 0xffffffffu;
+    uint32_t table[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 4; bit++)
+            table[i] = table[i] & 1 ? table[i] >> 1 ^ 0xedb88320u : table[i] >> 1;
+    }
+    for (int32_t i = 0; i < len; i++) {
+        crc ^= (unsigned char)text[i];
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return ~crc;
+}
+
+/* Whether the bytes of a word, which NUL does not end, are those of a text. */
+static int is_word(const char *text, const char *word, int32_t len)
+{
+    return strlen(text) == (size_t)len && memcmp(text, word, (size_t)len) == 0;
+}
+
+static int is_plain(unsigned char c)
+{
+    return c >= '!' && c <= '~' && c != '%';
+}
+
+/* == Writing ================================================================ */
+
+/* The text so far. The first error stays. */
+typedef struct writer {
+    const cpubind_record *state;
+    const cpubind_sys *sys;
+    cpubind_bytes *bytes;
+    int error; /* ENOMEM, EFBIG, EINVAL: the record could not be read back */
+} writer;
+
+static void require(writer *w, int is_good, int error)
+{
+    if (!is_good && !w->error)
+        w->error = error;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
+{
+    int32_t need = 80; /* most lines fit at the first try */
+    while (!w->error) {
+        va_list arguments;
+        int len;
+        require(w, need <= CPUBIND_FILE_MAX - w->bytes->len, EFBIG);
+        if (!w->error)
+            require(w, !cpubind_bytes_reserve(w->bytes, w->sys, need), ENOMEM);
+        if (w->error)
+            return;
+        va_start(arguments, format);
+        len = vsnprintf(w->bytes->data + w->bytes->len, (size_t)need, format, arguments);
+        va_end(arguments);
+        if (len < need) {
+            w->bytes->len += len;
+            return;
+        }
+        need = len + 1;
+    }
+}
+
+static const char *list_of(writer *w, int32_t set)
+{
+    require(w, set >= 0 && set < w->state->sets.n, EINVAL);
+    return w->error ? "" : w->state->sets.set[set].text;
+}
+
+static const char *list_or_none(writer *w, int32_t set)
+{
+    return set == CPUBIND_CPUSET_NONE ? "-" : list_of(w, set);
+}
+
+static void put_name(writer *w, const char *word, const char *name)
+{
+    put(w, "%s ", word);
+    require(w, *name != '\0', EINVAL);
+    for (; *name; name++)
+        put(w, is_plain((unsigned char)*name) ? "%c" : "%%%02x", (unsigned char)*name);
+    put(w, "\n");
+}
+
+static void put_goal(writer *w)
+{
+    const cpubind_record *s = w->state;
+    put(w, "main %s\n", list_of(w, s->main));
+    if (s->npu >= 0)
+        put(w, "npu %d\n", (int)s->npu);
+    if (s->memory_node >= 0)
+        put(w, "memory %d\n", (int)s->memory_node);
+    if (s->uvb != CPUBIND_CPUSET_NONE)
+        put(w, "uvb %s\n", list_of(w, s->uvb));
+    for (int32_t i = 0; i < s->n_rule; i++) {
+        put(w, "rule %s", list_of(w, s->rule[i].set));
+        put_name(w, "", s->rule[i].name);
+    }
+    for (int32_t i = 0; i < s->n_ours; i++)
+        put(w, "placed %s\n", list_of(w, s->ours[i]));
+}
+
+static void put_changes(writer *w)
+{
+    const cpubind_record *s = w->state;
+    for (int32_t i = 0; i < s->n_thread; i++) {
+        const cpubind_record_thread *t = &s->thread[i];
+        require(w, t->tid > (i ? t[-1].tid : 0), EINVAL);
+        put(w, "thread %d %s\n", (int)t->tid, list_of(w, t->before));
+    }
+    for (int32_t i = 0; i < s->n_other; i++) {
+        const cpubind_record_other *t = &s->other[i];
+        require(w, t->pid > 0 && t->tid > 0, EINVAL);
+        require(w, i == 0 || cpubind_priv_record_other_order(t - 1, t) < 0, EINVAL);
+        put(w, "uvb-thread %d %d %llu %s %s\n", (int)t->pid, (int)t->tid,
+            (unsigned long long)t->start, list_of(w, t->before), list_of(w, t->set));
+    }
+    for (int32_t i = 0; i < s->n_irq; i++) {
+        const cpubind_record_irq *irq = &s->irq[i];
+        require(w, irq->irq > (i ? irq[-1].irq : -1), EINVAL);
+        require(w, irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS, EINVAL);
+        put(w, "irq %d %s %d %s %s\n", (int)irq->irq, cpubind_irq_kind_word(irq->kind),
+            (int)irq->cpu, list_or_none(w, irq->before), irq->is_banned ? "ban" : "-");
+    }
+    if (s->how == CPUBIND_IRQBALANCE_LEAVE)
+        return;
+    require(w, s->irqbalance_pid > 0, EINVAL);
+    put(w, "irqbalance %d %llu %s\n", (int)s->irqbalance_pid,
+        (unsigned long long)s->irqbalance_start,
+        s->how == CPUBIND_IRQBALANCE_BAN ? "ban" : "stop");
+}
+
+cpubind_linux_status cpubind_priv_record_format(const cpubind_record *state,
+                                                const cpubind_sys *sys, cpubind_bytes *out,
+                                                cpubind_linux_fault *fault)
+{
+    writer w = {state, sys, out, 0};
+    put(&w, HEAD CPUBIND_RECORD_FORMAT " " CPUBIND_VERSION "\n");
+    require(&w, state->pid > 0, EINVAL);
+    put(&w, "process %d %llu\n", (int)state->pid, (unsigned long long)state->start);
+    if (*state->boot)
+        put_name(&w, "boot", state->boot);
+    put(&w, "before %s\n", list_of(&w, state->before));
+    put_goal(&w);
+    put_changes(&w);
+    if (!w.error)
+        put(&w, "sum %08lx\n", (unsigned long)crc32_of(out->data, out->len));
+    if (w.error == ENOMEM)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    if (w.error == EINVAL)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
+    if (w.error)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, w.error, "write", fault);
+    return CPUBIND_LINUX_OK;
+}
+
+/* == Reading: words ========================================================= */
+
+typedef struct reader {
+    const char *text;     /* of the whole record */
+    const char *at, *end; /* what is left of the line */
+    const char *next;     /* the line after it */
+    const cpubind_sys *sys;
+    cpubind_record *state;
+    int is_memory_gone; /* why a read failed; else the text is wrong */
+} reader;
+
+/* Each of these reads one word and, but at the end of the line, the blank after it.
+ * 1, or 0 when the text is wrong or there is no memory. */
+
+static int read_word(reader *r, const char **word, int32_t *len)
+{
+    const char *blank = (const char *)memchr(r->at, ' ', (size_t)(r->end - r->at));
+    const char *end = blank ? blank : r->end;
+    *word = r->at;
+    *len = (int32_t)(end - r->at);
+    r->at = blank && blank + 1 < r->end ? blank + 1 : end;
+    return *len > 0;
+}
+
+/* The place of the next word in a list that NULL ends, or -1. */
+static int read_one_of(reader *r, const char *const *words)
+{
+    const char *word;
+    int32_t len;
+    if (!read_word(r, &word, &len))
+        return -1;
+    for (int i = 0; words[i]; i++)
+        if (is_word(words[i], word, len))
+            return i;
+    return -1;
+}
+
+static int read_number(reader *r, uint64_t most, uint64_t *out)
+{
+    const char *word;
+    int32_t len;
+    *out = 0;
+    if (!read_word(r, &word, &len) || (word[0] == '0' && len > 1))
+        return 0;
+    for (int32_t i = 0; i < len; i++) {
+        const uint64_t digit = (uint64_t)(unsigned char)word[i] - '0';
+        if (digit > 9 || digit > most || *out > (most - digit) / 10)
+            return 0;
+        *out = *out * 10 + digit;
+    }
+    return 1;
+}
+
+static int read_id(reader *r, int32_t least, int32_t most, int32_t *out)
+{
+    uint64_t value;
+    const int is_good = read_number(r, (uint64_t)most, &value);
+    *out = (int32_t)value;
+    return is_good && *out >= least;
+}
+
+/* A list as the kernel writes it: 0,1 for 0-1 is refused. Most lists were there before. */
+static int read_list(reader *r, int32_t *set)
+{
+    cpubind_cpu_sets *sets = &r->state->sets;
+    const char *word;
+    int32_t len;
+    if (!read_word(r, &word, &len))
+        return 0;
+    for (*set = 0; *set < sets->n; ++*set)
+        if (is_word(sets->set[*set].text, word, len))
+            return 1;
+    *set = cpubind_cpu_sets_of_text(sets, r->sys, word, len);
+    r->is_memory_gone = *set == CPUBIND_CPUSET_NO_MEMORY;
+    return *set >= 0 && is_word(sets->set[*set].text, word, len);
+}
+
+static int read_list_or_none(reader *r, int32_t *set)
+{
+    *set = CPUBIND_CPUSET_NONE;
+    if (r->end - r->at < 2 || r->at[0] != '-' || r->at[1] != ' ')
+        return read_list(r, set);
+    r->at += 2;
+    return 1;
+}
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* A name of 1 to size - 1 bytes. */
+static int read_name(reader *r, char *out, int32_t size)
+{
+    const char *word;
+    int32_t len, n = 0;
+    if (!read_word(r, &word, &len))
+        return 0;
+    for (int32_t i = 0; i < len; i++) {
+        int byte = (unsigned char)word[i];
+        if (byte == '%') {
+            const int high = i + 2 < len ? hex_digit(word[i + 1]) : -1;
+            const int low = i + 2 < len ? hex_digit(word[i + 2]) : -1;
+            byte = high < 0 || low < 0 ? 0 : high * 16 + low;
+            if (byte == 0 || is_plain((unsigned char)byte))
+                return 0;
+            i += 2;
+        } else if (!is_plain((unsigned char)byte)) {
+            return 0;
+        }
+        if (n == size - 1)
+            return 0;
+        out[n++] = (char)byte;
+    }
+    out[n] = '\0';
+    return 1;
+}
+
+/* Whether adding worked, which fails for want of memory alone. */
+static int is_added(reader *r, int error)
+{
+    r->is_memory_gone = error != 0;
+    return !error;
+}
+
+/* == Reading: lines ========================================================= */
+
+static int read_process(reader *r)
+{
+    return read_id(r, 1, INT32_MAX, &r->state->pid) &&
+           read_number(r, UINT64_MAX, &r->state->start);
+}
+
+static int read_boot(reader *r)
+{
+    return read_name(r, r->state->boot, (int32_t)sizeof r->state->boot);
+}
+
+static int read_before(reader *r)
+{
+    return read_list(r, &r->state->before);
+}
+
+static int read_main(reader *r)
+{
+    return read_list(r, &r->state->main);
+}
+
+static int read_npu(reader *r)
+{
+    return read_id(r, 0, INT32_MAX, &r->state->npu);
+}
+
+static int read_memory(reader *r)
+{
+    return read_id(r, 0, INT32_MAX, &r->state->memory_node);
+}
+
+static int read_uvb(reader *r)
+{
+    return read_list(r, &r->state->uvb);
+}
+
+static int read_rule(reader *r)
+{
+    cpubind_record_rule rule;
+    return read_list(r, &rule.set) && read_name(r, rule.name, (int32_t)sizeof rule.name) &&
+           is_added(r, cpubind_record_add_rule(r->state, r->sys, rule.name, rule.set));
+}
+
+static int read_placed(reader *r)
+{
+    int32_t set;
+    return read_list(r, &set) && !cpubind_record_has_ours(r->state, set) &&
+           is_added(r, cpubind_record_add_ours(r->state, r->sys, set));
+}
+
+static int read_thread(reader *r)
+{
+    const cpubind_record *s = r->state;
+    int32_t tid, before;
+    return read_id(r, 1, INT32_MAX, &tid) &&
+           (s->n_thread == 0 || tid > s->thread[s->n_thread - 1].tid) &&
+           read_list(r, &before) &&
+           is_added(r, cpubind_record_add_thread(r->state, r->sys, tid, before));
+}
+
+static int read_uvb_thread(reader *r)
+{
+    const cpubind_record *s = r->state;
+    cpubind_record_other t;
+    return read_id(r, 1, INT32_MAX, &t.pid) && read_id(r, 1, INT32_MAX, &t.tid) &&
+           read_number(r, UINT64_MAX, &t.start) && read_list(r, &t.before) &&
+           read_list(r, &t.set) &&
+           (s->n_other == 0 ||
+            cpubind_priv_record_other_order(&s->other[s->n_other - 1], &t) < 0) &&
+           is_added(r, cpubind_record_add_other(r->state, r->sys, &t));
+}
+
+static int read_irq(reader *r)
+{
+    static const char *const kinds[] = {"sq", "cq", NULL}, *const bans[] = {"-", "ban", NULL};
+    const cpubind_record *s = r->state;
+    cpubind_record_irq irq;
+    int kind;
+    if (!read_id(r, 0, INT32_MAX, &irq.irq) ||
+        (s->n_irq > 0 && irq.irq <= s->irq[s->n_irq - 1].irq))
+        return 0;
+    kind = read_one_of(r, kinds);
+    irq.kind = kind == 0 ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
+    if (kind < 0 || !read_id(r, 0, CPUBIND_MAX_CPUS - 1, &irq.cpu) ||
+        !read_list_or_none(r, &irq.before))
+        return 0;
+    irq.is_banned = read_one_of(r, bans);
+    return irq.is_banned >= 0 && is_added(r, cpubind_record_add_irq(r->state, r->sys, &irq));
+}
+
+static int read_irqbalance(reader *r)
+{
+    static const char *const words[] = {"ban", "stop", NULL};
+    int word;
+    if (!read_id(r, 1, INT32_MAX, &r->state->irqbalance_pid) ||
+        !read_number(r, UINT64_MAX, &r->state->irqbalance_start))
+        return 0;
+    word = read_one_of(r, words);
+    r->state->how = word == 0 ? CPUBIND_IRQBALANCE_BAN : CPUBIND_IRQBALANCE_STOP;
+    return word >= 0;
+}
+
+static int read_sum(reader *r)
+{
+    const char *const line = r->at - strlen("sum ");
+    char expected[16];
+    const char *word;
+    int32_t len;
+    (void)snprintf(expected, sizeof expected, "%08lx",
+                   (unsigned long)crc32_of(r->text, (int32_t)(line - r->text)));
+    return read_word(r, &word, &len) && len == 8 && memcmp(word, expected, 8) == 0;
+}
+
+/* The lines after the first, in order. */
+enum { NEEDED = 1, REPEATED = 2 };
+
+static const struct line_kind {
+    const char *word;
+    int flags;
+    int (*read)(reader *r);
+} kinds[] = {
+    {"process", NEEDED, read_process},
+    {"boot", 0, read_boot},
+    {"before", NEEDED, read_before},
+    {"main", NEEDED, read_main},
+    {"npu", 0, read_npu},
+    {"memory", 0, read_memory},
+    {"uvb", 0, read_uvb},
+    {"rule", REPEATED, read_rule},
+    {"placed", REPEATED, read_placed},
+    {"thread", REPEATED, read_thread},
+    {"uvb-thread", REPEATED, read_uvb_thread},
+    {"irq", REPEATED, read_irq},
+    {"irqbalance", 0, read_irqbalance},
+    {"sum", NEEDED, read_sum},
+};
+
+enum { N_KINDS = (int)(sizeof kinds / sizeof *kinds) };
+
+/* Puts the next line into at .. end. 0 when no line feed ends it. */
+static int next_line(reader *r, const char *text_end)
+{
+    r->at = r->next;
+    r->end = r->at == text_end ? NULL
+                               : (const char *)memchr(r->at, '\n', (size_t)(text_end - r->at));
+    if (!r->end)
+        return 0;
+    r->next = r->end + 1;
+    return 1;
+}
+
+/* The kind of the line: one of `from` or after it, with none that is needed in between. N_KINDS
+ * when it is none; *what says why. */
+static int find_kind(reader *r, int from, const char **what)
+{
+    const char *word;
+    int32_t len;
+    *what = "line";
+    if (!read_word(r, &word, &len) || r->at == r->end)
+        return N_KINDS;
+    for (int i = 0; i < N_KINDS; i++) {
+        if (!is_word(kinds[i].word, word, len))
+            continue;
+        *what = kinds[i].word;
+        for (int k = from; k < i; k++) {
+            if (!(kinds[k].flags & NEEDED))
+                continue;
+            *what = kinds[k].word;
+            return N_KINDS;
+        }
+        return i < from ? N_KINDS : i;
+    }
+    return N_KINDS;
+}
+
+/* NULL, or the kind of the line that is wrong. */
+static const char *read_head(reader *r, const char *text_end)
+{
+    static const char *const formats[] = {CPUBIND_RECORD_FORMAT, NULL};
+    const char *word;
+    int32_t len;
+    if (r->next < text_end && *r->next == '{')
+        return "older";
+    if (!next_line(r, text_end) || r->end - r->at < (ptrdiff_t)strlen(HEAD) ||
+        memcmp(r->at, HEAD, strlen(HEAD)) != 0)
+        return "cpubind-record";
+    r->at += strlen(HEAD);
+    if (read_one_of(r, formats) < 0)
+        return "format";
+    return read_word(r, &word, &len) && r->at == r->end ? NULL : "cpubind-record";
+}
+
+static const char *read_lines(reader *r, const char *text_end, int32_t *line)
+{
+    const char *what = read_head(r, text_end);
+    int from = 0;
+    *line = 1;
+    while (!what && from < N_KINDS) {
+        int kind = N_KINDS;
+        ++*line;
+        if (next_line(r, text_end))
+            kind = find_kind(r, from, &what);
+        else
+            what = "sum";
+        if (kind < N_KINDS && kinds[kind].read(r) && r->at == r->end)
+            what = NULL;
+        from = kind < N_KINDS && kinds[kind].flags & REPEATED ? kind : kind + 1;
+    }
+    if (what || r->next == text_end)
+        return what;
+    ++*line;
+    return "end";
+}
+
+cpubind_linux_status cpubind_priv_record_parse(const char *text, int32_t len,
+                                               const cpubind_sys *sys, cpubind_record *out,
+                                               int32_t *line, cpubind_linux_fault *fault)
+{
+    const char *const start = len > 0 ? text : "";
+    reader r = {start, NULL, NULL, start, sys, out, 0};
+    const char *what;
+    *out = (cpubind_record){.npu = -1, .memory_node = -1, .uvb = CPUBIND_CPUSET_NONE};
+    what = read_lines(&r, start + len, line);
+    if (!what)
+        return CPUBIND_LINUX_OK;
+    cpubind_record_free(out);
+    if (r.is_memory_gone)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, what, fault);
+}
