@@ -1,8 +1,8 @@
-/* cpulist_naive.h - the grammar of adapters/text/cpulist.h a second time, rule by rule
+/* cpulist_naive.h - a second, obvious parser of CPU lists, to compare the real one with
  * SPDX-License-Identifier: MIT
  *
- * Written from the grammar alone, one function a rule, to be obvious and not fast. What agrees
- * with it is right for other reasons than being its copy.
+ * One function for each rule of the grammar in adapters/text/cpulist.h, and written from that
+ * grammar alone. It need not be fast, and must not share code with cpulist.c.
  */
 #ifndef CPUBIND_FUZZ_CPULIST_NAIVE_H
 #define CPUBIND_FUZZ_CPULIST_NAIVE_H
@@ -24,7 +24,7 @@ static inline int naive_take(naive_text *t, char c)
     return 1;
 }
 
-/* number = "0" / ( "1".."9" *DIGIT )      below `limit` */
+/* number = "0" / ( "1".."9" *DIGIT )      less than `limit` */
 static inline int naive_number(naive_text *t, int32_t *out)
 {
     double value = 0; /* counts up to infinity and never wraps */

@@ -1,9 +1,10 @@
-/* fuzz.h - what the fuzz targets share: a law that must hold, and one reader on exact buffers
+/* fuzz.h - helpers of the fuzz targets: checks of laws, and a reader on buffers of exact size
  * SPDX-License-Identifier: MIT
  *
- * A target is one file of targets/ with one function, LLVMFuzzerTestOneInput. It breaks a law
- * by aborting. libFuzzer makes inputs for it; replay.c feeds it the files of corpus/ and
- * crashes/.
+ * A target is one file of targets/ with one function, LLVMFuzzerTestOneInput, that aborts when
+ * the code breaks a law. libFuzzer generates inputs for the target; replay.c feeds the target
+ * the files of corpus/ and crashes/. A target must not print, keep files, or depend on an
+ * earlier input. The laws of all readers come from adapters/text/text.h.
  */
 #ifndef CPUBIND_FUZZ_H
 #define CPUBIND_FUZZ_H
@@ -18,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Longest input of the readers; longer ones are left alone. */
+/* Longest input in bytes; a target ignores a longer one. */
 #define FUZZ_MAX_TEXT (1 << 20)
 
 static inline void fuzz_broken(const char *law, const char *file, int line)
@@ -28,6 +29,13 @@ static inline void fuzz_broken(const char *law, const char *file, int line)
 }
 
 #define CHECK(law) ((law) ? (void)0 : fuzz_broken(#law, __FILE__, __LINE__))
+
+/* The place of a fault is inside the text, and the fault has a reason. */
+static inline void fuzz_check_fault(const cpubind_text_fault *fault, int32_t len)
+{
+    CHECK(fault->offset >= 0 && fault->offset <= len);
+    CHECK(fault->what && fault->what[0] != '\0');
+}
 
 /* == Buffers of the exact size ============================================== */
 
@@ -67,9 +75,22 @@ static inline int fuzz_same(const void *a, const void *b, size_t size)
     return size == 0 || memcmp(a, b, size) == 0;
 }
 
+/* The offset of the first line that starts with `name` and the byte `end`, found byte by byte;
+ * -1 if the text has no such line. */
+static inline int32_t fuzz_find_line(const char *text, int32_t len, const char *name, char end)
+{
+    const int32_t n = (int32_t)strlen(name);
+    for (int32_t at = 0; at + n < len; at++)
+        if ((at == 0 || text[at - 1] == '\n') && memcmp(text + at, name, (size_t)n) == 0 &&
+            text[at + n] == end)
+            return at;
+    return -1;
+}
+
 /* == Inputs ================================================================= */
 
-/* Checks the input as a text of its exact size; the value that libFuzzer expects. */
+/* Calls `check` with a copy of the input in an allocation of its exact size. Returns 0, as
+ * libFuzzer asks of a target. */
 static inline int fuzz_text_input(const uint8_t *data, size_t size,
                                   void (*check)(const char *text, int32_t len))
 {
@@ -82,7 +103,8 @@ static inline int fuzz_text_input(const uint8_t *data, size_t size,
     return 0;
 }
 
-/* The same where the first line of the input is a name, ended by NUL for the check. */
+/* Calls `check` with the first line of the input as a name, ended by NUL, and the other lines
+ * as the text, of its exact size. */
 static inline int fuzz_named_input(const uint8_t *data, size_t size,
                                    void (*check)(const char *text, int32_t len,
                                                  const char *name))
@@ -107,8 +129,8 @@ static inline int fuzz_named_input(const uint8_t *data, size_t size,
 
 enum { FUZZ_ARRAYS = 2, FUZZ_EXTRA = 4 };
 
-/* What one call is given and what it gave. A result that is no element and no count is kept in
- * `extra`, so that all readers look the same. */
+/* The arrays that one call of a reader gets, and its results. `extra` holds the results that
+ * are neither elements nor counts. */
 typedef struct fuzz_reading {
     cpubind_text_status status;
     cpubind_text_fault fault;
@@ -124,7 +146,7 @@ typedef struct fuzz_reader {
     /* Calls the reader with the arrays of *r; fault may be NULL. */
     cpubind_text_status (*read)(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault);
-    int32_t limit; /* handed to read */
+    int32_t limit; /* argument of read */
     int32_t n_array;
     size_t size[FUZZ_ARRAYS]; /* of an element, in bytes */
 } fuzz_reader;
@@ -140,12 +162,12 @@ static inline size_t fuzz_bytes(const fuzz_reader *reader, const fuzz_reading *r
     return (size_t)r->array[i].cap * reader->size[i];
 }
 
-/* A failure writes its place and its reason, and nothing else; ERR_SPACE the counts too. */
+/* A failed call writes the fault and nothing else; a call that fails with ERR_SPACE writes the
+ * counts as well. */
 static inline void fuzz_check_failure(const fuzz_reader *reader, const fuzz_reading *r,
                                       int32_t len, int fill)
 {
-    CHECK(r->fault.offset >= 0 && r->fault.offset <= len);
-    CHECK(r->fault.what && r->fault.what[0] != '\0');
+    fuzz_check_fault(&r->fault, len);
     CHECK(strcmp(cpubind_text_status_name(r->status), "?") != 0);
     CHECK(fuzz_holds_only(r->extra, sizeof r->extra, fill));
     for (int i = 0; i < reader->n_array; i++) {
@@ -157,7 +179,8 @@ static inline void fuzz_check_failure(const fuzz_reader *reader, const fuzz_read
     }
 }
 
-/* One call with arrays of these lengths, filled with a pattern; length 0 is NULL or not. */
+/* Calls the reader with arrays of these lengths, filled with `fill`. An array of length 0 is
+ * NULL when `fill` is FUZZ_FILL, and an allocation when it is FUZZ_OTHER. */
 static inline cpubind_text_status fuzz_call(const fuzz_reader *reader, const char *text,
                                             int32_t len, const int32_t *cap, int fill,
                                             fuzz_reading *r)
@@ -179,6 +202,7 @@ static inline cpubind_text_status fuzz_call(const fuzz_reader *reader, const cha
     return r->status;
 }
 
+/* Calls the reader without a fault, each array being `array` with the length `cap`. */
 static inline cpubind_text_status fuzz_call_with(const fuzz_reader *reader, const char *text,
                                                  int32_t len, int32_t cap, void *array)
 {
@@ -191,7 +215,7 @@ static inline cpubind_text_status fuzz_call_with(const fuzz_reader *reader, cons
     return reader->read(text, len, reader->limit, &r, NULL);
 }
 
-/* Arguments outside their range are refused, with a fault and without one. */
+/* A reader refuses arguments outside their range, with a fault and without one. */
 static inline void fuzz_check_args(const fuzz_reader *reader)
 {
     static const int32_t none[FUZZ_ARRAYS] = {0, 0};
@@ -208,7 +232,8 @@ static inline void fuzz_check_args(const fuzz_reader *reader)
     }
 }
 
-/* A failure that is none of space: the same with room in the arrays, and without a fault. */
+/* A text that cannot be read gives the same status with room in the arrays, and without a
+ * fault. */
 static inline void fuzz_check_fails_again(const fuzz_reader *reader, const char *text,
                                           int32_t len, const fuzz_reading *first)
 {
@@ -220,7 +245,7 @@ static inline void fuzz_check_fails_again(const fuzz_reader *reader, const char 
     CHECK(fuzz_call_with(reader, text, len, 0, NULL) == first->status);
 }
 
-/* With one element too little in one array nothing is written but the counts. */
+/* A call with an array that is one element too short fails with ERR_SPACE and the counts. */
 static inline void fuzz_check_space(const fuzz_reader *reader, const char *text, int32_t len,
                                     const int32_t *n)
 {
@@ -237,9 +262,9 @@ static inline void fuzz_check_space(const fuzz_reader *reader, const char *text,
     }
 }
 
-/* Reads a text as every caller should: first the lengths, then the elements; and holds the
- * reader to what text.h promises of all of them. Returns 1 when the text was read; *r is
- * ended by the caller then. */
+/* Reads a text in two steps, first the lengths and then the elements, and checks what text.h
+ * promises of every reader. Returns 1 if the text could be read; the caller then calls fuzz_end
+ * with `r`. */
 static inline int fuzz_read(const fuzz_reader *reader, const char *text, int32_t len,
                             fuzz_reading *r)
 {
@@ -273,9 +298,9 @@ static inline int fuzz_read(const fuzz_reader *reader, const char *text, int32_t
     return 1;
 }
 
-/* == What readers give ====================================================== */
+/* == Results of readers ===================================================== */
 
-/* Strictly ascending, none below zero, all below the limit. */
+/* The list ascends strictly, from 0 or more to less than `limit`. */
 static inline void fuzz_check_list(const int32_t *list, int32_t n, int32_t limit)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -317,14 +342,14 @@ static inline int fuzz_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* A slice lies inside the text. */
+/* The slice is inside the text. */
 static inline void fuzz_check_slice(cpubind_slice slice, int32_t len)
 {
     CHECK(slice.len >= 0 && slice.at >= 0);
     CHECK(slice.at <= len && slice.len <= len - slice.at);
 }
 
-/* A name lies inside one line, without blanks around it. */
+/* The name is inside one line, and neither starts nor ends with a blank. */
 static inline void fuzz_check_name(const char *text, int32_t len, cpubind_slice name)
 {
     fuzz_check_slice(name, len);

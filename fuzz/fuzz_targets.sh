@@ -1,19 +1,21 @@
 #!/bin/sh
-# fuzz_targets.sh - run the fuzz targets side by side, and say what they did; called by make
+# fuzz_targets.sh - run the fuzz targets in parallel and print a table of the results; called by make
 #
-#   fuzz/fuzz_targets.sh list     the targets
-#   fuzz/fuzz_targets.sh fuzz     each target for FUZZ_SECONDS, then a table; exit 1 on a finding
-#   fuzz/fuzz_targets.sh merge    what was found and adds coverage becomes part of fuzz/corpus
+#   fuzz/fuzz_targets.sh list     print the names of the targets
+#   fuzz/fuzz_targets.sh fuzz     run each target for FUZZ_SECONDS, print a table; exit 1 on
+#                                 a finding
+#   fuzz/fuzz_targets.sh merge    copy the found inputs that add coverage to fuzz/corpus
 #
-# BUILD, JOBS and FUZZ_TARGETS as in the Makefile. New inputs go to BUILD/fuzz/found/TARGET;
-# an input that breaks a target goes to fuzz/crashes/TARGET as well.
+# The Makefile explains BUILD, JOBS and FUZZ_TARGETS. New inputs go to BUILD/fuzz/found/TARGET;
+# a copy of an input that breaks a target goes to fuzz/crashes/TARGET. Nothing else in the tree
+# is written. fuzz/targets.txt has the options of each target.
 
 BUILD=${BUILD:-build}
 JOBS=${JOBS:-2}
 FUZZ_SECONDS=${FUZZ_SECONDS:-60}
 work=$BUILD/fuzz
 table=fuzz/targets.txt
-most_kept=4096 # bytes: longer inputs that were found are not kept
+most_kept=4096 # bytes: merge leaves out longer inputs
 
 list() {
     awk '/^[a-z]/ { print $1 }' $table
@@ -27,7 +29,7 @@ stat_of() { # target, name
     sed -n "s/^stat::$2: *//p" "$work/log/$1" | tail -n 1
 }
 
-# Whether a folder has these bytes under any name.
+# Does the folder have a file with the same bytes?
 is_known() { # file, folder
     for other in "$2"/*; do
         cmp -s "$1" "$other" && return 0
@@ -35,7 +37,7 @@ is_known() { # file, folder
     return 1
 }
 
-# One target for its time; its log is $work/log/TARGET, its exit status in .status.
+# Runs one target for FUZZ_SECONDS; writes $work/log/TARGET and, with its exit code, .status.
 one() { # target
     found=$work/found/$1
     artifacts=$work/artifacts/$1
@@ -53,7 +55,8 @@ one() { # target
     done
 }
 
-# "LINES BRANCHES" in percent, of the files of a target, by the corpora of all targets of them.
+# "LINES BRANCHES" in percent: coverage of the target's files by the corpora of all targets with
+# the same files.
 coverage() { # target
     files=$(field "$1" 3)
     set --
@@ -67,14 +70,14 @@ coverage() { # target
         if [ $# -eq 0 ]; then set -- "$replay"; else set -- "$@" -object "$replay"; fi
     done
     merged=$work/cov/$target.profdata
-    # Lists of files are split on purpose.
+    # The list of files is split into words on purpose.
     # shellcheck disable=SC2046,SC2086
     llvm-profdata merge -o "$merged" $profiles 2>/dev/null &&
         llvm-cov report "$@" -instr-profile="$merged" $(echo "$files" | tr ',' ' ') 2>/dev/null |
         awk '/^TOTAL/ { print $10, $13 }'
 }
 
-# Waits for the targets; on a terminal it says how far they are.
+# Waits for the targets; prints the progress if standard error is a terminal.
 wait_for() { # pid, number of targets
     begin=$(date +%s)
     turns=$((($2 + JOBS - 1) / JOBS))
@@ -92,7 +95,7 @@ wait_for() { # pid, number of targets
 
 row() { # target
     edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$work/log/$1" | tail -n 1)
-    # Two words are split on purpose.
+    # The two numbers are split into words on purpose.
     # shellcheck disable=SC2046
     set -- "$1" "${edges:-0}" $(coverage "$1")
     printf '%-15s %10s %8s %8s %8s %8s %9s %9s\n' "$1" \
@@ -121,7 +124,7 @@ findings() { # target
 fuzz() {
     rm -rf "$work/log"
     mkdir -p "$work/log"
-    # Names are split on purpose.
+    # The names are split into words on purpose.
     # shellcheck disable=SC2046,SC2086
     set -- ${FUZZ_TARGETS:-$(list)}
     printf '%s\n' "$@" | xargs -P "$JOBS" -I{} "$0" one {} &
@@ -138,7 +141,7 @@ fuzz() {
     return $failed
 }
 
-# Edges only, so that few inputs are kept; short ones come first.
+# Compares inputs by edges only, so that few inputs are kept; libFuzzer prefers short ones.
 merge_one() { # target
     find "$work/found/$1" -type f -size +${most_kept}c -exec rm {} +
     "$work/fuzz/$1" -set_cover_merge=1 -use_counters=0 -max_len=$((1 << 20)) "fuzz/corpus/$1" \

@@ -1,10 +1,11 @@
-/* replay.c - the files of folders through a target, without libFuzzer; prints TAP
+/* replay.c - run a fuzz target on the files of folders, without libFuzzer; prints TAP
  * SPDX-License-Identifier: MIT
  *
- *   replay_TARGET [FILE | FOLDER]...     without any: fuzz/corpus/TARGET, fuzz/crashes/TARGET
+ *   replay_TARGET [FILE | FOLDER]...     default: fuzz/corpus/TARGET, fuzz/crashes/TARGET
  *
- * Each file is fed whole and cut short. It fails on an input that breaks a law, that takes more
- * than a second of CPU time, or when there is no input at all. Linked once with each target.
+ * The target gets each file whole and cut short. The run fails on an input that breaks a law,
+ * on an input that takes more than a second of CPU time, and when there is no input. The run
+ * writes no file. Each target has its own replay_TARGET.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-/* The sanitizers end with abort, so that the input can be named. */
+/* The sanitizers abort on an error, so that on_signal can name the input. */
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 
@@ -31,8 +32,8 @@ const char *__ubsan_default_options(void)
     return "abort_on_error=1:print_stacktrace=1";
 }
 
-static char path[4096]; /* of the input that runs */
-static size_t length;   /* bytes of it that are fed */
+static char path[4096]; /* of the present input */
+static size_t length;   /* bytes of the input that the target got */
 static int inputs;
 
 static void say(const char *text)
@@ -40,7 +41,8 @@ static void say(const char *text)
     (void)!write(STDOUT_FILENO, text, strlen(text));
 }
 
-/* Names the input that a crash is about, by nothing but what a signal handler may call. */
+/* Names the input that crashed the target. Calls only functions that are safe in a signal
+ * handler. */
 static void on_signal(int number)
 {
     char digits[24];
@@ -55,7 +57,7 @@ static void on_signal(int number)
     say(", its first ");
     say(digits + at);
     say(" bytes\n");
-    say(number == SIGPROF ? "# it takes more than a second\n" : "# why stands above\n");
+    say(number == SIGPROF ? "# it takes more than a second\n" : "# the reason is above\n");
     _exit(1);
 }
 
@@ -69,7 +71,7 @@ static void feed(const uint8_t *data, size_t size)
     (void)setitimer(ITIMER_PROF, &never, NULL);
 }
 
-/* The whole input last, so that a failure of it stands after those of its cuts. */
+/* The whole input comes last, after its cuts. */
 static void feed_file(FILE *file, size_t size)
 {
     uint8_t *data = (uint8_t *)malloc(size ? size : 1);
@@ -106,13 +108,13 @@ static void replay_folder(const char *folder)
     free(entry);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): folders of corpus/ and crashes/ are one deep. */
+/* NOLINTNEXTLINE(misc-no-recursion): the folders in corpus/ and crashes/ hold files only. */
 static void replay(const char *name)
 {
     struct stat about;
     FILE *file;
     if (stat(name, &about) != 0) {
-        (void)fprintf(stderr, "there is no %s\n", name);
+        (void)fprintf(stderr, "cannot find %s\n", name);
         exit(2);
     }
     if (S_ISDIR(about.st_mode)) {

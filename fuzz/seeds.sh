@@ -1,17 +1,17 @@
 #!/bin/sh
-# seeds.sh - make the seeds that come from fixtures/hosts; the others are written by hand
+# seeds.sh - make seeds from fixtures/hosts; the other seeds are written by hand
 #
-#   fuzz/seeds.sh               from the top folder: all hosts into fuzz/corpus
-#   fuzz/seeds.sh FOLDER        one snapshot as an input of the target facts, to stdout
-#   fuzz/seeds.sh databases     only those of the target corpus (needs sqlite3)
+#   fuzz/seeds.sh               from the top folder: write the seeds of all hosts to fuzz/corpus
+#   fuzz/seeds.sh FOLDER        print one snapshot as an input of the target facts
+#   fuzz/seeds.sh databases     write only the seeds of the target corpus (needs sqlite3)
 #
-# A seed is named after its host. Of hosts with equal bytes the first one gives the seed. Few of
-# them tell a reader anything new: of the new ones, keep those that add coverage. Those of host_txt,
-# input_list and redact, where few hosts do, are copied by hand (a line with the name of the input, and
-# a host's name, comes first).
+# A seed has the name of its host. If several hosts have the same bytes, only the first gives a
+# seed. Commit only new seeds that add coverage. The seeds of host_txt, input_list and redact
+# are copied by hand, as few hosts add coverage there; targets/fuzz_NAME.c explains their first
+# line.
 
-# What stands in place of the second "=" before a command, as targets/fuzz_facts.c has it: "t" where
-# it did not end in time, a digit of the exit code where that is not 0; else nothing.
+# The mark of a command's entry, as targets/fuzz_facts.c explains it: "t" if the command did not
+# end in time, a digit of an exit code that is not 0, else nothing.
 mark_of() { # folder, name
     read -r code 2>/dev/null <"$1/${2%.txt}.exit" || return 0
     case $code in
@@ -20,7 +20,7 @@ mark_of() { # folder, name
     esac
 }
 
-# The inputs that a plan asks for, in the container of fuzz/targets/fuzz_facts.c.
+# The inputs that a plan reads, in the format of fuzz/targets/fuzz_facts.c.
 snapshot() { # folder
     (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort) |
         grep -E '^(env|uname|cmd/.*\.txt|proc/self/status|sys/devices/system/cpu/online|sys/devices/system/cpu/cpu[0-9]+/online|sys/devices/system/cpu/cpu0/topology/thread_siblings_list|sys/devices/system/node/node[0-9]+/cpu(list|map)|sys/bus/pci/devices/[^/]*/(vendor|device|numa_node|local_cpulist))$' |
@@ -31,12 +31,12 @@ snapshot() { # folder
             fi
             echo "=${mark:-=} $name"
             cat "$1/$name"
-            # The next entry starts a line.
+            # The next entry starts on a new line.
             [ -z "$(tail -c 1 "$1/$name")" ] || echo
         done
 }
 
-# A file as a seed, unless it is missing, long, or there with other names.
+# Copies a file to the corpus, unless the file is missing, empty, or there with another name.
 seed() { # file, target, name
     [ -s "$1" ] || return 0
     mkdir -p "fuzz/corpus/$2"
@@ -48,7 +48,7 @@ seed() { # file, target, name
     cp "$1" "fuzz/corpus/$2/$3"
 }
 
-# Small databases for the target corpus: pages of 512 bytes, the schema, a few rows.
+# Makes a small database for the target corpus: pages of 512 bytes, the schema, a few rows.
 database() { # name, SQL after the schema
     rm -f "$made"
     {

@@ -1,13 +1,14 @@
-/* fuzz_comm.c - whether a thread has a name
+/* fuzz_comm.c - fuzz target: does a thread have a name
  * SPDX-License-Identifier: MIT
  *
- * The first line of the input is the name, the rest what /proc/<pid>/task/<tid>/comm reads.
+ * The first line of the input is the name; the rest is the content of
+ * /proc/<pid>/task/<tid>/comm. The kernel cuts a name to 15 bytes (proc_pid_comm(5)).
  */
 #include "../fuzz.h"
 
 #include "../../adapters/text/procfs.h"
 
-/* A name and its first 15 bytes are the same to the kernel; one byte more or less is not. */
+/* The first 15 bytes of a name have the name; one byte less, or another last byte, has not. */
 static void check_comm(const char *text, int32_t len, const char *name)
 {
     const size_t whole = strlen(name);

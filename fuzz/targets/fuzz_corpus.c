@@ -1,11 +1,12 @@
-/* fuzz_corpus.c - a database from a stranger, read and then written to
+/* fuzz_corpus.c - fuzz target: read an untrusted database, then add a host to it
  * SPDX-License-Identifier: MIT
  *
- * The input is the file. What it shows keeps the promises of corpus.h, and is answered twice in
- * the same way. Then a host is put into it: when that fails, or is given up, the file is
- * as it was, byte for byte; when the commit says OK, the host is read back.
+ * The input is the database file. Everything read from the file keeps the promises of
+ * adapters/sqlite/corpus.h, and a second reading gives the same. Then the target adds a host:
+ * when adding fails or is not committed, the file has the same bytes as before; when the commit
+ * returns OK, the host can be read.
  *
- * The file lies in TMPDIR, or in /dev/shm, and is used again for each input.
+ * The file is in TMPDIR, else in /dev/shm, else in /tmp; each input overwrites the file.
  */
 #include "../fuzz.h"
 
@@ -16,7 +17,7 @@
 #include "../../adapters/sqlite/store.h"
 #include "../../adapters/text/input_name.h"
 
-/* Longer files are left alone, and so are the hosts after these. */
+/* The target ignores a longer file, and the hosts after the first MAX_HOSTS. */
 #define MAX_FILE  (1 << 18)
 #define MAX_HOSTS 40
 
@@ -73,7 +74,7 @@ static int file_holds(const uint8_t *data, size_t size)
 
 /* == The reader ============================================================= */
 
-/* A fault can be printed, and its status has a name. */
+/* A fault has a printable message, and its status has a name. */
 static void check_fault(cpubind_corpus_status status, const cpubind_corpus_fault *fault)
 {
     const char *end = (const char *)memchr(fault->message, '\0', sizeof fault->message);
@@ -97,7 +98,7 @@ static int is_same_input(cpubind_input a, cpubind_input b)
            a.exit_code == b.exit_code && a.error == b.error && a.why == b.why;
 }
 
-/* Whether the listing has this line. */
+/* Does the listing have this line? */
 static int has_line(cpubind_input input, const char *name, size_t len)
 {
     for (int32_t at = 0; at < input.len;) {
@@ -144,7 +145,7 @@ static void check_entry(cpubind_source source, const cpubind_corpus_entry *entry
     check_folders(source, entry->name);
 }
 
-/* Byte order with "/" before all else, written once more. */
+/* The order of inputs in a corpus a second time: by bytes, with "/" before every other byte. */
 static int is_before(const char *a, const char *b)
 {
     size_t i = 0;
@@ -180,7 +181,7 @@ static void check_host(cpubind_corpus_host *host, const cpubind_corpus_about *ab
     CHECK(source.read(source.ctx, "../up").error != 0);
 }
 
-/* A host that the list has; it may turn out to be damage. Whether it was read. */
+/* Reads a host of the list. Returns 0 if the host is damaged, else 1. */
 static int read_host(cpubind_corpus *corpus, const cpubind_corpus_about *about)
 {
     cpubind_corpus_fault fault;
@@ -204,7 +205,7 @@ static void check_corpus(cpubind_corpus *corpus)
     int32_t n = -1, n_again = -1;
     const cpubind_corpus_status status = cpubind_corpus_list(corpus, &list, &n, &fault);
     const cpubind_corpus_status second = cpubind_corpus_list(corpus, &again, &n_again, NULL);
-    /* Why not may differ: SQLite keeps what it has understood of a schema that is damaged. */
+    /* The faults may differ: SQLite caches the part of a damaged schema that it could read. */
     CHECK((second == CPUBIND_CORPUS_OK) == (status == CPUBIND_CORPUS_OK));
     CHECK(n == n_again && n >= 0);
     if (status != CPUBIND_CORPUS_OK) {
@@ -248,7 +249,8 @@ static cpubind_input present(const char *text, int32_t exit_code)
     return input;
 }
 
-/* The first failure of a change, whose file is then untouched. */
+/* Adds a host with three inputs and an expectation. Returns the status of the first step that
+ * fails, else OK. */
 static cpubind_corpus_status change(cpubind_store *store, cpubind_corpus_fault *fault)
 {
     const cpubind_input cpus = present("0-31\n", 0), refused = present("no\n", 187);
@@ -287,7 +289,7 @@ static void check_added(void)
     cpubind_corpus_close(corpus);
 }
 
-/* Whether the commit, which is left out at will, said OK. */
+/* Adds a host, and commits if `must_commit` is set. Returns 1 if the commit returned OK. */
 static int write_to(const uint8_t *data, size_t size, int must_commit)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};

@@ -1,5 +1,8 @@
-/* fuzz_cpulist.c - lists of CPUs: the reader against a naive one, and both ways
+/* fuzz_cpulist.c - fuzz target: parse and format CPU lists
  * SPDX-License-Identifier: MIT
+ *
+ * Compares the parser with cpulist_naive.h, and parses what the formatter writes. The grammar
+ * is in adapters/text/cpulist.h.
  */
 #include "../fuzz.h"
 
@@ -13,7 +16,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                  &r->array[0].n, fault);
 }
 
-/* The text of a list is read back as that list, and fits its own length exactly. */
+/* A formatted list can be parsed to the same list, and fits a buffer of its exact length. */
 static void check_format(const int32_t *cpu, int32_t n)
 {
     int32_t need = -1, len = -1, back_n = -1;
@@ -35,7 +38,7 @@ static void check_format(const int32_t *cpu, int32_t n)
     free(text);
 }
 
-/* Any numbers: a list is formatted when it ascends inside the limits, and refused else. */
+/* The formatter accepts ascending numbers inside the limits, and refuses any others. */
 static void check_numbers(const uint8_t *data, size_t size)
 {
     int32_t cpu[64] = {0};

@@ -1,5 +1,7 @@
-/* fuzz_cpumask.c - masks of CPUs, both ways
+/* fuzz_cpumask.c - fuzz target: parse and format CPU masks
  * SPDX-License-Identifier: MIT
+ *
+ * Checks the grammar of adapters/text/cpumask.h with code that shares nothing with cpumask.c.
  */
 #include "../fuzz.h"
 
@@ -12,7 +14,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                  &r->array[0].n, fault);
 }
 
-/* The mask of a list is read back as that list, and has one bit for each CPU. */
+/* A formatted mask can be parsed to the same list, and fits a buffer of its exact length. */
 static void check_format(const int32_t *cpu, int32_t n, int32_t width)
 {
     const int32_t need = (width + 31) / 32 * 9 - 1;
@@ -34,7 +36,7 @@ static void check_format(const int32_t *cpu, int32_t n, int32_t width)
     free(text);
 }
 
-/* Any numbers: refused when they do not ascend below the width. */
+/* The formatter accepts ascending numbers less than the width, and refuses any others. */
 static void check_numbers(const uint8_t *data, size_t size)
 {
     int32_t cpu[64] = {0};
@@ -56,7 +58,7 @@ static void check_numbers(const uint8_t *data, size_t size)
     CHECK(cpubind_cpumask_format(cpu, -1, 8, NULL, 0, &len) == CPUBIND_TEXT_ERR_ARG);
 }
 
-/* Bits of the digits, counted one by one. */
+/* The number of bits in the digits, counted one by one. */
 static int32_t count_bits(const char *text, int32_t len)
 {
     int32_t n = 0;
@@ -73,7 +75,7 @@ static int is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Whether the text is a mask by the grammar of cpumask.h, group by group. */
+/* Is the text a mask by the grammar of cpumask.h? Reads group by group. */
 static int is_mask(const char *text, int32_t len)
 {
     int32_t at = 0;

@@ -1,27 +1,18 @@
-/* fuzz_env.c - one variable of an environment
+/* fuzz_env.c - fuzz target: find one variable of an environment
  * SPDX-License-Identifier: MIT
  *
- * The first line of the input is the name that is looked for, the rest the environment.
+ * The first line of the input is the name of the variable; the rest is the environment, with a
+ * line NAME=value for each variable.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/text/procfs.h"
 
-/* The first line that starts with NAME=, found byte by byte; -1 when there is none. */
-static int32_t find_slowly(const char *text, int32_t len, const char *name)
-{
-    const int32_t n = (int32_t)strlen(name);
-    for (int32_t at = 0; at + n < len; at++)
-        if ((at == 0 || text[at - 1] == '\n') && memcmp(text + at, name, (size_t)n) == 0 &&
-            text[at + n] == '=')
-            return at + n + 1;
-    return -1;
-}
-
 static void check_find(const char *text, int32_t len, const char *name)
 {
     cpubind_slice value = {-7, -7};
     const cpubind_text_status status = cpubind_env_find(text, len, name, &value);
+    const int32_t line = fuzz_find_line(text, len, name, '=');
     CHECK(cpubind_env_find(text, len, name, NULL) == CPUBIND_TEXT_ERR_ARG);
     CHECK(cpubind_env_find(text, len, NULL, &value) == CPUBIND_TEXT_ERR_ARG);
     CHECK(cpubind_env_find(text, len, "", &value) == CPUBIND_TEXT_ERR_ARG);
@@ -30,10 +21,10 @@ static void check_find(const char *text, int32_t len, const char *name)
     CHECK(cpubind_env_find(text, len, "A\nB", &value) == CPUBIND_TEXT_ERR_ARG);
     if (name[0] == '\0' || strchr(name, '=')) {
         CHECK(status == CPUBIND_TEXT_ERR_ARG);
-    } else if (find_slowly(text, len, name) < 0) {
+    } else if (line < 0) {
         CHECK(status == CPUBIND_TEXT_ERR_MISSING);
     } else {
-        CHECK(status == CPUBIND_TEXT_OK && value.at == find_slowly(text, len, name));
+        CHECK(status == CPUBIND_TEXT_OK && value.at == line + (int32_t)strlen(name) + 1);
         fuzz_check_slice(value, len);
         CHECK(value.len == 0 || !memchr(text + value.at, '\n', (size_t)value.len));
         CHECK(value.at + value.len == len || text[value.at + value.len] == '\n');

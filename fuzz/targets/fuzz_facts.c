@@ -1,14 +1,14 @@
-/* fuzz_facts.c - the whole way from the bytes of a host to its plan
+/* fuzz_facts.c - fuzz target: from the files of a host to its facts, its plan and a goal
  * SPDX-License-Identifier: MIT
  *
- * An input is a text of entries. A line "==" SP name starts one, its bytes go up to the next
- * such line. In place of the second "=" may stand: "-" the last line feed is not part of it;
- * "!" it cannot be read; "t" it does not end in time; "l" it is too long; "1" .. "9" the
- * command exits with that. What stands before the first entry is the request, in lines of a
- * key and a value:
+ * Checks the promises of facts.h, ascend_plan.h, host_counts.h and process_goal.h on a host in
+ * memory; touches no real host. The input is a text of entries. A line "==" SP name starts an
+ * entry, which ends before the next such line. Another byte in place of the second "=" means:
+ * "-" without the last line feed; "!" the file cannot be read; "t" the command does not end in
+ * time; "l" the output is too long; "1" .. "9" the exit code of the command. The lines before
+ * the first entry are the request, a key and a value each:
  *   type WORD   strategy auto|0|1|2   overlap 0|1|2   rank N   npus LIST   visible TEXT
  *   allowed LIST   exclude LIST   pci 0|1   arena KIB
- * Of a plan the goal of its first rank is made as well: proc/interrupts, msi_irqs.
  */
 #include "../fuzz.h"
 
@@ -25,10 +25,11 @@ typedef struct entry {
     char *name; /* ended by NUL */
     char *data; /* allocation of the exact size */
     int32_t len;
-    char how; /* '=', '-', '!', 't', 'l' or a digit */
+    char mark; /* '=', '-', '!', 't', 'l' or a digit */
 } entry;
 
-/* A host in memory; listings are made when they are asked for, and kept. */
+/* A host in memory. The first call that lists a folder makes the listing, later calls get the
+ * same one. */
 typedef struct memory_host {
     entry entry[MAX_ENTRIES];
     int32_t n;
@@ -60,7 +61,7 @@ static char *string_of(const char *at, const char *end)
     return string;
 }
 
-/* The first line at or after `at` that starts an entry. */
+/* The first line at or after `at` that starts an entry, or `end`. */
 static const char *next_entry(const char *at, const char *end)
 {
     while (at < end && !is_entry(at, end)) {
@@ -78,7 +79,8 @@ static int has_entry(const memory_host *h, const char *name)
     return 0;
 }
 
-/* Entries whose name no source would have, or that stand twice, are left out. */
+/* Leaves out an entry whose name is no name of an input, and the second of two entries with the
+ * same name. */
 static void take_entries(memory_host *h, const char *at, const char *end)
 {
     while (at < end && h->n < MAX_ENTRIES) {
@@ -87,8 +89,8 @@ static void take_entries(memory_host *h, const char *at, const char *end)
         entry *e = &h->entry[h->n];
         size_t len = (size_t)(next - first);
         e->name = string_of(at + 3, head);
-        e->how = at[1];
-        if (e->how == '-' && len > 0 && first[len - 1] == '\n')
+        e->mark = at[1];
+        if (e->mark == '-' && len > 0 && first[len - 1] == '\n')
             len--;
         at = next;
         if (!cpubind_input_is_name(e->name) || has_entry(h, e->name)) {
@@ -125,17 +127,17 @@ static cpubind_input read_entry(void *ctx, const char *name)
         const entry *e = &h->entry[i];
         if (strcmp(e->name, name) != 0)
             continue;
-        input.state = e->how == '!'   ? CPUBIND_INPUT_FAILED
-                      : e->how == 't' ? CPUBIND_INPUT_TIMEOUT
-                      : e->how == 'l' ? CPUBIND_INPUT_TOO_LONG
-                                      : CPUBIND_INPUT_PRESENT;
+        input.state = e->mark == '!'   ? CPUBIND_INPUT_FAILED
+                      : e->mark == 't' ? CPUBIND_INPUT_TIMEOUT
+                      : e->mark == 'l' ? CPUBIND_INPUT_TOO_LONG
+                                       : CPUBIND_INPUT_PRESENT;
         if (input.state == CPUBIND_INPUT_PRESENT) {
             input.data = e->len ? e->data : NULL;
             input.len = e->len;
-            input.exit_code = e->how >= '1' && e->how <= '9' ? e->how - '0' : 0;
+            input.exit_code = e->mark >= '1' && e->mark <= '9' ? e->mark - '0' : 0;
         }
-        input.error = e->how == '!' ? 5 : 0;
-        input.why = e->how == '!' ? "read" : NULL;
+        input.error = e->mark == '!' ? 5 : 0;
+        input.why = e->mark == '!' ? "read" : NULL;
         return input;
     }
     return input;
@@ -166,7 +168,8 @@ static cpubind_input listing_of(const memory_host *h, int32_t i)
     return input;
 }
 
-/* Names in ascending byte order, each once and with its line feed, of the exact size. */
+/* Joins the names, each once, in ascending byte order and with a line feed, in an allocation of
+ * the exact size. */
 static void join_names(char **names, size_t n, char **out, int32_t *out_len)
 {
     size_t len = 0, at = 0;
@@ -232,7 +235,7 @@ static int is_word(const char *at, const char *end, const char *word)
     return (size_t)(end - at) == strlen(word) && memcmp(at, word, strlen(word)) == 0;
 }
 
-/* A list that the request points to, unless it is none. */
+/* Parses a list for the request; the request has no list if the text is not one. */
 static void take_list(const char *value, const char *end, int32_t *list, const int32_t **out,
                       int32_t *n)
 {
@@ -321,7 +324,7 @@ static void make(memory_host *h, const asked *a, int fill, outcome *out)
     CHECK(out->arena.used <= out->arena.size);
 }
 
-/* A problem has a word, an exit status, and a place that is inside the input it names. */
+/* A problem has a word, an exit status, and a place inside the input that it names. */
 static void check_problem(const outcome *out)
 {
     const cpubind_problem *p = &out->problem;
@@ -349,7 +352,7 @@ static void check_problem_same(const cpubind_problem *a, const cpubind_problem *
         CHECK(strcmp(a->input, b->input) == 0);
 }
 
-/* Whether the request, or the status when there is one, allows these CPUs. */
+/* The request allows these CPUs; without a list in the request, proc/self/status does. */
 static void check_allowed(memory_host *h, const cpubind_request *q, const int32_t *cpu,
                           int32_t n)
 {
@@ -394,7 +397,7 @@ static void check_pools(memory_host *h, const asked *a, const outcome *out)
         CHECK(strcmp(cpubind_warning_word((cpubind_warning)w), "?") != 0);
 }
 
-/* The goal of the rank's NPU lies inside its pool; interrupts ascend. */
+/* The goal of the rank's NPU is inside the pool of that NPU; interrupts ascend. */
 static void check_goal(memory_host *h, const outcome *out)
 {
     const cpubind_source source = {h, read_entry, list_entries};
@@ -449,8 +452,8 @@ static void check_arena_of(memory_host *h, const asked *a, const outcome *first,
     free(r.arena.base);
 }
 
-/* In an arena of what was used the outcome is the same; in a smaller one it is that or a want
- * of memory. Which sizes are tried depends on the input. */
+/* An arena of the size that was used gives the same outcome; a smaller one gives the same
+ * outcome or NO_MEMORY. The sizes that are tried depend on the input. */
 static void check_arena(memory_host *h, const asked *a, const outcome *first, size_t size)
 {
     const size_t used = first->arena.used, cut = 1 + size % 61 * 16;
@@ -464,35 +467,35 @@ static int is_count(int32_t count, int32_t known)
     return count == known || count == -1;
 }
 
-/* The shape of a host is the same whatever the memory holds, agrees with the facts of a plan,
- * and in a smaller arena is the same or unknown. */
-static void check_shape(memory_host *h, const asked *a, const outcome *out, size_t size)
+/* The counts of a host do not depend on the content of the memory, agree with the facts of a
+ * plan, and in a smaller arena are the same or unknown. */
+static void check_counts(memory_host *h, const asked *a, const outcome *out, size_t size)
 {
     const cpubind_source source = {h, read_entry, list_entries};
     const cpubind_facts *f = &out->facts;
     const size_t most = out->arena.used + ((size_t)ARENA_KIB << 10);
     const size_t room[2] = {most, size % 2 ? most : most / 64 * (size / 2 % 64)};
-    cpubind_host_counts shape[2];
+    cpubind_host_counts counts[2];
     for (int i = 0; i < 2; i++) {
         const int fill = i ? FUZZ_OTHER : FUZZ_FILL;
         cpubind_arena arena = {(char *)fuzz_filled(room[i], fill), room[i], 0};
-        shape[i] = cpubind_host_counts_read(&source, &arena);
+        counts[i] = cpubind_host_counts_read(&source, &arena);
         CHECK(arena.used == 0);
         free(arena.base);
     }
-    CHECK(is_count(shape[1].cpus, shape[0].cpus));
-    CHECK(is_count(shape[1].nodes, shape[0].nodes));
-    CHECK(is_count(shape[1].npus, shape[0].npus));
-    CHECK(room[1] < most || memcmp(&shape[0], &shape[1], sizeof *shape) == 0);
-    CHECK(shape[0].cpus >= -1 && shape[0].nodes >= -1 && shape[0].npus >= -1);
-    CHECK(shape[0].cpus != 0 && shape[0].nodes != 0);
+    CHECK(is_count(counts[1].cpus, counts[0].cpus));
+    CHECK(is_count(counts[1].nodes, counts[0].nodes));
+    CHECK(is_count(counts[1].npus, counts[0].npus));
+    CHECK(room[1] < most || memcmp(&counts[0], &counts[1], sizeof *counts) == 0);
+    CHECK(counts[0].cpus >= -1 && counts[0].nodes >= -1 && counts[0].npus >= -1);
+    CHECK(counts[0].cpus != 0 && counts[0].nodes != 0);
     if (out->code != CPUBIND_PROBLEM_NONE)
         return;
-    CHECK(shape[0].cpus >= f->n_cpu || shape[0].cpus == -1 || a->request.allowed);
+    CHECK(counts[0].cpus >= f->n_cpu || counts[0].cpus == -1 || a->request.allowed);
     if (!(f->warnings & 1u << CPUBIND_WARNING_NO_NODES))
-        CHECK(shape[0].nodes == f->n_node && shape[0].cpus >= f->n_cpu);
+        CHECK(counts[0].nodes == f->n_node && counts[0].cpus >= f->n_cpu);
     if (!(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
-        CHECK(shape[0].npus == f->n_npu);
+        CHECK(counts[0].npus == f->n_npu);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -522,7 +525,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_problem_same(&first.problem, &again.problem);
     }
     check_arena(&h, &a, &first, size);
-    check_shape(&h, &a, &first, size);
+    check_counts(&h, &a, &first, size);
     free(first.arena.base);
     free(again.arena.base);
     free_host(&h);

@@ -1,11 +1,13 @@
-/* fuzz_host_txt.c - host.txt
+/* fuzz_host_txt.c - fuzz target: parse host.txt
  * SPDX-License-Identifier: MIT
+ *
+ * The grammar is in adapters/text/host_txt.h.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/text/host_txt.h"
 
-/* One value with its key, as host.txt has it; a NUL behind all. */
+/* Appends a line "key: value" and a NUL; returns the address of the NUL. */
 static char *append(char *to, const char *key, const char *text, cpubind_slice value)
 {
     const size_t n = strlen(key);
@@ -26,7 +28,7 @@ static void check_value(const char *text, int32_t len, cpubind_slice value)
         CHECK((unsigned char)text[value.at + i] >= 0x20);
 }
 
-/* Written again in the usual order, it reads the same. */
+/* The values, written in the usual order, are parsed to the same values. */
 static void check_again(const char *text, int32_t len, const cpubind_host_txt *about)
 {
     char *written = (char *)fuzz_filled((size_t)len + 64, 0);
@@ -48,7 +50,7 @@ static void check_again(const char *text, int32_t len, const cpubind_host_txt *a
     free(written);
 }
 
-/* The name is one by itself as well. */
+/* The name of the host passes the check of names. */
 static void check_name(const char *text, cpubind_slice name)
 {
     char *copy = (char *)fuzz_filled((size_t)name.len + 1, 0);
@@ -69,7 +71,7 @@ static void check_text(const char *text, int32_t len)
         check_again(text, len, &about);
         check_name(text, about.name);
     } else {
-        CHECK(fault.offset >= 0 && fault.offset <= len && fault.what && fault.what[0]);
+        fuzz_check_fault(&fault, len);
         CHECK(fuzz_holds_only(&about, sizeof about, FUZZ_FILL));
     }
     CHECK(cpubind_host_txt_parse(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);

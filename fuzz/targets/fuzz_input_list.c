@@ -1,16 +1,17 @@
-/* fuzz_input_list.c - which inputs are known, and which a host has
+/* fuzz_input_list.c - fuzz target: the list of known inputs, and the walk over those of a host
  * SPDX-License-Identifier: MIT
  *
- * The first line of the input is a name, the rest what every folder of a host lists.
+ * The first line of the input is the name of an input; the rest is the listing of every folder
+ * of the host. Compares adapters/ascend/input_list.c with a second list of patterns.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/ascend/input_list.h"
 #include "../../adapters/text/input_name.h"
 
-/* == Which are known ======================================================== */
+/* == Known inputs =========================================================== */
 
-/* A pattern: "#" is a number below CPUBIND_MAX_CPUS, "*" a part. */
+/* "#" stands for a number less than CPUBIND_MAX_CPUS, "*" for a part of a name. */
 static const char *const patterns[] = {
     "proc/self/status",
     "proc/interrupts",
@@ -40,7 +41,7 @@ static const char *const patterns[] = {
     "cmd/lscpu.txt",
 };
 
-/* Behind what "#" or "*" stands for; NULL when nothing does. */
+/* The end of the text that "#" or "*" matches; NULL without a match. */
 static const char *skip_wildcard(char wildcard, const char *name)
 {
     const size_t n = wildcard == '*' ? strcspn(name, "/") : strspn(name, "0123456789");
@@ -83,7 +84,7 @@ typedef struct any_host {
     const char *listing;
     int32_t len;
     uint32_t seed;
-    uint32_t hash; /* of what was visited */
+    uint32_t hash; /* of the visited names */
     int32_t n, stop_at;
 } any_host;
 
@@ -94,7 +95,7 @@ static uint32_t mix(uint32_t hash, const char *text)
     return hash;
 }
 
-/* Any state, by the name; a vendor is most often one that counts. */
+/* The state and the text depend on the name; most vendors are known ones. */
 static cpubind_input answer(const any_host *h, const char *name, int is_list)
 {
     static const char *const texts[] = {"0x19e5\n", "0x20e9\n", "0x8086\n", "?"};
@@ -120,7 +121,7 @@ static cpubind_input list_any(void *ctx, const char *name)
     return answer((const any_host *)ctx, name, 1);
 }
 
-/* What is visited is known, or a folder that could not be listed. */
+/* A visited name is a known input, or a folder that could not be listed. */
 static int visit(void *ctx, const char *name, cpubind_input input)
 {
     any_host *h = (any_host *)ctx;

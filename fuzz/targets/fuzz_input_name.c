@@ -1,5 +1,7 @@
-/* fuzz_input_name.c - names of inputs
+/* fuzz_input_name.c - fuzz target: names of inputs
  * SPDX-License-Identifier: MIT
+ *
+ * Compares adapters/text/input_name.c with the grammar of input_name.h, written a second time.
  */
 #include "../fuzz.h"
 
@@ -55,7 +57,7 @@ static int is_board_slowly(const char *name, int64_t *card, int64_t *chip)
     return *card >= 0 && strcmp(name, ".txt") == 0;
 }
 
-/* A board's name is read as it was made. */
+/* The name made from the numbers of a board's name is the same name. */
 static void check_board(const char *name)
 {
     char again[CPUBIND_INPUT_BOARD_MAX];

@@ -1,11 +1,13 @@
-/* fuzz_interrupts.c - /proc/interrupts, and the names of a row
+/* fuzz_interrupts.c - fuzz target: parse /proc/interrupts, and the names in a row
  * SPDX-License-Identifier: MIT
+ *
+ * The grammar is in adapters/text/interrupts.h.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/text/interrupts.h"
 
-/* Extra: columns of CPUs. A count as well, so that ERR_SPACE may write it or not. */
+/* extra[0] is the number of CPU columns. ERR_SPACE may write this number, as it is a count. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
@@ -19,7 +21,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     return status;
 }
 
-/* Names, each followed by ", " but the last, are the whole of the slice. */
+/* The slice holds names, separated by ", ", and nothing else. */
 static void check_names(const char *text, int32_t len, cpubind_slice names)
 {
     cpubind_slice name = {0, 0};

@@ -1,5 +1,7 @@
-/* fuzz_irqbalance_reply.c - the interrupts that irqbalance leaves alone
+/* fuzz_irqbalance_reply.c - fuzz target: parse the list of interrupts that irqbalance ignores
  * SPDX-License-Identifier: MIT
+ *
+ * The format is in adapters/text/irqbalance_reply.h.
  */
 #include "../fuzz.h"
 
@@ -13,7 +15,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                     &r->array[0].n, fault);
 }
 
-/* Each number stands behind a word IRQ, and there are as many as such words. */
+/* Each number follows a word IRQ, and each word IRQ has its number. */
 static void check_numbers(const char *text, int32_t len, const int32_t *irq, int32_t n)
 {
     char *copy = (char *)fuzz_filled((size_t)len + 1, 0);

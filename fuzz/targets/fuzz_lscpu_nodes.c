@@ -1,13 +1,13 @@
-/* fuzz_lscpu_nodes.c - `lscpu -e=CPU,NODE`
+/* fuzz_lscpu_nodes.c - fuzz target: parse `lscpu -e=CPU,NODE`
  * SPDX-License-Identifier: MIT
  *
- * The reader has two arrays and one length: both are of that length here.
+ * The format is in adapters/text/lscpu.h.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/text/lscpu.h"
 
-/* One element is a row of both arrays; they are laid behind each other. */
+/* The reader has two arrays of one length; array[0] holds first the one, then the other. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {

@@ -1,5 +1,7 @@
-/* fuzz_lscpu_threads.c - threads a core, of `lscpu`
+/* fuzz_lscpu_threads.c - fuzz target: read the threads per core from `lscpu`
  * SPDX-License-Identifier: MIT
+ *
+ * The format is in adapters/text/lscpu.h.
  */
 #include "../fuzz.h"
 
@@ -12,7 +14,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     return cpubind_lscpu_parse_threads(text, len, &r->extra[0], fault);
 }
 
-/* The number is in the text, and so are the words of the key. */
+/* The key is in the text, and the number is in the text after the key. */
 static void check_source(const char *text, int32_t len, int32_t threads)
 {
     char number[16];

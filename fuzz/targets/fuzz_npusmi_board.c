@@ -1,9 +1,9 @@
-/* fuzz_npusmi_board.c - `npu-smi info -t board`
+/* fuzz_npusmi_board.c - fuzz target: parse the output of `npu-smi info -t board`
  * SPDX-License-Identifier: MIT
+ *
+ * The promises of the reader are in adapters/ascend/npusmi.h.
  */
-#include "../fuzz.h"
-
-#include "../../adapters/ascend/npusmi.h"
+#include "../fuzz_npusmi.h"
 
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
@@ -13,17 +13,6 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                       r->array[0].cap, &r->array[0].n, fault);
 }
 
-static void check_pci(const cpubind_npusmi_board *board)
-{
-    const cpubind_pci_address *pci = &board->pci;
-    CHECK(board->has_pci == 0 || board->has_pci == 1);
-    if (pci->domain < 0)
-        CHECK(pci->domain == -1 && pci->bus == -1 && pci->device == -1 && pci->function == -1);
-    else
-        CHECK(board->has_pci && pci->bus >= 0 && pci->bus < 256 && pci->device >= 0 &&
-              pci->device < 32 && pci->function >= 0 && pci->function < 8);
-}
-
 static void check_boards(const char *text, int32_t len, const cpubind_npusmi_board *board,
                          int32_t n)
 {
@@ -31,7 +20,9 @@ static void check_boards(const char *text, int32_t len, const cpubind_npusmi_boa
     for (int32_t i = 0; i < n; i++) {
         CHECK(board[i].card >= 0 && board[i].chip >= -1 && board[i].n_chip >= -1);
         CHECK(board[i].vendor >= -1 && board[i].device >= -1);
-        check_pci(&board[i]);
+        CHECK(board[i].has_pci == 0 || board[i].has_pci == 1);
+        CHECK(board[i].has_pci || board[i].pci.domain < 0);
+        fuzz_check_pci(&board[i].pci);
         fuzz_check_name(text, len, board[i].npu_name);
         fuzz_check_name(text, len, board[i].chip_type);
         fuzz_check_name(text, len, board[i].chip_name);

@@ -1,11 +1,11 @@
-/* fuzz_npusmi_info.c - `npu-smi info`
+/* fuzz_npusmi_info.c - fuzz target: parse the output of `npu-smi info`
  * SPDX-License-Identifier: MIT
+ *
+ * The promises of the reader are in adapters/ascend/npusmi.h.
  */
-#include "../fuzz.h"
+#include "../fuzz_npusmi.h"
 
-#include "../../adapters/ascend/npusmi.h"
-
-/* Extra: has_process_table, version. */
+/* extra: has_process_table, offset and length of version. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
@@ -30,15 +30,6 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     return status;
 }
 
-static void check_pci(const cpubind_pci_address *pci)
-{
-    if (pci->domain < 0)
-        CHECK(pci->domain == -1 && pci->bus == -1 && pci->device == -1 && pci->function == -1);
-    else
-        CHECK(pci->bus >= 0 && pci->bus < 256 && pci->device >= 0 && pci->device < 32 &&
-              pci->function >= 0 && pci->function < 8);
-}
-
 static void check_devices(const char *text, int32_t len, const cpubind_npusmi_device *device,
                           int32_t n)
 {
@@ -48,7 +39,7 @@ static void check_devices(const char *text, int32_t len, const cpubind_npusmi_de
         CHECK(device[i].logic == -1 || device[i].phy == -1);
         fuzz_check_name(text, len, device[i].name);
         fuzz_check_name(text, len, device[i].health);
-        check_pci(&device[i].pci);
+        fuzz_check_pci(&device[i].pci);
         CHECK(i == 0 || device[i].health.at > device[i - 1].health.at);
         CHECK((device[i].chip < 0) == (device[0].chip < 0));
         for (int32_t k = 0; k < i && k < 64; k++)

@@ -1,5 +1,7 @@
-/* fuzz_npusmi_list.c - `npu-smi info -l`
+/* fuzz_npusmi_list.c - fuzz target: parse the output of `npu-smi info -l`
  * SPDX-License-Identifier: MIT
+ *
+ * The promises of the reader are in adapters/ascend/npusmi.h.
  */
 #include "../fuzz.h"
 

@@ -1,5 +1,7 @@
-/* fuzz_npusmi_map.c - `npu-smi info -m`
+/* fuzz_npusmi_map.c - fuzz target: parse the output of `npu-smi info -m`
  * SPDX-License-Identifier: MIT
+ *
+ * The promises of the reader are in adapters/ascend/npusmi.h.
  */
 #include "../fuzz.h"
 

@@ -1,11 +1,13 @@
-/* fuzz_npusmi_refusal.c - what npu-smi says instead of an answer
+/* fuzz_npusmi_refusal.c - fuzz target: find a refusal in the output of npu-smi
  * SPDX-License-Identifier: MIT
+ *
+ * A refusal is a message of npu-smi in place of the table; adapters/ascend/npusmi.h lists them.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/ascend/npusmi.h"
 
-/* A reader answers ERR_REFUSED for a text that holds a refusal, at its line, and only then. */
+/* A reader returns ERR_REFUSED only for a text with a refusal, with the offset of its line. */
 static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal refusal,
                          cpubind_slice line)
 {
@@ -19,8 +21,8 @@ static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal r
         CHECK(refusal == CPUBIND_NPUSMI_NONE);
 }
 
-/* The cards that could not be listed: those of the two halves of a text are all of them, where
- * the first half ends a line. */
+/* The lost cards in the first half of the lines and in the second half add up to the lost cards
+ * in the whole text. */
 static void check_lost(const char *text, int32_t len)
 {
     const int32_t n = cpubind_npusmi_count_lost(text, len);

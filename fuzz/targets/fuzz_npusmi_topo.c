@@ -1,11 +1,13 @@
-/* fuzz_npusmi_topo.c - `npu-smi info -t topo`
+/* fuzz_npusmi_topo.c - fuzz target: parse the output of `npu-smi info -t topo`
  * SPDX-License-Identifier: MIT
+ *
+ * The promises of the reader are in adapters/ascend/npusmi.h.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/ascend/npusmi.h"
 
-/* Extra: label, has_affinity. */
+/* extra: label, has_affinity. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {

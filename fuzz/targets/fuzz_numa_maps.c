@@ -1,5 +1,7 @@
-/* fuzz_numa_maps.c - /proc/<pid>/numa_maps: bytes by node
+/* fuzz_numa_maps.c - fuzz target: add up the bytes of each node in /proc/<pid>/numa_maps
  * SPDX-License-Identifier: MIT
+ *
+ * Compares adapters/text/numa_maps.c with a second, obvious sum. The format is in numa_maps.h.
  */
 #include "../fuzz.h"
 
@@ -7,7 +9,7 @@
 
 enum { N_NODE = 9 };
 
-/* Sums of the exact size, each `start`. */
+/* An array of sums, of the exact size, each with the value `start`. */
 static int64_t *sums_of(int64_t start)
 {
     int64_t *sums = (int64_t *)fuzz_filled(N_NODE * sizeof *sums, FUZZ_FILL);
@@ -16,8 +18,8 @@ static int64_t *sums_of(int64_t start)
     return sums;
 }
 
-/* The value of the word "KEYnumber" of a line, or of its digits up to another byte; -1 when the
- * line has no such word. The line was accepted: its numbers are whole. */
+/* The number in the word "KEYnumber" of a line, or -1 without such a word. The reader accepted
+ * the line, so the rest of the word is digits. */
 static int64_t value_of(const char *line, int32_t len, const char *key)
 {
     const int32_t n = (int32_t)strlen(key);
@@ -42,7 +44,7 @@ static int has_word(const char *line, int32_t len, const char *word)
     return 0;
 }
 
-/* The same sums, line by line and node by node, on doubles as wide numbers. */
+/* The same sums, line by line and node by node, in double for its range. */
 static void check_sums(const char *text, int32_t len, int32_t page_kb, const int64_t *sums)
 {
     double expected[N_NODE] = {0};
@@ -71,7 +73,7 @@ static void check_sums(const char *text, int32_t len, int32_t page_kb, const int
     }
 }
 
-/* Read in two blocks, split behind any line, it is the same. */
+/* A text that is read in two blocks, split after any line, gives the same sums. */
 static void check_blocks(const char *text, int32_t len, int32_t page_kb, const int64_t *sums)
 {
     for (int32_t at = 0, n = 0; at < len && n < 8; at++) {
@@ -112,7 +114,7 @@ static void check_size(const char *text, int32_t len, int32_t page_kb)
         check_sums(text, len, page_kb, sums);
         check_blocks(text, len, page_kb, sums);
     } else {
-        CHECK(fault.offset >= 0 && fault.offset <= len && fault.what && fault.what[0] != '\0');
+        fuzz_check_fault(&fault, len);
     }
     free(sums);
     free(full);

@@ -1,5 +1,7 @@
-/* fuzz_number.c - the one number of a small file of /sys
+/* fuzz_number.c - fuzz target: parse a file of /sys that holds one number
  * SPDX-License-Identifier: MIT
+ *
+ * The grammar is in adapters/text/procfs.h, at cpubind_number_parse.
  */
 #include "../fuzz.h"
 
@@ -12,7 +14,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     return cpubind_number_parse(text, len, &r->extra[0], fault);
 }
 
-/* The number by the C library, and as text again. */
+/* strtoll gives the same number, and the number as text is parsed to the same number. */
 static void check_value(const char *text, int32_t len, int32_t value)
 {
     char copy[64], printed[16];

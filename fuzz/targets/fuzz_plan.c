@@ -1,13 +1,14 @@
-/* fuzz_plan.c - the core: hosts decoded from the input, and the laws of cpubind.h
+/* fuzz_plan.c - fuzz target: the planner on a host that the input describes
  * SPDX-License-Identifier: MIT
  *
- * An input is a row of small numbers, one byte each: '0' is 0, '9' is 9, ':' is 10, 'o' is 63;
- * blanks and line feeds do not count, and behind the end all is 0. In order:
+ * Checks the promises of cpubind.h. The input is a sequence of numbers, a byte each: '0' is 0,
+ * '9' is 9, ':' is 10, 'o' is 63. Blanks and line feeds are skipped; after the end every number
+ * is 0. In order:
  *   strategy overlap  irq main acl release  cluster spare+1 flags
- *   nodes-1           then for each node what it is above the last one, less 1
- *   runs of CPUs      then for each: gap, length, node (by index; one past the last: unknown)
+ *   nodes-1           then for each node: its id less the id of the node before, less 1
+ *   runs of CPUs      then for each: gap, length, index of its node (n_node: unknown)
  *   devices           then for each: runs of its affinity, and for each: gap, length
- *   slots and total   when the flags ask for them; then, for each device, whether it is wanted
+ *   slots and total   if the flags ask for them; then for each device: 1 if it is wanted
  */
 #include "../fuzz.h"
 
@@ -20,7 +21,7 @@ enum {
     FLAG_TOTAL = 2,
     FLAG_ALL = 4,      /* want is NULL */
     FLAG_NO_ROWS = 8,  /* no affinity is known */
-    FLAG_SHUFFLED = 16 /* two CPUs change places */
+    FLAG_SHUFFLED = 16 /* the first and the last CPU are swapped */
 };
 
 typedef struct fuzz_host {
@@ -201,7 +202,7 @@ static void check_roles(int32_t count, const cpubind_role_spec *spec)
     CHECK(first == count);
 }
 
-/* Pools are ascending parts of the allowed CPUs; no CPU is in two where that is promised. */
+/* Pools are ascending subsets of the allowed CPUs, disjoint where the policy promises it. */
 static void check_pools(const fuzz_host *h, const cpubind_policy *policy, const run *r,
                         int32_t n_want)
 {
@@ -248,7 +249,7 @@ static void check_same_row(const run *few, int32_t i, const run *all, int32_t k)
                     (size_t)n * sizeof(int32_t)));
 }
 
-/* Whoever asks, for whatever devices, gets the same rows. */
+/* A plan for one device has the same row as a plan for all. */
 static void check_alone(const fuzz_host *h, const run *all)
 {
     for (int32_t i = 0; i < h->n_want; i++) {
@@ -268,8 +269,9 @@ static int32_t has_home(const fuzz_host *h, int32_t device)
                            h->host.cpu, h->host.n_cpu) > 0;
 }
 
-/* The plan of all devices with a home, wanted or not; their number in *n. A device whose home
- * is on several nodes has no cluster, which is an error for those who want it only. */
+/* The plan of all devices with a home, wanted or not; *n is their number. Leaves out a device
+ * whose home is on several nodes: such a device has no cluster, which only fails a plan that
+ * wants the device. */
 static run make_all(const fuzz_host *h, const cpubind_policy *policy, int32_t *want, int32_t *n)
 {
     run r;
@@ -291,8 +293,8 @@ static run make_all(const fuzz_host *h, const cpubind_policy *policy, int32_t *w
     }
 }
 
-/* No CPU twice over everybody; with roles that need nothing, so that a pool too small for the
- * roles hides no other one. */
+/* The plan of all devices has disjoint pools and the same rows. The roles need no CPUs, so that
+ * a pool that is too small does not stop the check of the other pools. */
 static void check_everybody(const fuzz_host *h, const run *few)
 {
     cpubind_policy policy = h->policy;
@@ -308,13 +310,13 @@ static void check_everybody(const fuzz_host *h, const run *few)
                 k++;
             check_same_row(few, i, &r, k);
         }
-    } else { /* two slots that are equal, or one past the total, of devices not wanted */
+    } else { /* devices that are not wanted have equal slots, or a slot past the total */
         CHECK(r.status == CPUBIND_ERR_OVERLAP || r.status == CPUBIND_ERR_UNKNOWN);
     }
     end(&r);
 }
 
-/* The sizes that a plan tells are enough, and one less is not. */
+/* Buffers of the sizes that a plan reports are large enough; one element less is too small. */
 static void check_space(const fuzz_host *h, const int32_t *want, const run *good)
 {
     const int32_t n_cpu = good->plan.n_cpu, n_work = good->plan.n_work;
@@ -339,15 +341,15 @@ static void check_space(const fuzz_host *h, const int32_t *want, const run *good
     }
 }
 
-static void refused(const fuzz_host *h, const cpubind_policy *policy,
-                    const cpubind_devices *devices, const int32_t *want, int32_t n_want,
-                    cpubind_plan *plan)
+static void check_refused(const fuzz_host *h, const cpubind_policy *policy,
+                          const cpubind_devices *devices, const int32_t *want, int32_t n_want,
+                          cpubind_plan *plan)
 {
     CHECK(cpubind_make_plan(&h->host, devices, policy, want, n_want, plan, NULL) ==
           CPUBIND_ERR_ARG);
 }
 
-/* Policies and buffers that are refused whatever the host is. */
+/* Policies and buffers that the planner refuses on every host. */
 static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
 {
     static const int32_t one[] = {0};
@@ -362,25 +364,25 @@ static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
         const int32_t value = i == 6 ? CPUBIND_MAX_CPUS + 1 : i >= 4 ? 3 : -1;
         odd = h->policy;
         memcpy((char *)&odd + offset[i], &value, sizeof value);
-        refused(h, &odd, &h->devices, one, 1, plan);
+        check_refused(h, &odd, &h->devices, one, 1, plan);
     }
     odd = h->policy;
     odd.strategy = CPUBIND_CLUSTER;
     odd.cluster = CPUBIND_MAX_CPUS + 1;
-    refused(h, &odd, &h->devices, one, 1, plan);
+    check_refused(h, &odd, &h->devices, one, 1, plan);
     plan->cap_cpu = -1;
-    refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, one, 1, plan);
     plan->cap_cpu = 1;
-    refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, one, 1, plan);
     plan->cap_cpu = 0;
     plan->cap_work = -1;
-    refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, one, 1, plan);
     plan->cap_work = 1;
-    refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, one, 1, plan);
     plan->cap_work = 0;
 }
 
-/* Devices, wanted ones and a host that are refused whatever the policy is. */
+/* Devices and lists of wanted devices that the planner refuses for every policy. */
 static void check_device_args(const fuzz_host *h, cpubind_plan *plan)
 {
     static const int32_t rows[][3] = {{1, 1, 1}, {0, 1, 0}, {0, 1, 1}};
@@ -389,17 +391,17 @@ static void check_device_args(const fuzz_host *h, cpubind_plan *plan)
     cpubind_devices odd = h->devices;
     policy.cluster = 1;
     policy.strategy = CPUBIND_TOPO_AFFINITY;
-    refused(h, &policy, &odd, NULL, odd.affinity.n + 1, plan);
-    refused(h, &policy, &odd, past, 1, plan);
+    check_refused(h, &policy, &odd, NULL, odd.affinity.n + 1, plan);
+    check_refused(h, &policy, &odd, past, 1, plan);
     odd.total = -1;
-    refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    check_refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
     odd.total = CPUBIND_MAX_DEVICES + 1;
-    refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    check_refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
     odd.total = 0;
     odd.affinity.n = -1;
-    refused(h, &policy, &odd, NULL, 1, plan);
+    check_refused(h, &policy, &odd, NULL, 1, plan);
     odd.affinity.n = CPUBIND_MAX_DEVICES + 1;
-    refused(h, &policy, &odd, NULL, 1, plan);
+    check_refused(h, &policy, &odd, NULL, 1, plan);
     odd.affinity.n = 2;
     odd.affinity.cpu = NULL;
     for (int i = 0; i < 3; i++) {
@@ -416,18 +418,18 @@ static void check_args(const fuzz_host *h)
     cpubind_plan plan;
     cpubind_fault fault;
     memset(&plan, 0, sizeof plan);
-    refused(h, &h->policy, &h->devices, h->want, h->n_want, &plan); /* plan.row is NULL */
+    check_refused(h, &h->policy, &h->devices, h->want, h->n_want, &plan); /* plan.row is NULL */
     plan.row = row;
     CHECK(cpubind_make_plan(&h->host, &h->devices, NULL, NULL, 1, &plan, &fault) ==
           CPUBIND_ERR_ARG);
-    refused(h, &h->policy, NULL, NULL, 1, &plan);
-    refused(h, &h->policy, &h->devices, NULL, 1, NULL);
-    refused(h, &h->policy, &h->devices, NULL, -1, &plan);
+    check_refused(h, &h->policy, NULL, NULL, 1, &plan);
+    check_refused(h, &h->policy, &h->devices, NULL, 1, NULL);
+    check_refused(h, &h->policy, &h->devices, NULL, -1, &plan);
     check_policy_args(h, &plan);
     check_device_args(h, &plan);
 }
 
-/* The same of the smaller functions. */
+/* Arguments that the other functions refuse. */
 static void check_small_args(void)
 {
     static const cpubind_role_spec none = {{0, 0, 0, 0}};
@@ -456,7 +458,7 @@ static void check_small_args(void)
 
 /* == Sets =================================================================== */
 
-/* sort_unique against a table of marks; what comes out stays as it is. */
+/* Compares cpubind_sort_unique with a table of marks; sorting a second time changes nothing. */
 static void check_sort(const uint8_t *data, size_t size)
 {
     uint8_t has[256] = {0};
@@ -507,7 +509,7 @@ static void check_alone_on_host(const fuzz_host *h)
     }
 }
 
-/* The parts of a whole lie behind each other, whatever the rule for the rest is. */
+/* The shares follow one another and add up to the total, for every rule of the remainder. */
 static void check_share(int32_t total, int32_t parts)
 {
     for (int rule = CPUBIND_REMAINDER_SPREAD; rule <= CPUBIND_REMAINDER_LAST; rule++) {

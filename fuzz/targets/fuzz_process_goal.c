@@ -1,8 +1,9 @@
-/* fuzz_process_goal.c - the interrupts of one device among those of its PCI function
+/* fuzz_process_goal.c - fuzz target: find the interrupts of a device, and make a process's goal
  * SPDX-License-Identifier: MIT
  *
- * The first line of an input is the number of the device, or "-", a blank, and the numbers in
- * msi_irqs as a CPU list; the rest is /proc/interrupts.
+ * The first line of the input is the number of the device or "-", a blank, and the numbers in
+ * msi_irqs as a CPU list; the rest is the content of /proc/interrupts. Compares
+ * adapters/ascend/process_goal.c with the rule of process_goal.h, written a second time.
  */
 #include "../fuzz.h"
 
@@ -21,7 +22,7 @@ typedef struct function {
 
 /* == The rule a second time ================================================= */
 
-/* Whether the list of names of row `i` has this one. */
+/* Does row `i` have this name? */
 static int has_name(const function *f, int32_t i, const char *name)
 {
     const char *at = f->text + f->all[i].names.at, *end = at + f->all[i].names.len;
@@ -58,7 +59,7 @@ static int64_t mailbox_of(const function *f, int32_t i)
     return device;
 }
 
-static int is_ours(const function *f, int32_t i)
+static int is_msi(const function *f, int32_t i)
 {
     for (int32_t k = 0; k < f->n_msi; k++)
         if (f->msi[k] == f->all[i].irq)
@@ -66,20 +67,20 @@ static int is_ours(const function *f, int32_t i)
     return 0;
 }
 
-/* Who owns row `i`: the mailbox at or before it. */
+/* The device of row `i`: that of the last mailbox at or before the row. */
 static int64_t owner_of(const function *f, int32_t i)
 {
     int64_t device = -1;
     for (; i >= 0 && device < 0; i--)
-        if (is_ours(f, i))
+        if (is_msi(f, i))
             device = mailbox_of(f, i);
     return device;
 }
 
-/* The kind of row `i` when it belongs to the device, or -1. */
+/* The kind of row `i` if the row belongs to the device, else -1. */
 static int kind_of(const function *f, int32_t i, int32_t n_sq)
 {
-    if (!is_ours(f, i) || (n_sq > 1 && owner_of(f, i) != f->device))
+    if (!is_msi(f, i) || (n_sq > 1 && owner_of(f, i) != f->device))
         return -1;
     return has_name(f, i, "sq_send_trigger_irq") ? CPUBIND_IRQ_SQ
            : has_name(f, i, "cq_update_irq")     ? CPUBIND_IRQ_CQ
@@ -90,7 +91,7 @@ static int32_t count_sq(const function *f)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_all; i++)
-        n += is_ours(f, i) && has_name(f, i, "sq_send_trigger_irq");
+        n += is_msi(f, i) && has_name(f, i, "sq_send_trigger_irq");
     return n;
 }
 
@@ -118,7 +119,7 @@ static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32
     return why;
 }
 
-/* == The way from a source ================================================== */
+/* == The goal, read from a source =========================================== */
 
 static cpubind_input present(const char *data, int32_t len)
 {

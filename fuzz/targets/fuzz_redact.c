@@ -1,8 +1,9 @@
-/* fuzz_redact.c - an input before and after its names were taken out
+/* fuzz_redact.c - fuzz target: redact an input
  * SPDX-License-Identifier: MIT
  *
- * The first line of the input is the name of an input, a blank, and the name of the host; the
- * rest is the text.
+ * The first line is the name of an input, a blank, and the name of the host; the rest is the
+ * text of that input. The reader of the input must read the same before and after redaction, as
+ * adapters/ascend/redact.h promises.
  */
 #include "../fuzz.h"
 
@@ -15,8 +16,8 @@
 
 enum { MAX_ELEMENTS = 256, MAX_CPUS = 2048 };
 
-/* What a reader gives: two arrays, and numbers. */
-typedef struct said {
+/* The result of a reader: two arrays, and numbers. */
+typedef struct result {
     cpubind_text_status status;
     cpubind_text_fault fault;
     int32_t n[2];
@@ -34,9 +35,9 @@ typedef struct said {
         cpubind_npusmi_process process[MAX_ELEMENTS];
         int32_t number[MAX_CPUS];
     } b;
-} said;
+} result;
 
-static void read_info(const char *text, int32_t len, said *s)
+static void read_info(const char *text, int32_t len, result *s)
 {
     cpubind_npusmi_info info;
     memset(&info, 0, sizeof info);
@@ -51,7 +52,7 @@ static void read_info(const char *text, int32_t len, said *s)
     s->extra[2] = info.version.len;
 }
 
-static void read_topo(const char *text, int32_t len, said *s)
+static void read_topo(const char *text, int32_t len, result *s)
 {
     cpubind_npusmi_topo topo;
     memset(&topo, 0, sizeof topo);
@@ -71,8 +72,8 @@ static int is(const char *input, const char *name)
     return strcmp(input, name) == 0;
 }
 
-/* The reader of an input; OK without one. */
-static void read_input(const char *input, const char *text, int32_t len, said *s)
+/* Calls the reader of an input; the status is OK for an input without a reader. */
+static void read_input(const char *input, const char *text, int32_t len, result *s)
 {
     cpubind_slice card, chip;
     memset(s, 0, sizeof *s);
@@ -106,8 +107,8 @@ static int is_none(const cpubind_redacted *counts)
     return counts->host_names == 0 && counts->serial_numbers == 0 && counts->process_names == 0;
 }
 
-/* Only bytes that are no blank, no control character and no bar have become "x"; that they did
- * is counted; and nothing is left for a second call. */
+/* Redaction changes bytes to "x", but no blank, control character or bar; counts the names it
+ * changes; and changes nothing in a second call. */
 static void check_bytes(const char *input, const char *text, const char *out, int32_t len,
                         const char *host, const cpubind_redacted *counts)
 {
@@ -126,12 +127,12 @@ static void check_bytes(const char *input, const char *text, const char *out, in
     free(twice);
 }
 
-/* What could be read is read again as it was; what could not be is told from it at the same
- * place, unless the name of a host was looked for. */
+/* The reader gives the same result for the redacted text. A text that cannot be read may fail
+ * in another way if the name of a host was redacted. */
 static void check_reading(const char *input, const char *text, const char *out, int32_t len,
                           int is_strict)
 {
-    static said before, after;
+    static result before, after;
     read_input(input, text, len, &before);
     if (before.status != CPUBIND_TEXT_OK && !is_strict)
         return;

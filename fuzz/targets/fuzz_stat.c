@@ -1,5 +1,7 @@
-/* fuzz_stat.c - the line of /proc/<pid>/stat
+/* fuzz_stat.c - fuzz target: parse /proc/<pid>/stat
  * SPDX-License-Identifier: MIT
+ *
+ * The format is in adapters/text/procfs.h and in proc_pid_stat(5).
  */
 #include "../fuzz.h"
 
@@ -23,7 +25,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     return status;
 }
 
-/* The n-th of the words behind the name, from 0, as an allocation ended by NUL. */
+/* The n-th word at or after `at`, from 0, in an allocation and ended by NUL. */
 static char *copy_word(const char *text, int32_t at, int32_t n)
 {
     int32_t end;
@@ -37,7 +39,8 @@ static char *copy_word(const char *text, int32_t at, int32_t n)
     return word;
 }
 
-/* The same numbers by the C library; the name is all between the outermost parentheses. */
+/* The C library reads the same numbers; the name is all between the first "(" and the last
+ * ")". */
 static void check_values(const char *text, int32_t len)
 {
     cpubind_stat stat;

@@ -1,5 +1,7 @@
-/* fuzz_status.c - the allowed CPUs of /proc/<pid>/status
+/* fuzz_status.c - fuzz target: read the allowed CPUs from /proc/<pid>/status
  * SPDX-License-Identifier: MIT
+ *
+ * The format is in adapters/text/procfs.h and in proc_pid_status(5).
  */
 #include "../fuzz.h"
 
@@ -14,7 +16,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                 &r->array[0].n, fault);
 }
 
-/* What was read is what a list reader makes of the rest of the one line, found byte by byte. */
+/* The list reader reads the same CPUs from the rest of the one line, found byte by byte. */
 static void check_line(const char *text, int32_t len, const int32_t *cpu, int32_t n)
 {
     static const char key[] = "Cpus_allowed_list:\t";

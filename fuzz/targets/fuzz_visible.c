@@ -1,5 +1,7 @@
-/* fuzz_visible.c - ASCEND_RT_VISIBLE_DEVICES
+/* fuzz_visible.c - fuzz target: parse ASCEND_RT_VISIBLE_DEVICES
  * SPDX-License-Identifier: MIT
+ *
+ * The rules are those of the Ascend runtime, given in adapters/text/procfs.h.
  */
 #include "../fuzz.h"
 
@@ -12,7 +14,7 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                  &r->array[0].n, &r->extra[0], fault);
 }
 
-/* The ids, written again, are what was used of the text but for zeros in front. */
+/* The part of the text that was used holds these ids, possibly with leading zeros. */
 static void check_used(const char *text, int32_t len, int32_t used, const int32_t *id,
                        int32_t n, int32_t limit)
 {
@@ -29,7 +31,7 @@ static void check_used(const char *text, int32_t len, int32_t used, const int32_
     CHECK(at == used);
 }
 
-/* Reading stops before a token that is no id: one that is not all digits, or is too large. */
+/* The reader stops before a token that is no id: it is not all digits, or is too large. */
 static void check_stop(const char *text, int32_t len, int32_t used, int32_t limit)
 {
     long long value = 0;
