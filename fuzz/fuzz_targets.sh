@@ -1,5 +1,5 @@
 #!/bin/sh
-# fuzz_targets.sh - run the fuzz targets in parallel and print a table of the results; called by make
+# fuzz_targets.sh - run the fuzz targets in parallel, print a table of results; called by make
 #
 #   fuzz/fuzz_targets.sh list     print the names of the targets
 #   fuzz/fuzz_targets.sh fuzz     run each target for FUZZ_SECONDS, print a table; exit 1 on
