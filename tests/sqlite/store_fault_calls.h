@@ -1,9 +1,9 @@
-/* store_fault_calls.h - an allocator and a file system for SQLite that fail when they are told
- *   to
+/* store_fault_calls.h - an allocator and a file system for SQLite that fail at a chosen call
  * SPDX-License-Identifier: MIT
  *
- * Both count what SQLite asks of them, and fail at a chosen place: once, or from there on. The
- * file system stands on the real one; it syncs nothing, so that tests are quick.
+ * Both count the calls of SQLite and fail at one of them, or at it and all after it. The file
+ * system calls the real one, but must not sync, so that tests are quick. Rules: the interfaces
+ * sqlite3_mem_methods, sqlite3_vfs and sqlite3_io_methods of SQLite.
  */
 #ifndef CPUBIND_TESTS_SQLITE_STORE_FAULT_CALLS_H
 #define CPUBIND_TESTS_SQLITE_STORE_FAULT_CALLS_H
@@ -16,10 +16,10 @@
 
 #include "../linux/temp_dir.h"
 
-/* Where to fail. */
+/* The call that fails. */
 typedef struct fault_plan {
     int at;         /* the call that fails, counted from 1; 0: none does */
-    int is_lasting; /* and all after it */
+    int is_lasting; /* all calls after it fail too */
     int count;      /* calls so far */
     int n_failed;
 } fault_plan;
@@ -30,7 +30,7 @@ static fault_plan memory_faults, file_faults;
 typedef enum fault_way {
     FAULT_EIO,    /* nothing happens, and an error is reported */
     FAULT_ENOSPC, /* a write is cut short, a file is removed and its folder not synced */
-    FAULT_KILL    /* the process ends in the middle of a write; other calls do not count */
+    FAULT_KILL    /* the process ends in the middle of a write; only writes are counted */
 } fault_way;
 
 static fault_way file_fault_way;
@@ -65,7 +65,7 @@ static void *failing_realloc(void *old, int n)
     return fault_is_due(&memory_faults) ? NULL : real_memory.xRealloc(old, n);
 }
 
-/* Without pools of its own, so that the sanitizers see each allocation. */
+/* SQLite gets no memory pools, so that the sanitizers see each allocation. */
 static inline void configure_memory(void)
 {
     scratch_need(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory) == SQLITE_OK,
@@ -83,7 +83,7 @@ static inline void configure_memory(void)
 
 typedef struct faulty_file {
     sqlite3_file base;
-    sqlite3_file *real; /* behind this struct */
+    sqlite3_file *real; /* in the memory after this struct */
 } faulty_file;
 
 static sqlite3_vfs *real_vfs;
@@ -93,7 +93,7 @@ static inline sqlite3_file *real_file(sqlite3_file *file)
     return ((faulty_file *)file)->real;
 }
 
-/* SQLITE_OK, or what the call reports instead of being made. */
+/* Returns SQLITE_OK, or the error that the call returns without doing its work. */
 static inline int file_fault(int error)
 {
     if (file_fault_way == FAULT_KILL || !fault_is_due(&file_faults))
@@ -146,7 +146,7 @@ static int faulty_size(sqlite3_file *file, sqlite3_int64 *out)
     return fault ? fault : real_file(file)->pMethods->xFileSize(real_file(file), out);
 }
 
-static int n_shared_locks; /* how often one was asked for */
+static int n_shared_locks; /* requests for one */
 
 static int faulty_lock(sqlite3_file *file, int level)
 {
@@ -155,7 +155,7 @@ static int faulty_lock(sqlite3_file *file, int level)
     return fault ? fault : real_file(file)->pMethods->xLock(real_file(file), level);
 }
 
-/* The kernel does not keep a lock that it was asked to drop. */
+/* The lock is dropped although the call fails, as in the kernel. */
 static int faulty_unlock(sqlite3_file *file, int level)
 {
     int result = real_file(file)->pMethods->xUnlock(real_file(file), level);
@@ -237,7 +237,7 @@ static int faulty_full_name(sqlite3_vfs *vfs, const char *name, int n, char *out
     return real_vfs->xFullPathname(real_vfs, name, n, out);
 }
 
-/* Becomes the file system that SQLite uses unless told otherwise ("unix" is the real one). */
+/* Registers the file system as the default of SQLite ("unix" is the real one). */
 static inline void configure_files(void)
 {
     static sqlite3_vfs faulty;
@@ -253,6 +253,12 @@ static inline void configure_files(void)
     faulty.xAccess = faulty_access;
     faulty.xFullPathname = faulty_full_name;
     scratch_need(sqlite3_vfs_register(&faulty, 1) == SQLITE_OK, "sqlite3_vfs_register");
+}
+
+static inline void configure_sqlite(void)
+{
+    configure_memory();
+    configure_files();
 }
 
 #endif /* CPUBIND_TESTS_SQLITE_STORE_FAULT_CALLS_H */

@@ -1,6 +1,7 @@
-/* temp_store.h - what the tests of the store share: hosts, files as a whole, and SQLite's own
- *   look
+/* temp_store.h - a database for each test, its bytes, and what SQLite itself reads in it
  * SPDX-License-Identifier: MIT
+ *
+ * A helper that fails ends the test program: a test without its database must not pass.
  */
 #ifndef CPUBIND_TESTS_SQLITE_TEMP_STORE_H
 #define CPUBIND_TESTS_SQLITE_TEMP_STORE_H
@@ -9,7 +10,38 @@
 #include "../linux/temp_dir.h"
 #include "store_fault_calls.h"
 
-/* A file as a whole; bytes NULL: there is none. */
+/* == a database in a folder of its own for each test == */
+
+static struct {
+    scratch s;
+    char path[SCRATCH_PATH * 2]; /* "corpus.db" in it; the test makes the file */
+    int descriptors;
+    sqlite3_int64 memory;
+} temp;
+
+static inline void temp_store_make(void)
+{
+    no_faults();
+    temp.descriptors = open_descriptors();
+    temp.memory = sqlite3_memory_used();
+    scratch_make(&temp.s);
+    scratch_path(&temp.s, "corpus.db", temp.path);
+}
+
+/* Returns 0, or -1 when the test left memory, a descriptor or a child behind. */
+static inline int temp_store_remove(void)
+{
+    no_faults();
+    scratch_remove(&temp.s);
+    return open_descriptors() == temp.descriptors && !has_child() &&
+                   sqlite3_memory_used() == temp.memory
+               ? 0
+               : -1;
+}
+
+/* == files == */
+
+/* All bytes of a file; bytes NULL: the file does not exist. */
 typedef struct whole {
     char *bytes;
     size_t n;
@@ -82,7 +114,7 @@ static inline void plain_sql(const char *path, const char *text)
     sqlite3_close(db);
 }
 
-/* The one number that a question has for an answer. */
+/* The number that is the one result of the query. */
 static inline int64_t ask(const char *path, const char *question)
 {
     sqlite3_stmt *query = NULL;
@@ -95,8 +127,8 @@ static inline int64_t ask(const char *path, const char *question)
     return number;
 }
 
-/* As the next writer does it: a journal that was left is rolled back. Whether every page and
- * every row is sound then. An empty file is. */
+/* Opens the database as the next writer does, which rolls back a journal that was left. Returns
+ * 1 if every page and every row is sound then. An empty file is sound. */
 static inline int is_sound(const char *path)
 {
     sqlite3_stmt *query = NULL;
@@ -115,7 +147,7 @@ static inline int is_sound(const char *path)
     return good;
 }
 
-/* == what is put == */
+/* == hosts to store == */
 
 static inline cpubind_corpus_about about_of(const char *name)
 {
@@ -141,7 +173,8 @@ static inline cpubind_corpus_status put_text(cpubind_store *store, const char *h
     return cpubind_store_put_input(store, host, name, &input, fault);
 }
 
-/* A host with two inputs of its own and one that all have; the first failure. */
+/* Stores a host with two inputs of its own and one that all hosts have. Returns the first
+ * failure. */
 static inline cpubind_corpus_status put_all(cpubind_store *store, const char *host,
                                             int is_replacing, cpubind_corpus_fault *fault)
 {
@@ -164,7 +197,7 @@ static inline cpubind_corpus_status put_all(cpubind_store *store, const char *ho
     return status;
 }
 
-/* Whether a fault can be printed. */
+/* Returns 1 if the message of the fault is printable and complete. */
 static inline int is_printable(const cpubind_corpus_fault *fault)
 {
     const char *end = memchr(fault->message, '\0', sizeof fault->message);

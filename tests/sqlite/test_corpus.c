@@ -10,23 +10,18 @@
 #include <sqlite3.h>
 
 #include "../../adapters/sqlite/corpus.h"
-#include "../linux/temp_dir.h"
 #include "../support/cmocka_test.h"
-#include "store_fault_calls.h"
+#include "temp_store.h"
 
 enum { CONTENTS = 16, TIMED_OUT = -1000 };
 
 typedef struct fixture {
-    scratch s;
     char sum[CONTENTS][65]; /* by the number of the content; "" before it is added */
-    char path[SCRATCH_PATH * 2];
     char schema[16384];
     sqlite3 *db; /* to make the database with; closed before it is read */
     cpubind_corpus *corpus;
     cpubind_corpus_host *host;
     cpubind_corpus_fault fault;
-    int descriptors;
-    sqlite3_int64 memory;
 } fixture;
 
 static fixture f;
@@ -44,7 +39,7 @@ static void sql(const char *text)
 
 static void make_empty(void)
 {
-    scratch_need(sqlite3_open(f.path, &f.db) == SQLITE_OK, f.path);
+    scratch_need(sqlite3_open(temp.path, &f.db) == SQLITE_OK, temp.path);
 }
 
 static void made(void)
@@ -161,12 +156,8 @@ static void make_corpus(void)
 
 SETUP(set_up)
 {
-    no_faults();
     memset(f.sum, 0, sizeof f.sum);
-    f.descriptors = open_descriptors();
-    f.memory = sqlite3_memory_used();
-    scratch_make(&f.s);
-    scratch_path(&f.s, "corpus.db", f.path);
+    temp_store_make();
     FILE *file = fopen("fixtures/schema.sql", "re");
     scratch_need(file != NULL, "fixtures/schema.sql");
     size_t n = fread(f.schema, 1, sizeof f.schema - 1, file);
@@ -188,11 +179,7 @@ SETUP(tear_down)
 {
     no_faults();
     close_all();
-    scratch_remove(&f.s);
-    return open_descriptors() == f.descriptors && !has_child() &&
-                   sqlite3_memory_used() == f.memory
-               ? 0
-               : -1;
+    return temp_store_remove();
 }
 
 /* == asking == */
@@ -200,7 +187,7 @@ SETUP(tear_down)
 static cpubind_corpus_status open_corpus(void)
 {
     memset(&f.fault, 0x55, sizeof f.fault);
-    return cpubind_corpus_open(f.path, &f.corpus, &f.fault);
+    return cpubind_corpus_open(temp.path, &f.corpus, &f.fault);
 }
 
 static cpubind_corpus_status open_host(const char *name)
@@ -415,7 +402,7 @@ TEST(a_first_answer_is_repeated)
     cpubind_input file = get("proc/interrupts"), folder = names_in("sys"),
                   other = names_in("proc");
     assert_true(is_text(other, "interrupts\n"));
-    scratch_need(sqlite3_open(f.path, &f.db) == SQLITE_OK, f.path);
+    scratch_need(sqlite3_open(temp.path, &f.db) == SQLITE_OK, temp.path);
     sql("PRAGMA foreign_keys = ON; DELETE FROM hosts");
     made();
     assert_ptr_equal(get("proc/interrupts").data, file.data);
@@ -555,7 +542,7 @@ TEST(bad_arguments_are_refused)
 {
     make_corpus();
     assert_int_equal(cpubind_corpus_open(NULL, &f.corpus, &f.fault), CPUBIND_CORPUS_ERR_ARG);
-    assert_int_equal(cpubind_corpus_open(f.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_corpus_open(temp.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
     assert_int_equal(cpubind_corpus_open("/nowhere", &f.corpus, NULL), CPUBIND_CORPUS_ERR_OPEN);
     assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
     host_is(NULL, CPUBIND_CORPUS_ERR_ARG, "argument");
@@ -572,15 +559,15 @@ TEST(a_missing_file_says_so)
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
     assert_int_equal(f.fault.result & 0xff, SQLITE_CANTOPEN);
-    assert_int_equal(access(f.path, F_OK), -1);
-    f.path[0] = '\0';
+    assert_int_equal(access(temp.path, F_OK), -1);
+    temp.path[0] = '\0';
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
 }
 
 TEST(a_folder_says_so)
 {
-    scratch_folder(&f.s, "corpus.db");
+    scratch_folder(&temp.s, "corpus.db");
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, EISDIR);
 }
@@ -588,8 +575,8 @@ TEST(a_folder_says_so)
 TEST(an_unreadable_file_says_so)
 {
     make_corpus();
-    scratch_need(chmod(f.path, 0) == 0, "chmod");
-    if (access(f.path, R_OK) == 0)
+    scratch_need(chmod(temp.path, 0) == 0, "chmod");
+    if (access(temp.path, R_OK) == 0)
         skip(); /* root reads everything */
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, EACCES);
@@ -597,17 +584,17 @@ TEST(an_unreadable_file_says_so)
 
 TEST(an_empty_file_is_no_database)
 {
-    scratch_file(&f.s, "corpus.db", "");
+    scratch_file(&temp.s, "corpus.db", "");
     opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file is empty");
 }
 
 TEST(text_is_no_database)
 {
-    scratch_file(&f.s, "corpus.db", "name: a2-192cpu-8npu\n");
+    scratch_file(&temp.s, "corpus.db", "name: a2-192cpu-8npu\n");
     opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
     char text[8192];
     memset(text, 'x', sizeof text);
-    scratch_bytes(&f.s, "corpus.db", text, sizeof text);
+    scratch_bytes(&temp.s, "corpus.db", text, sizeof text);
     opening_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
     assert_string_equal(f.fault.message, "file is not a database");
 }
@@ -667,7 +654,7 @@ TEST(tables_of_another_shape_are_no_corpus)
         assert_null(list);
         assert_int_equal(n, 0);
         close_all();
-        scratch_need(unlink(f.path) == 0, f.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
     }
 }
 
@@ -716,7 +703,7 @@ TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments)
             assert_true(status == CPUBIND_CORPUS_ERR_NO_CORPUS ||
                         status == CPUBIND_CORPUS_ERR_DAMAGED);
         close_all();
-        scratch_need(unlink(f.path) == 0, f.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
     }
 }
 
@@ -796,7 +783,7 @@ TEST(rows_that_break_the_schema_are_damage)
         assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
         host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, rows[i].what);
         close_all();
-        scratch_need(unlink(f.path) == 0, f.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
     }
 }
 
@@ -846,7 +833,7 @@ TEST(types_that_break_the_schema_are_damage)
         assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
         host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, rows[i].what);
         close_all();
-        scratch_need(unlink(f.path) == 0, f.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
     }
 }
 
@@ -1053,8 +1040,8 @@ static void look_through(void)
 
 static size_t read_back(char *bytes, size_t cap)
 {
-    FILE *file = fopen(f.path, "re");
-    scratch_need(file != NULL, f.path);
+    FILE *file = fopen(temp.path, "re");
+    scratch_need(file != NULL, temp.path);
     size_t n = fread(bytes, 1, cap, file);
     fclose(file);
     return n;
@@ -1090,7 +1077,7 @@ TEST(flipped_bytes_do_no_harm)
                 at = at / 4096 * 4096 + at % 64;
             bad[at] = (char)(bad[at] ^ (char)(1 + next(&seed) % 255));
         }
-        scratch_bytes(&f.s, "corpus.db", bad, n);
+        scratch_bytes(&temp.s, "corpus.db", bad, n);
         look_through();
     }
 }
@@ -1105,10 +1092,10 @@ TEST(a_cut_file_does_no_harm)
         size_t len = i < 110 ? (size_t)i : next(&seed) % n;
         if (i >= 180)
             len = len / 4096 * 4096; /* whole pages */
-        scratch_bytes(&f.s, "corpus.db", good, len);
+        scratch_bytes(&temp.s, "corpus.db", good, len);
         look_through();
     }
-    scratch_bytes(&f.s, "corpus.db", good, n);
+    scratch_bytes(&temp.s, "corpus.db", good, n);
     open_both("one");
 }
 
@@ -1256,7 +1243,7 @@ TEST(a_branch_that_is_there_twice_is_damage)
         size_t n = read_back(file, sizeof file);
         scratch_need(page[0] == 2 && number_of(page + 3, 2) >= 1, "a root with two branches");
         memcpy(page + 8, page + number_of(page + 12, 2), 4);
-        scratch_bytes(&f.s, "corpus.db", file, n);
+        scratch_bytes(&temp.s, "corpus.db", file, n);
         assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
         cpubind_corpus_about *list = NULL;
         int32_t n_host = 0;
@@ -1268,7 +1255,7 @@ TEST(a_branch_that_is_there_twice_is_damage)
             host_is("host-00", CPUBIND_CORPUS_ERR_DAMAGED, whats[i]);
         }
         close_all();
-        scratch_need(unlink(f.path) == 0, f.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
     }
 }
 
@@ -1300,7 +1287,7 @@ TEST(a_schema_without_an_end_is_damage)
         }
     }
     put_number(file + 28, (uint32_t)(n + LEVELS), 4);
-    scratch_bytes(&f.s, "corpus.db", file, (n + LEVELS) * PAGE);
+    scratch_bytes(&temp.s, "corpus.db", file, (n + LEVELS) * PAGE);
     int64_t start = clock_ms();
     assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
     host_is("host-00", CPUBIND_CORPUS_ERR_DAMAGED,
@@ -1345,8 +1332,7 @@ TEST(closing_nothing_is_allowed)
 
 int main(void)
 {
-    configure_memory();
-    configure_files();
+    configure_sqlite();
     const struct CMUnitTest tests[] = {
         RUN(an_input_is_answered_byte_by_byte),
         RUN(an_empty_input_is_present_without_data),

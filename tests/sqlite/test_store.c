@@ -11,25 +11,17 @@
 #include "temp_store.h"
 
 typedef struct fixture {
-    scratch s;
-    char path[SCRATCH_PATH * 2];
     cpubind_store *store;
     cpubind_corpus *corpus;
     cpubind_corpus_host *host;
     cpubind_corpus_fault fault;
-    int descriptors;
-    sqlite3_int64 memory;
 } fixture;
 
 static fixture f;
 
 SETUP(set_up)
 {
-    no_faults();
-    f.descriptors = open_descriptors();
-    f.memory = sqlite3_memory_used();
-    scratch_make(&f.s);
-    scratch_path(&f.s, "corpus.db", f.path);
+    temp_store_make();
     return 0;
 }
 
@@ -51,18 +43,14 @@ SETUP(tear_down)
 {
     close_host();
     close_store();
-    scratch_remove(&f.s);
-    return open_descriptors() == f.descriptors && !has_child() &&
-                   sqlite3_memory_used() == f.memory
-               ? 0
-               : -1;
+    return temp_store_remove();
 }
 
 static cpubind_corpus_status open_store(void)
 {
     memset(&f.fault, 0x55, sizeof f.fault);
     f.store = (cpubind_store *)&f;
-    cpubind_corpus_status status = cpubind_store_open(f.path, &f.store, &f.fault);
+    cpubind_corpus_status status = cpubind_store_open(temp.path, &f.store, &f.fault);
     assert_int_equal(f.store == NULL, status != CPUBIND_CORPUS_OK);
     return status;
 }
@@ -117,7 +105,7 @@ static void make_corpus(const char *first, const char *second)
 
 static void read_host(const char *name)
 {
-    assert_int_equal(cpubind_corpus_open(f.path, &f.corpus, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_corpus_open(temp.path, &f.corpus, &f.fault), CPUBIND_CORPUS_OK);
     assert_int_equal(cpubind_corpus_open_host(f.corpus, name, &f.host, &f.fault),
                      CPUBIND_CORPUS_OK);
 }
@@ -161,37 +149,38 @@ TEST(a_host_comes_back_as_it_was_put)
     assert_true(is_text(get("env"), ""));
     assert_int_equal(cpubind_corpus_n_expectation(f.host), 1);
     assert_string_equal(cpubind_corpus_expectation_at(f.host, 0).body, PLAN);
-    assert_false(there_is(f.path, "-journal"));
-    assert_true(is_sound(f.path));
+    assert_false(there_is(temp.path, "-journal"));
+    assert_true(is_sound(temp.path));
 }
 
 TEST(a_new_corpus_has_the_schema_and_its_marks)
 {
     opened();
     committed();
-    assert_int_equal(ask(f.path, "PRAGMA application_id"), 0x43505542);
-    assert_int_equal(ask(f.path, "PRAGMA user_version"), 1);
-    assert_int_equal(ask(f.path, "PRAGMA page_size"), 4096);
-    assert_true(ask(f.path, "SELECT count(*) FROM readme") > 5);
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 0);
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND"
-                                 " name = 'inputs_content'"),
+    assert_int_equal(ask(temp.path, "PRAGMA application_id"), 0x43505542);
+    assert_int_equal(ask(temp.path, "PRAGMA user_version"), 1);
+    assert_int_equal(ask(temp.path, "PRAGMA page_size"), 4096);
+    assert_true(ask(temp.path, "SELECT count(*) FROM readme") > 5);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 0);
+    assert_int_equal(ask(temp.path,
+                         "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND"
+                         " name = 'inputs_content'"),
                      1);
 }
 
 TEST(an_empty_file_becomes_a_corpus)
 {
-    scratch_file(&f.s, "corpus.db", "");
+    scratch_file(&temp.s, "corpus.db", "");
     make_corpus("one", NULL);
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 1);
 }
 
 TEST(equal_bytes_are_stored_once)
 {
     make_corpus("one", "two");
     /* one of both, and of each: its own of cmd/, its name in env */
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 6);
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM contents"), 5);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs"), 6);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM contents"), 5);
 }
 
 /* Of "abc", as FIPS 180 prints it. */
@@ -201,7 +190,7 @@ TEST(the_sum_is_the_sha256)
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(put("one", "env", "abc"), CPUBIND_CORPUS_OK);
     committed();
-    assert_int_equal(ask(f.path,
+    assert_int_equal(ask(temp.path,
                          "SELECT count(*) FROM contents WHERE sha256 ="
                          " 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'"),
                      1);
@@ -221,8 +210,8 @@ TEST(replacing_a_host_takes_all_of_it)
     read_host("two");
     assert_int_equal(cpubind_corpus_n_input(f.host), 3);
     /* what both had stays for the other; the two of the old host are gone */
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM contents"), 4);
-    assert_true(is_sound(f.path));
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM contents"), 4);
+    assert_true(is_sound(temp.path));
 }
 
 TEST(a_host_that_is_not_there_may_be_replaced)
@@ -231,7 +220,7 @@ TEST(a_host_that_is_not_there_may_be_replaced)
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
     committed();
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 1);
 }
 
 TEST(an_expectation_gets_another_body)
@@ -256,8 +245,8 @@ TEST(the_same_calls_give_the_same_bytes)
         opened();
         assert_int_equal(put_all(f.store, "one", 1, &f.fault), CPUBIND_CORPUS_OK);
         committed();
-        file[i] = read_whole(f.path);
-        scratch_need(unlink(f.path) == 0, f.path);
+        file[i] = read_whole(temp.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
         if (i == 0)
             sleep(1); /* another second, for what would hold the time */
     }
@@ -274,11 +263,11 @@ TEST(what_was_replaced_cannot_be_read_from_the_file)
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(put("one", "env", "a-secret-that-goes"), CPUBIND_CORPUS_OK);
     committed();
-    whole with = read_whole(f.path);
+    whole with = read_whole(temp.path);
     opened();
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
     committed();
-    whole without = read_whole(f.path);
+    whole without = read_whole(temp.path);
     assert_non_null(memmem(with.bytes, with.n, "a-secret-that-goes", 18));
     assert_null(memmem(without.bytes, without.n, "a-secret-that-goes", 18));
     free(with.bytes);
@@ -290,33 +279,33 @@ TEST(what_was_replaced_cannot_be_read_from_the_file)
 TEST(without_a_commit_nothing_has_changed)
 {
     make_corpus("one", NULL);
-    whole before = read_whole(f.path);
+    whole before = read_whole(temp.path);
     opened();
     assert_int_equal(put_all(f.store, "two", 0, &f.fault), CPUBIND_CORPUS_OK);
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
     close_store();
-    assert_true(file_is(f.path, &before));
-    assert_false(there_is(f.path, "-journal"));
+    assert_true(file_is(temp.path, &before));
+    assert_false(there_is(temp.path, "-journal"));
     free(before.bytes);
 }
 
 TEST(a_file_that_was_made_and_not_committed_is_gone)
 {
     opened();
-    assert_true(there_is(f.path, ""));
+    assert_true(there_is(temp.path, ""));
     assert_int_equal(put_all(f.store, "one", 0, &f.fault), CPUBIND_CORPUS_OK);
     close_store();
-    assert_false(there_is(f.path, ""));
-    assert_false(there_is(f.path, "-journal"));
+    assert_false(there_is(temp.path, ""));
+    assert_false(there_is(temp.path, "-journal"));
 }
 
 TEST(a_file_that_was_empty_stays)
 {
-    scratch_file(&f.s, "corpus.db", "");
+    scratch_file(&temp.s, "corpus.db", "");
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
     close_store();
-    assert_true(file_is(f.path, &(whole){(char[]){""}, 0}));
+    assert_true(file_is(temp.path, &(whole){(char[]){""}, 0}));
 }
 
 TEST(after_a_commit_a_store_can_only_be_closed)
@@ -327,7 +316,7 @@ TEST(after_a_commit_a_store_can_only_be_closed)
     assert_string_equal(f.fault.what, "the change is committed");
     assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_ERR_ARG);
     close_store();
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 0);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 0);
 }
 
 TEST(closing_nothing_is_allowed)
@@ -342,7 +331,7 @@ TEST(bad_arguments_are_refused)
     cpubind_input input = present("x");
     cpubind_corpus_about about = about_of("one");
     assert_int_equal(cpubind_store_open(NULL, &f.store, &f.fault), CPUBIND_CORPUS_ERR_ARG);
-    assert_int_equal(cpubind_store_open(f.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_open(temp.path, NULL, &f.fault), CPUBIND_CORPUS_ERR_ARG);
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(cpubind_store_put_host(NULL, &about, 0, NULL), CPUBIND_CORPUS_ERR_ARG);
@@ -370,7 +359,7 @@ TEST(bad_arguments_are_refused)
                      CPUBIND_CORPUS_ERR_ARG);
     assert_int_equal(cpubind_store_commit(NULL, NULL), CPUBIND_CORPUS_ERR_ARG);
     committed();
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 0);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs"), 0);
 }
 
 TEST(a_host_that_is_there_is_not_put_again)
@@ -381,8 +370,8 @@ TEST(a_host_that_is_there_is_not_put_again)
     assert_string_equal(f.fault.what, "a host of this name");
     assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK); /* the change goes on */
     committed();
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs WHERE host = 'one'"), 3);
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 2);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs WHERE host = 'one'"), 3);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 2);
 }
 
 TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
@@ -397,7 +386,7 @@ TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
     static const char *const bodies[] = {"", "{", "[]", "{\"args\": [], \"exit\": 0}",
                                          "{\"args\": [], \"exit\": \"0\", \"plan\": {}}"};
     make_corpus("one", NULL);
-    whole before = read_whole(f.path);
+    whole before = read_whole(temp.path);
     opened();
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
         assert_int_equal(cpubind_store_put_host(f.store, &hosts[i], 1, &f.fault),
@@ -420,10 +409,10 @@ TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
     /* None of it is left: not the bytes of a refused input either. */
     assert_int_equal(cpubind_store_commit(f.store, &f.fault), CPUBIND_CORPUS_OK);
     close_store();
-    whole after = read_whole(f.path);
+    whole after = read_whole(temp.path);
     assert_int_equal(after.n, before.n);
     assert_null(memmem(after.bytes, after.n, "bytes of nobody", 15));
-    assert_true(is_sound(f.path));
+    assert_true(is_sound(temp.path));
     free(before.bytes);
     free(after.bytes);
 }
@@ -478,17 +467,18 @@ TEST(what_no_reader_would_read_is_not_put)
 TEST(a_host_has_a_greatest_number_of_inputs)
 {
     make_corpus("one", NULL);
-    plain_sql(f.path, "PRAGMA synchronous = OFF;"
-                      "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n"
-                      " WHERE i < 65536) INSERT INTO inputs SELECT 'one', 'd/' || i, sha256, 0"
-                      " FROM n, (SELECT sha256 FROM contents LIMIT 1)");
+    plain_sql(temp.path,
+              "PRAGMA synchronous = OFF;"
+              "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n"
+              " WHERE i < 65536) INSERT INTO inputs SELECT 'one', 'd/' || i, sha256, 0"
+              " FROM n, (SELECT sha256 FROM contents LIMIT 1)");
     opened();
     assert_int_equal(put("one", "e", "x"), CPUBIND_CORPUS_ERR_LIMIT);
     assert_int_equal(put_plan("one", "more", PLAN), CPUBIND_CORPUS_OK);
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
     assert_int_equal(put("one", "e", "x"), CPUBIND_CORPUS_OK);
     committed();
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM inputs"), 1);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs"), 1);
 }
 
 TEST(texts_of_a_host_have_a_greatest_length)
@@ -512,21 +502,21 @@ TEST(texts_of_a_host_have_a_greatest_length)
 /* Refused with these words, and left as it is. */
 static void stays_and_is(cpubind_corpus_status status, const char *what)
 {
-    whole before = read_whole(f.path);
+    whole before = read_whole(temp.path);
     opening_is(status, what);
-    assert_true(file_is(f.path, &before));
-    assert_false(there_is(f.path, "-journal"));
+    assert_true(file_is(temp.path, &before));
+    assert_false(there_is(temp.path, "-journal"));
     free(before.bytes);
 }
 
 TEST(a_folder_that_is_not_there_says_so)
 {
-    snprintf(f.path, sizeof f.path, "%s/no/such/corpus.db", f.s.dir);
+    snprintf(temp.path, sizeof temp.path, "%s/no/such/corpus.db", temp.s.dir);
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
-    f.path[0] = '\0';
+    temp.path[0] = '\0';
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
-    snprintf(f.path, sizeof f.path, "%s", f.s.dir);
+    snprintf(temp.path, sizeof temp.path, "%s", temp.s.dir);
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, EISDIR);
 }
@@ -537,36 +527,36 @@ TEST(a_path_is_a_path)
     static const char *const odd[] = {":memory:", "file:x.db?mode=memory"};
     char old[1024];
     scratch_need(getcwd(old, sizeof old) != NULL, "getcwd");
-    scratch_need(chdir(f.s.dir) == 0, f.s.dir);
+    scratch_need(chdir(temp.s.dir) == 0, temp.s.dir);
     for (size_t i = 0; i < 2; i++) {
-        snprintf(f.path, sizeof f.path, "%s", odd[i]);
+        snprintf(temp.path, sizeof temp.path, "%s", odd[i]);
         make_corpus("one", NULL);
         read_host("one");
         close_host();
-        snprintf(f.path, sizeof f.path, "%s/%s", f.s.dir, odd[i]);
-        assert_true(there_is(f.path, ""));
+        snprintf(temp.path, sizeof temp.path, "%s/%s", temp.s.dir, odd[i]);
+        assert_true(there_is(temp.path, ""));
     }
     scratch_need(chdir(old) == 0, old);
 }
 
 TEST(files_that_are_no_corpus_are_left_alone)
 {
-    scratch_file(&f.s, "corpus.db", "name: one\n");
+    scratch_file(&temp.s, "corpus.db", "name: one\n");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
-    unlink(f.path);
+    unlink(temp.path);
     make_corpus("one", NULL);
-    plain_sql(f.path, "PRAGMA user_version = 2");
+    plain_sql(temp.path, "PRAGMA user_version = 2");
     stays_and_is(CPUBIND_CORPUS_ERR_NEWER, "the user_version is newer");
-    plain_sql(f.path, "PRAGMA user_version = 0");
+    plain_sql(temp.path, "PRAGMA user_version = 0");
     stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "the user_version is below 1");
-    plain_sql(f.path, "PRAGMA application_id = 7; PRAGMA user_version = 1");
+    plain_sql(temp.path, "PRAGMA application_id = 7; PRAGMA user_version = 1");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
 TEST(a_database_without_a_mark_is_anothers)
 {
-    scratch_file(&f.s, "corpus.db", "");
-    plain_sql(f.path, "CREATE TABLE hosts (name)");
+    scratch_file(&temp.s, "corpus.db", "");
+    plain_sql(temp.path, "CREATE TABLE hosts (name)");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
@@ -582,29 +572,29 @@ TEST(what_stands_beside_the_tables_is_not_written_to)
     };
     for (size_t i = 0; i < sizeof aliens / sizeof *aliens; i++) {
         make_corpus("one", NULL);
-        plain_sql(f.path, aliens[i]);
+        plain_sql(temp.path, aliens[i]);
         stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS,
                      "something stands beside the tables of a corpus");
         assert_string_equal(f.fault.message, "alien");
-        scratch_need(unlink(f.path) == 0, f.path);
+        scratch_need(unlink(temp.path) == 0, temp.path);
     }
     make_corpus("one", NULL);
-    plain_sql(f.path, "DROP INDEX inputs_content");
+    plain_sql(temp.path, "DROP INDEX inputs_content");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus");
 }
 
 TEST(a_damaged_file_is_not_written_to)
 {
     make_corpus("one", "two");
-    whole good = read_whole(f.path);
+    whole good = read_whole(temp.path);
     for (size_t page = 1; page < good.n / 4096; page++) {
         whole bad = {malloc(good.n), good.n};
         memcpy(bad.bytes, good.bytes, good.n);
         memset(bad.bytes + page * 4096, 0x5a, 512);
-        write_whole(f.path, &bad);
+        write_whole(temp.path, &bad);
         assert_int_equal(open_store(), CPUBIND_CORPUS_ERR_DAMAGED);
         assert_true(is_printable(&f.fault));
-        assert_true(file_is(f.path, &bad));
+        assert_true(file_is(temp.path, &bad));
         free(bad.bytes);
     }
     free(good.bytes);
@@ -614,7 +604,7 @@ TEST(a_damaged_file_is_not_written_to)
 TEST(rows_that_break_the_schema_are_damage)
 {
     make_corpus("one", NULL);
-    plain_sql(f.path, "PRAGMA ignore_check_constraints = ON; UPDATE hosts SET notes = ''");
+    plain_sql(temp.path, "PRAGMA ignore_check_constraints = ON; UPDATE hosts SET notes = ''");
     stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should");
     assert_string_equal(f.fault.message, "CHECK constraint failed in hosts");
 }
@@ -622,8 +612,8 @@ TEST(rows_that_break_the_schema_are_damage)
 TEST(bytes_under_a_sum_of_others_are_damage)
 {
     make_corpus("one", NULL);
-    plain_sql(f.path, "UPDATE contents SET bytes = x'00'");
-    whole before = read_whole(f.path);
+    plain_sql(temp.path, "UPDATE contents SET bytes = x'00'");
+    whole before = read_whole(temp.path);
     opened();
     assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(put("two", "env", "one"), CPUBIND_CORPUS_ERR_DAMAGED);
@@ -633,7 +623,7 @@ TEST(bytes_under_a_sum_of_others_are_damage)
     assert_string_equal(f.fault.what, "the bytes of an input are not those of its SHA-256");
     assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_ERR_DAMAGED);
     close_store();
-    assert_true(file_is(f.path, &before));
+    assert_true(file_is(temp.path, &before));
     free(before.bytes);
 }
 
@@ -658,16 +648,16 @@ static int open_as_nobody(void)
 TEST(a_file_that_may_not_be_written_says_so)
 {
     make_corpus("one", NULL);
-    scratch_need(chmod(f.path, 0444) == 0, f.path);
+    scratch_need(chmod(temp.path, 0444) == 0, temp.path);
     assert_int_equal(open_as_nobody(), 0);
 }
 
 TEST(a_folder_that_may_not_be_written_says_so)
 {
-    scratch_need(chmod(f.s.dir, 0555) == 0, f.s.dir);
+    scratch_need(chmod(temp.s.dir, 0555) == 0, temp.s.dir);
     assert_int_equal(open_as_nobody(), 0);
-    scratch_need(chmod(f.s.dir, 0755) == 0, f.s.dir);
-    assert_false(there_is(f.path, ""));
+    scratch_need(chmod(temp.s.dir, 0755) == 0, temp.s.dir);
+    assert_false(there_is(temp.path, ""));
 }
 
 /* == others beside the writer == */
@@ -687,7 +677,7 @@ TEST(a_reader_sees_the_old_state_until_the_commit)
     cpubind_input input = {
         .state = CPUBIND_INPUT_PRESENT, .data = large, .len = (int32_t)sizeof large};
     make_corpus("one", NULL);
-    assert_int_equal(cpubind_corpus_open(f.path, &f.corpus, NULL), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_corpus_open(temp.path, &f.corpus, NULL), CPUBIND_CORPUS_OK);
     opened();
     assert_int_equal(put_all(f.store, "two", 0, &f.fault), CPUBIND_CORPUS_OK);
     assert_int_equal(cpubind_store_put_input(f.store, "two", "large", &input, NULL), 0);
@@ -715,7 +705,7 @@ TEST(a_commit_that_a_reader_holds_up_may_be_tried_again)
 {
     sqlite3_stmt *query = NULL;
     make_corpus("one", NULL);
-    sqlite3 *reader = open_plain(f.path);
+    sqlite3 *reader = open_plain(temp.path);
     assert_int_equal(sqlite3_prepare_v2(reader, "SELECT * FROM inputs", -1, &query, NULL), 0);
     assert_int_equal(sqlite3_step(query), SQLITE_ROW);
     opened();
@@ -724,7 +714,7 @@ TEST(a_commit_that_a_reader_holds_up_may_be_tried_again)
     sqlite3_finalize(query);
     sqlite3_close(reader);
     committed();
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 2);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 2);
 }
 
 /* The first made the file, and removes it when it gives up; the second has it open by then. */
@@ -739,7 +729,7 @@ TEST(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again)
     if (pid == 0) {
         cpubind_store *store = NULL;
         scratch_need(read(ends[0], &ready, 1) == 1, "read");
-        cpubind_corpus_status result = cpubind_store_open(f.path, &store, NULL);
+        cpubind_corpus_status result = cpubind_store_open(temp.path, &store, NULL);
         if (result == CPUBIND_CORPUS_OK)
             result = put_all(store, "one", 0, NULL);
         if (result == CPUBIND_CORPUS_OK)
@@ -755,15 +745,14 @@ TEST(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again)
     close(ends[1]);
     scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
     assert_int_equal(status, 0);
-    assert_int_equal(ask(f.path, "SELECT count(*) FROM hosts"), 1);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 1);
 }
 
 #define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-    configure_memory();
-    configure_files();
+    configure_sqlite();
     const struct CMUnitTest tests[] = {
         RUN(a_host_comes_back_as_it_was_put),
         RUN(a_new_corpus_has_the_schema_and_its_marks),

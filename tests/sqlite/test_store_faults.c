@@ -1,18 +1,18 @@
-/* test_store_faults.c - a change of the corpus, done whole or not at all, whatever fails
+/* test_store_faults.c - a change of the corpus is made completely or not at all
  * SPDX-License-Identifier: MIT
  *
- * Each change is made while one allocation or one call of the file system fails, at each place
- * in turn; then, from there on, all of them (of memory, at each eleventh place). After that,
- * SQLite opens the file on the real file system, as the next writer would: its bytes must be
- * those from before, or those of the whole change, which are sound by SQLite's own check. They
- * may be the latter when the commit says OK, and in one case more: the journal was removed,
- * which is the moment of the commit, and then the folder could not be synced.
+ * Each change is made again and again while the 1st, 2nd, ... allocation or call of the file
+ * system fails; then while that one and all after it fail (allocations: each eleventh). After
+ * each run SQLite opens the file on the real file system, as the next writer does: its bytes
+ * must be those before the change or those after it, and sound by SQLite's own check. They may
+ * be those after the change when the commit returns OK, and in one more case: the journal was
+ * removed, which is the moment of the commit, and then the folder could not be synced.
  */
 #define _GNU_SOURCE
 #include "../support/cmocka_test.h"
 #include "temp_store.h"
 
-/* A change, from a file to another. */
+/* A change of a corpus. */
 typedef struct scenario {
     const char *name;
     int n_host; /* in the corpus before: "host-0", ...; 0: there is no file */
@@ -20,11 +20,7 @@ typedef struct scenario {
 } scenario;
 
 typedef struct fixture {
-    scratch s;
-    char path[SCRATCH_PATH * 2];
     whole before, after;
-    int descriptors;
-    sqlite3_int64 memory;
     int n_run, n_fault, n_after, n_hot;
 } fixture;
 
@@ -56,12 +52,12 @@ static const scenario scenarios[] = {
 
 enum { N_SCENARIO = sizeof scenarios / sizeof *scenarios };
 
-/* One change; the first failure. */
+/* Makes one change. Returns the first failure. */
 static cpubind_corpus_status make_change(const scenario *s, cpubind_corpus_fault *fault)
 {
     cpubind_store *store = NULL;
     memset(fault, 0x55, sizeof *fault);
-    cpubind_corpus_status status = cpubind_store_open(f.path, &store, fault);
+    cpubind_corpus_status status = cpubind_store_open(temp.path, &store, fault);
     assert_int_equal(store == NULL, status != CPUBIND_CORPUS_OK);
     if (status == CPUBIND_CORPUS_OK)
         status = s->put(store, fault);
@@ -71,16 +67,16 @@ static cpubind_corpus_status make_change(const scenario *s, cpubind_corpus_fault
     return status;
 }
 
-/* The file before the change, and after it. */
+/* Makes the file of before the change, and learns that of after it. */
 static void begin(const scenario *s)
 {
     cpubind_store *store = NULL;
     cpubind_corpus_fault fault;
     char name[32];
     no_faults();
-    unlink(f.path);
+    unlink(temp.path);
     if (s->n_host > 0)
-        assert_int_equal(cpubind_store_open(f.path, &store, NULL), CPUBIND_CORPUS_OK);
+        assert_int_equal(cpubind_store_open(temp.path, &store, NULL), CPUBIND_CORPUS_OK);
     for (int i = 0; i < s->n_host; i++) {
         snprintf(name, sizeof name, "host-%d", i);
         assert_int_equal(put_all(store, name, 0, NULL), CPUBIND_CORPUS_OK);
@@ -88,13 +84,13 @@ static void begin(const scenario *s)
     if (store)
         assert_int_equal(cpubind_store_commit(store, NULL), CPUBIND_CORPUS_OK);
     cpubind_store_close(store);
-    f.before = read_whole(f.path);
-    assert_true(!f.before.bytes || is_sound(f.path));
+    f.before = read_whole(temp.path);
+    assert_true(!f.before.bytes || is_sound(temp.path));
     assert_int_equal(make_change(s, &fault), CPUBIND_CORPUS_OK);
-    f.after = read_whole(f.path);
-    assert_true(is_sound(f.path));
+    f.after = read_whole(temp.path);
+    assert_true(is_sound(temp.path));
     assert_false(is_same_whole(&f.before, &f.after));
-    write_whole(f.path, &f.before);
+    write_whole(temp.path, &f.before);
     f.n_run = f.n_fault = f.n_after = f.n_hot = 0;
 }
 
@@ -107,48 +103,38 @@ static void finish(void)
 
 SETUP(set_up)
 {
-    no_faults();
-    f.descriptors = open_descriptors();
-    f.memory = sqlite3_memory_used();
-    scratch_make(&f.s);
-    scratch_path(&f.s, "corpus.db", f.path);
+    temp_store_make();
     return 0;
 }
 
 SETUP(tear_down)
 {
-    no_faults();
     finish();
-    scratch_remove(&f.s);
-    return open_descriptors() == f.descriptors && !has_child() &&
-                   sqlite3_memory_used() == f.memory
-               ? 0
-               : -1;
+    return temp_store_remove();
 }
 
-/* Rolls back what is to be, as the next writer would. A journal of which nothing has reached
- * the database is left by SQLite; it has no meaning. */
+/* Rolls a journal back, as the next writer does. SQLite leaves a journal whose change has not
+ * reached the database; that journal has no meaning and is removed. */
 static void recover(void)
 {
     char journal[SCRATCH_PATH * 2 + 16];
-    snprintf(journal, sizeof journal, "%s-journal", f.path);
+    snprintf(journal, sizeof journal, "%s-journal", temp.path);
     if (access(journal, F_OK) != 0)
         return;
     f.n_hot++;
-    if (there_is(f.path, ""))
-        assert_true(is_sound(f.path));
+    if (there_is(temp.path, ""))
+        assert_true(is_sound(temp.path));
     unlink(journal);
 }
 
-/* What is left is one of the two, which are sound. Whether it is the change. */
+/* The file must be that of before or after the change. Returns 1 if it is that of after. */
 static int is_changed(void)
 {
     recover();
-    whole now = read_whole(f.path);
+    whole now = read_whole(temp.path);
     int is_before = is_same_whole(&now, &f.before);
     int is_after = is_same_whole(&now, &f.after);
-    /* The file of a change that was not committed may stay, empty, where even its removal
-     * failed. */
+    /* Where the removal fails too, the new file of a failed change stays, empty. */
     if (!f.before.bytes && now.bytes && now.n == 0)
         is_before = 1;
     free(now.bytes);
@@ -175,15 +161,15 @@ static void change_once(const scenario *s)
         f.n_after += changed;
     }
     if (changed)
-        write_whole(f.path, &f.before);
+        write_whole(temp.path, &f.before);
     else if (!f.before.bytes)
-        unlink(f.path);
+        unlink(temp.path);
     f.n_run++;
     f.n_fault += n_failed;
 }
 
-/* Fails at each place in turn, or at each `stride`-th, until a change is made without getting
- * that far. */
+/* Makes the change with call 1, 1 + stride, 1 + 2 * stride, ... failing, until a change needs
+ * fewer calls. */
 static void fail_everywhere(const scenario *s, fault_plan *plan, int is_lasting, int stride,
                             fault_way way)
 {
@@ -244,12 +230,12 @@ TEST(the_disk_may_be_full_anywhere)
     }
 }
 
-/* A reader says what is there: the state from before, that after, or that it cannot tell. */
+/* A reader finds the corpus of before or after the change, or a journal to roll back first. */
 static void check_reader(const scenario *s)
 {
     cpubind_corpus *corpus = NULL;
     cpubind_corpus_fault fault;
-    cpubind_corpus_status status = cpubind_corpus_open(f.path, &corpus, &fault);
+    cpubind_corpus_status status = cpubind_corpus_open(temp.path, &corpus, &fault);
     if (status == CPUBIND_CORPUS_OK) {
         cpubind_corpus_about *list = NULL;
         int32_t n = 0;
@@ -268,7 +254,8 @@ static void check_reader(const scenario *s)
     cpubind_corpus_close(corpus);
 }
 
-/* A process that is killed in the middle of its n-th write. Whether it was. */
+/* A process makes the change and is killed in the middle of its n-th write. Returns 0 if it ended
+ * before that. */
 static int kill_at(const scenario *s, int n)
 {
     cpubind_corpus_fault fault;
@@ -287,11 +274,11 @@ static int kill_at(const scenario *s, int n)
     return WEXITSTATUS(status) == 9;
 }
 
-/* Opened for the next change, which is given up. */
+/* Opens the store for the next change and makes none. */
 static void open_and_close(void)
 {
     cpubind_store *store = NULL;
-    assert_int_equal(cpubind_store_open(f.path, &store, NULL), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_open(temp.path, &store, NULL), CPUBIND_CORPUS_OK);
     cpubind_store_close(store);
 }
 
@@ -306,7 +293,7 @@ TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was)
             n_hot += f.n_hot;
             open_and_close();
             assert_false(is_changed());
-            write_whole(f.path, &f.before);
+            write_whole(temp.path, &f.before);
         }
         f.n_hot = n_hot;
         f.n_fault = f.n_run;
@@ -322,8 +309,7 @@ TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was)
 
 int main(void)
 {
-    configure_memory();
-    configure_files();
+    configure_sqlite();
     const struct CMUnitTest tests[] = {
         RUN(every_allocation_may_fail),
         RUN(every_call_of_the_file_system_may_fail),
