@@ -613,6 +613,28 @@ TEST(where_both_agree_nothing_is_said)
     drop(&a);
 }
 
+/* Without local_cpulist the CPUs of a node are near, of a large node and of a small one. */
+TEST(all_cpus_of_a_node_are_near_when_nodes_differ_in_size)
+{
+    memory_host h = kernel_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-31\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "8-31\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "\n");
+    take_away(&h, PCI_4 "local_cpulist");
+    take_away(&h, PCI_6 "local_cpulist");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.facts.npu[0].affinity_count, 24);
+    assert_int_equal(a.facts.npu[1].affinity_count, 8);
+    for (int32_t i = 0; i < 24; i++)
+        assert_int_equal(a.facts.affinity[a.facts.npu[0].affinity_first + i], 8 + i);
+    for (int32_t i = 0; i < 8; i++)
+        assert_int_equal(a.facts.affinity[a.facts.npu[1].affinity_first + i], i);
+    drop(&a);
+}
+
 /* npu-smi's rows of small_a2, over the kernel's word of kernel_a2. */
 static memory_host both_a2(void)
 {
@@ -1526,6 +1548,7 @@ TEST(an_arena_that_is_too_small_for_what_is_near_is_said_so)
 
 TEST(every_code_has_a_word)
 {
+    assert_string_equal(cpubind_problem_word(CPUBIND_PROBLEM_NONE), "none");
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++)
         assert_true(strlen(cpubind_warning_word((cpubind_warning)i)) > 3);
     assert_string_equal(cpubind_problem_word(CPUBIND_PROBLEM_TOO_FEW_CPUS), "too_few_cpus");
@@ -1558,6 +1581,7 @@ int main(void)
         cmocka_unit_test(affinity_is_the_kernels_where_npu_smi_has_none),
         cmocka_unit_test(one_missing_row_is_filled_and_the_others_are_kept),
         cmocka_unit_test(where_both_agree_nothing_is_said),
+        cmocka_unit_test(all_cpus_of_a_node_are_near_when_nodes_differ_in_size),
         cmocka_unit_test(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said),
         cmocka_unit_test(a_difference_in_offline_cpus_alone_is_none),
         cmocka_unit_test(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node),
