@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-#define SPARE_NODE    0 /* 950: the node of the host's UVB polling threads */
-#define NOT_SPARE_CPU 0 /* 950: the one CPU of that node that they may not have */
-#define CLUSTER_CORES 8 /* 950: cores of a cluster */
-
 /* One planning: what every step needs. */
 typedef struct planner {
     const cpubind_facts *facts;
@@ -18,6 +14,7 @@ typedef struct planner {
     cpubind_arena *arena;
     cpubind_ascend_plan *out;
     cpubind_problem *problem;
+    const cpubind_product *product;
     cpubind_host host;
     cpubind_devices devices;
     cpubind_policy policy;
@@ -144,19 +141,19 @@ static cpubind_problem_code lay_affinity(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Full roles with IRQs; a 950 and its clusters have main alone. */
+/* The policy for the core. A cluster has the role main alone, whatever the product is. */
 static void choose_policy(planner *p)
 {
-    static const cpubind_role_spec with_irq = {{2, 1, 1, 1}};
-    static const cpubind_role_spec main_only = {{0, 1, 0, 0}};
+    static const cpubind_role_spec main_only = CPUBIND_ROLES_MAIN;
     const cpubind_facts *f = p->facts;
-    int32_t is_cluster = f->strategy == CPUBIND_CLUSTER;
+    const cpubind_cluster_shape *shape = &p->product->cluster;
+    const int is_cluster = f->strategy == CPUBIND_CLUSTER;
     p->policy.strategy = f->strategy;
     p->policy.overlap = p->request->overlap;
-    p->policy.roles = is_cluster || f->type == CPUBIND_TYPE_950 ? main_only : with_irq;
-    p->policy.cluster = CLUSTER_CORES * f->threads;
+    p->policy.roles = is_cluster ? main_only : p->product->roles;
+    p->policy.cluster = shape->cores * f->threads;
     p->policy.has_spare_node = is_cluster;
-    p->policy.spare_node = SPARE_NODE;
+    p->policy.spare_node = shape->uvb_node;
     p->out->roles = p->policy.roles;
 }
 
@@ -205,7 +202,8 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
     }
 }
 
-/* 950: what clusters left of node 0, but CPU 0. */
+/* The CPUs for the UVB polling threads of the host: those of the UVB node that no cluster took,
+ * but the kept one. */
 static cpubind_problem_code find_spare(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -216,7 +214,7 @@ static cpubind_problem_code find_spare(planner *p)
     for (int32_t i = 0; i < f->n_cpu; i++) {
         if (f->node[i] != p->policy.spare_node || skip-- > 0)
             continue;
-        if (f->cpu[i] != NOT_SPARE_CPU)
+        if (f->cpu[i] != p->product->cluster.kept_cpu)
             p->out->spare[p->out->n_spare++] = f->cpu[i];
     }
     if (p->out->n_spare == 0)
@@ -282,6 +280,7 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
     p.arena = arena;
     p.out = out;
     p.problem = problem;
+    p.product = cpubind_product_of(facts->type);
     p.host.cpu = facts->cpu;
     p.host.node = facts->node;
     p.host.node_id = facts->node_id;

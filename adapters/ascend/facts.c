@@ -50,18 +50,6 @@ const char *cpubind_warning_word(cpubind_warning warning)
     return "?";
 }
 
-const char *cpubind_type_word(cpubind_device_type type)
-{
-    switch (type) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_TYPE_##name:                                                                  \
-        return word;
-        CPUBIND_TYPE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return "?";
-}
-
 void cpubind_problem_clear(cpubind_problem *problem)
 {
     memset(problem, 0, sizeof *problem);
@@ -77,9 +65,7 @@ static void choose_strategy(reader *r)
     f->strategy = r->request->strategy;
     if (!r->request->is_auto_strategy)
         return;
-    f->strategy = f->type == CPUBIND_TYPE_A3    ? CPUBIND_GLOBAL_SLICE
-                  : f->type == CPUBIND_TYPE_950 ? CPUBIND_CLUSTER
-                                                : CPUBIND_TOPO_AFFINITY;
+    f->strategy = cpubind_product_of(f->type)->strategy;
 }
 
 /* What the strategy asks for beyond CPUs and ids. A slice needs the census, a cluster the

@@ -6,7 +6,7 @@
  * board when something else tells the CPUs near an NPU. When the NPUs are named, npu-smi info
  * tells their PCI addresses alone; what it cannot tell is a problem only if nothing else has
  * the CPUs near an NPU. A request may want the addresses as well: then boards are asked for
- * those that npu-smi info lacks, but of a 950, which has no interrupts to bind.
+ * those that npu-smi info lacks, unless the product has no interrupts to bind.
  */
 #ifndef CPUBIND_ASCEND_FACTS_H
 #define CPUBIND_ASCEND_FACTS_H
@@ -14,6 +14,7 @@
 #include "../source.h"
 #include "../text/arena.h"
 #include "npusmi.h"
+#include "products.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,20 +83,6 @@ typedef enum cpubind_warning {
 } cpubind_warning;
 
 /* == What is asked ========================================================== */
-
-/* (name, word): words of --device-type. */
-#define CPUBIND_TYPE_LIST(X)                                                                   \
-    X(AUTO, "auto")                                                                            \
-    X(A2, "a2")                                                                                \
-    X(A3, "a3")                                                                                \
-    X(300I, "300i")                                                                            \
-    X(950, "950")
-
-typedef enum cpubind_device_type {
-#define CPUBIND_X(name, word) CPUBIND_TYPE_##name,
-    CPUBIND_TYPE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_device_type;
 
 /* What the caller wants and already knows. Arrays are borrowed. */
 typedef struct cpubind_request {
@@ -178,11 +165,10 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
 /* No problem: no code, no place, no ids. */
 void cpubind_problem_clear(cpubind_problem *problem);
 
-/* "too_few_cpus"; the exit status; "no_status"; "a2". Static storage. */
+/* "too_few_cpus"; the exit status; "no_status". Static storage. */
 const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
-const char *cpubind_type_word(cpubind_device_type type);
 
 #ifdef __cplusplus
 }

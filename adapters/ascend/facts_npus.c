@@ -11,41 +11,6 @@
 
 /* == NPUs =================================================================== */
 
-/* Whether `word` is in the text, letters compared without regard to case; its end in *out. */
-static int holds(const char *text, int32_t len, const char *word, int32_t *out)
-{
-    int32_t n = (int32_t)strlen(word);
-    for (int32_t at = 0; at + n <= len; at++) {
-        int32_t i = 0;
-        while (i < n && ((unsigned char)text[at + i] | 0x20) == ((unsigned char)word[i] | 0x20))
-            i++;
-        if (i == n) {
-            *out = at + n;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Device type of a chip name: "Ascend 910B3", "Ascend910", "310P3", "Ascend950PR", "a2g3".
- * "910" alone or followed by "_93" is an A3, whose maps have phy ids. */
-static cpubind_device_type type_of_name(const char *text, cpubind_slice name, int32_t has_phy)
-{
-    const char *at = text + name.at;
-    int32_t end;
-    if (holds(at, name.len, "950", &end))
-        return CPUBIND_TYPE_950;
-    if (holds(at, name.len, "310", &end) || holds(at, name.len, "MiniD", &end))
-        return CPUBIND_TYPE_300I;
-    if (holds(at, name.len, "a2g", &end))
-        return CPUBIND_TYPE_A2;
-    if (!holds(at, name.len, "910", &end))
-        return CPUBIND_TYPE_AUTO;
-    if (end < name.len && at[end] != '_')
-        return CPUBIND_TYPE_A2;
-    return end < name.len || has_phy ? CPUBIND_TYPE_A3 : CPUBIND_TYPE_A2;
-}
-
 /* A refusal of npu-smi where an answer was expected. */
 static cpubind_problem_code fail_refusal(reader *r, const char *name, cpubind_input answer,
                                          const cpubind_text_fault *fault)
@@ -109,7 +74,8 @@ static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
             return fail_input(r, INPUT_MAP, answer, chip[i].name.at, "a logic id stands twice");
         }
         if (f->type == CPUBIND_TYPE_AUTO)
-            f->type = type_of_name(answer.data, chip[i].name, chip[i].phy >= 0);
+            f->type = cpubind_type_of_chip(answer.data + chip[i].name.at, chip[i].name.len,
+                                           chip[i].phy >= 0);
     }
     if (f->n_npu == 0)
         return fail_input(r, INPUT_MAP, answer, chip[0].name.at, "no chip could be queried");

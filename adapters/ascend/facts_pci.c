@@ -8,28 +8,6 @@
 
 /* == The census ============================================================= */
 
-static cpubind_device_type type_of_pci(int32_t device)
-{
-    switch (device) {
-    case 0xd100:
-    case 0xd105:
-    case 0xd500:
-    case 0xd501:
-        return CPUBIND_TYPE_300I;
-    case 0xd801:
-    case 0xd802:
-    case 0xd804:
-    case 0xd805:
-        return CPUBIND_TYPE_A2;
-    case 0xd803:
-        return CPUBIND_TYPE_A3;
-    case 0xd806:
-        return CPUBIND_TYPE_950;
-    default:
-        return CPUBIND_TYPE_AUTO;
-    }
-}
-
 /* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
 cpubind_problem_code cpubind_priv_read_census(reader *r)
 {
@@ -43,12 +21,12 @@ cpubind_problem_code cpubind_priv_read_census(reader *r)
             read_number(r, name_in(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
-        if (!is_npu_vendor(vendor))
+        if (!cpubind_is_npu_vendor(vendor))
             continue;
         code = read_number(r, name_in(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
-        type = type_of_pci(device);
+        type = cpubind_type_of_pci(device);
         r->facts->n_census += type != CPUBIND_TYPE_AUTO;
         if (r->facts->type == CPUBIND_TYPE_AUTO)
             r->facts->type = type;
@@ -215,10 +193,12 @@ static cpubind_problem_code read_wanted_boards(reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The addresses of the running NPUs, for those who bind interrupts: a 950 has none, and its
- * boards are not asked for. npu-smi info that hangs or refuses would do so again. */
+/* The PCI addresses of the running NPUs, for a caller that binds interrupts. Boards are not
+ * asked for when the product has no irq role, nor when npu-smi info hung or refused: npu-smi
+ * would hang or refuse again. */
 cpubind_problem_code cpubind_priv_read_wanted(reader *r)
 {
+    const cpubind_product *product = cpubind_product_of(r->facts->type);
     cpubind_problem_code code;
     if (!r->request->wants_pci || r->facts->n_npu == 0)
         return CPUBIND_PROBLEM_NONE;
@@ -227,7 +207,8 @@ cpubind_problem_code cpubind_priv_read_wanted(reader *r)
         return code;
     if (r->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
-    if (r->facts->type == CPUBIND_TYPE_950 || r->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
+    if (product->roles.count[CPUBIND_ROLE_IRQ] == 0 ||
+        r->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
         r->info_status == CPUBIND_TEXT_ERR_REFUSED)
         return CPUBIND_PROBLEM_NONE;
     return read_wanted_boards(r);

@@ -87,15 +87,6 @@ static inline void warn(reader *r, cpubind_warning warning)
     r->facts->warnings |= 1u << warning;
 }
 
-/* == Vendors ================================================================ */
-
-/* Huawei, and the vendors that sell the same devices under their own numbers. */
-static inline int is_npu_vendor(int32_t vendor)
-{
-    return vendor == 0x19e5 || vendor == 0x2092 || vendor == 0x20c6 || vendor == 0x203f ||
-           vendor == 0x20e9;
-}
-
 /* == Inputs ================================================================= */
 
 /* Whether an answer is bytes or an absence; anything else is a problem. */

@@ -303,7 +303,7 @@ static int is_other_vendor(walk *w)
     cut(w, len);
     return answer.state == CPUBIND_INPUT_PRESENT &&
            cpubind_number_parse(answer.data, answer.len, &vendor, NULL) == CPUBIND_TEXT_OK &&
-           !is_npu_vendor(vendor);
+           !cpubind_is_npu_vendor(vendor);
 }
 
 static int visit_group(walk *w, const group *g)

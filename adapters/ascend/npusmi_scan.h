@@ -41,16 +41,7 @@ static inline int is_all_digits(const scan_text *in, scan_run run)
 static inline int starts_with_letters(const scan_text *in, scan_run run, const char *letters,
                                       int32_t n)
 {
-    if (run.end - run.at < n)
-        return 0;
-    for (int32_t i = 0; i < n; i++) {
-        const char a = in->text[run.at + i], b = letters[i];
-        const int letter = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z');
-
-        if (a != b && !(letter && (a ^ b) == 'a' - 'A'))
-            return 0;
-    }
-    return 1;
+    return run.end - run.at >= n && scan_same_letters(in->text + run.at, letters, n);
 }
 
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \

@@ -11,6 +11,7 @@
 #include "../text/input_name.h"
 #include "../text/scan.h"
 #include "npusmi.h"
+#include "products.h"
 
 #define INPUT_INFO   "cmd/npu-smi-info.txt"
 #define INPUT_LIST   "cmd/npu-smi-info-l.txt"
@@ -23,31 +24,12 @@ typedef struct redactor {
     char *text;
 } redactor;
 
-static char to_lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-static int is_letter(char c)
-{
-    return to_lower(c) >= 'a' && to_lower(c) <= 'z';
-}
-
-/* Whether n bytes are these; letters of either case. */
-static int are_letters(const char *a, const char *b, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (to_lower(a[i]) != to_lower(b[i]))
-            return 0;
-    return 1;
-}
-
 /* Whether bytes hold these letters. */
 static int holds_letters(const char *bytes, int32_t len, const char *letters)
 {
     const int32_t n = (int32_t)strlen(letters);
     for (int32_t at = 0; at + n <= len; at++)
-        if (are_letters(bytes + at, letters, n))
+        if (scan_same_letters(bytes + at, letters, n))
             return 1;
     return 0;
 }
@@ -55,13 +37,7 @@ static int holds_letters(const char *bytes, int32_t len, const char *letters)
 static int ends_with_letters(const char *bytes, int32_t len, const char *letters)
 {
     const int32_t n = (int32_t)strlen(letters);
-    return len >= n && are_letters(bytes + len - n, letters, n);
-}
-
-static int starts_with_letters(const char *bytes, int32_t len, const char *letters)
-{
-    const int32_t n = (int32_t)strlen(letters);
-    return len >= n && are_letters(bytes, letters, n);
+    return len >= n && scan_same_letters(bytes + len - n, letters, n);
 }
 
 /* Overwrites what is neither blank nor control character nor bar, which make up lines and
@@ -84,7 +60,7 @@ static int is_refusal(const redactor *r, scan_run line)
 {
     const char *text = r->text + line.at;
     const int32_t len = line.end - line.at;
-    return starts_with_letters(text, len, "Failed to get") ||
+    return scan_starts_with_letters(text, len, "Failed to get") ||
            cpubind_npusmi_find_refusal(text, len, NULL) != CPUBIND_NPUSMI_NONE;
 }
 
@@ -274,7 +250,7 @@ typedef struct host_name {
 
 static int is_word_byte(char c)
 {
-    return is_letter(c) || scan_is_digit(c) || c == '_' || c == '-';
+    return scan_is_letter(c) || scan_is_digit(c) || c == '_' || c == '-';
 }
 
 /* Words by which readers and rules know what is what. */
@@ -290,24 +266,22 @@ static const char *const words[] = {
     "x86_64",
 };
 
-/* How the names of chips start, and those of the driver's interrupts. */
-static const char *const word_starts[] = {
-    "ascend", "910", "950", "310", "a2g", "minid", "trs-mbox", "msix_",
-};
+/* How other words of the formats start: chip names without a number, interrupts of the driver. */
+static const char *const word_starts[] = {"ascend", "trs-mbox", "msix_"};
 
 static int is_format_word(host_name h)
 {
     int32_t n = h.len;
     for (size_t i = 0; i < sizeof word_starts / sizeof word_starts[0]; i++)
-        if (starts_with_letters(h.at, h.len, word_starts[i]))
+        if (scan_starts_with_letters(h.at, h.len, word_starts[i]))
             return 1;
-    if (ends_with_letters(h.at, h.len, "_irq"))
+    if (cpubind_is_chip_word(h.at, h.len) || ends_with_letters(h.at, h.len, "_irq"))
         return 1;
     while (n > 0 && scan_is_digit(h.at[n - 1]))
         n--;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const int32_t len = (int32_t)strlen(words[i]);
-        if ((len == h.len || len == n) && are_letters(h.at, words[i], len))
+        if ((len == h.len || len == n) && scan_same_letters(h.at, words[i], len))
             return 1;
     }
     return 0;
@@ -316,10 +290,10 @@ static int is_format_word(host_name h)
 /* Numbers of the formats: PCI addresses, masks, ids with 0x in front. */
 static int is_number(host_name h)
 {
-    int32_t i = starts_with_letters(h.at, h.len, "0x") ? 2 : 0;
+    int32_t i = scan_starts_with_letters(h.at, h.len, "0x") ? 2 : 0;
     if (i == 0 && h.len > HEX_MAX)
         return 0;
-    while (i < h.len && (scan_hex_value(h.at[i]) >= 0 || !is_letter(h.at[i])))
+    while (i < h.len && (scan_hex_value(h.at[i]) >= 0 || !scan_is_letter(h.at[i])))
         i++;
     return i == h.len;
 }
@@ -333,8 +307,8 @@ static int is_telling(host_name h)
     for (int32_t i = 0; i < h.len; i++) {
         if (!is_word_byte(h.at[i]) && h.at[i] != '.')
             return 0;
-        n_letter += is_letter(h.at[i]);
-        n_other += to_lower(h.at[i]) != 'x';
+        n_letter += scan_is_letter(h.at[i]);
+        n_other += scan_to_lower(h.at[i]) != 'x';
     }
     return n_letter > 0 && n_other > 0 && !is_number(h) && !is_format_word(h);
 }
@@ -376,10 +350,10 @@ static int find_host(const redactor *r, scan_run line, host_name name, scan_run 
 {
     for (int32_t at = line.at; line.end - at >= name.len; at++) {
         const int32_t end = at + name.len;
-        if (to_lower(r->text[at]) != to_lower(name.at[0]) ||
+        if (scan_to_lower(r->text[at]) != scan_to_lower(name.at[0]) ||
             (at > 0 && is_word_byte(r->text[at - 1])) ||
             (end < line.end && is_word_byte(r->text[end])) ||
-            !are_letters(r->text + at, name.at, name.len))
+            !scan_same_letters(r->text + at, name.at, name.len))
             continue;
         out->at = at;
         out->end = skip_domain(r, end, line.end);
@@ -425,6 +399,6 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         redact_status(&r, &counts->process_names);
     else if (is_input(input, INPUT_LIST) || cpubind_input_is_board(input, &card, &chip))
         redact_serials(&r, &counts->serial_numbers);
-    redact_host(&r, choose_name(host), starts_with_letters(input, n_input, INPUT_NPUSMI),
+    redact_host(&r, choose_name(host), scan_starts_with_letters(input, n_input, INPUT_NPUSMI),
                 &counts->host_names);
 }

@@ -35,6 +35,9 @@ __attribute__((format(printf, 2, 3))) void cli_add(cli_text *to, const char *for
 /* A list of numbers as the kernel prints it; "none" when it is empty. */
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n);
 
+/* The words of --device-type but "auto": "a2, a3 or 950". */
+void cli_add_types(cli_text *to);
+
 /* (name, word): words of --strategy and of the plan. */
 #define CLI_STRATEGY_LIST(X)                                                                   \
     X(GLOBAL_SLICE, "global_slice")                                                            \
@@ -136,6 +139,9 @@ typedef struct cli_help {
 
 /* That of plan for CLI_CASE. */
 const cli_help *cli_help_of(enum cli_command command);
+
+/* Prints that text with the words of --device-type in the place of their mark. */
+void cli_print_help_of(FILE *out, enum cli_command command);
 
 void cli_print_help(FILE *out);
 void cli_print_fixture_help(FILE *out);

@@ -3,6 +3,8 @@
  */
 #include "cli.h"
 
+#include <string.h>
+
 void cli_print_help(FILE *out)
 {
     fputs("Usage: cpubind COMMAND [OPTION...]\n"
@@ -52,12 +54,14 @@ void cli_print_fixture_help(FILE *out)
     "  --root DIR            a snapshot folder: proc/, sys/ and cmd/ of a host\n"              \
     "  --fixture NAME        a host of a corpus, such as a2-192cpu-8npu\n"
 
+#define TYPES "@types@" /* the mark of the words of --device-type */
+
 #define PLAN_OPTIONS                                                                           \
     "Which NPUs:\n"                                                                            \
     "  --npus LIST           logic ids, such as 0-3,6, instead of the process table\n"         \
     "  --visible LIST        instead of ASCEND_RT_VISIBLE_DEVICES\n"                           \
     "  --rank N              the worker that asks (default 0)\n"                               \
-    "  --device-type TYPE    a2, a3, 300i or 950 (default: from npu-smi or PCI ids)\n"         \
+    "  --device-type TYPE    " TYPES " (default: from npu-smi or PCI ids)\n"                   \
     "\n"                                                                                       \
     "Which CPUs:\n"                                                                            \
     "  --allowed LIST        such as 0-95, instead of those that this process may use\n"       \
@@ -224,4 +228,17 @@ const cli_help *cli_help_of(enum cli_command command)
         if (helps[i].command == command)
             return &helps[i];
     return &helps[0];
+}
+
+void cli_print_help_of(FILE *out, enum cli_command command)
+{
+    const char *text = cli_help_of(command)->text;
+    const char *mark = strstr(text, TYPES);
+    cli_text types = {"", 0};
+    if (mark) {
+        cli_add_types(&types);
+        fprintf(out, "%.*s%s", (int)(mark - text), text, types.text);
+        text = mark + strlen(TYPES);
+    }
+    fputs(text, out);
 }

@@ -55,6 +55,17 @@ void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options
     cli_add_list(to, options->request.exclude, options->request.n_exclude);
 }
 
+void cli_add_types(cli_text *to)
+{
+    const int first = CPUBIND_TYPE_AUTO + 1, last = CPUBIND_TYPE_COUNT - 1;
+    for (int type = first; type <= last; type++)
+        cli_add(to, "%s%s",
+                type == first  ? ""
+                : type == last ? " or "
+                               : ", ",
+                cpubind_type_word((cpubind_device_type)type));
+}
+
 int cli_no_room(cli_text *why)
 {
     cli_add(why, "there is no memory left");
@@ -303,7 +314,8 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
                 options->root || options->fixture ? "host" : "machine", name_npus(options));
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
-        cli_add(out, "%s; give it with --device-type a2, a3, 300i or 950", p->what);
+        cli_add(out, "%s; give it with --device-type ", p->what);
+        cli_add_types(out);
         break;
     case CPUBIND_PROBLEM_NO_MEMORY:
         cli_add(out, "there is no memory left for the facts of this host");

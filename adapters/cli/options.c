@@ -101,12 +101,10 @@ static int choose(const reading *r, const choice *choices, int32_t n, const char
 
 static int choose_type(const reading *r, const char *word)
 {
-    static const choice types[] = {
-#define CLI_X(name, word) {word, CPUBIND_TYPE_##name},
-        CPUBIND_TYPE_LIST(CLI_X)
-#undef CLI_X
-    };
+    choice types[CPUBIND_TYPE_COUNT];
     int32_t value = 0;
+    for (int32_t i = 0; i < COUNT(types); i++)
+        types[i] = (choice){cpubind_type_word((cpubind_device_type)i), i};
     if (!choose(r, types, COUNT(types), "device-type", word, &value))
         return 0;
     r->options->request.type = (cpubind_device_type)value;
@@ -680,7 +678,7 @@ int cli_start(int argc, char **argv, enum cli_command command, cli_options *out)
     cli_text why = {"", 0};
     int good = cli_parse(argc, argv, command, out, &why);
     if (good && out->help) {
-        fputs(cli_help_of(command)->text, stdout);
+        cli_print_help_of(stdout, command);
         return CLI_DONE;
     }
     if (good && out->version) {

@@ -71,6 +71,7 @@ static void print_span(FILE *out, const cli_row *row, cpubind_role role)
 static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_options *options,
                             const cpubind_ascend_plan *plan)
 {
+    const cpubind_product *product = cpubind_product_of(facts->type);
     fprintf(out, "[cpu_bind_mode] mode=%s rank=%d visible_npus=[",
             cli_strategy_word(plan->core.strategy), (int)options->request.rank);
     for (int32_t i = 0; i < plan->n_want; i++)
@@ -78,15 +79,14 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
     fputs("]\nThe CPU allocation plan is as follows:\n", out);
     for (int32_t i = 0; i < plan->n_want; i++) {
         cli_row row = cli_row_of(facts, plan, i);
-        int is_950 = facts->type == CPUBIND_TYPE_950;
-        fprintf(out, is_950 ? "Ascend 950 NPU%d: worker=[" : "NPU%d: main=[",
-                (int)row.npu->logic);
+        fprintf(out, "%sNPU%d: %s=[", product->log_name, (int)row.npu->logic,
+                product->log_main);
         print_span(out, &row, CPUBIND_ROLE_MAIN);
-        if (!is_950) {
-            fputs("]  acl=[", out);
-            print_span(out, &row, CPUBIND_ROLE_ACL);
-            fputs("]  release=[", out);
-            print_span(out, &row, CPUBIND_ROLE_RELEASE);
+        for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ROLE_COUNT; role++) {
+            if (product->roles.count[role] == 0)
+                continue;
+            fprintf(out, "]  %s=[", cpubind_role_word((cpubind_role)role));
+            print_span(out, &row, (cpubind_role)role);
         }
         fputs("]\n", out);
     }

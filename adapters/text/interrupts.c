@@ -137,11 +137,6 @@ static cpubind_text_status skip_counters(const scan_text *in, table *t, int32_t 
 
 /* == Behind the counters ==================================================== */
 
-static int is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static int is_level(const scan_text *in, scan_run word)
 {
     return SCAN_IS(in, word, "Edge") || SCAN_IS(in, word, "Level");
@@ -150,7 +145,7 @@ static int is_level(const scan_text *in, scan_run word)
 static int is_flow(const scan_text *in, scan_run word)
 {
     return word.end - word.at >= 2 && in->text[word.at] == '-' &&
-           is_letter(in->text[word.at + 1]);
+           scan_is_letter(in->text[word.at + 1]);
 }
 
 /* Where the digits of a word end. */
@@ -318,7 +313,7 @@ static cpubind_text_status read_other(const scan_text *in, int32_t *at)
 
     if (feed < 0)
         return fail_cut(in);
-    while (is_letter(in->text[i]) || (i > start && scan_is_digit(in->text[i])))
+    while (scan_is_letter(in->text[i]) || (i > start && scan_is_digit(in->text[i])))
         i++;
     if (i == start || in->text[i] != ':')
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,

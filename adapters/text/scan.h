@@ -76,6 +76,32 @@ static inline int scan_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static inline char scan_to_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static inline int scan_is_letter(char c)
+{
+    return scan_to_lower(c) >= 'a' && scan_to_lower(c) <= 'z';
+}
+
+/* Whether n bytes are equal, ASCII letters compared without case. */
+static inline int scan_same_letters(const char *a, const char *b, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (scan_to_lower(a[i]) != scan_to_lower(b[i]))
+            return 0;
+    return 1;
+}
+
+/* Whether bytes start with a word, ASCII letters compared without case. */
+static inline int scan_starts_with_letters(const char *bytes, int32_t len, const char *word)
+{
+    const int32_t n = (int32_t)strlen(word);
+    return len >= n && scan_same_letters(bytes, word, n);
+}
+
 /* 0 .. 15, or -1. */
 static inline int32_t scan_hex_value(char c)
 {

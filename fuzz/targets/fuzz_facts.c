@@ -254,7 +254,7 @@ static void take_key(asked *a, const char *at, const char *end)
     if (!blank)
         return;
     if (is_word(at, blank, "type")) {
-        for (int type = CPUBIND_TYPE_AUTO; type <= CPUBIND_TYPE_950; type++)
+        for (int type = CPUBIND_TYPE_AUTO; type < CPUBIND_TYPE_COUNT; type++)
             if (is_word(value, end, cpubind_type_word((cpubind_device_type)type)))
                 q->type = (cpubind_device_type)type;
     } else if (is_word(at, blank, "strategy")) {
