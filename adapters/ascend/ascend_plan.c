@@ -20,13 +20,6 @@ typedef struct planner {
     cpubind_policy policy;
 } planner;
 
-/* Whether slices are cut: asked for, or for want of any affinity. */
-static int32_t cuts_slices(const cpubind_facts *f)
-{
-    return f->strategy == CPUBIND_GLOBAL_SLICE ||
-           (f->strategy == CPUBIND_TOPO_AFFINITY && !f->has_affinity);
-}
-
 static cpubind_problem_code fail(planner *p, cpubind_problem_code code, const char *what)
 {
     p->problem->code = code;
@@ -167,7 +160,7 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
                                       const cpubind_fault *fault)
 {
     int32_t is_cluster = p->policy.strategy == CPUBIND_CLUSTER;
-    int32_t is_slice = cuts_slices(p->facts);
+    int32_t is_slice = p->policy.strategy == CPUBIND_GLOBAL_SLICE;
     p->problem->npu = logic_of(p, fault->device);
     p->problem->other = logic_of(p, fault->other);
     p->problem->cpu = fault->cpu;
@@ -225,8 +218,6 @@ static cpubind_problem_code find_spare(planner *p)
 static void note_findings(planner *p)
 {
     const cpubind_plan *plan = &p->out->core;
-    if (p->policy.strategy == CPUBIND_TOPO_AFFINITY && plan->strategy == CPUBIND_GLOBAL_SLICE)
-        warn(p, CPUBIND_WARNING_NO_AFFINITY);
     if (plan->overlap == CPUBIND_FOUND_RESOLVED)
         warn(p, CPUBIND_WARNING_RESOLVED);
     if (plan->overlap == CPUBIND_FOUND_PRESENT)
@@ -296,7 +287,7 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
         code = check_threads(&p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = lay_affinity(&p);
-    if (code == CPUBIND_PROBLEM_NONE && cuts_slices(facts))
+    if (code == CPUBIND_PROBLEM_NONE && facts->strategy == CPUBIND_GLOBAL_SLICE)
         code = choose_slots(&p);
     return code == CPUBIND_PROBLEM_NONE ? call_core(&p) : code;
 }

@@ -8,46 +8,42 @@
 
 /* == Problems =============================================================== */
 
+/* By code; NONE first. */
+static const struct {
+    const char *word;
+    int32_t exit;
+} problems[] = {{"none", 0},
+#define CPUBIND_X(name, word, exit) {word, exit},
+                CPUBIND_PROBLEM_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* By number. */
+static const char *const warnings[] = {
+#define CPUBIND_X(name, word) word,
+    CPUBIND_WARNING_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* A number that is no code counts as NONE. */
+static size_t index_of(cpubind_problem_code code)
+{
+    return (size_t)code < sizeof problems / sizeof problems[0] ? (size_t)code : 0;
+}
+
 const char *cpubind_problem_word(cpubind_problem_code code)
 {
-    switch (code) {
-    case CPUBIND_PROBLEM_NONE:
-        break;
-#define CPUBIND_X(name, word, exit)                                                            \
-    case CPUBIND_PROBLEM_##name:                                                               \
-        return word;
-        CPUBIND_PROBLEM_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return "none";
+    return problems[index_of(code)].word;
 }
 
 int32_t cpubind_problem_exit(cpubind_problem_code code)
 {
-    switch (code) {
-    case CPUBIND_PROBLEM_NONE:
-        break;
-#define CPUBIND_X(name, word, exit)                                                            \
-    case CPUBIND_PROBLEM_##name:                                                               \
-        return exit;
-        CPUBIND_PROBLEM_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return 0;
+    return problems[index_of(code)].exit;
 }
 
 const char *cpubind_warning_word(cpubind_warning warning)
 {
-    switch (warning) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_WARNING_##name:                                                               \
-        return word;
-        CPUBIND_WARNING_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    case CPUBIND_WARNING_COUNT:
-        break;
-    }
-    return "?";
+    return (size_t)warning < CPUBIND_WARNING_COUNT ? warnings[warning] : "?";
 }
 
 void cpubind_problem_clear(cpubind_problem *problem)
@@ -59,30 +55,103 @@ void cpubind_problem_clear(cpubind_problem *problem)
     problem->cpu = -1;
 }
 
-static void choose_strategy(reader *r)
+/* == The strategy =========================================================== */
+
+/* The strategy of the plan: the one asked for, else that of the product. Where the CPUs near
+ * the NPUs are not known, slices take the place of topo_affinity, for they serve all NPUs;
+ * clusters have no substitute. No other function decides this. */
+static cpubind_strategy decide_strategy(const facts_reader *r, int is_affinity_known)
 {
-    cpubind_facts *f = r->facts;
-    f->strategy = r->request->strategy;
-    if (!r->request->is_auto_strategy)
-        return;
-    f->strategy = cpubind_product_of(f->type)->strategy;
+    const cpubind_request *q = r->request;
+    const cpubind_strategy strategy =
+        q->is_auto_strategy ? cpubind_product_of(r->facts->type)->strategy : q->strategy;
+    return strategy == CPUBIND_TOPO_AFFINITY && !is_affinity_known ? CPUBIND_GLOBAL_SLICE
+                                                                   : strategy;
 }
 
-/* What the strategy asks for beyond CPUs and ids. A slice needs the census, a cluster the
- * threads, all but a slice the affinity; so does a host of which nothing else is known. */
-static cpubind_problem_code read_for_strategy(reader *r)
+static int needs_affinity(cpubind_strategy strategy)
+{
+    return strategy != CPUBIND_GLOBAL_SLICE;
+}
+
+static int needs_threads(cpubind_strategy strategy)
+{
+    return strategy == CPUBIND_CLUSTER;
+}
+
+static int needs_census(cpubind_strategy strategy)
+{
+    return strategy == CPUBIND_GLOBAL_SLICE;
+}
+
+/* Whether the affinity that was read is enough for topo_affinity: npu-smi names the CPUs near
+ * some NPU, or the kernel names those near every NPU. With the kernel's lists of a part of the
+ * NPUs alone, the others could not be planned. */
+static int is_affinity_known(const facts_reader *r)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->facts->n_npu; i++)
+        n += r->near[i].n > 0;
+    return r->facts->has_affinity || (n > 0 && n == r->facts->n_npu);
+}
+
+/* == Reading ================================================================ */
+
+static cpubind_problem_code read_type(facts_reader *r)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (r->facts->type == CPUBIND_TYPE_AUTO)
+        code = cpubind_priv_read_census(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->type == CPUBIND_TYPE_AUTO)
+        code = facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
+                          "neither a chip name nor a PCI id tells the device type");
+    return code;
+}
+
+/* The CPUs near each NPU, and with them the strategy. What npu-smi did not answer is a problem
+ * when the kernel does not know it either. */
+static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem *unanswered)
 {
     cpubind_facts *f = r->facts;
+    cpubind_problem_code code = cpubind_priv_read_near(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    f->strategy = decide_strategy(r, is_affinity_known(r));
+    if (needs_affinity(f->strategy))
+        code = cpubind_priv_take_near(r);
+    if (code == CPUBIND_PROBLEM_NONE && unanswered->code != CPUBIND_PROBLEM_NONE &&
+        (f->n_npu == 0 || !facts_all_have_affinity(f))) {
+        *r->problem = *unanswered;
+        code = unanswered->code;
+    }
+    return code;
+}
+
+/* All that the plan needs besides CPUs and ids. An input that no step needs is not read: some
+ * cost a run of npu-smi, and a damaged one would stop a plan that does without it. The topology
+ * is also read for its ids, when npu-smi info -m has none. */
+static cpubind_problem_code read_for_plan(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_request *q = r->request;
+    const cpubind_strategy wanted = decide_strategy(r, 1);
+    cpubind_problem unanswered;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (f->strategy != CPUBIND_GLOBAL_SLICE || f->n_npu == 0)
-        code = cpubind_priv_read_topo(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->strategy != CPUBIND_GLOBAL_SLICE)
-        code = cpubind_priv_read_near(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->strategy == CPUBIND_CLUSTER)
+    f->strategy = wanted;
+    cpubind_problem_clear(&unanswered);
+    if (needs_affinity(wanted) || f->n_npu == 0)
+        code = cpubind_priv_read_topo(r, &unanswered);
+    if (code == CPUBIND_PROBLEM_NONE &&
+        (!q->npu || q->wants_pci || (needs_affinity(wanted) && f->n_npu > 0)))
+        code = cpubind_priv_read_info(r);
+    if (code == CPUBIND_PROBLEM_NONE && needs_affinity(wanted))
+        code = read_affinity(r, &unanswered);
+    if (code == CPUBIND_PROBLEM_NONE && needs_threads(wanted))
         code = cpubind_priv_read_threads(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->n_census == 0 && f->strategy != CPUBIND_CLUSTER &&
-        (f->strategy == CPUBIND_GLOBAL_SLICE || !f->has_affinity))
+    if (code == CPUBIND_PROBLEM_NONE && needs_census(f->strategy) && f->n_census == 0)
         code = cpubind_priv_read_census(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->strategy != wanted)
+        facts_warn(r, CPUBIND_WARNING_NO_AFFINITY);
     return code;
 }
 
@@ -90,7 +159,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem)
 {
-    reader r;
+    facts_reader r;
     cpubind_problem_code code;
     memset(&r, 0, sizeof r);
     r.source = source;
@@ -98,18 +167,19 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     r.arena = arena;
     r.facts = out;
     r.problem = problem;
+    r.info_status = CPUBIND_TEXT_ERR_MISSING;
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
     code = cpubind_priv_read_npus(&r);
     if (code == CPUBIND_PROBLEM_NONE)
+        code = read_type(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cpus(&r);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    choose_strategy(&r);
-    code = read_for_strategy(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_for_plan(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_running(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
+    if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_npu > 0)
         code = cpubind_priv_read_wanted(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_visible(&r);

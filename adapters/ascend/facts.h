@@ -141,7 +141,8 @@ typedef struct cpubind_facts {
     int32_t *affinity;    /* CPUs, allowed or not, list after list */
     int32_t has_affinity; /* some NPU has a list; rows of no NPU do not count */
     cpubind_device_type type;
-    cpubind_strategy strategy; /* the one to try first */
+    cpubind_strategy strategy; /* of the plan: asked for or of the product; slices instead of
+                                  topo_affinity where the affinity is not known */
     int32_t threads;           /* threads a core, or 0: not known */
     int32_t n_census;          /* NPUs of the host by /sys/bus/pci, or 0: not known */
     int32_t has_processes;     /* npu-smi info showed a process table; not asked for when the

@@ -36,24 +36,25 @@ static int is_cpu_list(const int32_t *cpu, int32_t n)
     return 1;
 }
 
-static cpubind_problem_code check_request(reader *r)
+static cpubind_problem_code check_request(facts_reader *r)
 {
     const cpubind_request *q = r->request;
     if (q->allowed && !is_cpu_list(q->allowed, q->n_allowed))
-        return fail(r, CPUBIND_PROBLEM_UNREADABLE, "the allowed CPUs asked for do not ascend");
+        return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE,
+                          "the allowed CPUs asked for do not ascend");
     if (q->exclude && !is_cpu_list(q->exclude, q->n_exclude))
-        return fail(r, CPUBIND_PROBLEM_UNREADABLE, "the excluded CPUs do not ascend");
+        return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "the excluded CPUs do not ascend");
     return CPUBIND_PROBLEM_NONE;
 }
 
 /* The CPUs that the caller says are allowed; a copy, for those that are not online go. */
-static cpubind_problem_code copy_allowed(reader *r)
+static cpubind_problem_code copy_allowed(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
     f->cpu = cpubind_arena_ints(r->arena, q->n_allowed);
     if (!f->cpu)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     if (q->n_allowed > 0)
         memcpy(f->cpu, q->allowed, (size_t)q->n_allowed * sizeof *f->cpu);
     f->n_cpu = q->n_allowed;
@@ -62,7 +63,7 @@ static cpubind_problem_code copy_allowed(reader *r)
 
 /* The allowed CPUs of the process; without a status all CPUs that there are, n_cpu being -1
  * until they are known. */
-static cpubind_problem_code read_allowed(reader *r)
+static cpubind_problem_code read_allowed(facts_reader *r)
 {
     cpubind_input status;
     cpubind_problem_code code = check_request(r);
@@ -70,13 +71,13 @@ static cpubind_problem_code read_allowed(reader *r)
         return code;
     if (r->request->allowed)
         return copy_allowed(r);
-    code = ask(r, INPUT_STATUS, &status);
+    code = facts_ask(r, INPUT_STATUS, &status);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (is_there(status))
-        return read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
-                            &r->facts->n_cpu);
-    warn(r, CPUBIND_WARNING_NO_STATUS);
+    if (facts_is_present(status))
+        return facts_read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
+                                  &r->facts->n_cpu);
+    facts_warn(r, CPUBIND_WARNING_NO_STATUS);
     r->facts->n_cpu = -1;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -94,50 +95,51 @@ static int32_t number_after(const char *prefix, const char *text, cpubind_slice 
 }
 
 /* Kernels without cpu/online say it CPU by CPU; a CPU that cannot go offline has no file. */
-static cpubind_problem_code read_online_each(reader *r, cpubind_input listing)
+static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input listing)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_slice name;
     int32_t at = 0;
-    while (code == CPUBIND_PROBLEM_NONE && next_name(listing, &at, &name)) {
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         int32_t online;
         int32_t cpu = number_after("cpu", listing.data, name);
         if (cpu < 0)
             continue;
-        code = read_number(r, name_in(r, INPUT_CPUS, listing.data, name, "online"), 1, &online);
+        code = facts_read_number(r, facts_path(r, INPUT_CPUS, listing.data, name, "online"), 1,
+                                 &online);
         r->online[cpu] = online != 0;
     }
     return code;
 }
 
-static cpubind_problem_code read_online(reader *r)
+static cpubind_problem_code read_online(facts_reader *r)
 {
     cpubind_input answer;
     cpubind_input listing = {CPUBIND_INPUT_ABSENT, NULL, 0, 0, 0, NULL};
     int32_t *cpu;
     int32_t n;
-    cpubind_problem_code code = ask(r, INPUT_ONLINE, &answer);
+    cpubind_problem_code code = facts_ask(r, INPUT_ONLINE, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (!is_there(answer)) {
+    if (!facts_is_present(answer)) {
         listing = r->source->list(r->source->ctx, INPUT_CPUS);
-        if (!is_there(listing))
+        if (!facts_is_present(listing))
             return CPUBIND_PROBLEM_NONE;
     }
     r->online = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
     if (!r->online)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     memset(r->online, 0, CPUBIND_MAX_CPUS);
-    if (!is_there(answer))
+    if (!facts_is_present(answer))
         return read_online_each(r, listing);
-    code = read_list(r, INPUT_ONLINE, answer, &cpu, &n);
+    code = facts_read_list(r, INPUT_ONLINE, answer, &cpu, &n);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
         r->online[cpu[i]] = 1;
     return code;
 }
 
 /* Note the node of an online CPU; one that is offline is on no node. Returns 1 or 0. */
-static int32_t put_on_node(reader *r, int32_t cpu, int32_t node)
+static int32_t put_on_node(facts_reader *r, int32_t cpu, int32_t node)
 {
     cpubind_facts *f = r->facts;
     if (node < 0 || (r->online && !r->online[cpu]))
@@ -149,7 +151,7 @@ static int32_t put_on_node(reader *r, int32_t cpu, int32_t node)
 }
 
 /* Add a node, when it has CPUs at all, and note where they are. */
-static void add_node(reader *r, int32_t node, const int32_t *cpu, int32_t n)
+static void add_node(facts_reader *r, int32_t node, const int32_t *cpu, int32_t n)
 {
     int32_t there = 0;
     for (int32_t i = 0; i < n; i++)
@@ -163,33 +165,33 @@ static int32_t count_names(cpubind_input listing)
     cpubind_slice name;
     int32_t at = 0;
     int32_t n = 0;
-    while (next_name(listing, &at, &name))
+    while (facts_next_name(listing, &at, &name))
         n++;
     return n;
 }
 
 /* The CPUs of node<node>, whose folder is `name`: its cpulist, on old kernels its cpumap. */
-static cpubind_problem_code read_node(reader *r, cpubind_input listing, cpubind_slice name,
-                                      int32_t node)
+static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
+                                      cpubind_slice name, int32_t node)
 {
     static const struct {
         const char *leaf;
-        read_cpus_fn *parse;
+        facts_parse_cpus_fn *parse;
     } files[] = {{"cpulist", cpubind_cpulist_parse}, {"cpumap", cpubind_cpumask_parse}};
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int32_t *cpu;
     int32_t n;
     for (int i = 0; i < 2; i++) {
-        const char *path = name_in(r, INPUT_NODES, listing.data, name, files[i].leaf);
+        const char *path = facts_path(r, INPUT_NODES, listing.data, name, files[i].leaf);
         cpubind_input answer;
         if (!path)
-            return fail_memory(r);
-        code = ask(r, path, &answer);
+            return facts_fail_memory(r);
+        code = facts_ask(r, path, &answer);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
-        if (!is_there(answer))
+        if (!facts_is_present(answer))
             continue;
-        code = read_list_as(r, path, answer, files[i].parse, &cpu, &n);
+        code = facts_read_list_as(r, path, answer, files[i].parse, &cpu, &n);
         if (code == CPUBIND_PROBLEM_NONE)
             add_node(r, node, cpu, n);
         return code;
@@ -197,12 +199,12 @@ static cpubind_problem_code read_node(reader *r, cpubind_input listing, cpubind_
     return code;
 }
 
-static cpubind_problem_code read_node_folders(reader *r, cpubind_input listing)
+static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input listing)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_slice name;
     int32_t at = 0;
-    while (code == CPUBIND_PROBLEM_NONE && next_name(listing, &at, &name)) {
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         int32_t node = number_after("node", listing.data, name);
         if (node >= 0)
             code = read_node(r, listing, name, node);
@@ -211,7 +213,7 @@ static cpubind_problem_code read_node_folders(reader *r, cpubind_input listing)
 }
 
 /* The rows of `lscpu -e=CPU,NODE`. */
-static cpubind_problem_code read_node_rows(reader *r, cpubind_input answer)
+static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer)
 {
     cpubind_text_fault fault;
     int32_t *cpu, *node;
@@ -219,59 +221,59 @@ static cpubind_problem_code read_node_rows(reader *r, cpubind_input answer)
     cpubind_text_status status =
         cpubind_lscpu_parse_nodes(answer.data, answer.len, NULL, NULL, 0, &n, &fault);
     if (status != CPUBIND_TEXT_ERR_SPACE)
-        return fail_text(r, INPUT_LSCPU_E, answer, &fault);
+        return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
     cpu = cpubind_arena_ints(r->arena, n);
     node = cpubind_arena_ints(r->arena, n);
     r->facts->node_id = cpubind_arena_ints(r->arena, n);
     if (!cpu || !node || !r->facts->node_id)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     status = cpubind_lscpu_parse_nodes(answer.data, answer.len, cpu, node, n, &n, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail_text(r, INPUT_LSCPU_E, answer, &fault);
+        return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
     for (int32_t i = 0; i < n; i++)
         if (put_on_node(r, cpu[i], node[i]))
             r->facts->node_id[r->facts->n_node++] = node[i];
-    warn(r, CPUBIND_WARNING_NODE_MAP);
+    facts_warn(r, CPUBIND_WARNING_NODE_MAP);
     return CPUBIND_PROBLEM_NONE;
 }
 
-static cpubind_problem_code read_nodes(reader *r)
+static cpubind_problem_code read_nodes(facts_reader *r)
 {
     cpubind_input listing = r->source->list(r->source->ctx, INPUT_NODES);
     cpubind_input answer;
     cpubind_problem_code code;
-    if (is_there(listing)) {
+    if (facts_is_present(listing)) {
         r->facts->node_id = cpubind_arena_ints(r->arena, count_names(listing));
         if (!r->facts->node_id)
-            return fail_memory(r);
+            return facts_fail_memory(r);
         code = read_node_folders(r, listing);
         if (code != CPUBIND_PROBLEM_NONE || r->facts->n_node > 0)
             return code;
     }
-    code = ask(r, INPUT_LSCPU_E, &answer);
+    code = facts_ask(r, INPUT_LSCPU_E, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    return has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
+    return facts_has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
 }
 
 /* No nodes are known: every CPU counts as one of node 0. */
-static cpubind_problem_code assume_one_node(reader *r)
+static cpubind_problem_code assume_one_node(facts_reader *r)
 {
     r->facts->node_id = cpubind_arena_ints(r->arena, 1);
     if (!r->facts->node_id)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     r->facts->node_id[0] = 0;
     r->facts->n_node = 1;
     for (int32_t i = 0; i < r->facts->n_cpu; i++)
         (void)put_on_node(r, r->facts->cpu[i], 0);
     for (int32_t cpu = 0; r->facts->n_cpu < 0 && r->online && cpu < CPUBIND_MAX_CPUS; cpu++)
         (void)put_on_node(r, cpu, 0);
-    warn(r, CPUBIND_WARNING_NO_NODES);
+    facts_warn(r, CPUBIND_WARNING_NO_NODES);
     return CPUBIND_PROBLEM_NONE;
 }
 
 /* Without a list of allowed CPUs: all that are on a node. */
-static cpubind_problem_code allow_all(reader *r)
+static cpubind_problem_code allow_all(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     f->n_cpu = 0;
@@ -279,7 +281,7 @@ static cpubind_problem_code allow_all(reader *r)
         f->n_cpu += f->node_of[cpu] >= 0;
     f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
     if (!f->cpu)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     f->n_cpu = 0;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
         if (f->node_of[cpu] >= 0)
@@ -297,14 +299,14 @@ static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
 
 /* The node of each allowed CPU. One that is excluded goes, and one that is on no node: it is
  * offline. *n_excluded: how many of the first kind are online. */
-static cpubind_problem_code place_cpus(reader *r, int32_t *n_excluded)
+static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
 {
     cpubind_facts *f = r->facts;
     const int32_t n_exclude = r->request->exclude ? r->request->n_exclude : 0;
     int32_t n = 0, at = 0;
     f->node = cpubind_arena_ints(r->arena, f->n_cpu);
     if (!f->node)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t node = f->node_of[f->cpu[i]];
         if (is_in_list(r->request->exclude, n_exclude, f->cpu[i], &at)) {
@@ -312,7 +314,7 @@ static cpubind_problem_code place_cpus(reader *r, int32_t *n_excluded)
             continue;
         }
         if (node < 0) {
-            warn(r, CPUBIND_WARNING_OFFLINE);
+            facts_warn(r, CPUBIND_WARNING_OFFLINE);
             continue;
         }
         f->cpu[n] = f->cpu[i];
@@ -323,23 +325,23 @@ static cpubind_problem_code place_cpus(reader *r, int32_t *n_excluded)
 }
 
 /* No CPU is left to plan with. */
-static cpubind_problem_code fail_without_cpus(reader *r, int32_t n_excluded)
+static cpubind_problem_code fail_without_cpus(facts_reader *r, int32_t n_excluded)
 {
     if (n_excluded > 0)
-        return fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
-                    "every allowed CPU that is online is excluded");
+        return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                          "every allowed CPU that is online is excluded");
     if (!r->request->allowed)
         r->problem->input = INPUT_STATUS;
-    return fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
+    return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
 }
 
-cpubind_problem_code cpubind_priv_read_cpus(reader *r)
+cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
 {
     cpubind_problem_code code;
     int32_t n_excluded = 0;
     r->facts->node_of = cpubind_arena_ints(r->arena, CPUBIND_MAX_CPUS);
     if (!r->facts->node_of)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     memset(r->facts->node_of, -1, CPUBIND_MAX_CPUS * sizeof(int32_t));
     code = read_allowed(r);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -352,7 +354,7 @@ cpubind_problem_code cpubind_priv_read_cpus(reader *r)
         code = allow_all(r);
     if (code == CPUBIND_PROBLEM_NONE &&
         cpubind_sort_unique(r->facts->node_id, &r->facts->n_node, NULL) != CPUBIND_OK)
-        code = fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
+        code = facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
     if (code == CPUBIND_PROBLEM_NONE)
         code = place_cpus(r, &n_excluded);
     if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu == 0)
@@ -361,22 +363,22 @@ cpubind_problem_code cpubind_priv_read_cpus(reader *r)
 }
 
 /* Threads a core: siblings of CPU 0, else what lscpu says. */
-cpubind_problem_code cpubind_priv_read_threads(reader *r)
+cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_text_fault fault;
     cpubind_input answer;
     int32_t *cpu;
-    cpubind_problem_code code = ask(r, INPUT_THREADS, &answer);
+    cpubind_problem_code code = facts_ask(r, INPUT_THREADS, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (is_there(answer))
-        return read_list(r, INPUT_THREADS, answer, &cpu, &f->threads);
-    code = ask(r, INPUT_LSCPU, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !has_answered(answer))
+    if (facts_is_present(answer))
+        return facts_read_list(r, INPUT_THREADS, answer, &cpu, &f->threads);
+    code = facts_ask(r, INPUT_LSCPU, &answer);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer))
         return code;
     if (cpubind_lscpu_parse_threads(answer.data, answer.len, &f->threads, &fault) !=
         CPUBIND_TEXT_OK)
-        return fail_text(r, INPUT_LSCPU, answer, &fault);
+        return facts_fail_text(r, INPUT_LSCPU, answer, &fault);
     return CPUBIND_PROBLEM_NONE;
 }

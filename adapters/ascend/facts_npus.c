@@ -12,14 +12,14 @@
 /* == NPUs =================================================================== */
 
 /* A refusal of npu-smi where an answer was expected. */
-static cpubind_problem_code fail_refusal(reader *r, const char *name, cpubind_input answer,
-                                         const cpubind_text_fault *fault)
+static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
+                                         cpubind_input answer, const cpubind_text_fault *fault)
 {
     cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(answer.data, answer.len, NULL);
-    cpubind_problem_code code = fail_text(r, name, answer, fault);
+    cpubind_problem_code code = facts_fail_text(r, name, answer, fault);
     if (refusal != CPUBIND_NPUSMI_NO_NPU)
         return code;
-    return fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, "npu-smi finds no NPU on this host");
+    return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, "npu-smi finds no NPU on this host");
 }
 
 /* An NPU of which nothing but its ids is known. */
@@ -52,18 +52,18 @@ static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
 
 /* Take over the chips of info -m. Where it has no logic id (950), the NPU ID is that. A chip
  * without a name could not be queried: its other ids are zeros that mean nothing. */
-static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
+static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
                                        const cpubind_npusmi_chip *chip, int32_t n)
 {
     cpubind_facts *f = r->facts;
     f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, n, sizeof *f->npu);
     if (!f->npu)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     f->has_phy = 1;
     for (int32_t i = 0; i < n; i++) {
         if (chip[i].name.len == 0) {
             f->n_unknown++;
-            warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
+            facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
         }
         const cpubind_npu npu = new_npu(chip[i].logic < 0 ? chip[i].card : chip[i].logic,
@@ -71,19 +71,21 @@ static cpubind_problem_code take_chips(reader *r, cpubind_input answer,
         f->has_phy &= npu.phy >= 0;
         if (!insert_npu(f, &npu)) {
             r->problem->npu = npu.logic;
-            return fail_input(r, INPUT_MAP, answer, chip[i].name.at, "a logic id stands twice");
+            return facts_fail_input(r, INPUT_MAP, answer, chip[i].name.at,
+                                    "a logic id stands twice");
         }
         if (f->type == CPUBIND_TYPE_AUTO)
             f->type = cpubind_type_of_chip(answer.data + chip[i].name.at, chip[i].name.len,
                                            chip[i].phy >= 0);
     }
     if (f->n_npu == 0)
-        return fail_input(r, INPUT_MAP, answer, chip[0].name.at, "no chip could be queried");
+        return facts_fail_input(r, INPUT_MAP, answer, chip[0].name.at,
+                                "no chip could be queried");
     return CPUBIND_PROBLEM_NONE;
 }
 
 /* Cards whose chips npu-smi could not list: as many chips each as the largest other card. */
-static void note_lost_cards(reader *r, cpubind_input answer)
+static void note_lost_cards(facts_reader *r, cpubind_input answer)
 {
     cpubind_facts *f = r->facts;
     const int32_t lost = cpubind_npusmi_count_lost(answer.data, answer.len);
@@ -94,10 +96,10 @@ static void note_lost_cards(reader *r, cpubind_input answer)
         if (f->npu[i].chip >= n_chip)
             n_chip = f->npu[i].chip + 1;
     f->n_unknown += lost * (n_chip < CPUBIND_MAX_DEVICES / lost ? n_chip : 1);
-    warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
+    facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
 }
 
-static cpubind_problem_code read_map(reader *r, cpubind_input answer)
+static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 {
     cpubind_problem_code code;
     cpubind_text_fault fault;
@@ -108,16 +110,16 @@ static cpubind_problem_code read_map(reader *r, cpubind_input answer)
     if (status == CPUBIND_TEXT_ERR_REFUSED)
         return fail_refusal(r, INPUT_MAP, answer, &fault);
     if (status != CPUBIND_TEXT_ERR_SPACE)
-        return fail_text(r, INPUT_MAP, answer, &fault);
+        return facts_fail_text(r, INPUT_MAP, answer, &fault);
     if (n > CPUBIND_MAX_DEVICES)
-        return fail_input(r, INPUT_MAP, answer, 0, "it lists too many NPUs");
+        return facts_fail_input(r, INPUT_MAP, answer, 0, "it lists too many NPUs");
     chip = (cpubind_npusmi_chip *)cpubind_arena_take(r->arena, n, sizeof *chip);
     if (!chip)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     status = cpubind_npusmi_parse_map(answer.data, answer.len, chip, n, &n, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail_text(r, INPUT_MAP, answer, &fault);
-    check_exit(r, answer);
+        return facts_fail_text(r, INPUT_MAP, answer, &fault);
+    facts_check_exit(r, answer);
     code = take_chips(r, answer, chip, n);
     if (code == CPUBIND_PROBLEM_NONE)
         note_lost_cards(r, answer);
@@ -126,9 +128,9 @@ static cpubind_problem_code read_map(reader *r, cpubind_input answer)
 
 /* npu-smi info -m. One that hangs is passed over when all that it would tell is given: the NPUs
  * and their type. */
-static cpubind_problem_code ask_map(reader *r, cpubind_input *answer)
+static cpubind_problem_code ask_map(facts_reader *r, cpubind_input *answer)
 {
-    cpubind_problem_code code = ask(r, INPUT_MAP, answer);
+    cpubind_problem_code code = facts_ask(r, INPUT_MAP, answer);
     if (code == CPUBIND_PROBLEM_NONE || !r->request->npu ||
         r->request->type == CPUBIND_TYPE_AUTO)
         return code;
@@ -136,7 +138,7 @@ static cpubind_problem_code ask_map(reader *r, cpubind_input *answer)
     return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_problem_code cpubind_priv_read_npus(reader *r)
+cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input answer;
@@ -144,17 +146,12 @@ cpubind_problem_code cpubind_priv_read_npus(reader *r)
     f->type = r->request->type;
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (is_there(answer))
+    if (facts_is_present(answer))
         code = read_map(r, answer);
     else
-        warn(r, CPUBIND_WARNING_NO_MAP);
-    if (code == CPUBIND_PROBLEM_NONE && !is_there(answer) && !r->request->npu)
-        return fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, "npu-smi is not on this host");
-    if (code == CPUBIND_PROBLEM_NONE && f->type == CPUBIND_TYPE_AUTO)
-        code = cpubind_priv_read_census(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->type == CPUBIND_TYPE_AUTO)
-        return fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
-                    "neither a chip name nor a PCI id tells the device type");
+        facts_warn(r, CPUBIND_WARNING_NO_MAP);
+    if (code == CPUBIND_PROBLEM_NONE && !facts_is_present(answer) && !r->request->npu)
+        return facts_fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, "npu-smi is not on this host");
     return code;
 }
 
@@ -169,12 +166,12 @@ static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affin
 
 /* Without info -m, every row is an NPU, and its number, a card or a phy id, all that is known
  * of it. */
-static cpubind_problem_code npus_from_rows(reader *r, const cpubind_npusmi_topo *topo)
+static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
     f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->npu);
     if (!f->npu)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row; i++) {
         const int32_t id = topo->row[i].id;
@@ -184,7 +181,7 @@ static cpubind_problem_code npus_from_rows(reader *r, const cpubind_npusmi_topo 
     return CPUBIND_PROBLEM_NONE;
 }
 
-static cpubind_problem_code take_rows(reader *r, const cpubind_npusmi_topo *topo)
+static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
@@ -218,45 +215,45 @@ static int is_unsupported(cpubind_input answer)
     }
 }
 
-/* A topology that npu-smi does not give is a problem only if the kernel does not tell either:
- * cpubind_priv_read_near decides. */
-static cpubind_problem_code put_off(reader *r, cpubind_problem_code code)
+/* Moves the problem of the reading to *unanswered. */
+static cpubind_problem_code hand_out(facts_reader *r, cpubind_problem *unanswered)
 {
-    r->topo_code = code;
-    r->topo_problem = *r->problem;
+    *unanswered = *r->problem;
     cpubind_problem_clear(r->problem);
     return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_problem_code cpubind_priv_read_topo(reader *r)
+cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered)
 {
     cpubind_npusmi_topo topo = {NULL, 0, NULL, 0, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
     cpubind_text_fault fault;
     cpubind_text_status status;
     cpubind_input answer;
-    cpubind_problem_code code = ask(r, INPUT_TOPO, &answer);
+    cpubind_problem_code code = facts_ask(r, INPUT_TOPO, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
-        return put_off(r, code);
-    if (!is_there(answer))
+        return hand_out(r, unanswered);
+    if (!facts_is_present(answer))
         return code;
     status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
         return CPUBIND_PROBLEM_NONE;
-    if (status == CPUBIND_TEXT_ERR_REFUSED)
-        return put_off(r, fail_refusal(r, INPUT_TOPO, answer, &fault));
+    if (status == CPUBIND_TEXT_ERR_REFUSED) {
+        (void)fail_refusal(r, INPUT_TOPO, answer, &fault);
+        return hand_out(r, unanswered);
+    }
     if (status != CPUBIND_TEXT_ERR_SPACE)
-        return fail_text(r, INPUT_TOPO, answer, &fault);
+        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
     topo.row =
         (cpubind_npusmi_affinity *)cpubind_arena_take(r->arena, topo.n_row, sizeof *topo.row);
     topo.cpu = cpubind_arena_ints(r->arena, topo.n_cpu);
     if (!topo.row || !topo.cpu)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     topo.cap_row = topo.n_row;
     topo.cap_cpu = topo.n_cpu;
     status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail_text(r, INPUT_TOPO, answer, &fault);
-    check_exit(r, answer);
+        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
+    facts_check_exit(r, answer);
     return take_rows(r, &topo);
 }
 
@@ -271,14 +268,14 @@ static cpubind_npu *find_npu(cpubind_facts *f, int32_t logic)
 }
 
 /* The NPUs that the caller named. Without info -m they are all that is known. */
-static cpubind_problem_code name_npus(reader *r)
+static cpubind_problem_code name_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
     if (f->n_npu == 0) {
         f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, q->n_npu, sizeof *f->npu);
         if (!f->npu)
-            return fail_memory(r);
+            return facts_fail_memory(r);
         for (int32_t i = 0; i < q->n_npu; i++) {
             f->npu[f->n_npu++] = new_npu(q->npu[i], -1, -1, -1);
         }
@@ -287,7 +284,8 @@ static cpubind_problem_code name_npus(reader *r)
         cpubind_npu *npu = find_npu(f, q->npu[i]);
         if (!npu) {
             r->problem->npu = q->npu[i];
-            return fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU, "there is no NPU with this logic id");
+            return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU,
+                              "there is no NPU with this logic id");
         }
         npu->is_running = 1;
     }
@@ -300,7 +298,7 @@ static int runs_on(const cpubind_npusmi_process *process, const cpubind_npu *npu
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
 }
 
-static cpubind_problem_code take_processes(reader *r, cpubind_input answer,
+static cpubind_problem_code take_processes(facts_reader *r, cpubind_input answer,
                                            const cpubind_npusmi_info *info)
 {
     cpubind_facts *f = r->facts;
@@ -313,13 +311,14 @@ static cpubind_problem_code take_processes(reader *r, cpubind_input answer,
             found = 1;
         }
         if (!found && f->n_unknown == 0)
-            return fail_input(r, INPUT_INFO, answer, info->process[p].name.at,
-                              "a process is on a chip that npu-smi info -m does not list");
+            return facts_fail_input(
+                r, INPUT_INFO, answer, info->process[p].name.at,
+                "a process is on a chip that npu-smi info -m does not list");
     }
     return CPUBIND_PROBLEM_NONE;
 }
 
-static cpubind_problem_code parse_info(reader *r)
+static cpubind_problem_code parse_info(facts_reader *r)
 {
     const cpubind_input *answer = &r->info_answer;
     cpubind_npusmi_info *info = &r->info;
@@ -333,51 +332,42 @@ static cpubind_problem_code parse_info(reader *r)
     info->process = (cpubind_npusmi_process *)cpubind_arena_take(r->arena, info->n_process,
                                                                  sizeof *info->process);
     if (!info->device || !info->process)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* npu-smi info, asked for and read once: r->info. That it could not be read is no problem
- * yet, for not everybody needs it. */
-cpubind_problem_code cpubind_priv_read_info(reader *r)
+cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (r->is_info_asked)
-        return code;
-    r->is_info_asked = 1;
     r->info_answer = r->source->read(r->source->ctx, INPUT_INFO);
-    r->info_status = CPUBIND_TEXT_ERR_MISSING;
-    if (is_there(r->info_answer))
+    if (facts_is_present(r->info_answer))
         code = parse_info(r);
     if (r->info_status == CPUBIND_TEXT_OK)
-        check_exit(r, r->info_answer);
+        facts_check_exit(r, r->info_answer);
     return code;
 }
 
-static cpubind_problem_code read_processes(reader *r)
+static cpubind_problem_code read_processes(facts_reader *r)
 {
-    cpubind_problem_code code = cpubind_priv_read_info(r);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (!is_there(r->info_answer))
-        return judge(r, INPUT_INFO, r->info_answer);
+    if (!facts_is_present(r->info_answer))
+        return facts_judge(r, INPUT_INFO, r->info_answer);
     if (r->info_status == CPUBIND_TEXT_ERR_REFUSED)
         return fail_refusal(r, INPUT_INFO, r->info_answer, &r->info_fault);
     if (r->info_status != CPUBIND_TEXT_OK)
-        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+        return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     r->facts->has_processes = r->info.has_process_table;
     return take_processes(r, r->info_answer, &r->info);
 }
 
-cpubind_problem_code cpubind_priv_read_running(reader *r)
+cpubind_problem_code cpubind_priv_read_running(facts_reader *r)
 {
     return r->request->npu ? name_npus(r) : read_processes(r);
 }
 
 /* == Visible devices ======================================================== */
 
-static cpubind_problem_code find_visible(reader *r)
+static cpubind_problem_code find_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input answer;
@@ -388,8 +378,8 @@ static cpubind_problem_code find_visible(reader *r)
         f->visible_len = r->request->visible_len;
         return CPUBIND_PROBLEM_NONE;
     }
-    code = ask(r, INPUT_ENV, &answer);
-    if (code == CPUBIND_PROBLEM_NONE && is_there(answer) &&
+    code = facts_ask(r, INPUT_ENV, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer) &&
         cpubind_env_find(answer.data, answer.len, "ASCEND_RT_VISIBLE_DEVICES", &value) ==
             CPUBIND_TEXT_OK) {
         f->visible = answer.data + value.at;
@@ -398,7 +388,7 @@ static cpubind_problem_code find_visible(reader *r)
     return code;
 }
 
-cpubind_problem_code cpubind_priv_read_visible(reader *r)
+cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_text_fault fault = {0, "no NPU is visible"};
@@ -411,12 +401,12 @@ cpubind_problem_code cpubind_priv_read_visible(reader *r)
         return code;
     f->visible_id = cpubind_arena_ints(r->arena, limit);
     if (!f->visible_id)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     status = cpubind_visible_parse(f->visible, f->visible_len, limit, f->visible_id, limit,
                                    &f->n_visible, &used, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, fault.what);
+        return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, fault.what);
     if (used < f->visible_len)
-        warn(r, CPUBIND_WARNING_VISIBLE_TAIL);
+        facts_warn(r, CPUBIND_WARNING_VISIBLE_TAIL);
     return CPUBIND_PROBLEM_NONE;
 }

@@ -9,21 +9,22 @@
 /* == The census ============================================================= */
 
 /* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
-cpubind_problem_code cpubind_priv_read_census(reader *r)
+cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
 {
     cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
     cpubind_slice name;
     int32_t at = 0;
-    while (is_there(listing) && next_name(listing, &at, &name)) {
+    while (facts_is_present(listing) && facts_next_name(listing, &at, &name)) {
         int32_t vendor, device;
         cpubind_device_type type;
-        cpubind_problem_code code =
-            read_number(r, name_in(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
+        cpubind_problem_code code = facts_read_number(
+            r, facts_path(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
         if (!cpubind_is_npu_vendor(vendor))
             continue;
-        code = read_number(r, name_in(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
+        code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1,
+                                 &device);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
         type = cpubind_type_of_pci(device);
@@ -46,7 +47,7 @@ static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *
 }
 
 /* The addresses that npu-smi info prints, of the NPUs that have none yet. */
-static void take_addresses(reader *r)
+static void take_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t d = 0; d < f->n_npu; d++) {
@@ -77,7 +78,7 @@ static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu
 }
 
 /* The address that `npu-smi info -t board` prints, if it answers at all. */
-static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *name,
+static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const char *name,
                                        cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
@@ -89,14 +90,14 @@ static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *
     if (status == CPUBIND_TEXT_ERR_REFUSED || status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
     if (status != CPUBIND_TEXT_ERR_SPACE)
-        return fail_text(r, name, answer, &fault);
+        return facts_fail_text(r, name, answer, &fault);
     board = (cpubind_npusmi_board *)cpubind_arena_take(r->arena, n, sizeof *board);
     if (!board)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     status = cpubind_npusmi_parse_board(answer.data, answer.len, board, n, &n, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail_text(r, name, answer, &fault);
-    check_exit(r, answer);
+        return facts_fail_text(r, name, answer, &fault);
+    facts_check_exit(r, answer);
     for (int32_t i = 0; i < n && npu->pci.domain < 0; i++)
         if (is_board_of(&board[i], npu, n_chip))
             npu->pci = board[i].pci;
@@ -104,7 +105,7 @@ static cpubind_problem_code take_board(reader *r, cpubind_npu *npu, const char *
 }
 
 /* Asks for the board of the chip, then for that of the card. *is_stuck: npu-smi hangs. */
-static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuck)
+static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *is_stuck)
 {
     const int32_t chips[2] = {npu->chip, -1};
     for (int i = 0; i < 2 && npu->pci.domain < 0 && !*is_stuck; i++) {
@@ -112,11 +113,11 @@ static cpubind_problem_code read_board(reader *r, cpubind_npu *npu, int *is_stuc
         cpubind_input answer;
         char *name = (char *)cpubind_arena_take(r->arena, CPUBIND_INPUT_BOARD_MAX, 1);
         if (!name)
-            return fail_memory(r);
+            return facts_fail_memory(r);
         (void)cpubind_input_board_name(name, npu->card, chips[i]);
         answer = r->source->read(r->source->ctx, name);
         *is_stuck = answer.state == CPUBIND_INPUT_TIMEOUT;
-        if (!is_there(answer))
+        if (!facts_is_present(answer))
             continue;
         code = take_board(r, npu, name, answer);
         if (code != CPUBIND_PROBLEM_NONE)
@@ -133,7 +134,7 @@ static int needs_board(const cpubind_npu *npu)
 
 /* Boards are asked for one by one, and each costs a run of npu-smi: only where nothing else
  * tells the CPUs near an NPU. */
-static cpubind_problem_code read_boards(reader *r)
+static cpubind_problem_code read_boards(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int is_stuck = 0;
@@ -145,41 +146,30 @@ static cpubind_problem_code read_boards(reader *r)
     return code;
 }
 
-static int is_any_without_affinity(const cpubind_facts *f)
-{
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].affinity_count == 0)
-            return 1;
-    return 0;
-}
-
 /* The address of each NPU; of one whose CPUs npu-smi names, only if npu-smi info has it. */
-static cpubind_problem_code read_addresses(reader *r)
+static cpubind_problem_code read_addresses(facts_reader *r)
 {
-    const int is_needed = is_any_without_affinity(r->facts);
-    cpubind_problem_code code = cpubind_priv_read_info(r);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
+    cpubind_problem_code code;
     if (r->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
-    if (!is_needed)
+    if (facts_all_have_affinity(r->facts))
         return CPUBIND_PROBLEM_NONE;
     switch (r->info_status) {
     case CPUBIND_TEXT_OK:
         return read_boards(r);
     case CPUBIND_TEXT_ERR_MISSING: /* no table, or no answer: one that hangs hangs again */
-        code = judge(r, INPUT_INFO, r->info_answer);
+        code = facts_judge(r, INPUT_INFO, r->info_answer);
         return code == CPUBIND_PROBLEM_NONE ? read_boards(r) : code;
     case CPUBIND_TEXT_ERR_REFUSED: /* it would refuse each board as well */
         return CPUBIND_PROBLEM_NONE;
     default:
-        return fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+        return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     }
 }
 
 /* The boards of the running NPUs without an address. A damaged one tells nothing, and that is
  * no problem. */
-static cpubind_problem_code read_wanted_boards(reader *r)
+static cpubind_problem_code read_wanted_boards(facts_reader *r)
 {
     int is_stuck = 0;
     for (int32_t i = 0; i < r->facts->n_npu; i++) {
@@ -196,15 +186,9 @@ static cpubind_problem_code read_wanted_boards(reader *r)
 /* The PCI addresses of the running NPUs, for a caller that binds interrupts. Boards are not
  * asked for when the product has no irq role, nor when npu-smi info hung or refused: npu-smi
  * would hang or refuse again. */
-cpubind_problem_code cpubind_priv_read_wanted(reader *r)
+cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
 {
     const cpubind_product *product = cpubind_product_of(r->facts->type);
-    cpubind_problem_code code;
-    if (!r->request->wants_pci || r->facts->n_npu == 0)
-        return CPUBIND_PROBLEM_NONE;
-    code = cpubind_priv_read_info(r);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
     if (r->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
     if (product->roles.count[CPUBIND_ROLE_IRQ] == 0 ||
@@ -215,15 +199,6 @@ cpubind_problem_code cpubind_priv_read_wanted(reader *r)
 }
 
 /* == Near CPUs ============================================================== */
-
-enum { NODE_NONE = -1, NODE_UNKNOWN = -2 };
-
-/* What the kernel says of a function. */
-typedef struct near_cpus {
-    int32_t node; /* numa_node; NODE_NONE: on none; NODE_UNKNOWN: there is no such file */
-    int32_t *cpu; /* ascending */
-    int32_t n;    /* 0: it names none */
-} near_cpus;
 
 /* The next element that is an online CPU, or n. */
 static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
@@ -249,14 +224,14 @@ static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 }
 
 /* The CPUs of a node, in the arena. */
-static cpubind_problem_code list_node(reader *r, near_cpus *near)
+static cpubind_problem_code list_node(facts_reader *r, facts_near *near)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
         near->n += f->node_of[cpu] == near->node;
     near->cpu = cpubind_arena_ints(r->arena, near->n);
     if (!near->cpu)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     near->n = 0;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
         if (f->node_of[cpu] == near->node)
@@ -265,19 +240,19 @@ static cpubind_problem_code list_node(reader *r, near_cpus *near)
 }
 
 /* An input whose absence, or failure, costs no more than what it would have told. */
-static cpubind_input peek(reader *r, const char *path)
+static cpubind_input peek(facts_reader *r, const char *path)
 {
     return r->source->read(r->source->ctx, path);
 }
 
 /* What local_cpulist says, without one the CPUs of the node, if nodes are known. */
-static cpubind_problem_code list_near(reader *r, const char *path, near_cpus *near)
+static cpubind_problem_code list_near(facts_reader *r, const char *path, facts_near *near)
 {
     const cpubind_facts *f = r->facts;
     const cpubind_input answer = peek(r, path);
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (is_there(answer)) {
-        code = read_list(r, path, answer, &near->cpu, &near->n);
+    if (facts_is_present(answer)) {
+        code = facts_read_list(r, path, answer, &near->cpu, &near->n);
         if (code == CPUBIND_PROBLEM_NONE && is_everywhere(f, near->cpu, near->n))
             near->n = 0;
     } else if (near->node >= 0 && !(f->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
@@ -288,21 +263,21 @@ static cpubind_problem_code list_near(reader *r, const char *path, near_cpus *ne
 
 /* numa_node and local_cpulist of the function of an NPU. A function on no node has all CPUs in
  * its local_cpulist, which says nothing. */
-static cpubind_problem_code read_function(reader *r, const cpubind_pci_address *pci,
-                                          near_cpus *near)
+static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci,
+                                          facts_near *near)
 {
-    const char *node = name_of_function(r, pci, "numa_node");
-    const char *list = name_of_function(r, pci, "local_cpulist");
+    const char *node = facts_function_path(r, pci, "numa_node");
+    const char *list = facts_function_path(r, pci, "local_cpulist");
     cpubind_text_fault fault;
     cpubind_input answer;
-    near->node = NODE_UNKNOWN;
+    near->node = FACTS_NODE_UNKNOWN;
     if (!node || !list)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     answer = peek(r, node);
-    if (is_there(answer) &&
+    if (facts_is_present(answer) &&
         cpubind_number_parse(answer.data, answer.len, &near->node, &fault) != CPUBIND_TEXT_OK)
-        return fail_text(r, node, answer, &fault);
-    return near->node == NODE_NONE ? CPUBIND_PROBLEM_NONE : list_near(r, list, near);
+        return facts_fail_text(r, node, answer, &fault);
+    return near->node == FACTS_NODE_NONE ? CPUBIND_PROBLEM_NONE : list_near(r, list, near);
 }
 
 /* Whether two ascending lists hold the same online CPUs. */
@@ -329,16 +304,16 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
     return n_online > 0 && f->n_node > 1;
 }
 
-/* How what the kernel says stands to what npu-smi says of this NPU. */
+/* Compares what the kernel and npu-smi say of this NPU, where npu-smi says anything. */
 static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
-                                const near_cpus *near)
+                                const facts_near *near)
 {
     const int32_t n = npu->affinity_count;
     const int32_t *cpu;
     if (n == 0)
-        return near->n > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
+        return CPUBIND_LOCALITY_UNKNOWN;
     cpu = f->affinity + npu->affinity_first;
-    if (near->node == NODE_NONE && is_node_0(f, cpu, n))
+    if (near->node == FACTS_NODE_NONE && is_node_0(f, cpu, n))
         return CPUBIND_LOCALITY_NO_NODE;
     if (near->n == 0)
         return CPUBIND_LOCALITY_UNKNOWN;
@@ -354,38 +329,36 @@ static int32_t count_with(const cpubind_facts *f, cpubind_locality locality)
     return n;
 }
 
-/* Where npu-smi tells of no NPU and the kernel not of all, neither counts: half of the NPUs
- * cannot be planned by affinity while others are not, and slices serve all of them. A cluster
- * has nothing to fall back to. */
-static void drop_half_known(cpubind_facts *f)
+/* Marks the NPUs whose list is taken from the kernel; how many elements all lists have. */
+static int32_t choose_lists(facts_reader *r)
 {
-    if (f->has_affinity || f->strategy != CPUBIND_TOPO_AFFINITY ||
-        count_with(f, CPUBIND_LOCALITY_TAKEN) == f->n_npu)
-        return;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        f->npu[i].locality = CPUBIND_LOCALITY_UNKNOWN;
+    int32_t total = 0;
+    for (int32_t i = 0; i < r->facts->n_npu; i++) {
+        cpubind_npu *npu = &r->facts->npu[i];
+        if (npu->affinity_count == 0 && r->near[i].n > 0)
+            npu->locality = CPUBIND_LOCALITY_TAKEN;
+        total += npu->locality == CPUBIND_LOCALITY_TAKEN ? r->near[i].n : npu->affinity_count;
+    }
+    return total;
 }
 
-/* The lists of npu-smi, and those of the kernel where it has none, in one array. */
-static cpubind_problem_code join_lists(reader *r, const near_cpus *near)
+/* Puts the lists of npu-smi, and those of the kernel where npu-smi has none, in one array. */
+static cpubind_problem_code join_lists(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    int32_t total = 0, *all;
+    int32_t total = choose_lists(r), *all;
     if (count_with(f, CPUBIND_LOCALITY_TAKEN) == 0)
         return CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        total +=
-            f->npu[i].locality == CPUBIND_LOCALITY_TAKEN ? near[i].n : f->npu[i].affinity_count;
     all = cpubind_arena_ints(r->arena, total);
     if (!all)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     total = 0;
     for (int32_t i = 0; i < f->n_npu; i++) {
         cpubind_npu *npu = &f->npu[i];
         const int is_taken = npu->locality == CPUBIND_LOCALITY_TAKEN;
-        const int32_t n = is_taken ? near[i].n : npu->affinity_count;
+        const int32_t n = is_taken ? r->near[i].n : npu->affinity_count;
         if (n > 0)
-            memcpy(all + total, is_taken ? near[i].cpu : f->affinity + npu->affinity_first,
+            memcpy(all + total, is_taken ? r->near[i].cpu : f->affinity + npu->affinity_first,
                    (size_t)n * sizeof *all);
         npu->affinity_first = total;
         npu->affinity_count = n;
@@ -396,18 +369,8 @@ static cpubind_problem_code join_lists(reader *r, const near_cpus *near)
     return CPUBIND_PROBLEM_NONE;
 }
 
-static void warn_of_locality(reader *r)
-{
-    if (count_with(r->facts, CPUBIND_LOCALITY_TAKEN) > 0)
-        warn(r, CPUBIND_WARNING_PCI_AFFINITY);
-    if (count_with(r->facts, CPUBIND_LOCALITY_DIFFERS) > 0)
-        warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
-    if (count_with(r->facts, CPUBIND_LOCALITY_NO_NODE) > 0)
-        warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
-}
-
 /* What the kernel says of one NPU. A damaged file is a problem only if npu-smi says nothing. */
-static cpubind_problem_code read_near(reader *r, cpubind_npu *npu, near_cpus *near)
+static cpubind_problem_code read_near(facts_reader *r, cpubind_npu *npu, facts_near *near)
 {
     cpubind_problem_code code = read_function(r, &npu->pci, near);
     if (code == CPUBIND_PROBLEM_NONE) {
@@ -419,29 +382,30 @@ static cpubind_problem_code read_near(reader *r, cpubind_npu *npu, near_cpus *ne
     return code;
 }
 
-/* The CPUs near each NPU as the kernel has them: taken where npu-smi gives none, and compared
- * where it does. */
-cpubind_problem_code cpubind_priv_read_near(reader *r)
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    near_cpus *near = (near_cpus *)cpubind_arena_take(r->arena, f->n_npu, sizeof(near_cpus));
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (!near)
-        return fail_memory(r);
-    memset(near, 0, (size_t)f->n_npu * sizeof *near);
-    code = f->n_npu > 0 ? read_addresses(r) : CPUBIND_PROBLEM_NONE;
+    r->near = (facts_near *)cpubind_arena_take(r->arena, f->n_npu, sizeof *r->near);
+    if (!r->near)
+        return facts_fail_memory(r);
+    memset(r->near, 0, (size_t)f->n_npu * sizeof *r->near);
+    if (f->n_npu > 0)
+        code = read_addresses(r);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++)
         if (f->npu[i].pci.domain >= 0)
-            code = read_near(r, &f->npu[i], &near[i]);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    drop_half_known(f);
-    code = join_lists(r, near);
-    warn_of_locality(r);
-    if (code != CPUBIND_PROBLEM_NONE || r->topo_code == CPUBIND_PROBLEM_NONE)
-        return code;
-    if (f->n_npu > 0 && !is_any_without_affinity(f))
-        return CPUBIND_PROBLEM_NONE;
-    *r->problem = r->topo_problem;
-    return r->topo_code;
+            code = read_near(r, &f->npu[i], &r->near[i]);
+    return code;
+}
+
+cpubind_problem_code cpubind_priv_take_near(facts_reader *r)
+{
+    const cpubind_problem_code code = join_lists(r);
+    if (count_with(r->facts, CPUBIND_LOCALITY_TAKEN) > 0)
+        facts_warn(r, CPUBIND_WARNING_PCI_AFFINITY);
+    if (count_with(r->facts, CPUBIND_LOCALITY_DIFFERS) > 0)
+        facts_warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
+    if (count_with(r->facts, CPUBIND_LOCALITY_NO_NODE) > 0)
+        facts_warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
+    return code;
 }

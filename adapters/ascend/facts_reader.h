@@ -1,4 +1,4 @@
-/* facts_reader.h - private to this folder: one reading, and how its inputs are asked for
+/* facts_reader.h - private to this folder: the state of one reading, and how it asks for inputs
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc.
@@ -17,72 +17,98 @@
 #define INPUT_INFO "cmd/npu-smi-info.txt"
 #define INPUT_PCI  "sys/bus/pci/devices"
 
-/* One reading: what every step needs. */
-typedef struct reader {
+/* The CPUs that the kernel names as near a PCI function, ascending, in the arena. */
+typedef struct facts_near {
+    int32_t node; /* numa_node; FACTS_NODE_NONE, or FACTS_NODE_UNKNOWN without such a file */
+    int32_t *cpu;
+    int32_t n; /* 0: the kernel names no CPU */
+} facts_near;
+
+enum { FACTS_NODE_NONE = -1, FACTS_NODE_UNKNOWN = -2 };
+
+/* One reading. */
+typedef struct facts_reader {
     const cpubind_source *source;
     const cpubind_request *request;
     cpubind_arena *arena;
     cpubind_facts *facts;
     cpubind_problem *problem;
-    uint8_t *online; /* by CPU id, CPUBIND_MAX_CPUS long: 1 when it is; NULL: not known */
-    /* npu-smi info, read when somebody needs it: */
-    int32_t is_info_asked;
-    cpubind_input info_answer;
-    cpubind_text_status info_status; /* not OK without an answer */
+    uint8_t *online; /* by CPU id, CPUBIND_MAX_CPUS long: 1 when online; NULL: not known */
+    cpubind_input info_answer;       /* npu-smi info; ABSENT when it was not asked for */
+    cpubind_text_status info_status; /* of its parser; ERR_MISSING without an answer */
     cpubind_text_fault info_fault;
     cpubind_npusmi_info info;
-    /* What is wrong with npu-smi info -t topo, as long as the kernel may tell the same: */
-    cpubind_problem_code topo_code;
-    cpubind_problem topo_problem;
-} reader;
+    facts_near *near; /* by index of facts->npu */
+} facts_reader;
 
 /* == The steps ============================================================== */
 
-/* Each adds to the facts; a problem ends the reading.
- * facts_cpus.c */
-cpubind_problem_code cpubind_priv_read_cpus(reader *r);
-cpubind_problem_code cpubind_priv_read_threads(reader *r);
-/* facts_npus.c */
-cpubind_problem_code cpubind_priv_read_npus(reader *r);
-cpubind_problem_code cpubind_priv_read_topo(reader *r);
-cpubind_problem_code cpubind_priv_read_info(reader *r); /* into r->info alone */
-cpubind_problem_code cpubind_priv_read_running(reader *r);
-cpubind_problem_code cpubind_priv_read_visible(reader *r);
-/* facts_pci.c */
-cpubind_problem_code cpubind_priv_read_census(reader *r);
-cpubind_problem_code cpubind_priv_read_near(reader *r);
-cpubind_problem_code cpubind_priv_read_wanted(reader *r); /* addresses, for interrupts */
+/* Each step reads inputs and adds what they say to the facts. Only facts.c calls them: it
+ * decides which are needed, and in which order. A problem ends the reading. */
+
+/* facts_cpus.c: allowed CPUs and nodes; threads a core. */
+cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_threads(facts_reader *r);
+
+/* facts_npus.c: npu-smi info -m; -t topo; info; who runs; the visible devices. What
+ * npu-smi info -t topo refuses or fails to answer is no problem of the step: it is handed out
+ * in *unanswered, for the kernel may know the same. npu-smi info is read into r->info alone,
+ * and no fault of it is a problem yet. */
+cpubind_problem_code cpubind_priv_read_npus(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered);
+cpubind_problem_code cpubind_priv_read_info(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_running(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_visible(facts_reader *r);
+
+/* facts_pci.c: the NPUs on the PCI bus; the CPUs near each NPU, read and compared with npu-smi,
+ * then taken where npu-smi names none; the addresses that a caller wants for interrupts. */
+cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r);
+cpubind_problem_code cpubind_priv_take_near(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
+
+/* Whether the CPUs near every NPU are known. */
+static inline int facts_all_have_affinity(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].affinity_count == 0)
+            return 0;
+    return 1;
+}
 
 /* == Problems =============================================================== */
 
-static inline cpubind_problem_code fail(reader *r, cpubind_problem_code code, const char *what)
+static inline cpubind_problem_code facts_fail(facts_reader *r, cpubind_problem_code code,
+                                              const char *what)
 {
     r->problem->code = code;
     r->problem->what = what;
     return code;
 }
 
-static inline cpubind_problem_code fail_input(reader *r, const char *name, cpubind_input answer,
-                                              int32_t offset, const char *what)
+static inline cpubind_problem_code facts_fail_input(facts_reader *r, const char *name,
+                                                    cpubind_input answer, int32_t offset,
+                                                    const char *what)
 {
     r->problem->input = name;
     r->problem->answer = answer;
     r->problem->offset = offset;
-    return fail(r, CPUBIND_PROBLEM_UNREADABLE, what);
+    return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, what);
 }
 
-static inline cpubind_problem_code fail_text(reader *r, const char *name, cpubind_input answer,
-                                             const cpubind_text_fault *fault)
+static inline cpubind_problem_code facts_fail_text(facts_reader *r, const char *name,
+                                                   cpubind_input answer,
+                                                   const cpubind_text_fault *fault)
 {
-    return fail_input(r, name, answer, fault->offset, fault->what);
+    return facts_fail_input(r, name, answer, fault->offset, fault->what);
 }
 
-static inline cpubind_problem_code fail_memory(reader *r)
+static inline cpubind_problem_code facts_fail_memory(facts_reader *r)
 {
-    return fail(r, CPUBIND_PROBLEM_NO_MEMORY, "the arena is too small");
+    return facts_fail(r, CPUBIND_PROBLEM_NO_MEMORY, "the arena is too small");
 }
 
-static inline void warn(reader *r, cpubind_warning warning)
+static inline void facts_warn(facts_reader *r, cpubind_warning warning)
 {
     r->facts->warnings |= 1u << warning;
 }
@@ -90,52 +116,54 @@ static inline void warn(reader *r, cpubind_warning warning)
 /* == Inputs ================================================================= */
 
 /* Whether an answer is bytes or an absence; anything else is a problem. */
-static inline cpubind_problem_code judge(reader *r, const char *name, cpubind_input answer)
+static inline cpubind_problem_code facts_judge(facts_reader *r, const char *name,
+                                               cpubind_input answer)
 {
     switch (answer.state) {
     case CPUBIND_INPUT_PRESENT:
     case CPUBIND_INPUT_ABSENT:
         return CPUBIND_PROBLEM_NONE;
     case CPUBIND_INPUT_FAILED:
-        return fail_input(r, name, answer, -1, "it could not be read");
+        return facts_fail_input(r, name, answer, -1, "it could not be read");
     case CPUBIND_INPUT_TIMEOUT:
-        return fail_input(r, name, answer, -1, "the command did not end in time");
+        return facts_fail_input(r, name, answer, -1, "the command did not end in time");
     case CPUBIND_INPUT_TOO_LONG:
-        return fail_input(r, name, answer, -1, "it is too long");
+        return facts_fail_input(r, name, answer, -1, "it is too long");
     }
-    return fail_input(r, name, answer, -1, "the source gave no answer");
+    return facts_fail_input(r, name, answer, -1, "the source gave no answer");
 }
 
 /* An input that may be absent: *out says whether it is there. */
-static inline cpubind_problem_code ask(reader *r, const char *name, cpubind_input *out)
+static inline cpubind_problem_code facts_ask(facts_reader *r, const char *name,
+                                             cpubind_input *out)
 {
     *out = r->source->read(r->source->ctx, name);
-    return judge(r, name, *out);
+    return facts_judge(r, name, *out);
 }
 
-static inline int is_there(cpubind_input answer)
+static inline int facts_is_present(cpubind_input answer)
 {
     return answer.state == CPUBIND_INPUT_PRESENT;
 }
 
 /* Whether a command that is a fallback has answered: lscpu without /sys says nothing and fails,
  * which is no worse than not being there. */
-static inline int has_answered(cpubind_input answer)
+static inline int facts_has_answered(cpubind_input answer)
 {
-    return is_there(answer) && (answer.len > 0 || answer.exit_code == 0);
+    return facts_is_present(answer) && (answer.len > 0 || answer.exit_code == 0);
 }
 
 /* npu-smi answered, and that is taken; what it exited with is said. */
-static inline void check_exit(reader *r, cpubind_input answer)
+static inline void facts_check_exit(facts_reader *r, cpubind_input answer)
 {
     if (answer.exit_code != 0)
-        warn(r, CPUBIND_WARNING_EXIT_CODE);
+        facts_warn(r, CPUBIND_WARNING_EXIT_CODE);
 }
 
 /* The input "folder/name/leaf", in the arena, so that a message can quote it; NULL when the
  * arena is full. */
-static inline const char *name_in(reader *r, const char *folder, const char *text,
-                                  cpubind_slice name, const char *leaf)
+static inline const char *facts_path(facts_reader *r, const char *folder, const char *text,
+                                     cpubind_slice name, const char *leaf)
 {
     size_t before = strlen(folder);
     size_t middle = (size_t)name.len;
@@ -155,7 +183,7 @@ static inline const char *name_in(reader *r, const char *folder, const char *tex
 enum { ADDRESS_MAX = 8 + 8 };
 
 /* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
-static inline char *write_hex(char *out, int32_t value, int32_t digits)
+static inline char *facts_write_hex(char *out, int32_t value, int32_t digits)
 {
     while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
         digits++;
@@ -165,58 +193,60 @@ static inline char *write_hex(char *out, int32_t value, int32_t digits)
 }
 
 /* "0000:c1:00.0", as /sys names a function, without a NUL; returns its length. */
-static inline int32_t write_address(char *out, const cpubind_pci_address *pci)
+static inline int32_t facts_write_address(char *out, const cpubind_pci_address *pci)
 {
-    char *end = write_hex(out, pci->domain, 4);
+    char *end = facts_write_hex(out, pci->domain, 4);
     *end++ = ':';
-    end = write_hex(end, pci->bus, 2);
+    end = facts_write_hex(end, pci->bus, 2);
     *end++ = ':';
-    end = write_hex(end, pci->device, 2);
+    end = facts_write_hex(end, pci->device, 2);
     *end++ = '.';
-    end = write_hex(end, pci->function, 1);
+    end = facts_write_hex(end, pci->function, 1);
     return (int32_t)(end - out);
 }
 
 /* The input `leaf` of a PCI function, in the arena; NULL when that is full. */
-static inline const char *name_of_function(reader *r, const cpubind_pci_address *pci,
-                                           const char *leaf)
+static inline const char *facts_function_path(facts_reader *r, const cpubind_pci_address *pci,
+                                              const char *leaf)
 {
     char text[ADDRESS_MAX];
-    const cpubind_slice address = {0, write_address(text, pci)};
-    return name_in(r, INPUT_PCI, text, address, leaf);
+    const cpubind_slice address = {0, facts_write_address(text, pci)};
+    return facts_path(r, INPUT_PCI, text, address, leaf);
 }
 
 /* How CPUs are written: "0-3" or "0000000f". */
-typedef cpubind_text_status read_cpus_fn(const char *text, int32_t len, int32_t limit,
-                                         int32_t *out, int32_t cap, int32_t *out_n,
-                                         cpubind_text_fault *fault);
+typedef cpubind_text_status facts_parse_cpus_fn(const char *text, int32_t len, int32_t limit,
+                                                int32_t *out, int32_t cap, int32_t *out_n,
+                                                cpubind_text_fault *fault);
 
 /* The CPUs of an input, in the arena. */
-static inline cpubind_problem_code read_list_as(reader *r, const char *name,
-                                                cpubind_input answer, read_cpus_fn *parse,
-                                                int32_t **out, int32_t *out_n)
+static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const char *name,
+                                                      cpubind_input answer,
+                                                      facts_parse_cpus_fn *parse, int32_t **out,
+                                                      int32_t *out_n)
 {
     cpubind_text_fault fault;
     cpubind_text_status status =
         parse(answer.data, answer.len, CPUBIND_MAX_CPUS, NULL, 0, out_n, &fault);
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
-        return fail_text(r, name, answer, &fault);
+        return facts_fail_text(r, name, answer, &fault);
     *out = cpubind_arena_ints(r->arena, *out_n);
     if (!*out)
-        return fail_memory(r);
+        return facts_fail_memory(r);
     status = parse(answer.data, answer.len, CPUBIND_MAX_CPUS, *out, *out_n, out_n, &fault);
     return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
-                                     : fail_text(r, name, answer, &fault);
+                                     : facts_fail_text(r, name, answer, &fault);
 }
 
-static inline cpubind_problem_code read_list(reader *r, const char *name, cpubind_input answer,
-                                             int32_t **out, int32_t *out_n)
+static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,
+                                                   cpubind_input answer, int32_t **out,
+                                                   int32_t *out_n)
 {
-    return read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
+    return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
 /* The next name of a listing; 0 at its end. */
-static inline int next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
+static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
 {
     const scan_text in = {listing.data, listing.len, NULL};
     scan_line line = {{0, 0}, *at, 0};
@@ -228,20 +258,20 @@ static inline int next_name(cpubind_input listing, int32_t *at, cpubind_slice *o
 }
 
 /* The number in a file of one device, CPU or node; `without` when there is no such file. */
-static inline cpubind_problem_code read_number(reader *r, const char *path, int32_t without,
-                                               int32_t *out)
+static inline cpubind_problem_code facts_read_number(facts_reader *r, const char *path,
+                                                     int32_t without, int32_t *out)
 {
     cpubind_input answer;
     cpubind_text_fault fault;
     cpubind_problem_code code;
     *out = without;
     if (!path)
-        return fail_memory(r);
-    code = ask(r, path, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !is_there(answer))
+        return facts_fail_memory(r);
+    code = facts_ask(r, path, &answer);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer))
         return code;
     if (cpubind_number_parse(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
-        return fail_text(r, path, answer, &fault);
+        return facts_fail_text(r, path, answer, &fault);
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -51,7 +51,8 @@ static cpubind_input list_veiled(void *ctx, const char *name)
 
 /* One step on a reading of its own, whose facts are left in *facts. */
 static cpubind_problem_code take_step(const cpubind_source *source, cpubind_arena *arena,
-                                      uint32_t hidden, cpubind_problem_code (*step)(reader *),
+                                      uint32_t hidden,
+                                      cpubind_problem_code (*step)(facts_reader *),
                                       cpubind_facts *facts)
 {
     veil v = {source, hidden};
@@ -60,12 +61,11 @@ static cpubind_problem_code take_step(const cpubind_source *source, cpubind_aren
     cpubind_request request;
     cpubind_problem problem;
     cpubind_problem_code code;
-    reader r;
+    facts_reader r;
     memset(&request, 0, sizeof request);
     memset(&r, 0, sizeof r);
     memset(facts, 0, sizeof *facts);
     cpubind_problem_clear(&problem);
-    request.type = CPUBIND_TYPE_A2; /* any: it need not be found out */
     r.source = &shown;
     r.request = &request;
     r.arena = arena;

@@ -159,7 +159,7 @@ cpubind_no_irq cpubind_goal_irqs(const char *text, const cpubind_interrupt *all,
 
 /* One goal in the making. */
 typedef struct maker {
-    reader r; /* without a request and facts */
+    facts_reader r; /* without a request and facts */
     const cpubind_npu *npu;
     const int32_t *pool;
     int32_t n_pool;
@@ -176,13 +176,13 @@ static cpubind_problem_code read_msi(maker *m, cpubind_input listing, int32_t **
     cpubind_slice name;
     int32_t at = 0, cap = 0;
     *n = 0;
-    while (next_name(listing, &at, &name))
+    while (facts_next_name(listing, &at, &name))
         cap++;
     *out = cpubind_arena_ints(m->r.arena, cap);
     if (!*out)
-        return fail_memory(&m->r);
+        return facts_fail_memory(&m->r);
     for (int32_t digits = 1; digits <= DIGITS_MAX; digits++)
-        for (at = 0; next_name(listing, &at, &name);)
+        for (at = 0; facts_next_name(listing, &at, &name);)
             if (name.len == digits &&
                 scan_whole_number(&in, (scan_run){name.at, name.at + name.len}, INT32_MAX,
                                   &(*out)[*n]) == CPUBIND_TEXT_OK)
@@ -198,13 +198,13 @@ static cpubind_problem_code read_rows(maker *m, cpubind_input answer, cpubind_in
     cpubind_text_status status =
         cpubind_interrupts_parse(answer.data, answer.len, NULL, 0, n, NULL, &fault);
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
-        return fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
+        return facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
     *out = (cpubind_interrupt *)cpubind_arena_take(m->r.arena, *n, sizeof **out);
     if (!*out)
-        return fail_memory(&m->r);
+        return facts_fail_memory(&m->r);
     status = cpubind_interrupts_parse(answer.data, answer.len, *out, *n, n, NULL, &fault);
     return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
-                                     : fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
+                                     : facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
 }
 
 /* The interrupts of the NPU, each with its CPU: the first of its interrupt CPUs for the SQ, the
@@ -223,7 +223,7 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
     m->out->irq =
         (cpubind_irq_goal *)cpubind_arena_take(m->r.arena, n_msi, sizeof *m->out->irq);
     if (!m->out->irq)
-        return fail_memory(&m->r);
+        return facts_fail_memory(&m->r);
     m->out->no_irq = cpubind_goal_irqs(answer.data, all, n_all, msi, n_msi, device, m->out->irq,
                                        &m->out->n_irq);
     for (int32_t i = 0; i < m->out->n_irq; i++)
@@ -247,18 +247,18 @@ static cpubind_problem_code find_irqs(maker *m)
     if (m->npu->pci.domain < 0)
         return CPUBIND_PROBLEM_NONE;
     m->out->no_irq = CPUBIND_IRQ_NO_MSI;
-    name = name_of_function(&m->r, &m->npu->pci, "msi_irqs");
+    name = facts_function_path(&m->r, &m->npu->pci, "msi_irqs");
     if (!name)
-        return fail_memory(&m->r);
+        return facts_fail_memory(&m->r);
     answer = source->list(source->ctx, name);
-    if (!is_there(answer))
+    if (!facts_is_present(answer))
         return CPUBIND_PROBLEM_NONE;
     code = read_msi(m, answer, &msi, &n_msi);
     if (code != CPUBIND_PROBLEM_NONE || n_msi == 0)
         return code;
     m->out->no_irq = CPUBIND_IRQ_NO_INTERRUPTS;
     answer = source->read(source->ctx, INPUT_INTERRUPTS);
-    return is_there(answer) ? match_irqs(m, answer, msi, n_msi) : CPUBIND_PROBLEM_NONE;
+    return facts_is_present(answer) ? match_irqs(m, answer, msi, n_msi) : CPUBIND_PROBLEM_NONE;
 }
 
 /* == Threads ================================================================ */
@@ -304,7 +304,7 @@ static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish
     m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n + BUILT_IN,
                                                              sizeof *m->out->rule);
     if (!m->out->rule)
-        return fail_memory(&m->r);
+        return facts_fail_memory(&m->r);
     for (int32_t i = 0; i < n; i++)
         add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i]));
     if (m->roles.span[CPUBIND_ROLE_ACL].count > 0)
