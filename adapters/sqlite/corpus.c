@@ -1,8 +1,8 @@
 /* corpus.c - a corpus that is open, and the list of its hosts
  * SPDX-License-Identifier: MIT
  *
- * Reads only, with prepared statements alone; memory comes from SQLite's allocator, so that
- * whoever configures that one has all of it.
+ * The contracts are in corpus.h. Reads with prepared statements only and never writes. All
+ * memory comes from SQLite's allocator, which a program can replace.
  */
 #include "corpus.h"
 
@@ -16,26 +16,27 @@
 cpubind_corpus_status cpubind_corpus_open(const char *path, cpubind_corpus **out,
                                           cpubind_corpus_fault *fault)
 {
+    failure f = no_failure;
+    cpubind_corpus *corpus = NULL;
     if (out)
         *out = NULL;
     if (!path || !out)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-    if (!*path) /* for SQLite, a database of its own that is gone when it is closed */
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_OPEN, ENOENT, "open", fault);
-    cpubind_corpus *corpus = sqlite3_malloc64(sizeof *corpus);
-    if (!corpus)
-        return cpubind_priv_fail_memory(fault);
+        f = cpubind_priv_fail_argument();
+    else if (!*path) /* SQLite would open a temporary database */
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_OPEN, ENOENT, "open");
+    else if (!(corpus = sqlite3_malloc64(sizeof *corpus)))
+        f = cpubind_priv_fail_memory();
+    if (f.status)
+        return cpubind_priv_report(&f, fault);
     corpus->d = (database){0};
     int result = cpubind_priv_open(&corpus->d, path, SQLITE_OPEN_READONLY);
-    cpubind_corpus_status status = result == SQLITE_OK
-                                       ? cpubind_priv_check_header(&corpus->d, fault)
-                                       : cpubind_priv_fail_sqlite(&corpus->d, result, fault);
-    if (status != CPUBIND_CORPUS_OK) {
+    f = result == SQLITE_OK ? cpubind_priv_check_header(&corpus->d)
+                            : cpubind_priv_fail_sqlite(&corpus->d, result);
+    if (f.status)
         cpubind_corpus_close(corpus);
-        return status;
-    }
-    *out = corpus;
-    return CPUBIND_CORPUS_OK;
+    else
+        *out = corpus;
+    return cpubind_priv_report(&f, fault);
 }
 
 void cpubind_corpus_close(cpubind_corpus *corpus)
@@ -48,31 +49,27 @@ void cpubind_corpus_close(cpubind_corpus *corpus)
 
 /* == All hosts ============================================================== */
 
-/* The texts of all hosts, one behind the other, in the order of their names. A tree with a loop
- * in it gives a name a second time. */
-static cpubind_corpus_status read_texts(database *d, sqlite3_stmt *query, pile *texts,
-                                        int32_t *n, cpubind_corpus_fault *fault)
+/* Appends the texts of all hosts. Names must ascend: a tree with a loop repeats one. */
+static failure read_texts(database *d, sqlite3_stmt *query, text_pool *texts, int32_t *n)
 {
     size_t last = 0, at;
     int result = sqlite3_step(query);
     for (; result == SQLITE_ROW; result = sqlite3_step(query)) {
-        cpubind_corpus_status status = cpubind_priv_take_about(query, texts, &at, fault);
-        if (status != CPUBIND_CORPUS_OK)
-            return status;
+        failure f = cpubind_priv_append_about(query, texts, &at);
+        if (f.status)
+            return f;
         if (*n > 0 && strcmp(texts->bytes + last, texts->bytes + at) >= 0)
-            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "the hosts do not ascend",
-                                     fault);
+            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "the hosts do not ascend");
         if (texts->len > CPUBIND_CORPUS_MAX_BYTES)
-            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many hosts", fault);
+            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many hosts");
         last = at;
         ++*n;
     }
-    return result == SQLITE_DONE ? CPUBIND_CORPUS_OK
-                                 : cpubind_priv_fail_sqlite(d, result, fault);
+    return result == SQLITE_DONE ? no_failure : cpubind_priv_fail_sqlite(d, result);
 }
 
-/* One allocation: the rows, and the texts behind them. */
-static cpubind_corpus_about *list_of(const pile *texts, int32_t n)
+/* The rows and their texts in one allocation. */
+static cpubind_corpus_about *list_of(const text_pool *texts, int32_t n)
 {
     size_t size = (size_t)n * sizeof(cpubind_corpus_about);
     cpubind_corpus_about *list = sqlite3_malloc64(size + texts->len + 1);
@@ -87,43 +84,42 @@ static cpubind_corpus_about *list_of(const pile *texts, int32_t n)
     return list;
 }
 
-static cpubind_corpus_status read_list(database *d, cpubind_corpus_about **out, int32_t *out_n,
-                                       cpubind_corpus_fault *fault)
+static failure read_list(database *d, cpubind_corpus_about **out, int32_t *out_n)
 {
     static const char sql[] = "SELECT " HOST_COLUMNS " FROM hosts ORDER BY name";
     sqlite3_stmt *query = NULL;
-    pile texts = {0};
+    text_pool texts = {0};
     int32_t n = 0;
     int result = sqlite3_prepare_v2(d->db, sql, sizeof sql, &query, NULL);
-    cpubind_corpus_status status = result == SQLITE_OK
-                                       ? read_texts(d, query, &texts, &n, fault)
-                                       : cpubind_priv_fail_sqlite(d, result, fault);
-    sqlite3_finalize(query); /* repeats what the last step said */
-    if (status == CPUBIND_CORPUS_OK) {
+    failure f = result == SQLITE_OK ? read_texts(d, query, &texts, &n)
+                                    : cpubind_priv_fail_sqlite(d, result);
+    sqlite3_finalize(query); /* returns the error of the last step again */
+    if (!f.status) {
         *out = list_of(&texts, n);
         *out_n = *out ? n : 0;
         if (!*out)
-            status = cpubind_priv_fail_memory(fault);
+            f = cpubind_priv_fail_memory();
     }
     sqlite3_free(texts.bytes);
-    return status;
+    return f;
 }
 
 cpubind_corpus_status cpubind_corpus_list(cpubind_corpus *corpus, cpubind_corpus_about **out,
                                           int32_t *out_n, cpubind_corpus_fault *fault)
 {
+    failure f = cpubind_priv_fail_argument();
     sqlite3_stmt *pin = NULL;
     if (out)
         *out = NULL;
     if (out_n)
         *out_n = 0;
-    if (!corpus || !out || !out_n)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-    cpubind_corpus_status status = cpubind_priv_check_tables(&corpus->d, 0, &pin, fault);
-    if (status == CPUBIND_CORPUS_OK)
-        status = read_list(&corpus->d, out, out_n, fault);
-    cpubind_priv_end_reading(&corpus->d, pin, status);
-    return status;
+    if (corpus && out && out_n) {
+        f = cpubind_priv_check_tables(&corpus->d, 0, &pin);
+        if (!f.status)
+            f = read_list(&corpus->d, out, out_n);
+        cpubind_priv_end_reading(&corpus->d, pin, f.status != CPUBIND_CORPUS_OK);
+    }
+    return cpubind_priv_report(&f, fault);
 }
 
 void cpubind_corpus_free_list(cpubind_corpus_about *list)

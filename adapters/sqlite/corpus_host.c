@@ -1,8 +1,9 @@
-/* corpus_host.c - a host out of the corpus
+/* corpus_host.c - one host of the corpus, read as a whole, as a source
  * SPDX-License-Identifier: MIT
  *
- * A host is a table of inputs sorted by name, one of expectations, and one pile that holds
- * every name and every byte of both.
+ * The contracts are in corpus.h. A host is an array of inputs sorted by name, an array of
+ * expectations, and one pool with every name and every byte of both. Every row is checked
+ * against the schema, because a damaged file may break it. Nothing here writes to the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 typedef struct row {
     const char *name; /* ended by NUL */
     cpubind_input input;
-    size_t name_at, data_at; /* where in the pile they are, while it still grows */
-    char sum[SUM_SIZE];      /* "" where the bytes are not in the file */
+    size_t name_at, data_at; /* where in the pool they are, while it grows and moves */
+    char sum[SUM_SIZE];      /* "" if the bytes are not in the file */
 } row;
 
 typedef struct expectation {
@@ -33,9 +34,9 @@ typedef struct listing {
 } listing;
 
 struct cpubind_corpus_host {
-    pile texts;   /* of the row of the host first */
-    size_t begin; /* where the rest begins, which is limited */
-    row *row;     /* ascending in the order of compare_names */
+    text_pool texts; /* first those of the row of the host */
+    size_t begin;    /* where names and bytes begin; their sum has a limit */
+    row *row;        /* ascending in the order of compare_names */
     int32_t n_row, cap_row;
     expectation *expectation;
     int32_t n_expectation, cap_expectation;
@@ -44,8 +45,8 @@ struct cpubind_corpus_host {
 
 /* == Names ================================================================== */
 
-/* Byte order, but with "/" below every other byte: what is below a folder stands together,
- * right behind a file of its name, and the next parts ascend. */
+/* Byte order, but with "/" below every other byte: the names below a folder are adjacent and
+ * follow a file of the folder's name. */
 static int compare_names(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -74,7 +75,7 @@ static int32_t lower_bound(const cpubind_corpus_host *host, const char *name)
     return low;
 }
 
-/* The rows below folder `name`: [*first, the result), empty when there are none. */
+/* The rows below folder `name`: [*first, result), possibly empty. */
 static int32_t rows_below(const cpubind_corpus_host *host, const char *name, int32_t *first)
 {
     size_t len = strlen(name);
@@ -90,7 +91,7 @@ static int32_t rows_below(const cpubind_corpus_host *host, const char *name, int
 
 /* == Reading a host ========================================================= */
 
-/* The array with room for one more element of `size` bytes, or NULL. */
+/* The array, with space for one more element of `size` bytes, or NULL without memory. */
 static void *reserve(void *array, int32_t n, int32_t *cap, size_t size)
 {
     if (n < *cap)
@@ -107,26 +108,24 @@ static cpubind_input failed(int error, const char *why)
     return (cpubind_input){.state = CPUBIND_INPUT_FAILED, .error = error, .why = why};
 }
 
-static cpubind_corpus_status fail_damaged(const char *what, cpubind_corpus_fault *fault)
+static failure fail_damaged(const char *what)
 {
-    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, what, fault);
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, what);
 }
 
-/* Whether n more bytes are too many. */
-static cpubind_corpus_status check_size(const cpubind_corpus_host *host, int32_t n_rows,
-                                        size_t n, cpubind_corpus_fault *fault)
+/* Whether one more row with n bytes stays within the limits. */
+static failure check_size(const cpubind_corpus_host *host, int32_t n_rows, size_t n)
 {
     if (n_rows < CPUBIND_CORPUS_MAX_INPUTS &&
         host->texts.len - host->begin + n <= CPUBIND_CORPUS_MAX_BYTES)
-        return CPUBIND_CORPUS_OK;
-    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many inputs, or too many bytes",
-                             fault);
+        return no_failure;
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many inputs, or too many bytes");
 }
 
 /* The columns of an input; see `read_inputs`. */
 enum { NAME, EXIT_CODE, CONTENT, LENGTH, BYTES };
 
-/* The answer that a row stands for, still without its bytes. */
+/* The input of a row, still without its bytes. */
 static cpubind_input answer_of(sqlite3_stmt *query)
 {
     cpubind_input input = {.state = CPUBIND_INPUT_PRESENT};
@@ -141,7 +140,7 @@ static cpubind_input answer_of(sqlite3_stmt *query)
     return input;
 }
 
-/* Whether the exit code is one that the input may have. */
+/* Whether the input may have this exit code. */
 static int is_sound_code(sqlite3_stmt *query, const char *name)
 {
     int64_t code = sqlite3_column_int64(query, EXIT_CODE);
@@ -152,7 +151,7 @@ static int is_sound_code(sqlite3_stmt *query, const char *name)
            code <= 255 && (code == 0 || is_command);
 }
 
-/* Whether the bytes of a row have the types of the schema: in a damaged file they may not. */
+/* Whether length and bytes of a row have the types of the schema. */
 static int is_sound(sqlite3_stmt *query)
 {
     int length_type = sqlite3_column_type(query, LENGTH);
@@ -166,142 +165,132 @@ static int is_sum(const char *text)
     return strlen(text) == SUM_SIZE - 1 && strspn(text, "0123456789abcdef") == SUM_SIZE - 1;
 }
 
-/* The name of the row, when all but its bytes is sound; else NULL and a fault. */
-static const char *name_of(sqlite3_stmt *query, cpubind_corpus_status *status,
-                           cpubind_corpus_fault *fault)
+/* The name of the row. Fails if anything but its bytes breaks the rules. */
+static failure name_of(sqlite3_stmt *query, const char **name)
 {
-    const char *name = cpubind_priv_text(query, NAME, status, fault);
-    if (!name)
-        return NULL;
-    if (!cpubind_input_is_name(name)) {
-        *status = fail_damaged("the name of an input breaks the rules", fault);
-        return NULL;
-    }
-    if (!is_sound(query) || !is_sound_code(query, name)) {
-        *status = fail_damaged("an input is not of the schema", fault);
-        return NULL;
-    }
-    return name;
+    failure f = cpubind_priv_text(query, NAME, name);
+    if (f.status)
+        return f;
+    if (!cpubind_input_is_name(*name))
+        return fail_damaged("the name of an input breaks the rules");
+    if (!is_sound(query) || !is_sound_code(query, *name))
+        return fail_damaged("an input is not of the schema");
+    return no_failure;
 }
 
-/* The sum of a row, which its bytes must have. "" where there are none. */
-static cpubind_corpus_status take_sum(sqlite3_stmt *query, const cpubind_input *input,
-                                      const void *data, row *taken, cpubind_corpus_fault *fault)
+/* Copies the SHA-256 of a row and compares the bytes with it. "" if there are no bytes. */
+static failure take_sum(sqlite3_stmt *query, const cpubind_input *input, const void *data,
+                        row *taken)
 {
     char sum[SUM_SIZE];
-    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
+    const char *content;
     taken->sum[0] = '\0';
     if (input->state == CPUBIND_INPUT_FAILED)
-        return CPUBIND_CORPUS_OK;
-    const char *content = cpubind_priv_text(query, CONTENT, &status, fault);
-    if (!content)
-        return status;
+        return no_failure;
+    failure f = cpubind_priv_text(query, CONTENT, &content);
+    if (f.status)
+        return f;
     if (!is_sum(content))
-        return fail_damaged("an input is not of the schema", fault);
+        return fail_damaged("an input is not of the schema");
     memcpy(taken->sum, content, SUM_SIZE);
     if (input->state == CPUBIND_INPUT_TOO_LONG)
-        return CPUBIND_CORPUS_OK;
+        return no_failure;
     cpubind_priv_sum(data, (size_t)input->len, sum);
     if (memcmp(sum, taken->sum, SUM_SIZE) != 0)
-        return fail_damaged("the bytes of an input are not those of its SHA-256", fault);
-    return CPUBIND_CORPUS_OK;
+        return fail_damaged("the bytes of an input are not those of its SHA-256");
+    return no_failure;
 }
 
-/* A row with its sum and its bytes, behind the others. */
-static cpubind_corpus_status take_bytes(sqlite3_stmt *query, const char *name,
-                                        cpubind_corpus_host *host, cpubind_corpus_fault *fault)
+/* Appends a row with its name, SHA-256 and bytes. */
+static failure take_bytes(sqlite3_stmt *query, const char *name, cpubind_corpus_host *host)
 {
     cpubind_input input = answer_of(query);
     size_t len = (size_t)input.len;
-    cpubind_corpus_status status = check_size(host, host->n_row, strlen(name) + 1 + len, fault);
-    if (status != CPUBIND_CORPUS_OK)
-        return status;
+    failure f = check_size(host, host->n_row, strlen(name) + 1 + len);
+    if (f.status)
+        return f;
     const void *data = len ? sqlite3_column_blob(query, BYTES) : NULL;
     if (len && !data)
-        return cpubind_priv_fail_memory(fault);
+        return cpubind_priv_fail_memory();
     row *rows = reserve(host->row, host->n_row, &host->cap_row, sizeof *rows);
     if (!rows)
-        return cpubind_priv_fail_memory(fault);
+        return cpubind_priv_fail_memory();
     host->row = rows;
     row *taken = &rows[host->n_row];
-    if (cpubind_priv_pile(&host->texts, name, strlen(name), &taken->name_at) ||
-        cpubind_priv_pile(&host->texts, data, len, &taken->data_at))
-        return cpubind_priv_fail_memory(fault);
-    host->texts.len--; /* the NUL of the bytes does not count */
+    if (cpubind_priv_append(&host->texts, name, strlen(name), &taken->name_at) ||
+        cpubind_priv_append(&host->texts, data, len, &taken->data_at))
+        return cpubind_priv_fail_memory();
+    host->texts.len--; /* the NUL after the bytes does not count */
     taken->input = input;
-    status = take_sum(query, &input, data, taken, fault);
-    host->n_row += status == CPUBIND_CORPUS_OK;
-    return status;
+    f = take_sum(query, &input, data, taken);
+    host->n_row += !f.status;
+    return f;
 }
 
-/* Whether a name is behind that at `last`: a tree with a loop in it gives one again. */
+/* Whether a name is above the one at `last`. A tree with a loop in it repeats a name. */
 static int ascends(const cpubind_corpus_host *host, int32_t n, size_t last, const char *name)
 {
     return n == 0 || strcmp(host->texts.bytes + last, name) < 0;
 }
 
-static cpubind_corpus_status take_input(sqlite3_stmt *query, cpubind_corpus_host *host,
-                                        cpubind_corpus_fault *fault)
+static failure take_input(sqlite3_stmt *query, cpubind_corpus_host *host)
 {
-    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
-    const char *name = name_of(query, &status, fault);
-    if (!name)
-        return status;
+    const char *name;
+    failure f = name_of(query, &name);
+    if (f.status)
+        return f;
     int32_t n = host->n_row;
     if (!ascends(host, n, n ? host->row[n - 1].name_at : 0, name))
-        return fail_damaged("the inputs do not ascend", fault);
-    return take_bytes(query, name, host, fault);
+        return fail_damaged("the inputs do not ascend");
+    return take_bytes(query, name, host);
 }
 
-static cpubind_corpus_status take_expectation(sqlite3_stmt *query, cpubind_corpus_host *host,
-                                              cpubind_corpus_fault *fault)
+static failure take_expectation(sqlite3_stmt *query, cpubind_corpus_host *host)
 {
-    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
-    const char *name = cpubind_priv_text(query, 0, &status, fault);
-    const char *body = name ? cpubind_priv_text(query, 1, &status, fault) : NULL;
-    if (!body)
-        return status;
+    const char *name, *body;
+    failure f = cpubind_priv_text(query, 0, &name);
+    if (!f.status)
+        f = cpubind_priv_text(query, 1, &body);
+    if (f.status)
+        return f;
     int32_t n = host->n_expectation;
     if (!cpubind_priv_is_word(name))
-        return fail_damaged("the name of an expectation breaks the rules", fault);
+        return fail_damaged("the name of an expectation breaks the rules");
     if (!ascends(host, n, n ? host->expectation[n - 1].name_at : 0, name))
-        return fail_damaged("the expectations do not ascend", fault);
-    status = check_size(host, n, strlen(name) + strlen(body) + 2, fault);
-    if (status != CPUBIND_CORPUS_OK)
-        return status;
+        return fail_damaged("the expectations do not ascend");
+    f = check_size(host, n, strlen(name) + strlen(body) + 2);
+    if (f.status)
+        return f;
     expectation taken = {.len = (int32_t)strlen(body)};
     expectation *all =
         reserve(host->expectation, n, &host->cap_expectation, sizeof *host->expectation);
     if (!all)
-        return cpubind_priv_fail_memory(fault);
+        return cpubind_priv_fail_memory();
     host->expectation = all;
-    if (cpubind_priv_pile(&host->texts, name, strlen(name), &taken.name_at) ||
-        cpubind_priv_pile(&host->texts, body, (size_t)taken.len, &taken.body_at))
-        return cpubind_priv_fail_memory(fault);
+    if (cpubind_priv_append(&host->texts, name, strlen(name), &taken.name_at) ||
+        cpubind_priv_append(&host->texts, body, (size_t)taken.len, &taken.body_at))
+        return cpubind_priv_fail_memory();
     host->expectation[host->n_expectation++] = taken;
-    return CPUBIND_CORPUS_OK;
+    return no_failure;
 }
 
-static cpubind_corpus_status take_host(sqlite3_stmt *query, cpubind_corpus_host *host,
-                                       cpubind_corpus_fault *fault)
+static failure take_host(sqlite3_stmt *query, cpubind_corpus_host *host)
 {
     size_t at;
-    cpubind_corpus_status status = cpubind_priv_take_about(query, &host->texts, &at, fault);
+    failure f = cpubind_priv_append_about(query, &host->texts, &at);
     host->begin = host->texts.len;
-    return status;
+    return f;
 }
 
-/* What takes a row of a statement. */
-typedef cpubind_corpus_status (*taker)(sqlite3_stmt *query, cpubind_corpus_host *host,
-                                       cpubind_corpus_fault *fault);
+/* Adds a row of a query to a host. */
+typedef failure row_reader(sqlite3_stmt *query, cpubind_corpus_host *host);
 
-/* All rows of a statement, which is given the name of the host, and the most bytes. */
-static cpubind_corpus_status read_rows(database *d, const char *sql, const char *name,
-                                       cpubind_corpus_host *host, taker take,
-                                       cpubind_corpus_fault *fault)
+/* Reads all rows of a query. ?1 is the name of the host, ?2 the size limit of an input. */
+static failure read_rows(database *d, const char *sql, const char *name,
+                         cpubind_corpus_host *host, row_reader *take)
 {
     sqlite3_stmt *query = NULL;
-    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
+    failure f = no_failure;
     int result = sqlite3_prepare_v2(d->db, sql, -1, &query, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
@@ -309,19 +298,18 @@ static cpubind_corpus_status read_rows(database *d, const char *sql, const char 
         result = sqlite3_bind_int(query, 2, INPUT_MAX);
     if (result == SQLITE_OK)
         result = sqlite3_step(query);
-    for (; result == SQLITE_ROW && status == CPUBIND_CORPUS_OK; result = sqlite3_step(query))
-        status = take(query, host, fault);
-    if (status == CPUBIND_CORPUS_OK && result != SQLITE_DONE)
-        status = cpubind_priv_fail_sqlite(d, result, fault);
-    sqlite3_finalize(query); /* repeats what the last step said */
-    return status;
+    for (; result == SQLITE_ROW && !f.status; result = sqlite3_step(query))
+        f = take(query, host);
+    if (!f.status && result != SQLITE_DONE)
+        f = cpubind_priv_fail_sqlite(d, result);
+    sqlite3_finalize(query); /* returns the error of the last step again */
+    return f;
 }
 
-static cpubind_corpus_status read_tables(database *d, const char *name,
-                                         cpubind_corpus_host *host, cpubind_corpus_fault *fault)
+static failure read_tables(database *d, const char *name, cpubind_corpus_host *host)
 {
     static const char of_host[] = "SELECT " HOST_COLUMNS " FROM hosts WHERE name = ?1";
-    /* The length apart, so that bytes over the cap are never read. */
+    /* The length is a column of its own, so that bytes over the limit are never read. */
     static const char of_inputs[] =
         "SELECT i.name, i.exit_code, i.content, length(c.bytes),"
         "       CASE WHEN length(c.bytes) <= ?2 THEN c.bytes END"
@@ -329,18 +317,17 @@ static cpubind_corpus_status read_tables(database *d, const char *name,
         " WHERE i.host = ?1 ORDER BY i.name";
     static const char of_expectations[] =
         "SELECT name, body FROM expectations WHERE host = ?1 ORDER BY name";
-    cpubind_corpus_status status = read_rows(d, of_host, name, host, take_host, fault);
-    if (status == CPUBIND_CORPUS_OK && host->texts.len == 0)
-        status = cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "no such row in hosts",
-                                   fault);
-    if (status == CPUBIND_CORPUS_OK)
-        status = read_rows(d, of_inputs, name, host, take_input, fault);
-    if (status == CPUBIND_CORPUS_OK)
-        status = read_rows(d, of_expectations, name, host, take_expectation, fault);
-    return status;
+    failure f = read_rows(d, of_host, name, host, take_host);
+    if (!f.status && host->texts.len == 0)
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "no such row in hosts");
+    if (!f.status)
+        f = read_rows(d, of_inputs, name, host, take_input);
+    if (!f.status)
+        f = read_rows(d, of_expectations, name, host, take_expectation);
+    return f;
 }
 
-/* The pile no longer moves: names and bytes get their addresses, and rows their order. */
+/* When the pool no longer moves: sets the addresses of names and bytes, and sorts the rows. */
 static void settle(cpubind_corpus_host *host)
 {
     for (int32_t i = 0; i < host->n_row; i++) {
@@ -352,41 +339,41 @@ static void settle(cpubind_corpus_host *host)
         qsort(host->row, (size_t)host->n_row, sizeof *host->row, compare_rows);
 }
 
-static cpubind_corpus_status read_host(database *d, const char *name, cpubind_corpus_host *host,
-                                       cpubind_corpus_fault *fault)
+static failure read_host(database *d, const char *name, cpubind_corpus_host *host)
 {
     sqlite3_stmt *pin = NULL;
-    cpubind_corpus_status status = cpubind_priv_check_tables(d, 0, &pin, fault);
-    if (status == CPUBIND_CORPUS_OK)
-        status = read_tables(d, name, host, fault);
-    cpubind_priv_end_reading(d, pin, status);
-    if (status == CPUBIND_CORPUS_OK)
+    failure f = cpubind_priv_check_tables(d, 0, &pin);
+    if (!f.status)
+        f = read_tables(d, name, host);
+    cpubind_priv_end_reading(d, pin, f.status != CPUBIND_CORPUS_OK);
+    if (!f.status)
         settle(host);
-    return status;
+    return f;
 }
 
 cpubind_corpus_status cpubind_corpus_open_host(cpubind_corpus *corpus, const char *name,
                                                cpubind_corpus_host **out,
                                                cpubind_corpus_fault *fault)
 {
+    failure f = no_failure;
+    cpubind_corpus_host *host = NULL;
     if (out)
         *out = NULL;
     if (!corpus || !name || !out)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-    if (strlen(name) > CPUBIND_INPUT_NAME_MAX)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "the name is too long",
-                                 fault);
-    cpubind_corpus_host *host = sqlite3_malloc64(sizeof *host);
-    if (!host)
-        return cpubind_priv_fail_memory(fault);
+        f = cpubind_priv_fail_argument();
+    else if (strlen(name) > CPUBIND_INPUT_NAME_MAX)
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "the name is too long");
+    else if (!(host = sqlite3_malloc64(sizeof *host)))
+        f = cpubind_priv_fail_memory();
+    if (f.status)
+        return cpubind_priv_report(&f, fault);
     *host = (cpubind_corpus_host){0};
-    cpubind_corpus_status status = read_host(&corpus->d, name, host, fault);
-    if (status != CPUBIND_CORPUS_OK) {
+    f = read_host(&corpus->d, name, host);
+    if (f.status)
         cpubind_corpus_close_host(host);
-        return status;
-    }
-    *out = host;
-    return CPUBIND_CORPUS_OK;
+    else
+        *out = host;
+    return cpubind_priv_report(&f, fault);
 }
 
 void cpubind_corpus_close_host(cpubind_corpus_host *host)
@@ -404,7 +391,7 @@ void cpubind_corpus_close_host(cpubind_corpus_host *host)
     sqlite3_free(host);
 }
 
-/* == What is in it ========================================================== */
+/* == Contents =============================================================== */
 
 cpubind_corpus_about cpubind_corpus_about_host(const cpubind_corpus_host *host)
 {
@@ -452,8 +439,8 @@ static cpubind_input read_input(void *ctx, const char *name)
     return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
 }
 
-/* The distinct parts that start at byte `skip` of rows [first, end), each ended by LF; lines
- * NULL asks for their bytes alone. */
+/* Writes the distinct parts at byte `skip` of the names of rows [first, end), each with LF, and
+ * returns their size. lines NULL: returns the size only. */
 static size_t write_parts(const cpubind_corpus_host *host, int32_t first, int32_t end,
                           size_t skip, char *lines)
 {

@@ -1,5 +1,8 @@
-/* database.c - a connection that trusts nothing in the file
+/* database.c - a connection to a file that may be hostile
  * SPDX-License-Identifier: MIT
+ *
+ * The contracts are in database.h, the tables in fixtures/schema.sql. Nothing here writes to
+ * the file.
  */
 #include "database.h"
 
@@ -9,22 +12,24 @@
 
 #include "schema.h"
 
-/* == Faults ================================================================= */
+/* == Failures =============================================================== */
 
-cpubind_corpus_status cpubind_priv_fail(cpubind_corpus_status status, int error,
-                                        const char *what, cpubind_corpus_fault *fault)
+failure cpubind_priv_fail(cpubind_corpus_status status, int error, const char *what)
 {
-    if (fault)
-        *fault = (cpubind_corpus_fault){0, error, what, ""};
-    return status;
+    return (failure){status, {0, error, what, ""}};
 }
 
-cpubind_corpus_status cpubind_priv_fail_memory(cpubind_corpus_fault *fault)
+failure cpubind_priv_fail_argument(void)
 {
-    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_MEMORY, ENOMEM, "memory", fault);
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument");
 }
 
-/* The words of SQLite may quote the file: what a terminal would obey does not pass. */
+failure cpubind_priv_fail_memory(void)
+{
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_MEMORY, ENOMEM, "memory");
+}
+
+/* SQLite's messages may quote the file: a control character could act on a terminal. */
 static void copy_message(const char *text, char out[CPUBIND_CORPUS_MESSAGE])
 {
     size_t n = 0;
@@ -33,16 +38,22 @@ static void copy_message(const char *text, char out[CPUBIND_CORPUS_MESSAGE])
     out[n] = '\0';
 }
 
-cpubind_corpus_status cpubind_priv_fail_at(cpubind_corpus_status status, const char *what,
-                                           const char *message, cpubind_corpus_fault *fault)
+failure cpubind_priv_fail_at(cpubind_corpus_status status, const char *what,
+                             const char *message)
 {
-    cpubind_priv_fail(status, 0, what, fault);
-    if (fault)
-        copy_message(message, fault->message);
-    return status;
+    failure f = cpubind_priv_fail(status, 0, what);
+    copy_message(message, f.fault.message);
+    return f;
 }
 
-/* What a result code of SQLite means, whoever asked. */
+cpubind_corpus_status cpubind_priv_report(const failure *f, cpubind_corpus_fault *fault)
+{
+    if (f->status && fault)
+        *fault = f->fault;
+    return f->status;
+}
+
+/* The meaning of a result code of SQLite. */
 static const struct meaning {
     int result;
     cpubind_corpus_status status;
@@ -70,7 +81,7 @@ static const struct meaning {
     {SQLITE_FULL, CPUBIND_CORPUS_ERR_FULL, "write"},
 };
 
-/* What it means to a writer, where that differs, once its file is open. */
+/* Its meaning for a writer with an open file, if that differs. */
 static const struct meaning of_writer[] = {
     {SQLITE_BUSY, CPUBIND_CORPUS_ERR_BUSY,
      "another process was still reading or writing after two seconds"},
@@ -104,7 +115,7 @@ static struct meaning meaning_of(int result, int is_writer)
     return found ? *found : (struct meaning){result, CPUBIND_CORPUS_ERR_READ, "read"};
 }
 
-/* What the system said to what SQLite asked of it, else 0. */
+/* The errno of the system call of SQLite that failed, else 0. */
 static int system_error(const database *d, int result, cpubind_corpus_status status)
 {
     if (status == CPUBIND_CORPUS_ERR_MEMORY)
@@ -114,20 +125,19 @@ static int system_error(const database *d, int result, cpubind_corpus_status sta
     return status == CPUBIND_CORPUS_ERR_FULL ? ENOSPC : 0;
 }
 
-cpubind_corpus_status cpubind_priv_fail_sqlite(const database *d, int result,
-                                               cpubind_corpus_fault *fault)
+failure cpubind_priv_fail_sqlite(const database *d, int result)
 {
     struct meaning m = meaning_of(result, d->is_writer && d->is_open);
     int error = system_error(d, result, m.status);
     if (error == EISDIR)
         m = (struct meaning){result, CPUBIND_CORPUS_ERR_OPEN, "open"};
-    if ((error == ENOSPC || error == EDQUOT))
+    if (error == ENOSPC || error == EDQUOT)
         m = (struct meaning){result, CPUBIND_CORPUS_ERR_FULL, "write"};
-    if (fault) {
-        *fault = (cpubind_corpus_fault){result, error, m.what, ""};
-        copy_message(d->db ? sqlite3_errmsg(d->db) : sqlite3_errstr(result), fault->message);
-    }
-    return m.status;
+    failure f = cpubind_priv_fail_at(m.status, m.what,
+                                     d->db ? sqlite3_errmsg(d->db) : sqlite3_errstr(result));
+    f.fault.result = result;
+    f.fault.error = error;
+    return f;
 }
 
 /* == The connection ========================================================= */
@@ -138,10 +148,9 @@ static int count_steps(void *context)
     return --d->left < 0;
 }
 
-/* A file from a stranger gets no more than a reader, or a writer, needs. The checks of the
- * schema call functions that SQLite does not count among the harmless ones (json_valid), and
- * who may not trust them cannot write: before a writer asks anything of the tables, it looks
- * at their words. */
+/* Limits what the file can make SQLite do. A writer needs a trusted schema: the CHECKs call
+ * json_valid, which SQLite does not count among the harmless functions. A writer therefore
+ * compares the text of the tables before it uses one. */
 static int restrain(database *d)
 {
     const struct {
@@ -157,7 +166,7 @@ static int restrain(database *d)
         {SQLITE_LIMIT_ATTACHED, 0},
         {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
         {SQLITE_LIMIT_VARIABLE_NUMBER, 10},
-        /* For SQLite, ON DELETE CASCADE is a trigger too. */
+        /* SQLite counts ON DELETE CASCADE as a trigger. */
         {SQLITE_LIMIT_TRIGGER_DEPTH, d->is_writer ? 3 : 0},
         {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
@@ -183,7 +192,7 @@ static int restrain(database *d)
     return sqlite3_busy_timeout(d->db, CPUBIND_CORPUS_WAIT_MS);
 }
 
-/* SQLite has names of its own: a path that looks like one gets "./" before it. */
+/* SQLite gives ":memory:" and "file:..." a meaning: "./" before such a path prevents that. */
 static int open_literally(database *d, const char *path, int flags)
 {
     if (*path != ':' && strncmp(path, "file:", 5) != 0)
@@ -213,7 +222,7 @@ int cpubind_priv_open(database *d, const char *path, int flags)
 
 void cpubind_priv_close(database *d)
 {
-    sqlite3_close(d->db); /* no statement is left open: it cannot fail */
+    sqlite3_close(d->db); /* no statement is open, so this cannot fail */
     d->db = NULL;
 }
 
@@ -234,7 +243,7 @@ int cpubind_priv_read_number(const database *d, const char *sql, int64_t *out)
     return result == SQLITE_OK ? ended : result;
 }
 
-cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpus_fault *fault)
+failure cpubind_priv_check_header(const database *d)
 {
     int64_t n_page = 1, application = 0, version = 0;
     int result = cpubind_priv_read_number(d, "PRAGMA application_id", &application);
@@ -243,19 +252,17 @@ cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpu
     if (result == SQLITE_OK && application == 0)
         result = cpubind_priv_read_number(d, "PRAGMA page_count", &n_page);
     if (result != SQLITE_OK)
-        return cpubind_priv_fail_sqlite(d, result, fault);
+        return cpubind_priv_fail_sqlite(d, result);
     if (n_page == 0)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_DATABASE, 0, "the file is empty", fault);
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_DATABASE, 0, "the file is empty");
     if (application != CPUBIND_CORPUS_APPLICATION)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
-                                 "the application_id is another's", fault);
+                                 "the application_id is another's");
     if (version > CPUBIND_CORPUS_VERSION)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NEWER, 0, "the user_version is newer",
-                                 fault);
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NEWER, 0, "the user_version is newer");
     if (version < 1)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "the user_version is below 1",
-                                 fault);
-    return CPUBIND_CORPUS_OK;
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "the user_version is below 1");
+    return no_failure;
 }
 
 /* == The tables ============================================================= */
@@ -270,7 +277,7 @@ static int is_comment(const char *c)
     return c[0] == '-' && c[1] == '-';
 }
 
-/* The next byte of a statement; blanks and comments outside quotes are one blank. */
+/* The next byte of a statement; blanks and comments outside quotes count as one blank. */
 static int next_byte(const char **at, int *is_quoted)
 {
     const char *c = *at;
@@ -286,7 +293,7 @@ static int next_byte(const char **at, int *is_quoted)
     return (unsigned char)*c;
 }
 
-/* Whether `sql` is the statement that `own` begins with, which a semicolon ends. */
+/* Whether `sql` equals the statement at the start of `own`, which ends with a semicolon. */
 static int is_statement(const char *own, const char *sql)
 {
     int own_quoted = 0, quoted = 0, a, b;
@@ -297,14 +304,14 @@ static int is_statement(const char *own, const char *sql)
     return a == ';' && b == '\0';
 }
 
-/* The statement of the schema after `at` that makes something; NULL: there is none. */
+/* The next CREATE statement of the schema after `at`, or NULL. */
 static const char *next_statement(const char *at)
 {
     at = strstr(at, "\nCREATE ");
     return at ? at + 1 : NULL;
 }
 
-/* Bit i: the statement is the i-th of the schema; 0: it is none of them. sql NULL: all bits. */
+/* Bit i is set if `sql` equals the i-th CREATE of the schema. sql NULL: all bits. */
 static unsigned bits_of(const char *sql)
 {
     unsigned bits = 0, bit = 1;
@@ -315,17 +322,16 @@ static unsigned bits_of(const char *sql)
     return bits;
 }
 
-static cpubind_corpus_status fail_alien(sqlite3_stmt *query, cpubind_corpus_fault *fault)
+static failure fail_alien(sqlite3_stmt *query)
 {
     return cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_NO_CORPUS,
                                 "something stands beside the tables of a corpus",
-                                (const char *)sqlite3_column_text(query, 1), fault);
+                                (const char *)sqlite3_column_text(query, 1));
 }
 
-cpubind_corpus_status cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin,
-                                                cpubind_corpus_fault *fault)
+failure cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin)
 {
-    /* What SQLite makes by itself, for a UNIQUE, has no text. */
+    /* An index that SQLite makes for a UNIQUE has no text. */
     static const char sql[] = "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL";
     unsigned missing = bits_of(NULL);
     *pin = NULL;
@@ -336,48 +342,47 @@ cpubind_corpus_status cpubind_priv_check_tables(database *d, int is_alone, sqlit
     while (result == SQLITE_ROW && (missing || is_alone)) {
         const char *text = (const char *)sqlite3_column_text(*pin, 0);
         if (!text)
-            return cpubind_priv_fail_memory(fault);
+            return cpubind_priv_fail_memory();
         unsigned bits = bits_of(text);
         if (is_alone && !(missing & bits))
-            return fail_alien(*pin, fault);
+            return fail_alien(*pin);
         missing &= ~bits;
         if (missing || is_alone)
             result = sqlite3_step(*pin);
     }
     if (result != SQLITE_ROW && result != SQLITE_DONE)
-        return cpubind_priv_fail_sqlite(d, result, fault);
+        return cpubind_priv_fail_sqlite(d, result);
     if (missing)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
-                                 "the tables are not those of a corpus", fault);
+                                 "the tables are not those of a corpus");
     allow_steps(d, STEPS_OF_CALL);
-    return CPUBIND_CORPUS_OK;
+    return no_failure;
 }
 
-void cpubind_priv_end_reading(const database *d, sqlite3_stmt *pin,
-                              cpubind_corpus_status status)
+void cpubind_priv_end_reading(const database *d, sqlite3_stmt *pin, int has_failed)
 {
     sqlite3_finalize(pin);
-    if (status != CPUBIND_CORPUS_OK)
+    if (has_failed)
         sqlite3_db_release_memory(d->db);
 }
 
 /* == Rows =================================================================== */
 
-int cpubind_priv_pile(pile *p, const void *bytes, size_t n, size_t *at)
+int cpubind_priv_append(text_pool *pool, const void *bytes, size_t n, size_t *at)
 {
-    if (n >= p->cap - p->len) {
-        size_t cap = p->cap * 2 > p->len + n + 1 ? p->cap * 2 : p->len + n + 1;
-        char *grown = sqlite3_realloc64(p->bytes, cap);
+    if (n >= pool->cap - pool->len) {
+        size_t cap = pool->cap * 2 > pool->len + n + 1 ? pool->cap * 2 : pool->len + n + 1;
+        char *grown = sqlite3_realloc64(pool->bytes, cap);
         if (!grown)
             return SQLITE_NOMEM;
-        p->bytes = grown;
-        p->cap = cap;
+        pool->bytes = grown;
+        pool->cap = cap;
     }
-    *at = p->len;
+    *at = pool->len;
     if (n)
-        memcpy(p->bytes + p->len, bytes, n);
-    p->bytes[p->len + n] = '\0';
-    p->len += n + 1;
+        memcpy(pool->bytes + pool->len, bytes, n);
+    pool->bytes[pool->len + n] = '\0';
+    pool->len += n + 1;
     return SQLITE_OK;
 }
 
@@ -409,44 +414,38 @@ void cpubind_priv_sum(const void *bytes, size_t n, char sum[SUM_SIZE])
     SHA256Data(n ? bytes : "", n, sum);
 }
 
-const char *cpubind_priv_text(sqlite3_stmt *query, int column, cpubind_corpus_status *status,
-                              cpubind_corpus_fault *fault)
+failure cpubind_priv_text(sqlite3_stmt *query, int column, const char **out)
 {
-    const char *text = NULL;
+    *out = NULL;
     if (sqlite3_column_type(query, column) == SQLITE_TEXT) {
-        text = (const char *)sqlite3_column_text(query, column);
-        if (!text) {
-            *status = cpubind_priv_fail_memory(fault);
-            return NULL;
-        }
+        *out = (const char *)sqlite3_column_text(query, column);
+        if (!*out)
+            return cpubind_priv_fail_memory();
+        if (strlen(*out) == (size_t)sqlite3_column_bytes(query, column))
+            return no_failure;
     }
-    if (text && strlen(text) == (size_t)sqlite3_column_bytes(query, column))
-        return text;
-    *status =
-        cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "a text is not of the schema", fault);
-    return NULL;
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0, "a text is not of the schema");
 }
 
-cpubind_corpus_status cpubind_priv_take_about(sqlite3_stmt *query, pile *texts, size_t *at,
-                                              cpubind_corpus_fault *fault)
+failure cpubind_priv_append_about(sqlite3_stmt *query, text_pool *pool, size_t *at)
 {
-    size_t begin = texts->len;
+    size_t begin = pool->len;
     *at = begin;
     for (int i = 0; i < HOST_TEXTS; i++) {
-        cpubind_corpus_status status = CPUBIND_CORPUS_OK;
-        size_t place;
-        const char *text = cpubind_priv_text(query, i, &status, fault);
-        if (!text)
-            return status;
+        const char *text;
+        size_t text_at;
+        failure f = cpubind_priv_text(query, i, &text);
+        if (f.status)
+            return f;
         if (i == 0 ? !cpubind_priv_is_word(text) : !cpubind_priv_is_line(text))
             return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0,
-                                     "a text of a host breaks the rules", fault);
-        if (strlen(text) + texts->len - begin > CPUBIND_CORPUS_MAX_ABOUT)
-            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "the texts of a host", fault);
-        if (cpubind_priv_pile(texts, text, strlen(text), &place) != SQLITE_OK)
-            return cpubind_priv_fail_memory(fault);
+                                     "a text of a host breaks the rules");
+        if (strlen(text) + pool->len - begin > CPUBIND_CORPUS_MAX_ABOUT)
+            return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "the texts of a host");
+        if (cpubind_priv_append(pool, text, strlen(text), &text_at) != SQLITE_OK)
+            return cpubind_priv_fail_memory();
     }
-    return CPUBIND_CORPUS_OK;
+    return no_failure;
 }
 
 cpubind_corpus_about cpubind_priv_about_at(const char *texts, const char **next)

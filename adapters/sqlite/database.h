@@ -1,13 +1,17 @@
-/* database.h - private to adapters/sqlite: a connection that trusts nothing in the file
+/* database.h - private to adapters/sqlite: a connection to a file that may be hostile
  * SPDX-License-Identifier: MIT
  *
- * What the reader and the writer share: opening, what a result code of SQLite means, whose file
- * it is, and bytes that grow. Only the .c files of this folder may include it.
+ * What the reader (corpus*.c) and the writer (store.c) share: opening a file, the meaning of
+ * SQLite's result codes, the checks of header and tables, and texts that grow. Only the .c
+ * files of this folder include this header.
  *
- * A database may be made to be slow: tables that are trees with loops in them, columns that are
- * computed. Therefore the tables must be those of fixtures/schema.sql by their text, before
- * anything is asked of them; rows must ascend where they are read one after the other; and
- * SQLite stops when it has made more steps than a corpus can need.
+ * A hostile database can be made slow: trees of pages with loops in them, computed columns.
+ * Therefore the text of every table must be that of fixtures/schema.sql before a table is read,
+ * rows must ascend where several are read, and SQLite is interrupted when it has made more
+ * steps than a corpus can need.
+ *
+ * ERRORS  A function of this folder returns an int if it only calls SQLite (its result code),
+ *         else a `failure` by value. The public functions return the status and copy the fault.
  */
 #ifndef CPUBIND_SQLITE_DATABASE_H
 #define CPUBIND_SQLITE_DATABASE_H
@@ -24,7 +28,7 @@
 typedef struct database {
     sqlite3 *db;
     int is_writer;
-    int is_open;  /* else `db` only says why it is not */
+    int is_open;  /* 0: `db` only holds the reason why it could not be opened */
     int32_t left; /* thousands of steps that SQLite may still make */
 } database;
 
@@ -36,90 +40,97 @@ struct cpubind_corpus {
     database d;
 };
 
-/* == Faults ================================================================= */
+/* == Failures =============================================================== */
 
-cpubind_corpus_status cpubind_priv_fail(cpubind_corpus_status status, int error,
-                                        const char *what, cpubind_corpus_fault *fault);
-cpubind_corpus_status cpubind_priv_fail_memory(cpubind_corpus_fault *fault);
+/* Why a function failed. Status 0 (CPUBIND_CORPUS_OK): it succeeded, the fault is empty. */
+typedef struct failure {
+    cpubind_corpus_status status;
+    cpubind_corpus_fault fault;
+} failure;
 
-/* The same with a word of the file in fault->message, without what a terminal would obey. */
-cpubind_corpus_status cpubind_priv_fail_at(cpubind_corpus_status status, const char *what,
-                                           const char *message, cpubind_corpus_fault *fault);
+#define no_failure ((failure){0})
 
-/* The fault that SQLite has just reported; the connection may not be open. */
-cpubind_corpus_status cpubind_priv_fail_sqlite(const database *d, int result,
-                                               cpubind_corpus_fault *fault);
+failure cpubind_priv_fail(cpubind_corpus_status status, int error, const char *what);
+failure cpubind_priv_fail_argument(void);
+failure cpubind_priv_fail_memory(void);
+
+/* With a text from the file in fault.message, in which control characters become '?'. */
+failure cpubind_priv_fail_at(cpubind_corpus_status status, const char *what,
+                             const char *message);
+
+/* The failure that SQLite has just reported; the connection may not be open. */
+failure cpubind_priv_fail_sqlite(const database *d, int result);
+
+/* The end of a public function: copies the fault of a failure to *fault, which may be NULL. */
+cpubind_corpus_status cpubind_priv_report(const failure *f, cpubind_corpus_fault *fault);
 
 /* == The connection ========================================================= */
 
-/* Opens the file with nothing but what a reader, or a writer, needs. Closed with
- * cpubind_priv_close, on failure too.
+/* Opens the file with no more rights than a reader, or a writer, needs. To be closed with
+ * cpubind_priv_close, also after a failure.
  *   in      flags of sqlite3_open_v2; d->is_writer
  *   errors  results of SQLite */
 int cpubind_priv_open(database *d, const char *path, int flags);
 
-/* Closes what is open; every statement must be gone. */
+/* Closes the connection. Every statement must be finalized before. */
 void cpubind_priv_close(database *d);
 
-/* Allows that many thousands of steps from here on. */
+/* Sets how many thousands of steps SQLite may make from now on. */
 static inline void allow_steps(database *d, int32_t thousands)
 {
     d->left = thousands;
 }
 
-/* The one number that a statement gives. Results of SQLite. */
+/* The first column of the only row of a query. Results of SQLite. */
 int cpubind_priv_read_number(const database *d, const char *sql, int64_t *out);
 
-/* Whose file it is, and which version of the schema: both stand in the first page. A file
- * without a byte is ERR_NO_DATABASE. */
-cpubind_corpus_status cpubind_priv_check_header(const database *d, cpubind_corpus_fault *fault);
+/* Checks application_id and user_version, which are in the first page. An empty file is
+ * ERR_NO_DATABASE. */
+failure cpubind_priv_check_header(const database *d);
 
-/* Whether the tables are those of a corpus, by their text.
- *   in      is_alone: nothing else may be in the database
- *   out     *pin: a statement in the middle of its rows. As long as it is not finalized, all
- *           that is read is of one state of the database. Finalized by the caller, always */
-cpubind_corpus_status cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin,
-                                                cpubind_corpus_fault *fault);
+/* Checks that the tables are those of a corpus, by their text.
+ *   in      is_alone: the database must contain nothing else
+ *   out     *pin: a statement in the middle of its rows. Until it is finalized, everything that
+ *           is read is of one state of the database. The caller finalizes it, also after a
+ *           failure */
+failure cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin);
 
-/* Lets the state of the database go. After a failure the pages go too: SQLite does not look a
- * second time at a page that it has found damaged. */
-void cpubind_priv_end_reading(const database *d, sqlite3_stmt *pin,
-                              cpubind_corpus_status status);
+/* Finalizes `pin`. After a failure it also drops SQLite's cache: SQLite does not check a page in
+ * its cache again. */
+void cpubind_priv_end_reading(const database *d, sqlite3_stmt *pin, int has_failed);
 
 /* == Rows =================================================================== */
 
-/* Texts and bytes, one after the other. {0} is an empty one. */
-typedef struct pile {
+/* Texts and bytes in one allocation, each followed by NUL. {0} is an empty one. */
+typedef struct text_pool {
     char *bytes;
     size_t len, cap;
-} pile;
+} text_pool;
 
-/* Adds n bytes and a NUL. SQLITE_NOMEM, or SQLITE_OK and their place in *at. */
-int cpubind_priv_pile(pile *p, const void *bytes, size_t n, size_t *at);
+/* Appends n bytes and a NUL; *at: where they begin. SQLITE_OK or SQLITE_NOMEM. */
+int cpubind_priv_append(text_pool *pool, const void *bytes, size_t n, size_t *at);
 
-/* Whether a text may be the name of a host or of an expectation: the schema says which. */
+/* Whether a text may be the name of a host or of an expectation, as the schema defines it. */
 int cpubind_priv_is_word(const char *text);
 
-/* Whether a text, ended by NUL, is not empty and holds no byte below a blank. */
+/* Whether a text is not empty and contains no control character. */
 int cpubind_priv_is_line(const char *text);
 
-/* Lower-case digits of the SHA-256, ended by NUL. */
+/* The SHA-256 as lower-case digits, followed by NUL. */
 #define SUM_SIZE 65
 void cpubind_priv_sum(const void *bytes, size_t n, char sum[SUM_SIZE]);
 
-/* The columns of a host, in the order of the struct. */
+/* The columns of a host, in the order of cpubind_corpus_about. */
 #define HOST_COLUMNS "name, product, origin, npu_smi, notes"
 #define HOST_TEXTS   5
 
-/* A row of HOST_COLUMNS, each text with its NUL behind the one before. */
-cpubind_corpus_status cpubind_priv_take_about(sqlite3_stmt *query, pile *texts, size_t *at,
-                                              cpubind_corpus_fault *fault);
+/* Appends the texts of a row of HOST_COLUMNS; *at: where the first begins. */
+failure cpubind_priv_append_about(sqlite3_stmt *query, text_pool *pool, size_t *at);
 
-/* The texts that were taken, once the pile no longer moves; *next: where they end. */
+/* The appended texts as pointers, once the pool has its final place; *next: where they end. */
 cpubind_corpus_about cpubind_priv_about_at(const char *texts, const char **next);
 
-/* A text of a column without a NUL in it; NULL and a fault when it is none. */
-const char *cpubind_priv_text(sqlite3_stmt *query, int column, cpubind_corpus_status *status,
-                              cpubind_corpus_fault *fault);
+/* The text of a column. A column that is no text, or contains NUL, is ERR_DAMAGED. */
+failure cpubind_priv_text(sqlite3_stmt *query, int column, const char **out);
 
 #endif /* CPUBIND_SQLITE_DATABASE_H */

@@ -1,9 +1,9 @@
 /* store.c - one change of a corpus
  * SPDX-License-Identifier: MIT
  *
- * A transaction, and in it a savepoint for each put, so that one that is refused leaves nothing
- * behind. When SQLite gives up on its own it rolls back all of it: from then on the store is
- * over, or each further statement would be a transaction by itself.
+ * The contracts are in store.h. A change is a transaction with a savepoint for each put, so that
+ * a refused put has no effect. If SQLite rolls back the whole transaction on its own, the change
+ * has ended: another statement would be a transaction of its own.
  */
 #include "store.h"
 
@@ -14,7 +14,7 @@
 #include "database.h"
 #include "schema.h"
 
-/* Every statement that a change may need, prepared when it is first used. */
+/* Every statement of a change; each is prepared at its first use. */
 #define STATEMENTS(X)                                                                          \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                \
     X(COMMIT, "COMMIT")                                                                        \
@@ -59,19 +59,18 @@ static const char *const sql_of[] = {
 #undef CPUBIND_X
 };
 
-/* How much a host has; what is limited. */
+/* The size of a host, which has limits. */
 typedef struct weight {
-    char *host; /* whose; NULL: nobody's */
+    char *host; /* its name, or NULL: not known */
     int64_t n_input, n_expectation, bytes;
 } weight;
 
 struct cpubind_store {
     database d;
     sqlite3_stmt *statement[N_STATEMENT];
-    int is_new;                 /* there was no file: what is there, and has no byte, is ours */
-    int must_sweep;             /* a host has gone: contents may have lost their last user */
-    cpubind_corpus_status over; /* what ended the change; OK: it goes on */
-    cpubind_corpus_fault fault; /* why */
+    int is_new;     /* this change has made the file: it is removed if it stays empty */
+    int must_sweep; /* a host was deleted: some contents may have no input left */
+    failure ended;  /* why the change has ended; no failure: it goes on */
     weight weight;
 };
 
@@ -87,7 +86,7 @@ static int use(cpubind_store *store, enum statement which, sqlite3_stmt **out)
     return result;
 }
 
-/* As sqlite3_step; the statement is ready for its next use, and its texts may go. */
+/* As sqlite3_step. Resets the statement; its parameters are no longer used. */
 static int run(sqlite3_stmt *statement)
 {
     int result = sqlite3_step(statement);
@@ -97,7 +96,7 @@ static int run(sqlite3_stmt *statement)
     return result == SQLITE_ROW || result == SQLITE_DONE ? (ended ? ended : result) : result;
 }
 
-/* Runs a statement that needs nothing and gives nothing. */
+/* Runs a statement without parameters and rows. */
 static int run_plain(cpubind_store *store, enum statement which)
 {
     sqlite3_stmt *statement = NULL;
@@ -107,7 +106,7 @@ static int run_plain(cpubind_store *store, enum statement which)
     return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
-/* Prepares a statement and gives it up to two texts, of which the second may have a length. */
+/* Prepares a statement and binds one or two texts; `len` is the length of the second, or -1. */
 static int use_with(cpubind_store *store, enum statement which, const char *first,
                     const char *second, int len, sqlite3_stmt **out)
 {
@@ -119,7 +118,7 @@ static int use_with(cpubind_store *store, enum statement which, const char *firs
     return result;
 }
 
-/* SQLITE_ROW, SQLITE_DONE or an error: whether there is such a row. */
+/* Whether the query has a row: SQLITE_ROW, SQLITE_DONE or an error. */
 static int has_row(cpubind_store *store, enum statement which, const char *first,
                    const char *second, int len)
 {
@@ -128,34 +127,19 @@ static int has_row(cpubind_store *store, enum statement which, const char *first
     return result == SQLITE_OK ? run(query) : result;
 }
 
-/* == Ways to end ============================================================ */
+/* == Failures =============================================================== */
 
-static cpubind_corpus_status fail_sqlite(cpubind_store *store, int result)
+static failure fail_sqlite(const cpubind_store *store, int result)
 {
-    return cpubind_priv_fail_sqlite(&store->d, result, &store->fault);
+    return cpubind_priv_fail_sqlite(&store->d, result);
 }
 
-static cpubind_corpus_status fail(cpubind_store *store, cpubind_corpus_status status,
-                                  const char *what)
+/* Whether a change continues after this failure: the corpus is sound and the put had no effect. */
+static int is_harmless(const failure *f)
 {
-    return cpubind_priv_fail(status, 0, what, &store->fault);
-}
-
-/* The answer of a call; on failure the caller gets the reason. */
-static cpubind_corpus_status answer(const cpubind_store *store, cpubind_corpus_status status,
-                                    cpubind_corpus_fault *fault)
-{
-    if (status != CPUBIND_CORPUS_OK && fault)
-        *fault = store->fault;
-    return status;
-}
-
-/* Whether a change goes on after this: nothing is wrong with the corpus. */
-static int is_harmless(cpubind_corpus_status status)
-{
-    return status == CPUBIND_CORPUS_OK || status == CPUBIND_CORPUS_ERR_ARG ||
-           status == CPUBIND_CORPUS_ERR_EXISTS || status == CPUBIND_CORPUS_ERR_RULE ||
-           status == CPUBIND_CORPUS_ERR_LIMIT;
+    return f->status == CPUBIND_CORPUS_OK || f->status == CPUBIND_CORPUS_ERR_ARG ||
+           f->status == CPUBIND_CORPUS_ERR_EXISTS || f->status == CPUBIND_CORPUS_ERR_RULE ||
+           f->status == CPUBIND_CORPUS_ERR_LIMIT;
 }
 
 static void forget_weight(cpubind_store *store)
@@ -166,7 +150,7 @@ static void forget_weight(cpubind_store *store)
 
 /* == The database =========================================================== */
 
-/* Whether the file has no byte, and is still the one that its name leads to. */
+/* Whether the file is empty, and whether its name now belongs to another file or none. */
 static int look_at_file(cpubind_store *store, int *is_empty, int *has_moved)
 {
     sqlite3_file *file = NULL;
@@ -182,7 +166,7 @@ static int look_at_file(cpubind_store *store, int *is_empty, int *has_moved)
     return result == SQLITE_NOTFOUND ? SQLITE_OK : result;
 }
 
-/* The file is opened as it is, or made. */
+/* Opens the file, or makes it. */
 static int open_file(cpubind_store *store, const char *path)
 {
     int result = cpubind_priv_open(&store->d, path, SQLITE_OPEN_READWRITE);
@@ -194,8 +178,8 @@ static int open_file(cpubind_store *store, const char *path)
     return cpubind_priv_open(&store->d, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
-/* Whether the folder of a path is there, and may not be written. SQLite says of a file that it
- * could not make no more than that it is not there. */
+/* Whether the folder of a path exists and may not be written to. For a file that SQLite cannot
+ * make, it only reports that the file does not exist. */
 static int is_closed_folder(const char *path)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
@@ -211,18 +195,20 @@ static int is_closed_folder(const char *path)
     return is_there && !is_open;
 }
 
-static cpubind_corpus_status fail_open(cpubind_store *store, const char *path, int result)
+static failure fail_open(cpubind_store *store, const char *path, int result)
 {
-    cpubind_corpus_status status = fail_sqlite(store, result);
-    if (status != CPUBIND_CORPUS_ERR_OPEN || !store->is_new || !is_closed_folder(path))
-        return status;
-    store->fault.what = "the folder may not be written";
-    store->fault.error = EACCES;
-    return CPUBIND_CORPUS_ERR_WRITE;
+    failure f = fail_sqlite(store, result);
+    if (f.status != CPUBIND_CORPUS_ERR_OPEN || !store->is_new || !is_closed_folder(path))
+        return f;
+    f.status = CPUBIND_CORPUS_ERR_WRITE;
+    f.fault.what = "the folder may not be written";
+    f.fault.error = EACCES;
+    return f;
 }
 
-/* What must be set before a transaction begins. All that the bytes of the file depend on; the
- * sync of the folder after a commit; nothing is written before it, so that readers go on. */
+/* Sets, before the transaction begins, every option that decides the bytes of the file, the sync
+ * of the folder after a commit, and that no page is written before the commit, so that readers
+ * can continue. */
 static int prepare_to_write(cpubind_store *store)
 {
     static const char sql[] = "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
@@ -230,14 +216,14 @@ static int prepare_to_write(cpubind_store *store)
                               "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;";
     sqlite3_stmt *statement = NULL;
     int result = sqlite3_exec(store->d.db, sql, NULL, NULL, NULL);
-    /* What ends a change must not fail for want of memory. */
+    /* ROLLBACK must not fail for lack of memory: it is prepared now. */
     if (result == SQLITE_OK)
         result = use(store, ROLLBACK, &statement);
     return result == SQLITE_OK ? use(store, BEGIN, &statement) : result;
 }
 
-/* Steps for a statement that looks at every row of the corpus, of which a page can hold some
- * hundred. */
+/* Allows the steps of a statement that reads every row of the corpus; a page can hold about a
+ * hundred rows. */
 static int allow_steps_by_size(cpubind_store *store)
 {
     enum { MOST = 1 << 30, OF_PAGE = 64 };
@@ -249,11 +235,11 @@ static int allow_steps_by_size(cpubind_store *store)
     return result;
 }
 
-/* SQLite's own look at every page and every row. */
-static cpubind_corpus_status check_pages(cpubind_store *store)
+/* Lets SQLite check every page and every row. */
+static failure check_pages(cpubind_store *store)
 {
     sqlite3_stmt *check = NULL;
-    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
+    failure f = no_failure;
     int result = allow_steps_by_size(store);
     if (result == SQLITE_OK)
         result = use(store, CHECK, &check);
@@ -262,94 +248,92 @@ static cpubind_corpus_status check_pages(cpubind_store *store)
     if (result == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(check, 0);
         if (!text)
-            status = cpubind_priv_fail_memory(&store->fault);
+            f = cpubind_priv_fail_memory();
         else if (strcmp(text, "ok") != 0)
-            status = cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_DAMAGED,
-                                          "a page does not hold what it should", text,
-                                          &store->fault);
+            f = cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_DAMAGED,
+                                     "a page does not hold what it should", text);
     } else {
-        status = fail_sqlite(store, result);
+        f = fail_sqlite(store, result);
     }
     sqlite3_reset(check);
-    return status;
+    return f;
 }
 
-/* The lock is held: whose file is it? */
-static cpubind_corpus_status check_corpus(cpubind_store *store)
+/* Checks header, tables and pages, with the lock held. */
+static failure check_corpus(cpubind_store *store)
 {
     sqlite3_stmt *pin = NULL;
-    cpubind_corpus_status status = cpubind_priv_check_header(&store->d, &store->fault);
-    if (status != CPUBIND_CORPUS_OK)
-        return status;
-    status = cpubind_priv_check_tables(&store->d, 1, &pin, &store->fault);
+    failure f = cpubind_priv_check_header(&store->d);
+    if (f.status)
+        return f;
+    f = cpubind_priv_check_tables(&store->d, 1, &pin);
     sqlite3_finalize(pin);
-    return status == CPUBIND_CORPUS_OK ? check_pages(store) : status;
+    return !f.status ? check_pages(store) : f;
 }
 
-static cpubind_corpus_status make_tables(cpubind_store *store)
+static failure make_tables(cpubind_store *store)
 {
     allow_steps(&store->d, STEPS_OF_CALL);
     int result = sqlite3_exec(store->d.db, cpubind_priv_corpus_schema, NULL, NULL, NULL);
-    return result == SQLITE_OK ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    return result == SQLITE_OK ? no_failure : fail_sqlite(store, result);
 }
 
-/* Takes the lock. *is_gone: a process that had made the file has removed it, and this one holds
- * what no name leads to. SQLite may stumble over that when it looks for the name. */
-static cpubind_corpus_status lock(cpubind_store *store, int *is_gone)
+/* Takes the lock. *is_gone: the process that had made the file has removed it, so this process has
+ * opened a file without a name; SQLite may report that as an error. */
+static failure lock(cpubind_store *store, int *is_gone)
 {
     int is_empty = 0;
     int result = prepare_to_write(store);
     if (result == SQLITE_OK)
         result = run_plain(store, BEGIN);
-    cpubind_corpus_status status =
-        result == SQLITE_OK ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    failure f = result == SQLITE_OK ? no_failure : fail_sqlite(store, result);
     int looked = look_at_file(store, &is_empty, is_gone);
-    if (looked != SQLITE_OK && status == CPUBIND_CORPUS_OK)
-        status = fail_sqlite(store, looked);
-    if (status != CPUBIND_CORPUS_OK && !*is_gone)
-        return status;
+    if (looked != SQLITE_OK && !f.status)
+        f = fail_sqlite(store, looked);
+    if (f.status && !*is_gone)
+        return f;
     if (*is_gone)
-        return fail(store, CPUBIND_CORPUS_ERR_BUSY, "another process has removed the file");
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_BUSY, 0,
+                                 "another process has removed the file");
     return is_empty ? make_tables(store) : check_corpus(store);
 }
 
-/* A file that is no corpus is told before anything is asked of it that needs its tables, or the
- * lock; one without a byte goes on. */
-static cpubind_corpus_status look_first(cpubind_store *store)
+/* Refuses a file that is no corpus, before the lock is taken; an empty file is accepted. */
+static failure look_first(cpubind_store *store)
 {
     int is_empty = 0, has_moved = 0;
-    cpubind_corpus_status status = cpubind_priv_check_header(&store->d, &store->fault);
-    if (status != CPUBIND_CORPUS_ERR_NO_DATABASE || store->fault.result != SQLITE_OK)
-        return status;
+    failure f = cpubind_priv_check_header(&store->d);
+    if (f.status != CPUBIND_CORPUS_ERR_NO_DATABASE || f.fault.result != SQLITE_OK)
+        return f;
     int result = look_at_file(store, &is_empty, &has_moved);
     if (result != SQLITE_OK)
         return fail_sqlite(store, result);
-    return is_empty ? CPUBIND_CORPUS_OK : status;
+    return is_empty ? no_failure : f;
 }
 
-static cpubind_corpus_status begin(cpubind_store *store, const char *path, int *is_gone)
+static failure begin(cpubind_store *store, const char *path, int *is_gone)
 {
     int result = open_file(store, path);
     *is_gone = 0;
     if (result != SQLITE_OK)
         return fail_open(store, path, result);
-    cpubind_corpus_status status = look_first(store);
-    if (status == CPUBIND_CORPUS_OK && sqlite3_db_readonly(store->d.db, "main") == 1)
-        status = fail(store, CPUBIND_CORPUS_ERR_WRITE, "the file may not be written");
-    return status == CPUBIND_CORPUS_OK ? lock(store, is_gone) : status;
+    failure f = look_first(store);
+    if (!f.status && sqlite3_db_readonly(store->d.db, "main") == 1)
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_WRITE, 0, "the file may not be written");
+    return !f.status ? lock(store, is_gone) : f;
 }
 
 /* == Opening and closing ==================================================== */
 
-/* Removes a file that this change has made. Only under the lock, and only when it is empty: who
- * waited for the lock meanwhile finds its file moved, and opens it again. */
+/* Removes a file that this change has made, with the lock held and only if the file is empty. A
+ * process that waits for the lock then finds that its file was removed and opens it again. */
 static void remove_new(cpubind_store *store)
 {
     sqlite3_vfs *vfs = NULL;
     int is_empty = 0, has_moved = 0;
     allow_steps(&store->d, STEPS_OF_SCHEMA);
     sqlite3_busy_timeout(store->d.db, 0);
-    /* Without a file of its own: that name may be another's by then. */
+    /* No journal file: another process may already use its name. */
     if (sqlite3_exec(store->d.db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL) ||
         run_plain(store, BEGIN) || look_at_file(store, &is_empty, &has_moved) || !is_empty ||
         has_moved)
@@ -381,30 +365,30 @@ cpubind_corpus_status cpubind_store_open(const char *path, cpubind_store **out,
                                          cpubind_corpus_fault *fault)
 {
     enum { TRIES = 10 };
+    failure f = no_failure;
+    cpubind_store *store = NULL;
     if (out)
         *out = NULL;
     if (!path || !out)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-    if (!*path) /* for SQLite, a database of its own that is gone when it is closed */
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_OPEN, ENOENT, "open", fault);
-    cpubind_store *store = sqlite3_malloc64(sizeof *store);
-    if (!store)
-        return cpubind_priv_fail_memory(fault);
-    cpubind_corpus_status status = CPUBIND_CORPUS_OK;
+        f = cpubind_priv_fail_argument();
+    else if (!*path) /* SQLite would open a temporary database */
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_OPEN, ENOENT, "open");
+    else if (!(store = sqlite3_malloc64(sizeof *store)))
+        f = cpubind_priv_fail_memory();
+    if (f.status)
+        return cpubind_priv_report(&f, fault);
     int is_gone = 0;
     for (int i = 0; i == 0 || (is_gone && i < TRIES); i++) {
         *store = (cpubind_store){.d = {.is_writer = 1}};
-        status = begin(store, path, &is_gone);
-        if (status != CPUBIND_CORPUS_OK)
+        f = begin(store, path, &is_gone);
+        if (f.status)
             end(store);
     }
-    if (status != CPUBIND_CORPUS_OK) {
-        answer(store, status, fault);
+    if (f.status)
         sqlite3_free(store);
-        return status;
-    }
-    *out = store;
-    return CPUBIND_CORPUS_OK;
+    else
+        *out = store;
+    return cpubind_priv_report(&f, fault);
 }
 
 void cpubind_store_close(cpubind_store *store)
@@ -415,84 +399,75 @@ void cpubind_store_close(cpubind_store *store)
     sqlite3_free(store);
 }
 
-/* Why a commit failed. */
-static cpubind_corpus_status fail_commit(cpubind_store *store, int result)
+static failure commit(cpubind_store *store)
 {
-    cpubind_corpus_status status = fail_sqlite(store, result);
-    if (result != SQLITE_IOERR_DIR_FSYNC) /* said of the journal's removal, the last step */
-        return status;
-    store->fault.what = "the folder could not be synced";
-    return CPUBIND_CORPUS_ERR_UNSYNCED;
-}
-
-cpubind_corpus_status cpubind_store_commit(cpubind_store *store, cpubind_corpus_fault *fault)
-{
-    if (!store)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-    if (store->over != CPUBIND_CORPUS_OK)
-        return answer(store, store->over, fault);
+    if (store->ended.status)
+        return store->ended;
     int result = allow_steps_by_size(store);
     if (result == SQLITE_OK && store->must_sweep)
         result = run_plain(store, SWEEP);
     if (result == SQLITE_OK) {
         store->must_sweep = 0;
         result = run_plain(store, COMMIT);
-        /* The last step of a commit: the change is in the file, the lock goes with it. */
+        /* Unlocking is the last step of a commit: the change is in the file already. */
         if (result == SQLITE_IOERR_UNLOCK)
             result = SQLITE_OK;
     }
-    if (result != SQLITE_OK) {
-        cpubind_corpus_status status = fail_commit(store, result);
-        if (status != CPUBIND_CORPUS_ERR_BUSY || sqlite3_get_autocommit(store->d.db))
-            store->over = status;
-        return answer(store, status, fault);
+    if (result == SQLITE_OK) {
+        store->is_new = 0;
+        store->ended =
+            cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "the change is committed");
+        return no_failure;
     }
-    store->is_new = 0;
-    store->over = fail(store, CPUBIND_CORPUS_ERR_ARG, "the change is committed");
-    store->fault.error = EINVAL;
-    return CPUBIND_CORPUS_OK;
+    failure f = fail_sqlite(store, result);
+    if (result == SQLITE_IOERR_DIR_FSYNC) { /* after the removal of the journal: committed */
+        f.status = CPUBIND_CORPUS_ERR_UNSYNCED;
+        f.fault.what = "the folder could not be synced";
+    }
+    if (f.status != CPUBIND_CORPUS_ERR_BUSY || sqlite3_get_autocommit(store->d.db))
+        store->ended = f;
+    return f;
+}
+
+cpubind_corpus_status cpubind_store_commit(cpubind_store *store, cpubind_corpus_fault *fault)
+{
+    failure f = store ? commit(store) : cpubind_priv_fail_argument();
+    return cpubind_priv_report(&f, fault);
 }
 
 /* == Puts =================================================================== */
 
-/* A savepoint around a put. */
-static cpubind_corpus_status begin_put(cpubind_store *store)
+/* Begins the savepoint of a put. */
+static failure begin_put(cpubind_store *store)
 {
-    if (store->over != CPUBIND_CORPUS_OK)
-        return store->over;
+    if (store->ended.status)
+        return store->ended;
     allow_steps(&store->d, STEPS_OF_CALL);
     int result = run_plain(store, MARK);
-    if (result == SQLITE_OK)
-        return CPUBIND_CORPUS_OK;
-    store->over = fail_sqlite(store, result);
-    return store->over;
+    if (result != SQLITE_OK)
+        store->ended = fail_sqlite(store, result);
+    return store->ended;
 }
 
-static cpubind_corpus_status end_put(cpubind_store *store, cpubind_corpus_status status)
+/* Ends the savepoint: undoes a put that has failed, or ends the change. */
+static failure end_put(cpubind_store *store, failure f)
 {
     int result = SQLITE_OK;
-    if (status != CPUBIND_CORPUS_OK) {
-        cpubind_corpus_fault why = store->fault;
+    if (f.status) {
         forget_weight(store);
-        if (is_harmless(status))
+        if (is_harmless(&f))
             result = run_plain(store, UNDO);
-        store->fault = why;
     }
-    if (result == SQLITE_OK && is_harmless(status))
+    if (result == SQLITE_OK && is_harmless(&f))
         result = run_plain(store, KEEP);
     if (result != SQLITE_OK)
-        status = fail_sqlite(store, result);
-    if (!is_harmless(status))
-        store->over = status;
-    return status;
+        f = fail_sqlite(store, result);
+    if (!is_harmless(&f))
+        store->ended = f;
+    return f;
 }
 
-static cpubind_corpus_status fail_arg(cpubind_corpus_fault *fault)
-{
-    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_ARG, EINVAL, "argument", fault);
-}
-
-static cpubind_corpus_status add_host(cpubind_store *store, const cpubind_corpus_about *about)
+static failure add_host(cpubind_store *store, const cpubind_corpus_about *about)
 {
     const char *const text[] = {about->name, about->product, about->origin, about->npu_smi,
                                 about->notes};
@@ -505,18 +480,18 @@ static cpubind_corpus_status add_host(cpubind_store *store, const cpubind_corpus
             result = sqlite3_bind_text(insert, i + 1, text[i], -1, SQLITE_STATIC);
     }
     if (size > CPUBIND_CORPUS_MAX_ABOUT)
-        return fail(store, CPUBIND_CORPUS_ERR_LIMIT, "the texts of a host");
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "the texts of a host");
     if (result == SQLITE_OK)
         result = run(insert);
-    return result == SQLITE_DONE ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
 }
 
-static cpubind_corpus_status put_host(cpubind_store *store, const cpubind_corpus_about *about,
-                                      int is_replacing)
+static failure put_host(cpubind_store *store, const cpubind_corpus_about *about,
+                        int is_replacing)
 {
     int result = has_row(store, HAS_HOST, about->name, NULL, 0);
     if (result == SQLITE_ROW && !is_replacing)
-        return fail(store, CPUBIND_CORPUS_ERR_EXISTS, "a host of this name");
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_EXISTS, 0, "a host of this name");
     if (result == SQLITE_ROW) {
         store->must_sweep = 1;
         result = has_row(store, DROP_HOST, about->name, NULL, 0);
@@ -528,18 +503,19 @@ cpubind_corpus_status cpubind_store_put_host(cpubind_store *store,
                                              const cpubind_corpus_about *about,
                                              int is_replacing, cpubind_corpus_fault *fault)
 {
-    if (!store || !about || !about->name || !about->product || !about->origin ||
-        !about->npu_smi || !about->notes)
-        return fail_arg(fault);
-    cpubind_corpus_status status = begin_put(store);
-    if (status == CPUBIND_CORPUS_OK) {
-        forget_weight(store);
-        status = end_put(store, put_host(store, about, is_replacing));
+    failure f = cpubind_priv_fail_argument();
+    if (store && about && about->name && about->product && about->origin && about->npu_smi &&
+        about->notes) {
+        f = begin_put(store);
+        if (!f.status) {
+            forget_weight(store);
+            f = end_put(store, put_host(store, about, is_replacing));
+        }
     }
-    return answer(store, status, fault);
+    return cpubind_priv_report(&f, fault);
 }
 
-/* Adds a row of (number, bytes) to a sum; the statement gives one row. */
+/* Reads a query with one row (number, bytes), and adds the bytes to *bytes. */
 static int add_weight(cpubind_store *store, enum statement which, const char *host, int64_t *n,
                       int64_t *bytes)
 {
@@ -556,12 +532,12 @@ static int add_weight(cpubind_store *store, enum statement which, const char *ho
     return result == SQLITE_OK ? ended : result;
 }
 
-/* What the host has so far; asked of the tables when it is another host than before. */
-static cpubind_corpus_status weigh(cpubind_store *store, const char *host)
+/* Loads the size of a host from the tables, unless it is that of the last put. */
+static failure weigh(cpubind_store *store, const char *host)
 {
     weight w = {0};
     if (store->weight.host && strcmp(store->weight.host, host) == 0)
-        return CPUBIND_CORPUS_OK;
+        return no_failure;
     int result = add_weight(store, WEIGH_INPUTS, host, &w.n_input, &w.bytes);
     if (result == SQLITE_OK)
         result = add_weight(store, WEIGH_EXPECTATIONS, host, &w.n_expectation, &w.bytes);
@@ -569,22 +545,22 @@ static cpubind_corpus_status weigh(cpubind_store *store, const char *host)
         return fail_sqlite(store, result);
     w.host = sqlite3_mprintf("%s", host);
     if (!w.host)
-        return cpubind_priv_fail_memory(&store->fault);
+        return cpubind_priv_fail_memory();
     forget_weight(store);
     store->weight = w;
-    return CPUBIND_CORPUS_OK;
+    return no_failure;
 }
 
-static cpubind_corpus_status check_weight(cpubind_store *store)
+static failure check_weight(cpubind_store *store)
 {
     const weight *w = &store->weight;
     if (w->n_input <= CPUBIND_CORPUS_MAX_INPUTS &&
         w->n_expectation <= CPUBIND_CORPUS_MAX_INPUTS && w->bytes <= CPUBIND_CORPUS_MAX_BYTES)
-        return CPUBIND_CORPUS_OK;
-    return fail(store, CPUBIND_CORPUS_ERR_LIMIT, "too many inputs, or too many bytes");
+        return no_failure;
+    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many inputs, or too many bytes");
 }
 
-/* SQLITE_ROW and *is_equal, SQLITE_DONE, or an error: whether a sum has its bytes already. */
+/* Whether the contents have this SHA-256: SQLITE_ROW and *is_equal, SQLITE_DONE, or an error. */
 static int has_content(cpubind_store *store, const cpubind_input *input, const char *sum,
                        int *is_equal)
 {
@@ -601,17 +577,18 @@ static int has_content(cpubind_store *store, const cpubind_input *input, const c
     return ended == SQLITE_OK ? result : ended;
 }
 
-/* Bytes by their sum. Others under the same sum are damage: the host would not be read back. */
-static cpubind_corpus_status put_content(cpubind_store *store, const cpubind_input *input,
-                                         const char *sum)
+/* Adds bytes by their SHA-256. Other bytes with that SHA-256 are damage: no host with them could
+ * be read. */
+static failure put_content(cpubind_store *store, const cpubind_input *input, const char *sum)
 {
     sqlite3_stmt *insert = NULL;
     int is_equal = 0;
     int result = has_content(store, input, sum, &is_equal);
     if (result == SQLITE_ROW)
-        return is_equal ? CPUBIND_CORPUS_OK
-                        : fail(store, CPUBIND_CORPUS_ERR_DAMAGED,
-                               "the bytes of an input are not those of its SHA-256");
+        return is_equal
+                   ? no_failure
+                   : cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, 0,
+                                       "the bytes of an input are not those of its SHA-256");
     if (result == SQLITE_DONE)
         result = use_with(store, ADD_CONTENT, sum, NULL, 0, &insert);
     if (result == SQLITE_OK)
@@ -619,24 +596,24 @@ static cpubind_corpus_status put_content(cpubind_store *store, const cpubind_inp
                                    SQLITE_STATIC);
     if (result == SQLITE_OK)
         result = run(insert);
-    return result == SQLITE_DONE ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
 }
 
-/* No input may have a name that others lie below. The name is sound by now. */
-static cpubind_corpus_status check_folders(cpubind_store *store, const char *host,
-                                           const char *name)
+/* Fails if a file and a folder would have one name. The name is a sound one here. */
+static failure check_folders(cpubind_store *store, const char *host, const char *name)
 {
     int result = has_row(store, HAS_BELOW, host, name, -1);
     for (const char *end = strchr(name, '/'); end && result == SQLITE_DONE;
          end = strchr(end + 1, '/'))
         result = has_row(store, HAS_INPUT, host, name, (int)(end - name));
     if (result == SQLITE_ROW)
-        return fail(store, CPUBIND_CORPUS_ERR_RULE, "an input and a folder have one name");
-    return result == SQLITE_DONE ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_RULE, 0,
+                                 "an input and a folder have one name");
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
 }
 
-static cpubind_corpus_status add_input(cpubind_store *store, const char *host, const char *name,
-                                       const cpubind_input *input, const char *sum)
+static failure add_input(cpubind_store *store, const char *host, const char *name,
+                         const cpubind_input *input, const char *sum)
 {
     sqlite3_stmt *insert = NULL;
     int result = use_with(store, ADD_INPUT, host, name, -1, &insert);
@@ -646,48 +623,50 @@ static cpubind_corpus_status add_input(cpubind_store *store, const char *host, c
         result = sqlite3_bind_int(insert, 4, input->exit_code);
     if (result == SQLITE_OK)
         result = run(insert);
-    return result == SQLITE_DONE ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
 }
 
-static cpubind_corpus_status put_input(cpubind_store *store, const char *host, const char *name,
-                                       const cpubind_input *input)
+static failure put_input(cpubind_store *store, const char *host, const char *name,
+                         const cpubind_input *input)
 {
     char sum[SUM_SIZE];
     if (input->len > INPUT_MAX)
-        return fail(store, CPUBIND_CORPUS_ERR_LIMIT, "too many bytes");
-    cpubind_corpus_status status = weigh(store, host);
-    if (status != CPUBIND_CORPUS_OK)
-        return status;
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many bytes");
+    failure f = weigh(store, host);
+    if (f.status)
+        return f;
     store->weight.n_input++;
     store->weight.bytes += (int64_t)strlen(name) + 1 + input->len;
-    status = check_weight(store);
+    f = check_weight(store);
     cpubind_priv_sum(input->data, (size_t)input->len, sum);
-    if (status == CPUBIND_CORPUS_OK)
-        status = put_content(store, input, sum);
-    if (status == CPUBIND_CORPUS_OK)
-        status = add_input(store, host, name, input, sum);
-    if (status == CPUBIND_CORPUS_OK && !cpubind_input_is_name(name))
-        status = fail(store, CPUBIND_CORPUS_ERR_RULE, "the name of an input breaks the rules");
-    return status == CPUBIND_CORPUS_OK ? check_folders(store, host, name) : status;
+    if (!f.status)
+        f = put_content(store, input, sum);
+    if (!f.status)
+        f = add_input(store, host, name, input, sum);
+    if (!f.status && !cpubind_input_is_name(name))
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_RULE, 0,
+                              "the name of an input breaks the rules");
+    return !f.status ? check_folders(store, host, name) : f;
 }
 
 cpubind_corpus_status cpubind_store_put_input(cpubind_store *store, const char *host,
                                               const char *name, const cpubind_input *input,
                                               cpubind_corpus_fault *fault)
 {
-    if (!store || !host || !name || !input || input->len < 0 || (input->len && !input->data) ||
-        (input->state != CPUBIND_INPUT_PRESENT &&
-         (input->state != CPUBIND_INPUT_TIMEOUT || input->len)))
-        return fail_arg(fault);
-    cpubind_corpus_status status = begin_put(store);
-    if (status == CPUBIND_CORPUS_OK)
-        status = end_put(store, put_input(store, host, name, input));
-    return answer(store, status, fault);
+    failure f = cpubind_priv_fail_argument();
+    if (store && host && name && input && input->len >= 0 && (input->len == 0 || input->data) &&
+        (input->state == CPUBIND_INPUT_PRESENT ||
+         (input->state == CPUBIND_INPUT_TIMEOUT && input->len == 0))) {
+        f = begin_put(store);
+        if (!f.status)
+            f = end_put(store, put_input(store, host, name, input));
+    }
+    return cpubind_priv_report(&f, fault);
 }
 
-/* What the expectation weighed that is there already; 0: there is none. */
-static cpubind_corpus_status weigh_old(cpubind_store *store, const char *host, const char *name,
-                                       int64_t *bytes)
+/* The size of the expectation that has this name already, or 0. */
+static failure weigh_old(cpubind_store *store, const char *host, const char *name,
+                         int64_t *bytes)
 {
     sqlite3_stmt *query = NULL;
     int result = use_with(store, OLD_EXPECTATION, host, name, -1, &query);
@@ -696,44 +675,44 @@ static cpubind_corpus_status weigh_old(cpubind_store *store, const char *host, c
     *bytes = result == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
     if (result == SQLITE_ROW || result == SQLITE_DONE)
         result = sqlite3_reset(query);
-    return result == SQLITE_OK ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    return result == SQLITE_OK ? no_failure : fail_sqlite(store, result);
 }
 
-static cpubind_corpus_status put_expectation(cpubind_store *store, const char *host,
-                                             const char *name, const char *body, int32_t len)
+static failure put_expectation(cpubind_store *store, const char *host, const char *name,
+                               const char *body, int32_t len)
 {
     sqlite3_stmt *insert = NULL;
     int64_t old = 0;
-    cpubind_corpus_status status = weigh(store, host);
-    if (status == CPUBIND_CORPUS_OK)
-        status = weigh_old(store, host, name, &old);
-    if (status != CPUBIND_CORPUS_OK)
-        return status;
+    if (len && memchr(body, '\0', (size_t)len))
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_RULE, 0,
+                                 "a NUL in the body of an expectation");
+    failure f = weigh(store, host);
+    if (!f.status)
+        f = weigh_old(store, host, name, &old);
+    if (f.status)
+        return f;
     store->weight.n_expectation += old == 0;
     store->weight.bytes += (int64_t)strlen(name) + len + 2 - old;
-    status = check_weight(store);
-    if (status != CPUBIND_CORPUS_OK)
-        return status;
+    f = check_weight(store);
+    if (f.status)
+        return f;
     int result = use_with(store, PUT_EXPECTATION, host, name, -1, &insert);
     if (result == SQLITE_OK)
         result = sqlite3_bind_text(insert, 3, len ? body : "", len, SQLITE_STATIC);
     if (result == SQLITE_OK)
         result = run(insert);
-    return result == SQLITE_DONE ? CPUBIND_CORPUS_OK : fail_sqlite(store, result);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
 }
 
 cpubind_corpus_status cpubind_store_put_expectation(cpubind_store *store, const char *host,
                                                     const char *name, const char *body,
                                                     int32_t len, cpubind_corpus_fault *fault)
 {
-    if (!store || !host || !name || len < 0 || (len && !body))
-        return fail_arg(fault);
-    cpubind_corpus_status status = begin_put(store);
-    if (status != CPUBIND_CORPUS_OK)
-        return answer(store, status, fault);
-    if (len && memchr(body, '\0', (size_t)len))
-        status = fail(store, CPUBIND_CORPUS_ERR_RULE, "a NUL in the body of an expectation");
-    else
-        status = put_expectation(store, host, name, body, len);
-    return answer(store, end_put(store, status), fault);
+    failure f = cpubind_priv_fail_argument();
+    if (store && host && name && len >= 0 && (len == 0 || body)) {
+        f = begin_put(store);
+        if (!f.status)
+            f = end_put(store, put_expectation(store, host, name, body, len));
+    }
+    return cpubind_priv_report(&f, fault);
 }
