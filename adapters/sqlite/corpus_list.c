@@ -1,4 +1,4 @@
-/* corpus.c - a corpus that is open, and the list of its hosts
+/* corpus_list.c - a corpus that is open, and the list of its hosts
  * SPDX-License-Identifier: MIT
  *
  * The contracts are in corpus.h. Reads with prepared statements only and never writes. All
