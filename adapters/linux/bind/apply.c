@@ -43,7 +43,7 @@ static void move_memory(cpubind_binding *b)
     if (b->state.memory_node < 0)
         return;
     if (b->how.memory == CPUBIND_MEMORY_PREFER) {
-        r->prefer_error = cpubind_memory_prefer(&b->root, b->state.memory_node);
+        r->prefer_error = cpubind_memory_prefer(&b->root, b->state.memory_node).error;
         return;
     }
     r->memory.pid = b->how.pid;
@@ -119,11 +119,11 @@ static cpubind_linux_fault look_at_all(cpubind_attempt *a, const cpubind_goal *g
 {
     cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
-    int error = 0;
+    int error;
     if (b->state.before < 0)
-        error = cpubind_task_cpus(b->sys, b->how.pid, &b->state.sets, &b->state.before);
-    if (error)
-        return cpubind_fault_of(error, "sched_getaffinity");
+        why = cpubind_task_cpus(b->sys, b->how.pid, &b->state.sets, &b->state.before);
+    if (why.error)
+        return why;
     error = cpubind_record_set_goal(b, goal);
     if (error)
         return cpubind_fault_of(error, "goal");

@@ -12,14 +12,14 @@ static cpubind_linux_fault look_at_irq(cpubind_attempt *a, const cpubind_irq_goa
     const char *name = cpubind_irq_kind_word(goal->kind);
     int32_t now, should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
     cpubind_record_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
-    int error = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
-    if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
+    const cpubind_linux_fault why = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
+    if (should == CPUBIND_CPUSET_NO_MEMORY)
         return cpubind_fault_of(ENOMEM, "memory");
-    if (cpubind_is_missing(error))
+    if (cpubind_is_missing(why.error))
         return cpubind_skip(b, CPUBIND_ITEM_IRQ, goal->irq, name, CPUBIND_CPUSET_NONE, should,
-                            cpubind_fault_of(error, "read smp_affinity_list"));
-    if (error)
-        return cpubind_fault_of(error, "read smp_affinity_list");
+                            why);
+    if (why.error)
+        return why;
     b->is_dirty = 1;
     if (now != should) {
         record.before = now;
@@ -51,17 +51,16 @@ static cpubind_linux_fault move_irq(cpubind_binding *b, int32_t irq, int32_t sho
                                     int32_t *actual)
 {
     int32_t now = CPUBIND_CPUSET_NONE;
-    int error = cpubind_irq_write(&b->root, irq, &b->state.sets.set[should]);
+    cpubind_linux_fault why = cpubind_irq_write(&b->root, irq, &b->state.sets.set[should]);
     *actual = CPUBIND_CPUSET_NONE;
-    if (error)
-        return cpubind_fault_of(error, "write smp_affinity_list");
-    error = cpubind_irq_read(&b->root, irq, &b->state.sets, &now);
-    if (error)
-        return cpubind_fault_of(error, "read smp_affinity_list");
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, irq, &b->state.sets, &now);
+    if (why.error)
+        return why;
     if (now != should)
         return cpubind_fault_of(EIO, "smp_affinity_list");
-    error = cpubind_irq_read_effective(&b->root, irq, &b->state.sets, actual);
-    return cpubind_fault_of(error == ENOMEM ? error : 0, "memory");
+    why = cpubind_irq_read_effective(&b->root, irq, &b->state.sets, actual);
+    return why.error == ENOMEM ? why : cpubind_no_fault;
 }
 
 cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
@@ -135,7 +134,7 @@ cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)
         cpubind_item *item;
         if (should < 0)
             return cpubind_fault_of(ENOMEM, "memory");
-        if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now) || now == should ||
+        if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now).error || now == should ||
             move_irq(b, irq->irq, should, &actual).error)
             continue;
         item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_MOVED, irq->irq,

@@ -62,7 +62,8 @@ static cpubind_linux_fault choose_banned(cpubind_attempt *a)
     for (int32_t i = 0; i < s->n_irq; i++)
         numbers[i] = s->irq[i].irq;
     error = cpubind_irqbalance_banned(&a->b->root, &a->daemon, numbers, s->n_irq,
-                                      numbers + s->n_irq);
+                                      numbers + s->n_irq)
+                .error;
     for (int32_t i = 0; !error && i < s->n_irq; i++)
         s->irq[i].is_banned |= !numbers[s->n_irq + i];
     free(numbers);
@@ -76,7 +77,7 @@ cpubind_linux_fault cpubind_look_at_irqbalance(cpubind_attempt *a)
     int error;
     if (b->state.n_irq == 0)
         return cpubind_no_fault;
-    error = cpubind_irqbalance_find(&b->root, &a->daemon);
+    error = cpubind_irqbalance_find(&b->root, &a->daemon).error;
     if (error == ENOMEM)
         return cpubind_fault_of(ENOMEM, "memory");
     if (error && how != CPUBIND_IRQBALANCE_LEAVE)
@@ -103,8 +104,8 @@ cpubind_linux_fault cpubind_tell_irqbalance(cpubind_attempt *a)
     int error;
     if (!a->is_to_tell)
         return cpubind_no_fault;
-    error = is_stop ? cpubind_irqbalance_stop(&b->root, &a->daemon)
-                    : cpubind_tell_banned(b, &a->daemon, cpubind_irqbalance_ban);
+    error = is_stop ? cpubind_irqbalance_stop(&b->root, &a->daemon).error
+                    : cpubind_tell_banned(b, &a->daemon, cpubind_irqbalance_ban).error;
     if (error)
         return give_up_irqbalance(a, error, is_stop ? "stop" : "ban");
     a->is_told = 1;

@@ -84,20 +84,17 @@ static int add_stray(cpubind_binding *b, const cpubind_stray *stray)
 
 cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
 {
-    int error = cpubind_tasks_list(b->sys, b->tasks, &b->ids);
-    if (!error && b->ids.n == 0)
-        error = ESRCH;
-    return cpubind_fault_of(error, "list the threads of");
+    cpubind_linux_fault why = cpubind_tasks_list(b->sys, b->tasks, &b->ids);
+    if (!why.error && b->ids.n == 0)
+        why = cpubind_fault_of(ESRCH, "list the threads of");
+    return why;
 }
 
 cpubind_linux_fault cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
                                            char name[CPUBIND_COMM_SIZE], int32_t *is)
 {
-    int error = cpubind_task_name(b->sys, b->tasks, tid, name);
-    if (error)
-        return cpubind_fault_of(error, "read the name of");
-    error = cpubind_task_cpus(b->sys, tid, &b->state.sets, is);
-    return cpubind_fault_of(error, "sched_getaffinity");
+    const cpubind_linux_fault why = cpubind_task_name(b->sys, b->tasks, tid, name);
+    return why.error ? why : cpubind_task_cpus(b->sys, tid, &b->state.sets, is);
 }
 
 /* Looks at a thread. ESRCH, that it has ended, is for the caller to pass over. */
@@ -130,12 +127,11 @@ static cpubind_linux_fault move(cpubind_binding *b, const cpubind_stray *t)
     const cpubind_cpu_sets *sets = &b->state.sets;
     int32_t now = CPUBIND_CPUSET_NONE;
     for (int i = 0; i < MAX_MOVES && now != t->should; i++) {
-        int error = cpubind_task_move(b->sys, t->tid, &sets->set[t->should]);
-        if (error)
-            return cpubind_fault_of(error, "sched_setaffinity");
-        error = cpubind_task_cpus(b->sys, t->tid, &b->state.sets, &now);
-        if (error)
-            return cpubind_fault_of(error, "sched_getaffinity");
+        cpubind_linux_fault why = cpubind_task_move(b->sys, t->tid, &sets->set[t->should]);
+        if (!why.error)
+            why = cpubind_task_cpus(b->sys, t->tid, &b->state.sets, &now);
+        if (why.error)
+            return why;
         if (now != t->should && cpubind_cpu_sets_is_part(sets, now, t->should))
             return cpubind_fault_of(EINVAL, "cpuset");
     }
@@ -178,7 +174,7 @@ static int is_there(const cpubind_binding *b, int32_t tid)
     char name[CPUBIND_COMM_SIZE];
     /* A listing may miss a thread beside one that ends. */
     return cpubind_ids_has(&b->ids, tid) ||
-           cpubind_task_name(b->sys, b->tasks, tid, name) != ESRCH;
+           cpubind_task_name(b->sys, b->tasks, tid, name).error != ESRCH;
 }
 
 static void forget_ended(cpubind_binding *b)

@@ -29,9 +29,9 @@ static cpubind_linux_fault look_at_other(cpubind_attempt *a, int32_t pid, int32_
     cpubind_binding *b = a->b;
     cpubind_record_other record = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->state.uvb};
     cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat);
+    int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
     if (!error)
-        error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &record.before);
+        error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &record.before).error;
     if (error == ESRCH || error == ENOENT)
         return cpubind_no_fault;
     if (error)
@@ -56,9 +56,9 @@ static cpubind_linux_fault look_at_task(cpubind_attempt *a, int folder, int32_t 
                                         int32_t tid)
 {
     char name[CPUBIND_COMM_SIZE];
-    int error = cpubind_task_name(a->b->sys, folder, tid, name);
-    if (error)
-        return cpubind_fault_of(cpubind_is_unseen(error) ? 0 : error, "read the name of");
+    const cpubind_linux_fault why = cpubind_task_name(a->b->sys, folder, tid, name);
+    if (why.error)
+        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
     if (strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) != 0)
         return cpubind_no_fault;
     return look_at_other(a, pid, tid, name);
@@ -68,15 +68,19 @@ static cpubind_linux_fault look_at_task(cpubind_attempt *a, int folder, int32_t 
 static cpubind_linux_fault look_at_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
 {
     cpubind_binding *b = a->b;
-    cpubind_linux_fault why = cpubind_no_fault;
-    int folder = cpubind_tasks_open(&b->root, pid);
-    int error = folder < 0 ? errno : cpubind_tasks_list(b->sys, folder, tids);
-    for (int32_t i = 0; !error && !why.error && i < tids->n; i++)
+    int folder;
+    cpubind_linux_fault why = cpubind_tasks_open(&b->root, pid, &folder);
+    if (!why.error)
+        why = cpubind_tasks_list(b->sys, folder, tids);
+    const int is_listed = !why.error;
+    for (int32_t i = 0; !why.error && i < tids->n; i++)
         why = look_at_task(a, folder, pid, tids->id[i]);
     if (folder >= 0)
         b->sys->close(folder);
-    return error && !cpubind_is_unseen(error) ? cpubind_fault_of(error, "list the threads of")
-                                              : why;
+    if (is_listed || !why.error)
+        return why;
+    return cpubind_is_unseen(why.error) ? cpubind_no_fault
+                                        : cpubind_fault_of(why.error, "list the threads of");
 }
 
 cpubind_linux_fault cpubind_look_at_others(cpubind_attempt *a)
@@ -87,10 +91,10 @@ cpubind_linux_fault cpubind_look_at_others(cpubind_attempt *a)
     int folder;
     if (b->state.uvb < 0)
         return cpubind_no_fault;
-    folder = cpubind_root_open(&b->root, "proc", O_DIRECTORY);
-    if (folder < 0)
-        return cpubind_fault_of(errno, "open /proc");
-    why = cpubind_fault_of(cpubind_tasks_list(b->sys, folder, &pids), "list /proc");
+    why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
+    if (why.error)
+        return cpubind_fault_of(why.error, "open /proc");
+    why = cpubind_fault_of(cpubind_tasks_list(b->sys, folder, &pids).error, "list /proc");
     for (int32_t i = 0; !why.error && i < pids.n; i++)
         why = look_at_process(a, pids.id[i], &tids);
     b->sys->close(folder);
@@ -105,10 +109,11 @@ static cpubind_linux_fault move_other(cpubind_binding *b, const cpubind_record_o
     cpubind_item_result result = CPUBIND_ITEM_MOVED;
     cpubind_item *item;
     int32_t now;
-    int error = cpubind_other_cpus(b, t, &now);
-    if (error)
-        return cpubind_fault_of(error == ESRCH ? 0 : error, "read a polling thread");
-    error = cpubind_task_move(b->sys, t->tid, &b->state.sets.set[t->set]);
+    cpubind_linux_fault why = cpubind_other_cpus(b, t, &now);
+    int error;
+    if (why.error)
+        return why.error == ESRCH ? cpubind_no_fault : why;
+    error = cpubind_task_move(b->sys, t->tid, &b->state.sets.set[t->set]).error;
     if (error == ESRCH)
         return cpubind_no_fault;
     if (cpubind_is_missing(error) || error == EINVAL) /* that: nobody may move it */

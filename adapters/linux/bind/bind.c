@@ -82,8 +82,9 @@ static cpubind_linux_status find_process(cpubind_binding *b, cpubind_linux_fault
 {
     cpubind_proc_stat stat = {0};
     int error;
-    b->tasks = cpubind_tasks_open(&b->root, b->how.pid);
-    error = b->tasks < 0 ? errno : cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat);
+    error = cpubind_tasks_open(&b->root, b->how.pid, &b->tasks).error;
+    if (!error)
+        error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat).error;
     if (!error && cpubind_proc_is_thread(&b->root, b->how.pid))
         error = EINVAL; /* bound by two numbers, a process would be half put back by one */
     if (!error)
@@ -282,7 +283,7 @@ const char *cpubind_bind_state(const cpubind_binding *binding)
 static int has_ended(cpubind_binding *b)
 {
     cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat);
+    int error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat).error;
     if (error)
         return error == ENOENT || error == ESRCH;
     return stat.start != b->start || (stat.state == 'Z' && stat.n_threads < 2) ||

@@ -8,6 +8,7 @@
 
 #include "../common.h"
 #include "../kernel/irq.h"
+#include "../kernel/irqbalance.h"
 #include "../kernel/threads.h"
 #include "bind.h"
 #include "record.h"
@@ -108,17 +109,20 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_record_thread *before
 int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
                     cpubind_item_result if_not);
 
-/* Where a thread of another process is.
- *   returns 0 or an errno; ESRCH when it has ended, and when its number is another one's now */
-int cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other, int32_t *set);
+/* Reads where a thread of another process is.
+ *   errors  "read a polling thread"; ESRCH: it has ended, or its number is another one's now */
+cpubind_linux_fault cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other,
+                                       int32_t *set);
 
 /* The same of a thread of another process. */
 void cpubind_put_other(cpubind_binding *b, const cpubind_record_other *other);
 
 /* Tells irqbalance which interrupts are ours to ban: cpubind_irqbalance_ban, or _unban. */
-int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                        int (*tell)(cpubind_root *root, const cpubind_irqbalance *daemon,
-                                    const int32_t *irq, int32_t n));
+typedef cpubind_linux_fault cpubind_ban_call(cpubind_root *root,
+                                             const cpubind_irqbalance *daemon,
+                                             const int32_t *irq, int32_t n);
+cpubind_linux_fault cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                                        cpubind_ban_call *tell);
 
 /* The same of what irqbalance was told. One that stays stopped because another process wants it
  * so leaves the turn taken: of two that are put back at once, each would leave it to the other.

@@ -241,7 +241,7 @@ static cpubind_linux_status read_file(const cpubind_sys *sys, int fd, cpubind_by
         return fail_long(fault);
     while (bytes->len <= CPUBIND_FILE_MAX) {
         ssize_t n;
-        if (cpubind_bytes_reserve(bytes, sys, 1))
+        if (cpubind_bytes_reserve(bytes, sys, 1).error)
             return fail_memory(fault);
         n = sys->read(fd, bytes->data + bytes->len, (size_t)(bytes->cap - bytes->len));
         if (n == 0)

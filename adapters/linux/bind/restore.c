@@ -64,13 +64,13 @@ static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_record_thre
     const char *what = "sched_getaffinity";
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, should, now = CPUBIND_CPUSET_NONE;
-    int error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is);
+    int error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &is).error;
     should = record ? record->before : cpubind_record_has_ours(&b->state, is) ? home : is;
     if (!error && (is == should || should < 0))
         return 0;
     if (!error) {
         what = "sched_setaffinity";
-        error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]);
+        error = cpubind_task_move(b->sys, tid, &b->state.sets.set[should]).error;
         if (error == EINVAL && !cpubind_record_has_ours(&b->state, is)) {
             keep_thread(b, tid, is, should);
             return 0;
@@ -78,7 +78,7 @@ static int put_thread(cpubind_binding *b, int32_t tid, const cpubind_record_thre
     }
     if (!error) {
         what = "sched_getaffinity";
-        error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &now);
+        error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &now).error;
     }
     if (error == ESRCH || (!error && now == is))
         return 0;
@@ -95,7 +95,7 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_record_thread *before
     int n_quiet = 0;
     for (int i = 0; i < MAX_PASSES && n_quiet < 2; i++) {
         int n_moved = 0;
-        int error = cpubind_tasks_list(b->sys, b->tasks, &b->ids);
+        int error = cpubind_tasks_list(b->sys, b->tasks, &b->ids).error;
         if (error == ESRCH || (!error && b->ids.n == 0))
             return;
         if (error) {
@@ -117,10 +117,11 @@ void cpubind_put_threads(cpubind_binding *b, const cpubind_record_thread *before
 /* Whether interrupts are seen from here at all: then one that is not seen is gone. */
 static int has_irqs(cpubind_binding *b)
 {
-    const int fd = cpubind_root_open(&b->root, "proc/irq", O_DIRECTORY);
-    if (fd >= 0)
-        b->sys->close(fd);
-    return fd >= 0;
+    int fd;
+    if (cpubind_root_open(&b->root, "proc/irq", O_DIRECTORY, &fd).error)
+        return 0;
+    b->sys->close(fd);
+    return 1;
 }
 
 int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
@@ -133,7 +134,7 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
     if (irq->before < 0)
         return 1;
     ours = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
-    error = cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now);
+    error = cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now).error;
     if (ours == CPUBIND_CPUSET_NO_MEMORY)
         error = ENOMEM;
     if ((error == ENOENT && has_irqs(b)) || (!error && now == irq->before))
@@ -144,27 +145,30 @@ int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
     }
     if (!error) {
         what = "write smp_affinity_list";
-        error = cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
+        error = cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]).error;
     }
     add_result(b, CPUBIND_ITEM_IRQ, b->how.pid, irq->irq, name, now, irq->before, error, what,
                if_not);
     return error == 0;
 }
 
-int cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other, int32_t *set)
+cpubind_linux_fault cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other,
+                                       int32_t *set)
 {
     cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat);
+    int error = cpubind_proc_stat_read(&b->root, other->pid, other->tid, &stat).error;
     if (!error && stat.start != other->start)
         error = ESRCH;
-    return error ? error : cpubind_task_cpus(b->sys, other->tid, &b->state.sets, set);
+    if (!error)
+        error = cpubind_task_cpus(b->sys, other->tid, &b->state.sets, set).error;
+    return cpubind_fault_of(error, "read a polling thread");
 }
 
 void cpubind_put_other(cpubind_binding *b, const cpubind_record_other *other)
 {
     const char *what = "read a polling thread";
     int32_t now = CPUBIND_CPUSET_NONE;
-    int error = cpubind_other_cpus(b, other, &now);
+    int error = cpubind_other_cpus(b, other, &now).error;
     if (error == ESRCH || (!error && now == other->before))
         return;
     if (!error && now != other->set && !cpubind_record_has_ours(&b->state, now)) {
@@ -174,7 +178,7 @@ void cpubind_put_other(cpubind_binding *b, const cpubind_record_other *other)
     }
     if (!error) {
         what = "sched_setaffinity";
-        error = cpubind_task_move(b->sys, other->tid, &b->state.sets.set[other->before]);
+        error = cpubind_task_move(b->sys, other->tid, &b->state.sets.set[other->before]).error;
     }
     if (error == ESRCH)
         return;
@@ -196,7 +200,7 @@ static int is_stopped_for(cpubind_binding *b, int32_t pid, const cpubind_irqbala
         is_stopped =
             state.how == CPUBIND_IRQBALANCE_STOP && state.irqbalance_pid == daemon->pid &&
             state.irqbalance_start == daemon->start &&
-            cpubind_proc_stat_read(&b->root, pid, 0, &stat) == 0 && stat.start == state.start;
+            !cpubind_proc_stat_read(&b->root, pid, 0, &stat).error && stat.start == state.start;
         cpubind_record_free(&state);
     }
     cpubind_record_close(file);
@@ -216,22 +220,21 @@ int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance 
     return is_stopped;
 }
 
-int cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                        int (*tell)(cpubind_root *root, const cpubind_irqbalance *daemon,
-                                    const int32_t *irq, int32_t n))
+cpubind_linux_fault cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                                        cpubind_ban_call *tell)
 {
     const cpubind_record *s = &b->state;
     int32_t n = 0;
-    int error;
+    cpubind_linux_fault why;
     int32_t *irq = (int32_t *)b->sys->malloc(((size_t)s->n_irq + 1) * sizeof *irq);
     if (!irq)
-        return ENOMEM;
+        return cpubind_fault_of(ENOMEM, "memory");
     for (int32_t i = 0; i < s->n_irq; i++)
         if (s->irq[i].is_banned)
             irq[n++] = s->irq[i].irq;
-    error = tell(&b->root, daemon, irq, n);
+    why = tell(&b->root, daemon, irq, n);
     free(irq);
-    return error;
+    return why;
 }
 
 void cpubind_end_turn(cpubind_binding *b)
@@ -258,12 +261,12 @@ void cpubind_put_irqbalance(cpubind_binding *b)
     }
     if (b->state.how == CPUBIND_IRQBALANCE_STOP) {
         what = "continue";
-        error = cpubind_irqbalance_continue(&b->root, &daemon);
+        error = cpubind_irqbalance_continue(&b->root, &daemon).error;
         cpubind_end_turn(b);
     }
     if (!error) { /* a call before this one may have banned, and then stopped it */
         what = "unban";
-        error = cpubind_tell_banned(b, &daemon, cpubind_irqbalance_unban);
+        error = cpubind_tell_banned(b, &daemon, cpubind_irqbalance_unban).error;
     }
     if (error == ESRCH) /* it has ended, and what it was told with it */
         return;

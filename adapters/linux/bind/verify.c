@@ -45,18 +45,18 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, int32_t irq, cpubind_
     const char *name = cpubind_irq_kind_word(kind);
     int32_t is = CPUBIND_CPUSET_NONE, actual;
     int32_t should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &cpu, 1);
-    int error = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);
+    const cpubind_linux_fault why = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);
     cpubind_item *item;
-    if (should == CPUBIND_CPUSET_NO_MEMORY || error == ENOMEM)
+    if (should == CPUBIND_CPUSET_NO_MEMORY || why.error == ENOMEM)
         return cpubind_fault_of(ENOMEM, "memory");
     item = add(b, CPUBIND_ITEM_IRQ, irq, name, is, should);
     if (!item)
         return cpubind_fault_of(ENOMEM, "memory");
-    if (error) {
+    if (why.error) {
         item->result = CPUBIND_ITEM_SKIPPED;
-        item->error = error;
-        item->what = "read smp_affinity_list";
-    } else if (cpubind_irq_read_effective(&b->root, irq, &b->state.sets, &actual) == 0 &&
+        item->error = why.error;
+        item->what = why.what;
+    } else if (!cpubind_irq_read_effective(&b->root, irq, &b->state.sets, &actual).error &&
                actual >= 0) {
         item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
     }
@@ -68,9 +68,9 @@ static cpubind_linux_fault compare_other(cpubind_binding *b, const cpubind_recor
 {
     int32_t is;
     cpubind_item *item;
-    int error = cpubind_other_cpus(b, other, &is);
-    if (error)
-        return cpubind_fault_of(error == ESRCH ? 0 : error, "read a polling thread");
+    const cpubind_linux_fault why = cpubind_other_cpus(b, other, &is);
+    if (why.error)
+        return why.error == ESRCH ? cpubind_no_fault : why;
     item = add(b, CPUBIND_ITEM_UVB, other->tid, CPUBIND_UVB_THREAD, is, other->set);
     if (item)
         item->pid = other->pid;

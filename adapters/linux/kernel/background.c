@@ -1,7 +1,7 @@
-/* background.c - a call that takes minutes, and word of it meanwhile
+/* background.c - run a slow call on a helper thread and report progress
  * SPDX-License-Identifier: MIT
  *
- * One thread, which is always waited for.
+ * Starts one thread and always joins it.
  */
 #define _GNU_SOURCE
 #include "background.h"
@@ -29,24 +29,23 @@ static void *run_job(void *given)
     return NULL;
 }
 
-/* Locks and a condition are plain memory on Linux; that there is none of it is for the caller
- * to see. 0 or an errno. */
+/* Creates the mutex and the condition; returns 0 on failure. On Linux that only fails when out
+ * of memory. */
 static int make(job *j)
 {
     pthread_condattr_t attributes;
-    int error = pthread_condattr_init(&attributes);
-    if (error)
-        return error;
-    error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (pthread_condattr_init(&attributes))
+        return 0;
+    int error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     if (!error)
         error = pthread_cond_init(&j->ended, &attributes);
     pthread_condattr_destroy(&attributes);
     if (error)
-        return error;
-    error = pthread_mutex_init(&j->lock, NULL);
-    if (error)
-        pthread_cond_destroy(&j->ended);
-    return error;
+        return 0;
+    if (pthread_mutex_init(&j->lock, NULL) == 0)
+        return 1;
+    pthread_cond_destroy(&j->ended);
+    return 0;
 }
 
 static struct timespec later(struct timespec t, int32_t ms)
@@ -60,7 +59,7 @@ static struct timespec later(struct timespec t, int32_t ms)
     return t;
 }
 
-/* Whether the work has ended when the period has. */
+/* Waits for the period at most. Returns whether the work has ended. */
 static int wait_for(job *j, int32_t ms)
 {
     struct timespec now;
@@ -75,7 +74,7 @@ static int wait_for(job *j, int32_t ms)
     return is_ended;
 }
 
-/* A thread starts with the mask of its maker. */
+/* Starts the thread with all signals blocked: it inherits the mask of its creator. */
 static int start(const cpubind_sys *sys, pthread_t *thread, job *j)
 {
     sigset_t all, old;
@@ -91,7 +90,7 @@ void cpubind_linux_run_beside(const cpubind_sys *sys, void (*work)(void *ctx), v
 {
     job j = {.work = work, .ctx = work_ctx};
     pthread_t thread;
-    if (!tick || make(&j)) {
+    if (!tick || !make(&j)) {
         work(work_ctx);
         return;
     }

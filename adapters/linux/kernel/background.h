@@ -1,4 +1,4 @@
-/* background.h - a call that takes minutes, and word of it meanwhile
+/* background.h - run a slow call on a helper thread and report progress
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux.
@@ -10,11 +10,11 @@
 
 #include "../sys.h"
 
-/* Calls work(work_ctx) in a thread of its own and waits for it; meanwhile tick(tick_ctx) is
- * called here, each `period_ms`. When no thread is granted, or `tick` is NULL, the work is done
- * here. What the work wrote is seen when this returns.
- *   signals  are taken by the calling thread alone: the other one blocks all. The mask of the
- *            caller is as it was when this returns. */
+/* Calls work(work_ctx) in a helper thread and waits for it; meanwhile this thread calls
+ * tick(tick_ctx) every `period_ms`. Without a helper thread, or when `tick` is NULL, this
+ * thread does the work. All writes of the work are visible when this returns.
+ *   signals  only the calling thread takes them: the helper blocks all. The caller's mask is
+ *            unchanged when this returns. */
 void cpubind_linux_run_beside(const cpubind_sys *sys, void (*work)(void *ctx), void *work_ctx,
                               int32_t period_ms, void (*tick)(void *ctx), void *tick_ctx);
 

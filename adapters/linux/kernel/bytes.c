@@ -1,4 +1,4 @@
-/* bytes.c - a buffer that grows up to a cap
+/* bytes.c - memory that grows: a buffer of bytes, an array, a list of numbers
  * SPDX-License-Identifier: MIT
  *
  * Memory alone, through the table of sys.h.
@@ -16,19 +16,20 @@
 /* Contents up to this are copied: cheaper than a new buffer for the next file. */
 #define COPY_MAX 16384
 
-int cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sys *sys, int32_t more)
+cpubind_linux_fault cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sys *sys,
+                                          int32_t more)
 {
     if (bytes->cap - bytes->len >= more)
-        return 0;
+        return (cpubind_linux_fault){0, NULL};
     int32_t cap = bytes->cap ? bytes->cap : FIRST_CAP;
     while (cap - bytes->len < more)
         cap *= 2;
     char *data = sys->realloc(bytes->data, (size_t)cap);
     if (!data)
-        return ENOMEM;
+        return (cpubind_linux_fault){ENOMEM, "memory"};
     bytes->data = data;
     bytes->cap = cap;
-    return 0;
+    return (cpubind_linux_fault){0, NULL};
 }
 
 char *cpubind_bytes_take(cpubind_bytes *bytes, const cpubind_sys *sys)
@@ -53,4 +54,51 @@ void cpubind_bytes_free(cpubind_bytes *bytes)
 {
     free(bytes->data);
     *bytes = (cpubind_bytes){NULL, 0, 0};
+}
+
+void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
+                   size_t size_bytes)
+{
+    const int32_t more = *cap ? *cap : 64;
+    void *grown;
+    if (n < *cap)
+        return array;
+    if (*cap > INT32_MAX / 2)
+        return NULL;
+    grown = sys->realloc(array, (size_t)(*cap + more) * size_bytes);
+    if (grown)
+        *cap += more;
+    return grown;
+}
+
+cpubind_linux_fault cpubind_ids_add(cpubind_ids *ids, const cpubind_sys *sys, int32_t id)
+{
+    int32_t *all = cpubind_grow(sys, ids->id, ids->n, &ids->cap, sizeof *all);
+    if (!all)
+        return (cpubind_linux_fault){ENOMEM, "memory"};
+    ids->id = all;
+    all[ids->n++] = id;
+    return (cpubind_linux_fault){0, NULL};
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void cpubind_ids_sort(cpubind_ids *ids)
+{
+    int32_t n = 0;
+    if (ids->n > 0)
+        qsort(ids->id, (size_t)ids->n, sizeof *ids->id, compare);
+    for (int32_t i = 0; i < ids->n; i++)
+        if (n == 0 || ids->id[i] != ids->id[n - 1])
+            ids->id[n++] = ids->id[i];
+    ids->n = n;
+}
+
+int cpubind_ids_has(const cpubind_ids *ids, int32_t id)
+{
+    return ids->n > 0 && bsearch(&id, ids->id, (size_t)ids->n, sizeof id, compare) != NULL;
 }

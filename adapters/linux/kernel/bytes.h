@@ -1,4 +1,4 @@
-/* bytes.h - a buffer that grows up to a cap
+/* bytes.h - memory that grows: a buffer of bytes, an array, a list of numbers
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. One buffer reads all files of a source, one after the other: 500
@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "../linux.h"
 #include "../sys.h"
 
 /* Longest content, so that doubling stays inside int32_t. */
@@ -17,21 +18,43 @@
 typedef struct cpubind_bytes {
     char *data;  /* NULL before the first byte; the owner's free(3) */
     int32_t len; /* bytes in use, 0 .. CPUBIND_BYTES_MAX */
-    int32_t cap; /* bytes there */
+    int32_t cap; /* bytes allocated */
 } cpubind_bytes;
 
-/* Makes room for `more` bytes behind the content.
+/* Makes room for `more` bytes after the content.
  *   in      0 <= more, and len + more <= CPUBIND_BYTES_MAX
- *   errors  ENOMEM, and the buffer is as it was; else 0 */
-int cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sys *sys, int32_t more);
+ *   errors  ENOMEM, "memory", and the buffer is as it was */
+cpubind_linux_fault cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sys *sys,
+                                          int32_t more);
 
-/* The content as an allocation of its own of just its size; the buffer is empty afterwards and
- * may be used again. A large content is handed over, a small one copied.
+/* Moves the content to an allocation of exactly its size, for the caller to free(3); the buffer
+ * is empty afterwards and may be used again.
  *   in      len > 0
- *   out     NULL when there is no memory, and the buffer is as it was */
+ *   out     NULL without memory: the buffer is as it was */
 char *cpubind_bytes_take(cpubind_bytes *bytes, const cpubind_sys *sys);
 
-/* Frees what is held; the buffer is empty and may be used again. */
+/* Frees the content; the buffer is empty and may be used again. */
 void cpubind_bytes_free(cpubind_bytes *bytes);
+
+/* Makes room for one more element in an array of n elements.
+ *   returns the array, which may have moved; NULL without memory: the array is as it was */
+void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
+                   size_t size_bytes);
+
+/* A list of numbers: ids of threads, processes or interrupts. All zero is an empty list. */
+typedef struct cpubind_ids {
+    int32_t *id; /* the owner's free(3) */
+    int32_t n, cap;
+} cpubind_ids;
+
+/* Adds a number at the end.
+ *   errors  ENOMEM, "memory", and the list is as it was */
+cpubind_linux_fault cpubind_ids_add(cpubind_ids *ids, const cpubind_sys *sys, int32_t id);
+
+/* Sorts a list, ascending, and drops repeats. */
+void cpubind_ids_sort(cpubind_ids *ids);
+
+/* Whether a number is in a sorted list. O(log n). */
+int cpubind_ids_has(const cpubind_ids *ids, int32_t id);
 
 #endif /* CPUBIND_LINUX_BYTES_H */

@@ -1,27 +1,139 @@
-/* files.h - the files below one folder: read one, list a folder of them
+/* files.h - files and folders: open, read, list, create, write; and the faults of these steps
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux. Reads only; opens nothing for writing and creates nothing.
+ * Private to adapters/linux. Every step returns its fault by value: error 0 when all is well,
+ * else the errno and the name of the step. A step that a signal interrupts is tried again here.
  *
- * A snapshot comes from a stranger. Whatever its symbolic links say, nothing outside of its
- * folder is opened:
+ * A cpubind_root is a folder that all names are looked up in: "/" of the live host, or a
+ * snapshot. A snapshot may come from a stranger. Whatever its symbolic links say, no file
+ * outside of the folder is opened:
  *   kernel 5.6 on   openat2(2) with RESOLVE_BENEATH: the kernel refuses a link that leaves.
- *   before, or when a container's filter forbids openat2: links are resolved here, as text,
- *                   with readlinkat(2), and the path without links that comes of it is opened
- *                   part by part with O_NOFOLLOW. A link that appears in between is refused.
- * Both follow relative links that stay inside (sys/bus/pci/devices of a real dump is made of
- * them) and refuse absolute ones and those that leave with EXDEV.
+ *   older kernels, and containers whose filter forbids openat2: cpubind resolves the links as
+ *                   text, with readlinkat(2), and opens the resulting path part by part with
+ *                   O_NOFOLLOW. A link that appears in between is refused.
+ * Both ways follow relative links that stay inside (sys/bus/pci/devices of a real dump is made
+ * of them) and refuse absolute links and those that leave with EXDEV.
  *
- * What is no regular file is refused after it was opened, with O_NONBLOCK and O_NOCTTY: a FIFO
- * or a terminal cannot hang a reader. (A device node was opened then, though never read; only
- * root can have unpacked one. To look first would cost as much again as the opening.)
+ * Anything but a regular file is refused after it was opened, with O_NONBLOCK and O_NOCTTY: a
+ * FIFO or a terminal cannot hang a reader. (A device node is opened then, but never read; only
+ * root can have unpacked one. Looking before opening would double the cost.)
  */
 #ifndef CPUBIND_LINUX_FILES_H
 #define CPUBIND_LINUX_FILES_H
 
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "../../source.h"
+#include "../linux.h"
 #include "../sys.h"
 #include "bytes.h"
+
+/* == Faults, repeats, time ================================================== */
+
+static const cpubind_linux_fault cpubind_no_fault = {0, NULL};
+
+/* The fault of a step that ended with an errno, 0 for success. */
+static inline cpubind_linux_fault cpubind_fault_of(int error, const char *what)
+{
+    return error ? (cpubind_linux_fault){error, what} : cpubind_no_fault;
+}
+
+/* The fault of a system call that failed: its errno, or EIO if it has set none. */
+static inline cpubind_linux_fault cpubind_fault_errno(const char *what)
+{
+    return (cpubind_linux_fault){errno ? errno : EIO, what};
+}
+
+/* Fills *fault, which may be NULL, and returns the status: how a public function ends. */
+static inline cpubind_linux_status cpubind_linux_fail(cpubind_linux_status status, int error,
+                                                      const char *what,
+                                                      cpubind_linux_fault *fault)
+{
+    if (fault)
+        *fault = (cpubind_linux_fault){error ? error : EIO, what};
+    return status;
+}
+
+/* Whether an error says that a process or a thread has ended, or is hidden from this user. */
+static inline int cpubind_is_unseen(int error)
+{
+    return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
+}
+
+/* Assigns the result of a system call that is repeated while a signal interrupts it. */
+#define CPUBIND_RETRY(result, call)                                                            \
+    do                                                                                         \
+        (result) = (call);                                                                     \
+    while ((result) < 0 && errno == EINTR)
+
+/* The monotonic clock in milliseconds. */
+int64_t cpubind_now_ms(void);
+
+/* == Files and folders by descriptor ======================================== */
+
+/* open(2) for reading, relative to the folder `dir` or, with AT_FDCWD, to the working folder.
+ *   out     *fd: a descriptor; -1 on failure */
+cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *path, int flags,
+                                 int *fd);
+
+/* Closes a descriptor and keeps errno. close(2) is never repeated: the descriptor is gone
+ * whatever it returns. */
+void cpubind_close_quietly(const cpubind_sys *sys, int fd);
+
+/* Reads from here to the end of the file into `bytes`, behind its content. The size that
+ * fstat(2) reports is not used: it is 0 in /proc and 4096 in /sys.
+ *   errors  EFBIG, "length": more than `max` bytes; ENOMEM, "memory"; "read" */
+cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max,
+                                     cpubind_bytes *bytes);
+
+/* Opens a file, reads its start with one read(2), and closes it. A file of /proc that is
+ * shorter than `size` is whole then.
+ *   in      size >= 1
+ *   out     text[0 .. *len - 1], and a NUL behind it; *len < size */
+cpubind_linux_fault cpubind_read_start(const cpubind_sys *sys, int dir, const char *path,
+                                       char *text, size_t size, int32_t *len);
+
+/* Calls visit(ctx, name) for each name in a folder but "." and "..", in the order of the
+ * kernel, until a call returns a fault. Closes `fd` in any case.
+ *   returns the fault of the visit, or of the listing: "list" */
+typedef cpubind_linux_fault cpubind_name_visit(void *ctx, const char *name);
+cpubind_linux_fault cpubind_each_name(const cpubind_sys *sys, int fd, cpubind_name_visit *visit,
+                                      void *ctx);
+
+/* == Writing ================================================================ */
+
+/* Creates a file for writing. EEXIST when the name is taken, by a link too.
+ *   out     *fd: a descriptor; -1 on failure */
+cpubind_linux_fault cpubind_create(const cpubind_sys *sys, int dir, const char *name,
+                                   mode_t mode, int *fd);
+
+/* Writes all of the data to a new file, syncs and closes it. Closes `fd` in any case.
+ *   errors  "write", "sync", "close" */
+cpubind_linux_fault cpubind_write_synced(const cpubind_sys *sys, int fd, const char *data,
+                                         int32_t len);
+
+/* fsync(2). A file system that does not know it for this kind of file has done what it can. */
+cpubind_linux_fault cpubind_sync(const cpubind_sys *sys, int fd);
+
+/* Bytes of a base that a temporary name keeps: the whole must not be longer than NAME_MAX. */
+#define CPUBIND_TEMP_BASE_MAX 220
+
+/* Makes a file or a folder under a temporary name, ".<base>.<pid>.<n>.tmp", with the first n
+ * from 0 whose name is free. The pid is that of this process: only leftovers of a killed
+ * process of the same pid, and other threads of this one, use up names.
+ *   in      make(ctx, name) makes it; EEXIST when the name is taken
+ *   out     name, "" on failure
+ *   returns the fault of the last call */
+cpubind_linux_fault cpubind_make_temp(const char *base, cpubind_name_visit *make, void *ctx,
+                                      char name[NAME_MAX + 1]);
+
+/* Whether a name is a temporary one for this base. */
+int cpubind_is_temp_name(const char *name, const char *base);
+
+/* == A root ================================================================= */
 
 /* Longest file: /proc/interrupts of 1,152 CPUs is 13 MB. */
 #define CPUBIND_FILE_MAX (64 << 20)
@@ -44,24 +156,36 @@ typedef struct cpubind_root {
 
 /* Opens `name` below the folder, for reading, close-on-exec.
  *   in      a valid name; `flags` are added to the open flags
- *   out     a file descriptor, or -1 with errno; EXDEV: a link leads outside */
-int cpubind_root_open(cpubind_root *tree, const char *name, int flags);
+ *   out     *fd: a descriptor; -1 on failure
+ *   errors  "open"; EXDEV: a link leads outside */
+cpubind_linux_fault cpubind_root_open(cpubind_root *root, const char *name, int flags, int *fd);
 
 /* The content of a regular file.
  *   in      a valid name; `bytes` is empty
  *   out     PRESENT with the content in `bytes`, or another state
  *   cost    five system calls for a small file */
-cpubind_input cpubind_root_read(cpubind_root *tree, const char *name, cpubind_bytes *bytes);
-
-/* What an answer says of itself as an errno: 0 when it is there, ENOENT when it is not, EFBIG
- * when it is too long, else why it failed. */
-int cpubind_input_error(cpubind_input input);
+cpubind_input cpubind_root_read(cpubind_root *root, const char *name, cpubind_bytes *bytes);
 
 /* The names in a folder, as cpubind_source.list has them.
  *   in      a valid name; `bytes` is empty
  *   out     PRESENT with the lines in `bytes`, or another state; FAILED with EILSEQ when a name
  *           holds a byte below a blank, which a list of lines could not show
  *   cost    O(names log names) */
-cpubind_input cpubind_root_list(cpubind_root *tree, const char *name, cpubind_bytes *bytes);
+cpubind_input cpubind_root_list(cpubind_root *root, const char *name, cpubind_bytes *bytes);
+
+/* == Inputs without data ==================================================== */
+
+/* PRESENT, ABSENT, TIMEOUT or TOO_LONG. */
+cpubind_input cpubind_input_of(cpubind_input_state state);
+
+/* FAILED; `why` is static text. An error of 0, which no call should leave, becomes EIO. */
+cpubind_input cpubind_input_failed(int error, const char *why);
+
+/* ABSENT when the error says that nothing is there (ENOENT, ENOTDIR), else FAILED. */
+cpubind_input cpubind_input_missing(int error, const char *why);
+
+/* The fault of an answer: none when it is PRESENT, ENOENT when it is ABSENT, EFBIG when it is
+ * TOO_LONG, else why it failed. */
+cpubind_linux_fault cpubind_input_fault(cpubind_input input);
 
 #endif /* CPUBIND_LINUX_FILES_H */

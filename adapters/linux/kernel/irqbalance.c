@@ -1,51 +1,46 @@
-/* irqbalance.c - the daemon that moves interrupts: finding it, stopping it
+/* irqbalance.c - irqbalance, the daemon that moves interrupts: find, lock, stop
  * SPDX-License-Identifier: MIT
  *
- * Reads /proc and sends signals. Talking to it: irqbalance_ban.c.
+ * Reads /proc and sends signals. Talking to the daemon is in irqbalance_ban.c.
  */
 #define _GNU_SOURCE
-#include <errno.h>
+#include "irqbalance.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "../../text/procfs.h"
-#include "../common.h"
-#include "irq.h"
 #include "proc_stat.h"
 #include "threads.h"
 
 #define DAEMON_NAME "irqbalance"
 
-/* == finding it == */
+/* How long the lock is waited for, and how often it is tried. */
+#define LOCK_MS  3000
+#define PAUSE_MS 5
+
+/* == Find =================================================================== */
 
 static int is_daemon(const cpubind_proc_stat *stat)
 {
     return strcmp(stat->name, DAEMON_NAME) == 0 && stat->state != 'Z' && stat->state != 'X';
 }
 
-/* Takes the process if it is the daemon. 0 or an errno. */
-static int look_at(cpubind_root *root, int32_t pid, cpubind_irqbalance *out)
+/* Sets *out if the process is the daemon. */
+static cpubind_linux_fault read_process(cpubind_root *root, int32_t pid,
+                                        cpubind_irqbalance *out)
 {
     cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(root, pid, 0, &stat);
-    if (error)
-        return cpubind_is_unseen(error) ? 0 : error;
+    cpubind_linux_fault fault = cpubind_proc_stat_read(root, pid, 0, &stat);
+    if (fault.error)
+        return cpubind_is_unseen(fault.error) ? cpubind_no_fault : fault;
     if (is_daemon(&stat))
         *out = (cpubind_irqbalance){pid, stat.start, stat.state == 'T'};
-    return 0;
-}
-
-/* The number of a text that is one, or 0. */
-static int32_t number_of(const char *text, int32_t len)
-{
-    int32_t number = 0;
-    if (len < 1 || text[0] < '1' || text[0] > '9' ||
-        cpubind_number_parse(text, len, &number, NULL) != CPUBIND_TEXT_OK)
-        return 0;
-    return number;
+    return cpubind_no_fault;
 }
 
 /* The pid in the name of a socket, "irqbalance<pid>.sock", or 0. */
@@ -53,14 +48,19 @@ static int32_t pid_of_socket(const char *name, int32_t len)
 {
     static const char head[] = DAEMON_NAME, tail[] = ".sock";
     const int32_t n_head = (int32_t)sizeof head - 1, n_tail = (int32_t)sizeof tail - 1;
+    int32_t pid = 0;
     if (len <= n_head + n_tail || memcmp(name, head, (size_t)n_head) != 0 ||
         memcmp(name + len - n_tail, tail, (size_t)n_tail) != 0)
         return 0;
-    return number_of(name + n_head, len - n_head - n_tail);
+    name += n_head;
+    if (name[0] < '1' || name[0] > '9' ||
+        cpubind_number_parse(name, len - n_head - n_tail, &pid, NULL) != CPUBIND_TEXT_OK)
+        return 0;
+    return pid;
 }
 
-/* Its socket tells at once, where there is one. What fails here fails again in the search
- * through all processes, or does not matter. */
+/* Finds the daemon by its socket. A failure is ignored: the search through all processes meets
+ * it again, or does not need what failed. */
 static void find_by_socket(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
@@ -70,117 +70,134 @@ static void find_by_socket(cpubind_root *root, cpubind_irqbalance *out)
         const char *line = bytes.data + at;
         const char *feed = memchr(line, '\n', (size_t)(bytes.len - at));
         int32_t len = (int32_t)(feed - line), pid = pid_of_socket(line, len);
-        if (pid && look_at(root, pid, out))
+        if (pid && read_process(root, pid, out).error)
             break;
         at += len + 1;
     }
     cpubind_bytes_free(&bytes);
 }
 
-/* Whether a process has the name: its `comm` costs less to read than its `stat`. 0 or an
- * errno. */
-static int read_comm(cpubind_root *root, int32_t pid, int *is_named)
-{
-    char name[32], comm[80];
-    snprintf(name, sizeof name, "proc/%d/comm", (int)pid);
-    int fd = cpubind_root_open(root, name, 0);
-    if (fd < 0)
-        return errno;
-    ssize_t n;
-    do
-        n = root->sys->read(fd, comm, sizeof comm);
-    while (n < 0 && errno == EINTR);
-    cpubind_close_quietly(root->sys, fd);
-    if (n < 0)
-        return errno;
-    *is_named = cpubind_comm_is(comm, (int32_t)n, DAEMON_NAME);
-    return 0;
-}
-
 /* Whether root owns the process. Anybody can give a process any name. */
-static int is_of_root(cpubind_root *root, int32_t pid)
+static int is_of_root(cpubind_root *root, const char *comm_file)
 {
-    char name[32];
     struct stat st;
-    snprintf(name, sizeof name, "proc/%d/comm", (int)pid);
-    int fd = cpubind_root_open(root, name, 0);
-    if (fd < 0)
+    int fd;
+    if (cpubind_root_open(root, comm_file, 0, &fd).error)
         return 0;
     int result = root->sys->fstat(fd, &st) == 0 && st.st_uid == 0;
     root->sys->close(fd);
     return result;
 }
 
-/* One process of the search; *is_sure when it is the daemon and root's. 0 or an errno. */
-static int search_one(cpubind_root *root, int32_t pid, cpubind_irqbalance *out, int *is_sure)
+/* One process of the search; *is_sure when it is the daemon and root owns it. */
+static cpubind_linux_fault search_one(cpubind_root *root, int32_t pid, cpubind_irqbalance *out,
+                                      int *is_sure)
 {
     cpubind_irqbalance found = {0, 0, 0};
-    int is_named = 0, error = read_comm(root, pid, &is_named);
-    if (error)
-        return cpubind_is_unseen(error) ? 0 : error;
-    if (is_named)
-        error = look_at(root, pid, &found);
-    if (error || !found.pid)
-        return error;
-    *is_sure = is_of_root(root, pid);
+    char name[32], comm[80];
+    int32_t len;
+    /* `comm` costs less to read than `stat`. */
+    snprintf(name, sizeof name, "proc/%d/comm", (int)pid);
+    cpubind_linux_fault fault =
+        cpubind_read_start(root->sys, root->fd, name, comm, sizeof comm, &len);
+    if (fault.error)
+        return cpubind_is_unseen(fault.error) ? cpubind_no_fault : fault;
+    if (cpubind_comm_is(comm, len, DAEMON_NAME))
+        fault = read_process(root, pid, &found);
+    if (fault.error || !found.pid)
+        return fault;
+    *is_sure = is_of_root(root, name);
     if (*is_sure || !out->pid)
         *out = found;
-    return 0;
+    return cpubind_no_fault;
 }
 
-static int search_all(cpubind_root *root, cpubind_irqbalance *out)
+static cpubind_linux_fault search_all(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_ids pids = {NULL, 0, 0};
-    int is_sure = 0;
-    int folder = cpubind_root_open(root, "proc", O_DIRECTORY);
-    if (folder < 0)
-        return errno;
-    int error = cpubind_tasks_list(root->sys, folder, &pids);
-    for (int32_t i = 0; !error && !is_sure && i < pids.n; i++)
-        error = search_one(root, pids.id[i], out, &is_sure);
-    root->sys->close(folder); /* nothing was written: no result to lose */
+    int folder, is_sure = 0;
+    cpubind_linux_fault fault = cpubind_root_open(root, "proc", O_DIRECTORY, &folder);
+    if (fault.error)
+        return fault;
+    fault = cpubind_tasks_list(root->sys, folder, &pids);
+    for (int32_t i = 0; !fault.error && !is_sure && i < pids.n; i++)
+        fault = search_one(root, pids.id[i], out, &is_sure);
+    root->sys->close(folder);
     free(pids.id);
-    return error;
+    return fault;
 }
 
-int cpubind_irqbalance_find(cpubind_root *root, cpubind_irqbalance *out)
+cpubind_linux_fault cpubind_irqbalance_find(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_irqbalance found = {0, 0, 0};
+    cpubind_linux_fault fault = cpubind_no_fault;
     find_by_socket(root, &found);
-    int error = found.pid ? 0 : search_all(root, &found);
-    if (!error)
+    if (!found.pid)
+        fault = search_all(root, &found);
+    if (!fault.error)
         *out = found;
-    return error;
+    return cpubind_fault_of(fault.error, "find");
 }
 
-/* == stopping it == */
-
-int cpubind_irqbalance_check(cpubind_root *root, const cpubind_irqbalance *daemon)
+cpubind_linux_fault cpubind_irqbalance_check(cpubind_root *root,
+                                             const cpubind_irqbalance *daemon)
 {
     cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(root, daemon->pid, 0, &stat);
-    if (error)
-        return error;
-    return is_daemon(&stat) && stat.start == daemon->start ? 0 : ESRCH;
+    cpubind_linux_fault fault = cpubind_proc_stat_read(root, daemon->pid, 0, &stat);
+    if (!fault.error && (!is_daemon(&stat) || stat.start != daemon->start))
+        fault = cpubind_fault_of(ESRCH, "check");
+    return fault;
 }
 
-/* Whether an error may mean that the kernel, or a container's filter, does not let a call. */
+/* == Lock and stop ========================================================== */
+
+cpubind_linux_fault cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int *out)
+{
+    const cpubind_sys *sys = root->sys;
+    const int64_t end_ms = cpubind_now_ms() + LOCK_MS;
+    char name[48];
+    int fd, error;
+    snprintf(name, sizeof name, "proc/%d/personality", (int)pid);
+    error = cpubind_root_open(root, name, 0, &fd).error;
+    if (error)
+        return cpubind_fault_of(error == ENOENT ? ESRCH : error, "lock");
+    for (;;) {
+        int result;
+        CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
+        error = result < 0 ? errno : 0;
+        if (error != EWOULDBLOCK)
+            break;
+        error = cpubind_now_ms() >= end_ms ? ETIMEDOUT : 0;
+        if (!error && sys->poll(NULL, 0, PAUSE_MS) < 0 && errno != EINTR)
+            error = errno;
+        if (error)
+            break;
+    }
+    if (error)
+        sys->close(fd);
+    else
+        *out = fd;
+    return cpubind_fault_of(error, "lock");
+}
+
+/* Whether an error may mean that the kernel lacks a call, or that a container's filter rejects
+ * it. */
 static int may_lack(int error)
 {
     return error == ENOSYS || error == EPERM;
 }
 
-static int send_signal(cpubind_root *root, const cpubind_irqbalance *daemon, int signal)
+static cpubind_linux_fault send_signal(cpubind_root *root, const cpubind_irqbalance *daemon,
+                                       int signal, const char *what)
 {
     const cpubind_sys *sys = root->sys;
     if (daemon->pid <= 0)
-        return ESRCH;
-    /* What the descriptor stands for cannot become another process: it is opened first and
-     * looked at then. */
+        return cpubind_fault_of(ESRCH, what);
+    /* Open first, check then: a pidfd cannot become another process. */
     int fd = sys->pidfd_open(daemon->pid, 0);
     if (fd < 0 && !may_lack(errno))
-        return errno;
-    int error = cpubind_irqbalance_check(root, daemon);
+        return cpubind_fault_errno(what);
+    int error = cpubind_irqbalance_check(root, daemon).error;
     if (!error) {
         int result = fd < 0 ? -1 : sys->pidfd_send_signal(fd, signal);
         if (fd < 0 || (result < 0 && may_lack(errno)))
@@ -189,23 +206,25 @@ static int send_signal(cpubind_root *root, const cpubind_irqbalance *daemon, int
     }
     if (fd >= 0)
         sys->close(fd);
-    return error;
+    return cpubind_fault_of(error, what);
 }
 
-int cpubind_irqbalance_stop(cpubind_root *root, const cpubind_irqbalance *daemon)
+cpubind_linux_fault cpubind_irqbalance_stop(cpubind_root *root,
+                                            const cpubind_irqbalance *daemon)
 {
-    /* Who is asking it something right now gets the answer first. Where the turn cannot be had,
-     * this is no reason not to stop it. */
+    /* The lock lets a cpubind that is talking to the daemon get its answer first. Without the
+     * lock the daemon is stopped all the same. */
     int fd = -1;
     if (daemon->pid > 0)
         (void)cpubind_irqbalance_lock(root, daemon->pid, &fd);
-    int error = send_signal(root, daemon, SIGSTOP);
+    cpubind_linux_fault fault = send_signal(root, daemon, SIGSTOP, "stop");
     if (fd >= 0)
         root->sys->close(fd);
-    return error;
+    return fault;
 }
 
-int cpubind_irqbalance_continue(cpubind_root *root, const cpubind_irqbalance *daemon)
+cpubind_linux_fault cpubind_irqbalance_continue(cpubind_root *root,
+                                                const cpubind_irqbalance *daemon)
 {
-    return send_signal(root, daemon, SIGCONT);
+    return send_signal(root, daemon, SIGCONT, "continue");
 }

@@ -1,7 +1,7 @@
-/* proc_stat.h - what the kernel says of one process or thread in its file `stat`
+/* proc_stat.h - the line that the kernel writes on a process or thread in its file `stat`
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux. Two processes are the same when pid and start are.
+ * Private to adapters/linux. Two processes are the same when pid and start are equal.
  */
 #ifndef CPUBIND_LINUX_PROC_STAT_H
 #define CPUBIND_LINUX_PROC_STAT_H
@@ -19,17 +19,16 @@ typedef struct cpubind_proc_stat {
 } cpubind_proc_stat;
 
 /* Reads /proc/<pid>/stat, or with a tid other than 0 /proc/<pid>/task/<tid>/stat.
- *   in      root: a tree on "/"
+ *   in      root: "/"
  *   out     *out, on success only
- *   returns 0 or an errno: ESRCH when there is no such process or thread, or none that is seen
- *           from here (ENOENT of the file is told as ESRCH); EACCES, EPERM; EILSEQ when the
- *           text is no such line
- *   cost    four system calls, no memory */
-int cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
-                           cpubind_proc_stat *out);
+ *   errors  ESRCH: no such process or thread, or hidden from this user (the file is ENOENT);
+ *           EACCES, EPERM; EILSEQ: the text is no such line
+ *   cost    three system calls, no memory */
+cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
+                                           cpubind_proc_stat *out);
 
-/* Whether the number is that of a thread that is not the first of its process: such a one has a
- * folder in /proc as well, which no listing shows. 0 where that cannot be read.
+/* Returns 1 if the number is a thread id other than its process's main thread. /proc/<tid>
+ * exists for those but is not listed. 0 where that cannot be read.
  *   cost    three system calls, no memory */
 int cpubind_proc_is_thread(cpubind_root *root, int32_t pid);
 

@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "input_cache.h"
+#include "../kernel/files.h"
 
 /* Pipes hold 64 KiB: the read that follows the end of a child, however late, empties its. */
 #define READ_MIN 65536
@@ -24,14 +23,6 @@
 #define GROUP_MAX 16
 
 #define TICK_MAX_MS 16
-
-/* CLOCK_MONOTONIC is there on every Linux: the call cannot fail. */
-static int64_t now_ms(void)
-{
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int is_locale(const char *variable)
 {
@@ -82,7 +73,7 @@ static void stop(cpubind_command *c, cpubind_input input, const cpubind_sys *sys
     close_output(c, sys);
     sys->kill(-c->pid, SIGKILL); /* when it fails, the phase ends by its time */
     c->phase = CPUBIND_PHASE_DYING;
-    c->end_ms = now_ms() + CPUBIND_COMMAND_KILL_MS;
+    c->end_ms = cpubind_now_ms() + CPUBIND_COMMAND_KILL_MS;
 }
 
 static void start(cpubind_command *c, char *const *environment, int32_t limit_ms,
@@ -107,7 +98,7 @@ static void start(cpubind_command *c, char *const *environment, int32_t limit_ms
     c->fd = fd[0];
     c->pid = pid;
     c->phase = CPUBIND_PHASE_RUNNING;
-    c->end_ms = now_ms() + limit_ms;
+    c->end_ms = cpubind_now_ms() + limit_ms;
     c->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
@@ -115,7 +106,7 @@ static void start(cpubind_command *c, char *const *environment, int32_t limit_ms
  * does not block. */
 static void drain(cpubind_command *c, const cpubind_sys *sys)
 {
-    if (cpubind_bytes_reserve(&c->bytes, sys, READ_MIN)) {
+    if (cpubind_bytes_reserve(&c->bytes, sys, READ_MIN).error) {
         stop(c, cpubind_input_failed(ENOMEM, "memory"), sys);
         return;
     }
@@ -219,7 +210,7 @@ static void run_group(cpubind_command *command, int32_t n, int32_t limit_ms,
     free(environment);
     for (int tick = 1;;) {
         int32_t running = 0;
-        int64_t now = now_ms();
+        int64_t now = cpubind_now_ms();
         for (int32_t i = 0; i < n; i++) {
             step(&command[i], now, sys);
             running += command[i].phase != CPUBIND_PHASE_DONE;

@@ -193,7 +193,7 @@ static cpubind_linux_status make_folder(cpubind_linux_writer *writer, int dir, c
     const cpubind_sys *sys = writer->target.sys;
     cpubind_bytes *folders = &writer->folders;
     if (folders->len > CPUBIND_BYTES_MAX / 2 ||
-        cpubind_bytes_reserve(folders, sys, (int32_t)len + 1))
+        cpubind_bytes_reserve(folders, sys, (int32_t)len + 1).error)
         return fail(writer, CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     if (sys->mkdirat(dir, part, 0777) < 0)
         return fail_write(writer, "make folder", fault);

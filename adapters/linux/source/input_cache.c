@@ -5,10 +5,11 @@
  */
 #include "input_cache.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../kernel/files.h"
 
 #define FIRST_BUCKETS 256 /* a power of two */
 
@@ -71,7 +72,7 @@ cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpub
     if (!a)
         return NULL;
     a->hash = hash_of(name);
-    a->input = cpubind_input_absent();
+    a->input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
     memcpy(a->name, name, len + 1);
     cpubind_answer **to = bucket_of(answers, a->hash);
     a->next = *to;
@@ -109,26 +110,4 @@ void cpubind_input_cache_free(cpubind_input_cache *answers)
     }
     free(answers->bucket);
     *answers = (cpubind_input_cache){NULL, 0, 0};
-}
-
-cpubind_input cpubind_input_of(cpubind_input_state state)
-{
-    return (cpubind_input){state, NULL, 0, 0, 0, NULL};
-}
-
-cpubind_input cpubind_input_absent(void)
-{
-    return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-}
-
-cpubind_input cpubind_input_failed(int error, const char *why)
-{
-    return (cpubind_input){CPUBIND_INPUT_FAILED, NULL, 0, 0, error ? error : EIO, why};
-}
-
-cpubind_input cpubind_input_missing(int error, const char *why)
-{
-    if (error == ENOENT || error == ENOTDIR)
-        return cpubind_input_absent();
-    return cpubind_input_failed(error, why);
 }

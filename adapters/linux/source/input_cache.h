@@ -47,17 +47,4 @@ void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_
 /* Frees all answers and their data. */
 void cpubind_input_cache_free(cpubind_input_cache *answers);
 
-/* == inputs without data == */
-
-cpubind_input cpubind_input_absent(void);
-
-/* FAILED; `why` is static text. An error of 0, which no call should leave, becomes EIO. */
-cpubind_input cpubind_input_failed(int error, const char *why);
-
-/* ABSENT when the error says that nothing is there (ENOENT, ENOTDIR), else FAILED. */
-cpubind_input cpubind_input_missing(int error, const char *why);
-
-/* PRESENT, TIMEOUT or TOO_LONG; the data of a PRESENT one follow with cpubind_answer_set. */
-cpubind_input cpubind_input_of(cpubind_input_state state);
-
 #endif /* CPUBIND_LINUX_INPUT_CACHE_H */

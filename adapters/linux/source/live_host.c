@@ -55,7 +55,7 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed *asked)
     cpubind_answer *to[CPUBIND_N_COMMANDS];
     int index[CPUBIND_N_COMMANDS];
     int n = 0;
-    cpubind_input input = cpubind_input_absent();
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
     for (int i = 0; i < CPUBIND_N_COMMANDS; i++) {
         const listed *l = &commands[i];
         if (!is_due(host, l, asked))
@@ -120,17 +120,18 @@ static cpubind_input run_command(cpubind_linux_host *host, const char *name)
     for (int i = 0; i < CPUBIND_N_COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return run_due(host, &commands[i]);
-    return cpubind_input_absent();
+    return cpubind_input_of(CPUBIND_INPUT_ABSENT);
 }
 
-/* Puts the text behind the content. 0 or ENOMEM. */
-static int append(cpubind_linux_host *host, const char *text, size_t len)
+/* Appends a text to the content. */
+static cpubind_linux_fault append(cpubind_linux_host *host, const char *text, size_t len)
 {
-    if (cpubind_bytes_reserve(&host->bytes, host->sys, (int32_t)len))
-        return ENOMEM;
+    cpubind_linux_fault fault = cpubind_bytes_reserve(&host->bytes, host->sys, (int32_t)len);
+    if (fault.error)
+        return fault;
     memcpy(host->bytes.data + host->bytes.len, text, len);
     host->bytes.len += (int32_t)len;
-    return 0;
+    return cpubind_no_fault;
 }
 
 /* "NAME=value" as a line of the input. */
@@ -142,8 +143,8 @@ static cpubind_input append_variable(cpubind_linux_host *host, const char *name,
         return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
     if (memchr(value, '\n', len))
         return cpubind_input_failed(EILSEQ, "a value holds a line feed");
-    if (append(host, name, strlen(name)) || append(host, "=", 1) || append(host, value, len) ||
-        append(host, "\n", 1))
+    if (append(host, name, strlen(name)).error || append(host, "=", 1).error ||
+        append(host, value, len).error || append(host, "\n", 1).error)
         return cpubind_input_failed(ENOMEM, "memory");
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
@@ -186,7 +187,8 @@ static cpubind_input read_environ(cpubind_linux_host *host)
     cpubind_input input;
     snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
     input = cpubind_root_read(&host->tree, name, &strings);
-    if (input.state == CPUBIND_INPUT_PRESENT && cpubind_bytes_reserve(&strings, host->sys, 1))
+    if (input.state == CPUBIND_INPUT_PRESENT &&
+        cpubind_bytes_reserve(&strings, host->sys, 1).error)
         input = cpubind_input_failed(ENOMEM, "memory");
     if (input.state == CPUBIND_INPUT_PRESENT) {
         strings.data[strings.len++] = '\0';
@@ -201,7 +203,8 @@ static cpubind_input read_machine(cpubind_linux_host *host)
     struct utsname system;
     if (host->sys->uname(&system) < 0)
         return cpubind_input_failed(errno, "uname");
-    if (append(host, system.machine, strlen(system.machine)) || append(host, "\n", 1))
+    if (append(host, system.machine, strlen(system.machine)).error ||
+        append(host, "\n", 1).error)
         return cpubind_input_failed(ENOMEM, "memory");
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
@@ -231,7 +234,7 @@ static cpubind_input list_live(cpubind_linux_host *host, const char *name)
     /* "cmd", "env" and "uname" are names of inputs; what "/" holds by these names is not. */
     if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
         strcmp(name, "uname") == 0)
-        return cpubind_input_absent();
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
     return cpubind_root_list(&host->tree, name, &host->bytes);
 }
 
