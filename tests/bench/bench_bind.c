@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "../../adapters/linux/bind/bind.h"
-#include "../../adapters/linux/common.h"
 #include "../../adapters/linux/kernel/threads.h"
 #include "measure.h"
 
@@ -70,12 +69,14 @@ static int32_t find(cpubind_root *root, int32_t pid, const char *name)
 {
     cpubind_ids ids = {0};
     char comm[CPUBIND_COMM_SIZE];
-    int folder = cpubind_tasks_open(root, pid);
+    int folder;
     int32_t found = 0;
-    must(folder >= 0 && cpubind_tasks_list(root->sys, folder, &ids) == 0, "list of threads");
+    must(!cpubind_tasks_open(root, pid, &folder).error &&
+             !cpubind_tasks_list(root->sys, folder, &ids).error,
+         "list of threads");
     must(ids.n == N_THREAD, "258 threads");
     for (int32_t i = 0; i < ids.n && !found; i++)
-        if (cpubind_task_name(root->sys, folder, ids.id[i], comm) == 0 &&
+        if (!cpubind_task_name(root->sys, folder, ids.id[i], comm).error &&
             strcmp(comm, name) == 0)
             found = ids.id[i];
     must(found > 0, "thread of that name");
@@ -157,10 +158,11 @@ static double time_masks(cpubind_root *root, pid_t pid)
     int folder;
     must(set >= 0, "set");
     start = now_ns();
-    folder = cpubind_tasks_open(root, (int32_t)pid);
-    must(folder >= 0 && cpubind_tasks_list(root->sys, folder, &ids) == 0, "list of threads");
+    must(!cpubind_tasks_open(root, (int32_t)pid, &folder).error &&
+             !cpubind_tasks_list(root->sys, folder, &ids).error,
+         "list of threads");
     for (int32_t i = 0; i < ids.n; i++)
-        must(cpubind_task_move(root->sys, ids.id[i], &sets.set[set]) == 0, "move");
+        must(!cpubind_task_move(root->sys, ids.id[i], &sets.set[set]).error, "move");
     close(folder);
     took = now_ns() - start;
     free(ids.id);
@@ -174,11 +176,13 @@ static double time_names(cpubind_root *root, pid_t pid)
     cpubind_ids ids = {0};
     char comm[CPUBIND_COMM_SIZE];
     double took, start;
-    int folder = cpubind_tasks_open(root, (int32_t)pid);
-    must(folder >= 0 && cpubind_tasks_list(root->sys, folder, &ids) == 0, "list of threads");
+    int folder;
+    must(!cpubind_tasks_open(root, (int32_t)pid, &folder).error &&
+             !cpubind_tasks_list(root->sys, folder, &ids).error,
+         "list of threads");
     start = now_ns();
     for (int32_t i = 0; i < ids.n; i++)
-        must(cpubind_task_name(root->sys, folder, ids.id[i], comm) == 0, "name");
+        must(!cpubind_task_name(root->sys, folder, ids.id[i], comm).error, "name");
     took = now_ns() - start;
     close(folder);
     free(ids.id);

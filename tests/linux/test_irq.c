@@ -45,7 +45,7 @@ static int32_t set_of(const char *list)
 static int write_list(int32_t irq, const char *list)
 {
     int32_t set = set_of(list); /* may move the table */
-    return cpubind_irq_write(&f.root, irq, &f.sets.set[set]);
+    return cpubind_irq_write(&f.root, irq, &f.sets.set[set]).error;
 }
 
 /* What the file of interrupt 301 holds. */
@@ -66,12 +66,12 @@ static void assert_written(const char *text)
 TEST(a_list_is_read_and_known_by_its_number)
 {
     int32_t set = -7, again = -7, effective = -7;
-    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
+    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set).error, 0);
     assert_string_equal(cpubind_cpu_sets_text(&f.sets, set), "0-3,64");
     assert_int_equal(f.sets.set[set].n, 5);
-    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &again), 0);
+    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &again).error, 0);
     assert_int_equal(again, set);
-    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &effective), 0);
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &effective).error, 0);
     assert_string_equal(cpubind_cpu_sets_text(&f.sets, effective), "2");
 }
 
@@ -79,11 +79,11 @@ TEST(what_is_not_there_or_no_list_is_an_error)
 {
     static const char *const bad[] = {"\n", "", "0-3,2\n", "none\n", "0-65536\n", "ff\n"};
     int32_t set = -7;
-    assert_int_equal(cpubind_irq_read(&f.root, 302, &f.sets, &set), ENOENT);
-    assert_int_equal(cpubind_irq_read(&f.root, -1, &f.sets, &set), ENOENT);
+    assert_int_equal(cpubind_irq_read(&f.root, 302, &f.sets, &set).error, ENOENT);
+    assert_int_equal(cpubind_irq_read(&f.root, -1, &f.sets, &set).error, ENOENT);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         scratch_file(&f.s, "proc/irq/301/smp_affinity_list", bad[i]);
-        assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), EILSEQ);
+        assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set).error, EILSEQ);
     }
     assert_int_equal(set, -7);
     assert_int_equal(f.sets.n, 0);
@@ -93,13 +93,13 @@ TEST(an_interrupt_that_nobody_serves_yet_has_no_effective_set)
 {
     int32_t set = -7;
     scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "\n");
-    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set), 0);
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set).error, 0);
     assert_int_equal(set, CPUBIND_CPUSET_NONE);
     set = -7;
-    assert_int_equal(cpubind_irq_read_effective(&f.root, 302, &f.sets, &set), 0);
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 302, &f.sets, &set).error, 0);
     assert_int_equal(set, CPUBIND_CPUSET_NONE);
     scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "x\n");
-    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set), EILSEQ);
+    assert_int_equal(cpubind_irq_read_effective(&f.root, 301, &f.sets, &set).error, EILSEQ);
 }
 
 TEST(a_list_is_written_with_its_line_feed)
@@ -128,7 +128,7 @@ TEST(a_long_list_goes_both_ways)
     scratch_path(&f.s, name, path);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_size, len + 1);
-    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set), 0);
+    assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set).error, 0);
     assert_string_equal(cpubind_cpu_sets_text(&f.sets, set), text);
     assert_int_equal(f.sets.n, 1);
 }
@@ -152,7 +152,7 @@ static int do_read(void)
 {
     int32_t set = -7;
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3,64\n");
-    int error = cpubind_irq_read(&f.root, 301, &f.sets, &set);
+    int error = cpubind_irq_read(&f.root, 301, &f.sets, &set).error;
     assert_true(error ? set == -7 : set >= 0);
     return error;
 }
@@ -160,7 +160,7 @@ static int do_read(void)
 static int do_read_effective(void)
 {
     int32_t set = -7;
-    int error = cpubind_irq_read_effective(&f.root, 301, &f.sets, &set);
+    int error = cpubind_irq_read_effective(&f.root, 301, &f.sets, &set).error;
     assert_true(error ? set == -7 : set >= 0);
     return error;
 }
@@ -172,7 +172,7 @@ static int do_write(void)
     static char text[] = "1";
     const cpubind_cpu_set set = {&word, 1, &cpu, 1, text};
     scratch_file(&f.s, "proc/irq/301/smp_affinity_list", "0-3\n");
-    int error = cpubind_irq_write(&f.root, 301, &set);
+    int error = cpubind_irq_write(&f.root, 301, &set).error;
     assert_written(error ? "0-3\n" : "1\n3\n");
     return error;
 }
@@ -261,9 +261,10 @@ static int32_t find_movable(const cpubind_root *root, int32_t *before)
         int32_t irq = (int32_t)strtol(entry->d_name, NULL, 10);
         cpubind_root tree = *root;
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-            cpubind_irq_read(&tree, irq, &f.sets, before) != 0 || f.sets.set[*before].n < 2)
+            cpubind_irq_read(&tree, irq, &f.sets, before).error != 0 ||
+            f.sets.set[*before].n < 2)
             continue;
-        if (cpubind_irq_write(&tree, irq, &f.sets.set[*before]) == 0)
+        if (cpubind_irq_write(&tree, irq, &f.sets.set[*before]).error == 0)
             found = irq;
     }
     if (folder)
@@ -287,10 +288,10 @@ TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
     }
     int32_t last = f.sets.set[before].cpu[f.sets.set[before].n - 1];
     int32_t one = cpubind_cpu_sets_of_list(&f.sets, &f.sys, &last, 1);
-    int error = cpubind_irq_write(&root, irq, &f.sets.set[one]);
-    int error_of_read = cpubind_irq_read(&root, irq, &f.sets, &now);
-    int error_of_effective = cpubind_irq_read_effective(&root, irq, &f.sets, &effective);
-    int error_of_undo = cpubind_irq_write(&root, irq, &f.sets.set[before]);
+    int error = cpubind_irq_write(&root, irq, &f.sets.set[one]).error;
+    int error_of_read = cpubind_irq_read(&root, irq, &f.sets, &now).error;
+    int error_of_effective = cpubind_irq_read_effective(&root, irq, &f.sets, &effective).error;
+    int error_of_undo = cpubind_irq_write(&root, irq, &f.sets.set[before]).error;
     print_message("interrupt %d: from %s to %s\n", (int)irq,
                   cpubind_cpu_sets_text(&f.sets, before), cpubind_cpu_sets_text(&f.sets, one));
     assert_int_equal(error, 0);
@@ -299,12 +300,12 @@ TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
     assert_int_equal(error_of_undo, 0);
     assert_int_equal(now, one);
     assert_true(effective >= CPUBIND_CPUSET_NONE);
-    assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now), 0);
+    assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now).error, 0);
     assert_int_equal(now, before);
     static const int32_t none = CPUBIND_MAX_CPUS - 1; /* no machine here has that CPU */
     int32_t far = cpubind_cpu_sets_of_list(&f.sets, &f.sys, &none, 1);
-    assert_int_not_equal(cpubind_irq_write(&root, irq, &f.sets.set[far]), 0);
-    assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now), 0);
+    assert_int_not_equal(cpubind_irq_write(&root, irq, &f.sets.set[far]).error, 0);
+    assert_int_equal(cpubind_irq_read(&root, irq, &f.sets, &now).error, 0);
     assert_int_equal(now, before);
     close(root.fd);
 }

@@ -4,7 +4,7 @@
  * Against a double that answers as it does, and against itself where it is installed.
  */
 #define _GNU_SOURCE
-#include "../../adapters/linux/kernel/irq.h"
+#include "../../adapters/linux/kernel/irqbalance.h"
 #include "../../adapters/linux/kernel/proc_stat.h"
 #include "fault_table.h"
 #include "irqbalance_double.h"
@@ -44,7 +44,7 @@ static cpubind_irqbalance daemon_of(pid_t pid)
 {
     cpubind_root root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat stat;
-    scratch_need(cpubind_proc_stat_read(&root, pid, 0, &stat) == 0, "stat");
+    scratch_need(cpubind_proc_stat_read(&root, pid, 0, &stat).error == 0, "stat");
     close(root.fd);
     return (cpubind_irqbalance){pid, stat.start, 0};
 }
@@ -83,9 +83,12 @@ static int bans_are(const int *irq, int n)
 #define SET_BANS(...) set_bans((const int[]){__VA_ARGS__}, N(__VA_ARGS__))
 #define BANS_ARE(...) bans_are((const int[]){__VA_ARGS__}, N(__VA_ARGS__))
 #define BAN(...)                                                                               \
-    cpubind_irqbalance_ban(&f.root, &f.daemon, (const int32_t[]){__VA_ARGS__}, N(__VA_ARGS__))
+    cpubind_irqbalance_ban(&f.root, &f.daemon, (const int32_t[]){__VA_ARGS__}, N(__VA_ARGS__)) \
+        .error
 #define UNBAN(...)                                                                             \
-    cpubind_irqbalance_unban(&f.root, &f.daemon, (const int32_t[]){__VA_ARGS__}, N(__VA_ARGS__))
+    cpubind_irqbalance_unban(&f.root, &f.daemon, (const int32_t[]){__VA_ARGS__},               \
+                             N(__VA_ARGS__))                                                   \
+        .error
 
 /* == finding it == */
 
@@ -103,7 +106,7 @@ static void lay_process(int pid, const char *name, char letter)
 static void assert_found(int32_t pid, int is_stopped)
 {
     cpubind_irqbalance out = {-7, 7, 7};
-    assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
+    assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, 0);
     assert_int_equal(out.pid, pid);
     assert_true(out.start == (pid ? 1000 + (uint64_t)pid : 0));
     assert_int_equal(out.is_stopped, is_stopped);
@@ -170,7 +173,7 @@ TEST(one_that_root_owns_comes_before_others)
 TEST(without_proc_nothing_is_found)
 {
     cpubind_irqbalance out = {-7, 7, 7};
-    assert_int_equal(cpubind_irqbalance_find(&f.root, &out), ENOENT);
+    assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, ENOENT);
     assert_int_equal(out.pid, -7);
 }
 
@@ -178,19 +181,19 @@ TEST(a_running_one_is_found_stopped_and_continued)
 {
     cpubind_irqbalance out;
     assert_true(start(DOUBLE_IN_RUN));
-    assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
+    assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, 0);
     assert_int_equal(out.pid, f.d.pid);
     assert_true(out.start == f.daemon.start);
     assert_int_equal(out.is_stopped, 0);
-    assert_int_equal(cpubind_irqbalance_check(&f.root, &out), 0);
-    assert_int_equal(cpubind_irqbalance_stop(&f.root, &out), 0);
+    assert_int_equal(cpubind_irqbalance_check(&f.root, &out).error, 0);
+    assert_int_equal(cpubind_irqbalance_stop(&f.root, &out).error, 0);
     siginfo_t info;
     scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WSTOPPED) == 0, "waitid");
-    assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
+    assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, 0);
     assert_int_equal(out.is_stopped, 1);
-    assert_int_equal(cpubind_irqbalance_continue(&f.root, &out), 0);
+    assert_int_equal(cpubind_irqbalance_continue(&f.root, &out).error, 0);
     scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WCONTINUED) == 0, "waitid");
-    assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
+    assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, 0);
     assert_int_equal(out.is_stopped, 0);
 }
 
@@ -201,15 +204,16 @@ TEST(another_process_is_not_sent_a_signal)
     f.sys = fault_table;
     fault_clear();
     later.start++;
-    assert_int_equal(cpubind_irqbalance_stop(&f.root, &later), ESRCH);
-    assert_int_equal(cpubind_irqbalance_stop(&f.root, &own), ESRCH); /* has another name */
-    assert_int_equal(cpubind_irqbalance_stop(&f.root, &none), ESRCH);
+    assert_int_equal(cpubind_irqbalance_stop(&f.root, &later).error, ESRCH);
+    assert_int_equal(cpubind_irqbalance_stop(&f.root, &own).error,
+                     ESRCH); /* has another name */
+    assert_int_equal(cpubind_irqbalance_stop(&f.root, &none).error, ESRCH);
     none.pid = -1;
-    assert_int_equal(cpubind_irqbalance_continue(&f.root, &none), ESRCH);
+    assert_int_equal(cpubind_irqbalance_continue(&f.root, &none).error, ESRCH);
     double_end(&f.d);
     f.d.pid = 0;
-    assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon), ESRCH);
-    assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon), ESRCH);
+    assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon).error, ESRCH);
+    assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon).error, ESRCH);
     assert_int_equal(fault.count[CALL_kill], 0);
     assert_int_equal(fault.count[CALL_pidfd_send_signal], 0);
 }
@@ -223,9 +227,9 @@ TEST(a_kernel_without_pidfd_gets_a_plain_signal)
     for (size_t i = 0; i < 4; i++) {
         fault_set(i < 2 ? CALL_pidfd_open : CALL_pidfd_send_signal, 1, errors[i % 2]);
         fault.forever = 1;
-        assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon), 0);
+        assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon).error, 0);
         scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WSTOPPED) == 0, "waitid");
-        assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon), 0);
+        assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon).error, 0);
         scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WCONTINUED) == 0, "waitid");
         assert_int_equal(fault.count[CALL_kill], 2);
     }
@@ -257,8 +261,8 @@ TEST(what_is_so_already_is_not_told_again)
     assert_int_equal(BAN(301, 24), 0);
     assert_int_equal(UNBAN(302, 25), 0);
     assert_int_equal(f.d.shared->n_setup, 2);
-    assert_int_equal(cpubind_irqbalance_ban(&f.root, &f.daemon, NULL, 0), 0);
-    assert_int_equal(cpubind_irqbalance_unban(&f.root, &f.daemon, NULL, 0), 0);
+    assert_int_equal(cpubind_irqbalance_ban(&f.root, &f.daemon, NULL, 0).error, 0);
+    assert_int_equal(cpubind_irqbalance_unban(&f.root, &f.daemon, NULL, 0).error, 0);
     assert_int_equal(f.d.shared->n_setup, 2);
     assert_int_equal(f.d.shared->n_settings, 0);
 }
@@ -269,11 +273,12 @@ TEST(it_says_what_is_banned)
     SET_BANS(301, 24);
     int32_t is_banned[3] = {-7, -7, -7};
     const int32_t irq[3] = {24, 25, 301};
-    assert_int_equal(cpubind_irqbalance_banned(&f.root, &f.daemon, irq, 3, is_banned), 0);
+    assert_int_equal(cpubind_irqbalance_banned(&f.root, &f.daemon, irq, 3, is_banned).error, 0);
     assert_true(is_banned[0] == 1 && is_banned[1] == 0 && is_banned[2] == 1);
     f.d.shared->way = DOUBLE_SERVES_NOBODY;
     is_banned[0] = -7;
-    assert_int_equal(cpubind_irqbalance_banned(&f.root, &f.daemon, irq, 3, is_banned), EACCES);
+    assert_int_equal(cpubind_irqbalance_banned(&f.root, &f.daemon, irq, 3, is_banned).error,
+                     EACCES);
     assert_int_equal(is_banned[0], -7);
 }
 
@@ -376,12 +381,12 @@ TEST(a_stopped_one_is_told_nothing)
     siginfo_t info;
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
-    assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon), 0);
+    assert_int_equal(cpubind_irqbalance_stop(&f.root, &f.daemon).error, 0);
     scratch_need(waitid(P_PID, (id_t)f.d.pid, &info, WSTOPPED) == 0, "waitid");
     /* The third one finds the queue full. */
     for (int i = 0; i < 3; i++)
         assert_int_equal(BAN(301), ETIMEDOUT);
-    assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon), 0);
+    assert_int_equal(cpubind_irqbalance_continue(&f.root, &f.daemon).error, 0);
     assert_int_equal(BAN(302), 0);
     assert_true(BANS_ARE(24, 302));
 }
@@ -395,14 +400,14 @@ TEST(a_list_that_it_would_cut_is_not_sent)
     for (int i = 0; i < 121; i++)
         irq[i] = 200 + i;
     SET_BANS(24);
-    assert_int_equal(cpubind_irqbalance_ban(&f.root, &f.daemon, irq, 121), EMSGSIZE);
+    assert_int_equal(cpubind_irqbalance_ban(&f.root, &f.daemon, irq, 121).error, EMSGSIZE);
     assert_int_equal(f.d.shared->n_settings, 0);
-    assert_int_equal(cpubind_irqbalance_ban(&f.root, &f.daemon, irq, 120), 0);
+    assert_int_equal(cpubind_irqbalance_ban(&f.root, &f.daemon, irq, 120).error, 0);
     assert_int_equal(strlen((const char *)f.d.shared->last), 500);
     assert_int_equal(f.d.shared->n, 121);
     assert_int_equal(BAN(500), EMSGSIZE);
     assert_int_equal(f.d.shared->n, 121);
-    assert_int_equal(cpubind_irqbalance_unban(&f.root, &f.daemon, irq, 120), 0);
+    assert_int_equal(cpubind_irqbalance_unban(&f.root, &f.daemon, irq, 120).error, 0);
     assert_true(BANS_ARE(24));
 }
 
@@ -462,7 +467,8 @@ TEST(a_turn_is_waited_for_but_not_for_ever)
     assert_true(start(DOUBLE_IN_RUN));
     snprintf(path, sizeof path, "/proc/%ld/personality", (long)f.d.pid);
     cpubind_root root = scratch_tree(&f.sys, "/");
-    int fd = cpubind_root_open(&root, path + 1, 0);
+    int fd;
+    assert_int_equal(cpubind_root_open(&root, path + 1, 0, &fd).error, 0);
     scratch_need(fd >= 0, path);
     scratch_need(f.sys.flock(fd, 2 /* LOCK_EX */) == 0, "flock");
     int64_t begin = clock_ms();
@@ -488,14 +494,15 @@ static int run_ban(void)
 static int run_find(void)
 {
     cpubind_irqbalance out = {-7, 0, 0};
-    int error = cpubind_irqbalance_find(&f.root, &out);
+    int error = cpubind_irqbalance_find(&f.root, &out).error;
     assert_int_equal(out.pid, error ? -7 : 900);
     return error;
 }
 
 static int run_stop(void)
 {
-    return cpubind_irqbalance_continue(&f.root, &f.daemon); /* of one that runs: no change */
+    return cpubind_irqbalance_continue(&f.root, &f.daemon)
+        .error; /* of one that runs: no change */
 }
 
 /* Makes `which` fail at each of its uses. With `expected` -1 a run may succeed. Returns the number
@@ -614,7 +621,7 @@ TEST(every_fault_of_a_search_is_told)
     RUN_CASES(run_find, cases);
     fault_set(CALL_openat, 2, EMFILE); /* /proc itself, after run/irqbalance */
     cpubind_irqbalance out;
-    assert_int_equal(cpubind_irqbalance_find(&f.root, &out), EMFILE);
+    assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, EMFILE);
 }
 
 /* Processes that this user may not look at are none that are seen. */
@@ -628,10 +635,10 @@ TEST(what_may_not_be_looked_at_is_not_seen)
         cpubind_irqbalance out = {-7, 0, 0};
         /* run/irqbalance, proc, the list of it, 1/comm, 900/comm */
         fault_set(CALL_openat, 5, errors[i]);
-        assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
+        assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, 0);
         assert_int_equal(out.pid, 0);
         fault_set(CALL_openat, 4, errors[i]);
-        assert_int_equal(cpubind_irqbalance_find(&f.root, &out), 0);
+        assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, 0);
         assert_int_equal(out.pid, 900);
     }
 }
@@ -712,26 +719,26 @@ static void check_daemon(cpubind_root *root, const cpubind_irqbalance *daemon)
 {
     const int32_t ours[3] = {30001, 30002, 30000}, other[1] = {9999};
     int32_t is[3] = {-1, -1, -1};
-    assert_int_equal(cpubind_irqbalance_banned(root, daemon, other, 1, is), 0);
+    assert_int_equal(cpubind_irqbalance_banned(root, daemon, other, 1, is).error, 0);
     assert_int_equal(is[0], 1);
-    assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 3), 0);
-    assert_int_equal(cpubind_irqbalance_banned(root, daemon, ours, 3, is), 0);
+    assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 3).error, 0);
+    assert_int_equal(cpubind_irqbalance_banned(root, daemon, ours, 3, is).error, 0);
     assert_true(is[0] == 1 && is[1] == 1 && is[2] == 1);
-    assert_int_equal(cpubind_irqbalance_banned(root, daemon, other, 1, is), 0);
+    assert_int_equal(cpubind_irqbalance_banned(root, daemon, other, 1, is).error, 0);
     assert_int_equal(is[0], 1);
-    assert_int_equal(cpubind_irqbalance_unban(root, daemon, ours, 2), 0);
-    assert_int_equal(cpubind_irqbalance_banned(root, daemon, ours, 3, is), 0);
+    assert_int_equal(cpubind_irqbalance_unban(root, daemon, ours, 2).error, 0);
+    assert_int_equal(cpubind_irqbalance_banned(root, daemon, ours, 3, is).error, 0);
     assert_true(is[0] == 0 && is[1] == 0 && is[2] == 1);
-    assert_int_equal(cpubind_irqbalance_banned(root, daemon, other, 1, is), 0);
+    assert_int_equal(cpubind_irqbalance_banned(root, daemon, other, 1, is).error, 0);
     assert_int_equal(is[0], 1);
     int32_t many[100];
     for (int i = 0; i < 100; i++)
         many[i] = 20000 + i;
-    assert_int_equal(cpubind_irqbalance_ban(root, daemon, many, 100), EMSGSIZE);
-    assert_int_equal(cpubind_irqbalance_stop(root, daemon), 0);
-    assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 1), ETIMEDOUT);
-    assert_int_equal(cpubind_irqbalance_continue(root, daemon), 0);
-    assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 1), 0);
+    assert_int_equal(cpubind_irqbalance_ban(root, daemon, many, 100).error, EMSGSIZE);
+    assert_int_equal(cpubind_irqbalance_stop(root, daemon).error, 0);
+    assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 1).error, ETIMEDOUT);
+    assert_int_equal(cpubind_irqbalance_continue(root, daemon).error, 0);
+    assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 1).error, 0);
 }
 
 TEST(irqbalance_itself_is_told)
@@ -743,13 +750,14 @@ TEST(irqbalance_itself_is_told)
     }
     cpubind_root root = scratch_tree(&f.sys, "/");
     cpubind_irqbalance daemon = daemon_of(pid), found = {0, 0, 0};
-    int error = cpubind_irqbalance_find(&root, &found);
+    int error = cpubind_irqbalance_find(&root, &found).error;
     check_daemon(&root, &daemon);
     kill(pid, SIGTERM);
     scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
     assert_int_equal(error, 0);
     assert_true(found.pid > 0); /* this one, or the machine's own */
-    assert_int_equal(cpubind_irqbalance_ban(&root, &daemon, (const int32_t[]){1}, 1), ESRCH);
+    assert_int_equal(cpubind_irqbalance_ban(&root, &daemon, (const int32_t[]){1}, 1).error,
+                     ESRCH);
     close(root.fd);
 }
 

@@ -660,7 +660,7 @@ static int read_maps(const char *text, cpubind_memory *out)
 {
     scratch_file(&m.s, MAPS, text);
     memset(out, 0x5a, sizeof *out);
-    const int error = cpubind_memory_read(&m.root, PID, out);
+    const int error = cpubind_memory_read(&m.root, PID, out).error;
     if (error) {
         cpubind_memory untouched;
         memset(&untouched, 0x5a, sizeof untouched);
@@ -740,7 +740,7 @@ TEST(a_large_file_is_read_in_blocks_and_not_kept)
     m.sys.realloc = t_realloc;
     for (size_t i = 0; i < 2; i++) {
         read_max = sizes[i];
-        assert_int_equal(cpubind_memory_read(&m.root, PID, &memory), 0);
+        assert_int_equal(cpubind_memory_read(&m.root, PID, &memory).error, 0);
         assert_sums(&memory, 3, kb);
     }
     assert_true(largest_buffer > 0 && largest_buffer <= 1 << 18);
@@ -857,12 +857,12 @@ TEST(a_node_is_preferred_with_a_mask_that_just_holds_it)
     m.sys.set_mempolicy = t_set_mempolicy;
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
         memset(&policy, 0, sizeof policy);
-        assert_int_equal(cpubind_memory_prefer(&m.root, nodes[i]), 0);
+        assert_int_equal(cpubind_memory_prefer(&m.root, nodes[i]).error, 0);
         assert_int_equal(policy.mode, 1); /* MPOL_PREFERRED */
         assert_int_equal(policy.node, nodes[i]);
         assert_int_equal(policy.n_bit, nodes[i] + 2);
     }
-    assert_int_equal(cpubind_memory_prefer_none(&m.root), 0);
+    assert_int_equal(cpubind_memory_prefer_none(&m.root).error, 0);
     assert_int_equal(policy.mode, 0); /* MPOL_DEFAULT */
     assert_false(policy.has_mask);
 }
@@ -871,9 +871,9 @@ TEST(a_node_that_no_kernel_has_is_not_asked_for)
 {
     m.sys.set_mempolicy = t_set_mempolicy;
     memset(&policy, 0, sizeof policy);
-    assert_int_equal(cpubind_memory_prefer(&m.root, -1), EINVAL);
-    assert_int_equal(cpubind_memory_prefer(&m.root, 1024), EINVAL);
-    assert_int_equal(cpubind_memory_prefer(&m.root, INT32_MIN), EINVAL);
+    assert_int_equal(cpubind_memory_prefer(&m.root, -1).error, EINVAL);
+    assert_int_equal(cpubind_memory_prefer(&m.root, 1024).error, EINVAL);
+    assert_int_equal(cpubind_memory_prefer(&m.root, INT32_MIN).error, EINVAL);
     assert_int_equal(policy.n, 0);
 }
 
@@ -884,9 +884,9 @@ TEST(a_refused_policy_is_handed_back)
         memset(&policy, 0, sizeof policy);
         policy.error = errors[i];
         policy.n_eintr = 2;
-        assert_int_equal(cpubind_memory_prefer(&m.root, 1), errors[i]);
+        assert_int_equal(cpubind_memory_prefer(&m.root, 1).error, errors[i]);
         assert_int_equal(policy.n, 3);
-        assert_int_equal(cpubind_memory_prefer_none(&m.root), errors[i]);
+        assert_int_equal(cpubind_memory_prefer_none(&m.root).error, errors[i]);
     }
 }
 
@@ -925,7 +925,7 @@ static int has_maps(void)
     cpubind_memory memory;
     if (access("/proc/self/numa_maps", R_OK) == 0)
         return 1;
-    assert_int_equal(cpubind_memory_read(&live, getpid(), &memory), ENOENT);
+    assert_int_equal(cpubind_memory_read(&live, getpid(), &memory).error, ENOENT);
     return 0;
 }
 
@@ -936,11 +936,11 @@ TEST(what_this_process_holds_is_about_its_resident_size)
     if (!has_maps())
         skip();
     const int64_t rss_before = own_rss();
-    assert_int_equal(cpubind_memory_read(&live, getpid(), &before), 0);
+    assert_int_equal(cpubind_memory_read(&live, getpid(), &before).error, 0);
     char *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     scratch_need(data != MAP_FAILED, "mmap");
     memset(data, 1, size);
-    assert_int_equal(cpubind_memory_read(&live, getpid(), &after), 0);
+    assert_int_equal(cpubind_memory_read(&live, getpid(), &after).error, 0);
     const int64_t rss = own_rss(), grown = after.total - before.total;
     munmap(data, size);
     assert_true(grown >= (int64_t)size); /* a sanitizer takes memory of its own */
@@ -951,9 +951,9 @@ TEST(what_this_process_holds_is_about_its_resident_size)
 TEST(there_is_no_such_process)
 {
     cpubind_memory memory;
-    assert_int_equal(cpubind_memory_read(&live, 0, &memory), ENOENT);
-    assert_int_equal(cpubind_memory_read(&live, -1, &memory), ENOENT);
-    assert_int_equal(cpubind_memory_read(&live, INT32_MAX, &memory), ENOENT);
+    assert_int_equal(cpubind_memory_read(&live, 0, &memory).error, ENOENT);
+    assert_int_equal(cpubind_memory_read(&live, -1, &memory).error, ENOENT);
+    assert_int_equal(cpubind_memory_read(&live, INT32_MAX, &memory).error, ENOENT);
 }
 
 TEST(on_one_node_there_is_nothing_to_move)
@@ -998,14 +998,14 @@ TEST(the_kernel_keeps_the_policy_until_it_is_taken_back)
         skip();
     /* A container may forbid it: then that is the answer. */
     const int error = syscall(SYS_set_mempolicy, 1, &node_0, 2ul) < 0 ? errno : 0;
-    assert_int_equal(cpubind_memory_prefer(&live, 0), error);
+    assert_int_equal(cpubind_memory_prefer(&live, 0).error, error);
     if (error)
         return;
     assert_true(count_policy("prefer:0 ") > 0);
-    assert_int_equal(cpubind_memory_prefer_none(&live), 0);
+    assert_int_equal(cpubind_memory_prefer_none(&live).error, 0);
     assert_int_equal(count_policy("prefer"), 0);
     assert_true(count_policy("default") > 0);
-    assert_int_equal(cpubind_memory_prefer(&live, 1023), EINVAL);
+    assert_int_equal(cpubind_memory_prefer(&live, 1023).error, EINVAL);
     assert_int_equal(count_policy("prefer"), 0);
 }
 

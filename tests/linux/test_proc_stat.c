@@ -38,13 +38,13 @@ SETUP(tear_down)
 TEST(a_process_and_a_thread_are_read)
 {
     cpubind_proc_stat out;
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 0, &out), 0);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 0, &out).error, 0);
     assert_string_equal(out.name, "a b");
     assert_int_equal(out.state, 'T');
     assert_int_equal(out.ppid, 1);
     assert_int_equal(out.n_threads, 3);
     assert_true(out.start == 321);
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 8, &out), 0);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 8, &out).error, 0);
     assert_string_equal(out.name, "a thread with a");
     assert_true(out.start == UINT64_MAX);
 }
@@ -54,15 +54,15 @@ TEST(what_is_not_there_or_no_line_is_an_error)
     cpubind_proc_stat out, before;
     memset(&out, 0x5a, sizeof out);
     before = out;
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 10, 0, &out), ESRCH);
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 9, &out), ESRCH);
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 0, 0, &out), ESRCH);
-    assert_int_equal(cpubind_proc_stat_read(&f.root, -7, 0, &out), ESRCH);
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out), EILSEQ);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 10, 0, &out).error, ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 7, 9, &out).error, ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 0, 0, &out).error, ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, -7, 0, &out).error, ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out).error, EILSEQ);
     char big[8192];
     memset(big, '1', sizeof big);
     scratch_bytes(&f.s, "proc/9/stat", big, sizeof big);
-    assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out), EILSEQ);
+    assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out).error, EILSEQ);
     assert_memory_equal(&out, &before, sizeof out);
 }
 
@@ -70,24 +70,24 @@ TEST(this_process_is_read)
 {
     cpubind_root root = scratch_tree(&f.sys, "/");
     cpubind_proc_stat own, thread, again;
-    assert_int_equal(cpubind_proc_stat_read(&root, getpid(), 0, &own), 0);
+    assert_int_equal(cpubind_proc_stat_read(&root, getpid(), 0, &own).error, 0);
     assert_string_equal(own.name, "test_proc_stat");
     assert_int_equal(own.state, 'R');
     assert_int_equal(own.ppid, getppid());
     assert_int_equal(own.n_threads, 1);
     assert_true(own.start > 0);
-    assert_int_equal(cpubind_proc_stat_read(&root, getpid(), getpid(), &thread), 0);
+    assert_int_equal(cpubind_proc_stat_read(&root, getpid(), getpid(), &thread).error, 0);
     assert_true(thread.start == own.start);
     pid_t child = fork();
     if (child == 0)
         _exit(0);
     siginfo_t info;
     scratch_need(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0, "waitid");
-    assert_int_equal(cpubind_proc_stat_read(&root, child, 0, &again), 0);
+    assert_int_equal(cpubind_proc_stat_read(&root, child, 0, &again).error, 0);
     assert_int_equal(again.state, 'Z');
     assert_true(again.start >= own.start);
     scratch_need(waitpid(child, NULL, 0) == child, "waitpid");
-    assert_int_equal(cpubind_proc_stat_read(&root, child, 0, &again), ESRCH);
+    assert_int_equal(cpubind_proc_stat_read(&root, child, 0, &again).error, ESRCH);
     close(root.fd);
 }
 
@@ -102,7 +102,7 @@ static int read_with(call which, int nth, int error)
 {
     cpubind_proc_stat out;
     fault_set(which, nth, error);
-    int result = cpubind_proc_stat_read(&f.root, 7, 0, &out);
+    int result = cpubind_proc_stat_read(&f.root, 7, 0, &out).error;
     if (result == 0)
         assert_true(out.start == 321);
     assert_int_equal(open_descriptors(), f.descriptors + 1);

@@ -92,7 +92,7 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
         int len;
         require(w, need <= CPUBIND_FILE_MAX - w->bytes->len, EFBIG);
         if (!w->error)
-            require(w, !cpubind_bytes_reserve(w->bytes, w->sys, need), ENOMEM);
+            require(w, !cpubind_bytes_reserve(w->bytes, w->sys, need).error, ENOMEM);
         if (w->error)
             return;
         va_start(arguments, format);

@@ -73,21 +73,26 @@ cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max
     return cpubind_fault_of(EFBIG, "length");
 }
 
-cpubind_linux_fault cpubind_read_start(const cpubind_sys *sys, int dir, const char *path,
-                                       char *text, size_t size, int32_t *len)
+cpubind_linux_fault cpubind_read_text(const cpubind_sys *sys, int dir, const char *path,
+                                      char *text, size_t size, int32_t *len)
 {
     int fd;
-    ssize_t n;
+    ssize_t n = 1;
+    size_t done = 0;
     cpubind_linux_fault fault =
         cpubind_open(sys, dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY, &fd);
     if (fault.error)
         return fault;
-    CPUBIND_RETRY(n, sys->read(fd, text, size - 1));
-    if (n < 0)
-        fault = cpubind_fault_errno("read");
+    while (n > 0 && done < size - 1) {
+        CPUBIND_RETRY(n, sys->read(fd, text + done, size - 1 - done));
+        if (n < 0)
+            fault = cpubind_fault_errno("read");
+        else
+            done += (size_t)n;
+    }
     sys->close(fd);
-    *len = n < 0 ? 0 : (int32_t)n;
-    text[*len] = '\0';
+    text[done] = '\0';
+    *len = (int32_t)done;
     return fault;
 }
 

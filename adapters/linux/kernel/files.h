@@ -47,13 +47,13 @@ static inline cpubind_linux_fault cpubind_fault_errno(const char *what)
     return (cpubind_linux_fault){errno ? errno : EIO, what};
 }
 
-/* Fills *fault, which may be NULL, and returns the status: how a public function ends. */
+/* Fills *out, which may be NULL, and returns the status: how a public function ends. */
 static inline cpubind_linux_status cpubind_linux_fail(cpubind_linux_status status, int error,
                                                       const char *what,
-                                                      cpubind_linux_fault *fault)
+                                                      cpubind_linux_fault *out)
 {
-    if (fault)
-        *fault = (cpubind_linux_fault){error ? error : EIO, what};
+    if (out)
+        *out = (cpubind_linux_fault){error ? error : EIO, what};
     return status;
 }
 
@@ -89,12 +89,11 @@ void cpubind_close_quietly(const cpubind_sys *sys, int fd);
 cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max,
                                      cpubind_bytes *bytes);
 
-/* Opens a file, reads its start with one read(2), and closes it. A file of /proc that is
- * shorter than `size` is whole then.
- *   in      size >= 1
- *   out     text[0 .. *len - 1], and a NUL behind it; *len < size */
-cpubind_linux_fault cpubind_read_start(const cpubind_sys *sys, int dir, const char *path,
-                                       char *text, size_t size, int32_t *len);
+/* Opens a file, reads it to its end or until the buffer is full, and closes it.
+ *   in      size >= 2
+ *   out     text[0 .. *len - 1], and a NUL after it; *len == size - 1: the file may be longer */
+cpubind_linux_fault cpubind_read_text(const cpubind_sys *sys, int dir, const char *path,
+                                      char *text, size_t size, int32_t *len);
 
 /* Calls visit(ctx, name) for each name in a folder but "." and "..", in the order of the
  * kernel, until a call returns a fault. Closes `fd` in any case.

@@ -99,7 +99,7 @@ static cpubind_linux_fault search_one(cpubind_root *root, int32_t pid, cpubind_i
     /* `comm` costs less to read than `stat`. */
     snprintf(name, sizeof name, "proc/%d/comm", (int)pid);
     cpubind_linux_fault fault =
-        cpubind_read_start(root->sys, root->fd, name, comm, sizeof comm, &len);
+        cpubind_read_text(root->sys, root->fd, name, comm, sizeof comm, &len);
     if (fault.error)
         return cpubind_is_unseen(fault.error) ? cpubind_no_fault : fault;
     if (cpubind_comm_is(comm, len, DAEMON_NAME))

@@ -26,7 +26,7 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
         snprintf(name, sizeof name, "proc/%d/task/%d/stat", (int)pid, (int)tid);
     else
         snprintf(name, sizeof name, "proc/%d/stat", (int)pid);
-    int error = cpubind_read_start(root->sys, root->fd, name, text, sizeof text, &len).error;
+    int error = cpubind_read_text(root->sys, root->fd, name, text, sizeof text, &len).error;
     if (error)
         return cpubind_fault_of(error == ENOENT ? ESRCH : error, what);
     if (len == (int32_t)sizeof text - 1 ||
@@ -48,7 +48,7 @@ int cpubind_proc_is_thread(cpubind_root *root, int32_t pid)
     char name[64], text[512]; /* Tgid is the fourth line; the first one has the name */
     int32_t len, tgid = pid;
     snprintf(name, sizeof name, "proc/%d/status", (int)pid);
-    if (cpubind_read_start(root->sys, root->fd, name, text, sizeof text, &len).error)
+    if (cpubind_read_text(root->sys, root->fd, name, text, sizeof text, &len).error)
         return 0;
     const char *at = strstr(text, key);
     if (!at)

@@ -23,7 +23,7 @@ typedef struct cpubind_proc_stat {
  *   out     *out, on success only
  *   errors  ESRCH: no such process or thread, or hidden from this user (the file is ENOENT);
  *           EACCES, EPERM; EILSEQ: the text is no such line
- *   cost    three system calls, no memory */
+ *   cost    four system calls, no memory */
 cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
                                            cpubind_proc_stat *out);
 

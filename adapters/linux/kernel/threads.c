@@ -68,7 +68,7 @@ cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_
     char path[32], text[64]; /* the kernel may know longer names of its own threads */
     int32_t n;
     snprintf(path, sizeof path, "%d/comm", (int)tid);
-    cpubind_linux_fault fault = cpubind_read_start(sys, folder, path, text, sizeof text, &n);
+    cpubind_linux_fault fault = cpubind_read_text(sys, folder, path, text, sizeof text, &n);
     if (fault.error)
         return fault_of(fault.error, "read the name of");
     if (n > 0 && text[n - 1] == '\n')
