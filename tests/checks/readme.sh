@@ -22,6 +22,8 @@ program_runs() {
             -o "$out/program" || return 1
         "$out/program" | diff "$out/expected" - || return 1
     done
+    c++ -std=c++20 -Wall -Wpedantic -Werror -I . -x c++ "$out/program.c" \
+        -o "$out/program" && "$out/program" | diff "$out/expected" -
 }
 
 # The console block: "$ cpubind ..." and what it prints on a pipe.
