@@ -1,11 +1,12 @@
-/* test_bind_faults.c - every system call of a binding fails, at each of its calls
+/* test_bind_faults.c - every system call of a binding fails, at each of its uses
  * SPDX-License-Identifier: MIT
  *
- * A process, polling threads of another one, interrupts and an irqbalance are bound, looked at
- * and put back again and again, with each call of the table failing at its 1st, 2nd ... use
- * with each error of its manual page, until there is no such use. After each run either all is
- * as it should be, but for what the report says was skipped for just this error; or all is as
- * before, with nothing left in the folder of records, and the fault names the call.
+ * A process, the polling thread of another process, interrupts and an irqbalance are bound,
+ * verified and restored again and again, with the 1st, 2nd, ... use of each call failing
+ * with each error of its manual page, until a run has fewer uses. After each run either the
+ * goal is reached, except for threads and interrupts that the report skips with this error; or
+ * all is as before, no record is left, and the fault names the failing call. The test must not
+ * change processes or interrupts of the machine: it runs on a fake host.
  */
 #define _GNU_SOURCE
 #include "../support/cmocka_test.h"
@@ -23,12 +24,12 @@ static int no_exec(const char *file, char *const *argv)
     return 0;
 }
 
-/* == The stage ============================================================== */
+/* == The fake host ========================================================= */
 
 #define MAX_SKIPPED 16
 
 static struct {
-    cpubind_sys stage;
+    cpubind_sys calls; /* of the fake host */
     worker w, polling;
     int32_t uvb; /* the polling thread */
     irqbalance_double daemon;
@@ -39,11 +40,11 @@ static struct {
     cpubind_item skipped[MAX_SKIPPED]; /* of the last report */
     int n_skipped, n_undone_not, n_runs;
     int is_watching;
-    call last; /* that failed */
+    call last; /* the call that failed in the last run with a fault */
     int n_met; /* uses that failed in the last run */
 } f;
 
-/* All that a binding may change, a line each, "NUMBER WHAT". */
+/* Writes a line for each thing that a binding may change: "NUMBER VALUE". */
 static void snapshot(char text[STAGE_TEXT])
 {
     char list[64];
@@ -72,9 +73,9 @@ static void snapshot(char text[STAGE_TEXT])
     stage_records(text, STAGE_TEXT);
 }
 
-/* The same as soon as it says `expected`: a process that is sent SIGSTOP stops a moment
- * later. */
-static int settles_to(const char *expected, char text[STAGE_TEXT])
+/* Waits until the snapshot is `expected`: a process stops a moment after a SIGSTOP. Returns 0
+ * if it does not become so. */
+static int becomes(const char *expected, char text[STAGE_TEXT])
 {
     for (int i = 0; i < 1000; i++) {
         snapshot(text);
@@ -112,9 +113,9 @@ static void keep_report(const cpubind_binding *b)
 
 typedef enum step { STEP_APPLY, STEP_AGAIN, STEP_VERIFY, STEP_RESTORE } step;
 
-/* One call, from opening to closing. `goal` is of apply; the others go by the record. */
-static cpubind_linux_status take(const cpubind_sys *sys, step what, const stage_goal *goal,
-                                 cpubind_linux_fault *why)
+/* Opens the binding, does one step and closes it. Only apply needs `goal`. */
+static cpubind_linux_status do_step(const cpubind_sys *sys, step what, const stage_goal *goal,
+                                    cpubind_linux_fault *why)
 {
     cpubind_binding *b = NULL;
     cpubind_linux_status status = open_binding(sys, what == STEP_VERIFY, &b, why);
@@ -137,20 +138,20 @@ static cpubind_linux_status take(const cpubind_sys *sys, step what, const stage_
     return status;
 }
 
-/* Without faults, and to this. */
-static void take_to(step what, const stage_goal *goal, const char *expected)
+/* Does a step without faults, after which the host must be as `expected`. */
+static void do_step_to(step what, const stage_goal *goal, const char *expected)
 {
     char text[STAGE_TEXT];
     cpubind_linux_fault why = {0, ""};
     if (fault.which)
         f.last = fault.which;
     fault_clear();
-    cpubind_linux_status status = take(&f.stage, what, goal, &why);
+    cpubind_linux_status status = do_step(&f.calls, what, goal, &why);
     if (status != CPUBIND_LINUX_OK)
         print_message("%s: %s, %s\n", cpubind_linux_status_name(status), why.what,
                       strerror(why.error));
     assert_int_equal(status, CPUBIND_LINUX_OK);
-    if (!settles_to(expected, text)) {
+    if (!becomes(expected, text)) {
         print_message("after %s\n", call_name[f.last]);
         assert_string_equal(text, expected);
     }
@@ -163,10 +164,10 @@ static void start_daemon(void)
     stage_list(f.daemon.pid);
     snprintf(name, sizeof name, "run/irqbalance/irqbalance%d.sock", (int)f.daemon.pid);
     scratch_file(&on_stage.s, name, "");
-    double_ban(f.daemon.shared, 17); /* by somebody else */
+    double_ban(f.daemon.shared, 17); /* by another program */
 }
 
-static void lay_interrupts(void)
+static void make_interrupts(void)
 {
     char list[80];
     snprintf(list, sizeof list, "%s\n", on_stage.before);
@@ -174,17 +175,17 @@ static void lay_interrupts(void)
     stage_irq(IRQ_CQ, list);
 }
 
-/* What a goal makes of the stage, found by applying it without faults; all is put back. */
-static void learn(const stage_goal *goal, char text[STAGE_TEXT])
+/* Applies a goal without faults, takes the snapshot of the host, and restores all. */
+static void learn_result(const stage_goal *goal, char text[STAGE_TEXT])
 {
     cpubind_linux_fault why;
     char back[STAGE_TEXT];
-    assert_int_equal(take(&f.stage, STEP_APPLY, goal, &why), CPUBIND_LINUX_OK);
+    assert_int_equal(do_step(&f.calls, STEP_APPLY, goal, &why), CPUBIND_LINUX_OK);
     usleep(20000);
     snapshot(text);
     assert_string_not_equal(text, f.before);
-    assert_int_equal(take(&f.stage, STEP_RESTORE, NULL, &why), CPUBIND_LINUX_OK);
-    if (!settles_to(f.before, back))
+    assert_int_equal(do_step(&f.calls, STEP_RESTORE, NULL, &why), CPUBIND_LINUX_OK);
+    if (!becomes(f.before, back))
         assert_string_equal(back, f.before);
 }
 
@@ -194,9 +195,9 @@ static int set_up_with(cpubind_irqbalance_how how)
     fault_clear();
     if (!stage_make())
         return 0;
-    f.stage = stage_table();
-    f.stage.exec = no_exec;
-    fault_next = &f.stage;
+    f.calls = stage_table();
+    f.calls.exec = no_exec;
+    fault_next = &f.calls;
     f.how = how;
     worker_start(&f.w, "worker");
     (void)worker_thread_add(&f.w, "acl_thread");
@@ -206,7 +207,7 @@ static int set_up_with(cpubind_irqbalance_how how)
     stage_list(f.polling.pid);
     if (how != CPUBIND_IRQBALANCE_LEAVE)
         start_daemon();
-    lay_interrupts();
+    make_interrupts();
     goal_make(&f.first, on_stage.cpu[0], on_stage.cpu[1]);
     goal_make(&f.second, on_stage.cpu[1], on_stage.cpu[0]);
     goal_add_irq(&f.first, IRQ_SQ, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
@@ -216,8 +217,8 @@ static int set_up_with(cpubind_irqbalance_how how)
     f.first.goal.uvb = (cpubind_cpus){&on_stage.cpu[1], 1};
     f.second.goal.uvb = f.first.goal.uvb;
     snapshot(f.before);
-    learn(&f.first, f.first_done);
-    learn(&f.second, f.second_done);
+    learn_result(&f.first, f.first_done);
+    learn_result(&f.second, f.second_done);
     f.descriptors = open_descriptors();
     return 1;
 }
@@ -248,9 +249,9 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-/* == What must hold after a run ============================================= */
+/* == Checks after a run ==================================================== */
 
-/* What is said when a test fails: which run it was. */
+/* Prints which run failed. */
 static void show_run(cpubind_linux_status status, cpubind_linux_fault why)
 {
     print_message("%s, use %d, %s%s: %s, %s, %s\n", call_name[fault.which], fault.nth,
@@ -267,22 +268,22 @@ static int is_skipped(int32_t id)
     return 0;
 }
 
-/* A thread, a process that has ended, an interrupt that is no more: so it is told, and so it is
- * taken. */
+/* Errors that say that a thread, a process or an interrupt does not exist any more. */
 static int is_ending(int error)
 {
     return error == ESRCH || error == ENOENT || error == ENOTDIR;
 }
 
-/* Whether it may be left out without a word: what has ended; polling threads of a process that
- * this user may not look at; while watching, an interrupt until the next look. */
-static int is_unseen(int32_t id)
+/* Returns 1 if the binding may leave `id` out without an item in the report: when it does not
+ * exist any more; when it is a polling thread of a process that this user may not read; when it
+ * is an interrupt during a watch, which reads it again later. */
+static int may_be_left_out(int32_t id)
 {
     return is_ending(fault.error) || (f.is_watching && (id == IRQ_SQ || id == IRQ_CQ)) ||
            (id == f.uvb && (fault.error == EACCES || fault.error == EPERM));
 }
 
-/* Whether each line is that of `done`, or that of `before` where it was skipped. */
+/* Returns 1 if each line is that of `done`, or that of `before` where it was skipped. */
 static int is_done(const char *text, const char *before, const char *done)
 {
     int good = 1;
@@ -293,7 +294,7 @@ static int is_done(const char *text, const char *before, const char *done)
         int32_t id = (int32_t)strtol(text, NULL, 10);
         int is_now = n == n_done && memcmp(text, done, n) == 0;
         int was = n == n_before && memcmp(text, before, n) == 0;
-        good = is_now || (was && (is_unseen(id) || is_skipped(id)));
+        good = is_now || (was && (may_be_left_out(id) || is_skipped(id)));
         text += n;
         done += done[0] ? n_done : 0;
         before += before[0] ? n_before : 0;
@@ -301,8 +302,8 @@ static int is_done(const char *text, const char *before, const char *done)
     return good && !*done;
 }
 
-/* The same, as soon as it is so. */
-static int comes_to_be_done(const char *before, const char *done, char text[STAGE_TEXT])
+/* Waits until is_done. Returns 0 if it does not become so. */
+static int becomes_done(const char *before, const char *done, char text[STAGE_TEXT])
 {
     for (int i = 0; i < 1000; i++) {
         snapshot(text);
@@ -315,10 +316,10 @@ static int comes_to_be_done(const char *before, const char *done, char text[STAG
     return 0;
 }
 
-/* The error that was met is the one that is told. One that says that a thread or a process has
- * ended is told as the end of the process, or as its being hidden, since it is there; a folder
- * that is a link or no folder is one that may not be used. */
-static int is_told(cpubind_linux_fault why)
+/* Returns 1 if the fault reports the injected error. ESRCH, ENOENT and ENOTDIR may be reported
+ * as the end of the process, or as EPERM since the process exists; ELOOP and ENOTDIR as EPERM
+ * of the folder of records, which must be a folder and not a link. */
+static int is_reported(cpubind_linux_fault why)
 {
     if (!why.what || !*why.what)
         return 0;
@@ -330,8 +331,8 @@ static int is_told(cpubind_linux_fault why)
     return why.error == fault.error;
 }
 
-/* The file of a lock that could not be taken or removed: it must stay, as another one may have
- * it by now, and is no hindrance. */
+/* Removes the file of a lock that the binding could not lock or remove. The binding must leave
+ * it, since another process may hold the lock. */
 static void drop_lock(cpubind_linux_fault why)
 {
     char path[STAGE_PATH], name[32];
@@ -348,18 +349,18 @@ static void count_run(cpubind_linux_fault why)
     drop_lock(why);
 }
 
-/* Plays apply from `from`, which is what the stage says now. Returns 1 when it failed. */
-static int play_apply(const stage_goal *goal, const char *from, const char *to)
+/* Applies a goal with the fault; the snapshot is `from` now. Returns 1 if apply failed. */
+static int apply_with_fault(const stage_goal *goal, const char *from, const char *to)
 {
     char text[STAGE_TEXT];
     cpubind_linux_fault why = {0, NULL};
-    cpubind_linux_status status = take(&fault_table, STEP_APPLY, goal, &why);
+    cpubind_linux_status status = do_step(&fault_table, STEP_APPLY, goal, &why);
     int good;
     count_run(why);
     if (status == CPUBIND_LINUX_OK) {
-        good = comes_to_be_done(from, to, text);
+        good = becomes_done(from, to, text);
     } else {
-        good = settles_to(from, text) && is_told(why) && f.n_undone_not == 0 &&
+        good = becomes(from, text) && is_reported(why) && f.n_undone_not == 0 &&
                status != CPUBIND_LINUX_ERR_UNDONE;
     }
     good = good && open_descriptors() == f.descriptors;
@@ -371,12 +372,12 @@ static int play_apply(const stage_goal *goal, const char *from, const char *to)
     return status != CPUBIND_LINUX_OK;
 }
 
-/* == Scenarios: one run; returns 1 when the call failed ===================== */
+/* == Scenarios: one run each; they return 1 if the step failed ============= */
 
 typedef int scenario(void);
 
-/* Makes the stage what it was at first, whatever has become of it. */
-static void lay(void)
+/* Makes the host as it was at first, whatever state it is in. */
+static void reset_host(void)
 {
     char text[STAGE_TEXT], path[STAGE_PATH], name[32];
     cpu_set_t both;
@@ -387,7 +388,7 @@ static void lay(void)
     (void)masks_of(f.polling.pid, text + strlen(text), sizeof text / 2);
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         (void)sched_setaffinity((pid_t)strtol(line, NULL, 10), sizeof both, &both);
-    lay_interrupts();
+    make_interrupts();
     if (f.daemon.pid)
         kill(f.daemon.pid, SIGCONT);
     snprintf(name, sizeof name, "/%d.record", (int)f.w.pid);
@@ -397,14 +398,14 @@ static void lay(void)
 
 static int apply_first(void)
 {
-    int has_failed = play_apply(&f.first, f.before, f.first_done);
+    int has_failed = apply_with_fault(&f.first, f.before, f.first_done);
     if (!has_failed)
-        take_to(STEP_RESTORE, NULL, f.before);
+        do_step_to(STEP_RESTORE, NULL, f.before);
     return has_failed;
 }
 
-/* In a folder of records that is not there yet. */
-static int apply_at_all(void)
+/* The folder of records does not exist yet. */
+static int apply_without_folder(void)
 {
     char path[STAGE_PATH];
     stage_record_path("", path);
@@ -412,25 +413,26 @@ static int apply_at_all(void)
     return apply_first();
 }
 
-/* Another goal, that of another NPU. */
+/* Replaces the first goal by that of another NPU. */
 static int apply_second(void)
 {
-    int has_failed = play_apply(&f.second, f.first_done, f.second_done);
+    int has_failed = apply_with_fault(&f.second, f.first_done, f.second_done);
     if (!has_failed)
-        take_to(STEP_APPLY, &f.first, f.first_done);
+        do_step_to(STEP_APPLY, &f.first, f.first_done);
     return has_failed;
 }
 
-/* A call that undoes nothing and may be made again: then all is as it should be. */
-static int play(step what, const char *from, const char *to, cpubind_linux_status *status)
+/* Does a step that undoes nothing when it fails and may be repeated. Returns 1 if it failed. */
+static int step_with_fault(step what, const char *from, const char *to,
+                           cpubind_linux_status *status)
 {
     char text[STAGE_TEXT];
     cpubind_linux_fault why = {0, NULL};
-    *status = take(&fault_table, what, NULL, &why);
+    *status = do_step(&fault_table, what, NULL, &why);
     count_run(why);
     int good = *status != CPUBIND_LINUX_OK
-                   ? is_told(why)
-                   : is_ending(fault.error) || comes_to_be_done(from, to, text);
+                   ? is_reported(why)
+                   : is_ending(fault.error) || becomes_done(from, to, text);
     good = good && open_descriptors() == f.descriptors;
     if (!good) {
         show_run(*status, why);
@@ -441,7 +443,7 @@ static int play(step what, const char *from, const char *to, cpubind_linux_statu
     return *status != CPUBIND_LINUX_OK;
 }
 
-static int again(void)
+static int apply_again(void)
 {
     char from[STAGE_TEXT], list[16];
     cpubind_linux_status status;
@@ -450,38 +452,38 @@ static int again(void)
     stage_irq(IRQ_SQ, list);
     snapshot(from);
     f.is_watching = 1;
-    int has_failed = play(STEP_AGAIN, from, f.first_done, &status);
+    int has_failed = step_with_fault(STEP_AGAIN, from, f.first_done, &status);
     f.is_watching = 0;
-    take_to(STEP_AGAIN, NULL, f.first_done);
+    do_step_to(STEP_AGAIN, NULL, f.first_done);
     return has_failed;
 }
 
 static int verify(void)
 {
     cpubind_linux_status status;
-    int has_failed = play(STEP_VERIFY, f.first_done, f.first_done, &status);
+    int has_failed = step_with_fault(STEP_VERIFY, f.first_done, f.first_done, &status);
     char text[STAGE_TEXT];
-    assert_true(settles_to(f.first_done, text));
+    assert_true(becomes(f.first_done, text));
     return has_failed;
 }
 
 static int restore(void)
 {
     cpubind_linux_status status;
-    int has_failed = play(STEP_RESTORE, f.first_done, f.before, &status);
+    int has_failed = step_with_fault(STEP_RESTORE, f.first_done, f.before, &status);
     if (has_failed)
-        take_to(STEP_RESTORE, NULL, f.before);
+        do_step_to(STEP_RESTORE, NULL, f.before);
     else
-        lay(); /* a thread that was said to have ended is where it was */
-    take_to(STEP_APPLY, &f.first, f.first_done);
+        reset_host(); /* a thread that ESRCH reported as ended was not restored */
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
     return has_failed;
 }
 
-/* == Each call, at each use ================================================= */
+/* == Each use of each call ================================================= */
 
 typedef enum outcome { MAY_FAIL, MUST_FAIL, IS_HARMLESS } outcome;
 
-/* Lets `which` fail at each of its uses. */
+/* Runs the scenario with the 1st, 2nd, ... use of `which` failing. */
 static void fail_each_use(scenario *run, outcome expected, call which, int error)
 {
     int failed = 0;
@@ -489,7 +491,7 @@ static void fail_each_use(scenario *run, outcome expected, call which, int error
         fault_set(which, nth, error);
         int has_failed = run();
         if (f.n_met == 0) {
-            assert_true(nth > 1); /* the scenario does make this call */
+            assert_true(nth > 1); /* the scenario makes this call */
             if (expected == MUST_FAIL)
                 assert_int_equal(failed, nth - 1);
             if (expected == IS_HARMLESS)
@@ -525,7 +527,7 @@ TEST(apply_does_all_or_nothing_when_files_fail)
 
 TEST(apply_does_all_or_nothing_when_writing_fails)
 {
-    FAIL(apply_at_all, MUST_FAIL, mkdirat, OF_mkdirat);
+    FAIL(apply_without_folder, MUST_FAIL, mkdirat, OF_mkdirat);
     FAIL(apply_first, MUST_FAIL, create, OF_create);
     FAIL(apply_first, MAY_FAIL, write, OF_write);
     FAIL(apply_first, MUST_FAIL, fsync, OF_fsync);
@@ -554,7 +556,7 @@ TEST(a_thread_that_ends_is_no_error)
     FAIL(apply_first, MAY_FAIL, openat, ESRCH, ENOENT);
 }
 
-TEST(an_interrupted_call_is_made_again)
+TEST(an_interrupted_call_is_repeated)
 {
     static const call calls[] = {CALL_open,  CALL_openat,  CALL_read,  CALL_create,
                                  CALL_write, CALL_readdir, CALL_fsync, CALL_flock};
@@ -562,11 +564,11 @@ TEST(an_interrupted_call_is_made_again)
         fail_each_use(apply_first, IS_HARMLESS, calls[i], EINTR);
 }
 
-/* == With a record ========================================================== */
+/* == With a record ========================================================= */
 
 TEST(another_goal_does_all_or_nothing)
 {
-    take_to(STEP_APPLY, &f.first, f.first_done);
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(apply_second, MAY_FAIL, openat, EACCES, EMFILE, EPERM, EIO);
     FAIL(apply_second, MAY_FAIL, fstat, EACCES, ENOMEM);
     FAIL(apply_second, MAY_FAIL, read, EIO, EINVAL);
@@ -579,30 +581,30 @@ TEST(another_goal_does_all_or_nothing)
     FAIL(apply_second, MAY_FAIL, setaffinity, OF_setaffinity);
     FAIL(apply_second, MAY_FAIL, malloc, OF_malloc);
     FAIL(apply_second, MAY_FAIL, realloc, OF_realloc);
-    take_to(STEP_RESTORE, NULL, f.before);
+    do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-TEST(looking_again_goes_on_after_a_fault)
+TEST(applying_again_recovers_from_a_fault)
 {
-    take_to(STEP_APPLY, &f.first, f.first_done);
-    FAIL(again, MAY_FAIL, openat, EACCES, EMFILE, EPERM, ESRCH);
-    FAIL(again, MUST_FAIL, open, EMFILE);
-    FAIL(again, MAY_FAIL, fstat, ENOMEM);
-    FAIL(again, MAY_FAIL, read, EIO, ESRCH);
-    FAIL(again, MAY_FAIL, close, EIO);
-    FAIL(again, MUST_FAIL, fdopendir, ENOMEM);
-    FAIL(again, MUST_FAIL, readdir, OF_readdir);
-    FAIL(again, MAY_FAIL, write, EIO, EPERM);
-    FAIL(again, MAY_FAIL, getaffinity, OF_getaffinity, ESRCH);
-    FAIL(again, MAY_FAIL, setaffinity, OF_setaffinity, ESRCH);
-    FAIL(again, MAY_FAIL, malloc, OF_malloc);
-    FAIL(again, MAY_FAIL, realloc, OF_realloc);
-    take_to(STEP_RESTORE, NULL, f.before);
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
+    FAIL(apply_again, MAY_FAIL, openat, EACCES, EMFILE, EPERM, ESRCH);
+    FAIL(apply_again, MUST_FAIL, open, EMFILE);
+    FAIL(apply_again, MAY_FAIL, fstat, ENOMEM);
+    FAIL(apply_again, MAY_FAIL, read, EIO, ESRCH);
+    FAIL(apply_again, MAY_FAIL, close, EIO);
+    FAIL(apply_again, MUST_FAIL, fdopendir, ENOMEM);
+    FAIL(apply_again, MUST_FAIL, readdir, OF_readdir);
+    FAIL(apply_again, MAY_FAIL, write, EIO, EPERM);
+    FAIL(apply_again, MAY_FAIL, getaffinity, OF_getaffinity, ESRCH);
+    FAIL(apply_again, MAY_FAIL, setaffinity, OF_setaffinity, ESRCH);
+    FAIL(apply_again, MAY_FAIL, malloc, OF_malloc);
+    FAIL(apply_again, MAY_FAIL, realloc, OF_realloc);
+    do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
 TEST(verify_changes_nothing_whatever_fails)
 {
-    take_to(STEP_APPLY, &f.first, f.first_done);
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(verify, MAY_FAIL, openat, OF_openat, ENOENT, ESRCH);
     FAIL(verify, MUST_FAIL, open, OF_open);
     FAIL(verify, MAY_FAIL, fstat, OF_fstat);
@@ -615,12 +617,12 @@ TEST(verify_changes_nothing_whatever_fails)
     FAIL(verify, IS_HARMLESS, getaffinity, ESRCH);
     FAIL(verify, MAY_FAIL, malloc, OF_malloc);
     FAIL(verify, MAY_FAIL, realloc, OF_realloc);
-    take_to(STEP_RESTORE, NULL, f.before);
+    do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-TEST(restore_goes_on_after_a_fault)
+TEST(restore_recovers_from_a_fault)
 {
-    take_to(STEP_APPLY, &f.first, f.first_done);
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(restore, MAY_FAIL, openat, EACCES, ELOOP, EMFILE, ENOMEM, ENOTDIR, EPERM, EROFS,
          EWOULDBLOCK, ESRCH, ENOENT);
     FAIL(restore, MUST_FAIL, open, EACCES, EMFILE, ENOMEM);
@@ -638,10 +640,10 @@ TEST(restore_goes_on_after_a_fault)
     FAIL(restore, MAY_FAIL, setaffinity, ESRCH);
     FAIL(restore, MUST_FAIL, malloc, OF_malloc);
     FAIL(restore, MAY_FAIL, realloc, OF_realloc);
-    take_to(STEP_RESTORE, NULL, f.before);
+    do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-/* == irqbalance ============================================================= */
+/* == irqbalance ============================================================ */
 
 TEST(stopping_irqbalance_is_part_of_all_or_nothing)
 {
@@ -656,14 +658,14 @@ TEST(stopping_irqbalance_is_part_of_all_or_nothing)
     FAIL(apply_first, MAY_FAIL, realloc, OF_realloc);
 }
 
-TEST(an_irqbalance_that_was_stopped_goes_on)
+TEST(a_stopped_irqbalance_is_continued)
 {
-    take_to(STEP_APPLY, &f.first, f.first_done);
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(restore, MAY_FAIL, pidfd_open, OF_pidfd_open, EPERM, ENOSYS);
     FAIL(restore, MAY_FAIL, pidfd_send_signal, OF_pidfd_send_signal, ENOSYS);
     FAIL(apply_second, MAY_FAIL, setaffinity, EINVAL);
     FAIL(apply_second, MAY_FAIL, write, ENOSPC, EINVAL);
-    take_to(STEP_RESTORE, NULL, f.before);
+    do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
 TEST(a_ban_is_part_of_all_or_nothing)
@@ -682,25 +684,25 @@ TEST(a_ban_is_part_of_all_or_nothing)
     FAIL(apply_first, IS_HARMLESS, recv, EINTR, EAGAIN);
 }
 
-/* == What does not get better =============================================== */
+/* == Faults that stay ====================================================== */
 
-/* Undoing meets the fault, too. Then it is told, and what is on record is enough to put all
- * back once the fault is over. */
-static int apply_until_it_is_over(void)
+/* The fault hits the undoing as well: it is reported, and the record is enough to restore all
+ * when the fault is over. */
+static int apply_with_lasting_fault(void)
 {
     char text[STAGE_TEXT];
     cpubind_linux_fault why = {0, NULL};
-    cpubind_linux_status status = take(&fault_table, STEP_APPLY, &f.first, &why);
+    cpubind_linux_status status = do_step(&fault_table, STEP_APPLY, &f.first, &why);
     count_run(why);
-    int good = status == CPUBIND_LINUX_OK ? comes_to_be_done(f.before, f.first_done, text)
-                                          : is_told(why);
+    int good = status == CPUBIND_LINUX_OK ? becomes_done(f.before, f.first_done, text)
+                                          : is_reported(why);
     good = good && (status == CPUBIND_LINUX_ERR_UNDONE) == (f.n_undone_not > 0);
     if (status != CPUBIND_LINUX_OK && status != CPUBIND_LINUX_ERR_UNDONE && good)
-        good = fault.which == CALL_unlinkat || settles_to(f.before, text);
+        good = fault.which == CALL_unlinkat || becomes(f.before, text);
     if (!good)
         show_run(status, why);
     assert_true(good);
-    take_to(STEP_RESTORE, NULL, f.before);
+    do_step_to(STEP_RESTORE, NULL, f.before);
     return status != CPUBIND_LINUX_OK;
 }
 
@@ -718,16 +720,16 @@ TEST(a_fault_that_stays_leaves_a_record_to_restore)
         for (int nth = 1; nth <= 1000; nth++) {
             fault_set(cases[i].which, nth, cases[i].error);
             fault.forever = 1;
-            (void)apply_until_it_is_over();
+            (void)apply_with_lasting_fault();
             if (f.n_met == 0)
                 break;
         }
     }
 }
 
-/* == Calls of the process itself ============================================ */
+/* == Calls of the process itself =========================================== */
 
-/* In a child: it binds itself. */
+/* In a child, which binds itself. Returns the number of the check that failed, or 0. */
 static int prefers_with(int error)
 {
     cpubind_linux_fault why = {0, NULL};
@@ -764,7 +766,7 @@ TEST(memory_that_cannot_be_preferred_is_named)
     }
 }
 
-TEST(a_command_that_cannot_be_executed_is_told)
+TEST(a_command_that_cannot_be_executed_is_reported)
 {
     static const int errors[] = {OF_exec};
     char name[] = "command";
@@ -791,7 +793,7 @@ static int wait_for_end(void)
     return has_ended;
 }
 
-TEST(a_wait_that_fails_is_no_end)
+TEST(a_wait_that_fails_is_not_the_end_of_the_process)
 {
     FAIL(wait_for_end, IS_HARMLESS, pidfd_open, OF_pidfd_open, ENOSYS, EPERM, ESRCH);
     FAIL(wait_for_end, IS_HARMLESS, poll, OF_poll, EINTR);
@@ -812,18 +814,18 @@ int main(void)
         EACH(apply_does_all_or_nothing_when_threads_cannot_be_moved),
         EACH(apply_does_all_or_nothing_without_memory),
         EACH(a_thread_that_ends_is_no_error),
-        EACH(an_interrupted_call_is_made_again),
+        EACH(an_interrupted_call_is_repeated),
         EACH(another_goal_does_all_or_nothing),
-        EACH(looking_again_goes_on_after_a_fault),
+        EACH(applying_again_recovers_from_a_fault),
         EACH(verify_changes_nothing_whatever_fails),
-        EACH(restore_goes_on_after_a_fault),
+        EACH(restore_recovers_from_a_fault),
         EACH_STOP(stopping_irqbalance_is_part_of_all_or_nothing),
-        EACH_STOP(an_irqbalance_that_was_stopped_goes_on),
+        EACH_STOP(a_stopped_irqbalance_is_continued),
         EACH_BAN(a_ban_is_part_of_all_or_nothing),
         EACH(a_fault_that_stays_leaves_a_record_to_restore),
         EACH(memory_that_cannot_be_preferred_is_named),
-        EACH(a_command_that_cannot_be_executed_is_told),
-        EACH(a_wait_that_fails_is_no_end),
+        EACH(a_command_that_cannot_be_executed_is_reported),
+        EACH(a_wait_that_fails_is_not_the_end_of_the_process),
     };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");

@@ -1,25 +1,25 @@
-/* test_folder_writer_faults.c - every system call of a writer fails, at each of its calls
+/* test_folder_writer_faults.c - every system call of a folder writer fails, at each of its uses
  * SPDX-License-Identifier: MIT
  *
- * A small folder is written again and again, with each call of the table failing at its 1st,
- * 2nd, ... use, until there is no such use; or with the process ending there. After each run
- * the target is just as before or just the new folder, as the status says; nothing else is
- * left, unless it was the removing that failed; and the same descriptors are open.
+ * A small folder is written again and again, with the 1st, 2nd, ... use of each call failing,
+ * or ending the process, until a run has fewer uses. After each run the target is as before or
+ * is the new folder, as the status says. A run must not leave another name, except after a
+ * failed removal, nor a descriptor.
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/source/folder_writer.h"
 #include "fault_table.h"
 #include "tree_text.h"
 
-/* What of the table a run has. */
+/* The calls that a run has. */
 typedef enum kind {
-    KIND_FLAGS, /* renameat2 */
-    KIND_PLAIN, /* a rename with flags is EINVAL */
+    KIND_FLAGS, /* renameat2 works */
+    KIND_PLAIN, /* a rename with flags fails with EINVAL */
     N_KINDS
 } kind;
 
-/* What stands at the target before a run. */
-typedef enum stands { STANDS_NOTHING, STANDS_EMPTY, STANDS_HOST, N_STANDS } stands;
+/* The target before a run. */
+typedef enum target { TARGET_NONE, TARGET_EMPTY, TARGET_HOST, N_TARGETS } target;
 
 typedef enum phase { PHASE_OPEN, PHASE_PUT, PHASE_COMMIT, PHASE_CLOSE } phase;
 
@@ -27,12 +27,12 @@ static struct {
     scratch s;
     char path[SCRATCH_PATH * 2]; /* of the target */
     int descriptors;
-    stands laid;                       /* what stands there by now, or N_STANDS: not known */
-    tree_text before[N_STANDS], after; /* of the target and what is beside it */
+    target present;                     /* the target now; N_TARGETS: not known */
+    tree_text before[N_TARGETS], after; /* the target and the file beside it */
     char big[5001];
     kind kind;
     phase phase, fault_phase; /* now; at the first fault */
-    size_t write_max;         /* a write writes no more bytes; 0: all */
+    size_t write_max;         /* a write writes no more bytes; 0: no limit */
 } f;
 
 static ssize_t short_write(int fd, const void *data, size_t len)
@@ -61,7 +61,7 @@ static void note_phase(void)
         f.fault_phase = f.phase;
 }
 
-/* == the scenario == */
+/* == a run == */
 
 static const struct {
     const char *name, *text;
@@ -74,18 +74,18 @@ static const struct {
 };
 
 #define N_FILES   (sizeof files / sizeof files[0])
-#define N_FOLDERS 7 /* sys .. node, node0, node1, proc: made in the new folder */
+#define N_FOLDERS 7 /* of the new folder: sys .. node, node0, node1, proc */
 
-/* Makes the scratch folder hold what stands there before a run, and nothing else. */
-static void lay(stands what)
+/* Empties the scratch folder and makes the target of before a run in it. */
+static void make_target(target what)
 {
     scratch_remove(&f.s);
     scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
-    f.laid = N_STANDS;
+    f.present = N_TARGETS;
     scratch_file(&f.s, "beside", "stays");
-    if (what == STANDS_EMPTY)
+    if (what == TARGET_EMPTY)
         scratch_folder(&f.s, "new");
-    if (what == STANDS_HOST) {
+    if (what == TARGET_HOST) {
         scratch_file(&f.s, "new/host.txt", "name: old\n");
         scratch_file(&f.s, "new/sys/devices/x/y", "old\n");
         scratch_file(&f.s, "new/sys/devices/x/z", "old\n");
@@ -107,15 +107,15 @@ SETUP(set_up)
     memset(f.big, 'x', sizeof f.big - 1);
     scratch_make(&f.s);
     scratch_path(&f.s, "new", f.path);
-    lay(STANDS_NOTHING);
+    make_target(TARGET_NONE);
     for (size_t i = 0; i < N_FILES; i++) {
         char name[128];
         snprintf(name, sizeof name, "new/%s", files[i].name);
         scratch_file(&f.s, name, files[i].text);
     }
     tree_of(&f.s, "", &f.after);
-    for (int what = 0; what < N_STANDS; what++) {
-        lay((stands)what);
+    for (int what = 0; what < N_TARGETS; what++) {
+        make_target((target)what);
         tree_of(&f.s, "", &f.before[what]);
     }
     f.descriptors = open_descriptors();
@@ -128,7 +128,7 @@ SETUP(tear_down)
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
 }
 
-/* Writes the folder; the first status that is not OK. */
+/* Writes the folder. Returns the first status that is not OK. */
 static cpubind_linux_status write_folder(cpubind_linux_fault *why)
 {
     cpubind_linux_writer *writer = NULL;
@@ -147,7 +147,7 @@ static cpubind_linux_status write_folder(cpubind_linux_fault *why)
     return status;
 }
 
-/* Takes the lines of what has a temporary name out of the text; the number of names. */
+/* Removes the lines of temporary names from the text. Returns the number of these names. */
 static int take_out_temporary(tree_text *tree)
 {
     int n = 0;
@@ -168,25 +168,25 @@ static int take_out_temporary(tree_text *tree)
     return n;
 }
 
-/* Whether a call that failed may have been part of a removal. */
+/* Returns 1 if a removal makes this call. */
 static int is_of_removal(call which)
 {
     return which == CALL_unlinkat || which == CALL_openat || which == CALL_fstat ||
            which == CALL_fdopendir || which == CALL_readdir;
 }
 
-/* Plays the scenario with the fault that is set. 1 when it failed, as it must have with just
- * this error, else 0. */
-static int play(stands what)
+/* Writes the folder with the fault that is set. Returns 1 if that failed, which it must with
+ * the injected error, else 0. */
+static int write_and_check(target what)
 {
     cpubind_linux_fault why = {0, NULL};
     tree_text found;
-    if (f.laid != what)
-        lay(what);
+    if (f.present != what)
+        make_target(what);
     cpubind_linux_status status = write_folder(&why);
     tree_of(&f.s, "", &found);
     int left = take_out_temporary(&found);
-    f.laid = status != CPUBIND_LINUX_OK && left == 0 ? what : N_STANDS;
+    f.present = status != CPUBIND_LINUX_OK && left == 0 ? what : N_TARGETS;
     assert_string_equal(found.text,
                         status == CPUBIND_LINUX_OK ? f.after.text : f.before[what].text);
     int was_removing = f.fault_phase == PHASE_CLOSE ||
@@ -217,15 +217,15 @@ static void set_fault(call which, int nth, int error, int forever)
     f.fault_phase = PHASE_OPEN;
 }
 
-/* Lets `which` fail at each of its uses, in one way of renaming. The number of runs that
- * failed; *runs grows by that of all. */
-static int fail_each_use_of(kind k, stands what, call which, int error, int forever, int *runs)
+/* Writes with the 1st, 2nd, ... use of `which` failing. Returns how many runs failed; adds the
+ * number of all runs to *runs. */
+static int fail_each_use_of(kind k, target what, call which, int error, int forever, int *runs)
 {
     int failed = 0;
     f.kind = k;
     for (int nth = 1; nth <= 500; nth++) {
         set_fault(which, nth, error, forever);
-        int has_failed = play(what);
+        int has_failed = write_and_check(what);
         if (fault.n_met == 0)
             return failed;
         failed += has_failed;
@@ -235,29 +235,28 @@ static int fail_each_use_of(kind k, stands what, call which, int error, int fore
     return failed;
 }
 
-/* What must come of the runs in which the fault was met. */
+/* The expected result of the runs with a fault. */
 typedef enum outcome {
-    IS_TOLD,   /* all of them failed */
-    MAY_BE_OK, /* some failed: the call is also part of a removal, which may fail */
+    IS_REPORTED, /* all of them fail */
+    MAY_BE_OK,   /* some fail: removals make the call too, and may fail */
     IS_HARMLESS
 } outcome;
 
-/* The same with one error: in all ways of renaming and with all that may stand there, or only
- * where a host is replaced with the flags of renameat2. */
+/* With and without the flags of rename and for each target; or with them for a host alone. */
 static void fail_each_use(call which, outcome expected, int error, int is_everywhere)
 {
     int failed = 0, runs = 0;
     for (int k = 0; k < (is_everywhere ? N_KINDS : 1); k++)
-        for (int what = is_everywhere ? 0 : STANDS_HOST; what < N_STANDS; what++)
-            failed += fail_each_use_of((kind)k, (stands)what, which, error, 0, &runs);
-    assert_true(runs > 0); /* the scenario does make this call */
+        for (int what = is_everywhere ? 0 : TARGET_HOST; what < N_TARGETS; what++)
+            failed += fail_each_use_of((kind)k, (target)what, which, error, 0, &runs);
+    assert_true(runs > 0); /* the writer makes this call */
     if (expected == MAY_BE_OK)
         assert_true(failed > 0);
     else
-        assert_int_equal(failed, expected == IS_TOLD ? runs : 0);
+        assert_int_equal(failed, expected == IS_REPORTED ? runs : 0);
 }
 
-/* The first error of a list everywhere, the other ones in the one way. */
+/* The first error in all ways, the other errors in one way. */
 static void fail_with_each(call which, outcome expected, const int *errors, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -266,50 +265,51 @@ static void fail_with_each(call which, outcome expected, const int *errors, size
 
 #define FAIL(which, expected, ...) fail_with_each(CALL_##which, expected, ERRORS(__VA_ARGS__))
 
-/* == each call, at each use == */
+/* == each use of each call == */
 
 TEST(without_a_fault_the_folder_is_written)
 {
     set_fault(CALL_NONE, 0, 0, 0);
     for (int k = 0; k < N_KINDS; k++) {
-        for (int what = 0; what < N_STANDS; what++) {
+        for (int what = 0; what < N_TARGETS; what++) {
             f.kind = (kind)k;
-            assert_int_equal(play((stands)what), 0);
+            assert_int_equal(write_and_check((target)what), 0);
         }
     }
 }
 
-TEST(every_fault_of_opening_is_told)
+TEST(every_fault_of_opening_is_reported)
 {
-    FAIL(open, IS_TOLD, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
+    FAIL(open, IS_REPORTED, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
     FAIL(openat, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENXIO, EPERM);
     FAIL(fstat, MAY_BE_OK, EIO, ENOMEM, EOVERFLOW, EACCES);
-    FAIL(malloc, IS_TOLD, ENOMEM);
-    FAIL(realloc, IS_TOLD, ENOMEM);
+    FAIL(malloc, IS_REPORTED, ENOMEM);
+    FAIL(realloc, IS_REPORTED, ENOMEM);
 }
 
-TEST(every_fault_of_writing_is_told)
+TEST(every_fault_of_writing_is_reported)
 {
-    FAIL(mkdirat, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMLINK, ENOMEM, EROFS, EIO, EPERM);
-    FAIL(create, IS_TOLD, ENOSPC, EACCES, EDQUOT, EMFILE, ENFILE, ENOMEM, EROFS, EPERM, EIO);
-    FAIL(write, IS_TOLD, ENOSPC, EDQUOT, EFBIG, EIO, EPERM, EAGAIN);
-    FAIL(fsync, IS_TOLD, EIO, ENOSPC, EDQUOT, EROFS);
+    FAIL(mkdirat, IS_REPORTED, ENOSPC, EACCES, EDQUOT, EMLINK, ENOMEM, EROFS, EIO, EPERM);
+    FAIL(create, IS_REPORTED, ENOSPC, EACCES, EDQUOT, EMFILE, ENFILE, ENOMEM, EROFS, EPERM,
+         EIO);
+    FAIL(write, IS_REPORTED, ENOSPC, EDQUOT, EFBIG, EIO, EPERM, EAGAIN);
+    FAIL(fsync, IS_REPORTED, EIO, ENOSPC, EDQUOT, EROFS);
 }
 
-TEST(every_fault_of_renaming_is_told)
+TEST(every_fault_of_renaming_is_reported)
 {
-    FAIL(rename, IS_TOLD, EIO, EACCES, EBUSY, EDQUOT, EMLINK, ENOMEM, ENOSPC, EROFS, EXDEV,
+    FAIL(rename, IS_REPORTED, EIO, EACCES, EBUSY, EDQUOT, EMLINK, ENOMEM, ENOSPC, EROFS, EXDEV,
          ENAMETOOLONG);
 }
 
-TEST(every_fault_of_listing_is_told)
+TEST(every_fault_of_listing_is_reported)
 {
     FAIL(fdopendir, MAY_BE_OK, ENOMEM, EMFILE);
     FAIL(readdir, MAY_BE_OK, EIO, ENOMEM);
 }
 
-/* A full disk, a lost one: it does not get better. */
-TEST(a_fault_that_stays_is_told)
+/* A full disk stays full, and a broken disk stays broken. */
+TEST(a_fault_that_stays_is_reported)
 {
     static const struct {
         call which;
@@ -319,16 +319,16 @@ TEST(a_fault_that_stays_is_told)
                  {CALL_realloc, ENOMEM}, {CALL_fdopendir, ENOMEM}, {CALL_fstat, EIO}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int failed = 0, runs = 0;
-        for (int what = 0; what < N_STANDS; what++)
-            failed += fail_each_use_of(KIND_FLAGS, (stands)what, cases[i].which, cases[i].error,
+        for (int what = 0; what < N_TARGETS; what++)
+            failed += fail_each_use_of(KIND_FLAGS, (target)what, cases[i].which, cases[i].error,
                                        1, &runs);
         assert_true(failed > 0);
     }
 }
 
-/* == what harms nothing == */
+/* == faults that must not make a run fail == */
 
-TEST(an_interrupted_call_is_made_again)
+TEST(an_interrupted_call_is_repeated)
 {
     static const call calls[] = {CALL_open,  CALL_openat,  CALL_create, CALL_write,
                                  CALL_fsync, CALL_readdir, CALL_close};
@@ -342,7 +342,7 @@ TEST(short_writes_change_nothing)
     set_fault(CALL_NONE, 0, 0, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         f.write_max = sizes[i];
-        assert_int_equal(play(STANDS_NOTHING), 0);
+        assert_int_equal(write_and_check(TARGET_NONE), 0);
     }
 }
 
@@ -356,9 +356,9 @@ TEST(a_kernel_without_flags_of_rename_renames_without)
     static const int errors[] = {ENOSYS, EINVAL, EPERM, EOPNOTSUPP};
     f.kind = KIND_FLAGS;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        for (int what = 0; what < N_STANDS; what++) {
+        for (int what = 0; what < N_TARGETS; what++) {
             set_fault(CALL_rename, 1, errors[i], 0);
-            assert_int_equal(play((stands)what), 0);
+            assert_int_equal(write_and_check((target)what), 0);
         }
     }
 }
@@ -368,20 +368,19 @@ TEST(a_removal_that_fails_undoes_nothing)
     static const int errors[] = {EACCES, EBUSY, EIO, EROFS, ENOMEM};
     FAIL(unlinkat, IS_HARMLESS, EACCES, EBUSY, EIO, EROFS, ENOMEM);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        for (int what = 0; what < N_STANDS; what++) {
+        for (int what = 0; what < N_TARGETS; what++) {
             set_fault(CALL_unlinkat, 1, errors[i], 1);
-            assert_int_equal(play((stands)what), 0);
+            assert_int_equal(write_and_check((target)what), 0);
         }
     }
 }
 
-TEST(a_close_that_fails_is_told_of_what_was_written_alone)
+TEST(a_failed_close_is_reported_only_after_writing)
 {
     static const int errors[] = {EIO, ENOSPC, EDQUOT};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         int runs = 0;
-        int failed =
-            fail_each_use_of(KIND_FLAGS, STANDS_NOTHING, CALL_close, errors[i], 0, &runs);
+        int failed = fail_each_use_of(KIND_FLAGS, TARGET_NONE, CALL_close, errors[i], 0, &runs);
         assert_int_equal(failed, N_FILES);
         assert_true(runs > failed);
     }
@@ -394,13 +393,13 @@ static ssize_t no_write(int fd, const void *data, size_t len)
     return 0;
 }
 
-TEST(a_write_that_writes_nothing_is_not_made_for_ever)
+TEST(a_write_that_writes_nothing_is_not_repeated_for_ever)
 {
     cpubind_sys sys = cpubind_sys_real;
     cpubind_linux_fault why = {0, NULL};
     cpubind_linux_writer *writer = NULL;
     sys.write = no_write;
-    lay(STANDS_NOTHING);
+    make_target(TARGET_NONE);
     assert_int_equal(cpubind_linux_writer_open(f.path, 0, &sys, &writer, NULL),
                      CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_linux_writer_put(writer, "a", "x", 1, &why),
@@ -409,9 +408,9 @@ TEST(a_write_that_writes_nothing_is_not_made_for_ever)
     cpubind_linux_writer_close(writer);
 }
 
-/* == a second fault, while the first one is undone == */
+/* == a second fault while the first one is undone == */
 
-/* Whether a folder of the scratch folder holds host.txt with this text. */
+/* Returns 1 if exactly one folder of the scratch folder has a host.txt with this text. */
 static int has_host(const char *text)
 {
     int n = 0;
@@ -430,8 +429,8 @@ static int has_host(const char *text)
     return n == 1;
 }
 
-/* Every rename from the nth on fails, so that nothing can be put back: the old host is there,
- * under some name, and whole. */
+/* Every rename from the nth on fails, so that no rename can be undone: the old host must still
+ * exist, complete, under some name. */
 TEST(the_old_host_survives_what_cannot_be_undone)
 {
     int put_backs = 0;
@@ -440,7 +439,7 @@ TEST(the_old_host_survives_what_cannot_be_undone)
             cpubind_linux_fault why = {0, NULL};
             f.kind = (kind)k;
             set_fault(CALL_rename, nth, EIO, 1);
-            lay(STANDS_HOST);
+            make_target(TARGET_HOST);
             cpubind_linux_status status = write_folder(&why);
             if (fault.n_met == 0) {
                 assert_int_equal(status, CPUBIND_LINUX_OK);
@@ -454,28 +453,28 @@ TEST(the_old_host_survives_what_cannot_be_undone)
     assert_true(put_backs > 0);
 }
 
-static int t_fsync_of_parent_fails(int fd)
+static int fsync_of_parent_fails(int fd)
 {
     struct stat parent, st;
     scratch_need(stat(f.s.dir, &parent) == 0 && fstat(fd, &st) == 0, "stat");
     if (st.st_ino != parent.st_ino)
         return cpubind_sys_real.fsync(fd);
-    set_fault(CALL_rename, 1, EIO, 1); /* and from here on nothing can be renamed */
+    set_fault(CALL_rename, 1, EIO, 1); /* no rename works from now on */
     errno = EIO;
     return -1;
 }
 
 TEST(after_a_failed_undoing_neither_folder_is_removed)
 {
-    for (int what = 0; what < N_STANDS; what++) {
+    for (int what = 0; what < N_TARGETS; what++) {
         for (int k = 0; k < N_KINDS; k++) {
             cpubind_sys sys = fault_table;
             cpubind_linux_fault why = {0, NULL};
             cpubind_linux_writer *writer = NULL;
-            sys.fsync = t_fsync_of_parent_fails;
+            sys.fsync = fsync_of_parent_fails;
             f.kind = (kind)k;
             set_fault(CALL_NONE, 0, 0, 0);
-            lay((stands)what);
+            make_target((target)what);
             assert_int_equal(cpubind_linux_writer_open(f.path, 1, &sys, &writer, NULL),
                              CPUBIND_LINUX_OK);
             assert_int_equal(
@@ -486,7 +485,7 @@ TEST(after_a_failed_undoing_neither_folder_is_removed)
             assert_string_equal(why.what, "put back");
             cpubind_linux_writer_close(writer);
             assert_true(has_host("name: new\n"));
-            assert_int_equal(has_host("name: old\n"), what == STANDS_HOST);
+            assert_int_equal(has_host("name: old\n"), what == TARGET_HOST);
         }
     }
 }
@@ -498,11 +497,11 @@ static void end_process(void)
     _exit(0);
 }
 
-/* The child ends at the nth use of `which`; whether it did. */
-static int end_at(stands what, call which, int nth)
+/* A child writes and ends at the nth use of `which`. Returns 0 if it did not get there. */
+static int end_at(target what, call which, int nth)
 {
     int status = 0;
-    lay(what);
+    make_target(what);
     set_fault(which, nth, 0, 0);
     fault.on_fault = end_process;
     pid_t pid = fork();
@@ -521,9 +520,9 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder)
                                  CALL_fsync,  CALL_rename,  CALL_unlinkat};
     int n_new = 0, n_old = 0;
     f.kind = KIND_FLAGS;
-    for (int what = 0; what < N_STANDS; what++) {
+    for (int what = 0; what < N_TARGETS; what++) {
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-            for (int nth = 1; end_at((stands)what, calls[i], nth); nth++) {
+            for (int nth = 1; end_at((target)what, calls[i], nth); nth++) {
                 tree_text found;
                 tree_of(&f.s, "", &found);
                 assert_true(take_out_temporary(&found) <= 1);
@@ -537,21 +536,21 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder)
     assert_true(n_new > 0 && n_old > 0);
 }
 
-TEST(without_flags_a_host_that_is_replaced_is_whole_under_some_name)
+TEST(without_flags_a_replaced_host_is_complete_under_some_name)
 {
     static const call calls[] = {CALL_rename, CALL_fsync, CALL_mkdirat};
     f.kind = KIND_PLAIN;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        for (int nth = 1; end_at(STANDS_HOST, calls[i], nth); nth++)
+        for (int nth = 1; end_at(TARGET_HOST, calls[i], nth); nth++)
             assert_true(has_host("name: old\n"));
 }
 
-/* What was synced before the folder got its name, and after. */
+/* The fsyncs before the folder got its name, and after. */
 static struct {
     int n_before, n_after, n_renamed, is_parent;
 } synced;
 
-static int t_fsync_counted(int fd)
+static int fsync_counted(int fd)
 {
     struct stat parent, st;
     scratch_need(stat(f.s.dir, &parent) == 0 && fstat(fd, &st) == 0, "stat");
@@ -561,28 +560,29 @@ static int t_fsync_counted(int fd)
     return cpubind_sys_real.fsync(fd);
 }
 
-static int t_rename_counted(int dir, const char *from, const char *to, int flags)
+static int rename_counted(int dir, const char *from, const char *to, int flags)
 {
     synced.n_renamed = 1;
     return cpubind_sys_real.rename(dir, from, to, flags);
 }
 
-static int t_unlinkat_last(int dir, const char *path, int flags)
+static int unlinkat_after_sync(int dir, const char *path, int flags)
 {
-    assert_int_equal(synced.n_after, 1); /* the old folder goes when the new one is on disk */
+    assert_int_equal(synced.n_after,
+                     1); /* the old folder is removed when the new folder is on disk */
     return cpubind_sys_real.unlinkat(dir, path, flags);
 }
 
 TEST(everything_is_on_the_disk_before_it_has_its_name)
 {
-    for (int what = 0; what < N_STANDS; what++) {
+    for (int what = 0; what < N_TARGETS; what++) {
         cpubind_sys sys = cpubind_sys_real;
         cpubind_linux_writer *writer = NULL;
-        sys.fsync = t_fsync_counted;
-        sys.rename = t_rename_counted;
-        sys.unlinkat = t_unlinkat_last;
+        sys.fsync = fsync_counted;
+        sys.rename = rename_counted;
+        sys.unlinkat = unlinkat_after_sync;
         memset(&synced, 0, sizeof synced);
-        lay((stands)what);
+        make_target((target)what);
         assert_int_equal(cpubind_linux_writer_open(f.path, 1, &sys, &writer, NULL),
                          CPUBIND_LINUX_OK);
         for (size_t i = 0; i < N_FILES; i++)
@@ -603,25 +603,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(without_a_fault_the_folder_is_written),
-        EACH(every_fault_of_opening_is_told),
-        EACH(every_fault_of_writing_is_told),
-        EACH(every_fault_of_renaming_is_told),
-        EACH(every_fault_of_listing_is_told),
-        EACH(a_fault_that_stays_is_told),
-        EACH(an_interrupted_call_is_made_again),
+        EACH(every_fault_of_opening_is_reported),
+        EACH(every_fault_of_writing_is_reported),
+        EACH(every_fault_of_renaming_is_reported),
+        EACH(every_fault_of_listing_is_reported),
+        EACH(a_fault_that_stays_is_reported),
+        EACH(an_interrupted_call_is_repeated),
         EACH(short_writes_change_nothing),
         EACH(a_file_system_that_cannot_sync_is_no_fault),
         EACH(a_kernel_without_flags_of_rename_renames_without),
         EACH(a_removal_that_fails_undoes_nothing),
-        EACH(a_close_that_fails_is_told_of_what_was_written_alone),
-        EACH(a_write_that_writes_nothing_is_not_made_for_ever),
+        EACH(a_failed_close_is_reported_only_after_writing),
+        EACH(a_write_that_writes_nothing_is_not_repeated_for_ever),
         EACH(the_old_host_survives_what_cannot_be_undone),
         EACH(after_a_failed_undoing_neither_folder_is_removed),
         EACH(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder),
-        EACH(without_flags_a_host_that_is_replaced_is_whole_under_some_name),
+        EACH(without_flags_a_replaced_host_is_complete_under_some_name),
         EACH(everything_is_on_the_disk_before_it_has_its_name),
     };
-    /* Thousands of small folders: in memory where that can be had, unless told otherwise. */
+    /* Thousands of small folders: in memory, unless TMPDIR is set. */
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
     return cmocka_run_group_tests_name("write_faults", tests, NULL, NULL);

@@ -1,23 +1,23 @@
-/* test_record_faults.c - every system call about a state's file fails, at each of its calls
+/* test_record_faults.c - each system call for the file of a record fails, at each of its uses
  * SPDX-License-Identifier: MIT
  *
- * A state is loaded, replaced and removed again and again, with each call of the table failing
- * at its 1st, 2nd, ... use, until there is no such use; or with the process ending there. After
- * each run the old file or the new one is there, whole, as the status says; no other name is,
- * unless it was the removing or the locking that failed; and the same descriptors are open.
+ * A record is loaded, replaced and removed again and again, with the 1st, 2nd, ... use of each
+ * call failing, or ending the process, until a run has fewer uses. After each run the folder
+ * holds the complete old file or the complete new file, as the status says, and no other name,
+ * except after a failed removal or lock; a run must not leave a descriptor open.
  */
 #define _GNU_SOURCE
 #include "fault_table.h"
 #include "record_samples.h"
 
-/* What a run does after it has opened the file. */
-typedef enum deed {
-    DEED_MAKE,    /* saves where there is neither a file nor a folder */
-    DEED_REPLACE, /* loads and saves */
-    DEED_OWN,     /* the same by a path of the caller's own */
-    DEED_REMOVE,  /* removes it, and what a killed process left */
-    N_DEEDS
-} deed;
+/* The action of a run after it opened the file. */
+typedef enum action {
+    ACTION_MAKE,    /* saves; neither the file nor its folder exists */
+    ACTION_REPLACE, /* loads and saves */
+    ACTION_OWN,     /* loads and saves at a path that the caller chose */
+    ACTION_REMOVE,  /* removes the file, and the temporary file of a killed process */
+    N_ACTIONS
+} action;
 
 /* The calls of a record. */
 #define USED                                                                                   \
@@ -50,9 +50,9 @@ static int no_fsync(int fd)
     return 0;
 }
 
-/* == the scenario == */
+/* == a run == */
 
-/* What the file holds, "" when there is none. */
+/* Reads the file; "" if it does not exist. */
 static void read_file(char text[8192])
 {
     const int fd = open(f.file, O_RDONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ static void read_file(char text[8192])
     close(fd);
 }
 
-/* The names in the folder whose end is this one. */
+/* Returns the number of names in the folder that end in `end`. */
 static int n_names(const char *end)
 {
     char path[SCRATCH_PATH * 2];
@@ -80,31 +80,31 @@ static int n_names(const char *end)
     return n;
 }
 
-static void lay(deed what)
+static void make_files(action what)
 {
     char name[128];
     scratch_remove(&f.s);
     scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
-    scratch_path(&f.s, f.folder, f.file); /* makes what is above it */
+    scratch_path(&f.s, f.folder, f.file); /* makes the folders above it */
     snprintf(f.file, sizeof f.file, "%s/%s/4711.record", f.s.dir, f.folder);
-    if (what == DEED_MAKE)
+    if (what == ACTION_MAKE)
         return;
     snprintf(name, sizeof name, "%s/4711.record", f.folder);
     scratch_file(&f.s, name, f.old_text);
     scratch_need(chmod(f.file, 0600) == 0, "chmod");
-    if (what == DEED_REMOVE) {
+    if (what == ACTION_REMOVE) {
         snprintf(name, sizeof name, "%s/4711.record.77.0.tmp", f.folder);
         scratch_file(&f.s, name, "{");
     }
 }
 
-static cpubind_linux_status do_it(cpubind_record_file *file, deed what,
-                                  cpubind_linux_fault *why)
+static cpubind_linux_status do_action(cpubind_record_file *file, action what,
+                                      cpubind_linux_fault *why)
 {
     cpubind_record found;
-    if (what == DEED_REMOVE)
+    if (what == ACTION_REMOVE)
         return cpubind_record_remove(file, why);
-    if (what != DEED_MAKE) {
+    if (what != ACTION_MAKE) {
         const cpubind_linux_status status = cpubind_record_load(file, &found, why);
         if (status != CPUBIND_LINUX_OK) {
             assert_true(state_is_zero(&found));
@@ -116,14 +116,14 @@ static cpubind_linux_status do_it(cpubind_record_file *file, deed what,
     return cpubind_record_save(file, &f.after, why);
 }
 
-static cpubind_linux_status run(deed what, cpubind_linux_fault *why)
+static cpubind_linux_status run(action what, cpubind_linux_fault *why)
 {
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     cpubind_record_file *file = NULL;
-    cpubind_linux_status status = cpubind_record_open(&root, what == DEED_OWN ? f.file : NULL,
-                                                      STATE_PID, what == DEED_MAKE, &file, why);
+    cpubind_linux_status status = cpubind_record_open(
+        &root, what == ACTION_OWN ? f.file : NULL, STATE_PID, what == ACTION_MAKE, &file, why);
     if (status == CPUBIND_LINUX_OK)
-        status = do_it(file, what, why);
+        status = do_action(file, what, why);
     else
         assert_null(file);
     cpubind_record_close(file);
@@ -131,7 +131,7 @@ static cpubind_linux_status run(deed what, cpubind_linux_fault *why)
     return status;
 }
 
-/* The error that is said of the one that was. */
+/* Checks that the fault reports the injected error. */
 static void check_why(cpubind_linux_status status, const cpubind_linux_fault *why)
 {
     const int is_memory = fault.which == CALL_malloc || fault.which == CALL_realloc;
@@ -142,32 +142,32 @@ static void check_why(cpubind_linux_status status, const cpubind_linux_fault *wh
         assert_int_equal(fault.error, EWOULDBLOCK);
     else
         assert_int_equal(status, CPUBIND_LINUX_ERR_STATE);
-    /* What these two say of the folder itself is put as a breach of its rules. */
+    /* The folder must be a folder and not a link: these two errors are reported as EPERM. */
     const int is_rule = strcmp(why->what, "folder") == 0 && why->error == EPERM &&
                         (fault.error == ELOOP || fault.error == ENOTDIR);
     if (!is_rule)
         assert_int_equal(why->error, fault.error);
 }
 
-/* Plays a deed with the fault that is set. Whether it failed. */
-static int play(deed what)
+/* Does an action with the fault that is set. Returns 1 if it failed. */
+static int run_and_check(action what)
 {
     cpubind_linux_fault why = {0, NULL};
     char text[8192];
     const int may_leave = fault.which == CALL_unlinkat;
-    lay(what);
+    make_files(what);
     const cpubind_linux_status status = run(what, &why);
     read_file(text);
-    if (what == DEED_REMOVE)
+    if (what == ACTION_REMOVE)
         assert_string_equal(text, status == CPUBIND_LINUX_OK ? "" : f.old_text);
     else if (status == CPUBIND_LINUX_OK)
         assert_string_equal(text, f.new_text);
     else
-        assert_string_equal(text, what == DEED_MAKE ? "" : f.old_text);
-    /* Who has not got the lock may not remove it. */
+        assert_string_equal(text, what == ACTION_MAKE ? "" : f.old_text);
+    /* Only the holder of the lock may remove its file. */
     const int is_locked = status == CPUBIND_LINUX_OK || strcmp(why.what, "lock") != 0;
     assert_true(n_names(".lock") == 0 || may_leave || !is_locked);
-    assert_true(n_names(".tmp") == 0 || may_leave || what == DEED_REMOVE);
+    assert_true(n_names(".tmp") == 0 || may_leave || what == ACTION_REMOVE);
     assert_int_equal(open_descriptors(), f.descriptors);
     fault_assert_only(CALLS(USED));
     if (status == CPUBIND_LINUX_OK)
@@ -180,7 +180,7 @@ static void write_text(const cpubind_record *state, char text[8192])
 {
     cpubind_record_file *file = NULL;
     fault_clear();
-    lay(DEED_MAKE);
+    make_files(ACTION_MAKE);
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     assert_int_equal(
         cpubind_record_open(&root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, NULL),
@@ -223,22 +223,23 @@ SETUP(tear_down)
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
 }
 
-/* == each call, at each use == */
+/* == each use of each call == */
 
-typedef enum outcome { IS_TOLD, IS_HARMLESS, MAY_BE_OK } outcome;
+typedef enum outcome { IS_REPORTED, IS_HARMLESS, MAY_BE_OK } outcome;
 
-/* In these deeds; each run counts whose call failed. */
-static void fail_each(unsigned deeds, call which, outcome expected, const int *error, size_t n)
+/* Does each of the actions with the 1st, 2nd, ... use of `which` failing with each error. */
+static void fail_each(unsigned actions, call which, outcome expected, const int *error,
+                      size_t n)
 {
     int runs = 0, failed = 0;
     for (size_t i = 0; i < n; i++) {
-        for (int what = 0; what < N_DEEDS; what++) {
-            if (!(deeds >> what & 1u))
+        for (int what = 0; what < N_ACTIONS; what++) {
+            if (!(actions >> what & 1u))
                 continue;
             for (int nth = 1;; nth++) {
                 fault_set(which, nth, error[i]);
                 fault.is_done |= which == CALL_mkdirat && error[i] == EEXIST;
-                const int result = play((deed)what);
+                const int result = run_and_check((action)what);
                 if (fault.n_met == 0) {
                     assert_int_equal(result, 0);
                     break;
@@ -248,8 +249,8 @@ static void fail_each(unsigned deeds, call which, outcome expected, const int *e
             }
         }
     }
-    assert_true(runs > 0); /* the call is made at all */
-    if (expected == IS_TOLD)
+    assert_true(runs > 0); /* the actions make this call */
+    if (expected == IS_REPORTED)
         assert_int_equal(failed, runs);
     else if (expected == IS_HARMLESS)
         assert_int_equal(failed, 0);
@@ -257,81 +258,81 @@ static void fail_each(unsigned deeds, call which, outcome expected, const int *e
         assert_true(failed > 0 && failed < runs);
 }
 
-#define ALL   ((1u << N_DEEDS) - 1)
-#define SAVES (1u << DEED_MAKE | 1u << DEED_REPLACE | 1u << DEED_OWN)
-#define LOADS (1u << DEED_REPLACE | 1u << DEED_OWN)
+#define ALL   ((1u << N_ACTIONS) - 1)
+#define SAVES (1u << ACTION_MAKE | 1u << ACTION_REPLACE | 1u << ACTION_OWN)
+#define LOADS (1u << ACTION_REPLACE | 1u << ACTION_OWN)
 
-#define FAIL(deeds, which, expected, ...)                                                      \
-    fail_each(deeds, CALL_##which, expected, ERRORS(__VA_ARGS__))
+#define FAIL(actions, which, expected, ...)                                                    \
+    fail_each(actions, CALL_##which, expected, ERRORS(__VA_ARGS__))
 
-TEST(without_a_fault_every_deed_is_done)
+TEST(without_a_fault_every_action_is_done)
 {
-    for (int what = 0; what < N_DEEDS; what++) {
+    for (int what = 0; what < N_ACTIONS; what++) {
         fault_clear();
-        assert_int_equal(play((deed)what), 0);
+        assert_int_equal(run_and_check((action)what), 0);
         assert_int_equal(n_names(".tmp"), 0);
     }
 }
 
-TEST(every_fault_of_opening_is_told)
+TEST(every_fault_of_opening_is_reported)
 {
-    FAIL(1u << DEED_OWN, open, IS_TOLD, OF_open, ENOENT, EIO);
-    FAIL(LOADS, openat, IS_TOLD, OF_openat, EIO);
-    FAIL(1u << DEED_MAKE, openat, IS_TOLD, EACCES, ELOOP, EMFILE, ENFILE, ENOMEM, EIO);
-    FAIL(1u << DEED_REMOVE, openat, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO);
-    FAIL(1u << DEED_MAKE, mkdirat, IS_TOLD, OF_mkdirat, ENOENT, EIO);
-    FAIL(ALL, fstat, IS_TOLD, OF_fstat, EIO);
-    FAIL(ALL, malloc, IS_TOLD, OF_malloc);
-    FAIL(SAVES, realloc, IS_TOLD, OF_realloc);
+    FAIL(1u << ACTION_OWN, open, IS_REPORTED, OF_open, ENOENT, EIO);
+    FAIL(LOADS, openat, IS_REPORTED, OF_openat, EIO);
+    FAIL(1u << ACTION_MAKE, openat, IS_REPORTED, EACCES, ELOOP, EMFILE, ENFILE, ENOMEM, EIO);
+    FAIL(1u << ACTION_REMOVE, openat, MAY_BE_OK, EACCES, EMFILE, ENFILE, ENOMEM, EIO);
+    FAIL(1u << ACTION_MAKE, mkdirat, IS_REPORTED, OF_mkdirat, ENOENT, EIO);
+    FAIL(ALL, fstat, IS_REPORTED, OF_fstat, EIO);
+    FAIL(ALL, malloc, IS_REPORTED, OF_malloc);
+    FAIL(SAVES, realloc, IS_REPORTED, OF_realloc);
 }
 
-TEST(every_fault_of_locking_is_told)
+TEST(every_fault_of_locking_is_reported)
 {
-    FAIL(ALL, flock, IS_TOLD, OF_flock, EWOULDBLOCK, EIO, EOPNOTSUPP);
+    FAIL(ALL, flock, IS_REPORTED, OF_flock, EWOULDBLOCK, EIO, EOPNOTSUPP);
 }
 
-TEST(every_fault_of_reading_is_told)
+TEST(every_fault_of_reading_is_reported)
 {
-    FAIL(LOADS, read, IS_TOLD, OF_read);
+    FAIL(LOADS, read, IS_REPORTED, OF_read);
 }
 
-TEST(every_fault_of_writing_is_told)
+TEST(every_fault_of_writing_is_reported)
 {
-    FAIL(ALL, create, IS_TOLD, OF_create, EIO);
-    FAIL(SAVES, write, IS_TOLD, OF_write);
-    FAIL(SAVES, fsync, IS_TOLD, OF_fsync);
-    FAIL(SAVES, rename, IS_TOLD, OF_rename, EIO);
+    FAIL(ALL, create, IS_REPORTED, OF_create, EIO);
+    FAIL(SAVES, write, IS_REPORTED, OF_write);
+    FAIL(SAVES, fsync, IS_REPORTED, OF_fsync);
+    FAIL(SAVES, rename, IS_REPORTED, OF_rename, EIO);
 }
 
-/* Of the new file; of those that were only read, nothing is lost. */
-TEST(a_close_that_fails_is_told_of_what_was_written_alone)
+/* A close of the new file; a close of a file that was read loses nothing. */
+TEST(a_failed_close_is_reported_only_after_writing)
 {
     FAIL(SAVES, close, MAY_BE_OK, EIO, ENOSPC, EDQUOT, EBADF);
-    FAIL(1u << DEED_REMOVE, close, IS_HARMLESS, EIO, ENOSPC, EDQUOT, EBADF);
+    FAIL(1u << ACTION_REMOVE, close, IS_HARMLESS, EIO, ENOSPC, EDQUOT, EBADF);
 }
 
-TEST(a_removal_that_fails_is_told_of_the_file_alone)
+TEST(a_failed_removal_is_reported_only_for_the_file)
 {
-    FAIL(1u << DEED_REMOVE, unlinkat, MAY_BE_OK, OF_unlinkat);
+    FAIL(1u << ACTION_REMOVE, unlinkat, MAY_BE_OK, OF_unlinkat);
     FAIL(SAVES, unlinkat, IS_HARMLESS, EACCES, EBUSY, EIO, EPERM, EROFS);
-    FAIL(1u << DEED_REMOVE, fdopendir, IS_HARMLESS, EBADF, ENOMEM, EMFILE);
-    FAIL(1u << DEED_REMOVE, readdir, IS_HARMLESS, EBADF, EIO);
-    FAIL(1u << DEED_REMOVE, closedir, IS_HARMLESS, EBADF);
+    FAIL(1u << ACTION_REMOVE, fdopendir, IS_HARMLESS, EBADF, ENOMEM, EMFILE);
+    FAIL(1u << ACTION_REMOVE, readdir, IS_HARMLESS, EBADF, EIO);
+    FAIL(1u << ACTION_REMOVE, closedir, IS_HARMLESS, EBADF);
 }
 
-/* == what harms nothing == */
+/* == faults that must not make a run fail == */
 
-TEST(an_interrupted_call_is_made_again)
+TEST(an_interrupted_call_is_repeated)
 {
     static const call calls[] = {CALL_openat, CALL_create, CALL_close, CALL_flock};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         fail_each(ALL, calls[i], IS_HARMLESS, ERRORS(EINTR));
-    FAIL(1u << DEED_OWN, open, IS_HARMLESS, EINTR);
-    FAIL(1u << DEED_MAKE, mkdirat, IS_HARMLESS, EINTR, EEXIST);
+    FAIL(1u << ACTION_OWN, open, IS_HARMLESS, EINTR);
+    FAIL(1u << ACTION_MAKE, mkdirat, IS_HARMLESS, EINTR, EEXIST);
     FAIL(SAVES, write, IS_HARMLESS, EINTR);
     FAIL(SAVES, fsync, IS_HARMLESS, EINTR, EINVAL, ENOSYS, EOPNOTSUPP);
     FAIL(LOADS, read, IS_HARMLESS, EINTR);
-    FAIL(1u << DEED_REMOVE, readdir, IS_HARMLESS, EINTR);
+    FAIL(1u << ACTION_REMOVE, readdir, IS_HARMLESS, EINTR);
 }
 
 static ssize_t no_write(int fd, const void *data, size_t len)
@@ -340,14 +341,14 @@ static ssize_t no_write(int fd, const void *data, size_t len)
     return 0;
 }
 
-TEST(a_write_that_writes_nothing_is_not_made_for_ever)
+TEST(a_write_that_writes_nothing_is_not_repeated_for_ever)
 {
     cpubind_sys sys = cpubind_sys_real;
     cpubind_linux_fault why = {0, NULL};
     cpubind_record_file *file = NULL;
     char text[8192];
     sys.write = no_write;
-    lay(DEED_REPLACE);
+    make_files(ACTION_REPLACE);
     cpubind_root root = scratch_tree(&sys, f.s.dir);
     assert_int_equal(
         cpubind_record_open(&root, NULL, STATE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
@@ -362,8 +363,8 @@ TEST(a_write_that_writes_nothing_is_not_made_for_ever)
     assert_int_equal(n_names(".tmp"), 0);
 }
 
-/* A disk that is full stays full, and the temporary names are all taken. */
-TEST(a_fault_that_stays_is_told)
+/* A full disk stays full; and all temporary names exist. */
+TEST(a_fault_that_stays_is_reported)
 {
     static const struct {
         call which;
@@ -374,13 +375,13 @@ TEST(a_fault_that_stays_is_told)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         fault_set(cases[i].which, cases[i].nth, cases[i].error);
         fault.forever = 1;
-        assert_int_equal(play(DEED_REPLACE), 1);
+        assert_int_equal(run_and_check(ACTION_REPLACE), 1);
     }
 }
 
 /* == listing == */
 
-TEST(every_fault_of_listing_is_told)
+TEST(every_fault_of_listing_is_reported)
 {
     static const struct {
         call which;
@@ -388,7 +389,7 @@ TEST(every_fault_of_listing_is_told)
     } cases[] = {{CALL_openat, EACCES},    {CALL_openat, EMFILE},    {CALL_fstat, EIO},
                  {CALL_fdopendir, EMFILE}, {CALL_fdopendir, ENOMEM}, {CALL_readdir, EIO},
                  {CALL_realloc, ENOMEM}};
-    lay(DEED_REPLACE);
+    make_files(ACTION_REPLACE);
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int nth = 1;; nth++) {
@@ -422,11 +423,11 @@ static void end_process(void)
     _exit(0);
 }
 
-/* The child ends at the nth use of `which`; whether it did. */
-static int end_at(deed what, call which, int nth)
+/* A child acts and ends at the nth use of `which`. Returns 0 if it did not get there. */
+static int end_at(action what, call which, int nth)
 {
     int status = 0;
-    lay(what);
+    make_files(what);
     fault_set(which, nth, 0);
     fault.on_fault = end_process;
     const pid_t pid = fork();
@@ -442,21 +443,21 @@ static int end_at(deed what, call which, int nth)
 TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
 {
     int n_old = 0, n_new = 0;
-    for (int what = 0; what < N_DEEDS; what++) {
+    for (int what = 0; what < N_ACTIONS; what++) {
         for (int which = 1; which < N_CALLS; which++) {
-            for (int nth = 1; end_at((deed)what, (call)which, nth); nth++) {
+            for (int nth = 1; end_at((action)what, (call)which, nth); nth++) {
                 char text[8192];
                 cpubind_linux_fault why = {0, "?"};
                 read_file(text);
-                const char *const before = what == DEED_MAKE ? "" : f.old_text;
-                const char *const after = what == DEED_REMOVE ? "" : f.new_text;
+                const char *const before = what == ACTION_MAKE ? "" : f.old_text;
+                const char *const after = what == ACTION_REMOVE ? "" : f.new_text;
                 const int is_new = strcmp(text, after) == 0;
                 assert_true(is_new || strcmp(text, before) == 0);
                 n_new += is_new;
                 n_old += !is_new;
-                /* and the next one is not hindered */
-                assert_int_equal(run(DEED_MAKE, &why), CPUBIND_LINUX_OK);
-                assert_int_equal(run(DEED_REMOVE, &why), CPUBIND_LINUX_OK);
+                /* and the next process can save and remove */
+                assert_int_equal(run(ACTION_MAKE, &why), CPUBIND_LINUX_OK);
+                assert_int_equal(run(ACTION_REMOVE, &why), CPUBIND_LINUX_OK);
                 assert_int_equal(n_names(""), 2); /* "." and ".." */
             }
         }
@@ -469,20 +470,20 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(without_a_fault_every_deed_is_done),
-        EACH(every_fault_of_opening_is_told),
-        EACH(every_fault_of_locking_is_told),
-        EACH(every_fault_of_reading_is_told),
-        EACH(every_fault_of_writing_is_told),
-        EACH(a_close_that_fails_is_told_of_what_was_written_alone),
-        EACH(a_removal_that_fails_is_told_of_the_file_alone),
-        EACH(an_interrupted_call_is_made_again),
-        EACH(a_write_that_writes_nothing_is_not_made_for_ever),
-        EACH(a_fault_that_stays_is_told),
-        EACH(every_fault_of_listing_is_told),
+        EACH(without_a_fault_every_action_is_done),
+        EACH(every_fault_of_opening_is_reported),
+        EACH(every_fault_of_locking_is_reported),
+        EACH(every_fault_of_reading_is_reported),
+        EACH(every_fault_of_writing_is_reported),
+        EACH(a_failed_close_is_reported_only_after_writing),
+        EACH(a_failed_removal_is_reported_only_for_the_file),
+        EACH(an_interrupted_call_is_repeated),
+        EACH(a_write_that_writes_nothing_is_not_repeated_for_ever),
+        EACH(a_fault_that_stays_is_reported),
+        EACH(every_fault_of_listing_is_reported),
         EACH(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file),
     };
-    /* Thousands of small folders: in memory where that can be had, unless told otherwise. */
+    /* Thousands of small folders: in memory, unless TMPDIR is set. */
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
     return cmocka_run_group_tests_name("state_faults", tests, NULL, NULL);

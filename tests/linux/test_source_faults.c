@@ -1,11 +1,10 @@
-/* test_source_faults.c - every system call of a source fails, at each of its calls
+/* test_source_faults.c - every system call of a source fails, at each of its uses
  * SPDX-License-Identifier: MIT
  *
- * A small scenario is played again and again, with each call of the table failing at its 1st,
- * 2nd, ... use, until there is no such use. Each answer must be the right one, or FAILED with
- * just the error that was injected and a reason.
- * After each run the same descriptors are open and no child is left. (That no memory is left
- * either is for the address sanitizer to see.)
+ * A few files are read again and again, with the 1st, 2nd, ... use of each call failing, until
+ * a run has fewer uses. Each answer must be the right one, or FAILED with the injected error
+ * and a reason. A run must not leave a descriptor or a child; the address sanitizer finds
+ * memory that is left.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -13,7 +12,7 @@
 #include "fault_table.h"
 #include "temp_dir.h"
 
-/* == the scenario == */
+/* == the inputs == */
 
 #define MAP   "cmd/npu-smi-info-m.txt"
 #define INFO  "cmd/npu-smi-info.txt"
@@ -29,14 +28,14 @@ typedef struct question {
 } question;
 
 #define N_QUESTIONS 10
-#define N_FILES     5 /* the first ones are files and folders, the rest is computed live */
+#define N_FILES     5 /* the first 5 are files and folders; the live host computes the rest */
 
 static struct {
     scratch s;
     char path[4096]; /* PATH as it was */
     int descriptors;
     cpubind_sys sys;                /* the table of this run */
-    size_t read_max;                /* a read gives no more bytes; 0: as many as there are */
+    size_t read_max;                /* a read returns no more bytes; 0: no limit */
     const char *names[N_QUESTIONS]; /* of the questions, for this kind of host */
     question questions[N_QUESTIONS];
     char big[100001];
@@ -47,14 +46,14 @@ static ssize_t short_read(int fd, void *data, size_t cap)
     return read(fd, data, f.read_max && cap > f.read_max ? f.read_max : cap);
 }
 
-static int walks(int dir, const char *path, int flags)
+static int no_openat2(int dir, const char *path, int flags)
 {
     (void)dir, (void)path, (void)flags;
     errno = ENOSYS;
     return -1;
 }
 
-/* What is asked of a folder. The live host is asked the same of that folder below "/". */
+/* The inputs of a folder. The live host reads the same files by their path from "/". */
 static const question asked[N_QUESTIONS] = {
     {"sys/node/cpulist", 0, 0, "0-3\n"},
     {"proc/interrupts", 0, 0, f.big},
@@ -116,7 +115,7 @@ static cpubind_linux_status open_kind(kind k, const cpubind_sys *sys, int32_t li
 {
     f.sys = *sys;
     if (k == KIND_WALK)
-        f.sys.open_beneath = walks;
+        f.sys.open_beneath = no_openat2;
     for (int i = 0; i < N_QUESTIONS; i++) {
         static char below_top[N_QUESTIONS][SCRATCH_PATH * 2];
         f.names[i] = f.questions[i].name;
@@ -143,9 +142,10 @@ static cpubind_input ask(cpubind_source source, int i)
                                   : source.read(source.ctx, f.names[i]);
 }
 
-/* Plays the scenario with the fault that is set; returns how many answers FAILED with it. Every
- * question is asked twice: the second answer is the first, if that could be remembered. */
-static int play(kind k, const cpubind_sys *sys)
+/* Reads all inputs with the fault that is set. Returns how many answers FAILED with it. Each
+ * input is read twice: the second answer must be the first one, unless memory for the cache was
+ * missing. */
+static int read_all(kind k, const cpubind_sys *sys)
 {
     int failed = 0;
     cpubind_linux_host *host = NULL;
@@ -181,19 +181,19 @@ static int play(kind k, const cpubind_sys *sys)
     return failed;
 }
 
-/* Lets `which` fail at each of its uses; at least one answer of all runs must have FAILED with
- * it, or with `harmless` none. How often the clock makes us poll is chance: hence the cap. */
+/* Runs with the 1st, 2nd, ... use of `which` failing. At least one answer of all runs must have
+ * FAILED, or none if `harmless`. The limit is there because the number of polls is random. */
 static void fail_each_use(kind k, call which, int error, int harmless)
 {
     int failed = 0, runs = 0;
     for (int nth = 1; nth <= 60; nth++) {
         fault_set(which, nth, error);
-        failed += play(k, &fault_table);
+        failed += read_all(k, &fault_table);
         if (fault.n_met == 0)
             break;
         runs++;
     }
-    assert_true(runs > 0); /* the scenario does make this call */
+    assert_true(runs > 0); /* the source makes this call */
     if (harmless)
         assert_int_equal(failed, 0);
     else
@@ -204,12 +204,12 @@ static void fail_each_use(kind k, call which, int error, int harmless)
 
 TEST(without_a_fault_all_answers_are_right)
 {
-    assert_int_equal(play(KIND_FOLDER, &fault_table), 0);
-    assert_int_equal(play(KIND_WALK, &fault_table), 0);
-    assert_int_equal(play(KIND_LIVE, &fault_table), 0);
+    assert_int_equal(read_all(KIND_FOLDER, &fault_table), 0);
+    assert_int_equal(read_all(KIND_WALK, &fault_table), 0);
+    assert_int_equal(read_all(KIND_LIVE, &fault_table), 0);
 }
 
-TEST(every_fault_of_a_folder_is_told)
+TEST(every_fault_of_a_folder_is_reported)
 {
     fail_each_use(KIND_FOLDER, CALL_open, EMFILE, 0);
     fail_each_use(KIND_FOLDER, CALL_open_beneath, EMFILE, 0);
@@ -222,14 +222,14 @@ TEST(every_fault_of_a_folder_is_told)
     fail_each_use(KIND_FOLDER, CALL_realloc, ENOMEM, 0);
 }
 
-TEST(every_fault_of_the_walk_is_told)
+TEST(every_fault_of_a_host_without_openat2_is_reported)
 {
     fail_each_use(KIND_WALK, CALL_openat, EMFILE, 0);
     fail_each_use(KIND_WALK, CALL_readlinkat, EIO, 0);
     fail_each_use(KIND_WALK, CALL_fstat, EIO, 0);
 }
 
-TEST(every_fault_of_the_live_host_is_told)
+TEST(every_fault_of_the_live_host_is_reported)
 {
     fail_each_use(KIND_LIVE, CALL_open, EMFILE, 0);
     fail_each_use(KIND_LIVE, CALL_openat, EMFILE, 0);
@@ -244,7 +244,7 @@ TEST(every_fault_of_the_live_host_is_told)
     fail_each_use(KIND_LIVE, CALL_realloc, ENOMEM, 0);
 }
 
-TEST(an_interrupted_call_is_made_again)
+TEST(an_interrupted_call_is_repeated)
 {
     fail_each_use(KIND_FOLDER, CALL_open, EINTR, 1);
     fail_each_use(KIND_FOLDER, CALL_open_beneath, EINTR, 1);
@@ -265,13 +265,13 @@ TEST(a_close_that_fails_harms_nothing)
     fail_each_use(KIND_LIVE, CALL_close, EIO, 1);
 }
 
-TEST(a_kernel_without_openat2_or_too_busy_for_it_gets_the_walk)
+TEST(without_openat2_each_part_of_a_path_is_opened)
 {
     static const int errors[] = {ENOSYS, EPERM, EAGAIN};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         fault_set(CALL_open_beneath, 1, errors[i]);
         fault.forever = 1;
-        assert_int_equal(play(KIND_FOLDER, &fault_table), 0);
+        assert_int_equal(read_all(KIND_FOLDER, &fault_table), 0);
         fail_each_use(KIND_FOLDER, CALL_open_beneath, errors[i], 1);
     }
 }
@@ -282,30 +282,30 @@ TEST(short_reads_change_nothing)
     fault_clear();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         f.read_max = sizes[i];
-        assert_int_equal(play(KIND_FOLDER, &fault_table), 0);
-        assert_int_equal(play(KIND_LIVE, &fault_table), 0);
+        assert_int_equal(read_all(KIND_FOLDER, &fault_table), 0);
+        assert_int_equal(read_all(KIND_LIVE, &fault_table), 0);
     }
 }
 
-/* == calls that lie or do not come back == */
+/* == wrong results, and commands that do not end == */
 
-static off_t said_size;
+static off_t false_size;
 
-static int lying_fstat(int fd, struct stat *out)
+static int false_fstat(int fd, struct stat *out)
 {
     int result = cpubind_sys_real.fstat(fd, out);
-    out->st_size = said_size;
+    out->st_size = false_size;
     return result;
 }
 
-TEST(the_size_of_a_file_may_be_a_lie)
+TEST(a_wrong_size_of_a_file_changes_nothing)
 {
     static const off_t sizes[] = {0, -1, 1, 4096, 65536, (off_t)1 << 40};
     cpubind_sys sys = fault_table;
-    sys.fstat = lying_fstat;
+    sys.fstat = false_fstat;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        said_size = sizes[i];
-        assert_int_equal(play(KIND_FOLDER, &sys), 0);
+        false_size = sizes[i];
+        assert_int_equal(read_all(KIND_FOLDER, &sys), 0);
     }
 }
 
@@ -340,7 +340,7 @@ static struct dirent *endless_readdir(DIR *folder)
 
 TEST(a_folder_that_never_ends_is_too_long)
 {
-    static const int widths[] = {8, 250}; /* meets the cap of names; that of bytes */
+    static const int widths[] = {8, 250}; /* reaches the limit of names; that of bytes */
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         cpubind_linux_host *host = NULL;
         cpubind_sys sys = fault_table;
@@ -353,18 +353,18 @@ TEST(a_folder_that_never_ends_is_too_long)
     }
 }
 
-static ssize_t sees_no_link(int dir, const char *path, char *text, size_t cap)
+static ssize_t no_link(int dir, const char *path, char *text, size_t cap)
 {
     (void)dir, (void)path, (void)text, (void)cap;
     errno = EINVAL;
     return -1;
 }
 
-TEST(a_link_that_appears_during_the_walk_is_not_followed)
+TEST(a_link_that_appears_while_a_path_is_opened_is_not_followed)
 {
     cpubind_linux_host *host = NULL;
     cpubind_sys sys = fault_table;
-    sys.readlinkat = sees_no_link;
+    sys.readlinkat = no_link;
     scratch_link(&f.s, "file", "/etc/passwd");
     scratch_link(&f.s, "etc", "/etc");
     assert_int_equal(open_kind(KIND_WALK, &sys, 1, &host, NULL), CPUBIND_LINUX_OK);
@@ -375,8 +375,8 @@ TEST(a_link_that_appears_during_the_walk_is_not_followed)
     cpubind_linux_close(host);
 }
 
-/* Ends the stand-in whose pid is in the file `path`, and waits until it can be reaped. */
-static void end_stand_in(const char *path)
+/* Kills the fake command whose pid is in the file `path`, and waits until it is a zombie. */
+static void end_fake_command(const char *path)
 {
     long pid = 0;
     siginfo_t info;
@@ -387,9 +387,9 @@ static void end_stand_in(const char *path)
     waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
 }
 
-/* A command that outlives its SIGKILL, as one that hangs in a driver does. It ends after all;
- * then closing reaps it. */
-TEST(a_command_that_cannot_be_killed_does_not_hold_us)
+/* A command that hangs in a driver does not end on SIGKILL. The source must stop waiting,
+ * and must reap the command when the source is closed. */
+TEST(a_command_that_cannot_be_killed_does_not_block_the_source)
 {
     cpubind_linux_host *host = NULL;
     char body[SCRATCH_PATH * 2], path[SCRATCH_PATH * 2];
@@ -404,16 +404,16 @@ TEST(a_command_that_cannot_be_killed_does_not_hold_us)
     cpubind_source source = cpubind_linux_source(host);
     assert_true(is_state(source.read(source.ctx, MAP), CPUBIND_INPUT_TIMEOUT));
     assert_true(is_text(source.read(source.ctx, INFO), "x\n"));
-    assert_true(clock_ms() - begun >= 2000); /* the limit, and the time to die in */
+    assert_true(clock_ms() - begun >= 2000); /* the limit, and the time to end after a signal */
     assert_true(clock_ms() - begun < 15000);
     assert_true(fault.count[CALL_kill] > 0);
-    end_stand_in(path);
+    end_fake_command(path);
     cpubind_linux_close(host);
     assert_false(has_child());
 }
 
-/* Every other board would hang beside it. */
-TEST(a_board_that_cannot_be_killed_is_the_last_one)
+/* The commands for the other boards would hang in the same driver. */
+TEST(after_a_board_that_cannot_be_killed_no_other_is_asked)
 {
     cpubind_linux_host *host = NULL;
     char body[SCRATCH_PATH * 2], path[SCRATCH_PATH * 2];
@@ -438,7 +438,7 @@ TEST(a_board_that_cannot_be_killed_is_the_last_one)
                         "info -t board -i 1\n"));
     assert_int_equal(fault.count[CALL_spawn], spawned);
     assert_true(is_text(source.read(source.ctx, MAP), "x\n"));
-    end_stand_in(path);
+    end_fake_command(path);
     cpubind_linux_close(host);
     assert_false(has_child());
 }
@@ -457,7 +457,7 @@ TEST(a_poll_that_always_fails_ends_the_commands)
     assert_false(has_child());
 }
 
-TEST(an_answer_without_memory_to_remember_it_may_come_later)
+TEST(an_answer_without_memory_is_not_cached)
 {
     cpubind_linux_host *host = NULL;
     fault_clear();
@@ -475,21 +475,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(without_a_fault_all_answers_are_right),
-        EACH(every_fault_of_a_folder_is_told),
-        EACH(every_fault_of_the_walk_is_told),
-        EACH(every_fault_of_the_live_host_is_told),
-        EACH(an_interrupted_call_is_made_again),
+        EACH(every_fault_of_a_folder_is_reported),
+        EACH(every_fault_of_a_host_without_openat2_is_reported),
+        EACH(every_fault_of_the_live_host_is_reported),
+        EACH(an_interrupted_call_is_repeated),
         EACH(a_close_that_fails_harms_nothing),
-        EACH(a_kernel_without_openat2_or_too_busy_for_it_gets_the_walk),
+        EACH(without_openat2_each_part_of_a_path_is_opened),
         EACH(short_reads_change_nothing),
-        EACH(the_size_of_a_file_may_be_a_lie),
+        EACH(a_wrong_size_of_a_file_changes_nothing),
         EACH(a_file_that_never_ends_is_too_long),
         EACH(a_folder_that_never_ends_is_too_long),
-        EACH(a_link_that_appears_during_the_walk_is_not_followed),
-        EACH(a_command_that_cannot_be_killed_does_not_hold_us),
-        EACH(a_board_that_cannot_be_killed_is_the_last_one),
+        EACH(a_link_that_appears_while_a_path_is_opened_is_not_followed),
+        EACH(a_command_that_cannot_be_killed_does_not_block_the_source),
+        EACH(after_a_board_that_cannot_be_killed_no_other_is_asked),
         EACH(a_poll_that_always_fails_ends_the_commands),
-        EACH(an_answer_without_memory_to_remember_it_may_come_later),
+        EACH(an_answer_without_memory_is_not_cached),
     };
     return cmocka_run_group_tests_name("source_faults", tests, NULL, NULL);
 }

@@ -254,8 +254,8 @@ static void check_reader(const scenario *s)
     cpubind_corpus_close(corpus);
 }
 
-/* A process makes the change and is killed in the middle of its n-th write. Returns 0 if it ended
- * before that. */
+/* A process makes the change and is killed in the middle of its n-th write. Returns 0 if it
+ * ended before that. */
 static int kill_at(const scenario *s, int n)
 {
     cpubind_corpus_fault fault;
