@@ -12,9 +12,6 @@
 #include "../linux/terminal.h"
 #include "../text/procfs.h"
 
-#define FIRST_ARENA ((size_t)4 << 20)
-#define LAST_ARENA  ((size_t)1 << 30)
-
 /* How often a lock is tried for again, every 10 ms. */
 #define LOCK_TRIES 20
 
@@ -82,23 +79,20 @@ void cli_close_bound(cli_bound *bound)
 /* == The plan =============================================================== */
 
 /* The CPUs that the live process may use, for a plan that is made of another host's files. */
-static int ask_allowed(cli_options *options, const cli_bound *bound)
+static int read_allowed(cli_options *options, const cli_bound *bound)
 {
-    cli_numbers *allowed = &options->allowed;
+    static int32_t cpus[CPUBIND_MAX_CPUS];
     const cpubind_source *source = &bound->live.source;
     const cpubind_input status = source->read(source->ctx, "proc/self/status");
     int32_t n = 0;
     if (status.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_status_parse(status.data, status.len, NULL, 0, &n, NULL) !=
-            CPUBIND_TEXT_ERR_SPACE)
+        cpubind_status_parse(status.data, status.len, cpus, CPUBIND_MAX_CPUS, &n, NULL) !=
+            CPUBIND_TEXT_OK ||
+        n == 0)
         return cli_fail(options, CLI_UNREADABLE,
                         "the CPUs that the process may use are not known: /proc/<pid>/status "
                         "cannot be read; say which: --allowed LIST");
-    allowed->item = (int32_t *)malloc((size_t)n * sizeof *allowed->item);
-    if (!allowed->item)
-        return cli_fail(options, CLI_UNREADABLE, "there is no memory left");
-    (void)cpubind_status_parse(status.data, status.len, allowed->item, n, &n, NULL);
-    options->request.allowed = allowed->item;
+    options->request.allowed = cpus;
     options->request.n_allowed = n;
     return CLI_DONE;
 }
@@ -115,7 +109,7 @@ static int choose_allowed(cli_options *options, const cli_bound *bound)
         options->request.n_allowed = before.n;
         return CLI_DONE;
     }
-    return options->root || options->fixture ? ask_allowed(options, bound) : CLI_DONE;
+    return options->root || options->fixture ? read_allowed(options, bound) : CLI_DONE;
 }
 
 /* --npu N is the one NPU of the plan, whatever runs and is visible. */
@@ -152,21 +146,20 @@ static int make_plan(const cli_options *options, cli_bound *bound)
     return status;
 }
 
-static cpubind_problem_code make_goal(const cli_options *options, cli_bound *bound)
+/* What make_goal has. */
+typedef struct making {
+    const cli_options *options;
+    cli_bound *bound;
+} making;
+
+static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 {
-    cli_planned *p = &bound->planned;
-    for (size_t size = FIRST_ARENA;; size *= 4) {
-        free(bound->arena.base);
-        bound->arena = (cpubind_arena){(char *)malloc(size), size, 0};
-        if (!bound->arena.base)
-            bound->arena.size = 0;
-        cpubind_problem_clear(&p->problem);
-        p->code = cpubind_goal_make(&bound->live.source, &p->facts, &p->plan, p->plan.rank_row,
-                                    options->wish, options->n_wish, &bound->arena, &bound->goal,
-                                    &p->problem);
-        if (p->code != CPUBIND_PROBLEM_NO_MEMORY || !bound->arena.base || size >= LAST_ARENA)
-            return p->code;
-    }
+    const making *m = (const making *)ctx;
+    cli_planned *p = &m->bound->planned;
+    cpubind_problem_clear(&p->problem);
+    return cpubind_goal_make(&m->bound->live.source, &p->facts, &p->plan, p->plan.rank_row,
+                             m->options->wish, m->options->n_wish, arena, &m->bound->goal,
+                             &p->problem);
 }
 
 /* Whether this host is one that may be bound; refused otherwise, and said. */
@@ -202,7 +195,8 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
     status = make_plan(options, bound);
     if (status != CLI_DONE)
         return status;
-    if (make_goal(options, bound) != CPUBIND_PROBLEM_NONE)
+    bound->planned.code = cli_with_arena(&bound->arena, make_goal, &(making){options, bound});
+    if (bound->planned.code != CPUBIND_PROBLEM_NONE)
         return cli_refuse(options, &bound->planned);
     return CLI_DONE;
 }

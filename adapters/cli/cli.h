@@ -69,8 +69,7 @@ enum cli_command {
     CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
 
-/* How replay prints. */
-typedef enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_TAP, CLI_FORMAT_JUNIT } cli_format;
+struct cli_format; /* below */
 
 #define CLI_MAX_ARGS   64
 #define CLI_MAX_WISHES 64
@@ -93,11 +92,11 @@ typedef struct cli_options {
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace;
-    int32_t jobs; /* threads of replay; 0: one a CPU */
-    cli_format format;
-    int32_t pid;          /* the process; 0: the parent */
-    int32_t one_npu;      /* --npu, or -1 */
-    const char *npu_text; /* its text */
+    int32_t jobs;                    /* threads of replay; 0: one a CPU */
+    const struct cli_format *format; /* of plan and replay; else NULL */
+    int32_t pid;                     /* the process; 0: the parent */
+    int32_t one_npu;                 /* --npu, or -1 */
+    const char *npu_text;            /* its text */
     int has_rank, has_memory, any_arch, all;
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;
@@ -131,13 +130,18 @@ int cli_start(int argc, char **argv, enum cli_command command, cli_options *out)
 /* What the parent wants done with SIGCHLD is so again: for a command that is executed. */
 void cli_give_signals_back(void);
 
+/* The words of a command, such as "fixture replay", and its help. */
 typedef struct cli_help {
     enum cli_command command;
-    const char *words; /* "fixture replay" */
+    const char *words;
     const char *text;
 } cli_help;
 
-/* That of plan for CLI_CASE. */
+/* The words of all roles, each with ", " after it. */
+#define CLI_ROLE_WORD_(name, word, letter) word ", "
+#define CLI_ROLE_WORDS                     CPUBIND_ROLE_LIST(CLI_ROLE_WORD_)
+
+/* The help of a command; for CLI_CASE the help of plan. */
 const cli_help *cli_help_of(enum cli_command command);
 
 /* Prints that text with the words of --device-type in the place of their mark. */
@@ -189,8 +193,35 @@ typedef struct cli_planned {
 void cli_make(const cpubind_source *source, const cpubind_request *request, cli_planned *out);
 void cli_free_planned(cli_planned *planned);
 
+/* Calls `make` with the arena; while it says that memory is missing, again with a larger one.
+ * `arena` is all zero before the first call, and to be freed (base) after the last. */
+typedef cpubind_problem_code cli_maker(void *ctx, cpubind_arena *arena);
+cpubind_problem_code cli_with_arena(cpubind_arena *arena, cli_maker *make, void *ctx);
+
 /* Says on a terminal what is waited for; `text` NULL takes it back. */
 void cli_progress(const cli_options *options, const char *text);
+
+/* == Output formats ========================================================= */
+
+struct cli_replay_result;
+
+/* One format of plan or of replay: its word, what it prints, and the function that prints it
+ * to stdout and returns 0 without memory. Options, help and errors come from the rows; a new
+ * format is one more row. The first row of a list is the default; a row without a word ends
+ * it. */
+typedef struct cli_format {
+    const char *word;
+    const char *what; /* for --help */
+    int is_json;      /* the same as --json: errors are JSON too */
+    int (*plan)(const cli_planned *planned, const cli_options *options);
+    int (*replay)(const struct cli_replay_result *result, const cli_options *options);
+} cli_format;
+
+extern const cli_format cli_plan_formats[];   /* cmd_plan.c */
+extern const cli_format cli_replay_formats[]; /* fixture_replay.c */
+
+/* The formats of a command that has --format; NULL for any other. */
+const cli_format *cli_formats_of(enum cli_command command);
 
 /* == What is said =========================================================== */
 
@@ -220,6 +251,9 @@ int cli_no_room(cli_text *why);
 
 /* The plan as text: the lines of the logs, a table, what was found, the map. */
 void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options);
+
+/* The map alone: one row a node, a cell a CPU or a run of CPUs. */
+void cli_print_map(FILE *out, const cli_planned *planned);
 
 /* The pool of a row, and its roles, as lists inside it. */
 typedef struct cli_row {

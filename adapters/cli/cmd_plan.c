@@ -17,12 +17,36 @@ static void print_warnings(const cli_planned *p)
     }
 }
 
+static int print_text(const cli_planned *p, const cli_options *options)
+{
+    cli_print_text(stdout, p, options);
+    return 1;
+}
+
+static int print_json(const cli_planned *p, const cli_options *options)
+{
+    return cli_print_json(stdout, cli_plan_json(p, options));
+}
+
+static int print_map(const cli_planned *p, const cli_options *options)
+{
+    (void)options;
+    cli_print_map(stdout, p);
+    return 1;
+}
+
+const cli_format cli_plan_formats[] = {
+    {"text", "lines for logs, a table and a map (default)", 0, print_text, NULL},
+    {"json", "one JSON object, the same as --json", 1, print_json, NULL},
+    {"map", "the map of nodes and CPUs alone", 0, print_map, NULL},
+    {0},
+};
+
 static int print_plan(const cli_planned *p, const cli_options *options)
 {
-    if (options->json)
-        return cli_print_json(stdout, cli_plan_json(p, options)) ? CLI_DONE : cli_no_memory();
-    cli_print_text(stdout, p, options);
-    if (!options->quiet)
+    if (!options->format->plan(p, options))
+        return cli_no_memory();
+    if (!options->json && !options->quiet)
         print_warnings(p);
     return CLI_DONE;
 }

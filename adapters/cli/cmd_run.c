@@ -13,38 +13,39 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 #define MAX_VALUE 8192
 
-/* One word in braces. Returns its length, and what it stands for behind `to`; 0 when it is no
- * word of ours. */
+/* Whether `text` starts with the word in braces. */
+static int is_braced(const char *text, const char *word)
+{
+    const size_t len = strlen(word);
+    return strncmp(text + 1, word, len) == 0 && text[1 + len] == '}';
+}
+
+/* Replaces one word in braces: a role, {pool}, {npu}, {node} or {threads}. Adds its value to
+ * `to` and returns the length of the word with its braces; 0 for any other text. */
 static size_t expand(const cli_planned *p, const char *text, cli_text *to)
 {
     const cli_row row = cli_row_of(&p->facts, &p->plan, p->plan.rank_row);
     const struct {
         const char *word;
-        cpubind_span span;
-    } lists[] = {{"{pool}", {0, row.n}},
-                 {"{main}", row.roles.span[CPUBIND_ROLE_MAIN]},
-                 {"{acl}", row.roles.span[CPUBIND_ROLE_ACL]},
-                 {"{release}", row.roles.span[CPUBIND_ROLE_RELEASE]},
-                 {"{irq}", row.roles.span[CPUBIND_ROLE_IRQ]}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const size_t len = strlen(lists[i].word);
-        if (strncmp(text, lists[i].word, len) != 0)
+        int32_t number;
+    } numbers[] = {{"npu", row.npu->logic},
+                   {"node", p->facts.node_of[row.cpu[0]]},
+                   {"threads", row.roles.span[CPUBIND_ROLE_MAIN].count}};
+    for (int32_t i = 0; i <= CPUBIND_ROLE_COUNT; i++) {
+        const int is_pool = i == CPUBIND_ROLE_COUNT;
+        const cpubind_span span = is_pool ? (cpubind_span){0, row.n} : row.roles.span[i];
+        const char *word = is_pool ? "pool" : cpubind_role_word((cpubind_role)i);
+        if (!is_braced(text, word))
             continue;
-        if (lists[i].span.count > 0)
-            cli_add_list(to, row.cpu + lists[i].span.first, lists[i].span.count);
-        return len;
+        if (span.count > 0)
+            cli_add_list(to, row.cpu + span.first, span.count);
+        return strlen(word) + 2;
     }
-    if (strncmp(text, "{npu}", 5) == 0) {
-        cli_add(to, "%d", (int)row.npu->logic);
-        return 5;
-    }
-    if (strncmp(text, "{node}", 6) == 0) {
-        cli_add(to, "%d", (int)p->facts.node_of[row.cpu[0]]);
-        return 6;
-    }
-    if (strncmp(text, "{threads}", 9) == 0) {
-        cli_add(to, "%d", (int)row.roles.span[CPUBIND_ROLE_MAIN].count);
-        return 9;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!is_braced(text, numbers[i].word))
+            continue;
+        cli_add(to, "%d", (int)numbers[i].number);
+        return strlen(numbers[i].word) + 2;
     }
     return 0;
 }

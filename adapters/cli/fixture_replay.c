@@ -34,6 +34,14 @@ typedef struct tally {
     int32_t n_case, n_held, n_unread;
 } tally;
 
+/* All that a format prints. */
+typedef struct cli_replay_result {
+    const replayed *host;
+    int32_t n_host;
+    tally tally;
+    double seconds;
+} cli_replay_result;
+
 static tally count(const replayed *host, int32_t n_host)
 {
     tally t = {0, 0, 0};
@@ -76,17 +84,20 @@ static void print_host_text(const replayed *host)
     }
 }
 
-static void print_text(const cli_options *options, const replayed *host, int32_t n_host,
-                       tally t, double seconds)
+static int print_text(const cli_replay_result *result, const cli_options *options)
 {
+    const replayed *host = result->host;
+    const int32_t n_host = result->n_host;
+    const tally t = result->tally;
     for (int32_t i = 0; i < n_host; i++)
         print_host_text(&host[i]);
     if (t.n_case == 0 && t.n_unread == 0)
         puts("there is no expectation to hold");
     else if (!options->quiet)
         printf("%d of %d expectations of %d hosts hold (%.2f s, %.0f a second)\n",
-               (int)t.n_held, (int)t.n_case, (int)n_host, seconds,
-               seconds > 0 ? t.n_case / seconds : 0.0);
+               (int)t.n_held, (int)t.n_case, (int)n_host, result->seconds,
+               result->seconds > 0 ? t.n_case / result->seconds : 0.0);
+    return 1;
 }
 
 /* == TAP ==================================================================== */
@@ -103,9 +114,14 @@ static void print_tap_line(int is_ok, int number, const char *host, const char *
     puts(text.text);
 }
 
-static void print_tap(const replayed *host, int32_t n_host, tally t)
+static int print_tap(const cli_replay_result *result, const cli_options *options)
 {
+    const replayed *host = result->host;
+    const int32_t n_host = result->n_host;
+    const tally t = result->tally;
     int number = 0;
+    (void)options;
+
     puts("TAP version 13");
     printf("1..%d\n", (int)(t.n_case + t.n_unread));
     for (int32_t i = 0; i < n_host; i++) {
@@ -120,6 +136,7 @@ static void print_tap(const replayed *host, int32_t n_host, tally t)
                 cli_print_lines(stdout, "# ", c->text);
         }
     }
+    return 1;
 }
 
 /* == JUnit ================================================================== */
@@ -183,15 +200,21 @@ static void print_junit_host(const replayed *host)
     puts("  </testsuite>");
 }
 
-static void print_junit(const replayed *host, int32_t n_host, tally t, double seconds)
+static int print_junit(const cli_replay_result *result, const cli_options *options)
 {
+    const replayed *host = result->host;
+    const int32_t n_host = result->n_host;
+    const tally t = result->tally;
+    (void)options;
     puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     printf("<testsuites name=\"cpubind fixture replay\" tests=\"%d\" failures=\"%d\" "
            "errors=\"%d\" time=\"%.6f\">\n",
-           (int)(t.n_case + t.n_unread), (int)(t.n_case - t.n_held), (int)t.n_unread, seconds);
+           (int)(t.n_case + t.n_unread), (int)(t.n_case - t.n_held), (int)t.n_unread,
+           result->seconds);
     for (int32_t i = 0; i < n_host; i++)
         print_junit_host(&host[i]);
     puts("</testsuites>");
+    return 1;
 }
 
 /* == JSON =================================================================== */
@@ -202,9 +225,13 @@ static json_t *failure_json(const char *host, const char *name, const char *text
                      name ? cli_json_text(name) : json_null(), "text", cli_json_text(text));
 }
 
-static int print_json(const replayed *host, int32_t n_host, tally t, double seconds)
+static int print_json(const cli_replay_result *result, const cli_options *options)
 {
+    const replayed *host = result->host;
+    const int32_t n_host = result->n_host;
+    const tally t = result->tally;
     json_t *failures = json_array();
+    (void)options;
     for (int32_t i = 0; failures && i < n_host; i++) {
         if (host[i].status != CLI_DONE)
             failures = cli_json_append(failures,
@@ -218,25 +245,16 @@ static int print_json(const replayed *host, int32_t n_host, tally t, double seco
     return cli_print_json(
         stdout, json_pack("{s:s, s:i, s:i, s:i, s:f, s:o}", "cpubind", CPUBIND_VERSION, "hosts",
                           (int)n_host, "expectations", (int)t.n_case, "held", (int)t.n_held,
-                          "seconds", seconds, "failures", failures));
+                          "seconds", result->seconds, "failures", failures));
 }
 
-static int print_replayed(const cli_options *options, const replayed *host, int32_t n_host,
-                          double seconds)
-{
-    const tally t = count(host, n_host);
-    if (options->json) {
-        if (!print_json(host, n_host, t, seconds))
-            return cli_no_memory();
-    } else if (options->format == CLI_FORMAT_TAP) {
-        print_tap(host, n_host, t);
-    } else if (options->format == CLI_FORMAT_JUNIT) {
-        print_junit(host, n_host, t, seconds);
-    } else {
-        print_text(options, host, n_host, t, seconds);
-    }
-    return exit_of(t);
-}
+const cli_format cli_replay_formats[] = {
+    {"text", "what differs, and a line that counts (default)", 0, NULL, print_text},
+    {"tap", "the Test Anything Protocol, version 13", 0, NULL, print_tap},
+    {"junit", "XML for the reports of CI servers", 0, NULL, print_junit},
+    {"json", "one JSON object, the same as --json", 1, NULL, print_json},
+    {0},
+};
 
 /* == The replay ============================================================= */
 
@@ -359,11 +377,15 @@ static void free_hosts(replay *r)
 
 static int run(replay *r)
 {
+    cli_replay_result result;
     double start = seconds_now();
     int32_t jobs = r->options->jobs ? r->options->jobs : cpubind_linux_processors();
     cpubind_linux_run(jobs < r->n_host ? jobs : r->n_host > 0 ? r->n_host : 1, work, r);
     cli_progress(r->options, NULL);
-    return print_replayed(r->options, r->host, r->n_host, seconds_now() - start);
+    result = (cli_replay_result){r->host, r->n_host, count(r->host, r->n_host),
+                                 seconds_now() - start};
+    return r->options->format->replay(&result, r->options) ? exit_of(result.tally)
+                                                           : cli_no_memory();
 }
 
 int cli_replay(int argc, char **argv)

@@ -72,6 +72,9 @@ void cli_print_fixture_help(FILE *out)
     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
     "\n"
 
+/* A form feed is replaced by the formats of the command. */
+#define FORMATS "  --format FORMAT       how to print:\n\f"
+
 #define DB "  --db FILE             the corpus; default: the one that came with cpubind\n"
 
 #define WHICH_NPU                                                                              \
@@ -80,7 +83,7 @@ void cli_print_fixture_help(FILE *out)
 
 #define THREADS                                                                                \
     "  --thread NAME=WHERE   threads of a name, as acl_thread and release_thread are:\n"       \
-    "                        main, acl, release, irq, pool, or CPUs; may be repeated\n"
+    "                        " CLI_ROLE_WORDS "pool, or CPUs; may be repeated\n"
 
 #define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
 
@@ -98,8 +101,8 @@ static const cli_help helps[] = {
      "Usage: cpubind plan [OPTION...]\n"
      "\n"
      "Prints which CPUs each NPU would get. Changes nothing.\n"
-     "\n" HOST_OPTIONS DB "\n" PLAN_OPTIONS "Output:\n"
-     "  --json                one JSON object\n"
+     "\n" HOST_OPTIONS DB "\n" PLAN_OPTIONS "Output:\n" FORMATS
+     "  --json                the same as --format json\n"
      "  --quiet               the plan alone: no table, map or warnings\n"
      "  --help, --version\n"},
     {CLI_APPLY, "apply",
@@ -208,9 +211,8 @@ static const cli_help helps[] = {
      "\n"
      "Plans every host again, with the arguments of each of its expectations, and says\n"
      "what differs. Exits with 0 if nothing does, and with 1 if something does.\n"
-     "\n" DB "  --jobs N              threads (default: one a CPU)\n"
-     "  --format FORMAT       text, tap or junit\n"
-     "  --json                one JSON object\n"
+     "\n" DB "  --jobs N              threads (default: one a CPU)\n" FORMATS
+     "  --json                the same as --format json\n"
      "  --quiet               only what differs\n"},
     {CLI_ACCEPT, "fixture accept",
      "Usage: cpubind fixture accept NAME [CASE...] [--db FILE]\n"
@@ -233,12 +235,18 @@ const cli_help *cli_help_of(enum cli_command command)
 void cli_print_help_of(FILE *out, enum cli_command command)
 {
     const char *text = cli_help_of(command)->text;
-    const char *mark = strstr(text, TYPES);
-    cli_text types = {"", 0};
-    if (mark) {
-        cli_add_types(&types);
-        fprintf(out, "%.*s%s", (int)(mark - text), text, types.text);
-        text = mark + strlen(TYPES);
+    const cli_format *format = cli_formats_of(command);
+    for (; *text; text++) {
+        if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
+            cli_text types = {"", 0};
+            cli_add_types(&types);
+            fputs(types.text, out);
+            text += strlen(TYPES) - 1;
+        } else if (*text == '\f') {
+            for (; format->word; format++)
+                fprintf(out, "                          %-7s %s\n", format->word, format->what);
+        } else {
+            putc(*text, out);
+        }
     }
-    fputs(text, out);
 }

@@ -32,11 +32,6 @@ static json_t *id_json(int32_t id)
     return id < 0 ? json_null() : json_integer(id);
 }
 
-static json_t *span_json(const cli_row *row, cpubind_span span)
-{
-    return list_json(row->cpu + span.first, span.count);
-}
-
 static json_t *nodes_json(const cpubind_facts *facts, const cli_row *row)
 {
     json_t *value;
@@ -51,16 +46,22 @@ static json_t *nodes_json(const cpubind_facts *facts, const cli_row *row)
 static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
 {
     cli_row row = cli_row_of(facts, plan, i);
-    const cpubind_span *span = row.roles.span;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
-                     id_json(row.npu->logic), "card", id_json(row.npu->card), "chip",
-                     id_json(row.npu->chip), "phy", id_json(row.npu->phy), "pool",
-                     list_json(row.cpu, row.n), "irq", span_json(&row, span[CPUBIND_ROLE_IRQ]),
-                     "main", span_json(&row, span[CPUBIND_ROLE_MAIN]), "acl",
-                     span_json(&row, span[CPUBIND_ROLE_ACL]), "release",
-                     span_json(&row, span[CPUBIND_ROLE_RELEASE]), "nodes",
-                     nodes_json(facts, &row), "memory_node",
-                     id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1));
+    json_t *npu = json_pack("{s:o, s:o, s:o, s:o, s:o}", "npu", id_json(row.npu->logic), "card",
+                            id_json(row.npu->card), "chip", id_json(row.npu->chip), "phy",
+                            id_json(row.npu->phy), "pool", list_json(row.cpu, row.n));
+    int good = npu != NULL;
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        const cpubind_span span = row.roles.span[role];
+        good = good && json_object_set_new(npu, cpubind_role_word((cpubind_role)role),
+                                           list_json(row.cpu + span.first, span.count)) == 0;
+    }
+    good = good && json_object_set_new(npu, "nodes", nodes_json(facts, &row)) == 0 &&
+           json_object_set_new(npu, "memory_node",
+                               id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1)) == 0;
+    if (good)
+        return npu;
+    json_decref(npu);
+    return NULL;
 }
 
 json_t *cli_json_append(json_t *array, json_t *value)

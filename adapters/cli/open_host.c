@@ -65,31 +65,45 @@ void cli_close_host(cli_host *host)
 
 /* == Planning =============================================================== */
 
-static cpubind_problem_code make(const cpubind_source *source, const cpubind_request *request,
-                                 cli_planned *p)
+cpubind_problem_code cli_with_arena(cpubind_arena *arena, cli_maker *make, void *ctx)
 {
+    size_t size = arena->size ? arena->size : FIRST_ARENA;
+    for (;; size *= 4) {
+        cpubind_problem_code code;
+        if (!arena->base)
+            arena->base = (char *)malloc(size);
+        arena->size = arena->base ? size : 0;
+        arena->used = 0;
+        code = make(ctx, arena);
+        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
+            return code;
+        free(arena->base);
+        arena->base = NULL;
+    }
+}
+
+/* What cli_make has. */
+typedef struct making {
+    const cpubind_source *source;
+    const cpubind_request *request;
+    cli_planned *planned;
+} making;
+
+static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
+{
+    const making *m = (const making *)ctx;
+    cli_planned *p = m->planned;
     cpubind_problem_code code =
-        cpubind_facts_read(source, request, &p->arena, &p->facts, &p->problem);
+        cpubind_facts_read(m->source, m->request, arena, &p->facts, &p->problem);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_ascend_make_plan(&p->facts, request, &p->arena, &p->plan, &p->problem);
+        code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
     return code;
 }
 
 void cli_make(const cpubind_source *source, const cpubind_request *request, cli_planned *out)
 {
-    for (;;) {
-        size_t size = out->arena.size ? out->arena.size : FIRST_ARENA;
-        if (!out->arena.base)
-            out->arena.base = (char *)malloc(size);
-        out->arena.size = out->arena.base ? size : 0;
-        out->arena.used = 0;
-        out->code = make(source, request, out);
-        if (out->code != CPUBIND_PROBLEM_NO_MEMORY || !out->arena.base || size >= LAST_ARENA)
-            return;
-        free(out->arena.base);
-        out->arena.base = NULL;
-        out->arena.size = size * 4;
-    }
+    making m = {source, request, out};
+    out->code = cli_with_arena(&out->arena, make_plan, &m);
 }
 
 void cli_free_planned(cli_planned *planned)

@@ -1,7 +1,10 @@
-/* options.c - the words of the command line
+/* options.c - read the command line: one table of all options, and what each one does
  * SPDX-License-Identifier: MIT
+ *
+ * Only this file calls getopt_long(). It opens nothing and asks nothing of the host.
  */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,62 +23,20 @@
 #define STORE (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
 #define EVERY (HOST | STORE | CLI_RESTORE)
 
-/* Every option: (id, word, whether it has a value, the commands that have it). */
-#define OPTION_LIST(X)                                                                         \
-    X(ROOT, "root", required_argument, HOST)                                                   \
-    X(FIXTURE, "fixture", required_argument, CLI_PLAN | LIVE)                                  \
-    X(DB, "db", required_argument, HOST | STORE)                                               \
-    X(TYPE, "device-type", required_argument, CASE)                                            \
-    X(NPUS, "npus", required_argument, CLI_PLAN | CLI_CAPTURE | CLI_CASE)                      \
-    X(VISIBLE, "visible", required_argument, CASE)                                             \
-    X(RANK, "rank", required_argument, CASE)                                                   \
-    X(ALLOWED, "allowed", required_argument, CASE)                                             \
-    X(EXCLUDE, "exclude", required_argument, CASE)                                             \
-    X(STRATEGY, "strategy", required_argument, CASE)                                           \
-    X(OVERLAP, "overlap", required_argument, CASE)                                             \
-    X(OUTPUT, "output", required_argument, CLI_CAPTURE)                                        \
-    X(NAME, "name", required_argument, CLI_CAPTURE)                                            \
-    X(PRODUCT, "product", required_argument, CLI_CAPTURE)                                      \
-    X(NOTES, "notes", required_argument, CLI_CAPTURE)                                          \
-    X(REDACT, "redact", no_argument, CLI_CAPTURE)                                              \
-    X(REPLACE, "replace", no_argument, CLI_CAPTURE | CLI_IMPORT | CLI_EXPORT)                  \
-    X(JOBS, "jobs", required_argument, CLI_REPLAY)                                             \
-    X(FORMAT, "format", required_argument, CLI_REPLAY)                                         \
-    X(PID, "pid", required_argument, CLI_APPLY | CLI_VERIFY | CLI_RESTORE)                     \
-    X(NPU, "npu", required_argument, LIVE)                                                     \
-    X(THREAD, "thread", required_argument, LIVE)                                               \
-    X(MEMORY, "memory", required_argument, LIVE)                                               \
-    X(MEMORY_LIMIT, "memory-limit", required_argument, CLI_APPLY)                              \
-    X(IRQBALANCE, "irqbalance", required_argument, CLI_APPLY | CLI_RUN)                        \
-    X(ANY_ARCH, "any-arch", no_argument, CLI_APPLY | CLI_RUN)                                  \
-    X(WATCH, "watch", no_argument, CLI_APPLY)                                                  \
-    X(ENV, "env", required_argument, CLI_RUN)                                                  \
-    X(STATE, "state", required_argument, LIVE | CLI_RESTORE)                                   \
-    X(ALL, "all", no_argument, CLI_RESTORE)                                                    \
-    X(JSON, "json", no_argument, HOST | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY)        \
-    X(QUIET, "quiet", no_argument,                                                             \
-      HOST | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)                  \
-    X(HELP, "help", no_argument, EVERY)                                                        \
-    X(VERSION, "version", no_argument, EVERY)
-
-enum option_id {
-    OPTION_NONE = 255,
-#define CLI_X(id, word, has_value, commands) OPTION_##id,
-    OPTION_LIST(CLI_X)
-#undef CLI_X
-};
-
-/* A word of a closed set. */
+/* One word of a closed set. */
 typedef struct choice {
     const char *word;
     int32_t value;
 } choice;
 
-/* What is being read. The functions below return 0, and why in *why, when it is wrong. */
+/* The command line that is being read. Functions that take it return 0, with the reason in
+ * *why, when a word is wrong. */
 typedef struct reading {
     const cli_help *help;
     cli_options *options;
     cli_text *why;
+    int argc;
+    char **argv;
 } reading;
 
 static int wrong(const reading *r, const char *what, const char *value)
@@ -141,13 +102,17 @@ static int choose_overlap(const reading *r, const char *word)
 
 static int choose_format(const reading *r, const char *word)
 {
-    static const choice formats[] = {
-        {"text", CLI_FORMAT_TEXT}, {"tap", CLI_FORMAT_TAP}, {"junit", CLI_FORMAT_JUNIT}};
-    int32_t value = 0;
-    if (!choose(r, formats, COUNT(formats), "format", word, &value))
-        return 0;
-    r->options->format = (cli_format)value;
-    return 1;
+    const cli_format *formats = cli_formats_of(r->options->command);
+    int32_t n = 0;
+    while (formats[n].word)
+        if (strcmp(formats[n++].word, word) == 0) {
+            r->options->format = &formats[n - 1];
+            return 1;
+        }
+    cli_add(r->why, "--format does not know \"%s\"; it knows", word);
+    for (int32_t i = 0; i < n; i++)
+        cli_add(r->why, "%s %s", i ? "," : "", formats[i].word);
+    return 0;
 }
 
 /* Length of an argument; one past all limits counts as too long to be anything. */
@@ -174,13 +139,19 @@ static cpubind_text_status parse_list(const char *text, int32_t limit, cli_numbe
     return cpubind_cpulist_parse(text, len, limit, out->item, n, &n, fault);
 }
 
-static int read_list(const reading *r, const char *option, const char *text, int32_t limit,
+/* A list that names something: `what` is "CPU" or "NPU". */
+static int read_list(const reading *r, const char *option, const char *what, const char *text,
                      cli_numbers *out)
 {
+    const int32_t limit = strcmp(what, "NPU") == 0 ? CPUBIND_MAX_DEVICES : CPUBIND_MAX_CPUS;
     cpubind_text_fault fault = {0};
     switch (parse_list(text, limit, out, &fault)) {
     case CPUBIND_TEXT_OK:
-        return 1;
+        if (out->n > 0)
+            return 1;
+        cli_add(r->why, "--%s names no %s: \"%s\"; try: cpubind %s --help", option, what, text,
+                r->help->words);
+        return 0;
     case CPUBIND_TEXT_ERR_SPACE:
         return wrong(r, "there is no memory left for this list", text);
     default:
@@ -193,36 +164,34 @@ static int read_list(const reading *r, const char *option, const char *text, int
 static int read_npus(const reading *r, const char *text)
 {
     cli_options *o = r->options;
-    if (!read_list(r, "npus", text, CPUBIND_MAX_DEVICES, &o->npus))
-        return 0;
-    if (o->npus.n == 0)
-        return wrong(r, "--npus names no NPU", text);
+    const int good = read_list(r, "npus", "NPU", text, &o->npus);
     o->request.npu = o->npus.item;
     o->request.n_npu = o->npus.n;
-    return 1;
+    return good;
 }
 
 static int read_allowed(const reading *r, const char *text)
 {
     cli_options *o = r->options;
-    if (!read_list(r, "allowed", text, CPUBIND_MAX_CPUS, &o->allowed))
-        return 0;
-    if (o->allowed.n == 0)
-        return wrong(r, "--allowed names no CPU", text);
+    const int good = read_list(r, "allowed", "CPU", text, &o->allowed);
     o->request.allowed = o->allowed.item;
     o->request.n_allowed = o->allowed.n;
-    return 1;
+    return good;
 }
 
 static int read_exclude(const reading *r, const char *text)
 {
     cli_options *o = r->options;
-    if (!read_list(r, "exclude", text, CPUBIND_MAX_CPUS, &o->exclude))
-        return 0;
-    if (o->exclude.n == 0)
-        return wrong(r, "--exclude names no CPU", text);
+    const int good = read_list(r, "exclude", "CPU", text, &o->exclude);
     o->request.exclude = o->exclude.item;
     o->request.n_exclude = o->exclude.n;
+    return good;
+}
+
+static int read_visible(const reading *r, const char *text)
+{
+    r->options->request.visible = text;
+    r->options->request.visible_len = length(text);
     return 1;
 }
 
@@ -347,7 +316,7 @@ static int read_wish_list(const reading *r, const char *text, cpubind_thread_wis
     if (status == CPUBIND_TEXT_ERR_SPACE)
         return wrong(r, "there is no memory left for this list", text);
     if (status != CPUBIND_TEXT_OK || list.n == 0)
-        return wrong(r, "--thread wants NAME=main, acl, release, irq, pool, or CPUs", text);
+        return wrong(r, "--thread wants NAME=" CLI_ROLE_WORDS "pool, or CPUs", text);
     wish->kind = CPUBIND_WISH_LIST;
     wish->cpus.cpu = list.item;
     wish->cpus.n = list.n;
@@ -355,7 +324,7 @@ static int read_wish_list(const reading *r, const char *text, cpubind_thread_wis
 }
 
 /* "NAME=ROLE" or "NAME=LIST". A name may hold "=" itself: the last one counts. */
-static int read_wish(const reading *r, char *text)
+static int read_wish(const reading *r, const char *text)
 {
     cli_options *o = r->options;
     char *equals = strrchr(text, '=');
@@ -385,163 +354,124 @@ static int read_env(const reading *r, const char *text)
     return 1;
 }
 
-static int take_number_word(int argc, char **argv)
-{
-    optarg = NULL;
-    if (optind >= argc || argv[optind][0] == '\0' ||
-        argv[optind][strspn(argv[optind], "0123456789")] != '\0')
-        return 0;
-    optarg = argv[optind];
-    return 1;
-}
-
+/* --watch may have a number of seconds as its next word; any other word is not its own. */
 static int read_watch(const reading *r, const char *text)
 {
+    const char *next = optind < r->argc ? r->argv[optind] : "";
     int32_t seconds = 1;
-    if (text && (!read_number(text, &seconds) || seconds < 1 || seconds > MAX_WATCH_SECONDS))
-        return wrong(r, "--watch takes seconds from 1 to 3600", text);
+    (void)text;
+    if (next[0] && next[strspn(next, "0123456789")] == '\0') {
+        optind++;
+        if (!read_number(next, &seconds) || seconds < 1 || seconds > MAX_WATCH_SECONDS)
+            return wrong(r, "--watch takes seconds from 1 to 3600", next);
+    }
     r->options->watch_ms = seconds * 1000;
     return 1;
 }
 
-static int take_binding(const reading *r, int id)
-{
-    switch (id) {
-    case OPTION_PID:
-        return read_pid(r, optarg);
-    case OPTION_NPU:
-        return read_npu(r, optarg);
-    case OPTION_MEMORY:
-        return choose_memory(r, optarg);
-    case OPTION_MEMORY_LIMIT:
-        return read_limit(r, optarg);
-    case OPTION_IRQBALANCE:
-        return choose_irqbalance(r, optarg);
-    case OPTION_THREAD:
-        return read_wish(r, optarg);
-    case OPTION_ENV:
-        return read_env(r, optarg);
-    case OPTION_WATCH:
-        return read_watch(r, optarg);
-    default:
-        return 1;
-    }
-}
-
 /* == All options ============================================================ */
 
-static const struct {
-    struct option option;
+/* One option. Without a function that reads it, its value is stored at `member` of
+ * cli_options: the text, or 1 for an option without a value. */
+typedef struct option_row {
     const char *dashed;
-    int commands;
-} all_options[] = {
-#define CLI_X(id, word, has_value, commands)                                                   \
-    {{word, has_value, NULL, OPTION_##id}, "--" word, commands},
-    OPTION_LIST(CLI_X)
-#undef CLI_X
+    int has_value; /* as in struct option */
+    int commands;  /* that have it; with CLI_CASE an expectation may have it too */
+    int (*read)(const reading *r, const char *text);
+    size_t member;
+    int letter; /* of the short form, or 0 */
+} option_row;
+
+#define READ(name, commands, read)                                                             \
+    {                                                                                          \
+        "--" name, required_argument, commands, read, 0, 0                                     \
+    }
+#define TEXT(name, commands, member)                                                           \
+    {                                                                                          \
+        "--" name, required_argument, commands, NULL, offsetof(cli_options, member), 0         \
+    }
+#define FLAG(name, commands, member)                                                           \
+    {                                                                                          \
+        "--" name, no_argument, commands, NULL, offsetof(cli_options, member), 0               \
+    }
+
+static const option_row rows[] = {
+    TEXT("root", HOST, root),
+    TEXT("fixture", CLI_PLAN | LIVE, fixture),
+    TEXT("db", HOST | STORE, db),
+    READ("device-type", CASE, choose_type),
+    READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_CASE, read_npus),
+    READ("visible", CASE, read_visible),
+    READ("rank", CASE, read_rank),
+    READ("allowed", CASE, read_allowed),
+    READ("exclude", CASE, read_exclude),
+    READ("strategy", CASE, choose_strategy),
+    READ("overlap", CASE, choose_overlap),
+    {"--output", required_argument, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
+    TEXT("name", CLI_CAPTURE, name),
+    TEXT("product", CLI_CAPTURE, product),
+    TEXT("notes", CLI_CAPTURE, notes),
+    FLAG("redact", CLI_CAPTURE, redact),
+    FLAG("replace", CLI_CAPTURE | CLI_IMPORT | CLI_EXPORT, replace),
+    READ("jobs", CLI_REPLAY, read_jobs),
+    READ("format", CLI_PLAN | CLI_REPLAY, choose_format),
+    READ("pid", CLI_APPLY | CLI_VERIFY | CLI_RESTORE, read_pid),
+    READ("npu", LIVE, read_npu),
+    READ("thread", LIVE, read_wish),
+    READ("memory", LIVE, choose_memory),
+    READ("memory-limit", CLI_APPLY, read_limit),
+    READ("irqbalance", CLI_APPLY | CLI_RUN, choose_irqbalance),
+    FLAG("any-arch", CLI_APPLY | CLI_RUN, any_arch),
+    {"--watch", no_argument, CLI_APPLY, read_watch, 0, 0},
+    READ("env", CLI_RUN, read_env),
+    TEXT("state", LIVE | CLI_RESTORE, state),
+    FLAG("all", CLI_RESTORE, all),
+    FLAG("json", HOST | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
+    FLAG("quiet", HOST | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT,
+         quiet),
+    {"--help", no_argument, EVERY, NULL, offsetof(cli_options, help), 'h'},
+    {"--version", no_argument, EVERY, NULL, offsetof(cli_options, version), 'V'},
 };
 
-/* The options that are texts or switches; 0 when `id` is none of them. */
-static int take_plain(int id, cli_options *o)
+/* getopt_long() returns the number of the row plus this, or a letter. */
+#define FIRST_ROW 256
+
+static const option_row *row_of(int id)
 {
-    switch (id) {
-    case OPTION_ROOT:
-        o->root = optarg;
-        return 1;
-    case OPTION_FIXTURE:
-        o->fixture = optarg;
-        return 1;
-    case OPTION_DB:
-        o->db = optarg;
-        return 1;
-    case OPTION_OUTPUT:
-        o->output = optarg;
-        return 1;
-    case OPTION_NAME:
-        o->name = optarg;
-        return 1;
-    case OPTION_PRODUCT:
-        o->product = optarg;
-        return 1;
-    case OPTION_NOTES:
-        o->notes = optarg;
-        return 1;
-    case OPTION_STATE:
-        o->state = optarg;
-        return 1;
-    default:
+    for (int32_t i = 0; i < COUNT(rows); i++)
+        if (id == FIRST_ROW + i || id == rows[i].letter)
+            return &rows[i];
+    return NULL;
+}
+
+static int take_option(const reading *r, const option_row *row)
+{
+    cli_options *o = r->options;
+    char *member = (char *)o + row->member;
+    const int is_given = 1;
+    if (row->read && !row->read(r, optarg))
         return 0;
-    }
-}
-
-static int take_switch(int id, cli_options *o)
-{
-    int *const switches[] = {&o->redact, &o->replace, &o->json,     &o->quiet,
-                             &o->help,   &o->version, &o->any_arch, &o->all};
-    static const int ids[] = {OPTION_REDACT, OPTION_REPLACE, OPTION_JSON,     OPTION_QUIET,
-                              OPTION_HELP,   OPTION_VERSION, OPTION_ANY_ARCH, OPTION_ALL};
-    for (int32_t i = 0; i < COUNT(ids); i++) {
-        if (ids[i] != id)
-            continue;
-        *switches[i] = 1;
+    if (!row->read && row->has_value)
+        memcpy(member, &optarg, sizeof optarg);
+    else if (!row->read)
+        memcpy(member, &is_given, sizeof is_given);
+    if (!(row->commands & CLI_CASE))
         return 1;
-    }
-    return 0;
-}
-
-static int take_option(const reading *r, int id)
-{
-    cli_options *o = r->options;
-    switch (id) {
-    case OPTION_TYPE:
-        return choose_type(r, optarg);
-    case OPTION_NPUS:
-        return read_npus(r, optarg);
-    case OPTION_VISIBLE:
-        o->request.visible = optarg;
-        o->request.visible_len = length(optarg);
-        return 1;
-    case OPTION_RANK:
-        return read_rank(r, optarg);
-    case OPTION_ALLOWED:
-        return read_allowed(r, optarg);
-    case OPTION_EXCLUDE:
-        return read_exclude(r, optarg);
-    case OPTION_STRATEGY:
-        return choose_strategy(r, optarg);
-    case OPTION_OVERLAP:
-        return choose_overlap(r, optarg);
-    case OPTION_JOBS:
-        return read_jobs(r, optarg);
-    case OPTION_FORMAT:
-        return choose_format(r, optarg);
-    default:
-        return take_plain(id, o) || take_switch(id, o) || take_binding(r, id);
-    }
-}
-
-/* Keeps an option that says what is planned: "--npus", "0-3". Past the room, which each option
- * of every kind fits in, the arguments are too many to be meant. */
-static int keep(const reading *r, int id)
-{
-    cli_options *o = r->options;
-    for (int32_t i = 0; i < COUNT(all_options); i++) {
-        if (all_options[i].option.val != id || !(all_options[i].commands & CLI_CASE))
-            continue;
-        if (o->n_arg + 2 > CLI_MAX_ARGS)
-            return wrong(r, "there are too many options", optarg);
-        o->arg[o->n_arg++] = all_options[i].dashed;
-        o->arg[o->n_arg++] = optarg;
-    }
+    /* An option that says what is planned is kept as arguments of an expectation. */
+    if (o->n_arg + 2 > CLI_MAX_ARGS)
+        return wrong(r, "there are too many options", optarg);
+    o->arg[o->n_arg++] = row->dashed;
+    o->arg[o->n_arg++] = optarg;
     return 1;
 }
 
 /* The options of one command, ended by zeros. */
 static void select_options(enum cli_command command, struct option *out)
 {
-    for (int32_t i = 0; i < COUNT(all_options); i++)
-        if (all_options[i].commands & (int)command)
-            *out++ = all_options[i].option;
+    for (int32_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].commands & (int)command)
+            *out++ =
+                (struct option){rows[i].dashed + 2, rows[i].has_value, NULL, FIRST_ROW + i};
     *out = (struct option){NULL, 0, NULL, 0};
 }
 
@@ -549,16 +479,28 @@ static const char *short_options(enum cli_command command)
 {
     if (command == CLI_CASE)
         return ":";
-    /* "+": what stands behind the command's own words is the command that is run. */
+    /* "+": the words after those of run are the command that it becomes. */
     return command == CLI_CAPTURE ? ":hVo:" : command == CLI_RUN ? "+:hV" : ":hV";
 }
 
-static int id_of_letter(int id)
+const cli_format *cli_formats_of(enum cli_command command)
 {
-    return id == 'h'   ? OPTION_HELP
-           : id == 'V' ? OPTION_VERSION
-           : id == 'o' ? OPTION_OUTPUT
-                       : id;
+    return command == CLI_PLAN     ? cli_plan_formats
+           : command == CLI_REPLAY ? cli_replay_formats
+                                   : NULL;
+}
+
+/* Without --format it is the first one, with --json the one that is JSON. */
+static void choose_default_format(cli_options *o)
+{
+    const cli_format *formats = cli_formats_of(o->command);
+    if (!formats)
+        return;
+    if (!o->format)
+        o->format = formats;
+    o->json |= o->format->is_json;
+    while (o->json && o->format == formats && !formats->is_json)
+        o->format = ++formats;
 }
 
 void cli_free_options(cli_options *options)
@@ -571,8 +513,8 @@ void cli_free_options(cli_options *options)
 
 int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why)
 {
-    struct option known[COUNT(all_options) + 1];
-    const reading r = {cli_help_of(command), out, why};
+    struct option known[COUNT(rows) + 1];
+    const reading r = {cli_help_of(command), out, why, argc, argv};
     int id;
     memset(out, 0, sizeof *out);
     out->command = command;
@@ -587,14 +529,12 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
             return wrong(&r, "this option requires an argument", argv[optind - 1]);
         if (id == '?')
             return wrong(&r, "this command has no such option", argv[optind - 1]);
-        id = id_of_letter(id);
-        if (id == OPTION_WATCH)
-            optind += take_number_word(argc, argv);
-        if (!take_option(&r, id) || !keep(&r, id))
+        if (!take_option(&r, row_of(id)))
             return 0;
         if (out->help || out->version)
             return 1;
     }
+    choose_default_format(out);
     out->word = argv + optind;
     out->n_word = argc - optind;
     return 1;
@@ -631,7 +571,7 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return binding_conflict(o, command);
     if (o->all && (o->pid || o->state))
         return "--all is every process on record; give it alone";
-    if (o->json && o->format != CLI_FORMAT_TEXT)
+    if (o->json && o->format && !o->format->is_json)
         return "--json and --format each say how to print; give one";
     return NULL;
 }

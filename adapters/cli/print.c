@@ -109,8 +109,11 @@ static void add_row(cli_table *table, const cpubind_facts *facts, const cli_row 
 
 static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan)
 {
-    static const char *const heads[] = {"NPU",  "card", "chip",    "phy",   "CPUs",       "irq",
-                                        "main", "acl",  "release", "nodes", "memory node"};
+#define CPUBIND_X(name, word, letter) word,
+    static const char *const heads[] = {
+        "NPU",        "card", "chip", "phy", "CPUs", CPUBIND_ROLE_LIST(CPUBIND_X) "nodes",
+        "memory node"};
+#undef CPUBIND_X
     cli_table table = {.n_column = sizeof heads / sizeof *heads};
     int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
     if (!nodes)
@@ -176,21 +179,27 @@ static void print_findings(FILE *out, const cpubind_facts *facts, const cli_opti
 
 /* == The map: one row a node, a cell a CPU or a run of CPUs ==================== */
 
-/* What a CPU is for: its kind, and the number of the NPU among ours. */
+/* Where a CPU belongs. Of the CPUs in one cell the greatest kind is shown, and of their roles
+ * the rarest: irq first, main last. */
 typedef enum cell_kind {
     OUTSIDE = 0, /* not allowed */
     FREE,        /* allowed, in no pool */
-    MAIN,
-    RELEASE, /* in a cell of several CPUs the greatest kind is shown */
-    ACL,
-    IRQ,
-    TWICE /* in two pools */
+    IN_POOL,
+    IN_TWO_POOLS
 } cell_kind;
 
 typedef struct cell {
     cell_kind kind;
+    int32_t role;
     int32_t row; /* of the plan, or -1 */
 } cell;
+
+static int weight_of(cell c)
+{
+    if (c.kind != IN_POOL)
+        return c.kind == IN_TWO_POOLS ? CPUBIND_ROLE_COUNT + 3 : (int)c.kind;
+    return c.role == CPUBIND_ROLE_MAIN ? 2 : 2 + CPUBIND_ROLE_COUNT - c.role;
+}
 
 /* Everything that the rows of one map share. */
 typedef struct map {
@@ -204,12 +213,12 @@ typedef struct map {
     int colour;
 } map;
 
-static void mark(map *m, const cli_row *row, int32_t index, cpubind_span span, cell_kind kind)
+static void mark(map *m, const cli_row *row, int32_t index, int32_t role)
 {
+    const cpubind_span span = row->roles.span[role];
     for (int32_t i = span.first; i < span.first + span.count; i++) {
         cell *c = &m->cpu[row->cpu[i]];
-        c->kind = c->row >= 0 ? TWICE : kind;
-        c->row = index;
+        *c = (cell){c->row >= 0 ? IN_TWO_POOLS : IN_POOL, role, index};
     }
 }
 
@@ -221,11 +230,8 @@ static void mark_all(map *m)
         m->cpu[m->facts->cpu[i]].kind = FREE;
     for (int32_t i = 0; i < m->plan->n_want; i++) {
         cli_row row = cli_row_of(m->facts, m->plan, i);
-        const cpubind_span *span = row.roles.span;
-        mark(m, &row, i, span[CPUBIND_ROLE_IRQ], IRQ);
-        mark(m, &row, i, span[CPUBIND_ROLE_MAIN], MAIN);
-        mark(m, &row, i, span[CPUBIND_ROLE_ACL], ACL);
-        mark(m, &row, i, span[CPUBIND_ROLE_RELEASE], RELEASE);
+        for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+            mark(m, &row, i, role);
     }
 }
 
@@ -269,15 +275,10 @@ static char letter_of(const map *m, cell c)
         return '-';
     case FREE:
         return '.';
-    case MAIN:
-        return digit_of(m->facts->npu[m->plan->want[c.row]].logic);
-    case RELEASE:
-        return 'r';
-    case ACL:
-        return 'a';
-    case IRQ:
-        return 'i';
-    case TWICE:
+    case IN_POOL:
+        return c.role == CPUBIND_ROLE_MAIN ? digit_of(m->facts->npu[m->plan->want[c.row]].logic)
+                                           : cpubind_role_letter((cpubind_role)c.role);
+    case IN_TWO_POOLS:
         return 'x';
     }
     return '?';
@@ -287,10 +288,10 @@ static char letter_of(const map *m, cell c)
 static void start_colour(FILE *out, cell c)
 {
     static const int backgrounds[] = {106, 102, 105, 103, 104, 46, 42, 43};
-    if (c.kind == TWICE)
+    if (c.kind == IN_TWO_POOLS)
         fputs("\033[97;41m", out);
     else if (c.row >= 0)
-        fprintf(out, "\033[0;%s;%dm", c.kind == MAIN ? "30" : "30;1;4",
+        fprintf(out, "\033[0;%s;%dm", c.role == CPUBIND_ROLE_MAIN ? "30" : "30;1;4",
                 backgrounds[(size_t)c.row % (sizeof backgrounds / sizeof *backgrounds)]);
     else
         fputs("\033[0;2m", out);
@@ -298,7 +299,7 @@ static void start_colour(FILE *out, cell c)
 
 static int same_look(cell a, cell b)
 {
-    return a.row == b.row && a.kind == b.kind;
+    return a.row == b.row && weight_of(a) == weight_of(b);
 }
 
 static void print_cell(const map *m, FILE *out, cell c, const cell *before)
@@ -312,7 +313,7 @@ static void print_cell(const map *m, FILE *out, cell c, const cell *before)
 static void print_row(const map *m, FILE *out, int32_t node, int32_t *cpus)
 {
     cli_text list = {"", 0};
-    cell run = {OUTSIDE, -1};
+    cell run = {OUTSIDE, 0, -1};
     cell before;
     int32_t n = 0;
     int32_t cells = 0;
@@ -320,7 +321,7 @@ static void print_row(const map *m, FILE *out, int32_t node, int32_t *cpus)
     for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++) {
         if (m->facts->node_of[cpu] != node)
             continue;
-        if (n % m->per == 0 || m->cpu[cpu].kind > run.kind)
+        if (n % m->per == 0 || weight_of(m->cpu[cpu]) > weight_of(run))
             run = m->cpu[cpu];
         cpus[n++] = cpu;
         if (n % m->per == 0) {
@@ -340,30 +341,48 @@ static void print_row(const map *m, FILE *out, int32_t node, int32_t *cpus)
     fputs("\n", out);
 }
 
+/* One entry of the legend, on a new line where the screen ends. */
+static void print_entry(const map *m, FILE *out, const char *text, int32_t *width)
+{
+    const int32_t n = (int32_t)strlen(text);
+    if (*width > 0 && *width + 2 + n > m->columns) {
+        fputs("\n", out);
+        *width = 0;
+    }
+    fprintf(out, "%s%s", *width ? "  " : "", text);
+    *width += n + (*width ? 2 : 0);
+}
+
 static void print_legend(const map *m, FILE *out)
 {
-    static const char *const entries[] = {"0-9A-Z main, by NPU", "i irq",  "a acl",
-                                          "r release",           ". free", "- not allowed",
-                                          "x in two pools"};
     int32_t width = 0;
     if (m->per > 1)
         fprintf(out, "A cell is %d CPUs; of several roles the rarest is shown.\n", (int)m->per);
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        int32_t n = (int32_t)strlen(entries[i]);
-        if (width > 0 && width + 2 + n > m->columns) {
-            fputs("\n", out);
-            width = 0;
-        }
-        fprintf(out, "%s%s", width ? "  " : "", entries[i]);
-        width += n + (width ? 2 : 0);
+    print_entry(m, out, "0-9A-Z main, by NPU", &width);
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
+        const cpubind_role role = (cpubind_role)i;
+        cli_text text = {"", 0};
+        cli_add(&text, "%c %s", cpubind_role_letter(role), cpubind_role_word(role));
+        if (role != CPUBIND_ROLE_MAIN)
+            print_entry(m, out, text.text, &width);
     }
+    print_entry(m, out, ". free", &width);
+    print_entry(m, out, "- not allowed", &width);
+    print_entry(m, out, "x in two pools", &width);
     fputs("\n", out);
 }
 
-static void print_map(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan,
-                      int32_t columns, int colour)
+void cli_print_map(FILE *out, const cli_planned *planned)
 {
-    map m = {facts, plan, NULL, 1, 1, columns, 1, colour};
+    const cpubind_facts *facts = &planned->facts;
+    const int fd = fileno(out);
+    map m = {.facts = facts,
+             .plan = &planned->plan,
+             .per = 1,
+             .cells = 1,
+             .columns = cpubind_linux_columns(fd),
+             .label = 1,
+             .colour = cpubind_linux_has_colour(fd)};
     int32_t *cpus = (int32_t *)malloc((size_t)facts->n_cpu_id * sizeof *cpus);
     m.cpu = (cell *)calloc((size_t)facts->n_cpu_id, sizeof *m.cpu);
     if (cpus && m.cpu) {
@@ -381,7 +400,6 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
 {
     const cpubind_facts *facts = &planned->facts;
     const cpubind_ascend_plan *plan = &planned->plan;
-    int fd = fileno(out);
     print_log_lines(out, facts, options, plan);
     if (options->quiet)
         return;
@@ -390,5 +408,5 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
     fputs("\n", out);
     print_findings(out, facts, options, plan);
     fputs("\n", out);
-    print_map(out, facts, plan, cpubind_linux_columns(fd), cpubind_linux_has_colour(fd));
+    cli_print_map(out, planned);
 }

@@ -975,9 +975,9 @@ check_usage() {
         wrong "--memory does not know \"all\"; it knows migrate, prefer, none" $command --memory all
         wrong "--thread wants NAME=ROLE or NAME=CPUS" $command --thread acl
         wrong "--thread wants NAME=ROLE or NAME=CPUS" $command --thread =acl
-        wrong "--thread wants NAME=main, acl, release, irq, pool, or CPUs" $command --thread a=b
-        wrong "--thread wants NAME=main, acl, release, irq, pool, or CPUs" $command --thread a=
-        wrong "--thread wants NAME=main, acl, release, irq, pool, or CPUs" $command --thread a=3-1
+        wrong "--thread wants NAME=irq, main, acl, release, pool, or CPUs" $command --thread a=b
+        wrong "--thread wants NAME=irq, main, acl, release, pool, or CPUs" $command --thread a=
+        wrong "--thread wants NAME=irq, main, acl, release, pool, or CPUs" $command --thread a=3-1
         wrong "--root and --fixture each name a host; give one" $command --root a --fixture b
         wrong "--db needs the name of a host" $command --db a
         wrong "--exclude names no CPU" $command --exclude ""

@@ -252,6 +252,50 @@ replays_in_every_format() {
         [ "$(json "$out/replay.json" '$.held')" -eq "$n" ]
 }
 
+# The rows of the table of formats, as --help prints them.
+formats_of() { # words of the command
+    # Words are split on purpose.
+    # shellcheck disable=SC2086
+    "$CPUBIND" $1 --help |
+        awk '/ how to print:$/ { on = 1; next } on && /^                          [a-z]/ { print $1; next } { on = 0 }'
+}
+
+# Every row of one command: the error names it, and it prints the fixture host.
+prints_every_format() { # words of the command, words of a run, number of formats
+    formats_of "$1" >"$out/formats"
+    [ "$(wc -l <"$out/formats")" -eq "$3" ] || return 1
+    known=$(paste -sd , "$out/formats" | sed 's/,/, /g')
+    # Words are split on purpose.
+    # shellcheck disable=SC2086
+    says 2 "--format does not know \"none\"; it knows $known" "$CPUBIND" $2 --format none ||
+        return 1
+    while read -r format; do
+        # shellcheck disable=SC2086
+        "$CPUBIND" $2 --db "$db" --format "$format" >"$out/said" && [ -s "$out/said" ] ||
+            return 1
+        case $format in json) is_json "$out/said" || return 1 ;; esac
+    done <"$out/formats"
+}
+
+# --json is a format by another name, in errors too; another format beside it is wrong.
+json_is_a_format() {
+    "$CPUBIND" plan --fixture idle-a2 --db "$db" --npus 0 --json >"$out/a" &&
+        "$CPUBIND" plan --fixture idle-a2 --db "$db" --npus 0 --format json >"$out/b" &&
+        cmp "$out/a" "$out/b" &&
+        says 1 '"code": "too_few_cpus"' \
+            "$CPUBIND" plan --fixture too-few --db "$db" --format json &&
+        says 1 "cpubind: " "$CPUBIND" plan --fixture too-few --db "$db" --format map &&
+        says 2 "give one" "$CPUBIND" plan --fixture idle-a2 --json --format map &&
+        says 2 "give one" fixture replay --json --format tap
+}
+
+# The map is the end of the text.
+map_is_the_end_of_the_text() {
+    "$CPUBIND" plan --fixture a2-192cpu-8npu --db "$db" --format map >"$out/a" &&
+        "$CPUBIND" plan --fixture a2-192cpu-8npu --db "$db" >"$out/b" &&
+        grep -q '^node 0 |' "$out/a" && tail -n "$(wc -l <"$out/a")" "$out/b" | cmp - "$out/a"
+}
+
 # Each key of a plan, of an NPU and of a refusal, changed: found, each by its line.
 spoil() { # host, case, text, its replacement
     rm -rf "$out/spoilt"
@@ -653,6 +697,10 @@ check "list is JSON" list_is_json
 check "show tells all" show_tells_all
 check "replay holds every expectation" replays_all
 check "replay speaks TAP, JUnit and JSON" replays_in_every_format
+check "plan prints every format" prints_every_format plan "plan --fixture a2-192cpu-8npu" 3
+check "replay prints every format" prints_every_format "fixture replay" "fixture replay" 4
+check "--json is a format" json_is_a_format
+check "the map is the end of the text" map_is_the_end_of_the_text
 find_all
 ignore_unnamed
 check "accept with arguments shows and keeps every key" accepts_all_keys_of_a_question
