@@ -88,8 +88,8 @@ void cli_print_fixture_help(FILE *out)
 #define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
 
 #define STATE                                                                                  \
-    "  --state FILE          the record (default: /run/cpubind/PID.record; without root\n"     \
-    "                        /run/user/UID/cpubind/PID.record)\n"
+    "  --state FILE          the record (default: /run/cpubind/PID.record, without\n"          \
+    "                        root /run/user/UID/cpubind/PID.record)\n"
 
 #define LIVE_PLAN                                                                              \
     "The plan: --device-type, --visible, --strategy, --overlap, --allowed, --exclude,\n"       \
