@@ -1,13 +1,13 @@
 #!/bin/sh
-# run.sh - run test programs and scripts, each of which prints TAP, and count
+# run.sh - runs test programs and scripts that print TAP, and counts the results
 #
 #   tests/run.sh COMMAND...      a command may have arguments: "tests/checks/layers.sh --self-test"
 #
-# A command with a + before it, one that takes long and measures nothing, starts at once and runs
-# beside the others, behind them for the processors; its line comes in its turn.
+# A command with a + before it runs in parallel to the others, from the start, with low priority:
+# for slow commands that measure no times. The lines are in the order of the commands.
 #
-# Prints a line for each command, everything of one that failed, and last
-# "N passed, N failed" (and ", N skipped"). Exit 0 only when something passed and nothing failed.
+# Prints a line for each command, the output of each that failed, and at the end
+# "N passed, N failed" (and ", N skipped"). Exit 0 only if a test passed and none failed.
 
 passed=0
 failed=0
@@ -47,7 +47,7 @@ for command in "$@"; do
     skip=$(grep -ciE '^(not )?ok.*# skip' "$log")
     not_ok=$(grep -vi '# skip' "$log" | grep -c '^not ok')
     ok=$(grep -vi '# skip' "$log" | grep -c '^ok')
-    # A crash, or a failure that no line speaks of, counts as one.
+    # A crash, or a failure without a "not ok" line, counts as one failed test.
     if [ $status -ne 0 ] && [ "$not_ok" -eq 0 ]; then
         not_ok=1
     fi

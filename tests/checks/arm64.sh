@@ -3,8 +3,8 @@
 #
 #   tests/checks/arm64.sh        from the top folder, after the tests were built; BUILD as there
 #
-# Libraries for aarch64 come from Debian, unpacked below BUILD: nothing is installed, and the
-# machine's list of architectures stays as it is. Without them (no network) all is skipped.
+# Fetches libraries for aarch64 from Debian and unpacks them below BUILD: installs nothing and does
+# not change the architectures of the machine. Without them (no network), all tests are skipped.
 
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
@@ -20,7 +20,7 @@ give_up() {
 command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 || give_up "no aarch64-linux-gnu-gcc"
 command -v qemu-aarch64-static >/dev/null 2>&1 || give_up "no qemu-aarch64-static"
 
-# An apt of its own: lists, cache and status below $apt.
+# Runs apt-get with its own lists, cache and status below $apt.
 fetch() {
     command -v apt-get >/dev/null 2>&1 || return 1
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
@@ -53,7 +53,7 @@ if ! make -s -j"$(nproc)" BUILD="$out" CC=aarch64-linux-gnu-gcc \
     exit 1
 fi
 
-# Emulation is some twenty times slower: fewer random hosts.
+# Emulation is about twenty times slower: fewer random hosts.
 CPUBIND_TEST_HOSTS=${CPUBIND_TEST_HOSTS:-5000}
 export CPUBIND_TEST_HOSTS
 failed=0
@@ -64,7 +64,7 @@ for test in "$out"/tests/core/test_* "$out"/tests/text/test_* "$out"/tests/ascen
     $run "$test" || failed=1
 done
 
-# The fixture hosts: the test program of this machine, the command of the other.
+# The fixture hosts: a native test program runs the emulated command.
 printf '#!/bin/sh\nexec %s %s "$@"\n' "$run" "$out/cpubind" >"$out/emulated"
 chmod +x "$out/emulated"
 CPUBIND=$out/emulated "$BUILD/san/tests/cli/test_hosts" || failed=1

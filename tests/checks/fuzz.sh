@@ -1,5 +1,5 @@
 #!/bin/sh
-# fuzz.sh - every reader of bytes has a fuzz target, and every target what it needs; prints TAP
+# fuzz.sh - every reader of bytes has a fuzz target, every target its files; prints TAP
 #
 #   tests/checks/fuzz.sh         from the top folder
 
@@ -8,8 +8,10 @@ out=$BUILD/fuzz-check
 mkdir -p "$out"
 . tests/support/tap.sh
 
-# The functions of the public headers that take a text and its length, or a name.
+# The functions of the public headers with a text and its length, or a name, as parameters.
 readers() {
+    # Names of files contain no blanks.
+    # shellcheck disable=SC2046
     cat $(sed -n 's|^#include "\(.*\)"$|adapters/ascend/\1|p' adapters/ascend/cpubind_ascend.h) \
         adapters/text/input_name.h |
         tr '\n' ' ' | grep -oE 'cpubind_[a-z_]+\(const char \*(text|comm|name)\b' |

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh - what `make install` puts where works there; prints TAP
+# install.sh - the installed headers, libraries and command work; prints TAP
 #
 #   tests/checks/install.sh      from the top folder, after `make`; BUILD as there
 
@@ -9,7 +9,7 @@ out=$BUILD/install
 mkdir -p "$out"
 . tests/support/tap.sh
 
-# A program of another project: includes the installed header.
+# Another project includes the installed header.
 use_header() {
     printf '#define CPUBIND_IMPLEMENTATION\n#include <cpubind.h>\n%s\n' \
         'int main(void) { return cpubind_version() == CPUBIND_VERSION_HEX ? 0 : 1; }' \
@@ -17,20 +17,20 @@ use_header() {
     cc -I "$stage/usr/include" "$out/use.c" -o "$out/use" && "$out/use"
 }
 
-# One that reads what npu-smi prints, in C and in C++, and has no core of its own.
+# Another project reads outputs of npu-smi, in C and in C++, without a core of its own.
 use_readers() { # compiler, standard
     "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
         tests/packaging/link_readers.c -L "$stage/usr/lib" -lcpubind_ascend -o "$out/readers" &&
         "$out/readers"
 }
 
-# One that asks what is beside the readers: the goal of a process.
+# Another project makes the goal of a process.
 use_goal() { # compiler, standard
     "$@" -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" tests/packaging/link_goal.c \
         -L "$stage/usr/lib" -lcpubind_ascend -o "$out/goal" && "$out/goal"
 }
 
-# The same with the files that cpubind_ascend.h names, and nothing of the project beside them.
+# The same program, compiled with the files that cpubind_ascend.h names and no others.
 compile_readers() {
     (cd adapters && cc -std=c11 -I "$stage_include" ../tests/packaging/link_readers.c \
         text/cpulist.c text/cpumask.c text/interrupts.c text/lscpu.c text/numa_maps.c \
@@ -38,7 +38,7 @@ compile_readers() {
         "$readers"
 }
 
-# One that opens the corpus and plans a host of it.
+# Another project opens the corpus and plans one of its hosts.
 use_corpus() {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
         tests/consumers/consumer_corpus.c -L "$stage/usr/lib" -lcpubind_corpus -lcpubind_ascend -lsqlite3 \
@@ -47,8 +47,8 @@ use_corpus() {
         [ "$(grep -c ': 40 CPUs, ' "$out/pools")" -eq 16 ]
 }
 
-# One that binds itself. Without npu-smi and without an NPU on the PCI bus
-# nothing tells the device type, and it says so.
+# Another project binds itself. Without npu-smi and without an NPU on the PCI bus, the device type
+# is not known: the program reports that.
 use_binding() {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" \
         tests/consumers/consumer_bind.c -L "$stage/usr/lib" -lcpubind_linux -lcpubind_ascend \
@@ -57,14 +57,14 @@ use_binding() {
     [ $? -eq 1 ] && grep -q '^unknown_device_type: ' "$out/bound"
 }
 
-# Its header in C++.
+# The header of the binding in C++.
 include_binding() {
     echo '#include <cpubind/linux/cpubind_linux.h>' >"$out/bind.cc" &&
         c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I "$stage/usr/include" -c "$out/bind.cc" \
             -o "$out/bind.o"
 }
 
-# The CI of another project: an empty folder, the installed command, and nothing of this tree.
+# The CI of another project: the installed command in an empty folder, without this tree.
 run_foreign_ci() {
     rm -rf "$out/foreign" && mkdir "$out/foreign" && script=$PWD/tests/consumers/ci.sh &&
         bin=$(cd "$stage/usr/bin" && pwd) &&
@@ -90,7 +90,7 @@ check "the installed goal links into a C program" use_goal cc -std=c11
 check "the installed goal links into a C++ program" use_goal c++ -std=c++11 -x c++
 check "the installed adapter opens the corpus in a C program" use_corpus
 check "the installed binding links into a C program" use_binding
-check "the installed binding's header is C++ as well" include_binding
+check "the header of the installed binding is C++ too" include_binding
 check "the CI of another project replays with the installed command alone" run_foreign_ci
 check "the installed command finds its fixtures" \
     "$stage/usr/bin/cpubind" plan --fixture a3-640cpu-16npu

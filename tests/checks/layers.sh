@@ -1,12 +1,12 @@
 #!/bin/sh
-# layers.sh - the walls between the core and the adapters, held up
+# layers.sh - the rules of which folder may include and call what
 # SPDX-License-Identifier: MIT
 #
 #   layers.sh               check the tree in the current folder
-#   layers.sh --self-test   plant one breach for each wall in a copy: each must be found
+#   layers.sh --self-test   break each rule in a copy of the tree: each breach must be found
 #
-# Prints TAP; exit 1 when a wall is broken. Reads the objects in BUILD/obj (default
-# build/obj) when they are there. Comments and string literals do not count.
+# Prints TAP; exit 1 if a rule is broken. Also reads the objects in BUILD/obj (default build/obj)
+# if there are any. Comments and string literals do not count.
 set -u
 export LC_ALL=C
 
@@ -15,8 +15,8 @@ out=$build/layers
 
 . "$(dirname "$0")/../support/tap.sh"
 
-# A wall stands when nothing was found: when the file $out/found is empty.
-wall() { # text
+# The rule holds if the file $out/found, a list of breaches, is empty.
+rule() { # text
     if [ -s "$out/found" ]; then
         fail "$1" "$out/found"
     else
@@ -24,10 +24,10 @@ wall() { # text
     fi
 }
 
-# -- What the sources say ----------------------------------------------------
+# -- Sources -----------------------------------------------------------------
 
-# "FILE:LINE: CODE" of every line, without comments and without what is between quotes; the
-# quotes of an #include stay.
+# Prints "FILE:LINE: CODE" for every line, without comments and without the text in quotes, except
+# that of an #include.
 plain_lines() { # file ...
     awk '
         FNR == 1 { in_comment = 0 }
@@ -71,7 +71,7 @@ plain_lines() { # file ...
         }' "$@"
 }
 
-# "FILE:LINE: TARGET" of every include: <name>, or the path of a file of the tree.
+# Prints "FILE:LINE: TARGET" for every include: <name>, or the path of a file of the tree.
 includes() { # plain lines on stdin
     sed -n 's/^\([^ ]*\) [ \t]*#[ \t]*include[ \t]*\(.*[^ \t]\)[ \t]*$/\1 \2/p' |
         while read -r where target; do
@@ -118,9 +118,9 @@ calls_of() { # from, names
         grep -E ": (.*([^[:alnum:]_.>]|[^-]>))?[[:space:]]*($2)[[:space:]]*\("
 }
 
-# -- What the objects say ----------------------------------------------------
+# -- Objects -----------------------------------------------------------------
 
-# "OBJECT: NAME" of every undefined name of the objects of a folder; fails when there are none.
+# Prints "OBJECT: NAME" for every undefined name in the objects of a folder. Fails without objects.
 undefined_of() { # folder
     objects=$(find "$build/obj/$1" -name '*.o' 2>/dev/null)
     [ -n "$objects" ] || return 1
@@ -129,7 +129,7 @@ undefined_of() { # folder
     done
 }
 
-# -- The walls ---------------------------------------------------------------
+# -- The rules ---------------------------------------------------------------
 
 prints='v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|quick_exit'
 system='open|openat|read|write|close|fopen|fdopen|popen|system|fork|vfork|exec[lv]p?e?|execvpe'
@@ -161,7 +161,7 @@ check_tree() {
         exit 2
     fi
     mkdir -p "$out" || exit 2
-    # Names of files hold no blanks.
+    # Names of files contain no blanks.
     # shellcheck disable=SC2046
     plain_lines $(find cpubind.h adapters -name '*.[ch]' | sort) >"$out/plain"
     includes <"$out/plain" >"$out/includes"
@@ -172,52 +172,52 @@ check_tree() {
         *) [ -f "$target" ] || echo "$where $target" ;;
         esac
     done <"$out/includes" >"$out/found"
-    wall "an include in quotes names a file of the tree"
+    rule "an include in quotes names a file of the tree"
 
-    # room                what its files may include, beside what the rooms below it are
+    # folder, and a pattern of everything that its files may include
     while read -r room allowed; do
         includes_outside "$room" "$allowed" >"$out/found"
-        wall "$room includes what the table of rooms allows"
+        rule "$room includes only what the table of rooms allows"
     done <<TABLE
 $rooms
 TABLE
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|api/|cli/)' \
         '<sqlite3|sqlite3\.h' >"$out/found"
-    wall "only adapters/sqlite includes <sqlite3.h>"
+    rule "only adapters/sqlite includes <sqlite3.h>"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|sqlite/)' '<jansson' \
         >"$out/found"
-    wall "only adapters/cli and adapters/api include <jansson.h>"
+    rule "only adapters/cli and adapters/api include <jansson.h>"
 
     find cpubind.h adapters fuzz tests -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d >"$out/found"
-    wall "no two files have one name"
+    rule "no two files have one name"
     awk '{ sub(/:.*/, "", $1) } $2 !~ /^</ { print $1, $2 }' "$out/includes" >"$out/arrows"
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
-    wall "no circle of includes"
+    rule "no circle of includes"
 
     calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|sqlite/|api/)' "$prints" >"$out/found"
-    wall "only adapters/cli prints or exits"
+    rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/)' '<stdio\.h>' >"$out/found"
-    wall "core, adapters/text, ascend and pci do not include <stdio.h>"
+    rule "core, adapters/text, ascend and pci do not include <stdio.h>"
     grep -E '^adapters/(linux|sqlite|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
-    wall "adapters/linux, sqlite and api do not mention stdout or stderr"
+    rule "adapters/linux, sqlite and api do not mention stdout or stderr"
 
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|sqlite/|api/)' "$system_headers" >"$out/found"
-    wall "only adapters/linux includes headers of system calls"
+    rule "only adapters/linux includes headers of system calls"
     includes_of adapters/cli/ "$system_headers" |
         grep -E -v ' (<unistd\.h>|<sys/ioctl\.h>)$' >"$out/found"
-    wall "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
+    rule "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
     calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/)' "$system|$environment|$memory" >"$out/found"
-    wall "core, adapters/text, ascend and pci call neither system, environment nor malloc"
+    rule "core, adapters/text, ascend and pci call neither system, environment nor malloc"
     calls_of adapters/cli/ "$system" |
         grep -E -v '[^[:alnum:]_]ioctl[[:space:]]*\(.*TIOCGWINSZ' >"$out/found"
-    wall "adapters/cli makes no system call but for the terminal"
+    rule "adapters/cli makes no system call but for the terminal"
 
     for room in text ascend; do
         text="objects of adapters/$room need a handful of functions on bytes"
         if undefined_of adapters/$room >"$out/undefined"; then
             grep -E -v " (cpubind_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
-            wall "$text"
+            rule "$text"
         else
             skip "$text" "nothing is built in $build/obj"
         fi
@@ -225,7 +225,7 @@ TABLE
     text="objects of adapters/linux call no SQLite"
     if undefined_of adapters/linux >"$out/undefined"; then
         grep ' sqlite3_' "$out/undefined" >"$out/found"
-        wall "$text"
+        rule "$text"
     else
         skip "$text" "nothing is built in $build/obj"
     fi
@@ -240,8 +240,8 @@ case $self in
 *) self=$PWD/$self ;;
 esac
 
-# In the copy, with one more file; the wall must fall, and no other test decides.
-plant() { # text of the wall, file, line
+# Adds a file to the copy: the rule must fail; the other rules do not matter.
+plant() { # text of the rule, file, line
     printf '%s\n' "$3" >"$2"
     BUILD=$PWD/build sh "$self" >tap 2>&1
     status=$?
@@ -253,7 +253,7 @@ plant() { # text of the wall, file, line
     fi
 }
 
-plant_object() { # text of the wall, folder, line
+plant_object() { # text of the rule, folder, line
     mkdir -p "build/obj/$2"
     printf '%s\n' "$3" >planted.c
     if ! ${CC:-cc} -c planted.c -o "build/obj/$2/planted.o" 2>tap; then
@@ -270,7 +270,7 @@ plant_object() { # text of the wall, folder, line
     fi
 }
 
-stands() { # text, file, line: no wall falls
+holds() { # text, file, line: every rule holds
     printf '%s\n' "$3" >"$2"
     if BUILD=$PWD/build sh "$self" >tap 2>&1; then
         pass "$1"
@@ -289,15 +289,15 @@ plant_all() {
     sqlite=adapters/sqlite/planted.c
     cli=adapters/cli/planted.c
 
-    stands "a file without a breach is let through" $text '#include "text.h"'
-    stands "comments do not count" $text '/* #include <stdio.h>
+    holds "a file without a breach is accepted" $text '#include "text.h"'
+    holds "comments do not count" $text '/* #include <stdio.h>
 printf("x"); */ int a; /* exit(1) */ // getenv("x")'
-    stands "string literals do not count" $text 'const char *a = "read(1) /*", b = (int)0;'
-    stands "members of structs do not count" $cli 'int a(void) { return s->read(s.open(1)); }'
-    stands "snprintf does not print" $linux 'void a(void) { snprintf(b, 1, c); }'
+    holds "string literals do not count" $text 'const char *a = "read(1) /*", b = (int)0;'
+    holds "members of structs do not count" $cli 'int a(void) { return s->read(s.open(1)); }'
+    holds "snprintf does not print" $linux 'void a(void) { snprintf(b, 1, c); }'
 
     plant "an include in quotes names a file of the tree" $linux '#include "nowhere.h"'
-    allowed='includes what the table of rooms allows'
+    allowed='includes only what the table of rooms allows'
     plant "adapters/text/ $allowed" $text '#include <stdlib.h>'
     plant "adapters/text/ $allowed" $text '# include "../linux/sys.h" /* far */'
     plant "adapters/text/ $allowed" $text '#include "../ascend/npusmi.h"'
@@ -341,7 +341,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     for line in '#include <stdlib.h>' '#include <unistd.h>'; do
         printf '%s\n' "$line" | cat - kept.h >cpubind.h
         BUILD=$PWD/build sh "$self" >tap 2>&1
-        if grep -q "^not ok [0-9]* - cpubind.h includes what the table of rooms allows\$" tap; then
+        if grep -q "^not ok [0-9]* - cpubind.h includes only what the table of rooms allows\$" tap; then
             pass "found: cpubind.h: $line"
         else
             fail "found: cpubind.h: $line" tap
@@ -351,7 +351,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     cp adapters/source.h kept.h
     printf '%s\n' '#include <stdio.h>' | cat - kept.h >adapters/source.h
     BUILD=$PWD/build sh "$self" >tap 2>&1
-    if grep -q "^not ok [0-9]* - adapters/source.h includes what the table of rooms allows\$" tap; then
+    if grep -q "^not ok [0-9]* - adapters/source.h includes only what the table of rooms allows\$" tap; then
         pass "found: adapters/source.h: #include <stdio.h>"
     else
         fail "found: adapters/source.h: #include <stdio.h>" tap

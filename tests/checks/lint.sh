@@ -38,7 +38,7 @@ core_tidy_is_clean() {
     clang-tidy --quiet cpubind.h -- -x c -std=c99 -DCPUBIND_IMPLEMENTATION
 }
 
-# ctuuninitvar takes every out parameter for one that is read.
+# ctuuninitvar reports every out parameter as an uninitialized variable.
 # shellcheck disable=SC2086
 cppcheck_is_clean() {
     printf '#define CPUBIND_IMPLEMENTATION\n#include "cpubind.h"\n' >"$out/core.c"
@@ -47,7 +47,8 @@ cppcheck_is_clean() {
         --enable=warning,performance,portability -I . "$out/core.c" $sources
 }
 
-# Numbers are read with a limit by our own reader, text is never copied without one.
+# Functions without a limit on the text that they read or write. Numbers are read by
+# cpubind_number_parse.
 # shellcheck disable=SC2086
 bans_hold() {
     ! grep -nE '\b(atoi|atol|sscanf|strtoul|gets|strcpy|strcat|sprintf|alloca|system|popen)\(' \
@@ -66,7 +67,7 @@ lines_are_short() {
         $tests_h
 }
 
-check_with() { # command that is needed, text, command ...
+check_with() { # needed command, text, command ...
     tool=$1
     shift
     if command -v "$tool" >/dev/null 2>&1; then

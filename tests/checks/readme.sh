@@ -1,5 +1,5 @@
 #!/bin/sh
-# readme.sh - the README says what the code does; prints TAP
+# readme.sh - the claims of the README are true; prints TAP
 #
 #   tests/checks/readme.sh       from the top folder, after `make`; BUILD as there
 
@@ -8,7 +8,7 @@ out=$BUILD/readme
 mkdir -p "$out"
 . tests/support/tap.sh
 
-# The first block of README.md that is fenced as $1, into $2.
+# Writes the first block of README.md with the fence $1 to $2.
 block() {
     awk -v fence='^```'"$1"'$' '$0 ~ fence && !done { on = 1; next }
         /^```$/ && on { on = 0; done = 1 } on' README.md >"$2"
@@ -26,7 +26,7 @@ program_runs() {
         -o "$out/program" && "$out/program" | diff "$out/expected" -
 }
 
-# The console block: "$ cpubind ..." and what it prints on a pipe.
+# The console block: "$ cpubind ..." and its output on a pipe.
 console_is_true() {
     block console "$out/console" || return 1
     command=$(sed -n '1s/^\$ cpubind //p' "$out/console")
@@ -36,7 +36,7 @@ console_is_true() {
     "$BUILD/cpubind" $command | diff "$out/expected" -
 }
 
-# The table of status codes against the X-macro.
+# Compares the table of status codes with the X-macro.
 codes_are_those_of_the_header() {
     awk '/define CPUBIND_STATUS_LIST/ { on = 1; next }
         on && match($0, /X\([A-Z_]+, -?[0-9]+, "[^"]*"\)/) {
@@ -70,11 +70,11 @@ options_are_in_readme() {
     done
 }
 
-# The sentences of the section "Into effect" are those of the command, with "..." for what differs.
+# The command contains each sentence of the section "Into effect"; "..." is a part that varies.
 sentences_are_those_of_the_command() {
     awk '/^## /{ on = $0 == "## Into effect" } on && /^\|/ { print }' README.md |
         grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' | grep . >"$out/sentences"
-    # Strings in the source are cut in lines.
+    # Joins the lines of a string in the source.
     cat adapters/cli/*.c | tr '\n' ' ' | sed 's/" *"//g' >"$out/source"
     [ "$(wc -l <"$out/sentences")" -ge 10 ] || return 1
     while read -r sentence; do
@@ -96,7 +96,7 @@ no_irq_words_are_in_readme() {
     done
 }
 
-commands_stand_on_the_first_screen() {
+commands_are_on_the_first_screen() {
     head -40 README.md | grep -q '^make run' && head -40 README.md | grep -q '^make check'
 }
 
@@ -106,19 +106,19 @@ versions_agree() {
         grep -q "define CPUBIND_VERSION *\"$version\"" cpubind.h
 }
 
-speaks_of_itself() {
+has_no_foreign_path() {
     ! grep -rnIE '/work/|/tmp/w/' --include='*' cpubind.h adapters fixtures tests Makefile \
         README.md CHANGELOG.md .ci | grep -v 'tests/checks/readme.sh'
 }
 
-check "the program of README.md compiles, runs and prints what stands there" program_runs
-check "the command of README.md prints what stands there" console_is_true
+check "the program of README.md compiles, runs, and prints the output in README.md" program_runs
+check "the command of README.md prints the output in README.md" console_is_true
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
 check "README.md names every error and warning code" words_are_in_readme
 check "README.md names every option" options_are_in_readme
 check "the sentences of README.md are those of the command" sentences_are_those_of_the_command
-check "README.md names why no interrupt is bound" no_irq_words_are_in_readme
-check "the two commands stand on its first screen" commands_stand_on_the_first_screen
+check "README.md names every reason why no interrupt is bound" no_irq_words_are_in_readme
+check "the two commands are on its first screen" commands_are_on_the_first_screen
 check "the version is the same everywhere" versions_agree
-check "no path of a build machine" speaks_of_itself
+check "no path of a build machine" has_no_foreign_path
 finish

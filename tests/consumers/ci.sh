@@ -1,21 +1,21 @@
 #!/bin/sh
-# ci.sh - what the CI of another project does with the hosts: nothing but the installed command
+# ci.sh - the CI of another project: tests its hosts with the installed command alone
 #
 #   tests/consumers/ci.sh        with cpubind on PATH, in an empty folder that may be written
 #
-# A project that plans with cpubind keeps hosts of its own in one file, replays them on every
-# change, and adds one from a bug report. Exit 0 when all of that went as it must.
+# A project that plans with cpubind keeps its own hosts in one file, replays them on every change,
+# and adds one from a bug report. Exit 0 if every step gives the expected result.
 set -eu
 
 say() {
     echo "ci: $*"
 }
 
-say "the hosts that came with cpubind still get their plans"
+say "the installed hosts get their expected plans"
 cpubind fixture replay --format junit >cpubind.xml
 grep -q '<testsuites .* failures="0" errors="0"' cpubind.xml
 
-say "hosts of our own: two that came along, and one from a bug report"
+say "our hosts: two of the installed ones, and one from a bug report"
 cpubind fixture export a2-192cpu-8npu our-a2
 cpubind fixture export a3-640cpu-16npu our-a3
 cpubind fixture import our-a2 our-a3 --db ours.db
@@ -27,7 +27,7 @@ cpubind capture --root report --db ours.db --name ticket-1 --npus 0 --device-typ
 cpubind fixture replay --db ours.db --format tap >ours.tap
 grep -q '^ok .* ticket-1 default' ours.tap
 
-say "a plan that changes is found, by its exit status and by its line"
+say "a plan that changed is found: exit status and line"
 cpubind fixture accept ticket-1 rank-0 --db ours.db -- --npus 0 --device-type a2 \
     --strategy global_slice --rank 0 >accept.txt
 cpubind fixture export ticket-1 changed --db ours.db
@@ -39,6 +39,6 @@ cpubind fixture replay ticket-1 --db ours.db >differs.txt || status=$?
 [ "$status" -eq 1 ]
 grep -q 'npus\[0\].pool: expected "0-14", got "0-15"' differs.txt
 
-say "and accepted, once somebody has looked at it"
+say "the changed plan is accepted after a review"
 cpubind fixture accept ticket-1 --db ours.db >accept.txt
 cpubind fixture replay ticket-1 --db ours.db

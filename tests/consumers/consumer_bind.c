@@ -1,10 +1,10 @@
-/* consumer_bind.c - a runtime that binds itself to one NPU, and takes it back
+/* consumer_bind.c - a runtime that binds itself to one NPU, and undoes it
  * SPDX-License-Identifier: MIT
  *
  * Compiled against what `make install` put in place:
  *     cc -std=c11 consumer_bind.c -lcpubind_linux -lcpubind_ascend -lpthread
  *     ./a.out 3
- * Exits with 0 when it was bound, and was as before afterwards; 1 when no plan is possible.
+ * Exits with 0 if it was bound and restored, with 1 if no plan is possible.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define ARENA ((size_t)8 << 20)
 
-/* From this host to what this process should have. */
+/* Reads this host, makes a plan, and from it the goal of this process. */
 static int make_goal(const cpubind_source *source, const char *npu, cpubind_arena *arena,
                      cpubind_goal *goal)
 {
@@ -41,7 +41,7 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
     return 0;
 }
 
-/* CPUs that are not known, or not asked for, are NULL. */
+/* NULL: CPUs that are not known. */
 static const char *text_or_none(const char *cpus)
 {
     return cpus ? cpus : "-";

@@ -1,5 +1,4 @@
-/* consumer_corpus.c - another project's program: opens a corpus through the adapter, and plans
- *   a host
+/* consumer_corpus.c - a program of another project that plans a host of a corpus
  * SPDX-License-Identifier: MIT
  *
  *   cc consumer_corpus.c -lcpubind_corpus -lcpubind_ascend -lsqlite3 -lmd

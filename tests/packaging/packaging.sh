@@ -1,10 +1,10 @@
 #!/bin/sh
-# packaging.sh - cpubind.h as others use it
+# packaging.sh - cpubind.h in programs and compilers of other projects
 # SPDX-License-Identifier: MIT
 #
-# Runs from the top folder and prints TAP; exit 1 when any test failed. Outputs go below BUILD
-# (default build). GCC, GXX, CLANG, CLANGXX and AARCH64_CC name compilers; those that are not
-# there are skipped.
+# Runs from the top folder and prints TAP; exit 1 if a test failed. Outputs go below BUILD
+# (default build). GCC, GXX, CLANG, CLANGXX and AARCH64_CC name compilers; tests of a compiler that
+# is not installed are skipped.
 set -u
 export LC_ALL=C
 
@@ -21,7 +21,7 @@ mkdir -p "$out" || exit 2
 
 . tests/support/tap.sh
 
-first_of() { # the first of these commands that is there, or nothing
+first_of() { # the first of these commands that is installed, or nothing
     for name in "$@"; do
         if [ -n "$name" ] && command -v "$name" >/dev/null 2>&1; then
             echo "$name"
@@ -43,7 +43,7 @@ fi
 
 # -- The header compiles without a warning --------------------------------------
 
-# The standards of one compiler: the interface alone, with the implementation, as a private copy.
+# One compiler, in each standard: the interface, the implementation, a private copy.
 check_standards() { # name, compiler, language, standards ...
     name=$1 compiler=$2 language=$3
     shift 3
@@ -54,7 +54,7 @@ check_standards() { # name, compiler, language, standards ...
                 skip "$text" "no $name"
                 continue
             fi
-            # The file that includes the header is compiled, as a header by itself is not used.
+            # A file that includes the header is compiled, not the header itself.
             echo '#include "cpubind.h"' >"$out/include.c"
             # shellcheck disable=SC2086
             check "$text" "$compiler" -std="$standard" $warnings -O2 $option -I. \
@@ -70,12 +70,12 @@ check_standards clang++ "$clangxx" c++ c++11 c++17 c++20
 
 # -- Freestanding ------------------------------------------------------------
 
-is_empty() { # file: prints it and fails when it holds a line
+is_empty() { # file: prints it, and fails if it has a line
     cat "$1"
     [ ! -s "$1" ]
 }
 
-# An object that needs nothing and that holds no data which could be written to.
+# The object has no undefined names and no writable data.
 check_freestanding() { # name, compiler, options ...
     name=$1 compiler=$2
     shift 2
@@ -103,7 +103,7 @@ check_freestanding clang "$clang"
 
 # -- Programs ----------------------------------------------------------------
 
-# A program of these sources that ends with 0.
+# A program of these sources exits with 0.
 check_program() { # text, compiler and options, source ...
     text=$1 compiler=$2
     shift 2

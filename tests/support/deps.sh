@@ -1,10 +1,10 @@
 #!/bin/sh
-# deps.sh - what a target needs from Debian
+# deps.sh - installs the Debian packages that a target of the Makefile needs
 #
 #   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures|measure
 #
-# Installs what is missing when it may (root with apt-get), else prints the one line that does
-# and stops. A machine that has everything is left alone.
+# If packages are missing: installs them (root with apt-get), or prints the command that does and
+# fails. If none is missing, changes nothing.
 
 run='cc:gcc
 /usr/include/stdio.h:libc6-dev
@@ -54,7 +54,7 @@ measure="$run
 ctags:universal-ctags
 nm:binutils"
 
-# Where it lies depends on the version of clang and on the machine.
+# The path depends on the version of clang and on the machine.
 has_libfuzzer() {
     [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)/lib" -name '*rt.fuzzer*.a' \
         2>/dev/null | head -n 1)" ]

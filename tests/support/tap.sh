@@ -1,8 +1,8 @@
 #!/bin/sh
-# tap.sh - lines of TAP for the scripts that source it
+# tap.sh - functions that print TAP, for scripts that source this file
 # SPDX-License-Identifier: MIT
 #
-# `out` is a folder for outputs that explain a failure; the script sets it before.
+# The script sets `out` before: a folder for the output of the commands.
 
 tests=0
 failed=0
@@ -12,7 +12,7 @@ pass() { # text
     echo "ok $tests - $1"
 }
 
-fail() { # text, file that says why
+fail() { # text, file with the reason
     tests=$((tests + 1))
     failed=$((failed + 1))
     echo "not ok $tests - $1"
@@ -24,7 +24,7 @@ skip() { # text, reason
     echo "ok $tests - $1 # SKIP $2"
 }
 
-# A test that passes when the command succeeds; its output explains a failure.
+# Runs a command: the test passes if it succeeds. Prints its output on failure.
 check() { # text, command ...
     check_text=$1
     shift
@@ -35,7 +35,7 @@ check() { # text, command ...
     fi
 }
 
-# The plan, and the status to exit with.
+# Prints the plan. The result is the exit status of the script.
 finish() {
     echo "1..$tests"
     [ "$failed" -eq 0 ]
