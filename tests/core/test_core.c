@@ -516,6 +516,8 @@ static const int32_t FALLING[] = {1, 0, 2};
 static const int32_t EQUAL[] = {0, 1, 1};
 static const int32_t NEGATIVE[] = {-1, 0, 2};
 static const int32_t HIGH[] = {0, 1, CPUBIND_MAX_CPUS};
+static const int32_t HIGH_ALONE[] = {CPUBIND_MAX_CPUS};
+static const int32_t ROWS_ONE[] = {0, 1};
 static const int32_t ROWS[] = {0, 3};
 static const int32_t ROWS_SECOND[] = {0, 1, 3};
 static const int32_t ROWS_LATE[] = {1, 3};
@@ -536,6 +538,7 @@ static const bad_lists BAD_LISTS[] = {
     {{THREE, ROWS_HUGE, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, -1}},
     {{NEGATIVE, ROWS, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, 0}},
     {{HIGH, ROWS, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, 2}},
+    {{HIGH_ALONE, ROWS_ONE, 1}, {CPUBIND_ERR_ARG, NEAR_CPU, 0}},
     {{FALLING, ROWS, 1}, {CPUBIND_ERR_ORDER, NEAR_CPU, 1}},
     {{EQUAL, ROWS, 1}, {CPUBIND_ERR_ORDER, NEAR_CPU, 2}},
     {{EQUAL, ROWS_SECOND, 2}, {CPUBIND_ERR_ORDER, NEAR_CPU, 2}},
@@ -1322,6 +1325,8 @@ TEST(a_plan_refuses_bad_affinities_and_totals)
         int32_t device;
         r.devices.affinity = bad->lists;
         device = check_refused(&r, &r.policy, NULL, bad->lists.n, bad->expect);
+        if (bad->lists.cpu == NULL)
+            assert_int_equal(device, -1);
         if (bad->expect.index > 0 && strcmp(bad->expect.argument, NEAR_CPU) == 0)
             assert_int_equal(device, bad->lists.n - 1);
     }
