@@ -85,9 +85,81 @@ TEST(pools_with_one_sign_are_told_apart)
     assert_int_equal(row[1], 2);
 }
 
+/* Three even segments, the hashes of the first two of which add up to that of the third. */
+static int find_sum(int32_t n, int32_t *first, int32_t *second, int32_t *third)
+{
+    pair *all = (pair *)malloc((size_t)n * sizeof *all);
+    int found = 0;
+    assert_non_null(all);
+    for (int32_t i = 0; i < n; i++) {
+        all[i].sign = cpubind_priv_hash(2 * i);
+        all[i].a = 2 * i;
+    }
+    qsort(all, (size_t)n, sizeof *all, by_sign);
+    for (int32_t a = 0; a < n && !found; a++)
+        for (int32_t b = 0; b < a && !found; b++) {
+            const pair sum = {cpubind_priv_add_hash(all[a].sign, all[b].sign), 0, 0};
+            const pair *c = (const pair *)bsearch(&sum, all, (size_t)n, sizeof *all, by_sign);
+            found = c && c != &all[a] && c != &all[b];
+            *first = all[a].a;
+            *second = all[b].a;
+            *third = c ? c->a : -1;
+        }
+    free(all);
+    return found;
+}
+
+static int has_cpu(const cpubind_plan *plan, int32_t device, int32_t cpu)
+{
+    for (int32_t i = plan->row[device]; i < plan->row[device + 1]; i++)
+        if (plan->cpu[i] == cpu)
+            return 1;
+    return 0;
+}
+
+/* Two homes on node 0, of two segments and of one, that are extended to node 1: the pools have
+ * one hash, one size and one next node. */
+TEST(homes_of_different_length_with_one_hash_are_told_apart)
+{
+    enum { SEGMENTS = 8000 };
+    static int32_t cpu[SEGMENTS + 1], node[SEGMENTS + 1], out[SEGMENTS + 1];
+    static int32_t work[CPUBIND_PLAN_WORK(SEGMENTS + 1, 2, 2, 4)];
+    const int32_t node_id[] = {0, 1};
+    const int32_t near_row[] = {0, 2, 4};
+    int32_t first = -1, second = -1, third = -1, row[3];
+    const cpubind_host host = {cpu, node, node_id, SEGMENTS + 1, 2};
+    cpubind_plan plan;
+    cpubind_policy policy;
+    assert_true(find_sum(SEGMENTS / 2, &first, &second, &third));
+    for (int32_t i = 0; i <= SEGMENTS; i++) { /* segment `third` has two CPUs, the others one */
+        cpu[i] = i;
+        node[i] = (i > third ? i - 1 : i) % 2;
+    }
+    first += first > third;
+    second += second > third;
+    const int32_t near_cpu[] = {first < second ? first : second,
+                                first < second ? second : first, third, third + 1};
+    const cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
+    memset(&policy, 0, sizeof policy);
+    policy.strategy = CPUBIND_TOPO_AFFINITY;
+    memset(&plan, 0, sizeof plan);
+    plan.cpu = out;
+    plan.row = row;
+    plan.work = work;
+    plan.cap_cpu = SEGMENTS + 1;
+    plan.cap_work = (int32_t)(sizeof work / sizeof *work);
+    assert_int_equal(cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL),
+                     CPUBIND_OK);
+    for (int32_t i = 0; i < 4; i++) {
+        assert_int_equal(has_cpu(&plan, 0, near_cpu[i]), i < 2);
+        assert_int_equal(has_cpu(&plan, 1, near_cpu[i]), i >= 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(homes_of_different_length_with_one_hash_are_told_apart),
         cmocka_unit_test(pools_with_one_sign_are_told_apart),
     };
     return cmocka_run_group_tests_name("collision", tests, NULL, NULL);
