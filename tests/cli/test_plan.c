@@ -1,12 +1,9 @@
 /* test_plan.c - cpubind plan as people and machines use it
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
-
-#include <ftw.h>
 #include <jansson.h>
-#include <sys/stat.h>
 
+#include "../linux/temp_dir.h"
 #include "../support/cmocka_test.h"
 #include "run_command.h"
 
@@ -45,35 +42,23 @@ static void expect_output(command_result r, const char *part)
 
 /* == Snapshots of one change ================================================ */
 
-static char scratch[] = "/tmp/cpubind-test-XXXXXX";
+static scratch temp;
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove(path);
-}
-
-/* A copy of a host whose file `name` holds `text` instead; NULL takes the file away. */
+/* Copies a host to the temporary folder, where file `name` holds `text`; NULL: it has none. */
 static void change(const char *host, const char *name, const char *text, size_t len)
 {
     char path[MAX_PATH];
-    const char *copy[] = {"cp", "-R", host, scratch, NULL};
-    command_result r;
-    nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    r = command_run(copy);
+    snprintf(path, sizeof path, "%s/.", host);
+    const char *copy[] = {"cp", "-R", path, temp.dir, NULL};
+    scratch_empty(&temp);
+    command_result r = command_run(copy);
     assert_int_equal(r.status, 0);
     command_free(&r);
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    if (text) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        assert_int_equal(fwrite(text, 1, len, file), len);
-        assert_int_equal(fclose(file), 0);
-    } else {
+    snprintf(path, sizeof path, "%s/%s", temp.dir, name);
+    if (text)
+        scratch_bytes(&temp, name, text, len);
+    else
         assert_int_equal(unlink(path), 0);
-    }
 }
 
 static void change_text(const char *host, const char *name, const char *text)
@@ -93,14 +78,16 @@ static char *load(const char *path, size_t *len)
     }
 }
 
-SETUP(make_scratch)
+SETUP(make_temp)
 {
-    return mkdtemp(scratch) ? 0 : -1;
+    scratch_make(&temp);
+    return 0;
 }
 
-SETUP(drop_scratch)
+SETUP(remove_temp)
 {
-    return nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(&temp);
+    return 0;
 }
 
 /* == Help and usage ========================================================= */
@@ -304,19 +291,14 @@ TEST(the_map_is_coloured_on_a_terminal_that_wants_it)
 
 /* == This host ============================================================== */
 
-/* An npu-smi of our own on PATH, that prints `text` and exits with `code`. */
-static void stand_in(const char *text, int code)
+/* Makes an npu-smi in the temporary folder that prints `text` and exits with `code`. */
+static void make_npu_smi(const char *text, int code)
 {
-    char path[MAX_PATH];
-    FILE *file;
-    nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    assert_int_equal(mkdir(scratch, 0700), 0);
-    snprintf(path, sizeof path, "%s/npu-smi", scratch);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "#!/bin/sh\ncat <<'END'\n%sEND\nexit %d\n", text, code);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(chmod(path, 0755), 0);
+    char body[MAX_PATH];
+    scratch_empty(&temp);
+    const int n = snprintf(body, sizeof body, "cat <<'END'\n%sEND\nexit %d", text, code);
+    assert_in_range(n, 1, sizeof body - 1);
+    scratch_script(&temp, "npu-smi", body);
 }
 
 static command_result plan_live(const char *last)
@@ -324,7 +306,7 @@ static command_result plan_live(const char *last)
     char path[MAX_PATH * 2];
     const char *old = getenv("PATH");
     command_result r;
-    snprintf(path, sizeof path, "PATH=%s:%s", scratch, old ? old : "/usr/bin:/bin");
+    snprintf(path, sizeof path, "PATH=%s:%s", temp.dir, old ? old : "/usr/bin:/bin");
     {
         const char *words[] = {"env", path, command_path(), "plan", last, NULL};
         r = command_run(words);
@@ -335,11 +317,11 @@ static command_result plan_live(const char *last)
 TEST(on_this_host_npu_smi_is_run_and_its_words_are_quoted)
 {
     command_result r;
-    stand_in("dcmi module initialize failed. ret is -8005\n", 187);
+    make_npu_smi("dcmi module initialize failed. ret is -8005\n", 187);
     r = plan_live("--quiet");
     assert_non_null(strstr(r.err, "ret is -8005"));
     expect_refusal(r, 3, "it exited with 187");
-    stand_in("There is no NPU card on this server.\n", 0);
+    make_npu_smi("There is no NPU card on this server.\n", 0);
     expect_refusal(plan_live("--quiet"), 1, "finds no NPU");
 }
 
@@ -347,9 +329,9 @@ TEST(on_this_host_npu_smi_is_run_and_its_words_are_quoted)
 TEST(on_this_host_the_cpus_are_those_of_this_process)
 {
     command_result r;
-    stand_in("\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
-             "\t0        0         0               0             Ascend910\n",
-             0);
+    make_npu_smi("\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+                 "\t0        0         0               0             Ascend910\n",
+                 0);
     r = plan_live("--npus=0");
     if (sysconf(_SC_NPROCESSORS_ONLN) < 5)
         assert_int_equal(r.status, 1);
@@ -408,7 +390,7 @@ TEST(quotes_hold_nothing_that_a_terminal_obeys)
     assert_null(strchr(r.err, '\033'));
     expect_refusal(r, 2, "\"?[31m9\"");
     change_text(A2, "env", "ASCEND_RT_VISIBLE_DEVICES=1,\033[31m\xff\n");
-    r = RUN("plan", "--root", scratch);
+    r = RUN("plan", "--root", temp.dir);
     assert_null(strchr(r.err, '\033'));
     expect_output(r, "visible_npus=[1]");
     r = RUN("plan", "--root", "/no\xffwhere", "--json");
@@ -442,9 +424,8 @@ TEST(a_host_in_a_corpus_gets_the_plan_of_its_folder)
     static const char *const hosts[] = {"a2-192cpu-4node-8npu", "a3-container-renumbered",
                                         "950-smt2-640cpu", "driver-broken", "a2-cut-output"};
     char db[MAX_PATH];
-    nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    assert_int_equal(mkdir(scratch, 0700), 0);
-    snprintf(db, sizeof db, "%s/corpus.db", scratch);
+    scratch_empty(&temp);
+    snprintf(db, sizeof db, "%s/corpus.db", temp.dir);
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         char folder[MAX_PATH];
         snprintf(folder, sizeof folder, HOSTS "%s", hosts[i]);
@@ -515,8 +496,8 @@ TEST(allowed_cpus_that_are_asked_for_replace_those_of_the_process)
 {
     json_t *plan;
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
-    expect_refusal(RUN("plan", "--root", scratch, "--npus", "0"), 1, "none of the CPUs near");
-    plan = json_of(RUN("plan", "--root", scratch, "--npus", "0", "--json", "--allowed",
+    expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0"), 1, "none of the CPUs near");
+    plan = json_of(RUN("plan", "--root", temp.dir, "--npus", "0", "--json", "--allowed",
                        "144-155,168-179"));
     assert_string_equal(text_at(plan, "allowed"), "144-155,168-179");
     assert_null(json_object_get(plan, "excluded"));
@@ -540,9 +521,9 @@ TEST(that_too_much_is_excluded_is_said_with_what_is_left)
 /* What a host was captured with is what its expectation is planned with again. */
 TEST(a_capture_keeps_the_cpus_that_were_asked_for)
 {
-    char folder[sizeof scratch + 32], file[sizeof folder + 32];
+    char folder[sizeof temp.dir + 32], file[sizeof folder + 32];
     json_t *expected;
-    snprintf(folder, sizeof folder, "%s/captured", scratch);
+    snprintf(folder, sizeof folder, "%s/captured", temp.dir);
     snprintf(file, sizeof file, "%s/expect/default.json", folder);
     expect_output(RUN("capture", "--root", A2, "--exclude", "0-3", "--allowed", "0-100", "-o",
                       folder, "--npus", "5"),
@@ -567,24 +548,24 @@ TEST(a_bad_list_of_allowed_cpus_is_placed)
         char text[128];
         snprintf(text, sizeof text, "Name:\tpython\nCpus_allowed_list:\t%s\n", lists[i][0]);
         change_text(A2, "proc/self/status", text);
-        expect_refusal(RUN("plan", "--root", scratch), 3, lists[i][1]);
-        expect_refusal(RUN("plan", "--root", scratch), 3, "proc/self/status, line 2");
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, lists[i][1]);
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, "proc/self/status, line 2");
     }
 }
 
 TEST(an_empty_list_of_allowed_cpus_is_refused)
 {
     change_text(A2, "proc/self/status", "Name:\tpython\nCpus_allowed_list:\t\n");
-    expect_refusal(RUN("plan", "--root", scratch), 1, "no allowed CPU");
+    expect_refusal(RUN("plan", "--root", temp.dir), 1, "no allowed CPU");
     change_text(A2, "proc/self/status", "Name:\tpython\n");
-    expect_refusal(RUN("plan", "--root", scratch), 3, "proc/self/status");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "proc/self/status");
 }
 
 TEST(allowed_cpus_that_no_node_has_are_left_out)
 {
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-191,60000\n");
-    expect_output(RUN("plan", "--root", scratch, "--json"), "\"allowed\": \"0-191\"");
-    expect_output(RUN("plan", "--root", scratch, "--json"), "\"code\": \"offline\"");
+    expect_output(RUN("plan", "--root", temp.dir, "--json"), "\"allowed\": \"0-191\"");
+    expect_output(RUN("plan", "--root", temp.dir, "--json"), "\"code\": \"offline\"");
 }
 
 static const char *const captures[] = {"cmd/npu-smi-info-m.txt", "cmd/npu-smi-info.txt",
@@ -617,21 +598,21 @@ TEST(what_tells_the_affinity_alone_can_be_planned_without)
         {"cmd/npu-smi-info.txt", "| NPU     Chip | Process id | Process"}};
     for (size_t i = 0; i < 2; i++) {
         change_text(HOSTS "a2-container-boards", inputs[i][0], inputs[i][1]);
-        expect_refusal(RUN("plan", "--root", scratch, "--npus", "0,1"), 3, ways[i]);
-        expect_refusal(RUN("plan", "--root", scratch, "--npus", "0,1"), 3,
+        expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3, ways[i]);
+        expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3,
                        "plan without it: --strategy global_slice");
         expect_output(
-            RUN("plan", "--root", scratch, "--npus", "0,1", "--strategy", "global_slice"),
+            RUN("plan", "--root", temp.dir, "--npus", "0,1", "--strategy", "global_slice"),
             "mode=global_slice");
     }
-    expect_refusal(RUN("plan", "--root", scratch), 3, "name the NPUs with --npus LIST");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "name the NPUs with --npus LIST");
 }
 
 TEST(an_empty_capture_is_an_error_with_its_place)
 {
     for (size_t i = 0; i < 3; i++) {
         change_text(A2, captures[i], "");
-        expect_refusal(RUN("plan", "--root", scratch), 3, "line 1, column 1");
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, "line 1, column 1");
     }
 }
 
@@ -647,7 +628,7 @@ TEST(megabytes_of_noise_are_an_error)
     }
     for (size_t i = 0; i < 3; i++) {
         change(A2, captures[i], noise, len);
-        expect_refusal(RUN("plan", "--root", scratch), 3, "npu-smi info");
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, "npu-smi info");
     }
     free(noise);
 }
@@ -661,7 +642,7 @@ TEST(captures_in_each_others_place_are_errors)
         snprintf(path, sizeof path, A2 "/%s", captures[(i + 1) % 3]);
         text = load(path, &len);
         change(A2, captures[i], text, len);
-        expect_refusal(RUN("plan", "--root", scratch), 3, "npu-smi info");
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, "npu-smi info");
         free(text);
     }
 }
@@ -684,7 +665,7 @@ TEST(a_capture_that_is_upside_down_is_an_error)
         end = start;
     }
     change(A2, "cmd/npu-smi-info-m.txt", turned, n);
-    expect_refusal(RUN("plan", "--root", scratch), 3, "npu-smi info -m, line ");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "npu-smi info -m, line ");
     free(text);
     free(turned);
 }
@@ -702,7 +683,7 @@ TEST(a_capture_cut_anywhere_is_an_error_or_smaller)
         for (size_t cut = 0; cut < len; cut += len / 12 + 1) {
             command_result r;
             change(HOSTS "a2-192cpu-8npu-cpuset", captures[i], text, cut);
-            r = RUN("plan", "--root", scratch, "--npus", "0");
+            r = RUN("plan", "--root", temp.dir, "--npus", "0");
             if (r.status != 0)
                 assert_string_equal(r.out, "");
             assert_true(r.status == 0 || r.status == 1 || r.status == 3);
@@ -717,7 +698,7 @@ TEST(a_map_of_another_product_is_told_from_its_chips)
     size_t len;
     char *text = load(HOSTS "a3-640cpu-16npu/cmd/npu-smi-info-m.txt", &len);
     change(A2, "cmd/npu-smi-info-m.txt", text, len);
-    expect_output(RUN("plan", "--root", scratch, "--npus", "0", "--json"),
+    expect_output(RUN("plan", "--root", temp.dir, "--npus", "0", "--json"),
                   "\"device_type\": \"a3\"");
     free(text);
 }
@@ -728,7 +709,7 @@ TEST(an_unknown_chip_asks_for_the_device_type)
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         0               Fantasy 1\n");
     {
-        command_result r = RUN("plan", "--root", scratch, "--npus", "0");
+        command_result r = RUN("plan", "--root", temp.dir, "--npus", "0");
         if (r.status == 3)
             assert_non_null(strstr(r.err, "--device-type a2, a3, 300i or 950"));
         else
@@ -736,7 +717,7 @@ TEST(an_unknown_chip_asks_for_the_device_type)
         command_free(&r);
     }
     expect_output(
-        RUN("plan", "--root", scratch, "--npus", "0", "--device-type", "a2", "--json"),
+        RUN("plan", "--root", temp.dir, "--npus", "0", "--device-type", "a2", "--json"),
         "\"total_npus\": 1");
 }
 
@@ -745,14 +726,14 @@ TEST(ids_out_of_range_are_errors)
     change_text(A2, "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         4294967296      Ascend 910B3\n");
-    expect_refusal(RUN("plan", "--root", scratch), 3, "line 2");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "line 2");
     change_text(A2, "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         0               Ascend 910B3\n"
                 "\t1        0         0               Ascend 910B3\n");
-    expect_refusal(RUN("plan", "--root", scratch), 3, "a logic id stands twice");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "a logic id stands twice");
     change_text(A2, "sys/devices/system/node/node3/cpulist", "72-95,70000\n");
-    expect_refusal(RUN("plan", "--root", scratch), 3, "node3/cpulist, line 1, column 7");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "node3/cpulist, line 1, column 7");
     expect_refusal(RUN("plan", "--root", A2, "--npus", "8"), 1, "NPU 8");
 }
 
@@ -806,5 +787,5 @@ int main(void)
         cmocka_unit_test(ids_out_of_range_are_errors),
         cmocka_unit_test(a_full_disk_is_noticed),
     };
-    return cmocka_run_group_tests_name("plan", tests, make_scratch, drop_scratch);
+    return cmocka_run_group_tests_name("plan", tests, make_temp, remove_temp);
 }

@@ -110,6 +110,13 @@ static inline void scratch_remove(const scratch *s)
     scratch_need(nftw(s->dir, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0, s->dir);
 }
 
+/* Removes all that is in the folder. */
+static inline void scratch_empty(const scratch *s)
+{
+    scratch_remove(s);
+    scratch_need(mkdir(s->dir, 0755) == 0, s->dir);
+}
+
 /* Number of open descriptors of this process. */
 static inline int open_descriptors(void)
 {

@@ -79,8 +79,7 @@ static const struct {
 /* Empties the scratch folder and makes the target of before a run in it. */
 static void make_target(target what)
 {
-    scratch_remove(&f.s);
-    scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+    scratch_empty(&f.s);
     f.present = N_TARGETS;
     scratch_file(&f.s, "beside", "stays");
     if (what == TARGET_EMPTY)

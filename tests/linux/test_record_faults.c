@@ -83,8 +83,7 @@ static int n_names(const char *end)
 static void make_files(action what)
 {
     char name[128];
-    scratch_remove(&f.s);
-    scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+    scratch_empty(&f.s);
     scratch_path(&f.s, f.folder, f.file); /* makes the folders above it */
     snprintf(f.file, sizeof f.file, "%s/%s/4711.record", f.s.dir, f.folder);
     if (what == ACTION_MAKE)

@@ -36,16 +36,11 @@ static inline void tree_file(tree_text *out, const char *path, const char *name)
     tree_line(out, name, rest);
 }
 
-static inline int tree_by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* The entries of `path`, whose names begin with `prefix`. */
 static inline void tree_folder(tree_text *out, const char *path, const char *prefix)
 {
     struct dirent **entry = NULL;
-    int n = scandir(path, &entry, NULL, tree_by_bytes);
+    int n = scandir(path, &entry, NULL, alphasort);
     scratch_need(n >= 0, path);
     for (int i = 0; i < n; i++) {
         char full[8192], name[8192], rest[1100] = " -> ";
