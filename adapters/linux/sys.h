@@ -18,13 +18,13 @@
  *                      handled. Returns 0 or an errno, that of a failed exec too: ENOENT where
  *                      the command does not exist
  *   thread_start       pthread_create(3) with the default attributes: returns 0 or an errno
- *   getaffinity        sched_getaffinity(2), the system call, not the function of the C library:
- *                      returns the number of bytes of the mask that the kernel wrote
+ *   getaffinity        sched_getaffinity(2), the system call and not the function of the C
+ *                      library: returns the number of bytes of the mask that the kernel wrote
  *   setaffinity        sched_setaffinity(2), the system call
  *   pidfd_open         ENOSYS where the kernel or its headers have none
  *   exec               execvp(3) in the environment of this process
- *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal; ENOSYS
- *                      where the kernel or its headers have none
+ *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal;
+ *                      ENOSYS where the kernel or its headers have none
  *   malloc, realloc    free(3) frees the result
  */
 #ifndef CPUBIND_LINUX_SYS_H

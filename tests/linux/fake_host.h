@@ -1,10 +1,10 @@
-/* fake_host.h - a host for tests of bindings: real processes, interrupts and /run in a folder
+/* fake_host.h - a host for tests of bindings: real processes, fake interrupts and a fake /run
  * SPDX-License-Identifier: MIT
  *
- * A table of system calls that shows its callers another /proc/irq and another /run, both in a
- * scratch folder, and a /proc that lists the processes of the test alone; the processes are
- * real ones. A list that is written to an interrupt takes the place of the old one at once, as
- * the kernel does it, also for a writer that is killed.
+ * A table of system calls that maps /proc/irq, /run and the list of /proc to a temporary
+ * folder; the list has only processes of the test, which are real. The table must not let a
+ * test write to an interrupt or a record of the machine. A list that is written to an interrupt
+ * replaces the old list in one step, as in the kernel, even if the writer is killed.
  */
 #ifndef CPUBIND_TESTS_LINUX_FAKE_HOST_H
 #define CPUBIND_TESTS_LINUX_FAKE_HOST_H
@@ -16,16 +16,16 @@
 
 typedef struct stage {
     scratch s;
-    int dir;         /* of the scratch folder */
-    int out;         /* the descriptor that an interrupt is open for writing with, or -1 */
-    char irq[96];    /* its name */
+    int dir;         /* the temporary folder */
+    int out;         /* descriptor of the interrupt that is open for writing, or -1 */
+    char irq[96];    /* the path of that interrupt */
     int32_t cpu[2];  /* two CPUs that this process may use */
     char before[64]; /* both, as a list */
 } stage;
 
 static stage on_stage;
 
-/* Whether a name leads to the scratch folder. */
+/* Returns 1 if the path is mapped to the temporary folder. */
 static inline int stage_has(const char *path)
 {
     return strncmp(path, "proc/irq/", 9) == 0 || strcmp(path, "proc") == 0 ||
@@ -69,7 +69,7 @@ static inline int stage_close(int fd)
     return close(fd);
 }
 
-/* Nothing here need reach a disk. */
+/* No file of a test needs to reach the disk. */
 static inline int stage_fsync(int fd)
 {
     (void)fd;
@@ -86,7 +86,7 @@ static inline cpubind_sys stage_table(void)
     return sys;
 }
 
-/* Makes it. Returns 0 when this machine gives the test one CPU alone. */
+/* Makes the host. Returns 0 if this process may use only one CPU. */
 static inline int stage_make(void)
 {
     memset(&on_stage, 0, sizeof on_stage);
@@ -113,7 +113,7 @@ static inline void stage_remove(void)
     scratch_remove(&on_stage.s);
 }
 
-/* A process that /proc is to list. */
+/* Adds a process to the list of /proc. */
 static inline void stage_list(pid_t pid)
 {
     char name[32];
@@ -121,7 +121,7 @@ static inline void stage_list(pid_t pid)
     scratch_folder(&on_stage.s, name);
 }
 
-/* An interrupt that is served by the CPUs of `list`. */
+/* Makes an interrupt that the CPUs of `list` serve. */
 static inline void stage_irq(int irq, const char *list)
 {
     char name[96];
@@ -131,7 +131,7 @@ static inline void stage_irq(int irq, const char *list)
     scratch_file(&on_stage.s, name, "0\n");
 }
 
-/* The CPUs that serve it, without the line feed. */
+/* Returns the list of CPUs that serve the interrupt, without the line feed. */
 static inline const char *stage_irq_text(int irq, char *text, size_t size)
 {
     char name[96];
@@ -148,7 +148,7 @@ static inline const char *stage_irq_text(int irq, char *text, size_t size)
 
 #define STAGE_PATH (SCRATCH_PATH * 2)
 
-/* The folder of records, and "/<name>" of it. */
+/* Returns the path of the folder of records, followed by `name` ("" or "/<name>"). */
 static inline void stage_record_path(const char *name, char path[STAGE_PATH])
 {
     if (geteuid() == 0)
@@ -158,7 +158,7 @@ static inline void stage_record_path(const char *name, char path[STAGE_PATH])
                  (unsigned long)geteuid(), name);
 }
 
-/* Adds the names in it, each on a line of its own. */
+/* Appends the names in the folder of records, a line each. */
 static inline void stage_records(char *text, size_t size)
 {
     char path[STAGE_PATH];
@@ -177,7 +177,7 @@ static inline void stage_records(char *text, size_t size)
 
 /* == Goals ================================================================== */
 
-/* main on one CPU, acl and release on another, two interrupts. Lives as long as the stage. */
+/* A goal with main on one CPU, acl and release on another, and interrupts. */
 typedef struct stage_goal {
     cpubind_goal goal;
     cpubind_thread_rule rule[4];

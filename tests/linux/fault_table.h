@@ -37,7 +37,7 @@ static struct {
 
 static const cpubind_sys *fault_next = &cpubind_sys_real;
 
-/* Begins a run: the nth use of `which`, from 1, fails with `error`. No call of it is counted. */
+/* Begins a run, in which the nth use of `which`, from 1, fails with `error`. */
 static inline void fault_set(call which, int nth, int error)
 {
     memset(&fault, 0, sizeof fault);
@@ -82,8 +82,9 @@ static const cpubind_sys fault_table = {CPUBIND_SYS_LIST(X)};
 #undef X
 
 /* A list of errors, or of calls, and its length: two arguments. */
-#define ERRORS(...) (const int[]){__VA_ARGS__}, sizeof(const int[]){__VA_ARGS__} / sizeof(int)
-#define CALLS(...)  (const call[]){__VA_ARGS__}, sizeof(const call[]){__VA_ARGS__} / sizeof(call)
+#define LIST_OF(type, ...) (type[]){__VA_ARGS__}, sizeof(type[]){__VA_ARGS__} / sizeof(type)
+#define ERRORS(...)        LIST_OF(const int, __VA_ARGS__)
+#define CALLS(...)         LIST_OF(const call, __VA_ARGS__)
 
 /* Fails the test when this run made a call that the list does not name. */
 static inline void fault_assert_only(const call *calls, size_t n)
@@ -130,7 +131,9 @@ static inline void fault_assert_only(const call *calls, size_t n)
 #define OF_pidfd_open        EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM
 #define OF_pidfd_send_signal EBADF, EINVAL, EPERM
 #define OF_flock             EBADF, EINVAL, ENOLCK
-#define OF_socket            EACCES, EAFNOSUPPORT, EINVAL, EMFILE, ENFILE, ENOBUFS, ENOMEM, EPROTONOSUPPORT
+
+#define OF_socket EAFNOSUPPORT, EPROTONOSUPPORT, EACCES, EINVAL, EMFILE, ENFILE, ENOBUFS, ENOMEM
+
 #define OF_connect                                                                             \
     EACCES, EBADF, EFAULT, EINVAL, ENOMEM, ENOTSOCK, EPERM, EADDRINUSE, EADDRNOTAVAIL,         \
         EAFNOSUPPORT, EALREADY, EINPROGRESS, EISCONN, ENETUNREACH, EPROTOTYPE, ETIMEDOUT

@@ -1,11 +1,11 @@
 /* irqbalance_double.h - a process that answers as irqbalance does, for tests
  * SPDX-License-Identifier: MIT
  *
- * A child with the daemon's name, a socket in <dir>/run/irqbalance or an abstract one, and a
- * list of bans in memory that the test sees. It serves whoever has the uid of the test, where
- * the daemon serves root alone. As the daemon does, it reads a command once and at most 500
- * bytes of it, answers one connection after the other, and dies of SIGPIPE when there is nobody
- * to take the answer.
+ * A child with the name of the daemon, a socket in <dir>/run/irqbalance or an abstract one, and
+ * a list of bans in memory that it shares with the test. It must not move interrupts. It serves
+ * the user of the test; the daemon serves only root. As the daemon, it reads a command once and
+ * at most 500 bytes of it, serves one connection after the other, and dies of SIGPIPE if the
+ * client is gone before the answer. Rules: irqbalance(1), "API", and irqbalance_reply.h.
  */
 #ifndef CPUBIND_TESTS_LINUX_IRQBALANCE_DOUBLE_H
 #define CPUBIND_TESTS_LINUX_IRQBALANCE_DOUBLE_H
@@ -22,13 +22,13 @@
 
 typedef enum double_way {
     DOUBLE_AS_IT_IS,
-    DOUBLE_SERVES_NOBODY,    /* hangs up on everybody */
-    DOUBLE_SAYS_NOTHING,     /* takes the connection, and no more */
-    DOUBLE_SAYS_NONSENSE,    /* to "setup" */
-    DOUBLE_ANSWERS_ALL,      /* to a command that has no answer too */
-    DOUBLE_CUTS_LISTS,       /* keeps 30 bytes of a list */
-    DOUBLE_HAS_RIVAL,        /* another program bans 77 once, between a list and the question */
-    DOUBLE_HAS_ETERNAL_RIVAL /* ... each time another one */
+    DOUBLE_SERVES_NOBODY,    /* closes every connection */
+    DOUBLE_SAYS_NOTHING,     /* accepts the connection and does nothing */
+    DOUBLE_SAYS_NONSENSE,    /* as the answer to "setup" */
+    DOUBLE_ANSWERS_ALL,      /* also commands that have no answer */
+    DOUBLE_CUTS_LISTS,       /* keeps only 30 bytes of a list */
+    DOUBLE_HAS_RIVAL,        /* another program bans 77 once, after a list and before "setup" */
+    DOUBLE_HAS_ETERNAL_RIVAL /* the same each time, with another interrupt */
 } double_way;
 
 typedef enum double_socket {
@@ -38,7 +38,7 @@ typedef enum double_socket {
     DOUBLE_WITHOUT_SOCKET
 } double_socket;
 
-/* What test and child share. */
+/* The memory that test and child share. */
 typedef struct double_shared {
     volatile int way, delay_ms, setup_delay_ms, is_ready;
     volatile int n, irq[DOUBLE_MAX]; /* the bans */
@@ -97,10 +97,10 @@ static inline void double_setup(double_shared *shared, int fd)
     if (shared->way == DOUBLE_SAYS_NONSENSE)
         len = (size_t)snprintf(answer, sizeof answer, "SLEEP soundly");
     usleep((useconds_t)shared->setup_delay_ms * 1000);
-    scratch_need(send(fd, answer, len, 0) == (ssize_t)len, "send"); /* SIGPIPE, as it is */
+    scratch_need(send(fd, answer, len, 0) == (ssize_t)len, "send"); /* or SIGPIPE */
 }
 
-/* One connection. */
+/* Serves one connection. */
 static inline void double_serve(double_shared *shared, int fd)
 {
     char text[501] = "";
@@ -169,7 +169,7 @@ static inline void double_run(double_shared *shared, const char *dir, double_soc
     }
 }
 
-/* Starts it. 0 when its address is taken on this machine. */
+/* Starts the child. Returns 0 if another socket of this machine has its address. */
 static inline int double_start(irqbalance_double *d, const char *dir, double_socket where)
 {
     void *memory = mmap(NULL, sizeof *d->shared, PROT_READ | PROT_WRITE,

@@ -1,7 +1,7 @@
-/* temp_dir.h - a folder of its own for each test, and what a test asks of its process
+/* temp_dir.h - a temporary folder for each test, and checks of descriptors and children
  * SPDX-License-Identifier: MIT
  *
- * Everything lies below a fresh mkdtemp(3) folder, which is removed with all that is in it. A
+ * A test writes only below a new mkdtemp(3) folder, which is removed with all that is in it. A
  * helper that fails ends the test program: a test that could not be set up must not pass.
  */
 #ifndef CPUBIND_TESTS_LINUX_TEMP_DIR_H
@@ -42,11 +42,11 @@ static inline void scratch_make(scratch *s)
     const char *top = getenv("TMPDIR");
     snprintf(s->dir, sizeof s->dir, "%s/cpubind-test-XXXXXX", top && *top ? top : "/tmp");
     scratch_need(mkdtemp(s->dir) != NULL, "mkdtemp");
-    /* Where the test runs as root, an ordinary user's part of it must get in. */
+    /* A test that runs as root may have a child of another user, which needs this folder. */
     scratch_need(chmod(s->dir, 0755) == 0, "chmod");
 }
 
-/* "<dir>/<name>", with the folders above it made. */
+/* Returns "<dir>/<name>" in `path` and makes the folders above it. */
 static inline void scratch_path(const scratch *s, const char *name, char path[SCRATCH_PATH * 2])
 {
     snprintf(path, SCRATCH_PATH * 2, "%s/%s", s->dir, name);
@@ -117,7 +117,7 @@ static inline void scratch_empty(const scratch *s)
     scratch_need(mkdir(s->dir, 0755) == 0, s->dir);
 }
 
-/* Number of open descriptors of this process. */
+/* Returns the number of open descriptors of this process. */
 static inline int open_descriptors(void)
 {
     int n = 0;
@@ -129,7 +129,7 @@ static inline int open_descriptors(void)
     return n;
 }
 
-/* Whether this process has a child, running or not reaped. */
+/* Returns 1 if this process has a child, running or zombie. */
 static inline int has_child(void)
 {
     siginfo_t info;
@@ -143,7 +143,7 @@ static inline int64_t clock_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Whether the answer is PRESENT with just these bytes. */
+/* Returns 1 if the answer is PRESENT and has exactly these bytes. */
 static inline int is_text(cpubind_input input, const char *text)
 {
     size_t len = strlen(text);
@@ -152,21 +152,21 @@ static inline int is_text(cpubind_input input, const char *text)
            input.error == 0 && input.why == NULL;
 }
 
-/* Whether the answer is FAILED with this errno and this step, and hands out nothing. */
+/* Returns 1 if the answer is FAILED with this errno and this step, and has no data. */
 static inline int is_failed(cpubind_input input, int error, const char *why)
 {
     return input.state == CPUBIND_INPUT_FAILED && input.error == error && input.why &&
            strcmp(input.why, why) == 0 && !input.data && input.len == 0;
 }
 
-/* Whether the answer is in this state, none of which has data, an error or a reason. */
+/* Returns 1 if the answer has this state, and no data, error or reason. */
 static inline int is_state(cpubind_input input, cpubind_input_state state)
 {
     return input.state == state && !input.data && input.len == 0 && input.error == 0 &&
            !input.why && input.exit_code == 0;
 }
 
-/* The files below a folder, as the live host has them below "/"; close its descriptor. */
+/* Returns a root at a folder, as the live host has one at "/". The caller closes its fd. */
 static inline cpubind_root scratch_tree(const cpubind_sys *sys, const char *dir)
 {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -174,7 +174,7 @@ static inline cpubind_root scratch_tree(const cpubind_sys *sys, const char *dir)
     return (cpubind_root){sys, fd, CPUBIND_REACH_ANYWHERE};
 }
 
-/* Whether the listing has this name. */
+/* Returns 1 if the listing has this name. */
 static inline int has_line(cpubind_input input, const char *name)
 {
     size_t len = strlen(name);

@@ -1,8 +1,9 @@
-/* test_process.h - a process with named threads, as a test wants them
+/* test_process.h - a process whose named threads a test starts and ends
  * SPDX-License-Identifier: MIT
  *
- * A child that starts and ends threads when it is told to, one command at a time, and dies with
- * the test. Its first thread does nothing; a second one, "control", takes the commands.
+ * A child that starts and ends threads on command, one command at a time, and dies with the
+ * test. Its first thread does nothing; its second thread, "control", reads the commands. The
+ * child must not change its own masks: tests check who changed them.
  */
 #ifndef CPUBIND_TESTS_LINUX_TEST_PROCESS_H
 #define CPUBIND_TESTS_LINUX_TEST_PROCESS_H
@@ -15,7 +16,7 @@
 
 #include "temp_dir.h"
 
-#define WORKER_THREADS 512 /* in all, those that have ended too */
+#define WORKER_THREADS 512 /* in all, ended ones included */
 
 typedef struct worker {
     pid_t pid;
@@ -23,8 +24,8 @@ typedef struct worker {
 } worker;
 
 typedef struct worker_command {
-    char what; /* t: a thread, e: end one, x: end the first, c: churn, q: no more of it,
-                  n: how many it has born */
+    char what; /* t: start a thread, e: end it, x: end the first, c: create short-lived
+                  threads, q: stop that, n: the number of threads created so far */
     char name[31];
     int32_t tid;
 } worker_command;
@@ -53,7 +54,7 @@ static inline void worker_say(int fd, int32_t number)
     scratch_need(write(fd, &number, sizeof number) == (ssize_t)sizeof number, "answer");
 }
 
-/* Names itself, says so, and waits to be ended. */
+/* A thread: sets its name, reports its number, and waits until it is ended. */
 static inline void *worker_wait(void *ctx)
 {
     worker_thread *t = (worker_thread *)ctx;
@@ -99,7 +100,7 @@ static inline void *worker_blink(void *ctx)
     return NULL;
 }
 
-/* Bears short-lived threads, six at a time; one in fifty stays. */
+/* Creates short-lived threads, six at a time; one in fifty stays. */
 static inline void *worker_churn(void *ctx)
 {
     worker_child *c = (worker_child *)ctx;
@@ -131,7 +132,7 @@ static inline void *worker_control(void *ctx)
     while (read(c->in, &command, sizeof command) == (ssize_t)sizeof command) {
         if (command.what == 't') {
             worker_add(c, command.name, c->out);
-            continue; /* it answers itself */
+            continue; /* the thread sends the answer */
         }
         if (command.what == 'e')
             worker_drop(c, command.tid);
@@ -185,7 +186,7 @@ static inline int32_t worker_tell(const worker *w, char what, const char *name, 
     return worker_answer(w);
 }
 
-/* Starts it; its first thread has the name `name`. */
+/* Starts the process; its first thread gets the name `name`. */
 static inline void worker_start(worker *w, const char *name)
 {
     int to[2], from[2];
@@ -210,7 +211,7 @@ static inline int32_t worker_thread_add(const worker *w, const char *name)
     return worker_tell(w, 't', name, 0);
 }
 
-/* Ends a thread; when this returns it is gone from /proc. */
+/* Ends a thread and waits until /proc does not have it any more. */
 static inline void worker_thread_end(const worker *w, int32_t tid)
 {
     char path[64];
@@ -220,7 +221,7 @@ static inline void worker_thread_end(const worker *w, int32_t tid)
         usleep(200);
 }
 
-/* Ends the process. */
+/* Kills the process and reaps it. */
 static inline void worker_end(worker *w)
 {
     if (w->pid > 0) {
@@ -234,7 +235,7 @@ static inline void worker_end(worker *w)
 
 /* == Masks ================================================================== */
 
-/* The CPUs of a thread as "0,1,5", or "gone". */
+/* Returns the CPUs of a thread as "0,1,5", or "gone". */
 static inline const char *mask_text(int32_t tid, char *text, size_t size)
 {
     cpu_set_t set;
@@ -266,7 +267,7 @@ static inline void put_on(int32_t tid, int cpu)
     scratch_need(sched_setaffinity((pid_t)tid, sizeof set, &set) == 0, "sched_setaffinity");
 }
 
-/* The first two CPUs of this process; 0 when it has one alone. */
+/* Finds the first two CPUs of this process. Returns 0 if it may use only one. */
 static inline int two_cpus(int32_t cpu[2])
 {
     cpu_set_t set;
@@ -290,7 +291,7 @@ static inline int is_number(const struct dirent *entry)
     return entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
 }
 
-/* A line "TID MASK" for each thread of a process, ascending. Returns how many. */
+/* Writes a line "TID MASK" for each thread of a process, ascending. Returns their number. */
 static inline int masks_of(pid_t pid, char *text, size_t size)
 {
     char path[64], mask[512];

@@ -1,8 +1,9 @@
-/* tree_text.h - all that a folder holds as one text, for tests that compare folders
+/* tree_text.h - the contents of a folder as one text, for tests that compare folders
  * SPDX-License-Identifier: MIT
  *
- * In ascending byte order: "NAME/" of a folder, "NAME -> TARGET" of a link, "NAME: n bytes,
- * SUM" of a file, SUM being a sum over its bytes that knows their order. One line each.
+ * A line for each entry, in ascending byte order: "NAME/" of a folder, "NAME -> TARGET" of a
+ * link, "NAME: n bytes, SUM" of a file; SUM is a hash of its bytes (djb2). Links must not be
+ * followed.
  */
 #ifndef CPUBIND_TESTS_LINUX_TREE_TEXT_H
 #define CPUBIND_TESTS_LINUX_TREE_TEXT_H
@@ -36,7 +37,7 @@ static inline void tree_file(tree_text *out, const char *path, const char *name)
     tree_line(out, name, rest);
 }
 
-/* The entries of `path`, whose names begin with `prefix`. */
+/* Writes a line for each entry of `path`; `prefix` comes before its name. */
 static inline void tree_folder(tree_text *out, const char *path, const char *prefix)
 {
     struct dirent **entry = NULL;
@@ -66,7 +67,7 @@ static inline void tree_folder(tree_text *out, const char *path, const char *pre
     free(entry);
 }
 
-/* What folder `name` of the scratch folder holds; "" for the scratch folder itself. */
+/* Writes the text of folder `name` in the temporary folder; "": of the temporary folder. */
 static inline void tree_of(const scratch *s, const char *name, tree_text *out)
 {
     char path[SCRATCH_PATH * 2];
