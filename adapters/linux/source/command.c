@@ -1,8 +1,8 @@
-/* command.c - running commands side by side, with a time limit and a capped output
+/* command.c - run commands in parallel, with a time limit and a limit of the output
  * SPDX-License-Identifier: MIT
  *
- * No shell, no signal handler: the end of a child is seen with waitpid(WNOHANG) on a tick that
- * starts at 1 ms. (A pidfd would need no tick, but kernels before 5.3 have none.)
+ * Uses no shell and sets no signal handler: it polls waitpid(WNOHANG), first after 1 ms. (A
+ * pidfd would need no polling, but kernels before 5.3 have none.)
  */
 #define _GNU_SOURCE
 #include "command.h"
@@ -16,10 +16,10 @@
 
 #include "../kernel/files.h"
 
-/* Pipes hold 64 KiB: the read that follows the end of a child, however late, empties its. */
+/* A pipe holds 64 KiB: one read after the end of a child empties it. */
 #define READ_MIN 65536
 
-/* How many pipes one poll(2) looks at; CPUBIND_COMMAND_LIST is shorter by far. */
+/* How many pipes one poll(2) waits for; CPUBIND_COMMAND_LIST is shorter by far. */
 #define GROUP_MAX 16
 
 #define TICK_MAX_MS 16
@@ -30,7 +30,7 @@ static int is_locale(const char *variable)
            strncmp(variable, "LANGUAGE=", 9) == 0;
 }
 
-/* The caller's environment with the C locale: an array to free; its words are not copied. */
+/* The caller's environment with the C locale: an array to free, of words that are not copied. */
 static char **make_environment(const cpubind_sys *sys)
 {
     static char all[] = "LC_ALL=C", lang[] = "LANG=C";
@@ -62,7 +62,7 @@ static void finish(cpubind_command *c, const cpubind_sys *sys)
     c->phase = CPUBIND_PHASE_DONE;
 }
 
-/* Decides the answer and kills the command with all of its group, if it still runs. */
+/* Sets the answer and kills the command, if it still runs, with its process group. */
 static void stop(cpubind_command *c, cpubind_input input, const cpubind_sys *sys)
 {
     c->input = input;
@@ -71,7 +71,7 @@ static void stop(cpubind_command *c, cpubind_input input, const cpubind_sys *sys
         return;
     }
     close_output(c, sys);
-    sys->kill(-c->pid, SIGKILL); /* when it fails, the phase ends by its time */
+    sys->kill(-c->pid, SIGKILL); /* if that fails, the time limit ends the phase */
     c->phase = CPUBIND_PHASE_DYING;
     c->end_ms = cpubind_now_ms() + CPUBIND_COMMAND_KILL_MS;
 }
@@ -89,7 +89,7 @@ static void start(cpubind_command *c, char *const *environment, int32_t limit_ms
     }
     pid_t pid = 0;
     int error = sys->spawn(&pid, c->argv, environment, fd[1]);
-    sys->close(fd[1]); /* at once: only the command's own end keeps the pipe open */
+    sys->close(fd[1]); /* now only the command keeps the pipe open */
     if (error) {
         sys->close(fd[0]);
         c->input = cpubind_input_missing(error, "exec");
@@ -102,8 +102,8 @@ static void start(cpubind_command *c, char *const *environment, int32_t limit_ms
     c->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
-/* Takes what the pipe holds. In the phases RUNNING and DRAINING, after poll(2) said that a read
- * does not block. */
+/* Reads the pipe. In the phases RUNNING and DRAINING, after poll(2) said that a read does not
+ * block. */
 static void drain(cpubind_command *c, const cpubind_sys *sys)
 {
     if (cpubind_bytes_reserve(&c->bytes, sys, READ_MIN).error) {
@@ -132,8 +132,8 @@ static int reap(cpubind_command *c, const cpubind_sys *sys)
     }
     if (pid == 0 || errno == EINTR)
         return 0;
-    /* ECHILD: the caller ignores SIGCHLD, or its handler was faster. How the command ended is
-     * lost, so there is no answer; and the number may be somebody else's by now. */
+    /* ECHILD: the caller ignores SIGCHLD, or its handler was faster. The exit code is lost, so
+     * there is no answer; and the pid may be another process's by now. */
     int error = errno;
     if (error == ECHILD)
         c->pid = 0;
@@ -147,7 +147,7 @@ static int32_t exit_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Moves a command on to its next phase, if its time has come. */
+/* Moves a command on to its next phase if it has ended or its time is over. */
 static void step(cpubind_command *c, int64_t now, const cpubind_sys *sys)
 {
     int ended = c->pid && reap(c, sys);
@@ -174,7 +174,7 @@ static void step(cpubind_command *c, int64_t now, const cpubind_sys *sys)
     }
 }
 
-/* Waits up to `tick` ms for output and takes it. Returns whether there was any. */
+/* Waits up to `tick` ms for output and reads it. Returns whether there was any. */
 static int take_output(cpubind_command *command, int32_t n, int tick, const cpubind_sys *sys)
 {
     struct pollfd fds[GROUP_MAX];

@@ -1,63 +1,417 @@
-/* host_source.c - a host behind the seam: open, answer, close
+/* host_source.c - the two sources that Linux has: this host, and a snapshot folder
  * SPDX-License-Identifier: MIT
  *
- * What the live host and a snapshot folder share. How an input is fetched is theirs.
+ * The live host reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and
+ * `npu-smi info -t board`, and no other. A snapshot reads below its folder alone and runs
+ * nothing. Every answer is kept until the host is closed.
  */
 #define _GNU_SOURCE
 #include "host_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../text/input_name.h"
-#include "../common.h"
+#include "../kernel/files.h"
 #include "command.h"
-#include "opened_host.h"
+#include "input_cache.h"
 
-cpubind_linux_status cpubind_linux_new(const char *dir, cpubind_reach reach,
-                                       const cpubind_sys *sys, cpubind_linux_host **out,
-                                       cpubind_linux_fault *fault)
+/* Longest value in `env`: far more than a list of all devices. */
+#define VALUE_MAX 65536
+
+/* One command of the list. */
+typedef struct listed_command {
+    const char *name;    /* of the input */
+    const char *argv[8]; /* ended by NULL */
+} listed_command;
+
+#define CPUBIND_X(...) +1
+enum { N_COMMANDS = 0 CPUBIND_COMMAND_LIST(CPUBIND_X) };
+#undef CPUBIND_X
+
+#define CPUBIND_X(name, ...) {name, {__VA_ARGS__}},
+static const listed_command commands[N_COMMANDS] = {CPUBIND_COMMAND_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+
+static const char *const variables[] = {
+#define CPUBIND_X(name) name,
+    CPUBIND_ENV_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* Fetches an input for the first time: PRESENT with its content in host->bytes, which is empty
+ * before, or another state. */
+typedef cpubind_input fetch(cpubind_linux_host *host, const char *name);
+
+struct cpubind_linux_host {
+    const cpubind_sys *sys;
+    cpubind_root root;
+    fetch *read, *list;
+    cpubind_input_cache files, folders; /* the answers of read and of list */
+    cpubind_bytes bytes;                /* the content that is being fetched */
+    /* The live host alone: */
+    int32_t pid;      /* the process whose status and environment are read; 0: this one */
+    int32_t limit_ms; /* for each command */
+    /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
+    pid_t unreaped[N_COMMANDS];
+    pid_t unreaped_board;
+};
+
+/* == A snapshot folder ====================================================== */
+
+/* GRAMMAR of cmd/NAME.exit
+ *   exit   = ( number / "timeout" ) [ LF ]
+ *   number = 1*3DIGIT      0 .. 255; leading zeros are allowed
+ * The word "timeout" is TIMEOUT: the command did not end in time. */
+static cpubind_input parse_exit_code(const char *text, int32_t len)
 {
-    if (!sys)
-        sys = &cpubind_sys_real;
-    *out = NULL;
-    int fd = cpubind_open_retry(sys, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault);
-    cpubind_linux_host *host = sys->malloc(sizeof *host);
-    if (!host) {
-        sys->close(fd);
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    static const char word[] = "timeout";
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    if (len > 1 && text[len - 1] == '\n')
+        len--;
+    if (len == (int32_t)sizeof word - 1 && memcmp(text, word, sizeof word - 1) == 0)
+        return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
+    if (len < 1 || len > 3)
+        return cpubind_input_failed(EINVAL, "exit code");
+    for (int32_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return cpubind_input_failed(EINVAL, "exit code");
+        input.exit_code = input.exit_code * 10 + (text[i] - '0');
     }
-    *host = (cpubind_linux_host){.sys = sys, .tree = {sys, fd, reach}};
-    *out = host;
-    return CPUBIND_LINUX_OK;
+    return input.exit_code > 255 ? cpubind_input_failed(EINVAL, "exit code") : input;
 }
 
-cpubind_linux_status cpubind_linux_bad_argument(cpubind_linux_host **out,
-                                                cpubind_linux_fault *fault)
+/* The exit code beside cmd/NAME.txt: PRESENT with it, TIMEOUT, or FAILED. */
+static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
+{
+    static const char old_end[] = ".txt", new_end[] = ".exit";
+    char path[PATH_MAX];
+    size_t stem = strlen(name);
+    if (stem > 4 && strcmp(name + stem - 4, old_end) == 0)
+        stem -= 4;
+    if (stem + sizeof new_end > sizeof path)
+        return cpubind_input_failed(ENAMETOOLONG, "exit code");
+    memcpy(path, name, stem);
+    memcpy(path + stem, new_end, sizeof new_end);
+
+    cpubind_bytes text = {NULL, 0, 0};
+    cpubind_input input = cpubind_root_read(&host->root, path, &text);
+    if (input.state == CPUBIND_INPUT_PRESENT)
+        input = parse_exit_code(text.data, text.len);
+    else if (input.state == CPUBIND_INPUT_ABSENT)
+        input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    else if (input.state == CPUBIND_INPUT_TOO_LONG)
+        input = cpubind_input_failed(EINVAL, "exit code");
+    cpubind_bytes_free(&text);
+    return input;
+}
+
+static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
+{
+    cpubind_input input = cpubind_root_read(&host->root, name, &host->bytes);
+    if (input.state == CPUBIND_INPUT_PRESENT && strncmp(name, "cmd/", 4) == 0)
+        return read_exit_code(host, name);
+    return input;
+}
+
+static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
+{
+    return cpubind_root_list(&host->root, name, &host->bytes);
+}
+
+/* == Commands of the live host ============================================== */
+
+static int is_npusmi(const listed_command *l)
+{
+    return strcmp(l->argv[0], "npu-smi") == 0;
+}
+
+/* Whether command `l` runs when `asked` is asked for: `asked` itself, and with any npu-smi
+ * command all other npu-smi commands that have no answer yet. */
+static int is_due(const cpubind_linux_host *host, const listed_command *l,
+                  const listed_command *asked)
+{
+    if (l == asked)
+        return 1;
+    return is_npusmi(asked) && is_npusmi(l) && !cpubind_input_cache_find(&host->files, l->name);
+}
+
+/* Runs the command and those that are due with it. The output of `asked` goes to host->bytes,
+ * as with every fetch; the outputs of the others go to the cache. */
+static cpubind_input run_due(cpubind_linux_host *host, const listed_command *asked)
+{
+    cpubind_command run[N_COMMANDS];
+    cpubind_answer *to[N_COMMANDS];
+    int index[N_COMMANDS];
+    int n = 0;
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    for (int i = 0; i < N_COMMANDS; i++) {
+        const listed_command *l = &commands[i];
+        if (!is_due(host, l, asked))
+            continue;
+        to[n] = l == asked ? NULL : cpubind_input_cache_add(&host->files, host->sys, l->name);
+        if (l != asked && !to[n])
+            continue; /* no memory to keep its answer: it runs when it is asked for */
+        run[n] = (cpubind_command){.argv = l->argv};
+        index[n++] = i;
+    }
+    cpubind_commands_run(run, n, host->limit_ms, host->sys);
+    for (int k = 0; k < n; k++) {
+        host->unreaped[index[k]] = run[k].pid;
+        if (to[k]) {
+            cpubind_answer_set(to[k], host->sys, run[k].input, &run[k].bytes);
+            cpubind_bytes_free(&run[k].bytes);
+        } else {
+            input = run[k].input;
+            cpubind_bytes_free(&host->bytes);
+            host->bytes = run[k].bytes;
+        }
+    }
+    return input;
+}
+
+/* A number as a word of a command line: the digits of an int32_t and a NUL. */
+typedef struct word {
+    char text[11];
+} word;
+
+static word word_of(const char *name, cpubind_slice digits)
+{
+    word w = {{0}};
+    memcpy(w.text, name + digits.at, (size_t)digits.len);
+    return w;
+}
+
+/* Runs npu-smi info -t board; an empty `chip` asks for the card. While a killed one still hangs
+ * in the driver no other is started: it would hang too. */
+static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_slice card,
+                               cpubind_slice chip)
+{
+    const word card_id = word_of(name, card), chip_id = word_of(name, chip);
+    const char *const argv[] = {
+        "npu-smi",    "info", "-t", "board", "-i", card_id.text, chip.len > 0 ? "-c" : NULL,
+        chip_id.text, NULL};
+    cpubind_command run = {.argv = argv};
+    if (host->unreaped_board)
+        return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
+    cpubind_commands_run(&run, 1, host->limit_ms, host->sys);
+    host->unreaped_board = run.pid;
+    cpubind_bytes_free(&host->bytes);
+    host->bytes = run.bytes;
+    return run.input;
+}
+
+static cpubind_input run_command(cpubind_linux_host *host, const char *name)
+{
+    cpubind_slice card, chip;
+    if (cpubind_input_is_board(name, &card, &chip))
+        return run_board(host, name, card, chip);
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return run_due(host, &commands[i]);
+    return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+}
+
+/* == Files of the live host ================================================= */
+
+/* Appends a text to the content. */
+static cpubind_linux_fault append(cpubind_linux_host *host, const char *text, size_t len)
+{
+    cpubind_linux_fault fault = cpubind_bytes_reserve(&host->bytes, host->sys, (int32_t)len);
+    if (fault.error)
+        return fault;
+    memcpy(host->bytes.data + host->bytes.len, text, len);
+    host->bytes.len += (int32_t)len;
+    return cpubind_no_fault;
+}
+
+/* "NAME=value" as a line of the input. */
+static cpubind_input append_variable(cpubind_linux_host *host, const char *name,
+                                     const char *value)
+{
+    size_t len = strlen(value);
+    if (len > VALUE_MAX)
+        return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
+    if (memchr(value, '\n', len))
+        return cpubind_input_failed(EILSEQ, "a value holds a line feed");
+    if (append(host, name, strlen(name)).error || append(host, "=", 1).error ||
+        append(host, value, len).error || append(host, "\n", 1).error)
+        return cpubind_input_failed(ENOMEM, "memory");
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
+/* The value of a variable in strings that each end with a NUL, the last one too; or NULL. */
+static const char *find_variable(const cpubind_bytes *strings, const char *name)
+{
+    const size_t len = strlen(name);
+    const char *at = strings->data;
+    const char *end = at + strings->len;
+    while (at < end) {
+        if (strncmp(at, name, len) == 0 && at[len] == '=')
+            return at + len + 1;
+        at += strlen(at) + 1;
+    }
+    return NULL;
+}
+
+/* The variables of this process or, in `strings`, of another one. */
+static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_bytes *strings)
+{
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value =
+            strings ? find_variable(strings, variables[i]) : getenv(variables[i]);
+        if (value)
+            input = append_variable(host, variables[i], value);
+        if (input.state != CPUBIND_INPUT_PRESENT)
+            break;
+    }
+    return input;
+}
+
+/* Reads the environment that the process was started with; its own changes since then are not
+ * visible. */
+static cpubind_input read_environ(cpubind_linux_host *host)
+{
+    char name[32];
+    cpubind_bytes strings = {0};
+    cpubind_input input;
+    snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
+    input = cpubind_root_read(&host->root, name, &strings);
+    if (input.state == CPUBIND_INPUT_PRESENT &&
+        cpubind_bytes_reserve(&strings, host->sys, 1).error)
+        input = cpubind_input_failed(ENOMEM, "memory");
+    if (input.state == CPUBIND_INPUT_PRESENT) {
+        strings.data[strings.len++] = '\0';
+        input = append_variables(host, &strings);
+    }
+    cpubind_bytes_free(&strings);
+    return input;
+}
+
+static cpubind_input read_machine(cpubind_linux_host *host)
+{
+    struct utsname system;
+    if (host->sys->uname(&system) < 0)
+        return cpubind_input_failed(errno, "uname");
+    if (append(host, system.machine, strlen(system.machine)).error ||
+        append(host, "\n", 1).error)
+        return cpubind_input_failed(ENOMEM, "memory");
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
+static cpubind_input read_status(cpubind_linux_host *host)
+{
+    char name[32];
+    snprintf(name, sizeof name, "proc/%d/status", (int)host->pid);
+    return cpubind_root_read(&host->root, name, &host->bytes);
+}
+
+static cpubind_input read_live(cpubind_linux_host *host, const char *name)
+{
+    if (strncmp(name, "cmd/", 4) == 0)
+        return run_command(host, name);
+    if (strcmp(name, "env") == 0)
+        return host->pid ? read_environ(host) : append_variables(host, NULL);
+    if (strcmp(name, "uname") == 0)
+        return read_machine(host);
+    if (host->pid && strcmp(name, "proc/self/status") == 0)
+        return read_status(host);
+    return cpubind_root_read(&host->root, name, &host->bytes);
+}
+
+static cpubind_input list_live(cpubind_linux_host *host, const char *name)
+{
+    /* "cmd", "env" and "uname" are names of inputs, never of folders below "/". */
+    if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
+        strcmp(name, "uname") == 0)
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    return cpubind_root_list(&host->root, name, &host->bytes);
+}
+
+/* == Opening ================================================================ */
+
+static cpubind_linux_status bad_argument(cpubind_linux_host **out, cpubind_linux_fault *fault)
 {
     if (out)
         *out = NULL;
     return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
 }
 
-/* The first answer of `name` in one of the host's two tables. */
+/* Opens a host on folder `dir`; its functions are still to be set. */
+static cpubind_linux_status open_host(const char *dir, cpubind_reach reach,
+                                      const cpubind_sys *sys, cpubind_linux_host **out,
+                                      cpubind_linux_fault *fault)
+{
+    int fd;
+    *out = NULL;
+    if (!sys)
+        sys = &cpubind_sys_real;
+    const cpubind_linux_fault why =
+        cpubind_open(sys, AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, &fd);
+    if (why.error)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, why.error, why.what, fault);
+    cpubind_linux_host *host = sys->malloc(sizeof *host);
+    if (!host) {
+        sys->close(fd);
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    }
+    *host = (cpubind_linux_host){.sys = sys, .root = {sys, fd, reach}};
+    *out = host;
+    return CPUBIND_LINUX_OK;
+}
+
+cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sys *sys,
+                                               cpubind_linux_host **out,
+                                               cpubind_linux_fault *fault)
+{
+    if (!dir || !out)
+        return bad_argument(out, fault);
+    cpubind_linux_status status = open_host(dir, CPUBIND_REACH_BENEATH, sys, out, fault);
+    if (status == CPUBIND_LINUX_OK) {
+        (*out)->read = read_folder;
+        (*out)->list = list_folder;
+    }
+    return status;
+}
+
+cpubind_linux_status cpubind_linux_open_live(int32_t pid, int32_t limit_ms,
+                                             const cpubind_sys *sys, cpubind_linux_host **out,
+                                             cpubind_linux_fault *fault)
+{
+    if (!out || pid < 0 || limit_ms < 1 || limit_ms > CPUBIND_LIVE_LIMIT_MAX_MS)
+        return bad_argument(out, fault);
+    cpubind_linux_status status = open_host("/", CPUBIND_REACH_ANYWHERE, sys, out, fault);
+    if (status == CPUBIND_LINUX_OK) {
+        (*out)->read = read_live;
+        (*out)->list = list_live;
+        (*out)->limit_ms = limit_ms;
+        (*out)->pid = pid;
+    }
+    return status;
+}
+
+/* == Answers, and closing =================================================== */
+
+/* The answer of `name` in one of the host's two caches; fetches it when it is the first. */
 static cpubind_input answer(cpubind_linux_host *host, cpubind_input_cache *answers,
-                            cpubind_fetch *fetch, const char *name)
+                            fetch *fetch_input, const char *name)
 {
     if (!cpubind_input_is_name(name))
         return cpubind_input_failed(EINVAL, "name");
     cpubind_answer *a = cpubind_input_cache_find(answers, name);
     if (a)
         return a->input;
-    /* Before the fetch: an answer that could not be remembered is better not found out. */
+    /* Add before the fetch: an answer that cannot be kept would not be repeated. */
     a = cpubind_input_cache_add(answers, host->sys, name);
     if (!a)
         return cpubind_input_failed(ENOMEM, "memory");
     host->bytes.len = 0;
-    cpubind_input input = fetch(host, name);
+    cpubind_input input = fetch_input(host, name);
     cpubind_answer_set(a, host->sys, input, &host->bytes);
     return a->input;
 }
@@ -83,10 +437,12 @@ void cpubind_linux_close(cpubind_linux_host *host)
 {
     if (!host)
         return;
-    for (int i = 0; i <= CPUBIND_BOARD; i++)
+    for (int i = 0; i < N_COMMANDS; i++)
         if (host->unreaped[i])
             cpubind_command_reap(host->unreaped[i], host->sys);
-    host->sys->close(host->tree.fd);
+    if (host->unreaped_board)
+        cpubind_command_reap(host->unreaped_board, host->sys);
+    host->sys->close(host->root.fd);
     cpubind_input_cache_free(&host->files);
     cpubind_input_cache_free(&host->folders);
     cpubind_bytes_free(&host->bytes);

@@ -1,7 +1,7 @@
-/* input_cache.c - the answers that a source has given, by name
+/* input_cache.c - a cache of the answers that a source has given, by name
  * SPDX-License-Identifier: MIT
  *
- * Memory alone, through the table of sys.h.
+ * Allocates memory through the table of sys.h; makes no other system call.
  */
 #include "input_cache.h"
 
@@ -24,7 +24,7 @@ static uint64_t hash_of(const char *name)
 
 static cpubind_answer **bucket_of(const cpubind_input_cache *answers, uint64_t hash)
 {
-    /* The high half is mixed in: the low bits alone see little of the last bytes. */
+    /* Mix in the high half: the last bytes of a name hardly change the low bits. */
     return &answers->bucket[(hash ^ (hash >> 32)) & (answers->n_bucket - 1)];
 }
 
@@ -66,7 +66,7 @@ cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpub
                                         const char *name)
 {
     if (answers->n_answer >= answers->n_bucket && grow(answers, sys) && !answers->n_bucket)
-        return NULL; /* a table that cannot grow still serves, only slower */
+        return NULL; /* a table that cannot grow still works, only slower */
     size_t len = strlen(name);
     cpubind_answer *a = sys->malloc(offsetof(cpubind_answer, name) + len + 1);
     if (!a)

@@ -1,10 +1,10 @@
-/* input_cache.h - the answers that a source has given, by name
+/* input_cache.h - a cache of the answers that a source has given, by name
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux. The seam promises that an input which is asked for again has its
- * first answer; this is where that is kept, failures too. Workload: a few thousand names of
- * some fifty bytes (topology of 640 CPUs, hundreds of PCI devices), each asked for once or
- * twice: a chained hash table.
+ * Private to adapters/linux. The seam promises that an input has the same answer each time; the
+ * cache keeps the first one, failures too. Load: a few thousand names of some fifty bytes
+ * (topology of 640 CPUs, hundreds of PCI devices), each asked for once or twice. So it is a
+ * chained hash table.
  */
 #ifndef CPUBIND_LINUX_INPUT_CACHE_H
 #define CPUBIND_LINUX_INPUT_CACHE_H
@@ -18,7 +18,7 @@
 typedef struct cpubind_answer {
     struct cpubind_answer *next; /* in the same bucket */
     uint64_t hash;
-    cpubind_input input; /* input.data is an allocation of the table's, or NULL */
+    cpubind_input input; /* input.data belongs to the cache; may be NULL */
     char name[];         /* NUL-terminated */
 } cpubind_answer;
 
@@ -32,15 +32,15 @@ typedef struct cpubind_input_cache {
 /* The answer of `name`, or NULL. */
 cpubind_answer *cpubind_input_cache_find(const cpubind_input_cache *answers, const char *name);
 
-/* A new answer, ABSENT so far.
+/* Adds an answer, ABSENT at first.
  *   in      `name` has no answer yet; it is copied
  *   out     NULL when there is no memory. Answers never move.
  *   cost    O(length of the name), amortised */
 cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpubind_sys *sys,
                                         const char *name);
 
-/* Makes `input` the answer, and when it is PRESENT the content of `bytes` its data. Without
- * memory for them the answer is FAILED. */
+/* Sets the answer to `input`, with the content of `bytes` as its data when it is PRESENT.
+ * Without memory for the data the answer is FAILED. */
 void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_input input,
                         cpubind_bytes *bytes);
 
