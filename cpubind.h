@@ -310,7 +310,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (18 * (n_cpu) + 14 * (n_node) + 32 * (n_device) + 7 * (n_affinity) + 29)
+    (19 * (n_cpu) + 15 * (n_node) + 33 * (n_device) + 7 * (n_affinity) + 31)
 
 /* int32_t elements of plan->cpu that are enough: the allowed CPUs once, or once a pool where
  * CPUs may be given twice (topo_affinity with KEEP). */
@@ -880,6 +880,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(group_twin, n_group)     /* group that gets the part inside that home */                 \
     X(group_unused, n_group)   /* list of groups without segments: the next one, or NONE */    \
     X(group_size, n_group)     /* CPUs */                                                      \
+    X(group_taken, n_group)    /* CPUs in clusters (CLUSTER) */                                \
     X(group_claimed, n_group)  /* device that claimed the group last */                        \
     X(group_search, n_group)   /* number of the last search that came here */                  \
     X(group_share, n_group)    /* share that is handed out now */                              \
@@ -931,6 +932,13 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_work(int32_t n_cpu, int32_t n_node, int
 #undef CPUBIND_X
 }
 
+CPUBIND_PRIV int32_t *cpubind_priv_take(int32_t **next, int32_t n)
+{
+    int32_t *taken = *next;
+    *next += n;
+    return taken;
+}
+
 CPUBIND_PRIV void cpubind_priv_carve(cpubind_priv_planner *p)
 {
     const int32_t n_cpu = p->host->n_cpu;
@@ -939,12 +947,9 @@ CPUBIND_PRIV void cpubind_priv_carve(cpubind_priv_planner *p)
     const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
     const int32_t n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
     int32_t *next = p->plan->work;
-#define CPUBIND_X(name, count)                                                                 \
-    p->name = next;                                                                            \
-    next += (count);
+#define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
-    (void)next;
 }
 
 /* Whether two arrays have a byte in common. */
@@ -1732,16 +1737,16 @@ CPUBIND_PRIV cpubind_status cpubind_priv_claim_clusters(cpubind_priv_planner *p,
 {
     const int32_t size = p->policy->cluster;
     int32_t n = 0;
-    cpubind_priv_fill(p->group_size, p->n_group, 0); /* CPUs that its devices claim */
+    cpubind_priv_fill(p->group_taken, p->n_group, 0);
     p->claim_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         if (p->next_node[d] != CPUBIND_PRIV_NONE) {
             int32_t node = cpubind_priv_home_node(p, d);
             int32_t is_kept = node == spare && p->policy->overlap != CPUBIND_OVERLAP_RESOLVE;
             int32_t room = is_kept ? 0 : p->node_size[node];
-            p->group_size[node] += size;
-            if (p->group_size[node] > room) {
-                cpubind_priv_set_fault(p->fault, d, p->group_size[node], room);
+            p->group_taken[node] += size;
+            if (p->group_taken[node] > room) {
+                cpubind_priv_set_fault(p->fault, d, p->group_taken[node], room);
                 return CPUBIND_ERR_CLUSTERS;
             }
             p->claim_group[n++] = node;
@@ -1776,7 +1781,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     p->plan->strategy = CPUBIND_CLUSTER;
     p->plan->overlap = CPUBIND_FOUND_NONE;
     p->plan->n_checked = p->n_home;
-    p->plan->spare_taken = spare == CPUBIND_PRIV_NONE ? 0 : p->group_size[spare];
+    p->plan->spare_taken = spare == CPUBIND_PRIV_NONE ? 0 : p->group_taken[spare];
     return CPUBIND_OK;
 }
 

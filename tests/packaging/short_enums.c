@@ -10,12 +10,12 @@ int main(void)
 {
     const int32_t cpu[4] = {0, 1, 2, 3}, node[4] = {0, 0, 1, 1}, node_id[2] = {0, 1};
     const int32_t near_cpu[2] = {0, 2}, near_row[3] = {0, 1, 2};
-    int32_t pool[4], row[3], work[CPUBIND_PLAN_WORK(4, 2, 2, 2)];
+    int32_t pool[8], row[3], work[CPUBIND_PLAN_WORK(4, 2, 2, 2)];
     cpubind_host host = {cpu, node, node_id, 4, 2};
     cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
     cpubind_policy policy = {
         CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_KEEP, {{0, 1, 0, 0}}, 0, 0, 0};
-    cpubind_plan plan = {pool, row, work, 4, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE,
+    cpubind_plan plan = {pool, row, work, 8, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE,
                          0,    {0}, 0};
     cpubind_span span;
     if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL) != CPUBIND_ERR_SPACE)
@@ -24,7 +24,7 @@ int main(void)
     if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL) != CPUBIND_OK)
         return 2;
     if (plan.strategy != CPUBIND_TOPO_AFFINITY || plan.overlap != CPUBIND_FOUND_PRESENT ||
-        plan.n_checked != 2 || plan.shared.cpu != 2)
+        plan.n_checked != 2 || plan.shared.device != 1 || plan.shared.cpu != 0)
         return 3;
     if (cpubind_share(5, 2, 1, CPUBIND_REMAINDER_LAST, &span, NULL) != CPUBIND_OK)
         return 4;
