@@ -310,7 +310,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (19 * (n_cpu) + 15 * (n_node) + 33 * (n_device) + 7 * (n_affinity) + 31)
+    (19 * (n_cpu) + 15 * (n_node) + 34 * (n_device) + 7 * (n_affinity) + 31)
 
 /* int32_t elements of plan->cpu that are enough: the allowed CPUs once, or once a pool where
  * CPUs may be given twice (topo_affinity with KEEP). */
@@ -891,6 +891,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(share_count, n_affinity + n_device) /* CPUs of the group that the device gets */         \
     /* of a search for CPUs to move, by device */                                              \
     X(queue, n_device)                                                                         \
+    X(is_bare, n_device)    /* not 0: the device has no CPU that it could pass on */           \
     X(search, n_device)     /* number of the last search that came here, or DONE */            \
     X(give_share, n_device) /* the share from which the device can pass CPUs on ... */         \
     X(take_share, n_device) /* ... to the device of this share, of the same group */
@@ -1303,7 +1304,8 @@ CPUBIND_PRIV int32_t cpubind_priv_same_pool(const cpubind_priv_planner *p, int32
     int32_t segment;
     if (p->pool_hash[a] != p->pool_hash[b] || p->pool_size[a] != p->pool_size[b])
         return 0;
-    if (p->next_node[a] == p->next_node[b] && cpubind_priv_same_home(p, a, b))
+    if (p->next_node[a] == p->next_node[b] &&
+        (p->host->n_node == 1 || cpubind_priv_same_home(p, a, b)))
         return 1;
     cpubind_priv_walk_pool(p, a, &walk_a);
     cpubind_priv_walk_pool(p, b, &walk_b);
@@ -1523,9 +1525,39 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
     }
 }
 
-/* Breadth first from `poor` through all devices that could pass CPUs on to it. Returns the one
- * with the largest load; the first *n_found of the queue were found. */
-CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor,
+/* Whether a device has CPUs of a group that other devices claim too. */
+CPUBIND_PRIV int32_t cpubind_priv_can_give(const cpubind_priv_planner *p, int32_t device)
+{
+    for (int32_t c = p->claim_row[device]; c < p->claim_row[device + 1]; c++) {
+        int32_t group = p->claim_group[c];
+        if (p->share_count[p->claim_share[c]] > 0 &&
+            p->share_row[group + 1] - p->share_row[group] > 1)
+            return 1;
+    }
+    return 0;
+}
+
+/* The largest load of a device that is not DONE and can give CPUs; no search can find more. */
+CPUBIND_PRIV int32_t cpubind_priv_largest_load(cpubind_priv_planner *p)
+{
+    for (;;) {
+        int32_t rich = CPUBIND_PRIV_NONE;
+        for (int32_t d = 0; d < p->n_device; d++)
+            if (p->search[d] != CPUBIND_PRIV_DONE && !p->is_bare[d] &&
+                (rich == CPUBIND_PRIV_NONE || p->load[d] > p->load[rich]))
+                rich = d;
+        if (rich == CPUBIND_PRIV_NONE)
+            return 0;
+        if (cpubind_priv_can_give(p, rich))
+            return p->load[rich];
+        p->is_bare[rich] = 1;
+    }
+}
+
+/* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the first
+ * one with the largest load, `most` at the most; with less than that, all devices that could
+ * pass CPUs on are the first *n_found of the queue. */
+CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor, int32_t most,
                                             int32_t search, int32_t *n_found)
 {
     int32_t rich = poor;
@@ -1547,6 +1579,8 @@ CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poo
                 p->give_share[from] = s;
                 p->take_share[from] = p->claim_share[c];
                 p->queue[end++] = from;
+                if (p->load[from] == most)
+                    return from;
                 if (p->load[from] > p->load[rich])
                     rich = from;
             }
@@ -1565,6 +1599,7 @@ CPUBIND_PRIV void cpubind_priv_pass_on(cpubind_priv_planner *p, int32_t rich, in
     for (int32_t d = rich; d != poor; d = p->share_device[p->take_share[d]]) {
         p->share_count[p->give_share[d]] -= count;
         p->share_count[p->take_share[d]] += count;
+        p->is_bare[p->share_device[p->take_share[d]]] = 0;
     }
     p->load[rich] -= count;
     p->load[poor] += count;
@@ -1599,7 +1634,8 @@ CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
 
 /* Helps the device with the smallest load first. When no path helps it, no path helps a device
  * that its search found either, now or later, since the search of that device finds no more:
- * all of them are DONE. Ends, because each move lowers the sum of squared loads. */
+ * all of them are DONE. Ends when no load is larger by 2 than the smallest; that comes, because
+ * each move lowers the sum of squared loads. */
 CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 {
     cpubind_priv_order order;
@@ -1607,12 +1643,18 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
     order.load = CPUBIND_PRIV_NONE;
     order.at = 0;
     cpubind_priv_fill(p->group_search, p->n_group, 0);
-    for (int32_t d = 0; d < p->n_device; d++)
+    for (int32_t d = 0; d < p->n_device; d++) {
         p->search[d] = cpubind_priv_has_home(p, d) ? 0 : CPUBIND_PRIV_DONE;
+        p->is_bare[d] = !cpubind_priv_can_give(p, d);
+    }
     for (int32_t search = 1; (poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE;
          search++) {
+        int32_t most = cpubind_priv_largest_load(p);
         int32_t n_found = 0;
-        int32_t rich = cpubind_priv_find_rich(p, poor, search, &n_found);
+        int32_t rich;
+        if (most - p->load[poor] < 2)
+            return;
+        rich = cpubind_priv_find_rich(p, poor, most, search, &n_found);
         if (p->load[rich] - p->load[poor] >= 2) {
             cpubind_priv_pass_on(p, rich, poor);
             continue;

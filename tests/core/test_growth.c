@@ -197,6 +197,32 @@ TEST(cpus_move_through_a_chain_of_any_length)
     check_chain(1024, 8);
 }
 
+/* Everyone is near up to 128 CPUs anywhere: most CPUs are in a group of their own. */
+TEST(the_limits_are_planned_with_homes_at_random)
+{
+    enum { DEVICES = CPUBIND_MAX_DEVICES, NEAR = 128 };
+    grown g = grow(CPUBIND_MAX_CPUS, 2, DEVICES, DEVICES * NEAR);
+    uint32_t random = 1;
+    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++)
+        g.node[i] = i % 2; /* homes lie on both nodes: none is extended */
+    for (int32_t d = 0; d < DEVICES; d++) {
+        int32_t cpu = d % 512;
+        for (int32_t i = 0; i < NEAR && cpu < CPUBIND_MAX_CPUS; i++) {
+            add_near(&g, d, cpu, 1);
+            random = random * 1664525u + 1013904223u;
+            cpu += 1 + (int32_t)(random >> 16) % 1000;
+        }
+    }
+    plan_all(&g);
+    assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    for (int32_t d = 0; d < DEVICES; d++) {
+        int32_t size = g.plan.row[d + 1] - g.plan.row[d];
+        assert_true(size >= g.plan.n_cpu / DEVICES);
+        assert_true(size <= g.plan.n_cpu / DEVICES + 1);
+    }
+    drop(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +233,7 @@ int main(void)
         cmocka_unit_test(of_1024_devices_on_8192_cpus_eight_share_a_node),
         cmocka_unit_test(large_homes_that_all_differ_share_evenly),
         cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
+        cmocka_unit_test(the_limits_are_planned_with_homes_at_random),
     };
     return cmocka_run_group_tests_name("growth", tests, NULL, NULL);
 }
