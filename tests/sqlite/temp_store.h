@@ -1,4 +1,4 @@
-/* temp_store.h - a database for each test, its bytes, and what SQLite itself reads in it
+/* temp_store.h - a database for each test; its bytes, and queries by plain SQLite
  * SPDX-License-Identifier: MIT
  *
  * A helper that fails ends the test program: a test without its database must not pass.
@@ -28,7 +28,7 @@ static inline void temp_store_make(void)
     scratch_path(&temp.s, "corpus.db", temp.path);
 }
 
-/* Returns 0, or -1 when the test left memory, a descriptor or a child behind. */
+/* Returns 0, or -1 if memory, a file descriptor or a child process of the test is left. */
 static inline int temp_store_remove(void)
 {
     no_faults();
@@ -114,7 +114,7 @@ static inline void plain_sql(const char *path, const char *text)
     sqlite3_close(db);
 }
 
-/* The number that is the one result of the query. */
+/* The only result of the query, a number. */
 static inline int64_t ask(const char *path, const char *question)
 {
     sqlite3_stmt *query = NULL;

@@ -1,8 +1,9 @@
-/* test_corpus.c - the corpus as a source of hosts
+/* test_corpus.c - reading a corpus: hosts, their answers, damaged and hostile files
  * SPDX-License-Identifier: MIT
  *
  * Every database is made here, from fixtures/schema.sql. SQLite runs on the allocator and the
- * file system of store_fault_calls.h. No test may leave memory, a descriptor or a child behind.
+ * file system of store_fault_calls.h. After each test, all memory, file descriptors and child
+ * processes must be gone. The contracts are in corpus.h.
  */
 #define _GNU_SOURCE
 #include <sha2.h>
@@ -57,7 +58,7 @@ static void add_host(const char *name)
     sql(text);
 }
 
-/* Tests call contents by a number; one that was not added has a sum of no bytes. */
+/* Contents have numbers. A content that was not added has a SHA-256 without bytes. */
 static const char *sum_of(int number)
 {
     static char unknown[65];
@@ -96,7 +97,7 @@ static void add_content(int number, const void *bytes, int n)
     sqlite3_finalize(insert);
 }
 
-/* TIMED_OUT is no exit code: NULL. */
+/* TIMED_OUT is stored as NULL. */
 static int try_input(const char *host, const char *name, int number, int exit_code)
 {
     sqlite3_stmt *insert = NULL;
@@ -123,7 +124,7 @@ static void make_tables(void)
     sql(f.schema);
 }
 
-/* Two hosts that share a content, with listings and an exit code. */
+/* Makes two hosts that share a content, with folders and an exit code. */
 static void make_corpus(void)
 {
     make_tables();
@@ -182,7 +183,7 @@ SETUP(tear_down)
     return temp_store_remove();
 }
 
-/* == asking == */
+/* == helpers == */
 
 static cpubind_corpus_status open_corpus(void)
 {
@@ -352,7 +353,7 @@ TEST(a_host_shows_its_row_its_inputs_and_its_expectations)
         assert_int_equal(entry.input.exit_code, input.exit_code);
     }
     assert_string_equal(cpubind_corpus_input_at(f.host, 0).sha256, f.sum[2]);
-    /* of no bytes, as sha256sum prints it */
+    /* the SHA-256 of no bytes */
     assert_string_equal(cpubind_corpus_input_at(f.host, 1).sha256,
                         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     assert_int_equal(cpubind_corpus_n_expectation(f.host), 2);
@@ -363,7 +364,7 @@ TEST(a_host_shows_its_row_its_inputs_and_its_expectations)
     assert_string_equal(cpubind_corpus_expectation_at(f.host, 1).name, "rank-1");
 }
 
-TEST(what_no_row_has_is_absent)
+TEST(a_name_without_a_row_is_absent)
 {
     make_corpus();
     open_both("one");
@@ -395,7 +396,7 @@ TEST(a_folder_is_listed_in_byte_order_and_is_no_file)
     assert_true(is_failed(get("sys/devices"), EISDIR, "not a regular file"));
 }
 
-TEST(a_first_answer_is_repeated)
+TEST(a_second_answer_equals_the_first)
 {
     make_corpus();
     open_both("one");
@@ -429,7 +430,7 @@ TEST(names_outside_the_rules_fail)
     }
 }
 
-TEST(odd_names_are_names)
+TEST(unusual_names_are_names)
 {
     static const char *const odd[] = {"it's", "a b",     "a\"b",          "%s%n",     "a\\b",
                                       "-x",   "a...b/c", "\xff",          "\xc3\xa4", "*",
@@ -481,7 +482,7 @@ TEST(a_host_without_inputs_answers_nothing)
 
 /* == the schema == */
 
-TEST(the_schema_refuses_what_the_seam_does_not_know)
+TEST(the_schema_refuses_inputs_that_a_source_cannot_have)
 {
     make_tables();
     sql("PRAGMA foreign_keys = ON");
@@ -509,7 +510,7 @@ TEST(the_schema_refuses_what_the_seam_does_not_know)
         "INSERT INTO inputs SELECT 'one', 'a'||char(0)||'b', sha256, 0 FROM contents",
         "INSERT INTO inputs SELECT 'one', 'a', sha256, 'x' FROM contents",
         "INSERT INTO inputs SELECT 'one', printf('%04096d', 0), sha256, 0 FROM contents",
-        /* what did not end has no bytes, and is a command */
+        /* an input without exit code is a command without bytes */
         "INSERT INTO inputs SELECT 'one', 'cmd/b', sha256, NULL FROM contents",
         "INSERT INTO inputs SELECT 'one', 'b', sha256, NULL FROM contents",
         "INSERT INTO contents VALUES"
@@ -554,7 +555,7 @@ TEST(bad_arguments_are_refused)
                      CPUBIND_CORPUS_ERR_UNKNOWN_HOST);
 }
 
-TEST(a_missing_file_says_so)
+TEST(a_missing_file_is_reported)
 {
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
@@ -565,14 +566,14 @@ TEST(a_missing_file_says_so)
     assert_int_equal(f.fault.error, ENOENT);
 }
 
-TEST(a_folder_says_so)
+TEST(a_folder_is_reported)
 {
     scratch_folder(&temp.s, "corpus.db");
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, EISDIR);
 }
 
-TEST(an_unreadable_file_says_so)
+TEST(an_unreadable_file_is_reported)
 {
     make_corpus();
     scratch_need(chmod(temp.path, 0) == 0, "chmod");
@@ -611,7 +612,7 @@ TEST(another_applications_database_is_no_corpus)
     opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
-TEST(a_newer_schema_is_refused_whatever_it_holds)
+TEST(a_newer_schema_is_refused_whatever_it_contains)
 {
     make_tables();
     sql("PRAGMA user_version = 2; PRAGMA writable_schema = ON;"
@@ -658,7 +659,7 @@ TEST(tables_of_another_shape_are_no_corpus)
     }
 }
 
-/* Replaces a text in what the database says its table is made of. */
+/* Replaces a text in the CREATE statement of a table, as the database stores it. */
 static void rewrite_schema(const char *table, const char *old, const char *new)
 {
     char text[1024];
@@ -673,7 +674,7 @@ static void rewrite_schema(const char *table, const char *old, const char *new)
     made();
 }
 
-TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments)
+TEST(tables_are_compared_without_their_comments)
 {
     static const struct {
         const char *table, *old, *new;
@@ -687,7 +688,7 @@ TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments)
         {"inputs", "'INTEGER DEFAULT'", "'INTEGERDEFAULT'", 0},
         {"inputs", "'CASCADE'", "'/**/CASCADE'", 0},
         {"inputs", "'CASCADE'", "'RESTRICT'", 0},
-        /* two dashes between quotes begin no comment */
+        /* two dashes in quotes do not begin a comment */
         {"inputs", "'''*//*'''", "'''*--'' || hex(zeroblob(9)) || ''' || char(10) || '//*'''",
          0},
         {"hosts", "'STRICT, WITHOUT ROWID'", "'STRICT'", 0},
@@ -707,8 +708,8 @@ TEST(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments)
     }
 }
 
-/* Whoever added a table or ran ANALYZE still has a corpus. */
-TEST(a_reader_does_not_mind_further_tables)
+/* A corpus may have further tables, such as those of ANALYZE. */
+TEST(a_reader_accepts_further_tables)
 {
     make_corpus();
     make_empty();
@@ -718,7 +719,7 @@ TEST(a_reader_does_not_mind_further_tables)
     assert_true(is_text(get("env"), ""));
 }
 
-TEST(a_fault_has_no_byte_that_a_terminal_obeys)
+TEST(a_fault_has_no_control_character)
 {
     make_tables();
     sql("PRAGMA writable_schema = ON;"
@@ -731,7 +732,7 @@ TEST(a_fault_has_no_byte_that_a_terminal_obeys)
     assert_int_equal(strlen(f.fault.message), CPUBIND_CORPUS_MESSAGE - 1);
 }
 
-TEST(a_host_is_matched_byte_by_byte)
+TEST(names_of_hosts_are_compared_byte_by_byte)
 {
     static const char *const unknown[] = {"", "ONE", "on", "one ", "one/", "%", "' OR 1 --"};
     make_corpus();
@@ -787,7 +788,7 @@ TEST(rows_that_break_the_schema_are_damage)
     }
 }
 
-/* The tables are made without their types and checks, filled, and then given their words. */
+/* Makes the tables without types and CHECKs, fills them, then restores their statements. */
 TEST(types_that_break_the_schema_are_damage)
 {
     static const struct {
@@ -907,8 +908,8 @@ TEST(a_host_has_a_greatest_number_of_inputs)
 
 /* == writers == */
 
-/* A process that begins to write, holds the database for `ms`, and gives up. It says when it
- * has begun. */
+/* Starts a process that begins to write, holds the lock for `ms`, and rolls back. Returns when it
+ * has the lock. */
 static pid_t start_writer(const char *begin, int ms, int is_rude)
 {
     int ends[2];
@@ -964,7 +965,7 @@ TEST(a_writer_that_stays_is_busy)
     assert_in_range(waited, CPUBIND_CORPUS_WAIT_MS * 3 / 4, CPUBIND_CORPUS_WAIT_MS * 5);
 }
 
-TEST(a_writer_that_comes_later_is_busy_for_the_next_host)
+TEST(a_writer_that_starts_later_is_busy_for_the_next_host)
 {
     make_corpus();
     open_both("one");
@@ -980,7 +981,7 @@ TEST(a_writer_that_comes_later_is_busy_for_the_next_host)
     assert_int_equal(open_host("two"), CPUBIND_CORPUS_OK);
 }
 
-TEST(a_write_that_was_interrupted_is_not_read_over)
+TEST(an_interrupted_write_is_reported)
 {
     make_corpus();
     pid_t writer = start_writer("PRAGMA cache_size = 1; BEGIN EXCLUSIVE;"
@@ -997,7 +998,7 @@ TEST(a_write_that_was_interrupted_is_not_read_over)
 
 /* == damage == */
 
-/* Asks for everything; what comes back must be one of the answers there are. */
+/* Reads everything: each result must be a documented one. */
 static void look_through(void)
 {
     static const char *const hosts[] = {"one", "two", "three"};
@@ -1047,7 +1048,7 @@ static size_t read_back(char *bytes, size_t cap)
     return n;
 }
 
-/* xorshift: the same places on every run. */
+/* xorshift: the same numbers on every run. */
 static uint32_t next(uint32_t *seed)
 {
     *seed ^= *seed << 13;
@@ -1101,7 +1102,7 @@ TEST(a_cut_file_does_no_harm)
 
 /* == faults == */
 
-/* Whether a reader failed as it must when the memory, or the file, does. */
+/* Whether the status is the one for a failure of memory, or of the file. */
 static int is_expected(cpubind_corpus_status status, int is_memory)
 {
     if (!is_fault(&f.fault))
@@ -1127,7 +1128,7 @@ static cpubind_corpus_status list_both(void)
     return status;
 }
 
-/* All that a reader does. Whether it went through; when it did, every answer was right. */
+/* Runs everything that a reader does. Returns 1 on success, and then every answer was right. */
 static int read_all(int is_memory)
 {
     cpubind_corpus_status status = open_corpus();
@@ -1155,7 +1156,7 @@ static int read_all(int is_memory)
     return is_whole;
 }
 
-/* Fails at each place in turn; how many places there were. */
+/* Lets each call fail in turn. Returns the number of calls. */
 static int fail_everywhere(fault_plan *plan, int is_lasting)
 {
     sqlite3_int64 before = sqlite3_memory_used();
@@ -1205,8 +1206,8 @@ static uint32_t number_of(const char *at, int bytes)
     return number;
 }
 
-/* A corpus of small pages whose tables are trees of more than one page. The page on which table
- * `name` begins, counted from 1. */
+/* Makes a corpus of small pages, whose tables are trees of several pages. Returns the first page
+ * of table `name`, counted from 1. */
 static uint32_t make_trees(const char *name)
 {
     char text[128];
@@ -1232,8 +1233,8 @@ static uint32_t make_trees(const char *name)
     return page;
 }
 
-/* The last branch of a tree leads where the first one does. */
-TEST(a_branch_that_is_there_twice_is_damage)
+/* Makes the last branch of a tree lead to the same page as the first one. */
+TEST(a_branch_that_occurs_twice_is_damage)
 {
     static const char *const tables[] = {"hosts", "inputs"};
     static const char *const whats[] = {"the hosts do not ascend", "the inputs do not ascend"};
@@ -1259,8 +1260,8 @@ TEST(a_branch_that_is_there_twice_is_damage)
     }
 }
 
-/* The schema itself: fifteen levels, each with ten branches that lead to the one page of the
- * next. SQLite by itself would look at 10^15 rows. */
+/* Makes the schema a tree of fifteen levels, in which ten branches of each page lead to one page
+ * of the next level. Without a limit, SQLite would read 10^15 rows. */
 TEST(a_schema_without_an_end_is_damage)
 {
     static char file[1 << 18];
@@ -1268,7 +1269,7 @@ TEST(a_schema_without_an_end_is_damage)
     make_trees("hosts");
     size_t n = read_back(file, sizeof file) / PAGE;
     for (uint32_t level = 0; level <= LEVELS; level++) {
-        /* the first page has the header of the file before its own */
+        /* the first page begins with the header of the file */
         char *page = level ? file + (n + level - 1) * PAGE : file;
         char *head = page + (level ? 0 : 100), *cell = page + PAGE - 16;
         memset(head, 0, (size_t)(page + PAGE - head));
@@ -1295,12 +1296,12 @@ TEST(a_schema_without_an_end_is_damage)
     assert_in_range(clock_ms() - start, 0, 5000);
 }
 
-/* One look at the database: no writer can come between two tables. */
+/* A call takes one lock: no writer can change the database between two tables. */
 TEST(a_host_and_a_list_are_read_under_one_lock)
 {
     make_corpus();
     assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
-    assert_int_equal(list_both(), CPUBIND_CORPUS_OK); /* the schema is known from here on */
+    assert_int_equal(list_both(), CPUBIND_CORPUS_OK); /* SQLite has read the schema now */
     n_shared_locks = 0;
     assert_int_equal(open_host("one"), CPUBIND_CORPUS_OK);
     assert_int_equal(n_shared_locks, 1);
@@ -1341,29 +1342,29 @@ int main(void)
         RUN(the_hosts_are_listed_by_name),
         RUN(a_corpus_without_hosts_has_an_empty_list),
         RUN(a_host_shows_its_row_its_inputs_and_its_expectations),
-        RUN(what_no_row_has_is_absent),
+        RUN(a_name_without_a_row_is_absent),
         RUN(a_folder_is_listed_in_byte_order_and_is_no_file),
-        RUN(a_first_answer_is_repeated),
+        RUN(a_second_answer_equals_the_first),
         RUN(names_outside_the_rules_fail),
-        RUN(odd_names_are_names),
+        RUN(unusual_names_are_names),
         RUN(bytes_of_two_hosts_are_stored_once),
         RUN(a_host_lives_without_its_corpus),
         RUN(a_host_without_inputs_answers_nothing),
-        RUN(the_schema_refuses_what_the_seam_does_not_know),
+        RUN(the_schema_refuses_inputs_that_a_source_cannot_have),
         RUN(bad_arguments_are_refused),
-        RUN(a_missing_file_says_so),
-        RUN(a_folder_says_so),
-        RUN(an_unreadable_file_says_so),
+        RUN(a_missing_file_is_reported),
+        RUN(a_folder_is_reported),
+        RUN(an_unreadable_file_is_reported),
         RUN(an_empty_file_is_no_database),
         RUN(text_is_no_database),
         RUN(another_applications_database_is_no_corpus),
-        RUN(a_newer_schema_is_refused_whatever_it_holds),
+        RUN(a_newer_schema_is_refused_whatever_it_contains),
         RUN(a_schema_without_a_version_is_damaged),
         RUN(tables_of_another_shape_are_no_corpus),
-        RUN(a_corpus_is_known_by_the_words_of_its_tables_not_by_their_comments),
-        RUN(a_reader_does_not_mind_further_tables),
-        RUN(a_fault_has_no_byte_that_a_terminal_obeys),
-        RUN(a_host_is_matched_byte_by_byte),
+        RUN(tables_are_compared_without_their_comments),
+        RUN(a_reader_accepts_further_tables),
+        RUN(a_fault_has_no_control_character),
+        RUN(names_of_hosts_are_compared_byte_by_byte),
         RUN(bytes_that_are_missing_fail_their_input_alone),
         RUN(rows_that_break_the_schema_are_damage),
         RUN(types_that_break_the_schema_are_damage),
@@ -1372,13 +1373,13 @@ int main(void)
         RUN(a_host_has_a_greatest_number_of_inputs),
         RUN(a_writer_is_waited_for),
         RUN(a_writer_that_stays_is_busy),
-        RUN(a_writer_that_comes_later_is_busy_for_the_next_host),
-        RUN(a_write_that_was_interrupted_is_not_read_over),
+        RUN(a_writer_that_starts_later_is_busy_for_the_next_host),
+        RUN(an_interrupted_write_is_reported),
         RUN(flipped_bytes_do_no_harm),
         RUN(a_cut_file_does_no_harm),
         RUN(every_allocation_may_fail),
         RUN(every_read_may_fail),
-        RUN(a_branch_that_is_there_twice_is_damage),
+        RUN(a_branch_that_occurs_twice_is_damage),
         RUN(a_schema_without_an_end_is_damage),
         RUN(a_host_and_a_list_are_read_under_one_lock),
         RUN(every_code_has_a_name_and_a_text),

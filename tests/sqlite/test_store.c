@@ -1,8 +1,8 @@
-/* test_store.c - adding to the corpus: what is put comes back, what is wrong is refused
+/* test_store.c - adding to a corpus: a put can be read back, a wrong put is refused
  * SPDX-License-Identifier: MIT
  *
- * What happens when memory or files fail stands in test_store_faults.c. No test may leave
- * memory, a descriptor or a child behind.
+ * Failures of memory and files are in test_store_faults.c. After each test, all memory, file
+ * descriptors and child processes must be gone. The contracts are in store.h.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -93,7 +93,7 @@ static void committed(void)
     close_store();
 }
 
-/* A corpus with these hosts, as put_all makes them. */
+/* Makes a corpus with these hosts, as put_all puts them. */
 static void make_corpus(const char *first, const char *second)
 {
     opened();
@@ -116,9 +116,9 @@ static cpubind_input get(const char *name)
     return source.read(source.ctx, name);
 }
 
-/* == what is put comes back == */
+/* == a put can be read back == */
 
-TEST(a_host_comes_back_as_it_was_put)
+TEST(a_host_is_read_as_it_was_put)
 {
     static const char odd[] = "a\0b\r\n\xff";
     cpubind_corpus_about about = {"one", "p\xc3\xa4", "captured", "unknown", "it's \"here\""};
@@ -153,7 +153,7 @@ TEST(a_host_comes_back_as_it_was_put)
     assert_true(is_sound(temp.path));
 }
 
-TEST(a_new_corpus_has_the_schema_and_its_marks)
+TEST(a_new_corpus_has_the_schema_and_its_numbers)
 {
     opened();
     committed();
@@ -178,12 +178,12 @@ TEST(an_empty_file_becomes_a_corpus)
 TEST(equal_bytes_are_stored_once)
 {
     make_corpus("one", "two");
-    /* one of both, and of each: its own of cmd/, its name in env */
+    /* one shared; and for each host, one of cmd/ and its name in env */
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs"), 6);
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM contents"), 5);
 }
 
-/* Of "abc", as FIPS 180 prints it. */
+/* The SHA-256 of "abc", from FIPS 180. */
 TEST(the_sum_is_the_sha256)
 {
     opened();
@@ -196,7 +196,7 @@ TEST(the_sum_is_the_sha256)
                      1);
 }
 
-TEST(replacing_a_host_takes_all_of_it)
+TEST(replacing_a_host_deletes_all_of_it)
 {
     make_corpus("one", "two");
     opened();
@@ -209,12 +209,12 @@ TEST(replacing_a_host_takes_all_of_it)
     close_host();
     read_host("two");
     assert_int_equal(cpubind_corpus_n_input(f.host), 3);
-    /* what both had stays for the other; the two of the old host are gone */
+    /* the shared one stays for the other host; two of the old host are gone */
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM contents"), 4);
     assert_true(is_sound(temp.path));
 }
 
-TEST(a_host_that_is_not_there_may_be_replaced)
+TEST(a_missing_host_may_be_replaced)
 {
     opened();
     assert_int_equal(put_host("one", 1), CPUBIND_CORPUS_OK);
@@ -248,7 +248,7 @@ TEST(the_same_calls_give_the_same_bytes)
         file[i] = read_whole(temp.path);
         scratch_need(unlink(temp.path) == 0, temp.path);
         if (i == 0)
-            sleep(1); /* another second, for what would hold the time */
+            sleep(1); /* so that a time in the file would differ */
     }
     assert_true(file[0].n > 4096);
     assert_true(is_same_whole(&file[0], &file[1]));
@@ -256,8 +256,8 @@ TEST(the_same_calls_give_the_same_bytes)
     free(file[1].bytes);
 }
 
-/* What was deleted leaves nothing behind in the file. */
-TEST(what_was_replaced_cannot_be_read_from_the_file)
+/* The file contains no bytes of a deleted host. */
+TEST(replaced_bytes_are_erased_from_the_file)
 {
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
@@ -274,7 +274,7 @@ TEST(what_was_replaced_cannot_be_read_from_the_file)
     free(without.bytes);
 }
 
-/* == a change that is not made == */
+/* == a change without a commit == */
 
 TEST(without_a_commit_nothing_has_changed)
 {
@@ -289,7 +289,7 @@ TEST(without_a_commit_nothing_has_changed)
     free(before.bytes);
 }
 
-TEST(a_file_that_was_made_and_not_committed_is_gone)
+TEST(a_new_file_without_a_commit_is_removed)
 {
     opened();
     assert_true(there_is(temp.path, ""));
@@ -324,7 +324,7 @@ TEST(closing_nothing_is_allowed)
     cpubind_store_close(NULL);
 }
 
-/* == what is refused == */
+/* == refused puts == */
 
 TEST(bad_arguments_are_refused)
 {
@@ -362,19 +362,19 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs"), 0);
 }
 
-TEST(a_host_that_is_there_is_not_put_again)
+TEST(an_existing_host_is_not_put_again)
 {
     make_corpus("one", NULL);
     opened();
     assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_ERR_EXISTS);
     assert_string_equal(f.fault.what, "a host of this name");
-    assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK); /* the change goes on */
+    assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK); /* the change continues */
     committed();
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs WHERE host = 'one'"), 3);
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 2);
 }
 
-TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
+TEST(rows_that_break_the_rules_are_refused_without_effect)
 {
     static const cpubind_corpus_about hosts[] = {
         {"../a", "p", "synthetic", "none", "n"}, {"", "p", "synthetic", "none", "n"},
@@ -406,7 +406,7 @@ TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
     assert_int_equal(cpubind_store_put_expectation(f.store, "one", "a", PLAN "\0",
                                                    (int32_t)sizeof PLAN, &f.fault),
                      CPUBIND_CORPUS_ERR_RULE);
-    /* None of it is left: not the bytes of a refused input either. */
+    /* Nothing of a refused put is in the file, not even the bytes of an input. */
     assert_int_equal(cpubind_store_commit(f.store, &f.fault), CPUBIND_CORPUS_OK);
     close_store();
     whole after = read_whole(temp.path);
@@ -417,7 +417,7 @@ TEST(rows_that_break_the_rules_are_refused_and_leave_nothing)
     free(after.bytes);
 }
 
-TEST(exit_codes_are_those_of_commands)
+TEST(only_commands_have_exit_codes)
 {
     cpubind_input input = present("x"), late = {.state = CPUBIND_INPUT_TIMEOUT};
     make_corpus("one", NULL);
@@ -438,8 +438,8 @@ TEST(exit_codes_are_those_of_commands)
                      CPUBIND_CORPUS_OK);
 }
 
-/* Whatever can be put can be read again. */
-TEST(what_no_reader_would_read_is_not_put)
+/* Every row that can be put can be read. */
+TEST(a_host_that_no_reader_accepts_is_not_put)
 {
     static char large[(64 << 20) + 1], name[4097];
     cpubind_input input = {
@@ -499,7 +499,7 @@ TEST(texts_of_a_host_have_a_greatest_length)
 
 /* == files that are no corpus == */
 
-/* Refused with these words, and left as it is. */
+/* The store refuses the file with this status and reason, and does not change it. */
 static void stays_and_is(cpubind_corpus_status status, const char *what)
 {
     whole before = read_whole(temp.path);
@@ -509,7 +509,7 @@ static void stays_and_is(cpubind_corpus_status status, const char *what)
     free(before.bytes);
 }
 
-TEST(a_folder_that_is_not_there_says_so)
+TEST(a_missing_folder_is_reported)
 {
     snprintf(temp.path, sizeof temp.path, "%s/no/such/corpus.db", temp.s.dir);
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
@@ -521,8 +521,8 @@ TEST(a_folder_that_is_not_there_says_so)
     assert_int_equal(f.fault.error, EISDIR);
 }
 
-/* SQLite would take these for something else. */
-TEST(a_path_is_a_path)
+/* Paths that have a meaning of their own for SQLite. */
+TEST(a_path_has_no_special_meaning)
 {
     static const char *const odd[] = {":memory:", "file:x.db?mode=memory"};
     char old[1024];
@@ -539,7 +539,7 @@ TEST(a_path_is_a_path)
     scratch_need(chdir(old) == 0, old);
 }
 
-TEST(files_that_are_no_corpus_are_left_alone)
+TEST(files_that_are_no_corpus_are_not_changed)
 {
     scratch_file(&temp.s, "corpus.db", "name: one\n");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
@@ -553,15 +553,15 @@ TEST(files_that_are_no_corpus_are_left_alone)
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
-TEST(a_database_without_a_mark_is_anothers)
+TEST(a_database_without_application_id_is_no_corpus)
 {
     scratch_file(&temp.s, "corpus.db", "");
     plain_sql(temp.path, "CREATE TABLE hosts (name)");
     stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
 }
 
-/* What would run, or be computed, when a host is put. */
-TEST(what_stands_beside_the_tables_is_not_written_to)
+/* Triggers, views and computed columns, which a put would execute. */
+TEST(a_database_with_further_tables_is_not_written_to)
 {
     static const char *const aliens[] = {
         "CREATE TRIGGER alien AFTER INSERT ON hosts BEGIN DELETE FROM inputs; END",
@@ -600,7 +600,7 @@ TEST(a_damaged_file_is_not_written_to)
     free(good.bytes);
 }
 
-/* A row that no reader takes. */
+/* A row that every reader refuses. */
 TEST(rows_that_break_the_schema_are_damage)
 {
     make_corpus("one", NULL);
@@ -609,7 +609,7 @@ TEST(rows_that_break_the_schema_are_damage)
     assert_string_equal(f.fault.message, "CHECK constraint failed in hosts");
 }
 
-TEST(bytes_under_a_sum_of_others_are_damage)
+TEST(bytes_with_the_sum_of_other_bytes_are_damage)
 {
     make_corpus("one", NULL);
     plain_sql(temp.path, "UPDATE contents SET bytes = x'00'");
@@ -618,7 +618,7 @@ TEST(bytes_under_a_sum_of_others_are_damage)
     assert_int_equal(put_host("two", 0), CPUBIND_CORPUS_OK);
     assert_int_equal(put("two", "env", "one"), CPUBIND_CORPUS_ERR_DAMAGED);
     assert_string_equal(f.fault.what, "the bytes of an input are not those of its SHA-256");
-    /* That ends the change. */
+    /* The failure ends the change. */
     assert_int_equal(put_host("three", 0), CPUBIND_CORPUS_ERR_DAMAGED);
     assert_string_equal(f.fault.what, "the bytes of an input are not those of its SHA-256");
     assert_int_equal(cpubind_store_commit(f.store, NULL), CPUBIND_CORPUS_ERR_DAMAGED);
@@ -629,7 +629,7 @@ TEST(bytes_under_a_sum_of_others_are_damage)
 
 /* == files that may not be written == */
 
-/* 0 when an ordinary user is told that nothing can be written. */
+/* 0 if the store of an ordinary user reports that nothing can be written. */
 static int open_as_nobody(void)
 {
     int status = 0;
@@ -645,14 +645,14 @@ static int open_as_nobody(void)
     return WEXITSTATUS(status);
 }
 
-TEST(a_file_that_may_not_be_written_says_so)
+TEST(a_read_only_file_is_reported)
 {
     make_corpus("one", NULL);
     scratch_need(chmod(temp.path, 0444) == 0, temp.path);
     assert_int_equal(open_as_nobody(), 0);
 }
 
-TEST(a_folder_that_may_not_be_written_says_so)
+TEST(a_read_only_folder_is_reported)
 {
     scratch_need(chmod(temp.s.dir, 0555) == 0, temp.s.dir);
     assert_int_equal(open_as_nobody(), 0);
@@ -660,7 +660,7 @@ TEST(a_folder_that_may_not_be_written_says_so)
     assert_false(there_is(temp.path, ""));
 }
 
-/* == others beside the writer == */
+/* == other processes == */
 
 static int n_hosts(void)
 {
@@ -673,7 +673,7 @@ static int n_hosts(void)
 
 TEST(a_reader_sees_the_old_state_until_the_commit)
 {
-    static char large[8 << 20]; /* more than SQLite keeps in memory unless told to */
+    static char large[8 << 20]; /* more than SQLite keeps in memory by default */
     cpubind_input input = {
         .state = CPUBIND_INPUT_PRESENT, .data = large, .len = (int32_t)sizeof large};
     make_corpus("one", NULL);
@@ -686,7 +686,7 @@ TEST(a_reader_sees_the_old_state_until_the_commit)
     assert_int_equal(n_hosts(), 2);
 }
 
-TEST(a_writer_waits_for_another_and_then_says_busy)
+TEST(a_writer_waits_for_another_and_then_is_busy)
 {
     make_corpus("one", NULL);
     opened();
@@ -701,7 +701,7 @@ TEST(a_writer_waits_for_another_and_then_says_busy)
     opened();
 }
 
-TEST(a_commit_that_a_reader_holds_up_may_be_tried_again)
+TEST(a_commit_that_is_busy_may_be_tried_again)
 {
     sqlite3_stmt *query = NULL;
     make_corpus("one", NULL);
@@ -717,13 +717,13 @@ TEST(a_commit_that_a_reader_holds_up_may_be_tried_again)
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 2);
 }
 
-/* The first made the file, and removes it when it gives up; the second has it open by then. */
-TEST(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again)
+/* The first store makes the file and removes it; the second has opened it before that. */
+TEST(a_writer_that_waited_for_a_removed_file_makes_it_again)
 {
     int status = 0, ends[2];
     char ready = 'r';
     scratch_need(pipe(ends) == 0, "pipe");
-    /* Before SQLite has the file: a process must not take its locks over to a child. */
+    /* fork before SQLite opens the file: a child must not inherit its locks. */
     pid_t pid = fork();
     scratch_need(pid >= 0, "fork");
     if (pid == 0) {
@@ -754,42 +754,42 @@ int main(void)
 {
     configure_sqlite();
     const struct CMUnitTest tests[] = {
-        RUN(a_host_comes_back_as_it_was_put),
-        RUN(a_new_corpus_has_the_schema_and_its_marks),
+        RUN(a_host_is_read_as_it_was_put),
+        RUN(a_new_corpus_has_the_schema_and_its_numbers),
         RUN(an_empty_file_becomes_a_corpus),
         RUN(equal_bytes_are_stored_once),
         RUN(the_sum_is_the_sha256),
-        RUN(replacing_a_host_takes_all_of_it),
-        RUN(a_host_that_is_not_there_may_be_replaced),
+        RUN(replacing_a_host_deletes_all_of_it),
+        RUN(a_missing_host_may_be_replaced),
         RUN(an_expectation_gets_another_body),
         RUN(the_same_calls_give_the_same_bytes),
-        RUN(what_was_replaced_cannot_be_read_from_the_file),
+        RUN(replaced_bytes_are_erased_from_the_file),
         RUN(without_a_commit_nothing_has_changed),
-        RUN(a_file_that_was_made_and_not_committed_is_gone),
+        RUN(a_new_file_without_a_commit_is_removed),
         RUN(a_file_that_was_empty_stays),
         RUN(after_a_commit_a_store_can_only_be_closed),
         RUN(closing_nothing_is_allowed),
         RUN(bad_arguments_are_refused),
-        RUN(a_host_that_is_there_is_not_put_again),
-        RUN(rows_that_break_the_rules_are_refused_and_leave_nothing),
-        RUN(exit_codes_are_those_of_commands),
-        RUN(what_no_reader_would_read_is_not_put),
+        RUN(an_existing_host_is_not_put_again),
+        RUN(rows_that_break_the_rules_are_refused_without_effect),
+        RUN(only_commands_have_exit_codes),
+        RUN(a_host_that_no_reader_accepts_is_not_put),
         RUN(a_host_has_a_greatest_number_of_inputs),
         RUN(texts_of_a_host_have_a_greatest_length),
-        RUN(a_folder_that_is_not_there_says_so),
-        RUN(a_path_is_a_path),
-        RUN(files_that_are_no_corpus_are_left_alone),
-        RUN(a_database_without_a_mark_is_anothers),
-        RUN(what_stands_beside_the_tables_is_not_written_to),
+        RUN(a_missing_folder_is_reported),
+        RUN(a_path_has_no_special_meaning),
+        RUN(files_that_are_no_corpus_are_not_changed),
+        RUN(a_database_without_application_id_is_no_corpus),
+        RUN(a_database_with_further_tables_is_not_written_to),
         RUN(a_damaged_file_is_not_written_to),
         RUN(rows_that_break_the_schema_are_damage),
-        RUN(bytes_under_a_sum_of_others_are_damage),
-        RUN(a_file_that_may_not_be_written_says_so),
-        RUN(a_folder_that_may_not_be_written_says_so),
+        RUN(bytes_with_the_sum_of_other_bytes_are_damage),
+        RUN(a_read_only_file_is_reported),
+        RUN(a_read_only_folder_is_reported),
         RUN(a_reader_sees_the_old_state_until_the_commit),
-        RUN(a_writer_waits_for_another_and_then_says_busy),
-        RUN(a_commit_that_a_reader_holds_up_may_be_tried_again),
-        RUN(a_writer_that_waited_for_a_file_that_is_gone_makes_it_again),
+        RUN(a_writer_waits_for_another_and_then_is_busy),
+        RUN(a_commit_that_is_busy_may_be_tried_again),
+        RUN(a_writer_that_waited_for_a_removed_file_makes_it_again),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }
