@@ -1,4 +1,4 @@
-/* bind_common.c - from the options to a process, its plan and its goal
+/* bind_common.c - open the process that the options name, plan for it, bind it
  * SPDX-License-Identifier: MIT
  */
 #include "bind_common.h"
@@ -12,7 +12,7 @@
 #include "../linux/terminal.h"
 #include "../text/procfs.h"
 
-/* How often a lock is tried for again, every 10 ms. */
+/* How often a lock is tried again, every 10 ms. */
 #define LOCK_TRIES 20
 
 static void show_progress(void *ctx, int64_t done, int64_t total)
@@ -38,8 +38,9 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
     return how;
 }
 
-/* A cpubind that was killed while it started npu-smi leaves a child that has the lock until it
- * becomes npu-smi: some milliseconds. Longer than this it is another one at work. */
+/* Opens the process, and waits a short time for its lock: a cpubind that was killed while it
+ * started npu-smi leaves a child that holds the lock for some milliseconds, until exec. A lock
+ * that is held longer belongs to a cpubind at work. */
 static cpubind_linux_status open_waiting(const cpubind_bind_options *how, cpubind_binding **out,
                                          cpubind_linux_fault *fault)
 {
@@ -78,7 +79,7 @@ void cli_close_bound(cli_bound *bound)
 
 /* == The plan =============================================================== */
 
-/* The CPUs that the live process may use, for a plan that is made of another host's files. */
+/* Reads the CPUs that the process may use, for a plan from the files of another host. */
 static int read_allowed(cli_options *options, const cli_bound *bound)
 {
     static int32_t cpus[CPUBIND_MAX_CPUS];
@@ -91,14 +92,14 @@ static int read_allowed(cli_options *options, const cli_bound *bound)
         n == 0)
         return cli_fail(options, CLI_UNREADABLE,
                         "the CPUs that the process may use are not known: /proc/<pid>/status "
-                        "cannot be read; say which: --allowed LIST");
+                        "cannot be read; name them with --allowed LIST");
     options->request.allowed = cpus;
     options->request.n_allowed = n;
     return CLI_DONE;
 }
 
-/* Which CPUs are to be shared out: as asked; as the process had them before it was bound; as
- * it has them. */
+/* Chooses the CPUs that are shared out: those of --allowed; else those that the process had
+ * before it was bound; else those that it has. */
 static int choose_allowed(cli_options *options, const cli_bound *bound)
 {
     const cpubind_cpus before = cpubind_bind_allowed(bound->binding);
@@ -112,7 +113,7 @@ static int choose_allowed(cli_options *options, const cli_bound *bound)
     return options->root || options->fixture ? read_allowed(options, bound) : CLI_DONE;
 }
 
-/* --npu N is the one NPU of the plan, whatever runs and is visible. */
+/* With --npu N the plan has that NPU alone, whether or not it runs and is visible. */
 static void choose_npu(cli_options *options)
 {
     cpubind_request *request = &options->request;
@@ -125,7 +126,7 @@ static void choose_npu(cli_options *options)
     request->visible_len = (int32_t)strlen(options->npu_text);
 }
 
-/* The plan, of this host or of the one that the options name. */
+/* Plans this host, or the host that the options name. */
 static int make_plan(const cli_options *options, cli_bound *bound)
 {
     const int is_live = !options->root && !options->fixture;
@@ -146,7 +147,7 @@ static int make_plan(const cli_options *options, cli_bound *bound)
     return status;
 }
 
-/* What make_goal has. */
+/* The arguments of make_goal. */
 typedef struct making {
     const cli_options *options;
     cli_bound *bound;
@@ -162,7 +163,7 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
                              &p->problem);
 }
 
-/* Whether this host is one that may be bound; refused otherwise, and said. */
+/* Refuses a machine that is not ARM, unless --any-arch is given. */
 static int check_arch(const cli_options *options, cli_bound *bound)
 {
     const cpubind_source *source = &bound->live.source;
@@ -201,7 +202,7 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
     return CLI_DONE;
 }
 
-/* == Into effect ============================================================ */
+/* == Binding ================================================================ */
 
 int cli_apply_bound(const cli_options *options, cli_bound *bound)
 {

@@ -1,5 +1,7 @@
-/* bind_common.h - what apply, run, verify and restore share
+/* bind_common.h - a process, its plan and its report: shared by apply, run, verify and restore
  * SPDX-License-Identifier: MIT
+ *
+ * These functions print their errors themselves. The binding is done in adapters/linux/bind.
  */
 #ifndef CPUBIND_CLI_BIND_COMMON_H
 #define CPUBIND_CLI_BIND_COMMON_H
@@ -8,11 +10,11 @@
 
 #include "cli.h"
 
-/* A process, and what it should have. All zero before it is opened. */
+/* A process, and where it belongs. All zero before it is opened. */
 typedef struct cli_bound {
     int32_t pid;
-    int is_reading;   /* nothing is changed: verify */
-    int is_restoring; /* a record is put back */
+    int is_reading;   /* verify: nothing is changed */
+    int is_restoring; /* restore */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_planned planned;
@@ -20,49 +22,49 @@ typedef struct cli_bound {
     cpubind_goal goal;
 } cli_bound;
 
-/* Opens the process of the options: that which has called, if none is named. Returns the exit
- * status; it has been said what is wrong. */
+/* Opens the process of --pid, else the parent. Returns the exit status. */
 int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out);
 
-/* Opens the host as the process sees it, plans, and makes the goal of the process; refuses a
- * machine that is not to be changed. Returns the exit status; what is wrong has been said. */
+/* Opens the host as the process sees it, plans, and makes the goal of the process. Refuses a
+ * machine that is not ARM, unless --any-arch is given or nothing is changed. Returns the exit
+ * status. */
 int cli_plan_bound(cli_options *options, cli_bound *bound);
 
-/* Puts the goal into effect. Returns the exit status; what is wrong has been said. */
+/* Binds the process. Returns the exit status. */
 int cli_apply_bound(const cli_options *options, cli_bound *bound);
 
 void cli_close_bound(cli_bound *bound);
 
-/* == What came of it (outcome.c) ============================================ */
+/* == The report (outcome.c) ================================================= */
 
-/* Items as a table: alike ones in one row each, or one by one. */
+/* Prints items as a table: one row for each, or one row for all that are alike. */
 void cli_print_items(FILE *out, const cpubind_report *report, int is_each);
 
-/* Where the memory of the process is, by node, and unless is_each where it was; without a line
- * where nothing is asked. */
+/* Prints how much memory of the process is on each node, and unless is_each how much was there
+ * before. Prints nothing when the report has no memory. */
 void cli_print_memory(FILE *out, const cpubind_report *report, int is_each);
 
-/* Everything, for machines; NULL without memory. */
+/* The whole report as JSON; NULL without memory. */
 json_t *cli_outcome_json(const cli_bound *bound, const cpubind_report *report);
 
-/* One line for what watching has moved. */
+/* Prints one line for an item that --watch has moved. */
 void cli_print_moved(FILE *out, const cpubind_item *item);
 
-/* == Why (reasons.c) ======================================================== */
+/* == Reasons (reasons.c) ==================================================== */
 
-/* "thread". Static storage. */
+/* "thread"; static storage. */
 const char *cli_kind_word(cpubind_item_kind kind);
 
-/* Whether more than a tenth of the memory is somewhere else. */
+/* Whether more than a tenth of the memory is on other nodes. */
 int cli_memory_is_wrong(const cpubind_report *report);
 
-/* What was not done and why, what to know: warnings on stderr. */
+/* Prints warnings on stderr: what was not done and why. */
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report);
 
-/* The same as an array of {"code", "text"}; NULL without memory. */
+/* The same warnings as an array of {"code", "text"}; NULL without memory. */
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report);
 
-/* Says why a call failed: what, where, and what to do. Returns the exit status. */
+/* Prints why a call failed: what, where, and what to do. Returns the exit status. */
 int cli_fail_bind(const cli_options *options, const cli_bound *bound,
                   cpubind_linux_status status, const cpubind_linux_fault *fault);
 

@@ -1,7 +1,8 @@
-/* cli.h - what the files of the command share
+/* cli.h - exit statuses, options, plans and messages, shared by all files of the command
  * SPDX-License-Identifier: MIT
  *
- * adapters/cli is the only folder that prints and exits.
+ * adapters/cli is the only folder that prints and exits. It decides nothing about CPUs: that
+ * is done in cpubind.h and adapters/ascend. README.md documents options, output and statuses.
  */
 #ifndef CPUBIND_CLI_H
 #define CPUBIND_CLI_H
@@ -16,42 +17,43 @@
 enum cli_exit {
     CLI_DONE = 0,
     CLI_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
-    CLI_USAGE = 2,      /* the words of the command are wrong */
+    CLI_USAGE = 2,      /* the command line is wrong */
     CLI_UNREADABLE = 3, /* the host or the corpus could not be read */
     CLI_UNWRITTEN = 4   /* the kernel refused, or a file could not be written */
 };
 
 /* == Words ================================================================== */
 
-/* A message that grows; cut at its end, which no message of ours reaches. */
+/* A message that is built in parts. A longer one is cut. */
 typedef struct cli_text {
     char text[4096];
     size_t len;
 } cli_text;
 
-/* What a terminal would obey, and what JSON cannot hold, becomes "?". */
+/* Appends to a message. Control characters and bytes that are not ASCII become "?": messages
+ * quote files of other users, and are printed to terminals and as JSON. */
 __attribute__((format(printf, 2, 3))) void cli_add(cli_text *to, const char *format, ...);
 
-/* A list of numbers as the kernel prints it; "none" when it is empty. */
+/* Appends a list as the kernel prints it; "none" when it is empty. */
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n);
 
-/* The words of --device-type but "auto": "a2, a3 or 950". */
+/* Appends the words of --device-type but "auto": "a2, a3 or 950". */
 void cli_add_types(cli_text *to);
 
-/* (name, word): words of --strategy and of the plan. */
+/* (name, word): the words of --strategy, also printed in plans. */
 #define CLI_STRATEGY_LIST(X)                                                                   \
     X(GLOBAL_SLICE, "global_slice")                                                            \
     X(TOPO_AFFINITY, "topo_affinity")                                                          \
     X(CLUSTER, "cluster")
 
-/* "global_slice", "none": the words of the contract. */
+/* "global_slice", "none": the words that are printed. */
 const char *cli_strategy_word(cpubind_strategy strategy);
 const char *cli_finding_word(cpubind_finding finding);
 
 /* == The command line ======================================================= */
 
-/* The commands, as bits: an option belongs to some of them. CASE is none of its own: the
- * arguments of an expectation. */
+/* The commands, as bits, since an option belongs to several. CLI_CASE is not a command: it
+ * stands for the arguments that are stored with an expectation. */
 enum cli_command {
     CLI_PLAN = 1,
     CLI_CAPTURE = 2,
@@ -75,18 +77,18 @@ struct cli_format; /* below */
 #define CLI_MAX_WISHES 64
 #define CLI_MAX_ENV    64
 
-/* Numbers in memory of their own. */
+/* Numbers in allocated memory. */
 typedef struct cli_numbers {
     int32_t *item;
     int32_t n;
 } cli_numbers;
 
 typedef struct cli_options {
-    enum cli_command command;           /* that they are of */
+    enum cli_command command;           /* whose options these are */
     const char *root;                   /* a snapshot folder, or NULL */
     const char *fixture;                /* the name of a fixture host, or NULL */
-    const char *db;                     /* the corpus, or NULL: the one beside the program */
-    cli_numbers npus, allowed, exclude; /* the request points to them */
+    const char *db;                     /* the corpus; NULL: the one installed with cpubind */
+    cli_numbers npus, allowed, exclude; /* request points to their items */
     cpubind_request request;
     int json, quiet;
     const char *output;                 /* -o of capture */
@@ -96,7 +98,7 @@ typedef struct cli_options {
     const struct cli_format *format; /* of plan and replay; else NULL */
     int32_t pid;                     /* the process; 0: the parent */
     int32_t one_npu;                 /* --npu, or -1 */
-    const char *npu_text;            /* its text */
+    const char *npu_text;            /* --npu as it was written */
     int has_rank, has_memory, any_arch, all;
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;
@@ -107,28 +109,27 @@ typedef struct cli_options {
     const char *state;
     const char *env[CLI_MAX_ENV]; /* "NAME=VALUE" */
     int32_t n_env;
-    char **word; /* what is no option */
+    char **word; /* the words after the options */
     int n_word;
-    const char
-        *arg[CLI_MAX_ARGS]; /* those of the options that an expectation can have, as they */
-    int n_arg;              /* would stand in its "args" */
-    int help, version;      /* asked for: nothing else counts then */
+    const char *arg[CLI_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
+    int n_arg;
+    int help, version; /* with either, no other option is checked */
 } cli_options;
 
-/* Reads the options of one command. Returns 0, and why in *why, when they are wrong; *out may
- * be freed in both cases. */
+/* Reads the options of one command. Returns 0, with the reason in *why, when one is wrong.
+ * cli_free_options may be called in both cases. */
 int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why);
 
-/* Frees the lists that an expectation can have. Those of a command's own options, and the CPUs
- * of its wishes, may as well end with the process. */
+/* Frees the lists of CPUs and NPUs. The CPUs of --thread are never freed: only a command has
+ * them, and it ends with the process. */
 void cli_free_options(cli_options *options);
 
-/* The same for a command that is about to run: prints help, version, or what is wrong. Returns
- * -1 to go on, else the status to exit with. */
+/* Reads and checks the options of a command, and prints help, the version or an error. Returns
+ * -1 to go on, else the exit status. */
 int cli_start(int argc, char **argv, enum cli_command command, cli_options *out);
 
-/* What the parent wants done with SIGCHLD is so again: for a command that is executed. */
-void cli_give_signals_back(void);
+/* Restores the inherited handler of SIGCHLD; called before exec. */
+void cli_restore_signals(void);
 
 /* The words of a command, such as "fixture replay", and its help. */
 typedef struct cli_help {
@@ -144,13 +145,13 @@ typedef struct cli_help {
 /* The help of a command; for CLI_CASE the help of plan. */
 const cli_help *cli_help_of(enum cli_command command);
 
-/* Prints that text with the words of --device-type in the place of their mark. */
+/* Prints the help of a command, with the words of its tables in place of their marks. */
 void cli_print_help_of(FILE *out, enum cli_command command);
 
 void cli_print_help(FILE *out);
 void cli_print_fixture_help(FILE *out);
 
-/* The commands; argv[0] is the command's word. Each returns the exit status. */
+/* The commands; argv[0] is the word of the command. Each returns the exit status. */
 int cli_plan(int argc, char **argv);
 int cli_apply(int argc, char **argv);
 int cli_run(int argc, char **argv);
@@ -167,38 +168,38 @@ int cli_accept(int argc, char **argv);
 
 /* == A host and its plan ==================================================== */
 
-/* A host that is open: live, a folder, or a row of a corpus. */
+/* An open host: this host or a folder in `host`, or a host of a corpus in `fixture`. */
 typedef struct cli_host {
-    struct cpubind_linux_host *host; /* one of the two */
+    struct cpubind_linux_host *host;
     cpubind_corpus_host *fixture;
     cpubind_source source;
 } cli_host;
 
-/* Opens the host that the options name. Returns the exit status, and why in *why. */
+/* Opens the host that the options name. Returns the exit status, with the reason in *why. */
 int cli_open_host(const cli_options *options, cli_host *out, cli_text *why);
 void cli_close_host(cli_host *host);
 
-/* This host, as process `pid` sees it; 0 for this process. */
+/* Opens this host as process `pid` sees it; 0 for this process. */
 int cli_open_live(int32_t pid, cli_host *out, cli_text *why);
 
-/* What planning came to. All zero before the first cli_make. */
+/* A plan, or the problem for which there is none. All zero before the first cli_make. */
 typedef struct cli_planned {
     cpubind_problem_code code;
     cpubind_facts facts;
     cpubind_problem problem;
     cpubind_ascend_plan plan; /* when there is no problem */
-    cpubind_arena arena;      /* grows until the host fits, and serves the next one as well */
+    cpubind_arena arena;      /* memory of facts and plan; reused by the next cli_make */
 } cli_planned;
 
 void cli_make(const cpubind_source *source, const cpubind_request *request, cli_planned *out);
 void cli_free_planned(cli_planned *planned);
 
-/* Calls `make` with the arena; while it says that memory is missing, again with a larger one.
- * `arena` is all zero before the first call, and to be freed (base) after the last. */
+/* Calls `make` with an arena that is four times as large each time, until it returns anything
+ * but NO_MEMORY. The arena is all zero before the first call; the caller frees its base. */
 typedef cpubind_problem_code cli_maker(void *ctx, cpubind_arena *arena);
 cpubind_problem_code cli_with_arena(cpubind_arena *arena, cli_maker *make, void *ctx);
 
-/* Says on a terminal what is waited for; `text` NULL takes it back. */
+/* Shows on a terminal what the command is waiting for; NULL erases that line. */
 void cli_progress(const cli_options *options, const char *text);
 
 /* == Output formats ========================================================= */
@@ -223,39 +224,40 @@ extern const cli_format cli_replay_formats[]; /* fixture_replay.c */
 /* The formats of a command that has --format; NULL for any other. */
 const cli_format *cli_formats_of(enum cli_command command);
 
-/* == What is said =========================================================== */
+/* == Messages =============================================================== */
 
-/* What, where, why, and what to do; without a line feed. */
+/* Appends why there is no plan: what, where, why, and what to do; without a line feed. */
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out);
 
-/* The CPUs that there are to plan with, and what was taken out of them on request: "0-22,24",
- * "0-22, excluded CPUs 23". */
+/* Appends the CPUs that are shared out, and those of --exclude: "0-22, excluded CPUs 23". */
 void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options);
 
-/* One warning as a sentence, without a line feed. */
+/* Appends one warning as a sentence, without a line feed. */
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_ascend_plan *plan, cli_text *out);
 
-/* Line and column of the byte that a problem is about; 0, 0 when it is about none. */
+/* Line and column of the byte at fault; 0, 0 when the problem is not in a text. */
 cpubind_place cli_place(const cpubind_problem *problem);
 
-/* Why there is no plan, as JSON on stdout or as a line on stderr. Returns the exit status. */
+/* Prints why there is no plan, as JSON on stdout or as a line on stderr. Returns the exit
+ * status. */
 int cli_refuse(const cli_options *options, const cli_planned *planned);
 
-/* The same for what is no problem of a plan; its code is "unreadable", "unwritten" or
- * "refused", by the status, which is returned. */
+/* Prints any other error in the same way. Its code is "unreadable", "unwritten" or "refused",
+ * by the status, which is returned. */
 int cli_fail(const cli_options *options, int status, const char *text);
 
-/* There is no memory left: says so in *why; returns the exit status. */
+/* Appends that memory ran out; returns the exit status. */
 int cli_no_room(cli_text *why);
 
-/* The plan as text: the lines of the logs, a table, what was found, the map. */
+/* Prints the plan as text: the log lines, a table, what was found, the map. With --quiet only
+ * the log lines. */
 void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options);
 
-/* The map alone: one row a node, a cell a CPU or a run of CPUs. */
+/* Prints one row for each node, with a cell for each CPU or for each run of CPUs. */
 void cli_print_map(FILE *out, const cli_planned *planned);
 
-/* The pool of a row, and its roles, as lists inside it. */
+/* One row of a plan: an NPU, its pool, and the spans of its roles in the pool. */
 typedef struct cli_row {
     const cpubind_npu *npu;
     const int32_t *cpu;
@@ -265,7 +267,8 @@ typedef struct cli_row {
 
 cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t row);
 
-/* The nodes that a pool touches, ascending; `out` has room for all nodes. Returns how many. */
+/* Writes the nodes that have a CPU of the pool, ascending; `out` has room for all nodes.
+ * Returns their number. */
 int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *out);
 
 #endif /* CPUBIND_CLI_H */

@@ -1,4 +1,4 @@
-/* cmd_apply.c - cpubind apply: bind a process, and watch it
+/* cmd_apply.c - cpubind apply: bind a process, and with --watch keep it bound
  * SPDX-License-Identifier: MIT
  */
 #include "bind_common.h"
@@ -20,7 +20,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
     return CLI_DONE;
 }
 
-/* Says what was moved, as it happens. */
+/* Prints what one pass of --watch has moved. */
 static int print_moved(const cli_options *options, const cli_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
@@ -33,7 +33,7 @@ static int print_moved(const cli_options *options, const cli_bound *bound)
     return fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;
 }
 
-/* Ends with the process. */
+/* Binds again and again until the process ends. */
 static int watch(const cli_options *options, cli_bound *bound)
 {
     int status = fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;

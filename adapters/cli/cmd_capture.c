@@ -1,9 +1,8 @@
-/* cmd_capture.c - cpubind capture: all that a plan needs of a host, as a fixture
+/* cmd_capture.c - cpubind capture: write all inputs of a plan as a fixture host
  * SPDX-License-Identifier: MIT
  *
- * Plans, then writes what the plan was made of and the plan as what is expected, then plans
- * from what was written: a capture that would not give the same plan is told from one that
- * does.
+ * Plans, writes the inputs and the plan as an expectation, then plans again from the files
+ * that were written and compares: exit status 1 when the two plans differ.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +16,10 @@
 
 #define INFO "cmd/npu-smi-info.txt"
 
-/* An input that goes into the capture, or, where it is there and could not be read, is left
- * out. Its bytes are the source's, or, redacted, our own. */
+/* One input. An input that exists but could not be read is left out of the capture. */
 typedef struct captured {
     char *name;
-    char *copy; /* or NULL */
+    char *copy; /* the redacted bytes; NULL: input points to the bytes of the source */
     cpubind_input input;
 } captured;
 
@@ -31,10 +29,10 @@ typedef struct capture {
     cli_planned planned;
     captured *input;
     int32_t n_input, cap_input;
-    int32_t n_noted; /* those that the plan asked for itself; they come first */
+    int32_t n_noted; /* inputs that planning has read; they come first */
     int32_t n_written;
     int64_t n_byte;
-    int is_short;        /* there was no memory for some input */
+    int is_short;        /* memory ran out for some input */
     char host_name[256]; /* "" when it is not known */
     cpubind_redacted redacted;
     json_t *expectation;
@@ -42,7 +40,7 @@ typedef struct capture {
     cli_text why;
 } capture;
 
-/* == What is there ========================================================== */
+/* == Inputs ================================================================= */
 
 static int is_left_out(const captured *in)
 {
@@ -57,7 +55,7 @@ static int is_noted(const capture *c, const char *name)
     return 0;
 }
 
-/* Visits an input that is not noted; never ends the walk. */
+/* Adds an input unless planning has read it. Returns 0 to go on. */
 static int visit(void *ctx, const char *name, cpubind_input input)
 {
     capture *c = (capture *)ctx;
@@ -83,8 +81,8 @@ static int visit(void *ctx, const char *name, cpubind_input input)
     return 0;
 }
 
-/* The source of the host, which notes the commands that the plan asks for beside the ones that
- * every capture has: lscpu, boards. */
+/* Reads from the host, and adds the outputs of commands that planning reads: some of them,
+ * such as lscpu and boards, are read only when they are needed. */
 static cpubind_input read_noted(void *ctx, const char *name)
 {
     capture *c = (capture *)ctx;
@@ -102,8 +100,8 @@ static cpubind_input list_noted(void *ctx, const char *name)
     return c->host.source.list(c->host.source.ctx, name);
 }
 
-/* Plans as asked, and once by affinity, so that what that would ask for is there as well; the
- * plan as asked comes last and stays. */
+/* Plans twice: first with topo_affinity, so that its inputs are captured too, then as
+ * requested. The second plan is the result. */
 static void gather(capture *c)
 {
     const cpubind_source noted = {c, read_noted, list_noted};
@@ -119,9 +117,9 @@ static void gather(capture *c)
     }
 }
 
-/* == Taking names out ======================================================= */
+/* == Redaction ============================================================== */
 
-/* The first word of a file that holds the host's name, in a folder. */
+/* Reads the first word of a file of the host, which is the name of the host. */
 static void read_host_name(const cpubind_source *source, const char *name, char *out,
                            size_t size)
 {
@@ -169,9 +167,10 @@ static void redact(capture *c)
     }
 }
 
-/* == What is said of it ===================================================== */
+/* == host.txt =============================================================== */
 
-/* The version that npu-smi info prints; "none" without npu-smi, "unknown" without a version. */
+/* Appends the version that npu-smi info prints; "none" without npu-smi, "unknown" when the
+ * output has no version. */
 static void add_version(const capture *c, cli_text *out)
 {
     cpubind_input input = c->host.source.read(c->host.source.ctx, INFO);
@@ -207,7 +206,7 @@ static void add_product(const capture *c, cli_text *out)
                 cpubind_type_word(facts->type));
 }
 
-/* --name, else the last part of DIR. */
+/* Sets the name of the host: --name, or the last part of DIR. */
 static int name_host(const capture *c, cli_text *name, cli_text *why)
 {
     const char *dir = c->options->output;
@@ -269,7 +268,7 @@ static int write_capture(capture *c, const char *name)
     return status;
 }
 
-/* What was written, planned again. */
+/* Plans from the files that were written, and compares with the expectation. */
 static int replay(capture *c, const char *name)
 {
     static cli_options written;
@@ -289,7 +288,7 @@ static int replay(capture *c, const char *name)
     return status;
 }
 
-/* == Saying what was done =================================================== */
+/* == Report ================================================================= */
 
 static void print_redacted(const capture *c)
 {
@@ -385,7 +384,7 @@ static int say(const capture *c)
 
 /* == The command ============================================================ */
 
-/* The arguments that were given, as those of the expectation, and what came of them. */
+/* Makes the expectation: the arguments that were given, and the plan or the problem. */
 static int expect(capture *c)
 {
     json_t *args = json_array();

@@ -1,5 +1,7 @@
-/* cmd_fixture.c - cpubind fixture: which of its commands was meant; list and show
+/* cmd_fixture.c - cpubind fixture: its commands, and of them list and show
  * SPDX-License-Identifier: MIT
+ *
+ * list and show read a corpus and change nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "output.h"
 
 #define SHAPE_ARENA   ((size_t)4 << 20)
-#define PRODUCT_WIDTH 40 /* what a table shows of a product; show tells all of it */
+#define PRODUCT_WIDTH 40 /* longest product in the table of list; show prints all of it */
 
 int cli_fixture(int argc, char **argv)
 {
@@ -36,12 +38,12 @@ int cli_fixture(int argc, char **argv)
     return CLI_USAGE;
 }
 
-/* == What is known of a host ================================================ */
+/* == Summary of a host ====================================================== */
 
 typedef struct summary {
     cpubind_corpus_about about;
     cpubind_host_counts shape;
-    int32_t n_input, n_plan, n_refusal; /* an expectation that cannot be read is neither */
+    int32_t n_input, n_plan, n_refusal; /* an unreadable expectation counts as neither */
 } summary;
 
 static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
@@ -80,7 +82,7 @@ static json_t *summary_json(const summary *s)
 
 /* == list =================================================================== */
 
-/* What list gathers: rows of a table, or elements of an array. */
+/* The output of list: a table, or a JSON array. */
 typedef struct listing {
     const cli_options *options;
     cli_table table;
@@ -204,7 +206,7 @@ static int print_inputs(const cpubind_corpus_host *host)
     return cli_print_table(stdout, &table);
 }
 
-/* The arguments of an expectation as words of a command line. */
+/* Appends the arguments of an expectation as on a command line. */
 static void add_arguments(const json_t *args, cli_text *out)
 {
     for (size_t i = 0; i < json_array_size(args); i++)

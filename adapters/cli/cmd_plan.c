@@ -1,5 +1,7 @@
-/* cmd_plan.c - cpubind plan: open a host, read it, plan, print
+/* cmd_plan.c - cpubind plan: open a host, read it, plan, print; and the formats of a plan
  * SPDX-License-Identifier: MIT
+ *
+ * Changes nothing.
  */
 #include <stdlib.h>
 

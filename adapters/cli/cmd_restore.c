@@ -1,4 +1,4 @@
-/* cmd_restore.c - cpubind restore: put back what apply and run have changed
+/* cmd_restore.c - cpubind restore: undo what apply and run have changed, from the record
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -38,8 +38,8 @@ static int restore_one(const cli_options *options, int32_t pid)
     return status;
 }
 
-/* Every process on record, also those that have ended. One that cannot be restored does not
- * stop the others. */
+/* Restores every process that has a record, also those that have ended. A process that cannot
+ * be restored does not stop the others; the worst exit status counts. */
 static int restore_all(const cli_options *options)
 {
     cpubind_linux_fault fault = {0, ""};

@@ -1,5 +1,8 @@
-/* cmd_run.c - cpubind run: bind this process, then become the command
+/* cmd_run.c - cpubind run: bind this process, then execute the command in its place
  * SPDX-License-Identifier: MIT
+ *
+ * No process stays between the parent and the command. If the command cannot be executed, the
+ * binding is undone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 
 #include "bind_common.h"
 
-/* What a shell and env(1) exit with when a command cannot be run. */
+/* The exit statuses of a shell and of env(1) when a command cannot be run. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 #define MAX_VALUE 8192
@@ -86,7 +89,7 @@ static int set_environment(const cli_options *options, const cli_bound *bound)
     return CLI_DONE;
 }
 
-/* Opens this process again and puts it back: the command could not be run. */
+/* Opens this process again and restores it, because the command could not be run. */
 static void put_back(const cli_options *options, int32_t pid)
 {
     cli_bound bound = {.pid = pid};
@@ -95,7 +98,7 @@ static void put_back(const cli_options *options, int32_t pid)
     cli_close_bound(&bound);
 }
 
-/* The lock is given back before: nothing of ours is left in the command. */
+/* Closes everything, the lock above all, before exec: the command inherits nothing. */
 static int become(const cli_options *options, cli_bound *bound)
 {
     const int32_t pid = bound->pid;
@@ -103,7 +106,7 @@ static int become(const cli_options *options, cli_bound *bound)
     int error;
     cli_close_bound(bound);
     fflush(NULL);
-    cli_give_signals_back();
+    cli_restore_signals();
     error = cpubind_bind_exec(options->word, NULL);
     put_back(options, pid);
     cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(error));

@@ -1,5 +1,7 @@
-/* cmd_verify.c - cpubind verify: what a process has against what it should have
+/* cmd_verify.c - cpubind verify: compare where a process is with where it belongs
  * SPDX-License-Identifier: MIT
+ *
+ * Changes nothing.
  */
 #include "bind_common.h"
 #include "output.h"
@@ -29,7 +31,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
     return status;
 }
 
-/* Against the plan when an NPU is named, else against what is on record. */
+/* Compares with the plan when an NPU is named, else with the record. */
 static int verify(cli_options *options, cli_bound *bound)
 {
     const int is_npu_named = options->one_npu >= 0 || options->has_rank;

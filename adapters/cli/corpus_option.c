@@ -1,5 +1,7 @@
-/* corpus_option.c - the corpus that the options name, and what to say when it fails
+/* corpus_option.c - open the corpus that the options name, and explain its errors
  * SPDX-License-Identifier: MIT
+ *
+ * The file is checked first: opening a FIFO would wait for ever.
  */
 #include "fixture.h"
 
@@ -10,7 +12,7 @@
 
 #define MADE_BY "a corpus is made by cpubind fixture import DIR... --db FILE"
 
-/* What to do about it; NULL: the sentence says it. */
+/* What the user can do; NULL where the status says it. */
 static const char *way_out(cpubind_corpus_status status)
 {
     switch (status) {
@@ -72,7 +74,7 @@ int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *
     return exit_of(status);
 }
 
-/* The path of the corpus: --db, else the one beside the program. */
+/* Finds the path of the corpus: --db, else the corpus that was installed with cpubind. */
 static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_text *why)
 {
     int error;
@@ -89,14 +91,16 @@ static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_
     if (error == 0)
         return CLI_DONE;
     if (error == ENOENT)
-        cli_add(why, "no corpus (fixtures.db) came with this program; name one with --db FILE");
+        cli_add(
+            why,
+            "no corpus (fixtures.db) is installed with this program; name one with --db FILE");
     else
         cli_add(why, "the corpus cannot be found: %s; name one with --db FILE",
                 strerror(error));
     return CLI_UNREADABLE;
 }
 
-/* A FIFO would be waited for. `is_made`: a file that is not there is made. */
+/* Refuses anything but a regular file. With is_made the file may be missing. */
 static int check_file(const char *path, int is_made, cli_text *why)
 {
     int error;

@@ -1,5 +1,8 @@
-/* expect.c - expectations: arguments, and the plan or the refusal that must come of them
+/* expect.c - read, make, compare and write expectations of a fixture host
  * SPDX-License-Identifier: MIT
+ *
+ * An expectation holds arguments of plan, and the plan or the refusal that they must give.
+ * fixtures/README.md has the form. Nothing is compared that an expectation does not name.
  */
 #include "fixture.h"
 
@@ -14,7 +17,7 @@
 
 /* == Reading ================================================================ */
 
-/* Why an object is no expectation, or NULL. */
+/* Says why an object has not the form of an expectation; NULL when it has. */
 static const char *form_fault(const json_t *root)
 {
     const json_t *args = json_object_get(root, "args");
@@ -48,7 +51,7 @@ json_t *cli_read_expectation(const char *body, size_t len, cli_text *why)
     return NULL;
 }
 
-/* getopt_long() keeps its place in globals. */
+/* Only one thread at a time may call getopt_long(), which keeps its state in globals. */
 static mtx_t parsing;
 static once_flag parsing_once = ONCE_FLAG_INIT;
 
@@ -82,7 +85,8 @@ int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *wh
 
 /* == Making ================================================================= */
 
-/* A plan as it is expected: without the version, and with the codes of the warnings alone. */
+/* Changes a printed plan into an expected one: without the version, and with the codes of the
+ * warnings alone. */
 static json_t *expected_plan(json_t *plan)
 {
     json_t *codes = plan ? json_array() : NULL;
@@ -276,8 +280,8 @@ void cli_keep_named(const json_t *expected, json_t *got)
         keep_named(before, after);
 }
 
-/* Its arguments are read, the host is planned, and what comes of it compared; a line says what
- * is wrong with the expectation itself. */
+/* Plans the host with the arguments of the expectation and compares. Arguments that are wrong
+ * are a difference too. */
 static void run_trial(FILE *out, const cpubind_source *source, cli_planned *planned,
                       cli_trial *trial)
 {

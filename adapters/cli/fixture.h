@@ -1,9 +1,9 @@
-/* fixture.h - hosts of a corpus, what is expected of them, and where they are written to
+/* fixture.h - fixture hosts: read from a corpus, compared with expectations, written
  * SPDX-License-Identifier: MIT
  *
- * Each function that may fail returns the exit status, and on failure why in *why. fixtures/README.md has
- * the form of an expectation:
- *   {"args": [...], "exit": n, "plan": {...}}    or "error" in the place of "plan"
+ * Unless it says otherwise, a function returns the exit status, with the reason of a failure in
+ * *why. fixtures/README.md has the form of hosts and of expectations:
+ *   {"args": [...], "exit": n, "plan": {...}}    or "error" in place of "plan"
  */
 #ifndef CPUBIND_CLI_FIXTURE_H
 #define CPUBIND_CLI_FIXTURE_H
@@ -17,42 +17,42 @@
 
 #define CLI_PATH_MAX 4096
 
-/* A corpus that is open for reading, and its path. */
+/* A corpus that is open for reading. */
 typedef struct cli_corpus {
     cpubind_corpus *corpus;
     char path[CLI_PATH_MAX];
 } cli_corpus;
 
-/* Opens the corpus, --db or else the one beside the program, for reading; to be closed with
- * cpubind_corpus_close, also after a failure. */
+/* Opens the corpus for reading: --db, else the one that was installed with cpubind. The caller
+ * closes it with cpubind_corpus_close, also after a failure. */
 int cli_open_corpus(const cli_options *options, cli_corpus *out, cli_text *why);
 
 int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
                      cli_text *why);
 
-/* Both, for one host alone: the corpus is closed again, and its path stays. */
+/* Opens the corpus and one host of it, and closes the corpus; its path stays in *corpus. */
 int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
                      cpubind_corpus_host **out, cli_text *why);
 
-/* Opens the corpus for one change; path says which it is. */
+/* Opens the corpus for writing; `path` is set to its path. */
 int cli_open_store(const cli_options *options, char path[CLI_PATH_MAX], cpubind_store **out,
                    cli_text *why);
 
-/* What a status of adapters/sqlite is for the user. `host` may be NULL. */
+/* Explains a status of adapters/sqlite and returns its exit status; `host` may be NULL. */
 int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
                       const char *path, const char *host, cli_text *why);
 
 /* == Expectations (expect.c) ================================================ */
 
-/* Reads an expectation. NULL, and why in *why, when it has not that form. */
+/* Reads an expectation. Returns NULL when it has not that form. */
 json_t *cli_read_expectation(const char *body, size_t len, cli_text *why);
 
-/* The options that its arguments are. Returns 0, and why in *why, when they are wrong. Threads
- * may call it side by side. */
+/* Reads the arguments of an expectation as options. Returns 0 when they are wrong. Several
+ * threads may call it at once. */
 int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *why);
 
-/* What planning with `args` came to, as an expectation; "text" of an error is there as well.
- * NULL without memory. */
+/* Makes the expectation that a plan, or its problem, meets. An error has its "text" too.
+ * Returns NULL without memory. */
 json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
                              const cli_options *options);
 
@@ -66,48 +66,50 @@ int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_who
  * with one code. */
 void cli_keep_named(const json_t *expected, json_t *got);
 
-/* Prints the lines of a text that may be a stranger's, with `before` in front of each: what a
- * terminal would obey does not pass. NULL: there was no memory for it. */
+/* Prints the lines of a text, with `before` in front of each. The text may come from a file of
+ * another user: control characters and bytes that are not ASCII become "?". NULL stands for
+ * memory that ran out. */
 void cli_print_lines(FILE *out, const char *before, const char *lines);
 
-/* The text of an expectation as it stands in expect/CASE.json, a plan with one line for each
- * NPU, an error without its text. To be freed; NULL without memory. */
+/* The text of expect/CASE.json: a plan has one line for each NPU, an error has no text. The
+ * caller frees it; NULL without memory. */
 char *cli_format_expectation(const json_t *expectation);
 
-/* An expectation held against a host. */
+/* An expectation that was compared with the plan of a host. */
 typedef struct cli_trial {
-    json_t *expected; /* NULL: the text is no expectation */
+    json_t *expected; /* NULL: the text is not an expectation */
     json_t *got;      /* NULL: its arguments are wrong */
     int n_difference; /* 0: it holds */
-    char *text;       /* a line for each difference; NULL: there was no memory */
+    char *text;       /* a line for each difference; NULL: memory ran out */
 } cli_trial;
 
-/* Plans a host as an expectation asks, and compares. */
+/* Plans a host with the arguments of an expectation, and compares. */
 void cli_try(const cpubind_source *source, const char *body, size_t len, cli_planned *planned,
              cli_trial *out);
 void cli_free_trial(cli_trial *trial);
 
 /* == A folder or a corpus to write to (sink.c) ============================== */
 
-/* All or nothing: what was put is there after a commit, and gone without one. */
+/* Nothing that was written is visible to others before cli_commit_sink; without it, all of it
+ * is removed. */
 typedef struct cli_sink {
-    cpubind_store *store; /* one of the two */
+    cpubind_store *store; /* the corpus; else the folder: */
     struct cpubind_linux_writer *writer;
-    char path[CLI_PATH_MAX]; /* of the folder or the corpus */
+    char path[CLI_PATH_MAX]; /* of the folder or of the corpus */
     const char *host;        /* the name of the host that is being written */
     int is_replacing;
 } cli_sink;
 
-/* A new folder `dir`, or the corpus of the options; to be closed, also after a failure. With
- * options->replace in the place of what is there. */
+/* Opens a new folder `dir`, or the corpus of the options. With options->replace a host that
+ * exists is replaced. The caller closes the sink, also after a failure. */
 int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *out,
                          cli_text *why);
 int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *why);
 
-/* Starts a host, whose name must live until the next one or the end; a folder holds one. */
+/* Starts a host. Its name is kept as a pointer until the next host. A folder holds one host. */
 int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *why);
 
-/* Adds to it. An input is PRESENT or TIMEOUT. */
+/* Add to the host that was started last. An input is PRESENT or TIMEOUT. */
 int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, cli_text *why);
 int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size_t len,
                         cli_text *why);

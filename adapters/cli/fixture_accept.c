@@ -1,5 +1,7 @@
-/* fixture_accept.c - cpubind fixture accept: what differs becomes what is expected
+/* fixture_accept.c - cpubind fixture accept: store the plans of today as expectations
  * SPDX-License-Identifier: MIT
+ *
+ * Shows each difference first. The corpus is opened for writing only when something differs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "fixture.h"
 #include "output.h"
 
-/* What is being accepted. */
+/* One run of accept. */
 typedef struct acceptance {
     const cli_options *options;
     cpubind_corpus_host *host;
@@ -19,7 +21,7 @@ typedef struct acceptance {
     int n_changed;
 } acceptance;
 
-/* The words behind NAME are cases; from the first with a dash on they are arguments. */
+/* The words after NAME are cases up to the first word with a dash, then arguments. */
 static int n_cases(const cli_options *options)
 {
     int n = 1;
@@ -28,7 +30,7 @@ static int n_cases(const cli_options *options)
     return n - 1;
 }
 
-/* The body of a case, or one with len -1. */
+/* Finds a case; len is -1 when the host does not have it. */
 static cpubind_corpus_expectation find_case(const acceptance *a, const char *name)
 {
     cpubind_corpus_expectation none = {name, NULL, -1};
@@ -40,7 +42,7 @@ static cpubind_corpus_expectation find_case(const acceptance *a, const char *nam
     return none;
 }
 
-/* Writes one expectation; the corpus is opened for writing with the first. */
+/* Stores one expectation; opens the corpus for writing before the first. */
 static int store(acceptance *a, const char *name, const json_t *expectation)
 {
     char *body = cli_format_expectation(expectation);
@@ -109,7 +111,7 @@ static int accept_cases(acceptance *a)
     return status;
 }
 
-/* An expectation of the arguments alone: nothing is expected yet. */
+/* Makes an expectation that has arguments only. */
 static json_t *ask_with(char **word, int n)
 {
     json_t *args = json_array();
@@ -118,7 +120,7 @@ static json_t *ask_with(char **word, int n)
     return json_pack("{s:o}", "args", args);
 }
 
-/* How an answer differs from what the case expects now, of other arguments perhaps. */
+/* Prints how an answer differs from the stored expectation, all keys included. */
 static void show_change(const acceptance *a, const char *name, const json_t *answer)
 {
     cpubind_corpus_expectation old = find_case(a, name);
@@ -140,7 +142,7 @@ static void show_change(const acceptance *a, const char *name, const json_t *ans
     json_decref(expected);
 }
 
-/* A case with the arguments behind "--": a new one, or another question in its place. */
+/* Stores a case with the arguments after "--": a new case, or new arguments for an old one. */
 static int accept_arguments(acceptance *a)
 {
     static cli_options asked;
@@ -174,19 +176,20 @@ static int accept_all(acceptance *a)
     return status;
 }
 
-/* Words that no reading of the corpus is needed for. */
+/* Checks the words that can be checked without the corpus. */
 static int check_words(const cli_options *options)
 {
     const int n = n_cases(options);
     if (options->n_word > n + 1 && n != 1) {
-        fputs("cpubind: arguments are for one case: cpubind fixture accept NAME CASE -- "
-              "ARGUMENT...\n",
+        fputs("cpubind: arguments can be given for one case only: cpubind fixture accept NAME "
+              "CASE -- ARGUMENT...\n",
               stderr);
         return CLI_USAGE;
     }
     for (int i = 1; i <= n; i++)
         if (!cpubind_host_txt_is_name(options->word[i])) {
-            fputs("cpubind: a case is named by letters, digits, \".\", \"_\" and \"-\"\n",
+            fputs("cpubind: the name of a case consists of letters, digits, \".\", \"_\" and "
+                  "\"-\"\n",
                   stderr);
             return CLI_USAGE;
         }

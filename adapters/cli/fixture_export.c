@@ -1,5 +1,7 @@
-/* fixture_export.c - cpubind fixture export: a host of a corpus becomes a folder
+/* fixture_export.c - cpubind fixture export: write a host of a corpus as a folder
  * SPDX-License-Identifier: MIT
+ *
+ * Either the whole folder is written, or nothing.
  */
 #include <string.h>
 

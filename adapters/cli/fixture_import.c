@@ -1,5 +1,8 @@
-/* fixture_import.c - cpubind fixture import: host folders become hosts of a corpus
+/* fixture_import.c - cpubind fixture import: add host folders to a corpus
  * SPDX-License-Identifier: MIT
+ *
+ * Either all hosts are added, or none. Every file of a folder must be one that
+ * fixtures/README.md names; any other file is refused, so that no typing error goes unnoticed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +13,7 @@
 #include "../text/host_txt.h"
 #include "fixture.h"
 
-/* Folders that are still to be looked into, and the host that they are of. */
+/* One host folder, and the folders inside it that are still to be read. */
 typedef struct walk {
     const char *dir; /* for messages */
     cpubind_source source;
@@ -27,7 +30,7 @@ static int refuse(const walk *w, const char *name, const char *what)
     return CLI_UNREADABLE;
 }
 
-/* Why an input or a folder gave nothing. */
+/* Refuses a file or a folder that cannot be read. */
 static int refuse_answer(const walk *w, const char *name, cpubind_input input)
 {
     switch (input.state) {
@@ -64,10 +67,10 @@ static int add_folder(walk *w, const char *name)
     return CLI_DONE;
 }
 
-/* == What a file is ========================================================= */
+/* == Files ================================================================== */
 
-/* `name` without `before` and `after`, in `out`; 0 when it does not have them, or nothing or a
- * "/" in between. */
+/* Copies the part of `name` between `before` and `after`. Returns 0 when `name` has another
+ * form, or when that part is empty or holds a "/". */
 static int stem_of(const char *name, const char *before, const char *after, char *out,
                    size_t size)
 {
@@ -97,7 +100,7 @@ static int take_expectation(walk *w, const char *name, const char *stem, cpubind
     return cli_put_expectation(w->sink, stem, input.data, (size_t)input.len, w->why);
 }
 
-/* Its number came with the output; here it only has to have one. */
+/* Checks that the output exists; the source has read the exit code together with it. */
 static int take_exit_code(walk *w, const char *name, const char *stem)
 {
     cli_text output = {"", 0};
@@ -135,7 +138,7 @@ static int take_name(walk *w, const char *name)
     return take_file(w, name, input);
 }
 
-/* == The walk =============================================================== */
+/* == Folders ================================================================ */
 
 static int take_folder(walk *w, const char *folder)
 {
@@ -168,7 +171,8 @@ static int take_all(walk *w)
     return status;
 }
 
-/* host.txt, with a NUL behind each value; to be freed. NULL when it cannot be read. */
+/* Reads host.txt and puts a NUL after each value. Returns the text, which the caller frees;
+ * NULL when it cannot be read. */
 static char *read_about(walk *w, cpubind_corpus_about *out)
 {
     cpubind_input input = w->source.read(w->source.ctx, "host.txt");

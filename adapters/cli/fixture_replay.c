@@ -1,7 +1,8 @@
-/* fixture_replay.c - cpubind fixture replay: every expectation of a corpus, held again
+/* fixture_replay.c - cpubind fixture replay: plan every host again and compare
  * SPDX-License-Identifier: MIT
  *
- * Hosts are shared out among threads; what they came to is printed in their order.
+ * Threads share the hosts out among themselves; results are printed in the order of the hosts,
+ * in one of the formats of the table below. Changes nothing.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,24 +13,24 @@
 #include "fixture.h"
 #include "output.h"
 
-/* One expectation, held. Texts are NULL where there was no memory for them. */
+/* The result of one expectation. Texts are NULL where memory ran out. */
 typedef struct replayed_case {
     char *name;
     int n_difference; /* 0: it holds */
     char *text;       /* a line for each difference */
 } replayed_case;
 
-/* One host. */
+/* The results of one host. */
 typedef struct replayed {
     char *name;
-    int status; /* CLI_DONE, or it could not be opened: why */
+    int status; /* CLI_DONE; else the host could not be opened, with the reason in why */
     char *why;
     replayed_case *trial;
     int32_t n_trial;
     double seconds;
 } replayed;
 
-/* How often each came out. */
+/* Counts of results. */
 typedef struct tally {
     int32_t n_case, n_held, n_unread;
 } tally;
@@ -102,7 +103,7 @@ static int print_text(const cli_replay_result *result, const cli_options *option
 
 /* == TAP ==================================================================== */
 
-/* A test; "#" would start a directive. */
+/* Prints one test; "#" is replaced, since it starts a directive. */
 static void print_tap_line(int is_ok, int number, const char *host, const char *name)
 {
     cli_text text = {"", 0};
@@ -141,7 +142,7 @@ static int print_tap(const cli_replay_result *result, const cli_options *options
 
 /* == JUnit ================================================================== */
 
-/* Text inside an element or an attribute of XML: ASCII, line feeds kept. */
+/* Prints text of an element or an attribute of XML: ASCII, line feeds kept. */
 static void print_xml(const char *text)
 {
     for (; *text; text++) {
@@ -165,7 +166,7 @@ static void print_attribute(const char *name, const char *value)
     putchar('"');
 }
 
-/* A test case; why NULL: it holds. */
+/* Prints a test case; it holds when `why` is NULL. */
 static void print_junit_case(const char *host, const char *name, const char *element,
                              const char *why)
 {
@@ -258,10 +259,10 @@ const cli_format cli_replay_formats[] = {
 
 /* == The replay ============================================================= */
 
-/* What all threads share. */
+/* One run of replay, shared by all threads. */
 typedef struct replay {
     const cli_options *options;
-    cli_corpus corpus; /* that of the calling thread, which looked up the names */
+    cli_corpus corpus; /* of the calling thread, for the list of hosts */
     replayed *host;
     int32_t n_host;
     atomic_int next, n_done, n_entered;
@@ -310,7 +311,7 @@ static void replay_host(const cli_corpus *corpus, cli_planned *planned, replayed
     out->seconds = seconds_now() - start;
 }
 
-/* One thread: its own connection, its own arena. */
+/* The work of one thread, with a connection and an arena of its own. */
 static void work(void *ctx)
 {
     replay *r = (replay *)ctx;
@@ -338,7 +339,7 @@ static void work(void *ctx)
     cli_free_planned(&planned);
 }
 
-/* The hosts that were named, else all. */
+/* Finds the hosts to replay: those that are named, else all. */
 static int find_hosts(replay *r, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};

@@ -1,5 +1,7 @@
-/* json.c - a plan or a problem for machines
+/* json.c - plans, problems and errors as JSON
  * SPDX-License-Identifier: MIT
+ *
+ * README.md documents the keys. New keys may be added; a key is never renamed or removed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "../text/cpulist.h"
 #include "output.h"
 
-/* A kernel list, null when it is empty. */
+/* A list as the kernel prints it; null when it is empty. */
 static json_t *list_json(const int32_t *list, int32_t n)
 {
     json_t *value;
@@ -103,7 +105,7 @@ static json_t *warnings_json(const cpubind_facts *facts, const cpubind_ascend_pl
     return array;
 }
 
-/* The CPUs that were asked to be left alone; nothing when none were. */
+/* Adds the CPUs of --exclude; no key without that option. */
 static json_t *add_excluded(json_t *plan, const cpubind_request *request)
 {
     if (!plan || !request->exclude ||
@@ -133,7 +135,7 @@ static int set_number(json_t *object, const char *key, int32_t value)
     return json_object_set_new(object, key, json_integer(value)) == 0;
 }
 
-/* What the problem is about, beside its code and text. */
+/* Adds the NPU, CPU, counts, input and place of a problem, where it has them. */
 static int add_details(json_t *error, const cpubind_problem *p)
 {
     cpubind_place place = cli_place(p);

@@ -9,7 +9,7 @@
 
 static void (*child_signal)(int) = SIG_DFL;
 
-void cli_give_signals_back(void)
+void cli_restore_signals(void)
 {
     signal(SIGCHLD, child_signal);
 }
@@ -19,7 +19,7 @@ static int is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-/* A full disk or a closed pipe shows when the output is flushed. */
+/* Flushes stdout: a full disk or a closed pipe is an error only then. */
 static int finish(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
                     {"verify", cli_verify},  {"restore", cli_restore}, {"capture", cli_capture},
                     {"fixture", cli_fixture}};
     const char *word = argc > 1 ? argv[1] : "";
-    /* A parent that ignores SIGCHLD hands that down, and exit codes would be lost. */
+    /* An ignored SIGCHLD is inherited, and the exit codes of npu-smi would be lost. */
     child_signal = signal(SIGCHLD, SIG_DFL);
     if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
         cli_print_help(stdout);

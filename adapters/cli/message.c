@@ -1,5 +1,8 @@
-/* message.c - problems and warnings as sentences: what, where, why, and what to do
+/* message.c - explain problems and warnings of a plan: what, where, why, and what to do
  * SPDX-License-Identifier: MIT
+ *
+ * Each problem and each warning is one case. The codes are those of adapters/ascend/facts.h;
+ * this file only words them.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -11,8 +14,8 @@
 #define MAX_LIST  512 /* bytes of a list that is quoted in a message */
 #define MAX_QUOTE 80  /* bytes of a line that is quoted */
 
-/* Messages quote what may come from a stranger: what a terminal would obey, and what JSON
- * cannot hold, does not pass. Line feeds are our own. */
+/* Replaces control characters and bytes that are not ASCII, since messages quote files of other
+ * users. Line feeds come from cpubind itself. */
 static void make_plain(char *text)
 {
     for (; *text; text++)
@@ -80,7 +83,7 @@ cpubind_place cli_place(const cpubind_problem *problem)
     return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset);
 }
 
-/* The words of an input: the command that prints it, where it is a command's output. */
+/* Appends the name of an input; for the output of a command, the command line. */
 static void add_input(cli_text *to, const char *name)
 {
     static const struct {
@@ -108,7 +111,7 @@ static void add_input(cli_text *to, const char *name)
     cli_add(to, "%s", name);
 }
 
-/* The line at fault, without blanks before it; a copy, since it may hold NUL bytes. */
+/* Appends the line at fault without leading blanks; as a copy, since it may hold NUL bytes. */
 static void add_quote(const cpubind_problem *p, cli_text *out)
 {
     const char *text = p->answer.data;
@@ -129,8 +132,8 @@ static void add_quote(const cpubind_problem *p, cli_text *out)
         cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");
 }
 
-/* Whether an input is read for the CPUs near the NPUs alone. npu-smi info is, when they are
- * named. */
+/* Whether an input is read only for the CPUs near the NPUs. npu-smi info is such an input when
+ * the NPUs are named. */
 static int is_for_affinity(const char *input, const cli_options *options)
 {
     cpubind_slice card, chip;
@@ -140,24 +143,27 @@ static int is_for_affinity(const char *input, const cli_options *options)
            cpubind_input_is_board(input, &card, &chip);
 }
 
-/* How NPUs are named instead of being found. */
+/* The option that names NPUs, so that they need not be found. */
 static const char *name_npus(const cli_options *options)
 {
     return options->command & CLI_BINDING ? "name the NPU with --npu N"
                                           : "name the NPUs with --npus LIST";
 }
 
-/* What to do about an input that cannot be read. */
+/* Appends what to do about an input that cannot be read. */
 static void add_way_out(const char *input, const cli_options *options, cli_text *out)
 {
     if (!input || strncmp(input, "cmd/", 4) != 0)
-        cli_add(out, "look at it by hand");
+        cli_add(out, "look at this file to see why");
     else if (is_for_affinity(input, options))
-        cli_add(out, "run it by hand and look, or plan without it: --strategy global_slice");
+        cli_add(out, "run the command by hand to see why, or plan without it: --strategy "
+                     "global_slice");
     else if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
-        cli_add(out, "run it by hand and look, or %s", name_npus(options));
+        cli_add(out, "run the command by hand to see why, or %s", name_npus(options));
     else
-        cli_add(out, "run it by hand and look: is the driver loaded, may this user ask it?");
+        cli_add(out,
+                "run the command by hand to see why: is the driver loaded, and may this user "
+                "use it?");
 }
 
 static void explain_input(const cpubind_problem *p, const cli_options *options, cli_text *out)
@@ -236,7 +242,7 @@ static void explain_running(const cpubind_problem *p, const cpubind_facts *facts
     if (p->input)
         cli_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
     else
-        cli_add(out, "; start the workers first so that npu-smi info lists them, or %s",
+        cli_add(out, "; start the workers first, so that npu-smi info lists them, or %s",
                 name_npus(options));
 }
 
@@ -290,13 +296,13 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
         if (p->cpu >= 0)
             cli_add(out, " (CPU %d); use --overlap resolve", (int)p->cpu);
         else
-            cli_add(out, "; plan with --strategy topo_affinity, or bind one of them alone with "
+            cli_add(out, "; plan with --strategy topo_affinity, or plan one of them alone with "
                          "--npus");
         break;
     case CPUBIND_PROBLEM_NOT_ARM:
         cli_add(out,
-                "this machine is no ARM machine, and hosts that need binding are; if it is "
-                "meant, say so: --any-arch");
+                "this machine is not an ARM machine, and only ARM hosts need binding; to bind "
+                "all the same, use --any-arch");
         break;
     case CPUBIND_PROBLEM_SKIPPED:
         cli_add(out, "binding is skipped: ");
@@ -304,13 +310,13 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
             cli_add(out, "NPU %d: ", (int)p->npu);
         cli_add(out, "%s", p->what);
         if (p->need > 0)
-            cli_add(out, ": %d CPUs needed, %d there", (int)p->need, (int)p->have);
-        cli_add(out, "; nothing needs to be done, the workers run unbound");
+            cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
+        cli_add(out, "; nothing needs to be done: the workers run without being bound");
         break;
     case CPUBIND_PROBLEM_NO_NPU_SMI:
         cli_add(out,
-                "npu-smi is not on this %s; plan a captured host with --root DIR, one that "
-                "came with cpubind with --fixture NAME, or %s",
+                "npu-smi is not on this %s; plan a captured host with --root DIR, a fixture "
+                "host with --fixture NAME, or %s",
                 options->root || options->fixture ? "host" : "machine", name_npus(options));
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
@@ -318,7 +324,7 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
         cli_add_types(out);
         break;
     case CPUBIND_PROBLEM_NO_MEMORY:
-        cli_add(out, "there is no memory left for the facts of this host");
+        cli_add(out, "there is no memory left to plan this host");
         break;
     case CPUBIND_PROBLEM_UNREADABLE:
     case CPUBIND_PROBLEM_NONE:
@@ -338,13 +344,13 @@ static void explain_locality(cpubind_warning warning, const cpubind_facts *facts
                 "npu-smi and the kernel (numa_node, local_cpulist) disagree about the CPUs "
                 "near NPU ");
         add_npus_with(facts, CPUBIND_LOCALITY_DIFFERS, out);
-        cli_add(out, ": npu-smi is followed");
+        cli_add(out, ": the CPUs of npu-smi are used");
     } else {
         cli_add(out, "the kernel has no node for NPU ");
         add_npus_with(facts, CPUBIND_LOCALITY_NO_NODE, out);
         cli_add(out,
-                " (numa_node -1): npu-smi prints the CPUs of node 0 then, which may be far "
-                "from it");
+                " (numa_node -1): in that case npu-smi prints the CPUs of node 0, which may be "
+                "far from the NPU");
     }
 }
 
@@ -354,36 +360,37 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     const cpubind_fault *shared = &plan->core.shared;
     switch (warning) {
     case CPUBIND_WARNING_NO_STATUS:
-        cli_add(out, "there is no proc/self/status: all online CPUs count as allowed");
+        cli_add(out, "proc/self/status is missing: all online CPUs count as allowed");
         break;
     case CPUBIND_WARNING_OFFLINE:
         cli_add(out, "some allowed CPUs are offline and are left out");
         break;
     case CPUBIND_WARNING_NODE_MAP:
-        cli_add(out, "/sys shows no nodes: they are taken from lscpu -e=CPU,NODE");
+        cli_add(out, "/sys has no NUMA nodes: they are read from lscpu -e=CPU,NODE");
         break;
     case CPUBIND_WARNING_NO_NODES:
         cli_add(out, "no NUMA nodes are known: all CPUs count as node 0");
         break;
     case CPUBIND_WARNING_NO_MAP:
-        cli_add(out, "npu-smi info -m gave no answer: ids are taken as logic ids");
+        cli_add(out, "npu-smi info -m gave no output: all ids count as logic ids");
         break;
     case CPUBIND_WARNING_UNKNOWN_CHIP:
         cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
                 (int)facts->n_unknown);
         break;
     case CPUBIND_WARNING_EXIT_CODE:
-        cli_add(out, "npu-smi answered, but did not exit with 0");
+        cli_add(out, "npu-smi printed its output, but its exit status was not 0");
         break;
     case CPUBIND_WARNING_VISIBLE_TAIL:
         cli_add(out,
-                "the visible devices \"%.*s\" are good up to a point only, and are read to "
-                "there, as the Ascend runtime does",
+                "only the first entries of the visible devices \"%.*s\" are valid; the entries "
+                "from the first bad one on are ignored, as the Ascend runtime does",
                 (int)facts->visible_len, facts->visible);
         break;
     case CPUBIND_WARNING_NO_AFFINITY:
-        cli_add(out, "affinity is not known of every NPU (npu-smi info -t topo, numa_node of "
-                     "the PCI function): global_slice is used instead");
+        cli_add(out,
+                "the affinity of some NPU is not known (npu-smi info -t topo, numa_node of "
+                "the PCI function): global_slice is used instead");
         break;
     case CPUBIND_WARNING_PCI_AFFINITY:
     case CPUBIND_WARNING_AFFINITY_DIFFERS:
@@ -396,11 +403,12 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         break;
     case CPUBIND_WARNING_RESOLVED:
     case CPUBIND_WARNING_OVERLAP:
-        cli_add(out, "the rule gives CPU %d to NPU %d and NPU %d: %s", (int)shared->cpu,
-                (int)facts->npu[shared->other].logic, (int)facts->npu[shared->device].logic,
-                warning == CPUBIND_WARNING_RESOLVED
-                    ? "resolved, each CPU has one NPU now"
-                    : "kept as asked; --overlap resolve would not");
+        cli_add(
+            out, "the rule gives CPU %d to NPU %d and NPU %d: %s", (int)shared->cpu,
+            (int)facts->npu[shared->other].logic, (int)facts->npu[shared->device].logic,
+            warning == CPUBIND_WARNING_RESOLVED
+                ? "resolved, each CPU has one NPU now"
+                : "kept, as --overlap keep says; --overlap resolve gives each CPU to one NPU");
         break;
     case CPUBIND_WARNING_NO_SPARE:
         cli_add(out, "node 0 has no CPU left for the host's UVB polling threads");

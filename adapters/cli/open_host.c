@@ -1,5 +1,7 @@
-/* open_host.c - the host that the options name, and its plan
+/* open_host.c - open the host that the options name, and plan it
  * SPDX-License-Identifier: MIT
+ *
+ * Prints nothing but progress on a terminal; errors are returned.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +84,7 @@ cpubind_problem_code cli_with_arena(cpubind_arena *arena, cli_maker *make, void 
     }
 }
 
-/* What cli_make has. */
+/* The arguments of make_plan. */
 typedef struct making {
     const cpubind_source *source;
     const cpubind_request *request;
@@ -112,7 +114,6 @@ void cli_free_planned(cli_planned *planned)
     memset(planned, 0, sizeof *planned);
 }
 
-/* npu-smi can take seconds; a folder and a row do not. */
 void cli_progress(const cli_options *options, const char *text)
 {
     if (options->quiet || !cpubind_linux_is_terminal(fileno(stderr)))

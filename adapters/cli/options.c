@@ -115,7 +115,7 @@ static int choose_format(const reading *r, const char *word)
     return 0;
 }
 
-/* Length of an argument; one past all limits counts as too long to be anything. */
+/* Length of an argument, at most CPUBIND_TEXT_MAX, which no reader accepts. */
 static int32_t length(const char *text)
 {
     size_t n = strlen(text);
@@ -139,7 +139,7 @@ static cpubind_text_status parse_list(const char *text, int32_t limit, cli_numbe
     return cpubind_cpulist_parse(text, len, limit, out->item, n, &n, fault);
 }
 
-/* A list that names something: `what` is "CPU" or "NPU". */
+/* Reads a list that must not be empty; `what` is "CPU" or "NPU". */
 static int read_list(const reading *r, const char *option, const char *what, const char *text,
                      cli_numbers *out)
 {
@@ -195,7 +195,7 @@ static int read_visible(const reading *r, const char *text)
     return 1;
 }
 
-/* A number without a sign or a blank. */
+/* Reads a number without a sign or a blank. */
 static int read_number(const char *text, int32_t *out)
 {
     return text[strspn(text, "0123456789")] == '\0' &&
@@ -218,7 +218,7 @@ static int read_jobs(const reading *r, const char *text)
     return 1;
 }
 
-/* == Of the commands that bind =============================================== */
+/* == Options of the commands that bind ====================================== */
 
 static int read_pid(const reading *r, const char *text)
 {
@@ -260,7 +260,7 @@ static int choose_irqbalance(const reading *r, const char *word)
     return 1;
 }
 
-/* "4096", "512M", "200G": bytes. Returns 0 when it is none, or does not fit. */
+/* Reads a number of bytes: "4096", "512M", "200G". Returns 0 when it is none or too large. */
 static int read_bytes(const char *text, int64_t *out)
 {
     static const char units[] = "KMGT";
@@ -290,7 +290,7 @@ static int read_limit(const reading *r, const char *text)
     return 1;
 }
 
-/* Whether the word is a role or "pool". */
+/* Reads a role or "pool". Returns 0 for any other word. */
 static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 {
     if (strcmp(word, "pool") == 0) {
@@ -307,7 +307,7 @@ static int read_wish_role(const char *word, cpubind_thread_wish *wish)
     return 0;
 }
 
-/* The CPUs of a wish; they live as long as the process. */
+/* Reads the CPUs of --thread, which are never freed. */
 static int read_wish_list(const reading *r, const char *text, cpubind_thread_wish *wish)
 {
     cli_numbers list = {NULL, 0};
@@ -323,7 +323,7 @@ static int read_wish_list(const reading *r, const char *text, cpubind_thread_wis
     return 1;
 }
 
-/* "NAME=ROLE" or "NAME=LIST". A name may hold "=" itself: the last one counts. */
+/* Reads "NAME=ROLE" or "NAME=LIST". The name ends at the last "=", since it may hold others. */
 static int read_wish(const reading *r, const char *text)
 {
     cli_options *o = r->options;
@@ -336,7 +336,7 @@ static int read_wish(const reading *r, const char *text)
     memset(wish, 0, sizeof *wish);
     if (!read_wish_role(equals + 1, wish) && !read_wish_list(r, equals + 1, wish))
         return 0;
-    *equals = '\0'; /* the name ends here; argv is ours to write */
+    *equals = '\0'; /* ends the name in argv, which a program may write to */
     wish->name = text;
     o->n_wish++;
     return 1;
@@ -354,7 +354,7 @@ static int read_env(const reading *r, const char *text)
     return 1;
 }
 
-/* --watch may have a number of seconds as its next word; any other word is not its own. */
+/* Reads the number of seconds after --watch, which may be missing. */
 static int read_watch(const reading *r, const char *text)
 {
     const char *next = optind < r->argc ? r->argv[optind] : "";
@@ -522,7 +522,7 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
     out->one_npu = -1;
     out->memory_limit = -1;
     select_options(command, known);
-    optind = 0; /* start anew, also in the middle of an earlier reading */
+    optind = 0; /* makes getopt_long() start again, also after an earlier command line */
     opterr = 0;
     while ((id = getopt_long(argc, argv, short_options(command), known, NULL)) != -1) {
         if (id == ':')
@@ -540,7 +540,7 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
     return 1;
 }
 
-/* What is wrong with the options of a command that binds, or NULL. */
+/* Says why options of a command that binds exclude each other; NULL when they do not. */
 static const char *binding_conflict(const cli_options *o, enum cli_command command)
 {
     if (o->one_npu >= 0 && (o->has_rank || o->request.visible))
@@ -556,7 +556,7 @@ static const char *binding_conflict(const cli_options *o, enum cli_command comma
     return NULL;
 }
 
-/* What is wrong with options that are good each for itself, or NULL. */
+/* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const cli_options *o, enum cli_command command)
 {
     if (o->root && o->fixture)
@@ -564,9 +564,9 @@ static const char *conflict(const cli_options *o, enum cli_command command)
     if ((command & (CLI_PLAN | LIVE)) && o->db && !o->fixture)
         return "--db needs the name of a host, --fixture NAME";
     if (command == CLI_CAPTURE && !o->output == !o->db)
-        return "say where to: either -o DIR, or --db FILE --name NAME";
+        return "name the target: either -o DIR, or --db FILE --name NAME";
     if (command == CLI_CAPTURE && o->db && !o->name)
-        return "--db needs the name that the host gets, --name NAME";
+        return "--db needs a name for the host, --name NAME";
     if ((command & CLI_BINDING) && !(command & CLI_RESTORE))
         return binding_conflict(o, command);
     if (o->all && (o->pid || o->state))
@@ -576,7 +576,7 @@ static const char *conflict(const cli_options *o, enum cli_command command)
     return NULL;
 }
 
-/* How many words each command takes. */
+/* Says how many words the command takes, when there are not so many; else NULL. */
 static const char *count_fault(int n, enum cli_command command)
 {
     switch (command) {

@@ -1,5 +1,7 @@
-/* outcome.c - what was done to a process: tables, and JSON
+/* outcome.c - the report of a binding, as tables and as JSON
  * SPDX-License-Identifier: MIT
+ *
+ * The words of results are those of adapters/linux/bind; README.md documents the JSON.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static int is_equal(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Whether two items stand in one row. */
+/* Whether two items are printed in one row. */
 static int is_alike(const cpubind_item *a, const cpubind_item *b)
 {
     return a->kind == b->kind && a->result == b->result && a->error == b->error &&
@@ -24,7 +26,7 @@ static int is_alike(const cpubind_item *a, const cpubind_item *b)
            (a->kind != CPUBIND_ITEM_IRQ || is_equal(a->name, b->name));
 }
 
-/* The last columns of both tables. Which CPUs serve it is known of interrupts alone. */
+/* Adds the last columns of both tables. Only interrupts have CPUs that serve them. */
 static void add_cells(cli_table *table, const cpubind_item *item, int has_served)
 {
     cli_cell(table, "%s", item->was ? item->was : "-");
@@ -70,13 +72,13 @@ static void print_each(FILE *out, const cpubind_report *report)
     cli_print_table(out, &table);
 }
 
-/* Items that are alike. */
+/* Items that are printed in one row. */
 typedef struct group {
     const cpubind_item *first;
     int32_t count;
 } group;
 
-/* O(items x groups). Returns how many there are. */
+/* Groups the items that are alike, in O(items x groups). Returns the number of groups. */
 static int32_t gather(const cpubind_report *report, group *groups)
 {
     int32_t n = 0;
@@ -164,7 +166,7 @@ void cli_print_moved(FILE *out, const cpubind_item *item)
     fprintf(out, "%s\n", text.text);
 }
 
-/* == For machines =========================================================== */
+/* == JSON =================================================================== */
 
 static json_t *text_json(const char *text)
 {

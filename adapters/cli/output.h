@@ -1,4 +1,4 @@
-/* output.h - tables for people, JSON for machines
+/* output.h - tables and JSON, built in memory and printed at once
  * SPDX-License-Identifier: MIT
  */
 #ifndef CPUBIND_CLI_OUTPUT_H
@@ -10,49 +10,48 @@
 
 /* == Tables: texts in columns, each as wide as its longest cell (table.c) === */
 
-/* All zero but for n_column is an empty table. */
+/* A table with n_column set and all else zero is empty. */
 typedef struct cli_table {
     int32_t n_column;
     char **cell; /* row by row */
     int32_t n_cell, cap_cell;
-    int is_short; /* there was no memory for some cell */
+    int is_short; /* memory ran out for some cell */
 } cli_table;
 
-/* The next cell, row by row, as cli_add would write it. */
+/* Adds the next cell, row by row, with the characters of cli_add. */
 __attribute__((format(printf, 2, 3))) void cli_cell(cli_table *table, const char *format, ...);
 
-/* A number; "-" when it is negative: not known. */
+/* Adds a number; "-" when it is negative, which means not known. */
 void cli_cell_number(cli_table *table, int32_t number);
 
-/* CPUs or nodes; "-" when there are none. */
+/* Adds a list of CPUs or nodes; "-" when it is empty. */
 void cli_cell_list(cli_table *table, const int32_t *list, int32_t n);
 
-/* Prints all rows, and empties the table. Returns 0 when there was no memory for it. */
+/* Prints all rows and frees the table. Returns 0 when memory ran out. */
 int cli_print_table(FILE *out, cli_table *table);
 
-/* Frees a table that is not printed. */
+/* Frees a table without printing it. */
 void cli_free_table(cli_table *table);
 
 /* == JSON (json.c) ========================================================== */
 
-/* The objects that plan --json prints, without memory NULL. */
+/* The objects that plan --json prints; NULL without memory. */
 json_t *cli_plan_json(const cli_planned *planned, const cli_options *options);
 json_t *cli_problem_json(const cpubind_problem *problem, const char *text);
 
 /* {"cpubind": version, "error": {"code": code, "text": text}} */
 json_t *cli_error_json(const char *code, const char *text);
 
-/* `array` with one value more; NULL, and nothing left, when either is missing. */
+/* Appends a value and returns the array. When either is NULL, frees both and returns NULL. */
 json_t *cli_json_append(json_t *array, json_t *value);
 
-/* A text of a stranger as a JSON string: bytes that are no UTF-8 become "?". */
+/* A JSON string; in a text that is not UTF-8, bytes that are not ASCII become "?". */
 json_t *cli_json_text(const char *text);
 
-/* Prints a value as one line, and lets go of it. Returns 0 without a value, or when it cannot
- * be written. */
+/* Prints a value as one line and frees it. Returns 0 when it is NULL or cannot be written. */
 int cli_print_json(FILE *out, json_t *value);
 
-/* Says so on stderr; returns the exit status. */
+/* Prints on stderr that memory ran out; returns the exit status. */
 int cli_no_memory(void);
 
 #endif /* CPUBIND_CLI_OUTPUT_H */

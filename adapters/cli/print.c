@@ -1,5 +1,7 @@
-/* print.c - the plan as text
+/* print.c - a plan as text: log lines, a table, findings and a map
  * SPDX-License-Identifier: MIT
+ *
+ * Operators search their logs for the log lines: no character of them may change.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +61,7 @@ int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *ou
     return n;
 }
 
-/* The CPUs of a role, as in "146 147 148". */
+/* Prints the CPUs of a role, as in "146 147 148". */
 static void print_span(FILE *out, const cli_row *row, cpubind_role role)
 {
     const cpubind_span span = row->roles.span[role];
@@ -67,7 +69,7 @@ static void print_span(FILE *out, const cli_row *row, cpubind_role role)
         fprintf(out, "%s%d", i ? " " : "", (int)row->cpu[span.first + i]);
 }
 
-/* The lines that operators search their logs for. */
+/* Prints the lines that operators search their logs for. */
 static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_options *options,
                             const cpubind_ascend_plan *plan)
 {
@@ -143,7 +145,8 @@ static int has_home(const cpubind_facts *facts, const cpubind_npu *npu)
     return 0;
 }
 
-/* Over which NPUs overlap was looked for: those with a home, hidden ones too, or all slices. */
+/* Appends the NPUs whose pools were checked for overlap: those with a home, also hidden ones;
+ * with slices all of them. */
 static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
                         cli_text *out)
 {
@@ -177,7 +180,7 @@ static void print_findings(FILE *out, const cpubind_facts *facts, const cli_opti
     fprintf(out, "%s\n", text.text);
 }
 
-/* == The map: one row a node, a cell a CPU or a run of CPUs ==================== */
+/* == The map ================================================================ */
 
 /* Where a CPU belongs. Of the CPUs in one cell the greatest kind is shown, and of their roles
  * the rarest: irq first, main last. */
@@ -201,7 +204,7 @@ static int weight_of(cell c)
     return c.role == CPUBIND_ROLE_MAIN ? 2 : 2 + CPUBIND_ROLE_COUNT - c.role;
 }
 
-/* Everything that the rows of one map share. */
+/* The state of one map. */
 typedef struct map {
     const cpubind_facts *facts;
     const cpubind_ascend_plan *plan;
@@ -243,7 +246,7 @@ static int32_t cpus_of_node(const map *m, int32_t node)
     return n;
 }
 
-/* As many CPUs in a cell as it takes for the widest node to fit. */
+/* Chooses the number of CPUs in a cell so that the widest node fits the screen. */
 static void measure(map *m)
 {
     int32_t widest = 1;
@@ -261,7 +264,7 @@ static void measure(map *m)
     m->cells = (widest + m->per - 1) / m->per;
 }
 
-/* The number of an NPU as one character: its logic id up to 35. */
+/* A logic id as one character: up to 35, then "#". */
 static char digit_of(int32_t logic)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -284,7 +287,7 @@ static char letter_of(const map *m, cell c)
     return '?';
 }
 
-/* A background for each NPU, neighbours told apart; roles other than main underlined. */
+/* Sets the background of the NPU, so that neighbours differ; roles but main are underlined. */
 static void start_colour(FILE *out, cell c)
 {
     static const int backgrounds[] = {106, 102, 105, 103, 104, 46, 42, 43};
@@ -309,7 +312,7 @@ static void print_cell(const map *m, FILE *out, cell c, const cell *before)
     fputc(letter_of(m, c), out);
 }
 
-/* The cells of a node; the CPUs that they stand for behind them where there is room. */
+/* Prints the cells of a node, and after them its list of CPUs where it fits the screen. */
 static void print_row(const map *m, FILE *out, int32_t node, int32_t *cpus)
 {
     cli_text list = {"", 0};

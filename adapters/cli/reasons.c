@@ -1,5 +1,8 @@
-/* reasons.c - why a thing was not done, or a call failed: what, where, and what to do
+/* reasons.c - explain what a binding did not do, and why a call failed
  * SPDX-License-Identifier: MIT
+ *
+ * A message says what, where, why, and what to do. The statuses and items are those of
+ * adapters/linux/bind/bind.h. README.md quotes the sentences: tests/checks/readme.sh compares.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,7 +36,7 @@ int cli_memory_is_wrong(const cpubind_report *report)
            memory->result != CPUBIND_MEMORY_NO_NODE && memory->left > memory->after.total / 10;
 }
 
-/* == Why not ================================================================ */
+/* == Items that were skipped or kept ======================================== */
 
 static int is_right_missing(int error)
 {
@@ -51,18 +54,18 @@ static void explain_irq(const cpubind_item *item, cli_text *to)
     else if (item->error == ENOENT)
         cli_add(to, "there is no /proc/irq/%d here", (int)item->id);
     else if (item->error == EIO)
-        cli_add(to, "the kernel manages it itself, and refuses");
+        cli_add(to, "the kernel manages this interrupt itself and refuses to move it");
     else
         cli_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
 static void explain_irqbalance(const cpubind_item *item, cli_text *to)
 {
-    cli_add(to, "irqbalance (process %d) could not be told: ", (int)item->id);
+    cli_add(to, "irqbalance (process %d) could not be changed: ", (int)item->id);
     if (is_right_missing(item->error))
         cli_add(to, "%s; run it as root", strerror(item->error));
     else if (item->error == ENOENT || item->error == ECONNREFUSED)
-        cli_add(to, "it has no socket that is seen from here; use --irqbalance stop");
+        cli_add(to, "its socket is not visible here; use --irqbalance stop");
     else
         cli_add(to, "%s: %s", item->what, strerror(item->error));
 }
@@ -71,9 +74,9 @@ static void explain_thread(const cpubind_item *item, cli_text *to)
 {
     cli_add(to, "thread %d (%s): ", (int)item->id, item->name);
     if (item->error == EAGAIN)
-        cli_add(to, "it, or something else, moves it at the same time; apply --watch holds it");
+        cli_add(to, "the thread itself or another program keeps moving it; use apply --watch");
     else if (item->error == EINVAL)
-        cli_add(to, "the kernel lets nobody move it");
+        cli_add(to, "the kernel allows nobody to move it");
     else
         cli_add(to, "%s: %s", item->what, strerror(item->error));
 }
@@ -81,7 +84,7 @@ static void explain_thread(const cpubind_item *item, cli_text *to)
 static void explain_item(const cpubind_item *item, cli_text *to)
 {
     if (item->result == CPUBIND_ITEM_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
-        cli_add(to, "irqbalance stays stopped: another process is bound that wants it so");
+        cli_add(to, "irqbalance stays stopped: another bound process needs it stopped");
         return;
     }
     if (item->result == CPUBIND_ITEM_KEPT) {
@@ -105,13 +108,13 @@ static void explain_item(const cpubind_item *item, cli_text *to)
 
 /* == Warnings =============================================================== */
 
-/* Where warnings go: to stderr, or into an array. */
+/* The target of warnings: stderr, or an array. */
 typedef struct listener {
     json_t *array;  /* NULL: stderr */
-    int is_reading; /* nothing was to be changed */
+    int is_reading; /* verify: nothing was changed */
 } listener;
 
-static void tell(listener *to, const char *code, const cli_text *text)
+static void warn(listener *to, const char *code, const cli_text *text)
 {
     if (to->array)
         (void)json_array_append_new(to->array,
@@ -120,8 +123,8 @@ static void tell(listener *to, const char *code, const cli_text *text)
         fprintf(stderr, "cpubind: warning: %s\n", text->text);
 }
 
-/* Alike ones are said once. */
-static void tell_items(listener *to, const cpubind_report *report)
+/* Warns about items; of several that are alike only about the first. */
+static void warn_items(listener *to, const cpubind_report *report)
 {
     for (int32_t i = 0; i < report->n; i++) {
         const cpubind_item *item = &report->item[i];
@@ -136,24 +139,24 @@ static void tell_items(listener *to, const cpubind_report *report)
         if (k < i)
             continue;
         explain_item(item, &text);
-        tell(to, item->result == CPUBIND_ITEM_KEPT ? "kept" : "skipped", &text);
+        warn(to, item->result == CPUBIND_ITEM_KEPT ? "kept" : "skipped", &text);
     }
 }
 
-static void tell_irqs(listener *to, const cpubind_report *report)
+static void warn_irqs(listener *to, const cpubind_report *report)
 {
     cli_text text = {"", 0};
     if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_IRQ_NO_ROLE) {
         cli_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
                 cpubind_no_irq_text(report->no_irq));
-        tell(to, cpubind_no_irq_word(report->no_irq), &text);
+        warn(to, cpubind_no_irq_word(report->no_irq), &text);
         return;
     }
     if (!report->irqbalance_runs)
         return;
-    cli_add(&text, "irqbalance runs, and moves the interrupts again within seconds: "
+    cli_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
                    "--irqbalance ban or --irqbalance stop");
-    tell(to, "irqbalance", &text);
+    warn(to, "irqbalance", &text);
 }
 
 static void explain_memory(const cpubind_report *report, cli_text *to)
@@ -161,7 +164,7 @@ static void explain_memory(const cpubind_report *report, cli_text *to)
     const cpubind_memory_move *memory = &report->memory;
     const long long left = (long long)(memory->left / MIB);
     switch (memory->result) {
-    case CPUBIND_MEMORY_MOVED: /* the kernel has named no page that it did not move */
+    case CPUBIND_MEMORY_MOVED: /* the kernel reports no page that it did not move */
     case CPUBIND_MEMORY_PART:
         if (memory->result == CPUBIND_MEMORY_MOVED && !cli_memory_is_wrong(report))
             return;
@@ -184,12 +187,11 @@ static void explain_memory(const cpubind_report *report, cli_text *to)
         cli_add(to, "; another user's process needs root");
         if (memory->what && strcmp(memory->what, "migrate_pages") == 0)
             cli_add(to,
-                    ", a container a seccomp profile that allows it: SYS_NICE is not enough");
+                    "; in a container the seccomp profile must allow it too: SYS_NICE is not "
+                    "enough");
         return;
     case CPUBIND_MEMORY_NO_NODE:
-        cli_add(to,
-                "memory is not moved: there is one node with memory only, or node %d has "
-                "none",
+        cli_add(to, "memory is not moved: only one node has memory, or node %d has none",
                 (int)memory->node);
         return;
     }
@@ -199,13 +201,13 @@ static void explain_unread_memory(const cpubind_memory_move *memory, cli_text *t
 {
     if (memory->result != CPUBIND_MEMORY_REFUSED)
         return;
-    cli_add(to, "where the memory is cannot be seen: %s: %s", memory->what ? memory->what : "?",
-            strerror(memory->error));
+    cli_add(to, "the nodes of the memory cannot be read: %s: %s",
+            memory->what ? memory->what : "?", strerror(memory->error));
     if (is_right_missing(memory->error))
-        cli_add(to, "; another user's process needs root; --memory none leaves it out");
+        cli_add(to, "; another user's process needs root; --memory none skips the memory");
 }
 
-static void tell_memory(listener *to, const cpubind_report *report)
+static void warn_memory(listener *to, const cpubind_report *report)
 {
     cli_text text = {"", 0};
     if (report->has_memory && to->is_reading)
@@ -218,27 +220,27 @@ static void tell_memory(listener *to, const cpubind_report *report)
                 "capability SYS_NICE",
                 strerror(report->prefer_error));
     if (text.len > 0)
-        tell(to, "memory", &text);
+        warn(to, "memory", &text);
 }
 
-static void tell_all(listener *to, const cpubind_report *report)
+static void warn_all(listener *to, const cpubind_report *report)
 {
-    tell_items(to, report);
-    tell_irqs(to, report);
-    tell_memory(to, report);
+    warn_items(to, report);
+    warn_irqs(to, report);
+    warn_memory(to, report);
 }
 
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
 {
     listener to = {NULL, bound->is_reading};
-    tell_all(&to, report);
+    warn_all(&to, report);
 }
 
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)
 {
     listener to = {json_array(), bound->is_reading};
     if (to.array)
-        tell_all(&to, report);
+        warn_all(&to, report);
     return to.array;
 }
 
@@ -253,7 +255,7 @@ static const cpubind_item *failed_item(const cli_bound *bound)
     return NULL;
 }
 
-static void explain_gone(int32_t pid, int error, cli_text *why)
+static void explain_missing_process(int32_t pid, int error, cli_text *why)
 {
     if (error == EPERM)
         cli_add(why,
@@ -306,7 +308,7 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
                 strerror(fault->error));
 }
 
-/* Where the record is, or would be. */
+/* Appends the path of the record. */
 static void add_record_of(const cli_options *options, const cli_bound *bound,
                           const char *suffix, cli_text *to)
 {
@@ -320,17 +322,18 @@ static void add_record(const cli_options *options, const cli_bound *bound, cli_t
     add_record_of(options, bound, CPUBIND_RECORD_SUFFIX, to);
 }
 
-/* A record that is no text of this version. */
+/* Explains a record that this version cannot read. */
 static void explain_damage(const cli_options *options, const cli_bound *bound,
                            const cpubind_linux_fault *fault, cli_text *why)
 {
     const int is_older = strcmp(fault->what, "older") == 0;
     if (is_older || strcmp(fault->what, "format") == 0) {
         cli_add(why,
-                "the record of process %d was written by %s cpubind, and only that one can "
-                "put back what it says: run its cpubind restore, or remove the record if "
-                "nothing is to be put back: ",
-                (int)bound->pid, is_older ? "an older" : "another");
+                "the record of process %d %s, and only that one can put back what it says: run "
+                "its cpubind restore, or remove the record if nothing is to be put back: ",
+                (int)bound->pid,
+                is_older ? "was written by an older cpubind"
+                         : "was written by another cpubind");
         add_record_of(options, bound, is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX,
                       why);
         return;
@@ -342,14 +345,14 @@ static void explain_damage(const cli_options *options, const cli_bound *bound,
     add_record(options, bound, why);
 }
 
-/* Whether it is the record itself that cannot be read, not its folder. */
+/* Whether the record itself cannot be read, and not its folder. */
 static int is_of_record(const cpubind_linux_fault *fault)
 {
     return strcmp(fault->what, "open") == 0 || strcmp(fault->what, "file") == 0 ||
            strcmp(fault->what, "read") == 0;
 }
 
-/* The record, its lock, or the folder of both. */
+/* Explains what is wrong with the record, its lock, or the folder of both. */
 static int explain_state(const cli_options *options, const cli_bound *bound,
                          const cpubind_linux_fault *fault, cli_text *why)
 {
@@ -357,24 +360,24 @@ static int explain_state(const cli_options *options, const cli_bound *bound,
     const int is_read = is_record || bound->is_reading || bound->is_restoring;
     if (bound->pid == 0) {
         cli_add(why,
-                "what is on record cannot be read (%s: %s); its folder must be yours, and be "
-                "written by nobody else",
+                "the records cannot be read (%s: %s); their folder must be owned by you and "
+                "writable by nobody else",
                 fault->what, strerror(fault->error));
         return CLI_UNREADABLE;
     }
     if (is_read)
         cli_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
                 fault->what, strerror(fault->error),
-                bound->is_reading ? "" : ", and nothing was changed");
+                bound->is_reading ? "" : ", so nothing was changed");
     else
-        cli_add(why, "what is changed could not be recorded (%s: %s), and nothing was; ",
+        cli_add(why, "the changes could not be recorded (%s: %s), so nothing was changed; ",
                 fault->what, strerror(fault->error));
     if (is_record)
-        cli_add(why, "it must be a file of yours, no link, and be written by nobody else: ");
+        cli_add(why, "it must be a file, no link, owned by you and writable by nobody else: ");
     else if (strcmp(fault->what, "folder") == 0)
-        cli_add(why, "its folder must be there, be yours, and be written by nobody else: ");
+        cli_add(why, "its folder must exist, be owned by you and writable by nobody else: ");
     else if (strcmp(fault->what, "lock") == 0)
-        cli_add(why, "its lock, beside it, must be a file of yours, and no link: ");
+        cli_add(why, "its lock, beside it, must be a file owned by you, and no link: ");
     else
         cli_add(why, "it is ");
     add_record(options, bound, why);
@@ -383,7 +386,7 @@ static int explain_state(const cli_options *options, const cli_bound *bound,
     return is_read ? CLI_UNREADABLE : CLI_UNWRITTEN;
 }
 
-/* What was refused, and what has become of the rest. */
+/* Explains which step was refused, and whether the steps before it were undone. */
 static void explain_outcome(const cli_options *options, const cli_bound *bound,
                             cpubind_linux_status status, const cpubind_linux_fault *fault,
                             cli_text *why)
@@ -402,7 +405,7 @@ static int explain(const cli_options *options, const cli_bound *bound,
 {
     switch (status) {
     case CPUBIND_LINUX_ERR_GONE:
-        explain_gone(bound->pid, fault->error, why);
+        explain_missing_process(bound->pid, fault->error, why);
         return fault->error == ESRCH || fault->error == EINVAL ? CLI_REFUSED : CLI_UNREADABLE;
     case CPUBIND_LINUX_ERR_BUSY:
         cli_add(why,

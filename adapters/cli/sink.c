@@ -1,5 +1,7 @@
-/* sink.c - where a host is written to: a folder, or a corpus
+/* sink.c - write a host to a new folder or to a corpus
  * SPDX-License-Identifier: MIT
+ *
+ * Nothing is visible to others before cli_commit_sink.
  */
 #include "fixture.h"
 
@@ -8,7 +10,7 @@
 #include "../linux/source/folder_writer.h"
 #include "../text/host_txt.h"
 
-/* == What can go wrong ====================================================== */
+/* == Errors ================================================================= */
 
 static int stored(const cli_sink *sink, cpubind_corpus_status status,
                   const cpubind_corpus_fault *fault, cli_text *why)
@@ -37,13 +39,13 @@ static int written(const cli_sink *sink, const char *name, cpubind_linux_status 
         cli_add(why, "\"%s\"%s%s could not be written: %s: %s; %s", sink->path,
                 *name ? ", " : "", name, fault->what, strerror(fault->error),
                 strcmp(fault->what, "put back") == 0
-                    ? "what stood there is whole, beside it, under a name that ends in .tmp"
+                    ? "the old folder is whole, beside it, under a name that ends in .tmp"
                     : "nothing has changed");
         return CLI_UNWRITTEN;
     }
 }
 
-/* == Opening, and the end =================================================== */
+/* == Opening and closing ==================================================== */
 
 int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *out,
                          cli_text *why)
@@ -72,7 +74,7 @@ int cli_commit_sink(cli_sink *sink, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_linux_fault said = {0, ""};
-    sink->host = NULL; /* it is all of them that failed */
+    sink->host = NULL; /* the error is about all hosts */
     if (sink->store)
         return stored(sink, cpubind_store_commit(sink->store, &fault), &fault, why);
     return written(sink, "", cpubind_linux_writer_commit(sink->writer, &said), &said, why);
@@ -97,7 +99,8 @@ static int put_file(const cli_sink *sink, const char *name, const char *data, si
                    &fault, why);
 }
 
-/* host.txt. What could not be read back is refused: a line feed in the notes of a stranger. */
+/* Writes host.txt. Values that could not be read back, such as notes with a line feed, are
+ * refused. */
 static int put_host_file(const cli_sink *sink, const cpubind_corpus_about *about, cli_text *why)
 {
     char text[16384];
@@ -125,7 +128,7 @@ int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *wh
                   &fault, why);
 }
 
-/* cmd/NAME.exit beside cmd/NAME.txt, where the command did not just exit with 0. */
+/* Writes cmd/NAME.exit beside cmd/NAME.txt, unless the command exited with 0. */
 static int put_exit_file(const cli_sink *sink, const char *name, const cpubind_input *input,
                          cli_text *why)
 {
@@ -166,8 +169,10 @@ int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size
                                                     (int32_t)len, &fault),
                       &fault, why);
     if (!cpubind_host_txt_is_name(name)) {
-        cli_add(why, "the fixture \"%s\" has an expectation whose name is no file's: \"%s\"",
-                sink->host, name);
+        cli_add(
+            why,
+            "the fixture \"%s\" has an expectation whose name cannot be that of a file: \"%s\"",
+            sink->host, name);
         return CLI_UNREADABLE;
     }
     cli_add(&path, "expect/%s.json", name);

@@ -1,4 +1,4 @@
-/* table.c - texts in columns, each as wide as its longest cell
+/* table.c - print texts in columns, each as wide as its longest cell
  * SPDX-License-Identifier: MIT
  */
 #include "output.h"
@@ -62,7 +62,7 @@ static int width_of(const cli_table *table, int32_t column)
     return (int)width;
 }
 
-/* No blanks at the end of a line. */
+/* Prints all rows, without blanks at the end of a line. */
 static int print_rows(FILE *out, const cli_table *table)
 {
     int *width = (int *)calloc((size_t)table->n_column, sizeof *width);

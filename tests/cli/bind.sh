@@ -216,7 +216,8 @@ applies() {
         grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[167\]' "$out/said" &&
         ! grep -n ' $' "$out/said" &&
         is_on worker 146-165 && is_on other 146-165 && is_on acl_thread 166 &&
-        is_on release_thread 167 && [ "$(stat -c %a "$state")" = 600 ] && is_json "$state"
+        is_on release_thread 167 && [ "$(stat -c %a "$state")" = 600 ] &&
+        grep -qx "process $worker [0-9]*" "$state"
 }
 
 applies_json() {
@@ -402,7 +403,7 @@ becomes_the_command() {
     runner=$!
     soon grep -q sleep "/proc/$runner/comm" && [ "$(sed -n 1p "$out/pids")" = $runner ] && [ "$(sed -n 2p "$out/pids")" = $runner ] &&
         [ "$(sed -n 3p "$out/pids")" = $$ ] && [ "$(cpus_of $runner)" = 146-165 ] &&
-        [ "$(json "$state" '$.pid')" = $runner ] &&
+        grep -qx "process $runner [0-9]*" "$state" &&
         says 0 "put back" cpubind restore --pid $runner --state "$state" &&
         [ "$(cpus_of $runner)" = 0-191 ]
     result=$?
@@ -597,7 +598,7 @@ folder_is_ours_alone() {
     for way in "chmod 777" "chmod 775" "chown 65534"; do
         rm -rf /run/cpubind && mkdir /run/cpubind && $way /run/cpubind &&
             refuses 4 "nothing was" apply_usual --npu 0 && [ -z "$(ls -A /run/cpubind)" ] &&
-            refuses 3 "what is on record cannot be read (folder: " cpubind restore --all || return 1
+            refuses 3 "the records cannot be read (folder: " cpubind restore --all || return 1
     done
     rm -rf /run/cpubind
     echo kept >/run/cpubind && refuses 4 "nothing was" apply_usual --npu 0 && is_kept /run/cpubind &&
@@ -621,22 +622,22 @@ is_in_the_way() { # name, status, words
 record_is_a_file_of_ours() {
     is_in_the_way "$worker.record" 3 "the record of process $worker cannot be read" &&
         apply_usual --npu 0 && chmod 666 "/run/cpubind/$worker.record" &&
-        refuses 3 "be written by nobody else" cpubind restore --pid "$worker" &&
-        refuses 3 "be written by nobody else: /run/cpubind/$worker.record" \
+        refuses 3 "writable by nobody else" cpubind restore --pid "$worker" &&
+        refuses 3 "writable by nobody else: /run/cpubind/$worker.record" \
             cpubind verify --pid "$worker" &&
         is_on worker 146-165 && chmod 600 "/run/cpubind/$worker.record" &&
         says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191
 }
 
 lock_is_a_file_of_ours() {
-    is_in_the_way "$worker.record.lock" 4 "what is changed could not be recorded (lock: "
+    is_in_the_way "$worker.record.lock" 4 "the changes could not be recorded (lock: "
 }
 
 # Where no folder is nothing is made of one's own.
 record_without_a_folder() {
     state=$out/no-such-folder/state
-    refuses 4 "what is changed could not be recorded (folder: No such file or directory)" \
-        apply --npu 0 && refuses 4 "its folder must be there, be yours" apply --npu 0 &&
+    refuses 4 "the changes could not be recorded (folder: No such file or directory)" \
+        apply --npu 0 && refuses 4 "its folder must exist, be owned by you" apply --npu 0 &&
         refuses 3 "the record of process $worker cannot be read (folder: No such file" verify &&
         refuses 3 "the record of process $worker cannot be read (folder: No such file" restore &&
         all_are_on 0-191 && [ ! -e "$out/no-such-folder" ] || return 1

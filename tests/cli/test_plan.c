@@ -577,7 +577,7 @@ TEST(warnings_of_affinity_name_their_npus)
         {HOSTS "300i-pro-x86-96cpu",
          "no CPU affinity for NPU 0-3: it is taken from the kernel"},
         {HOSTS "a2-affinity-differs",
-         "disagree about the CPUs near NPU 3: npu-smi is followed"},
+         "disagree about the CPUs near NPU 3: the CPUs of npu-smi are used"},
         {HOSTS "a2-no-numa-node", "the kernel has no node for NPU 2 (numa_node -1)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         command_result r = RUN("plan", "--root", cases[i][0]);
