@@ -1,11 +1,11 @@
 #!/bin/sh
-# fetch.sh - what a virtual machine of ARM is made of, from Debian, unpacked below BUILD/vm
+# fetch.sh - fetches the parts of an ARM virtual machine from Debian and builds the fake driver
 #
-#   tests/vm/fetch.sh            from the top folder; BUILD is where it goes
+#   tests/vm/fetch.sh            from the top folder; writes only below BUILD/vm
 #
-# A kernel, its headers, busybox, the static libraries of the command: nothing is installed, and
-# the machine's list of architectures stays as it is. Does nothing when all of it is there.
-# Then the driver is built.
+# The parts are a kernel, its headers, busybox and the static libraries of the command. Must not
+# install a package or change the architectures of this machine. Does nothing where all parts
+# are present.
 
 set -eu
 here=$(dirname "$0")
@@ -13,7 +13,7 @@ vm=$(mkdir -p "${BUILD:-build}/vm" && cd "${BUILD:-build}/vm" && pwd)
 apt=$vm/apt
 packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev"
 
-# An apt of its own: lists, cache and status below $apt.
+# Runs a program of apt with lists, cache and status below $apt.
 apt() { # program, arguments ...
     program=$1
     shift
@@ -23,8 +23,8 @@ apt() { # program, arguments ...
         -o APT::Sandbox::User=root "$@")
 }
 
-# The package that a package without content stands for: "linux-image-6.1.0-9-cloud-arm64".
-behind() { # package
+# Prints the package that a metapackage depends on: "linux-image-6.1.0-9-cloud-arm64".
+real_package() { # metapackage
     apt apt-cache depends "$1" | sed -n 's/^ *Depends: \(linux-[a-z]*-[0-9].*\)$/\1/p' | head -n 1
 }
 
@@ -33,8 +33,8 @@ fetch() {
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     : >"$apt/status"
     apt apt-get update
-    image=$(behind linux-image-cloud-arm64)
-    headers=$(behind linux-headers-cloud-arm64)
+    image=$(real_package linux-image-cloud-arm64)
+    headers=$(real_package linux-headers-cloud-arm64)
     common=${headers%-cloud-arm64}-common
     tools=linux-kbuild-$(echo "${headers#linux-headers-}" | cut -d . -f 1,2)
     # shellcheck disable=SC2086
@@ -42,7 +42,7 @@ fetch() {
         "$tools:$(dpkg --print-architecture)" $packages
     for deb in "$apt"/*.deb; do dpkg -x "$deb" "$apt/root"; done
     mv "$apt/root/boot/vmlinuz"* "$apt/vmlinuz"
-    # The headers look for those of all architectures where the package would have put them.
+    # The Makefile of the headers names the common headers by their path in an installed system.
     mv "$apt/root/usr/src/$headers" "$apt/root/usr/src/headers"
     echo "include $apt/root/usr/src/$common/Makefile" >"$apt/root/usr/src/headers/Makefile"
     rm "$apt"/*.deb
@@ -50,7 +50,7 @@ fetch() {
 
 build_driver() {
     mkdir -p "$vm/npu"
-    cp "$here/npu.c" "$vm/npu/npu.c"
+    cp "$here/vm_npu.c" "$vm/npu/npu.c"
     echo 'obj-m := npu.o' >"$vm/npu/Kbuild"
     make -s -C "$apt/root/usr/src/headers" M="$vm/npu" ARCH=arm64 \
         CROSS_COMPILE=aarch64-linux-gnu- modules
@@ -61,6 +61,6 @@ if [ "$(cat "$apt/fetched" 2>/dev/null)" != "$vm $packages" ]; then
     echo "$vm $packages" >"$apt/fetched"
     rm -rf "$vm/npu"
 fi
-if [ ! -e "$vm/npu/npu.ko" ] || ! cmp -s "$here/npu.c" "$vm/npu/npu.c"; then
+if [ ! -e "$vm/npu/npu.ko" ] || ! cmp -s "$here/vm_npu.c" "$vm/npu/npu.c"; then
     build_driver >"$vm/driver.log" 2>&1 || { cat "$vm/driver.log" >&2 && exit 1; }
 fi

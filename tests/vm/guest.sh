@@ -1,18 +1,18 @@
 #!/bin/sh
-# guest.sh - holds cpubind to its plans, from inside of an Ascend host; TAP
+# guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# Runs in a virtual machine that init.sh has set up. What should be comes from /host, which
-# host.sh wrote; what is comes from /proc and /sys, and never through cpubind. Times in here
-# mean nothing: whoever waits is patient.
+# Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
+# wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
+# machine is emulated: checks wait up to a minute and must not depend on times.
 
 read -r product </host/product
 all="0 1 2 3 4 5 6 7"
 patience=60 # seconds
 tests=0
 
-# -- What was found ----------------------------------------------------------
+# -- Results -----------------------------------------------------------------
 
-# A test that passes when the command succeeds; its output explains a failure.
+# A test that passes if the command succeeds; a failure shows the output of the command.
 check() { # text, command ...
     text=$1
     shift
@@ -25,7 +25,7 @@ check() { # text, command ...
     fi
 }
 
-# A test of something that takes a while to come true.
+# A test that passes as soon as the command succeeds.
 check_soon() { # text, command ...
     since=$(seconds)
     text=$1
@@ -40,7 +40,7 @@ seconds() {
     cut -d . -f 1 /proc/uptime
 }
 
-# A command that must exit with a code; what it printed stays in /run/said.
+# Runs a command that must exit with a code; writes its output to /run/said.
 exits() { # code, command ...
     code=$1
     shift
@@ -52,7 +52,7 @@ exits() { # code, command ...
     return 1
 }
 
-# -- What should be ----------------------------------------------------------
+# -- Expected values ---------------------------------------------------------
 
 # Sets the variables of one NPU from its line in /host/npus.
 npu() { # logic id
@@ -108,9 +108,9 @@ is_planned() { # logic id; the plan is in /run/plan
     done
 }
 
-# -- What is -----------------------------------------------------------------
+# -- Actual values -----------------------------------------------------------
 
-# "process thread name CPUs" for each thread.
+# Prints "process thread name CPUs" for each thread.
 threads() { # pid ...
     for process in "$@"; do
         cat "/proc/$process/task/"*/status 2>/dev/null
@@ -123,7 +123,7 @@ threads_are_right() { # logic id
     threads_run_on "$@"
 }
 
-# As the variables of `npu` say.
+# The expected CPUs are in the variables of `npu`.
 threads_run_on() { # logic id
     threads "$pid" | awk -v npu="$1" -v main="$main" -v acl="$acl" -v release="$release" '
         {
@@ -146,8 +146,8 @@ threads_are_all_on() { # CPUs, pid
     threads "$2" | awk -v cpus="$1" '$4 != cpus { print; bad = 1 } END { exit bad || !NR }'
 }
 
-# Pages of files are shared with other workers and stay. What was mapped on eight nodes must
-# all be there, 16 MiB.
+# Pages of files are shared with other workers and are not moved. The memory that the worker
+# filled on eight nodes, 16 MiB, must be on the node of the plan.
 pages_are_right() { # logic id
     npu "$1"
     awk -v npu="$1" -v node="N$memory" '
@@ -176,7 +176,7 @@ msi_irqs() { # PCI address
     for at in "/sys/bus/pci/devices/$1/msi_irqs/"*; do echo "${at##*/}"; done | sort -n
 }
 
-# "address place irq kind" for each interrupt of the NPUs, once: numbers do not change.
+# Writes "address place irq kind" of each interrupt of the NPUs; these do not change later.
 find_irqs() {
     awk '{ sub(":", "", $1); print $1, $NF }' /proc/interrupts >/run/names
     cut -d ' ' -f 5 /host/npus | sort -u | while read -r address; do
@@ -198,7 +198,7 @@ irqs() {
     done </run/irqs
 }
 
-# SQ and CQs of the NPUs named are on their CPUs, all other interrupts where they were.
+# SQ and CQs of these NPUs are on their CPUs; all other interrupts are on all CPUs.
 irqs_are_right() { # logic id ...
     for i in "$@"; do
         npu "$i"
@@ -242,7 +242,7 @@ irqs_were_moved() {
     return 1
 }
 
-# CPU 0 is left to others; a 950 alone has such threads.
+# Only a 950 has these threads. They run on node 0 without CPU 0.
 uvb_is_right() {
     threads "$uvb" | awk '
         $3 == "uvb_poll_window" { n++; if ($4 != "1-7") { print; bad = 1 } }
@@ -250,7 +250,7 @@ uvb_is_right() {
         END { exit bad || n != 4 }'
 }
 
-# Everything that a binding changes, for comparing.
+# Writes everything that a binding changes to a file.
 everything() { # file
     # shellcheck disable=SC2046
     {
@@ -259,7 +259,7 @@ everything() { # file
     } >"$1"
 }
 
-nothing_differs() { # from what `everything` wrote into this file
+nothing_differs() { # file of `everything`
     everything /run/now
     diff "$1" /run/now
 }
@@ -285,7 +285,7 @@ apply() { # logic id, more options
     cpubind apply --pid "$pid" --npu "$id" "$@"
 }
 
-# All at the same moment; then each must have exited with 0.
+# Starts all applies at the same time; each must exit with 0.
 apply_all() {
     for i in $all; do
         {
@@ -318,23 +318,23 @@ restore() { # logic id
     exits 0 cpubind restore --pid "$pid"
 }
 
-no_state_is_left() {
+no_record_is_left() {
     ! ls /run/cpubind/*.record 2>/dev/null
 }
 
 # -- Steps -------------------------------------------------------------------
 
 bind_all() {
-    check "eight times apply at once" apply_all
+    check "eight applies at the same time succeed" apply_all
     check "threads are where the plan has them" for_all threads_are_right
     check "memory is on the node of the pool" memory_was_moved
     if [ "$product" = 950 ]; then
-        check "no interrupt has moved" irqs_are_right
-        check "the host polls UVB on node 0, but for CPU 0" uvb_is_right
+        check "no interrupt was moved" irqs_are_right
+        check "the UVB threads of the host are on node 0 without CPU 0" uvb_is_right
     else
-        check "SQ and 16 CQs are on their CPUs, others are not moved" irqs_were_moved
+        check "SQ and 16 CQs are on their CPUs, other interrupts are not moved" irqs_were_moved
     fi
-    check "verify finds nothing" for_all verify
+    check "verify finds no difference" for_all verify
     check "verify --json is an object" verify_json
 }
 
@@ -344,7 +344,7 @@ verify_json() {
     grep -q '^{"cpubind": .*}$' /run/said
 }
 
-# One thread of NPU 3 lets itself run everywhere.
+# One thread of NPU 3 allows itself all CPUs.
 drifted() {
     npu 3
     threads "$pid" | grep -q " drifter $everywhere\$"
@@ -375,21 +375,21 @@ drift() {
     kill -USR2 "$pid"
     check_soon "a thread of NPU 3 drifts" drifted
     check "verify exits with 1 and names the thread" drift_is_named
-    check "a second apply takes it back" exits 0 apply 3
+    check "a second apply moves the thread back" exits 0 apply 3
     check "threads are where the plan has them again" for_all threads_are_right
     [ "$product" = 950 ] ||
         check "verify exits with 1 and names an interrupt that was moved" irq_drift_is_named
 }
 
-# NPU 0: threads that are born while cpubind watches, one that drifts, and the end.
+# NPU 0: threads that start during the watch, one that drifts, and the end of the process.
 watch_moved() {
     npu 0
     [ "$(threads "$pid" | grep -c -E ' (born_later|acl_thread) ')" = 3 ] &&
         threads_are_right 0
 }
 
-# On a 950 an acl_thread belongs where it is born.
-watch_says_so() {
+# On a 950 an acl_thread has the CPUs of the thread that starts it.
+watch_prints_moves() {
     if grep drifter /run/watched; then
         [ "$product" = 950 ] || grep 'acl_thread' /run/watched && return 0
     fi
@@ -397,7 +397,7 @@ watch_says_so() {
     return 1
 }
 
-# An ended child is a zombie until the shell asks for it.
+# An ended child is a zombie until the shell waits for it.
 has_ended() { # pid
     ! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
 }
@@ -410,9 +410,9 @@ watch() {
     sleep 2
     kill -USR1 "$pid"
     kill -USR2 "$pid"
-    check_soon "--watch catches two threads that are born, and one that drifts" watch_moved
-    check_soon "--watch says what it moved" watch_says_so
-    check "--watch goes on as long as the process" kill -0 "$watcher"
+    check_soon "--watch moves two threads that started, and one that drifted" watch_moved
+    check_soon "--watch prints what it moved" watch_prints_moves
+    check "--watch runs as long as the process" kill -0 "$watcher"
     kill -TERM "$pid"
     check_soon "--watch ends with the process" has_ended "$watcher"
     wait "$watcher"
@@ -421,12 +421,12 @@ watch() {
 
 restore_all() {
     check "restore" for_all restore
-    check "all is as it was before" nothing_differs /run/before
-    check "no state is left" no_state_is_left
+    check "all is as before" nothing_differs /run/before
+    check "no record is left" no_record_is_left
 }
 
-# A command that `run` has bound, and that has ended: its code is in $got, what it printed in
-# /run/said, its number in $child. What it leaves behind are moved interrupts, which are put back.
+# Runs a command by `cpubind run` until it ends. Sets $got to its exit code and $child to its
+# pid, and writes its output to /run/said. Then restores the interrupts that it moved.
 run_bound() { # logic id, command ...
     id=$1
     shift
@@ -451,7 +451,7 @@ runs_bound() { # logic id
         ! grep ' default ' /run/said && grep -q " prefer:$memory " /run/said
 }
 
-hands_signal_on() {
+passes_signal_on() {
     # shellcheck disable=SC2016
     run_bound 2 sh -c 'kill -TERM $$'
     [ $got -eq 143 ] && return 0
@@ -460,14 +460,14 @@ hands_signal_on() {
     return 1
 }
 
-# The process that was started is the command: same number, no parent in between.
+# The command has the pid of the process that was started: it is no child of a wrapper.
 leaves_no_wrapper() {
     run_bound 2 cat /proc/self/stat && grep "^$child (cat) " /run/said && return 0
     cat /run/said /run/complained
     return 1
 }
 
-# Only what `run` is asked to set may differ.
+# `run` must not change the environment unless an option says so.
 keeps_environment() {
     env | grep -v '^_=' >/run/env
     run_bound 2 env
@@ -475,14 +475,14 @@ keeps_environment() {
 }
 
 run_commands() {
-    check "run binds, prefers the node, and hands the exit status on" for_all runs_bound
-    check "run hands a signal on" hands_signal_on
-    check "run leaves no wrapper behind" leaves_no_wrapper
-    check "run leaves the environment as it is" keeps_environment
-    check "when they have ended, restore puts interrupts back" nothing_differs /run/later
+    check "run binds, prefers the node, and returns the exit status" for_all runs_bound
+    check "run passes a signal on" passes_signal_on
+    check "run leaves no wrapper process" leaves_no_wrapper
+    check "run does not change the environment" keeps_environment
+    check "after they ended, restore has restored the interrupts" nothing_differs /run/later
 }
 
-# What the worker of NPU 1 may use, from now on.
+# Puts the worker of NPU 1 into a cpuset.
 confine() { # CPUs
     npu 1
     confined=/sys/fs/cgroup/confined
@@ -492,11 +492,11 @@ confine() { # CPUs
     echo "$pid" >$confined/cgroup.procs
 }
 
-inside() { # command ...; it may use no more than the worker of NPU 1
+inside() { # command ...; runs in the cpuset of the worker of NPU 1
     sh -c 'echo $$ >/sys/fs/cgroup/confined/cgroup.procs && exec "$@"' inside "$@"
 }
 
-# Two CPUs are too few: refused with 1, and all is as it was.
+# Two CPUs are too few: apply must exit with 1 and change nothing.
 is_refused() { # how cpubind is started
     npu 1
     threads "$pid" >/run/confined.before
@@ -504,7 +504,7 @@ is_refused() { # how cpubind is started
     threads "$pid" | diff /run/confined.before -
 }
 
-# Six nodes of eight are enough: what a plan from inside of the cpuset says holds.
+# Six of eight nodes are enough: apply must do what a plan inside the cpuset says.
 is_planned_inside() { # how cpubind is started
     npu 1
     inside cpubind plan --visible 1 --json 2>/run/said | tr '{' '\n' | grep '^"npu": 1, ' >/run/inside
@@ -530,16 +530,16 @@ cpusets() {
     npu 1
     confine $((first + 2))-$((first + 3))
     check "in a cpuset of two CPUs apply is refused" is_refused
-    check "and from inside of it" is_refused inside
+    check "and the same inside the cpuset" is_refused inside
     confine 0-47
-    check "in a cpuset of 48 CPUs apply plans inside" is_planned_inside
-    check "and from inside of it" is_planned_inside inside
+    check "in a cpuset of 48 CPUs apply plans within it" is_planned_inside
+    check "and the same inside the cpuset" is_planned_inside inside
     echo "$pid" >/sys/fs/cgroup/cgroup.procs
     rmdir /sys/fs/cgroup/confined
-    check "out of the cpuset all is as it was before" nothing_differs /run/later
+    check "outside the cpuset all is as before" nothing_differs /run/later
 }
 
-# One of them waits, or is refused.
+# One of them waits, or is refused as busy.
 apply_twice() {
     apply 4 >/run/first 2>&1 &
     one=$!
@@ -554,7 +554,7 @@ apply_twice() {
     case $first_got$second_got in 00 | 01 | 10) threads_are_right 4 ;; *) false ;; esac
 }
 
-# Killed sooner and later, restored, and killed again.
+# Kills apply at different moments, and restores each time.
 kill_half_way() {
     npu 5
     for moment in 0.1 0.3 0.5 0.7 0.9 1.2 1.5 2 3; do
@@ -573,14 +573,14 @@ kill_half_way() {
 }
 
 accidents() {
-    check "two times apply on one process at once" apply_twice
+    check "two applies on one process at the same time" apply_twice
     check "restore after that" exits 0 restore 4
-    check "then all is as it was before" nothing_differs /run/later
+    check "then all is as before" nothing_differs /run/later
     check "apply killed at nine moments, then restore: nothing differs" kill_half_way
-    check "no state is left behind" no_state_is_left
+    check "no record is left after that" no_record_is_left
 }
 
-# -- The order of things -----------------------------------------------------
+# -- The sequence ------------------------------------------------------------
 
 read -r everywhere </sys/devices/system/cpu/online
 find_irqs
@@ -595,10 +595,10 @@ if [ "$product" = 950 ]; then
 fi
 check_soon "eight workers are ready" for_all worker_is_ready
 cpubind plan --json >/run/plan 2>/run/plan.said
-check "the plan is the one that this host must get" for_all is_planned
+check "the plan is the expected one" for_all is_planned
 npu 0
-check "before, every thread runs everywhere" threads_are_all_on "$everywhere" "$pid"
-check "before, interrupts go everywhere" irqs_are_right
+check "before apply every thread may use all CPUs" threads_are_all_on "$everywhere" "$pid"
+check "before apply all interrupts may use all CPUs" irqs_are_right
 everything /run/before
 
 bind_all
@@ -611,7 +611,7 @@ mv /run/before.living /run/before
 restore_all
 start_worker 0
 npu-smi look
-check_soon "a worker is started again" worker_is_ready 0
+check_soon "a new worker is ready" worker_is_ready 0
 everything /run/later
 run_commands
 cpusets

@@ -1,17 +1,19 @@
 #!/bin/sh
-# host.sh - one Ascend host for a virtual machine, from a table of its NPUs
+# host.sh - writes the description of an Ascend host for a virtual machine, from a table of NPUs
 #
 #   tests/vm/host.sh a2|a3|300i|950 DIR
 #
 # Writes into DIR
-#   npus      a line for each NPU: logic id, card, chip, phy id, PCI address, node, its place
-#             among the NPUs of that PCI function, its pool, and where its memory belongs
+#   npus      a line for each NPU: logic id, card, chip, phy id, PCI address, node, its index
+#             among the NPUs of that PCI function, its pool, and the node for its memory
 #   nodes     a line for each node: its number, its CPUs
 #   module    the parameters of npu.ko
 #   product   the name of the host
 #   map, topo, table, rows, none, end
-#             what npu-smi answers: `info -m`, `info -t topo`, `info` up to its processes, and
-#             how a process, no process and the last line are written
+#             parts of the output of npu-smi: `info -m`, `info -t topo`, `info` before its
+#             processes, the line of a process, the line of a card without one, the last line
+#
+# Writes only below DIR. Rules: captured outputs in fixtures/hosts.
 
 set -eu
 product=$1
@@ -19,10 +21,10 @@ dir=$2
 mkdir -p "$dir"
 
 # card chip logic phy slot node pool memory, in the order of the logic ids. Slot n is PCI address
-# 0000:00:(10+n).0. Cards of an A2 sit where the cables led, those of a 300I Duo have numbers
-# with holes and two NPUs on one PCI function; a 950 leaves node 0 to the host.
-# Pools by hand: an A2's own node, for all that its neighbour has is a home of another NPU; a
-# 300I's node and the next one, half each; eight slices of an A3 by phy id; clusters of a 950.
+# 0000:00:(10+n).0. The slots of an A2 are in no order. The cards of a 300I Duo have numbers
+# with gaps and two NPUs on one PCI function. A 950 has no NPU on node 0.
+# The pools are computed by hand. A2: the node of the NPU, since each next node is the home of
+# another NPU. 300I: half of its node and the next node. A3: a slice by phy id. 950: a cluster.
 npus() {
     case $product in
     a2) echo "0 0 0 0 6 6 48-55 6
@@ -95,7 +97,7 @@ function repeat(char, n,    text) {
         text = text char
     return text
 }
-# A rule under or over cells of these widths, "27 15 52".
+# A line over or under cells of these widths, "27 15 52".
 function rule(char, widths,    n, width, i, text) {
     n = split(widths, width, " ")
     text = "+"
@@ -103,7 +105,7 @@ function rule(char, widths,    n, width, i, text) {
         text = text repeat(char, width[i]) "+"
     return text
 }
-# A row of cells, which stand in cell[1], cell[2] ...
+# A row of the cells cell[1], cell[2], ...
 function row(widths,    n, width, i, text) {
     n = split(widths, width, " ")
     text = "|"
@@ -161,7 +163,7 @@ function write_map(    i, file) {
     close(file)
 }
 
-# Rows of the matrix are cards, on an A3 NPUs. It has no affinity there.
+# The rows of the matrix are cards; on an A3 they are NPUs and have no affinity.
 function write_topo(    i, j, file, label, text) {
     file = dir "/topo"
     label = product == "a3" ? "Phy-ID" : "NPU"
@@ -247,7 +249,7 @@ function write_table(    i, file, k, last) {
     close(file)
 }
 
-# %s in `rows` is the number of a process.
+# npu-smi.sh replaces @PID@ by the number of a process.
 function write_processes(file,    i) {
     print rule("-", narrow) >file
     cell[1] = product == "950" ? "NPU ID" : pad("NPU", 8) "Chip"

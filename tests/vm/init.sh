@@ -1,5 +1,7 @@
 #!/bin/sh
-# init.sh - the first process of a virtual machine: sets the host up, runs its checks, ends it
+# init.sh - the first process of a virtual machine: sets up the host, runs guest.sh, powers off
+#
+# Must not run outside of the machine that vm.sh boots: it mounts and loads a driver.
 
 /bin/busybox --install -s /bin
 export PATH=/bin

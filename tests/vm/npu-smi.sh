@@ -1,21 +1,21 @@
 #!/bin/sh
-# npu-smi.sh - npu-smi in a virtual machine: says what host.sh wrote, and which workers run
+# npu-smi.sh - npu-smi of a virtual machine: prints the tables of host.sh and the running workers
 #
-#   npu-smi look                 to be called when a worker has started or ended: writes down
-#                                which there are, so that all other calls cost next to nothing
+#   npu-smi look                 writes the table with the workers of now, so that other calls
+#                                are quick; guest.sh calls it when a worker started or ended
 #   npu-smi info [-m | -t topo]
 #
-# /host is the folder of host.sh; /run/npus/<logic id> holds the number of the process that
-# drives that NPU.
+# /host is the folder of host.sh; /run/npus/<logic id> has the pid of the process that drives
+# that NPU. Must not read anything else.
 
-# The lines of one file that begin with a number, without it.
+# Prints the lines of a file that begin with a number, without the number.
 lines_of() { # file, number
     while read -r of line; do
         [ "$of" = "$2" ] && printf '%s\n' "$line"
     done <"$1"
 }
 
-# A card at a time: what runs on its chips, or that nothing does.
+# Prints for each card the processes on its chips, or that there is none.
 processes() {
     for card in $(cut -d ' ' -f 2 /host/npus | uniq); do
         free=yes

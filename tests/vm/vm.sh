@@ -1,12 +1,14 @@
 #!/bin/sh
-# vm.sh - boots Ascend hosts in ARM virtual machines, where guest.sh holds cpubind to its plans
+# vm.sh - boots Ascend hosts in ARM virtual machines, where guest.sh checks cpubind
 #
-#   tests/vm/vm.sh boot HOST...  as many at a time as this machine has CPUs; the console of each
-#                                goes to BUILD/vm/HOST.log
-#   tests/vm/vm.sh show HOST     what guest.sh found there; TAP
-#   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, shows the console
+#   tests/vm/vm.sh boot HOST...  as many at a time as this machine has CPUs; writes the console
+#                                of each to BUILD/vm/HOST.log
+#   tests/vm/vm.sh show HOST     prints the results of guest.sh as TAP
+#   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, and prints the
+#                                console
 #
-# HOST is a2, a3, 300i or 950. All that goes into a machine stands below BUILD/vm by then.
+# HOST is a2, a3, 300i or 950. fetch.sh and `make check-vm` must have made BUILD/vm. Writes only
+# below BUILD/vm.
 
 set -u
 BUILD=${BUILD:-build}
@@ -14,7 +16,7 @@ vm=$BUILD/vm
 here=$(dirname "$0")
 most_seconds=${VM_SECONDS:-400}
 
-# The folder that becomes the machine's first file system.
+# Makes the folder of the root file system of the machine, and packs it.
 make_disk() { # host, script
     root=$vm/$1.root
     rm -rf "$root"
@@ -31,7 +33,7 @@ make_disk() { # host, script
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) | gzip -1 >"$vm/$1.cpio.gz"
 }
 
-# A pair of options for each node, and then the distances of two sockets of four nodes.
+# Prints the options of each node, and the distances of two sockets of four nodes.
 numa() { # host
     n_cpu=0
     while read -r node cpus; do
@@ -56,7 +58,7 @@ devices() {
     done
 }
 
-# One host CPU is enough for it: the guest's CPUs take turns.
+# One CPU of this machine runs all CPUs of the guest.
 boot() { # host
     # Options are split on purpose.
     # shellcheck disable=SC2046
@@ -80,11 +82,11 @@ boot_one() { # host
     echo "# $1: $(($(date +%s) - start)) s on this machine" >>"$vm/$1.log"
 }
 
-# A machine that stopped half way has no last line.
+# The console of a machine that stopped early has no plan line of TAP.
 show() { # host
     grep -E '^((not )?ok|#|1\.\.)' "$vm/$1.log" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
     if ! grep -q '^1\.\.' "$vm/$1.log"; then
-        echo "not ok - $1: the machine came to its end"
+        echo "not ok - $1: the machine ran to its end"
         tail -n 30 "$vm/$1.log" | sed 's/^/# /'
         exit 1
     fi

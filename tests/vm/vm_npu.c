@@ -1,12 +1,12 @@
-/* vm_npu.c - a PCI driver for virtual machines: what looks like the NPUs of an Ascend host
+/* vm_npu.c - a PCI driver that makes fake NPUs of an Ascend host in a virtual machine
  * SPDX-License-Identifier: GPL-2.0 OR MIT
  *
  *   insmod npu.ko device=0xd802 per_function=1 functions=8
  *
- * The first `functions` virtio devices of the machine, in the order of their addresses, become
- * devices of vendor 19e5 as far as this kernel tells. Each has the interrupts of `per_function`
- * davinci devices one after the other, by name and order as the driver of such a host has them,
- * and nothing manages them: root moves them. None of them ever fires.
+ * The kernel shows the first `functions` virtio devices of the machine, in the order of their
+ * addresses, as devices of vendor 19e5. Each has the interrupts of `per_function` davinci
+ * devices one after the other, with the names and the order of the driver of such a host. The
+ * interrupts must not be managed by the kernel, so that root can move them; they never fire.
  */
 #include <linux/interrupt.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@
 #define VIRTIO_VENDOR 0x1af4
 #define VIRTIO_RNG    0x1044
 #define N_CQ          16
-/* the mailbox, the SQ, the CQs, two that no one may move */
+/* the mailbox, the SQ, the CQs, and two that cpubind must not move */
 #define N_VECTOR (2 + N_CQ + 2)
 
 static int device = 0xd802;
@@ -78,7 +78,7 @@ static struct pci_driver npu_driver = {
     .probe = probe,
 };
 
-/* There is no way back: the machine lives as long as its tests. */
+/* Has no exit function: the machine ends with its tests. */
 static int __init npu_init(void)
 {
     struct pci_dev *pci = NULL;
@@ -99,5 +99,5 @@ static int __init npu_init(void)
 }
 module_init(npu_init);
 
-MODULE_DESCRIPTION("stands in for the driver of an Ascend host");
+MODULE_DESCRIPTION("fake NPUs of an Ascend host");
 MODULE_LICENSE("Dual MIT/GPL");

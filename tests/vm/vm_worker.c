@@ -1,11 +1,12 @@
-/* vm_worker.c - what a process that drives an NPU looks like to the kernel
+/* vm_worker.c - a process with the threads and the memory of a process that drives an NPU
  * SPDX-License-Identifier: MIT
  *
  *   worker NODES MIB      threads of a runtime, MIB of memory on each of the first NODES nodes
- *   worker --uvb THREADS threads that poll for a 950 host
+ *   worker --uvb THREADS  threads that poll for a 950 host
  *
- * Prints "ready" when all stand. SIGUSR1: two more threads, one of them an acl_thread. SIGUSR2:
- * one thread lets itself run on every CPU. SIGTERM: ends. Or what comes after ten minutes.
+ * Prints "ready" when all threads run. SIGUSR1: starts two more threads, one of them named
+ * acl_thread. SIGUSR2: one thread allows itself all CPUs. SIGTERM, or ten minutes: exits. Must
+ * not change a mask otherwise.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -32,7 +33,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-static void drift_when_told(void)
+static void drift_on_command(void)
 {
     cpu_set_t all;
     char byte;
@@ -42,14 +43,14 @@ static void drift_when_told(void)
             fail("sched_setaffinity");
 }
 
-/* A thread without a name keeps that of the process. */
+/* A thread without a name keeps the name of the process. */
 static void *run(void *name)
 {
     if (name)
         prctl(PR_SET_NAME, name);
     pthread_barrier_wait(&all_named);
     if (name && strcmp(name, "drifter") == 0)
-        drift_when_told();
+        drift_on_command();
     while (pause() != 0)
         continue;
     return NULL;
@@ -78,7 +79,7 @@ static void start_all(const char *const *name, unsigned n)
     pthread_barrier_destroy(&all_named);
 }
 
-/* Touched on one node each, and not told to stay there. */
+/* Memory with pages on each node, and then with the default policy, so that it can move. */
 static void fill_nodes(int n_node, size_t size)
 {
     for (int node = 0; node < n_node; node++) {
