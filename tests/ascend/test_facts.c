@@ -695,6 +695,22 @@ TEST(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node)
     drop(&a);
 }
 
+TEST(an_affinity_of_offline_cpus_alone_is_not_node_0)
+{
+    memory_host h = both_a2();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    set(&h, PCI_6 "numa_node", "-1\n");
+    set(&h, PCI_6 "local_cpulist", "0-23\n");
+    set(&h, TOPO,
+        "\t   NPU4       NPU6       CPU Affinity\n"
+        "NPU4       X          HCCS       8-15\n"
+        "NPU6       HCCS       X          64-71\n");
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[1].locality, CPUBIND_LOCALITY_UNKNOWN);
+    drop(&a);
+}
+
 TEST(on_one_node_there_is_nothing_to_doubt)
 {
     memory_host h = both_a2();
@@ -1585,6 +1601,7 @@ int main(void)
         cmocka_unit_test(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said),
         cmocka_unit_test(a_difference_in_offline_cpus_alone_is_none),
         cmocka_unit_test(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node),
+        cmocka_unit_test(an_affinity_of_offline_cpus_alone_is_not_node_0),
         cmocka_unit_test(on_one_node_there_is_nothing_to_doubt),
         cmocka_unit_test(no_node_is_no_affinity),
         cmocka_unit_test(one_npu_on_no_node_leaves_all_of_them_to_slices),
