@@ -56,11 +56,11 @@ help: ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 	@echo "  variables: BUILD=build PREFIX=/usr/local DESTDIR= CC=cc CFLAGS=\"-O2 -g\" HOST=$(HOST)"
 
-run: deps-run ## set up what is missing, build, and plan the fixture host HOST
+run: deps-run ## install missing packages, build, and plan the fixture host HOST
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	@$(BUILD)/cpubind plan --fixture $(HOST)
 
-check: deps-check ## set up what is missing, build, and run everything that CI runs
+check: deps-check ## install missing packages, build, and run everything that CI runs
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" all tests
@@ -68,7 +68,7 @@ check: deps-check ## set up what is missing, build, and run everything that CI r
 	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) \
 	    $(patsubst %,$(BUILD)/san/fuzz/replay_%,$(FUZZ)) $(SCRIPTS)
 
-check-vm: deps-vm ## boot ARM machines that are Ascend hosts, and check there; VM_HOSTS="a2 950" chooses
+check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
 	@BUILD=$(BUILD) tests/vm/fetch.sh
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(VM)/arm64 CC=aarch64-linux-gnu-gcc \
 	    CFLAGS="-O2 -g -idirafter $(VM_ROOT)/include" LDLIBS="-lm" \
@@ -100,7 +100,7 @@ fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist p
 	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" \
 	    FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) fuzz/fuzz_targets.sh fuzz
 
-fuzz-merge: ## after make fuzz: keep what was found and adds coverage, in fuzz/corpus
+fuzz-merge: ## after make fuzz: keep the new inputs that add coverage, in fuzz/corpus
 	@BUILD=$(BUILD) JOBS=$(JOBS) FUZZ_TARGETS="$(FUZZ_TARGETS)" fuzz/fuzz_targets.sh merge
 
 fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
@@ -120,7 +120,7 @@ install: all $(LIBRARIES) ## command, headers, libraries, fixtures
 
 lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the core as a shared library; the readers, binding and corpus as static ones
 
-clean: ## remove everything that was built
+clean: ## remove BUILD
 	rm -rf $(BUILD)
 
 deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures deps-measure:

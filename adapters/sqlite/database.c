@@ -71,11 +71,11 @@ static const struct meaning {
      "the file does not start as a database does"},
     {SQLITE_READONLY_DIRECTORY, CPUBIND_CORPUS_ERR_WRITE, "the folder may not be written"},
     {SQLITE_READONLY, CPUBIND_CORPUS_ERR_READ,
-     "a write that was interrupted must be rolled back first"},
+     "an interrupted write must be rolled back first"},
     {SQLITE_ERROR, CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus"},
-    {SQLITE_CORRUPT, CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should"},
-    {SQLITE_TOOBIG, CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should"},
-    {SQLITE_MISMATCH, CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should"},
+    {SQLITE_CORRUPT, CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged"},
+    {SQLITE_TOOBIG, CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged"},
+    {SQLITE_MISMATCH, CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged"},
     {SQLITE_INTERRUPT, CPUBIND_CORPUS_ERR_DAMAGED,
      "it takes more steps than a corpus can need"},
     {SQLITE_FULL, CPUBIND_CORPUS_ERR_FULL, "write"},
@@ -257,7 +257,7 @@ failure cpubind_priv_check_header(const database *d)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_DATABASE, 0, "the file is empty");
     if (application != CPUBIND_CORPUS_APPLICATION)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
-                                 "the application_id is another's");
+                                 "the application_id is not that of a corpus");
     if (version > CPUBIND_CORPUS_VERSION)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NEWER, 0, "the user_version is newer");
     if (version < 1)
@@ -325,7 +325,7 @@ static unsigned bits_of(const char *sql)
 static failure fail_alien(sqlite3_stmt *query)
 {
     return cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_NO_CORPUS,
-                                "something stands beside the tables of a corpus",
+                                "the database has other tables than those of a corpus",
                                 (const char *)sqlite3_column_text(query, 1));
 }
 

@@ -250,8 +250,7 @@ static failure check_pages(cpubind_store *store)
         if (!text)
             f = cpubind_priv_fail_memory();
         else if (strcmp(text, "ok") != 0)
-            f = cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_DAMAGED,
-                                     "a page does not hold what it should", text);
+            f = cpubind_priv_fail_at(CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged", text);
     } else {
         f = fail_sqlite(store, result);
     }

@@ -605,11 +605,11 @@ TEST(another_applications_database_is_no_corpus)
     make_empty();
     sql("CREATE TABLE hosts (name TEXT)");
     made();
-    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is not that of a corpus");
     make_empty();
     sql("PRAGMA application_id = 7");
     made();
-    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is not that of a corpus");
 }
 
 TEST(a_newer_schema_is_refused_whatever_it_contains)
@@ -727,7 +727,7 @@ TEST(a_fault_has_no_control_character)
         " || hex(zeroblob(400)) WHERE name = 'inputs'");
     made();
     assert_int_equal(open_corpus(), CPUBIND_CORPUS_OK);
-    host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should");
+    host_is("one", CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged");
     assert_non_null(strstr(f.fault.message, "(?[31m??000"));
     assert_int_equal(strlen(f.fault.message), CPUBIND_CORPUS_MESSAGE - 1);
 }
@@ -992,8 +992,7 @@ TEST(an_interrupted_write_is_reported)
                                 0, 1);
     int status;
     scratch_need(waitpid(writer, &status, 0) == writer, "waitpid");
-    opening_is(CPUBIND_CORPUS_ERR_READ,
-               "a write that was interrupted must be rolled back first");
+    opening_is(CPUBIND_CORPUS_ERR_READ, "an interrupted write must be rolled back first");
 }
 
 /* == damage == */

@@ -550,14 +550,14 @@ TEST(files_that_are_no_corpus_are_not_changed)
     plain_sql(temp.path, "PRAGMA user_version = 0");
     stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "the user_version is below 1");
     plain_sql(temp.path, "PRAGMA application_id = 7; PRAGMA user_version = 1");
-    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is not that of a corpus");
 }
 
 TEST(a_database_without_application_id_is_no_corpus)
 {
     scratch_file(&temp.s, "corpus.db", "");
     plain_sql(temp.path, "CREATE TABLE hosts (name)");
-    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is another's");
+    stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the application_id is not that of a corpus");
 }
 
 /* Triggers, views and computed columns, which a put would execute. */
@@ -574,7 +574,7 @@ TEST(a_database_with_further_tables_is_not_written_to)
         make_corpus("one", NULL);
         plain_sql(temp.path, aliens[i]);
         stays_and_is(CPUBIND_CORPUS_ERR_NO_CORPUS,
-                     "something stands beside the tables of a corpus");
+                     "the database has other tables than those of a corpus");
         assert_string_equal(f.fault.message, "alien");
         scratch_need(unlink(temp.path) == 0, temp.path);
     }
@@ -605,7 +605,7 @@ TEST(rows_that_break_the_schema_are_damage)
 {
     make_corpus("one", NULL);
     plain_sql(temp.path, "PRAGMA ignore_check_constraints = ON; UPDATE hosts SET notes = ''");
-    stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "a page does not hold what it should");
+    stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged");
     assert_string_equal(f.fault.message, "CHECK constraint failed in hosts");
 }
 

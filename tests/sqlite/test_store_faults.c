@@ -243,8 +243,7 @@ static void check_reader(const scenario *s)
         assert_in_range(n, s->n_host, s->n_host + 1);
         cpubind_corpus_free_list(list);
     } else if (status == CPUBIND_CORPUS_ERR_READ) {
-        assert_string_equal(fault.what,
-                            "a write that was interrupted must be rolled back first");
+        assert_string_equal(fault.what, "an interrupted write must be rolled back first");
         f.n_hot++;
     } else {
         assert_int_equal(s->n_host, 0);

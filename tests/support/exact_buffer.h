@@ -1,8 +1,8 @@
-/* exact_buffer.h - buffers that end exactly where they say, for tests
+/* exact_buffer.h - buffers of an exact size, for tests
  * SPDX-License-Identifier: MIT
  *
- * Each buffer is an allocation of its own of the exact size, filled with a pattern: a byte read
- * or written past it is caught by AddressSanitizer, a byte that should have stayed is seen.
+ * Each buffer is an allocation of the exact size, filled with a pattern: AddressSanitizer finds
+ * an access past its end, and a test finds an element that was written by mistake.
  */
 #ifndef CPUBIND_TESTS_SUPPORT_EXACT_BUFFER_H
 #define CPUBIND_TESTS_SUPPORT_EXACT_BUFFER_H
@@ -24,7 +24,7 @@ static inline int32_t *edge_ints(int32_t n)
     return p;
 }
 
-/* A copy of `len` bytes without a NUL behind it. */
+/* A copy of `len` bytes without a NUL after it. */
 static inline char *edge_text(const char *text, int32_t len)
 {
     char *p = (char *)malloc(len ? (size_t)len : 1);
