@@ -116,9 +116,10 @@ typedef struct cli_options {
     int help, version; /* with either, no other option is checked */
 } cli_options;
 
-/* Reads the options of one command. Returns 0, with the reason in *why, when one is wrong.
+/* Reads the options of one command; `formats` are those of --format, or NULL. Returns 0, with the reason in *why, when one is wrong.
  * cli_free_options may be called in both cases. */
-int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why);
+int cli_parse(int argc, char **argv, enum cli_command command, const struct cli_format *formats,
+              cli_options *out, cli_text *why);
 
 /* Frees the lists of CPUs and NPUs. The CPUs of --thread are never freed: only a command has
  * them, and it ends with the process. */
@@ -126,10 +127,12 @@ void cli_free_options(cli_options *options);
 
 /* Reads and checks the options of a command, and prints help, the version or an error. Returns
  * -1 to go on, else the exit status. */
-int cli_start(int argc, char **argv, enum cli_command command, cli_options *out);
+int cli_start(int argc, char **argv, enum cli_command command, const struct cli_format *formats,
+              cli_options *out);
 
-/* Restores the inherited handler of SIGCHLD; called before exec. */
-void cli_restore_signals(void);
+/* Called once before anything else: an ignored SIGCHLD is inherited, and the exit codes of
+ * npu-smi would be lost. run restores the handler before exec. */
+void cli_reset_signals(void);
 
 /* The words of a command, such as "fixture replay", and its help. */
 typedef struct cli_help {
@@ -146,7 +149,7 @@ typedef struct cli_help {
 const cli_help *cli_help_of(enum cli_command command);
 
 /* Prints the help of a command, with the words of its tables in place of their marks. */
-void cli_print_help_of(FILE *out, enum cli_command command);
+void cli_print_help_of(FILE *out, enum cli_command command, const struct cli_format *formats);
 
 void cli_print_help(FILE *out);
 void cli_print_fixture_help(FILE *out);
@@ -217,12 +220,6 @@ typedef struct cli_format {
     int (*plan)(const cli_planned *planned, const cli_options *options);
     int (*replay)(const struct cli_replay_result *result, const cli_options *options);
 } cli_format;
-
-extern const cli_format cli_plan_formats[];   /* cmd_plan.c */
-extern const cli_format cli_replay_formats[]; /* fixture_replay.c */
-
-/* The formats of a command that has --format; NULL for any other. */
-const cli_format *cli_formats_of(enum cli_command command);
 
 /* == Messages =============================================================== */
 

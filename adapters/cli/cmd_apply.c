@@ -65,7 +65,7 @@ int cli_apply(int argc, char **argv)
 {
     static cli_options options;
     cli_bound bound = {0};
-    int status = cli_start(argc, argv, CLI_APPLY, &options);
+    int status = cli_start(argc, argv, CLI_APPLY, NULL, &options);
     if (status >= 0)
         return status;
     status = apply(&options, &bound);

@@ -432,7 +432,7 @@ int cli_capture(int argc, char **argv)
     static cli_options options;
     static capture c;
     static cli_text name;
-    int status = cli_start(argc, argv, CLI_CAPTURE, &options);
+    int status = cli_start(argc, argv, CLI_CAPTURE, NULL, &options);
     if (status >= 0)
         return status;
     c.options = &options;

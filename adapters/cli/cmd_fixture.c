@@ -157,7 +157,7 @@ int cli_list(int argc, char **argv)
     cli_text why = {"", 0};
     cli_corpus corpus;
     listing l = {.options = &options};
-    int status = cli_start(argc, argv, CLI_LIST, &options);
+    int status = cli_start(argc, argv, CLI_LIST, NULL, &options);
     if (status >= 0)
         return status;
     l.array = json_array();
@@ -338,7 +338,7 @@ int cli_show(int argc, char **argv)
     cli_text why = {"", 0};
     cli_corpus corpus;
     cpubind_corpus_host *host = NULL;
-    int status = cli_start(argc, argv, CLI_SHOW, &options);
+    int status = cli_start(argc, argv, CLI_SHOW, NULL, &options);
     if (status >= 0)
         return status;
     status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);

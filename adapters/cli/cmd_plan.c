@@ -37,7 +37,7 @@ static int print_map(const cli_planned *p, const cli_options *options)
     return 1;
 }
 
-const cli_format cli_plan_formats[] = {
+static const cli_format plan_formats[] = {
     {"text", "lines for logs, a table and a map (default)", 0, print_text, NULL},
     {"json", "one JSON object, the same as --json", 1, print_json, NULL},
     {"map", "the map of nodes and CPUs alone", 0, print_map, NULL},
@@ -59,7 +59,7 @@ int cli_plan(int argc, char **argv)
     cli_planned planned = {0};
     cli_text why = {"", 0};
     cli_host host;
-    int status = cli_start(argc, argv, CLI_PLAN, &options);
+    int status = cli_start(argc, argv, CLI_PLAN, plan_formats, &options);
     int is_live;
     if (status >= 0)
         return status;

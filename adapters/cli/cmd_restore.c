@@ -62,7 +62,7 @@ static int restore_all(const cli_options *options)
 int cli_restore(int argc, char **argv)
 {
     static cli_options options;
-    int status = cli_start(argc, argv, CLI_RESTORE, &options);
+    int status = cli_start(argc, argv, CLI_RESTORE, NULL, &options);
     if (status >= 0)
         return status;
     return options.all ? restore_all(&options) : restore_one(&options, 0);

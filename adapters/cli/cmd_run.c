@@ -5,6 +5,7 @@
  * binding is undone.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,13 @@
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 #define MAX_VALUE 8192
+
+static void (*child_signal)(int) = SIG_DFL;
+
+void cli_reset_signals(void)
+{
+    child_signal = signal(SIGCHLD, SIG_DFL);
+}
 
 /* Whether `text` starts with the word in braces. */
 static int is_braced(const char *text, const char *word)
@@ -106,7 +114,7 @@ static int become(const cli_options *options, cli_bound *bound)
     int error;
     cli_close_bound(bound);
     fflush(NULL);
-    cli_restore_signals();
+    (void)signal(SIGCHLD, child_signal);
     error = cpubind_bind_exec(options->word, NULL);
     put_back(options, pid);
     cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(error));
@@ -134,7 +142,7 @@ int cli_run(int argc, char **argv)
 {
     static cli_options options;
     cli_bound bound = {.pid = (int32_t)getpid()};
-    int status = cli_start(argc, argv, CLI_RUN, &options);
+    int status = cli_start(argc, argv, CLI_RUN, NULL, &options);
     if (status >= 0)
         return status;
     if (!options.has_memory)

@@ -57,7 +57,7 @@ int cli_verify(int argc, char **argv)
 {
     static cli_options options;
     cli_bound bound = {0};
-    int status = cli_start(argc, argv, CLI_VERIFY, &options);
+    int status = cli_start(argc, argv, CLI_VERIFY, NULL, &options);
     if (status >= 0)
         return status;
     status = verify(&options, &bound);

@@ -75,7 +75,7 @@ int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *wh
         argv[argc++] = (char *)json_string_value(json_array_get(args, i));
     call_once(&parsing_once, make_parsing);
     mtx_lock(&parsing);
-    good = cli_parse(argc, argv, CLI_CASE, out, why);
+    good = cli_parse(argc, argv, CLI_CASE, NULL, out, why);
     mtx_unlock(&parsing);
     if (!good || out->n_word == 0)
         return good;

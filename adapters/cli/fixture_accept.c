@@ -201,7 +201,7 @@ int cli_accept(int argc, char **argv)
     static cli_options options;
     static acceptance a;
     cli_corpus corpus;
-    int status = cli_start(argc, argv, CLI_ACCEPT, &options);
+    int status = cli_start(argc, argv, CLI_ACCEPT, NULL, &options);
     if (status >= 0)
         return status;
     if (check_words(&options) != CLI_DONE)

@@ -241,7 +241,7 @@ int cli_import(int argc, char **argv)
     static cli_options options;
     cli_text why = {"", 0};
     cli_sink sink;
-    int status = cli_start(argc, argv, CLI_IMPORT, &options);
+    int status = cli_start(argc, argv, CLI_IMPORT, NULL, &options);
     if (status >= 0)
         return status;
     status = cli_open_corpus_sink(&options, &sink, &why);

@@ -249,7 +249,7 @@ static int print_json(const cli_replay_result *result, const cli_options *option
                           "seconds", result->seconds, "failures", failures));
 }
 
-const cli_format cli_replay_formats[] = {
+static const cli_format replay_formats[] = {
     {"text", "what differs, and a line that counts (default)", 0, NULL, print_text},
     {"tap", "the Test Anything Protocol, version 13", 0, NULL, print_tap},
     {"junit", "XML for the reports of CI servers", 0, NULL, print_junit},
@@ -394,7 +394,7 @@ int cli_replay(int argc, char **argv)
     static cli_options options;
     static replay r;
     cli_text why = {"", 0};
-    int status = cli_start(argc, argv, CLI_REPLAY, &options);
+    int status = cli_start(argc, argv, CLI_REPLAY, replay_formats, &options);
     if (status >= 0)
         return status;
     r.options = &options;

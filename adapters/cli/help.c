@@ -240,10 +240,9 @@ const cli_help *cli_help_of(enum cli_command command)
     return &helps[0];
 }
 
-void cli_print_help_of(FILE *out, enum cli_command command)
+void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *formats)
 {
     const char *text = cli_help_of(command)->text;
-    const cli_format *format = cli_formats_of(command);
     for (; *text; text++) {
         if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
             cli_text types = {"", 0};
@@ -251,7 +250,7 @@ void cli_print_help_of(FILE *out, enum cli_command command)
             fputs(types.text, out);
             text += strlen(TYPES) - 1;
         } else if (*text == '\f') {
-            for (; format->word; format++)
+            for (const cli_format *format = formats; format->word; format++)
                 fprintf(out, "                          %-7s %s\n", format->word, format->what);
         } else {
             putc(*text, out);

@@ -1,18 +1,10 @@
 /* main.c - the cpubind command: which command was meant
  * SPDX-License-Identifier: MIT
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-
-static void (*child_signal)(int) = SIG_DFL;
-
-void cli_restore_signals(void)
-{
-    signal(SIGCHLD, child_signal);
-}
 
 static int is_one_of(const char *word, const char *a, const char *b)
 {
@@ -37,8 +29,7 @@ int main(int argc, char **argv)
                     {"verify", cli_verify},  {"restore", cli_restore}, {"capture", cli_capture},
                     {"fixture", cli_fixture}};
     const char *word = argc > 1 ? argv[1] : "";
-    /* An ignored SIGCHLD is inherited, and the exit codes of npu-smi would be lost. */
-    child_signal = signal(SIGCHLD, SIG_DFL);
+    cli_reset_signals();
     if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
         cli_print_help(stdout);
         return finish(CLI_DONE);

@@ -354,32 +354,43 @@ static void explain_locality(cpubind_warning warning, const cpubind_facts *facts
     }
 }
 
+/* The warnings that are one sentence for every host. */
+static const char *const sentences[CPUBIND_WARNING_COUNT] = {
+    [CPUBIND_WARNING_NO_STATUS] =
+        "proc/self/status is missing: all online CPUs count as allowed",
+    [CPUBIND_WARNING_OFFLINE] = "some allowed CPUs are offline and are left out",
+    [CPUBIND_WARNING_NODE_MAP] = "/sys has no NUMA nodes: they are read from lscpu -e=CPU,NODE",
+    [CPUBIND_WARNING_NO_NODES] = "no NUMA nodes are known: all CPUs count as node 0",
+    [CPUBIND_WARNING_NO_MAP] = "npu-smi info -m gave no output: all ids count as logic ids",
+    [CPUBIND_WARNING_EXIT_CODE] = "npu-smi printed its output, but its exit status was not 0",
+    [CPUBIND_WARNING_NO_AFFINITY] =
+        ("the affinity of some NPU is not known (npu-smi info -t topo, numa_node of the PCI "
+         "function): global_slice is used instead"),
+    [CPUBIND_WARNING_ONLY_LOGIC_IDS] = ("slices are cut by logic ids, which start at 0 in "
+                                        "every container: two containers with "
+                                        "one cpuset would get the same CPUs"),
+    [CPUBIND_WARNING_NO_SPARE] = "node 0 has no CPU left for the host's UVB polling threads",
+};
+
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_ascend_plan *plan, cli_text *out)
 {
     const cpubind_fault *shared = &plan->core.shared;
     switch (warning) {
     case CPUBIND_WARNING_NO_STATUS:
-        cli_add(out, "proc/self/status is missing: all online CPUs count as allowed");
-        break;
     case CPUBIND_WARNING_OFFLINE:
-        cli_add(out, "some allowed CPUs are offline and are left out");
-        break;
     case CPUBIND_WARNING_NODE_MAP:
-        cli_add(out, "/sys has no NUMA nodes: they are read from lscpu -e=CPU,NODE");
-        break;
     case CPUBIND_WARNING_NO_NODES:
-        cli_add(out, "no NUMA nodes are known: all CPUs count as node 0");
-        break;
     case CPUBIND_WARNING_NO_MAP:
-        cli_add(out, "npu-smi info -m gave no output: all ids count as logic ids");
+    case CPUBIND_WARNING_EXIT_CODE:
+    case CPUBIND_WARNING_NO_AFFINITY:
+    case CPUBIND_WARNING_ONLY_LOGIC_IDS:
+    case CPUBIND_WARNING_NO_SPARE:
+        cli_add(out, "%s", sentences[warning]);
         break;
     case CPUBIND_WARNING_UNKNOWN_CHIP:
         cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
                 (int)facts->n_unknown);
-        break;
-    case CPUBIND_WARNING_EXIT_CODE:
-        cli_add(out, "npu-smi printed its output, but its exit status was not 0");
         break;
     case CPUBIND_WARNING_VISIBLE_TAIL:
         cli_add(out,
@@ -387,31 +398,19 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                 "from the first bad one on are ignored, as the Ascend runtime does",
                 (int)facts->visible_len, facts->visible);
         break;
-    case CPUBIND_WARNING_NO_AFFINITY:
-        cli_add(out,
-                "the affinity of some NPU is not known (npu-smi info -t topo, numa_node of "
-                "the PCI function): global_slice is used instead");
-        break;
     case CPUBIND_WARNING_PCI_AFFINITY:
     case CPUBIND_WARNING_AFFINITY_DIFFERS:
     case CPUBIND_WARNING_NO_NUMA_NODE:
         explain_locality(warning, facts, out);
         break;
-    case CPUBIND_WARNING_ONLY_LOGIC_IDS:
-        cli_add(out, "slices are cut by logic ids, which start at 0 in every container: two "
-                     "containers with one cpuset would get the same CPUs");
-        break;
     case CPUBIND_WARNING_RESOLVED:
     case CPUBIND_WARNING_OVERLAP:
-        cli_add(
-            out, "the rule gives CPU %d to NPU %d and NPU %d: %s", (int)shared->cpu,
-            (int)facts->npu[shared->other].logic, (int)facts->npu[shared->device].logic,
-            warning == CPUBIND_WARNING_RESOLVED
-                ? "resolved, each CPU has one NPU now"
-                : "kept, as --overlap keep says; --overlap resolve gives each CPU to one NPU");
-        break;
-    case CPUBIND_WARNING_NO_SPARE:
-        cli_add(out, "node 0 has no CPU left for the host's UVB polling threads");
+        cli_add(out, "the rule gives CPU %d to NPU %d and NPU %d: %s", (int)shared->cpu,
+                (int)facts->npu[shared->other].logic, (int)facts->npu[shared->device].logic,
+                warning == CPUBIND_WARNING_RESOLVED
+                    ? "resolved, each CPU has one NPU now"
+                    : "kept, as --overlap keep says; --overlap resolve gives each CPU to one "
+                      "NPU");
         break;
     case CPUBIND_WARNING_COUNT:
         break;

@@ -35,6 +35,7 @@ typedef struct reading {
     const cli_help *help;
     cli_options *options;
     cli_text *why;
+    const cli_format *formats; /* of --format, or NULL */
     int argc;
     char **argv;
 } reading;
@@ -102,7 +103,7 @@ static int choose_overlap(const reading *r, const char *word)
 
 static int choose_format(const reading *r, const char *word)
 {
-    const cli_format *formats = cli_formats_of(r->options->command);
+    const cli_format *formats = r->formats;
     int32_t n = 0;
     while (formats[n].word)
         if (strcmp(formats[n++].word, word) == 0) {
@@ -483,17 +484,9 @@ static const char *short_options(enum cli_command command)
     return command == CLI_CAPTURE ? ":hVo:" : command == CLI_RUN ? "+:hV" : ":hV";
 }
 
-const cli_format *cli_formats_of(enum cli_command command)
-{
-    return command == CLI_PLAN     ? cli_plan_formats
-           : command == CLI_REPLAY ? cli_replay_formats
-                                   : NULL;
-}
-
 /* Without --format it is the first one, with --json the one that is JSON. */
-static void choose_default_format(cli_options *o)
+static void choose_default_format(const cli_format *formats, cli_options *o)
 {
-    const cli_format *formats = cli_formats_of(o->command);
     if (!formats)
         return;
     if (!o->format)
@@ -511,10 +504,11 @@ void cli_free_options(cli_options *options)
     memset(options, 0, sizeof *options);
 }
 
-int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out, cli_text *why)
+int cli_parse(int argc, char **argv, enum cli_command command, const cli_format *formats,
+              cli_options *out, cli_text *why)
 {
     struct option known[COUNT(rows) + 1];
-    const reading r = {cli_help_of(command), out, why, argc, argv};
+    const reading r = {cli_help_of(command), out, why, formats, argc, argv};
     int id;
     memset(out, 0, sizeof *out);
     out->command = command;
@@ -534,7 +528,7 @@ int cli_parse(int argc, char **argv, enum cli_command command, cli_options *out,
         if (out->help || out->version)
             return 1;
     }
-    choose_default_format(out);
+    choose_default_format(formats, out);
     out->word = argv + optind;
     out->n_word = argc - optind;
     return 1;
@@ -613,12 +607,13 @@ static int check(const cli_options *o, enum cli_command command, cli_text *why)
     return !what;
 }
 
-int cli_start(int argc, char **argv, enum cli_command command, cli_options *out)
+int cli_start(int argc, char **argv, enum cli_command command, const cli_format *formats,
+              cli_options *out)
 {
     cli_text why = {"", 0};
-    int good = cli_parse(argc, argv, command, out, &why);
+    int good = cli_parse(argc, argv, command, formats, out, &why);
     if (good && out->help) {
-        cli_print_help_of(stdout, command);
+        cli_print_help_of(stdout, command, formats);
         return CLI_DONE;
     }
     if (good && out->version) {

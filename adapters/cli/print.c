@@ -13,27 +13,18 @@
 
 const char *cli_strategy_word(cpubind_strategy strategy)
 {
-    switch (strategy) {
-#define CLI_X(name, word)                                                                      \
-    case CPUBIND_##name:                                                                       \
-        return word;
-        CLI_STRATEGY_LIST(CLI_X)
+#define CLI_X(name, word) [CPUBIND_##name] = word,
+    static const char *const words[] = {CLI_STRATEGY_LIST(CLI_X)};
 #undef CLI_X
-    }
-    return "?";
+    return words[strategy];
 }
 
 const char *cli_finding_word(cpubind_finding finding)
 {
-    switch (finding) {
-    case CPUBIND_FOUND_NONE:
-        return "none";
-    case CPUBIND_FOUND_RESOLVED:
-        return "resolved";
-    case CPUBIND_FOUND_PRESENT:
-        return "present";
-    }
-    return "?";
+    static const char *const words[] = {[CPUBIND_FOUND_NONE] = "none",
+                                        [CPUBIND_FOUND_RESOLVED] = "resolved",
+                                        [CPUBIND_FOUND_PRESENT] = "present"};
+    return words[finding];
 }
 
 cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)

@@ -16,17 +16,11 @@
 
 const char *cli_kind_word(cpubind_item_kind kind)
 {
-    switch (kind) {
-    case CPUBIND_ITEM_THREAD:
-        return "thread";
-    case CPUBIND_ITEM_IRQ:
-        return "irq";
-    case CPUBIND_ITEM_UVB:
-        return "uvb";
-    case CPUBIND_ITEM_IRQBALANCE:
-        return "irqbalance";
-    }
-    return "?";
+    static const char *const words[] = {[CPUBIND_ITEM_THREAD] = "thread",
+                                        [CPUBIND_ITEM_IRQ] = "irq",
+                                        [CPUBIND_ITEM_UVB] = "uvb",
+                                        [CPUBIND_ITEM_IRQBALANCE] = "irqbalance"};
+    return words[kind];
 }
 
 int cli_memory_is_wrong(const cpubind_report *report)
