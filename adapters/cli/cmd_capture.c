@@ -138,7 +138,7 @@ static void read_host_name(const cpubind_source *source, const char *name, char 
 static void find_host_name(capture *c)
 {
     if (!c->options->root) {
-        if (cpubind_linux_host_name(c->host_name, sizeof c->host_name) != 0)
+        if (cpubind_linux_host_name(c->host_name, sizeof c->host_name).error)
             c->host_name[0] = '\0';
         return;
     }

@@ -86,7 +86,7 @@ static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_
         }
         error = ENAMETOOLONG;
     } else {
-        error = cpubind_linux_find_corpus(path, CLI_PATH_MAX);
+        error = cpubind_linux_find_corpus(path, CLI_PATH_MAX).error;
     }
     if (error == 0)
         return CLI_DONE;
@@ -103,11 +103,8 @@ static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_
 /* Refuses anything but a regular file. With is_made the file may be missing. */
 static int check_file(const char *path, int is_made, cli_text *why)
 {
-    int error;
-    if (cpubind_linux_is_file(path))
-        return CLI_DONE;
-    error = errno;
-    if (error == ENOENT && is_made)
+    const int error = cpubind_linux_check_file(path).error;
+    if (error == 0 || (error == ENOENT && is_made))
         return CLI_DONE;
     cli_add(why, "the corpus \"%s\" cannot be opened: %s%s", path,
             error == EINVAL ? "it is no regular file" : strerror(error),

@@ -1,30 +1,33 @@
 /* linux.c - names and texts of the status codes of adapters/linux
  * SPDX-License-Identifier: MIT
  *
- * Static tables alone: no system call, no state.
+ * One static table: no system call, no state.
  */
 #include "linux.h"
 
+#include <stddef.h>
+
+static const struct {
+    cpubind_linux_status status;
+    const char *name, *text;
+} statuses[] = {
+#define CPUBIND_X(name, value, text) {CPUBIND_LINUX_##name, #name, text},
+    CPUBIND_LINUX_STATUS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
 const char *cpubind_linux_status_name(cpubind_linux_status status)
 {
-    switch (status) {
-#define CPUBIND_X(name, value, text)                                                           \
-    case CPUBIND_LINUX_##name:                                                                 \
-        return #name;
-        CPUBIND_LINUX_STATUS_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i].status == status)
+            return statuses[i].name;
     return "?";
 }
 
 const char *cpubind_linux_status_text(cpubind_linux_status status)
 {
-    switch (status) {
-#define CPUBIND_X(name, value, text)                                                           \
-    case CPUBIND_LINUX_##name:                                                                 \
-        return text;
-        CPUBIND_LINUX_STATUS_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i].status == status)
+            return statuses[i].text;
     return "?";
 }

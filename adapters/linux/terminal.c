@@ -1,12 +1,11 @@
-/* terminal.c - what the screen can do, and where the files of this program are
+/* terminal.c - the terminal, the host's name, and the files installed with this program
  * SPDX-License-Identifier: MIT
  *
- * Asks only; prints nothing.
+ * Asks the system; prints nothing.
  */
 #define _GNU_SOURCE
 #include "terminal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "kernel/files.h"
 
 #define DEFAULT_COLUMNS 80
 #define MAX_COLUMNS     4096
@@ -47,58 +48,51 @@ int cpubind_linux_has_colour(int fd)
     return isatty(fd) && !(no_colour && no_colour[0]) && term && strcmp(term, "dumb") != 0;
 }
 
-int cpubind_linux_is_file(const char *path)
+cpubind_linux_fault cpubind_linux_check_file(const char *path)
 {
     struct stat info;
     if (stat(path, &info) != 0)
-        return 0;
-    errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-    return S_ISREG(info.st_mode);
+        return cpubind_fault_errno("stat");
+    if (S_ISREG(info.st_mode))
+        return cpubind_no_fault;
+    return cpubind_fault_of(S_ISDIR(info.st_mode) ? EISDIR : EINVAL, "stat");
 }
 
-/* The folder of this program, without a slash at its end ("" for "/"). 0 or an errno. */
-static int find_program_folder(char out[MAX_PATH])
-{
-    ssize_t n = readlink("/proc/self/exe", out, MAX_PATH - 1);
-    if (n < 0)
-        return errno;
-    out[n] = '\0';
-    char *slash = strrchr(out, '/');
-    if (!slash || n == MAX_PATH - 1) /* no path, or a part of one */
-        return slash ? ENAMETOOLONG : ENOENT;
-    *slash = '\0';
-    return 0;
-}
-
-int cpubind_linux_find_corpus(char *out, size_t size)
+cpubind_linux_fault cpubind_linux_find_corpus(char *out, size_t size)
 {
     static const char *const places[] = {"fixtures.db", "../share/cpubind/fixtures.db"};
+    static const char what[] = "corpus";
     char folder[MAX_PATH], path[MAX_PATH + 64];
-    int error = find_program_folder(folder);
-    if (error)
-        return error;
+    const ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (len < 0)
+        return cpubind_fault_errno(what);
+    folder[len] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (!slash || len == (ssize_t)sizeof folder - 1) /* no path, or a part of one */
+        return cpubind_fault_of(slash ? ENAMETOOLONG : ENOENT, what);
+    *slash = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         int n = snprintf(path, sizeof path, "%s/%s", folder, places[i]);
         if (n < 0 || (size_t)n >= sizeof path)
-            return ENAMETOOLONG;
-        if (!cpubind_linux_is_file(path))
+            return cpubind_fault_of(ENAMETOOLONG, what);
+        if (cpubind_linux_check_file(path).error)
             continue;
         if ((size_t)n >= size)
-            return ENAMETOOLONG;
+            return cpubind_fault_of(ENAMETOOLONG, what);
         memcpy(out, path, (size_t)n + 1);
-        return 0;
+        return cpubind_no_fault;
     }
-    return ENOENT;
+    return cpubind_fault_of(ENOENT, what);
 }
 
-int cpubind_linux_host_name(char *out, size_t size)
+cpubind_linux_fault cpubind_linux_host_name(char *out, size_t size)
 {
     struct utsname system;
     if (uname(&system) < 0)
-        return errno;
+        return cpubind_fault_errno("uname");
     size_t len = strlen(system.nodename);
     if (len >= size)
-        return ENAMETOOLONG;
+        return cpubind_fault_of(ENAMETOOLONG, "uname");
     memcpy(out, system.nodename, len + 1);
-    return 0;
+    return cpubind_no_fault;
 }

@@ -1,4 +1,4 @@
-/* test_cpu_sets.c - sets of CPUs are kept once, whatever they were given as
+/* test_cpu_sets.c - sets of CPUs are kept once, in whatever form they come
  * SPDX-License-Identifier: MIT
  */
 
@@ -55,7 +55,7 @@ TEST(equal_sets_have_one_number)
     cpubind_cpu_sets sets = {0};
     assert_int_equal(of_text(&sets, "0-3,8"), 0);
     assert_int_equal(of_list(&sets, list, 5), 0);
-    for (int32_t n = 1; n <= 3; n++) /* zeros behind it make no other set */
+    for (int32_t n = 1; n <= 3; n++) /* trailing zeros do not make another set */
         assert_int_equal(of_words(&sets, word, n), 0);
     assert_int_equal(of_text(&sets, "0-3,8\n"), 0);
     assert_int_equal(sets.n, 1);
@@ -65,7 +65,7 @@ TEST(equal_sets_have_one_number)
     cpubind_cpu_sets_free(&sets);
 }
 
-TEST(a_set_says_its_cpus_its_words_and_its_text)
+TEST(a_set_has_its_list_its_mask_and_its_text)
 {
     cpubind_cpu_sets sets = {0};
     const int32_t at = of_text(&sets, "1,63-65,200");
@@ -121,7 +121,7 @@ TEST(a_mask_past_the_widest_counts_as_far_as_it_is_zero)
     cpubind_cpu_sets_free(&sets);
 }
 
-TEST(what_is_no_set_is_none_and_adds_nothing)
+TEST(an_empty_or_malformed_set_is_none_and_adds_nothing)
 {
     static const char *const texts[] = {"",    "\n",  "3-1",  "1,1",   "2,1",
                                         "1-",  "a",   "-1",   "65536", "0-65536",
@@ -216,7 +216,7 @@ static void fail_each(add *adding, int32_t n, int expected_calls)
 
 TEST(without_memory_the_table_is_as_it_was)
 {
-    /* words, CPUs, text; the array when it is full; of a text the numbers first */
+    /* mask, list, text; the array when it is full; for a text first the numbers */
     fail_each(add_words, 0, 4);
     fail_each(add_words, 1, 3);
     fail_each(add_words, 64, 4);
@@ -226,7 +226,7 @@ TEST(without_memory_the_table_is_as_it_was)
     fail_each(add_text, 64, 5);
 }
 
-TEST(a_set_that_is_there_needs_no_memory)
+TEST(a_known_set_needs_no_memory)
 {
     cpubind_cpu_sets sets = {0};
     assert_int_equal(add_words(&sets, sys), 0);
@@ -240,13 +240,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_sets_have_one_number),
-        cmocka_unit_test(a_set_says_its_cpus_its_words_and_its_text),
+        cmocka_unit_test(a_set_has_its_list_its_mask_and_its_text),
         cmocka_unit_test(the_widest_mask_is_a_set),
         cmocka_unit_test(a_mask_past_the_widest_counts_as_far_as_it_is_zero),
-        cmocka_unit_test(what_is_no_set_is_none_and_adds_nothing),
+        cmocka_unit_test(an_empty_or_malformed_set_is_none_and_adds_nothing),
         cmocka_unit_test(many_sets_keep_their_numbers_and_their_cpus),
         cmocka_unit_test(without_memory_the_table_is_as_it_was),
-        cmocka_unit_test(a_set_that_is_there_needs_no_memory),
+        cmocka_unit_test(a_known_set_needs_no_memory),
     };
     return cmocka_run_group_tests_name("cpuset", tests, NULL, NULL);
 }

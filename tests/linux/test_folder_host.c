@@ -123,7 +123,7 @@ TEST(a_file_over_the_cap_is_too_long_and_one_at_the_cap_is_not)
     assert_true(is_state(get("over"), CPUBIND_INPUT_TOO_LONG));
 }
 
-TEST(what_is_not_there_is_absent)
+TEST(a_missing_file_is_absent)
 {
     scratch_file(&f.s, "file", "x");
     assert_true(is_state(get("nothing"), CPUBIND_INPUT_ABSENT));
@@ -133,7 +133,7 @@ TEST(what_is_not_there_is_absent)
     assert_true(is_state(names_in("file"), CPUBIND_INPUT_ABSENT));
 }
 
-TEST(what_is_no_regular_file_fails_and_does_not_hang)
+TEST(anything_but_a_regular_file_fails_and_does_not_hang)
 {
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "folder");
@@ -149,7 +149,7 @@ TEST(what_is_no_regular_file_fails_and_does_not_hang)
         assert_int_equal(input.state, CPUBIND_INPUT_FAILED);
         assert_non_null(input.why);
     }
-    /* Through a descriptor: the path of a socket must be short, that of the folder need not. */
+    /* By way of a descriptor: the path of a socket must be short, the folder's may be long. */
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int dir = open(f.s.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -242,7 +242,7 @@ TEST(no_link_leads_outside)
     scratch_link(&f.s, "deep/relative_folder", up);
     scratch_link(&f.s, "parent", "..");
     scratch_link(&f.s, "deep/chain", "../relative");
-    /* Out and in again is out. */
+    /* Leaving the folder and coming back is refused too. */
     snprintf(up, sizeof up, "../%s/deep", strrchr(f.s.dir, '/') + 1);
     scratch_link(&f.s, "again", up);
 
@@ -257,7 +257,7 @@ TEST(no_link_leads_outside)
     scratch_remove(&outside);
 }
 
-TEST(a_link_that_ends_nowhere_is_absent_and_a_loop_fails)
+TEST(a_dangling_link_is_absent_and_a_loop_fails)
 {
     scratch_link(&f.s, "dangling", "nothing/here");
     scratch_link(&f.s, "loop", "loop");
@@ -272,7 +272,7 @@ TEST(a_link_that_ends_nowhere_is_absent_and_a_loop_fails)
 
 /* == commands == */
 
-TEST(the_exit_code_of_a_command_lies_beside_its_output)
+TEST(the_exit_code_of_a_command_is_in_a_file_beside_its_output)
 {
     static const struct {
         const char *text;
@@ -333,12 +333,12 @@ TEST(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output)
     scratch_file(&f.s, "cmd/empty.txt", "");
     scratch_file(&f.s, "cmd/empty.exit", "timeout\n");
     assert_true(is_state(get("cmd/empty.txt"), CPUBIND_INPUT_TIMEOUT));
-    /* Without the output there is no command. */
+    /* Without the file of the output the command is absent. */
     scratch_file(&f.s, "cmd/alone.exit", "timeout\n");
     assert_true(is_state(get("cmd/alone.txt"), CPUBIND_INPUT_ABSENT));
 }
 
-TEST(what_only_looks_like_the_word_timeout_is_malformed)
+TEST(a_word_that_resembles_timeout_is_malformed)
 {
     static const char *const texts[] = {"timeout\n\n", "Timeout",  "TIMEOUT",    " timeout",
                                         "timeout ",    "timeou",   "timeouts",   "timeout\r\n",
@@ -406,7 +406,7 @@ TEST(a_long_listing_is_complete)
 
 /* == answers == */
 
-TEST(the_first_answer_is_repeated_whatever_happens_to_the_file)
+TEST(the_first_answer_is_repeated_when_the_file_changes)
 {
     scratch_file(&f.s, "file", "first");
     scratch_file(&f.s, "n/one", "");
@@ -422,7 +422,7 @@ TEST(the_first_answer_is_repeated_whatever_happens_to_the_file)
     assert_true(is_text(names_in("n"), "one\n"));
 }
 
-TEST(one_name_may_be_a_file_and_a_folder_to_the_two_questions)
+TEST(one_name_may_be_read_as_a_file_and_listed_as_a_folder)
 {
     scratch_file(&f.s, "n/one", "");
     assert_true(is_failed(get("n"), EISDIR, "not a regular file"));
@@ -430,7 +430,7 @@ TEST(one_name_may_be_a_file_and_a_folder_to_the_two_questions)
     assert_true(is_failed(get("n"), EISDIR, "not a regular file"));
 }
 
-TEST(answers_stay_where_they_are_while_thousands_are_given)
+TEST(answers_do_not_move_when_thousands_follow)
 {
     enum { N = 2000 };
     static const char *first[N];
@@ -450,7 +450,7 @@ TEST(answers_stay_where_they_are_while_thousands_are_given)
     }
 }
 
-TEST(the_names_given_are_not_kept)
+TEST(names_of_the_caller_are_copied)
 {
     char name[] = "file";
     scratch_file(&f.s, "file", "x");
@@ -460,7 +460,7 @@ TEST(the_names_given_are_not_kept)
     assert_true(is_state(get(name), CPUBIND_INPUT_ABSENT));
 }
 
-TEST(the_working_folder_may_change)
+TEST(a_change_of_the_working_folder_is_harmless)
 {
     char old[4096];
     cpubind_linux_host *host = NULL;
@@ -529,28 +529,28 @@ int main(void)
         EACH(an_empty_file_is_present_without_data),
         EACH(a_file_larger_than_any_buffer_is_read_to_its_end),
         EACH(a_file_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
-        EACH(what_is_not_there_is_absent),
-        EACH(what_is_no_regular_file_fails_and_does_not_hang),
+        EACH(a_missing_file_is_absent),
+        EACH(anything_but_a_regular_file_fails_and_does_not_hang),
         EACH(a_file_that_may_not_be_read_fails),
         EACH(a_name_that_breaks_the_rules_is_refused),
         EACH(a_name_that_only_looks_odd_is_allowed),
         EACH(a_relative_link_that_stays_inside_is_followed),
         EACH(no_link_leads_outside),
-        EACH(a_link_that_ends_nowhere_is_absent_and_a_loop_fails),
-        EACH(the_exit_code_of_a_command_lies_beside_its_output),
+        EACH(a_dangling_link_is_absent_and_a_loop_fails),
+        EACH(the_exit_code_of_a_command_is_in_a_file_beside_its_output),
         EACH(a_command_without_an_exit_file_exited_0),
         EACH(an_exit_file_that_cannot_be_read_fails_the_command),
         EACH(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output),
-        EACH(what_only_looks_like_the_word_timeout_is_malformed),
+        EACH(a_word_that_resembles_timeout_is_malformed),
         EACH(a_listing_is_in_ascending_byte_order),
         EACH(an_empty_folder_is_an_empty_listing),
         EACH(a_listing_with_a_name_that_would_be_two_lines_fails),
         EACH(a_long_listing_is_complete),
-        EACH(the_first_answer_is_repeated_whatever_happens_to_the_file),
-        EACH(one_name_may_be_a_file_and_a_folder_to_the_two_questions),
-        EACH(answers_stay_where_they_are_while_thousands_are_given),
-        EACH(the_names_given_are_not_kept),
-        EACH(the_working_folder_may_change),
+        EACH(the_first_answer_is_repeated_when_the_file_changes),
+        EACH(one_name_may_be_read_as_a_file_and_listed_as_a_folder),
+        EACH(answers_do_not_move_when_thousands_follow),
+        EACH(names_of_the_caller_are_copied),
+        EACH(a_change_of_the_working_folder_is_harmless),
         EACH(a_folder_that_cannot_be_opened_says_why),
         EACH(arguments_are_checked),
         EACH(every_status_has_a_name_and_a_text),

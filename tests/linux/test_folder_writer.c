@@ -1,4 +1,4 @@
-/* test_folder_writer.c - a snapshot folder that appears whole or not at all
+/* test_folder_writer.c - a snapshot folder is written whole or not at all
  * SPDX-License-Identifier: MIT
  *
  * Every test runs twice: with the flags of renameat2(2), and without, as on kernels and file
@@ -31,7 +31,7 @@ static int rename_without_flags(int dir, const char *from, const char *to, int f
     return -1;
 }
 
-/* The order of syncing is for test_folder_writer_faults.c; here nothing need reach the disk. */
+/* test_folder_writer_faults.c checks the order of syncing; here nothing need reach the disk. */
 static int no_fsync(int fd)
 {
     (void)fd;
@@ -161,7 +161,7 @@ static int is_alone(int n)
     return found == n;
 }
 
-/* == what is written == */
+/* == contents == */
 
 TEST(a_folder_has_the_files_that_were_written_byte_by_byte)
 {
@@ -218,7 +218,7 @@ TEST(a_file_larger_than_any_buffer_is_written_to_its_end)
     free(bytes);
 }
 
-TEST(a_host_that_was_written_is_read_back)
+TEST(a_written_snapshot_is_read_back)
 {
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     assert_int_equal(put("cmd/npu-smi-info.txt", "+---+\n"), CPUBIND_LINUX_OK);
@@ -260,7 +260,7 @@ TEST(modes_follow_the_umask)
 
 /* == whole or not at all == */
 
-TEST(nothing_has_the_name_before_the_commit)
+TEST(the_target_does_not_exist_before_the_commit)
 {
     char temp[256], expected[64];
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
@@ -297,7 +297,7 @@ TEST(an_empty_folder_is_written_as_one)
     assert_true(is_alone(1));
 }
 
-TEST(what_a_killed_process_left_is_not_in_the_way)
+TEST(leftovers_of_a_killed_process_do_no_harm)
 {
     char name[64];
     for (int i = 0; i < 3; i++) {
@@ -309,9 +309,9 @@ TEST(what_a_killed_process_left_is_not_in_the_way)
     assert_true(holds(name, "left"));
 }
 
-/* == what stands there == */
+/* == an existing target == */
 
-TEST(an_empty_folder_is_taken)
+TEST(an_empty_target_is_replaced)
 {
     for (int is_replacing = 0; is_replacing < 2; is_replacing++) {
         scratch_folder(&f.s, "new");
@@ -323,7 +323,7 @@ TEST(an_empty_folder_is_taken)
     }
 }
 
-TEST(an_empty_folder_stays_when_there_is_no_commit)
+TEST(an_empty_target_stays_without_a_commit)
 {
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "new");
@@ -335,7 +335,7 @@ TEST(an_empty_folder_stays_when_there_is_no_commit)
     assert_true(is_alone(0));
 }
 
-TEST(what_is_no_host_stays)
+TEST(a_target_that_is_no_snapshot_stays)
 {
     static const struct {
         const char *name, *link; /* below the scratch folder; NULL: a file */
@@ -367,7 +367,7 @@ TEST(what_is_no_host_stays)
     }
 }
 
-TEST(a_host_is_replaced_only_when_it_is_said)
+TEST(a_snapshot_is_replaced_only_on_request)
 {
     scratch_file(&f.s, "new/host.txt", "old");
     scratch_file(&f.s, "new/sys/file", "old");
@@ -383,7 +383,7 @@ TEST(a_host_is_replaced_only_when_it_is_said)
     assert_true(is_alone(1));
 }
 
-TEST(a_replaced_host_goes_with_all_it_holds_and_no_link_is_followed)
+TEST(a_replaced_snapshot_is_removed_whole_and_no_link_is_followed)
 {
     scratch outside;
     char path[SCRATCH_PATH * 2], name[128];
@@ -426,7 +426,7 @@ static void many_parts(char *name, int n)
     name[2 * n - 1] = '\0';
 }
 
-TEST(an_old_host_that_is_too_deep_is_left_and_the_new_one_is_in_place)
+TEST(a_snapshot_too_deep_to_remove_is_left_and_the_new_one_is_in_place)
 {
     char name[512] = "new/", temp[256];
     scratch_file(&f.s, "new/host.txt", "old");
@@ -446,7 +446,7 @@ static int fstat_of_a_mount(int fd, struct stat *out)
     return result;
 }
 
-TEST(what_is_mounted_in_an_old_host_is_left_alone)
+TEST(a_mount_in_an_old_snapshot_is_not_touched)
 {
     char path[SCRATCH_PATH * 2], temp[256], name[SCRATCH_PATH];
     struct stat st;
@@ -481,7 +481,7 @@ static int unlinkat_of_nothing(int dir, const char *path, int flags)
     return 0;
 }
 
-TEST(an_old_host_that_never_ends_is_left)
+TEST(an_old_snapshot_with_endless_entries_is_left)
 {
     scratch_file(&f.s, "new/host.txt", "old");
     assert_int_equal(start(1), CPUBIND_LINUX_OK);
@@ -495,9 +495,9 @@ TEST(an_old_host_that_never_ends_is_left)
     assert_true(holds("new/host.txt", "new"));
 }
 
-/* == somebody else == */
+/* == changes by other processes == */
 
-TEST(whoever_was_faster_stays)
+TEST(a_target_that_appears_before_the_commit_stays)
 {
     static const struct {
         const char *name, *link; /* below the scratch folder; NULL: a file */
@@ -528,8 +528,8 @@ TEST(whoever_was_faster_stays)
     }
 }
 
-/* Without the flags an empty folder is all that can be lost. */
-TEST(an_empty_folder_that_was_made_meanwhile_stays_if_the_kernel_can)
+/* Without the flags rename(2) replaces an empty folder, and nothing else. */
+TEST(an_empty_target_made_meanwhile_stays_where_the_kernel_has_the_flags)
 {
     int has_flags = f.sys.rename == cpubind_sys_real.rename;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
@@ -541,7 +541,7 @@ TEST(an_empty_folder_that_was_made_meanwhile_stays_if_the_kernel_can)
     assert_true(is_alone(1));
 }
 
-TEST(an_empty_folder_that_was_filled_meanwhile_stays)
+TEST(an_empty_target_filled_meanwhile_stays)
 {
     scratch_folder(&f.s, "new");
     assert_int_equal(start(1), CPUBIND_LINUX_OK);
@@ -553,7 +553,7 @@ TEST(an_empty_folder_that_was_filled_meanwhile_stays)
     assert_true(is_alone(1));
 }
 
-TEST(a_host_that_is_another_one_by_now_stays)
+TEST(another_snapshot_at_the_target_stays)
 {
     char from[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
@@ -570,7 +570,7 @@ TEST(a_host_that_is_another_one_by_now_stays)
     assert_true(holds("away/host.txt", "old"));
 }
 
-TEST(a_host_that_is_a_file_by_now_stays)
+TEST(a_file_at_the_target_stays)
 {
     char from[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
@@ -584,7 +584,7 @@ TEST(a_host_that_is_a_file_by_now_stays)
     assert_true(holds("new", "theirs"));
 }
 
-TEST(a_host_that_went_meanwhile_is_not_missed)
+TEST(a_target_removed_meanwhile_is_no_failure)
 {
     static const char *const names[] = {"new/host.txt", "new"};
     char path[SCRATCH_PATH * 2];
@@ -618,7 +618,7 @@ TEST(of_two_writers_the_first_commit_wins)
     assert_true(is_alone(1));
 }
 
-/* == names of a stranger == */
+/* == names of files == */
 
 TEST(a_name_that_breaks_the_rules_is_refused_and_writes_nothing)
 {
@@ -656,7 +656,7 @@ TEST(a_name_that_only_looks_odd_is_written)
     }
 }
 
-TEST(a_link_that_appears_in_the_folder_is_not_followed)
+TEST(a_link_put_into_the_new_folder_is_not_followed)
 {
     static const char *const names[] = {"folder/new", "folder/sub/new", "file", "dangling",
                                         "deep/folder/new"};
@@ -741,12 +741,12 @@ TEST(sixty_four_parts_are_written_and_one_more_is_not)
     assert_int_equal(put(name, "x"), CPUBIND_LINUX_ERR_WRITE);
     assert_true(is_fault(ENAMETOOLONG, "name"));
     finish();
-    assert_true(is_alone(0)); /* so deep, and yet removed */
+    assert_true(is_alone(0)); /* the deep folder was removed */
 }
 
-/* == where == */
+/* == paths of targets == */
 
-TEST(the_longest_name_of_a_folder_is_given)
+TEST(a_target_may_have_the_longest_name)
 {
     char base[256];
     memset(base, 'a', 255);
@@ -771,7 +771,7 @@ TEST(the_longest_name_of_a_folder_is_given)
     assert_int_equal(f.fault.error, ENAMETOOLONG);
 }
 
-TEST(a_relative_path_is_one_of_the_moment)
+TEST(a_relative_path_is_resolved_at_open)
 {
     static const char *const paths[] = {"new", "./new", "new///", "sub/../new",
                                         "sub//..//new/"};
@@ -818,7 +818,7 @@ TEST(a_parent_that_cannot_be_opened_says_why)
     assert_true(is_fault(ENOTDIR, "open"));
 }
 
-/* Plays in a child that is an ordinary user; its result. */
+/* Runs in a child that is an ordinary user; returns its result. */
 static int play_as_nobody(void (*play)(void))
 {
     int status = 0;
@@ -846,7 +846,7 @@ static void read_where_one_may_not(void)
         _exit(1);
 }
 
-TEST(what_may_not_be_written_or_read_says_so)
+TEST(a_missing_right_is_reported)
 {
     scratch_need(chmod(f.s.dir, 0555) == 0, "chmod");
     assert_int_equal(play_as_nobody(write_where_one_may_not), 0);
@@ -859,7 +859,7 @@ TEST(what_may_not_be_written_or_read_says_so)
 
 /* == a full disk == */
 
-/* A limit on the size of files stands in: the kernel writes up to it, and then refuses. */
+/* A limit on the size of files acts like a full disk: the kernel writes up to it, then refuses. */
 TEST(a_file_that_does_not_fit_fails_and_nothing_is_left)
 {
     static char bytes[3000];
@@ -931,38 +931,38 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(a_folder_has_the_files_that_were_written_byte_by_byte),
         EACH(a_file_larger_than_any_buffer_is_written_to_its_end),
-        EACH(a_host_that_was_written_is_read_back),
+        EACH(a_written_snapshot_is_read_back),
         EACH(modes_follow_the_umask),
-        EACH(nothing_has_the_name_before_the_commit),
+        EACH(the_target_does_not_exist_before_the_commit),
         EACH(without_a_commit_nothing_is_left),
         EACH(an_empty_folder_is_written_as_one),
-        EACH(what_a_killed_process_left_is_not_in_the_way),
-        EACH(an_empty_folder_is_taken),
-        EACH(an_empty_folder_stays_when_there_is_no_commit),
-        EACH(what_is_no_host_stays),
-        EACH(a_host_is_replaced_only_when_it_is_said),
-        EACH(a_replaced_host_goes_with_all_it_holds_and_no_link_is_followed),
-        EACH(an_old_host_that_is_too_deep_is_left_and_the_new_one_is_in_place),
-        EACH(what_is_mounted_in_an_old_host_is_left_alone),
-        EACH(an_old_host_that_never_ends_is_left),
-        EACH(whoever_was_faster_stays),
-        EACH(an_empty_folder_that_was_made_meanwhile_stays_if_the_kernel_can),
-        EACH(an_empty_folder_that_was_filled_meanwhile_stays),
-        EACH(a_host_that_is_another_one_by_now_stays),
-        EACH(a_host_that_is_a_file_by_now_stays),
-        EACH(a_host_that_went_meanwhile_is_not_missed),
+        EACH(leftovers_of_a_killed_process_do_no_harm),
+        EACH(an_empty_target_is_replaced),
+        EACH(an_empty_target_stays_without_a_commit),
+        EACH(a_target_that_is_no_snapshot_stays),
+        EACH(a_snapshot_is_replaced_only_on_request),
+        EACH(a_replaced_snapshot_is_removed_whole_and_no_link_is_followed),
+        EACH(a_snapshot_too_deep_to_remove_is_left_and_the_new_one_is_in_place),
+        EACH(a_mount_in_an_old_snapshot_is_not_touched),
+        EACH(an_old_snapshot_with_endless_entries_is_left),
+        EACH(a_target_that_appears_before_the_commit_stays),
+        EACH(an_empty_target_made_meanwhile_stays_where_the_kernel_has_the_flags),
+        EACH(an_empty_target_filled_meanwhile_stays),
+        EACH(another_snapshot_at_the_target_stays),
+        EACH(a_file_at_the_target_stays),
+        EACH(a_target_removed_meanwhile_is_no_failure),
         EACH(of_two_writers_the_first_commit_wins),
         EACH(a_name_that_breaks_the_rules_is_refused_and_writes_nothing),
         EACH(a_name_that_only_looks_odd_is_written),
-        EACH(a_link_that_appears_in_the_folder_is_not_followed),
+        EACH(a_link_put_into_the_new_folder_is_not_followed),
         EACH(a_name_is_written_once_and_is_a_file_or_a_folder),
         EACH(the_longest_part_is_written_and_a_longer_one_is_not),
         EACH(sixty_four_parts_are_written_and_one_more_is_not),
-        EACH(the_longest_name_of_a_folder_is_given),
-        EACH(a_relative_path_is_one_of_the_moment),
+        EACH(a_target_may_have_the_longest_name),
+        EACH(a_relative_path_is_resolved_at_open),
         EACH(a_folder_without_a_name_of_its_own_is_refused),
         EACH(a_parent_that_cannot_be_opened_says_why),
-        EACH(what_may_not_be_written_or_read_says_so),
+        EACH(a_missing_right_is_reported),
         EACH(a_file_that_does_not_fit_fails_and_nothing_is_left),
         EACH(arguments_are_checked),
         EACH(the_codes_have_their_numbers),

@@ -1,4 +1,4 @@
-/* test_irq.c - which CPUs serve an interrupt: in a scratch tree, and on this machine
+/* test_irq.c - the CPUs that serve an interrupt, in a scratch folder and on this machine
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -48,7 +48,7 @@ static int write_list(int32_t irq, const char *list)
     return cpubind_irq_write(&f.root, irq, &f.sets.set[set]).error;
 }
 
-/* What the file of interrupt 301 holds. */
+/* The content of the file of interrupt 301. */
 static void assert_written(const char *text)
 {
     char path[SCRATCH_PATH * 2], found[64] = "";
@@ -61,9 +61,9 @@ static void assert_written(const char *text)
     assert_string_equal(found, text);
 }
 
-/* == a scratch tree == */
+/* == a scratch folder == */
 
-TEST(a_list_is_read_and_known_by_its_number)
+TEST(a_list_is_read_as_a_number_of_a_set)
 {
     int32_t set = -7, again = -7, effective = -7;
     assert_int_equal(cpubind_irq_read(&f.root, 301, &f.sets, &set).error, 0);
@@ -75,7 +75,7 @@ TEST(a_list_is_read_and_known_by_its_number)
     assert_string_equal(cpubind_cpu_sets_text(&f.sets, effective), "2");
 }
 
-TEST(what_is_not_there_or_no_list_is_an_error)
+TEST(a_missing_file_or_a_malformed_list_is_an_error)
 {
     static const char *const bad[] = {"\n", "", "0-3,2\n", "none\n", "0-65536\n", "ff\n"};
     int32_t set = -7;
@@ -89,7 +89,7 @@ TEST(what_is_not_there_or_no_list_is_an_error)
     assert_int_equal(f.sets.n, 0);
 }
 
-TEST(an_interrupt_that_nobody_serves_yet_has_no_effective_set)
+TEST(an_empty_effective_list_is_no_set)
 {
     int32_t set = -7;
     scratch_file(&f.s, "proc/irq/301/effective_affinity_list", "\n");
@@ -113,7 +113,7 @@ TEST(a_list_is_written_with_its_line_feed)
 }
 
 /* Every second CPU of a host with 8,192 of them: more than 16 KiB. */
-TEST(a_long_list_goes_both_ways)
+TEST(a_long_list_is_written_and_read)
 {
     static char text[65536], name[] = "proc/irq/301/smp_affinity_list";
     size_t len = 0;
@@ -194,7 +194,7 @@ static int fail_each(int (*run)(void), call which, int error, int expected)
     }
 }
 
-TEST(every_fault_is_told)
+TEST(every_fault_is_reported)
 {
     static const int of_open[] = {EACCES, EPERM, EROFS, EMFILE, ENFILE,
                                   ENOMEM, ELOOP, EIO,   ENXIO,  EBUSY};
@@ -218,7 +218,7 @@ TEST(every_fault_is_told)
     assert_true(fail_each(do_write, CALL_realloc, ENOMEM, ENOMEM) > 0);
 }
 
-TEST(an_interrupted_call_is_made_again_and_a_list_is_one_write)
+TEST(an_interrupted_call_is_repeated_and_a_list_is_one_write)
 {
     cpubind_sys next = cpubind_sys_real;
     next.openat = noting_openat;
@@ -252,7 +252,7 @@ TEST(a_short_write_is_an_error)
 
 /* == this machine == */
 
-/* An interrupt that may be served by more than one CPU and can be moved to `cpu`, or -1. */
+/* An interrupt of more than one CPU that can be moved to `cpu`, or -1. */
 static int32_t find_movable(const cpubind_root *root, int32_t *before)
 {
     DIR *folder = opendir("/proc/irq");
@@ -272,7 +272,7 @@ static int32_t find_movable(const cpubind_root *root, int32_t *before)
     return found;
 }
 
-TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
+TEST(an_interrupt_of_this_machine_is_moved_and_restored)
 {
     int32_t before = -1, now = -1, effective = -7;
     if (geteuid() != 0) {
@@ -315,15 +315,15 @@ TEST(an_interrupt_of_this_machine_is_moved_and_put_back)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(a_list_is_read_and_known_by_its_number),
-        EACH(what_is_not_there_or_no_list_is_an_error),
-        EACH(an_interrupt_that_nobody_serves_yet_has_no_effective_set),
+        EACH(a_list_is_read_as_a_number_of_a_set),
+        EACH(a_missing_file_or_a_malformed_list_is_an_error),
+        EACH(an_empty_effective_list_is_no_set),
         EACH(a_list_is_written_with_its_line_feed),
-        EACH(a_long_list_goes_both_ways),
-        EACH(every_fault_is_told),
-        EACH(an_interrupted_call_is_made_again_and_a_list_is_one_write),
+        EACH(a_long_list_is_written_and_read),
+        EACH(every_fault_is_reported),
+        EACH(an_interrupted_call_is_repeated_and_a_list_is_one_write),
         EACH(a_short_write_is_an_error),
-        EACH(an_interrupt_of_this_machine_is_moved_and_put_back),
+        EACH(an_interrupt_of_this_machine_is_moved_and_restored),
     };
     return cmocka_run_group_tests_name("irq", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* test_irqbalance.c - the daemon that moves interrupts is found, stopped, and told
+/* test_irqbalance.c - the daemon irqbalance is found, stopped, and made to ban interrupts
  * SPDX-License-Identifier: MIT
  *
- * Against a double that answers as it does, and against itself where it is installed.
+ * With a double that answers as the daemon does, and with the real one where it is installed.
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/kernel/irqbalance.h"
@@ -39,7 +39,7 @@ SETUP(tear_down)
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
 }
 
-/* The daemon of this pid, as the kernel has it. */
+/* The daemon of this pid, with its start from /proc. */
 static cpubind_irqbalance daemon_of(pid_t pid)
 {
     cpubind_root root = scratch_tree(&f.sys, "/");
@@ -49,7 +49,8 @@ static cpubind_irqbalance daemon_of(pid_t pid)
     return (cpubind_irqbalance){pid, stat.start, 0};
 }
 
-/* Starts the double, below the scratch folder with the real /proc. 0: its name is taken. */
+/* Starts the double below the scratch folder, with the real /proc. Returns 0 when its address is
+ * taken. */
 static int start(double_socket where)
 {
     char path[SCRATCH_PATH * 2];
@@ -69,7 +70,7 @@ static void set_bans(const int *irq, int n)
     f.d.shared->n_setup = f.d.shared->n_settings = f.d.shared->n_rival = 0;
 }
 
-/* Whether the bans are just these, which ascend, in any order. */
+/* Whether the bans are these, in any order. */
 static int bans_are(const int *irq, int n)
 {
     int found = 0;
@@ -90,7 +91,7 @@ static int bans_are(const int *irq, int n)
                              N(__VA_ARGS__))                                                   \
         .error
 
-/* == finding it == */
+/* == find == */
 
 static void lay_process(int pid, const char *name, char letter)
 {
@@ -112,7 +113,7 @@ static void assert_found(int32_t pid, int is_stopped)
     assert_int_equal(out.is_stopped, is_stopped);
 }
 
-TEST(it_is_found_among_all_processes_by_its_name)
+TEST(the_daemon_is_found_among_all_processes_by_its_name)
 {
     lay_process(1, "init", 'S');
     lay_process(70, "irqbalance-ui", 'S');
@@ -128,7 +129,7 @@ TEST(it_is_found_among_all_processes_by_its_name)
     assert_found(900, 1);
 }
 
-TEST(its_socket_tells_where_it_is)
+TEST(the_daemon_is_found_by_its_socket)
 {
     lay_process(900, "irqbalance", 'S');
     lay_process(901, "irqbalance", 'T');
@@ -141,7 +142,7 @@ TEST(its_socket_tells_where_it_is)
     f.root = scratch_tree(&f.sys, f.s.dir);
     lay_process(902, "another", 'S');
     lay_process(900, "irqbalance", 'S');
-    /* Left behind by one that crashed, of another namespace, of another program. */
+    /* Sockets of a crashed daemon, of another namespace, of another program. */
     scratch_file(&f.s, "run/irqbalance/irqbalance902.sock", "");
     scratch_file(&f.s, "run/irqbalance/irqbalance77.sock", "");
     scratch_file(&f.s, "run/irqbalance/irqbalance.sock", "");
@@ -151,8 +152,8 @@ TEST(its_socket_tells_where_it_is)
     assert_found(900, 0);
 }
 
-/* Anybody may call a process so. */
-TEST(one_that_root_owns_comes_before_others)
+/* Any user may give a process this name. */
+TEST(a_process_of_root_comes_before_others)
 {
     if (geteuid() != 0) {
         print_message("skipped: only root lays files of two users\n");
@@ -177,7 +178,7 @@ TEST(without_proc_nothing_is_found)
     assert_int_equal(out.pid, -7);
 }
 
-TEST(a_running_one_is_found_stopped_and_continued)
+TEST(a_running_daemon_is_found_stopped_and_continued)
 {
     cpubind_irqbalance out;
     assert_true(start(DOUBLE_IN_RUN));
@@ -254,7 +255,7 @@ TEST(bans_of_others_stay)
     assert_true(BANS_ARE(5));
 }
 
-TEST(what_is_so_already_is_not_told_again)
+TEST(an_unchanged_list_is_not_sent)
 {
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24, 301);
@@ -267,7 +268,7 @@ TEST(what_is_so_already_is_not_told_again)
     assert_int_equal(f.d.shared->n_settings, 0);
 }
 
-TEST(it_says_what_is_banned)
+TEST(banned_interrupts_are_read)
 {
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(301, 24);
@@ -282,14 +283,14 @@ TEST(it_says_what_is_banned)
     assert_int_equal(is_banned[0], -7);
 }
 
-TEST(the_abstract_sockets_are_tried_too)
+TEST(a_named_abstract_socket_is_tried)
 {
     assert_true(start(DOUBLE_NAMED));
     assert_int_equal(BAN(301), 0);
     assert_true(BANS_ARE(301));
 }
 
-TEST(the_abstract_socket_without_a_name_is_tried_too)
+TEST(the_abstract_socket_without_a_name_is_tried)
 {
     if (!start(DOUBLE_NAMELESS)) {
         print_message("skipped: the name is taken on this machine\n");
@@ -299,15 +300,15 @@ TEST(the_abstract_socket_without_a_name_is_tried_too)
     assert_true(BANS_ARE(301));
 }
 
-TEST(without_a_socket_it_cannot_be_told)
+TEST(without_a_socket_a_ban_fails)
 {
     assert_true(start(DOUBLE_WITHOUT_SOCKET));
-    int error = BAN(301); /* EPROTO where one runs on this machine that has no name */
+    int error = BAN(301); /* EPROTO where a daemon of this machine has the nameless socket */
     assert_true(error == ECONNREFUSED || error == EPROTO);
 }
 
 /* Another process listens where the daemon should. */
-TEST(what_listens_must_be_the_daemon)
+TEST(another_listener_at_the_socket_is_refused)
 {
     irqbalance_double other;
     char from[SCRATCH_PATH * 2], to[SCRATCH_PATH * 2], name[64];
@@ -325,7 +326,7 @@ TEST(what_listens_must_be_the_daemon)
     assert_int_equal(n, 0);
 }
 
-TEST(one_that_has_ended_cannot_be_told)
+TEST(a_daemon_that_has_ended_cannot_ban)
 {
     assert_true(start(DOUBLE_IN_RUN));
     f.daemon.start++;
@@ -339,7 +340,7 @@ TEST(one_that_has_ended_cannot_be_told)
     assert_int_equal(BAN(301), ESRCH);
 }
 
-TEST(what_it_answers_is_judged)
+TEST(malformed_answers_are_errors)
 {
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
@@ -353,7 +354,7 @@ TEST(what_it_answers_is_judged)
     assert_true(BANS_ARE(24));
 }
 
-TEST(one_that_says_nothing_is_waited_for_a_second)
+TEST(a_silent_daemon_is_waited_for_one_second)
 {
     assert_true(start(DOUBLE_IN_RUN));
     f.d.shared->way = DOUBLE_SAYS_NOTHING;
@@ -364,8 +365,8 @@ TEST(one_that_says_nothing_is_waited_for_a_second)
     f.d.shared->way = DOUBLE_AS_IT_IS;
 }
 
-/* It would die of an answer that nobody takes. */
-TEST(an_answer_is_waited_for_once_it_is_there)
+/* The daemon dies of SIGPIPE when nobody reads its answer. */
+TEST(a_slow_answer_is_waited_for_after_the_first_reaction)
 {
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
@@ -375,8 +376,8 @@ TEST(an_answer_is_waited_for_once_it_is_there)
     assert_int_equal(waitpid(f.d.pid, NULL, WNOHANG), 0);
 }
 
-/* ... and what was sent to a stopped one would be read when it goes on. */
-TEST(a_stopped_one_is_told_nothing)
+/* A stopped daemon would read the command when it continues. */
+TEST(a_stopped_daemon_is_sent_nothing)
 {
     siginfo_t info;
     assert_true(start(DOUBLE_IN_RUN));
@@ -391,9 +392,9 @@ TEST(a_stopped_one_is_told_nothing)
     assert_true(BANS_ARE(24, 302));
 }
 
-/* "settings ban irqs" and numbers of three digits: 120 of them are 17 + 4 * 120 = 497 bytes,
- * and of the 500 that are read one of two digits takes the rest. */
-TEST(a_list_that_it_would_cut_is_not_sent)
+/* "settings ban irqs" and 120 numbers of three digits are 17 + 4 * 120 = 497 bytes; a number of
+ * two digits fills the 500 that the daemon reads. */
+TEST(a_list_that_the_daemon_would_cut_is_not_sent)
 {
     int32_t irq[121];
     assert_true(start(DOUBLE_IN_RUN));
@@ -411,8 +412,8 @@ TEST(a_list_that_it_would_cut_is_not_sent)
     assert_true(BANS_ARE(24));
 }
 
-/* ... nor kept when it is cut all the same. */
-TEST(a_list_that_was_cut_is_put_back)
+/* The daemon may cut a list all the same. */
+TEST(a_list_that_was_cut_is_restored)
 {
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24, 1000, 1001, 1002);
@@ -421,7 +422,7 @@ TEST(a_list_that_was_cut_is_put_back)
     assert_true(BANS_ARE(24, 1000, 1001, 1002));
 }
 
-TEST(what_another_program_changes_meanwhile_is_kept)
+TEST(changes_of_another_program_are_kept)
 {
     assert_true(start(DOUBLE_IN_RUN));
     SET_BANS(24);
@@ -437,8 +438,8 @@ TEST(what_another_program_changes_meanwhile_is_kept)
     assert_true(f.d.shared->n_settings <= 4);
 }
 
-/* Each list takes so long to be read and replaced that without turns some would be lost. */
-TEST(all_bans_of_many_at_once_are_kept)
+/* Reading and replacing a list takes so long that without the lock some bans would be lost. */
+TEST(parallel_bans_are_all_kept)
 {
     enum { N_CHILDREN = 6 };
     pid_t child[N_CHILDREN];
@@ -461,7 +462,7 @@ TEST(all_bans_of_many_at_once_are_kept)
     assert_true(BANS_ARE(24, 302, 304, 306, 308, 310, 312));
 }
 
-TEST(a_turn_is_waited_for_but_not_for_ever)
+TEST(the_lock_is_waited_for_with_a_limit)
 {
     char path[64];
     assert_true(start(DOUBLE_IN_RUN));
@@ -482,7 +483,7 @@ TEST(a_turn_is_waited_for_but_not_for_ever)
 
 /* == faults == */
 
-/* After a failure the bans are as before, else with ours. */
+/* After a failure the bans are as before, else the new ones are added. */
 static int run_ban(void)
 {
     SET_BANS(24, 900);
@@ -502,7 +503,7 @@ static int run_find(void)
 static int run_stop(void)
 {
     return cpubind_irqbalance_continue(&f.root, &f.daemon)
-        .error; /* of one that runs: no change */
+        .error; /* of a running daemon: no change */
 }
 
 /* Makes `which` fail at each of its uses. With `expected` -1 a run may succeed. Returns the number
@@ -537,7 +538,7 @@ typedef struct fault_case {
         if (fail_each(run, (cases)[i].which, (cases)[i].error, (cases)[i].expected) == 0)      \
     fail_msg("%s is not called", call_name[(cases)[i].which])
 
-TEST(every_fault_of_a_ban_is_told_and_undone)
+TEST(every_fault_of_a_ban_is_reported_and_undone)
 {
     static const fault_case cases[] = {
         {CALL_openat, EACCES, EACCES},
@@ -587,14 +588,14 @@ TEST(every_fault_of_a_ban_is_told_and_undone)
     assert_true(start(DOUBLE_IN_RUN));
     f.sys = fault_table;
     RUN_CASES(run_ban, cases);
-    f.d.shared->delay_ms = 2; /* so that answers are waited for */
+    f.d.shared->delay_ms = 2; /* makes cpubind wait for answers */
     static const fault_case of_poll[] = {
         {CALL_poll, ENOMEM, ENOMEM}, {CALL_poll, EINVAL, EINVAL}, {CALL_poll, EINTR, 0}};
     RUN_CASES(run_ban, of_poll);
 }
 
 /* No socket at the first address is no socket at all for a connection that is refused. */
-TEST(a_refused_connection_is_told)
+TEST(a_refused_connection_is_reported)
 {
     assert_true(start(DOUBLE_IN_RUN));
     f.sys = fault_table;
@@ -605,7 +606,7 @@ TEST(a_refused_connection_is_told)
     }
 }
 
-TEST(every_fault_of_a_search_is_told)
+TEST(every_fault_of_a_search_is_reported)
 {
     static const fault_case cases[] = {
         {CALL_openat, EMFILE, -1}, {CALL_openat, ENFILE, -1},    {CALL_openat, ENOMEM, -1},
@@ -624,8 +625,8 @@ TEST(every_fault_of_a_search_is_told)
     assert_int_equal(cpubind_irqbalance_find(&f.root, &out).error, EMFILE);
 }
 
-/* Processes that this user may not look at are none that are seen. */
-TEST(what_may_not_be_looked_at_is_not_seen)
+/* EACCES of one process does not end the search. */
+TEST(processes_hidden_from_this_user_are_skipped)
 {
     static const int errors[] = {EACCES, EPERM, ESRCH, ENOENT};
     lay_process(1, "init", 'S');
@@ -650,7 +651,7 @@ static int no_pidfd(pid_t pid, unsigned int flags)
     return -1;
 }
 
-TEST(every_fault_of_a_signal_is_told)
+TEST(every_fault_of_a_signal_is_reported)
 {
     static const fault_case cases[] = {
         {CALL_pidfd_open, EINVAL, EINVAL},
@@ -681,10 +682,10 @@ TEST(every_fault_of_a_signal_is_told)
     fault_next = &cpubind_sys_real;
 }
 
-/* == the daemon itself == */
+/* == the real daemon == */
 
-/* Starts it with a ban on every interrupt that is there, so that it moves none, and an hour
- * until it looks again. Its pid, or 0 when it is not installed or does not stay. */
+/* Starts the daemon with a ban on every interrupt, so that it moves none, and a period of one
+ * hour. Returns its pid, or 0 when it is not installed or ends. */
 static pid_t start_daemon(void)
 {
     static char word[1024][24];
@@ -741,7 +742,7 @@ static void check_daemon(cpubind_root *root, const cpubind_irqbalance *daemon)
     assert_int_equal(cpubind_irqbalance_ban(root, daemon, ours, 1).error, 0);
 }
 
-TEST(irqbalance_itself_is_told)
+TEST(the_real_irqbalance_keeps_the_bans)
 {
     pid_t pid = geteuid() == 0 ? start_daemon() : 0;
     if (!pid) {
@@ -755,7 +756,7 @@ TEST(irqbalance_itself_is_told)
     kill(pid, SIGTERM);
     scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
     assert_int_equal(error, 0);
-    assert_true(found.pid > 0); /* this one, or the machine's own */
+    assert_true(found.pid > 0); /* this one, or the one of the machine */
     assert_int_equal(cpubind_irqbalance_ban(&root, &daemon, (const int32_t[]){1}, 1).error,
                      ESRCH);
     close(root.fd);
@@ -766,36 +767,36 @@ TEST(irqbalance_itself_is_told)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(it_is_found_among_all_processes_by_its_name),
-        EACH(its_socket_tells_where_it_is),
-        EACH(one_that_root_owns_comes_before_others),
+        EACH(the_daemon_is_found_among_all_processes_by_its_name),
+        EACH(the_daemon_is_found_by_its_socket),
+        EACH(a_process_of_root_comes_before_others),
         EACH(without_proc_nothing_is_found),
-        EACH(a_running_one_is_found_stopped_and_continued),
+        EACH(a_running_daemon_is_found_stopped_and_continued),
         EACH(another_process_is_not_sent_a_signal),
         EACH(a_kernel_without_pidfd_gets_a_plain_signal),
         EACH(bans_of_others_stay),
-        EACH(what_is_so_already_is_not_told_again),
-        EACH(it_says_what_is_banned),
-        EACH(the_abstract_sockets_are_tried_too),
-        EACH(the_abstract_socket_without_a_name_is_tried_too),
-        EACH(without_a_socket_it_cannot_be_told),
-        EACH(what_listens_must_be_the_daemon),
-        EACH(one_that_has_ended_cannot_be_told),
-        EACH(what_it_answers_is_judged),
-        EACH(one_that_says_nothing_is_waited_for_a_second),
-        EACH(an_answer_is_waited_for_once_it_is_there),
-        EACH(a_stopped_one_is_told_nothing),
-        EACH(a_list_that_it_would_cut_is_not_sent),
-        EACH(a_list_that_was_cut_is_put_back),
-        EACH(what_another_program_changes_meanwhile_is_kept),
-        EACH(all_bans_of_many_at_once_are_kept),
-        EACH(a_turn_is_waited_for_but_not_for_ever),
-        EACH(every_fault_of_a_ban_is_told_and_undone),
-        EACH(a_refused_connection_is_told),
-        EACH(every_fault_of_a_search_is_told),
-        EACH(what_may_not_be_looked_at_is_not_seen),
-        EACH(every_fault_of_a_signal_is_told),
-        EACH(irqbalance_itself_is_told),
+        EACH(an_unchanged_list_is_not_sent),
+        EACH(banned_interrupts_are_read),
+        EACH(a_named_abstract_socket_is_tried),
+        EACH(the_abstract_socket_without_a_name_is_tried),
+        EACH(without_a_socket_a_ban_fails),
+        EACH(another_listener_at_the_socket_is_refused),
+        EACH(a_daemon_that_has_ended_cannot_ban),
+        EACH(malformed_answers_are_errors),
+        EACH(a_silent_daemon_is_waited_for_one_second),
+        EACH(a_slow_answer_is_waited_for_after_the_first_reaction),
+        EACH(a_stopped_daemon_is_sent_nothing),
+        EACH(a_list_that_the_daemon_would_cut_is_not_sent),
+        EACH(a_list_that_was_cut_is_restored),
+        EACH(changes_of_another_program_are_kept),
+        EACH(parallel_bans_are_all_kept),
+        EACH(the_lock_is_waited_for_with_a_limit),
+        EACH(every_fault_of_a_ban_is_reported_and_undone),
+        EACH(a_refused_connection_is_reported),
+        EACH(every_fault_of_a_search_is_reported),
+        EACH(processes_hidden_from_this_user_are_skipped),
+        EACH(every_fault_of_a_signal_is_reported),
+        EACH(the_real_irqbalance_keeps_the_bans),
     };
     return cmocka_run_group_tests_name("irqbalance", tests, NULL, NULL);
 }

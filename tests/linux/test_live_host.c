@@ -1,4 +1,4 @@
-/* test_live_host.c - the host that this process runs on, with stand-ins for its commands
+/* test_live_host.c - the live host, with stand-ins for its commands
  * SPDX-License-Identifier: MIT
  *
  * Each test has a PATH of its own whose first folder holds the stand-ins. Limits are short
@@ -70,7 +70,7 @@ static cpubind_input names_in(const char *name)
     return f.source.list(f.source.ctx, name);
 }
 
-/* The answer of `npu-smi info -m`, when npu-smi is a script with this body. Its other commands
+/* The answer of `npu-smi info -m` when npu-smi is a script with this body; its other commands
  * print nothing. */
 static cpubind_input with_script(int32_t limit_ms, const char *body)
 {
@@ -115,7 +115,7 @@ static int is_gone(long pid)
     return 0;
 }
 
-/* == what a command answers == */
+/* == answers of commands == */
 
 TEST(the_output_of_a_command_is_its_answer)
 {
@@ -129,7 +129,7 @@ TEST(the_output_of_a_command_is_its_answer)
     assert_true(is_text(get("cmd/lscpu.txt"), "lscpu 0: \n"));
 }
 
-TEST(the_exit_code_is_handed_on_with_the_output)
+TEST(the_exit_code_comes_with_the_output)
 {
     cpubind_input input = with_script(GENEROUS_MS, "echo 'ret is -8005'; exit 187");
     assert_true(is_text(input, "ret is -8005\n"));
@@ -168,7 +168,7 @@ TEST(a_command_that_may_not_be_executed_fails)
     assert_true(is_failed(get(MAP), EACCES, "exec"));
 }
 
-TEST(a_file_that_is_no_program_is_not_given_to_a_shell)
+TEST(a_file_that_is_no_program_is_not_run_by_a_shell)
 {
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "bin/npu-smi", "echo from a shell\n");
@@ -198,7 +198,7 @@ TEST(only_the_commands_of_the_list_run)
 
 /* == boards == */
 
-TEST(a_board_is_asked_for_by_card_and_chip)
+TEST(a_board_is_queried_by_card_and_chip)
 {
     scratch_script(&f.s, "bin/npu-smi", "echo \"$#: $@\"; [ \"$5\" != 4 ] || exit 215");
     open_host(GENEROUS_MS);
@@ -235,7 +235,7 @@ static void log_runs(void)
     scratch_script(&f.s, "bin/npu-smi", body);
 }
 
-TEST(what_is_no_name_of_a_board_runs_nothing)
+TEST(a_malformed_name_of_a_board_runs_nothing)
 {
     static const char *const names[] = {"cmd/npu-smi-info-t-board.txt",
                                         "cmd/npu-smi-info-t-board-i.txt",
@@ -256,7 +256,7 @@ TEST(what_is_no_name_of_a_board_runs_nothing)
     assert_int_equal(runs(), 0);
 }
 
-TEST(a_board_is_asked_for_once_and_alone)
+TEST(a_board_is_queried_once_and_alone)
 {
     log_runs();
     open_host(GENEROUS_MS);
@@ -281,8 +281,8 @@ TEST(a_board_without_npu_smi_is_absent)
     assert_true(is_state(get("cmd/npu-smi-info-t-board-i0.txt"), CPUBIND_INPUT_ABSENT));
 }
 
-/* It was killed and is gone: another card may answer. Who asks decides whether to go on. */
-TEST(a_board_that_hangs_is_killed_and_another_can_be_asked)
+/* The killed command has ended: another card may answer. */
+TEST(a_board_command_that_hangs_is_killed_and_another_may_run)
 {
     scratch_script(&f.s, "bin/npu-smi", "[ \"$5\" = 0 ] && exec sleep 30; echo \"$@\"");
     open_host(MEDIUM_MS);
@@ -292,9 +292,9 @@ TEST(a_board_that_hangs_is_killed_and_another_can_be_asked)
         is_text(get("cmd/npu-smi-info-t-board-i1-c0.txt"), "info -t board -i 1 -c 0\n"));
 }
 
-/* == what a command is given == */
+/* == the environment of a command == */
 
-TEST(a_command_runs_in_the_c_locale_and_else_the_callers_environment)
+TEST(a_command_gets_the_c_locale_and_the_rest_of_the_environment)
 {
     setenv("LC_ALL", "de_DE.UTF-8", 1);
     setenv("LANG", "de_DE.UTF-8", 1);
@@ -310,15 +310,15 @@ TEST(a_command_runs_in_the_c_locale_and_else_the_callers_environment)
     unsetenv("CPUBIND_TEST");
 }
 
-TEST(stdin_is_empty_and_stderr_is_dropped)
+TEST(stdin_is_empty_and_stderr_is_discarded)
 {
     cpubind_input input = with_script(GENEROUS_MS, "cat; echo out; echo err >&2");
     assert_true(is_text(input, "out\n"));
 }
 
-TEST(a_command_gets_no_descriptor_of_ours)
+TEST(a_command_inherits_no_descriptor)
 {
-    int inherited = 0; /* what this test was started with, as a CI runner may */
+    int inherited = 0; /* descriptors that a CI runner has left open */
     for (int fd = 3; fd < 1024; fd++) {
         int flags = fcntl(fd, F_GETFD);
         inherited += flags >= 0 && !(flags & FD_CLOEXEC);
@@ -335,7 +335,7 @@ static void on_interrupt(int signal)
     (void)signal;
 }
 
-TEST(signals_are_default_in_the_child_and_undisturbed_in_the_caller)
+TEST(signals_are_default_in_the_child_and_unchanged_in_the_caller)
 {
     struct sigaction interrupt = {.sa_handler = on_interrupt}, ignore = {.sa_handler = SIG_IGN};
     struct sigaction old_interrupt, old_pipe, now;
@@ -363,7 +363,7 @@ TEST(signals_are_default_in_the_child_and_undisturbed_in_the_caller)
     assert_true(good);
 }
 
-TEST(a_caller_who_ignores_sigchld_is_told)
+TEST(a_caller_who_ignores_sigchld_gets_a_failure)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     sigaction(SIGCHLD, &ignore, &old);
@@ -372,7 +372,7 @@ TEST(a_caller_who_ignores_sigchld_is_told)
     assert_true(is_failed(input, ECHILD, "waitpid"));
 }
 
-TEST(children_of_the_caller_are_left_to_it)
+TEST(children_of_the_caller_are_not_reaped)
 {
     int status = 0;
     pid_t pid = fork();
@@ -403,9 +403,9 @@ TEST(it_works_with_the_standard_files_closed)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* == side by side, once == */
+/* == in parallel, once == */
 
-TEST(npu_smi_commands_run_side_by_side)
+TEST(npu_smi_commands_run_in_parallel)
 {
     /* Each waits until all three have begun: one after the other they would never end. */
     char body[SCRATCH_PATH * 3];
@@ -421,7 +421,7 @@ TEST(npu_smi_commands_run_side_by_side)
     assert_true(is_text(get(TOPO), "info -t topo\n"));
 }
 
-TEST(a_command_runs_once_and_another_only_when_asked_for)
+TEST(a_command_runs_once_and_only_when_its_input_is_read)
 {
     char body[SCRATCH_PATH * 2];
     snprintf(body, sizeof body, "echo x >> %s/npu-smi.log", f.s.dir);
@@ -433,7 +433,7 @@ TEST(a_command_runs_once_and_another_only_when_asked_for)
     struct stat st;
     char path[SCRATCH_PATH * 2];
     scratch_path(&f.s, "npu-smi.log", path);
-    assert_int_equal(stat(path, &st), -1); /* nothing runs before it is asked for */
+    assert_int_equal(stat(path, &st), -1); /* no command runs before its input is read */
     for (int i = 0; i < 2; i++) {
         get(MAP);
         get(TOPO);
@@ -449,7 +449,7 @@ TEST(a_command_runs_once_and_another_only_when_asked_for)
     assert_int_equal(st.st_size, 2);
 }
 
-TEST(one_command_that_hangs_does_not_spoil_the_others)
+TEST(a_command_that_hangs_does_not_harm_the_others)
 {
     scratch_script(&f.s, "bin/npu-smi", "[ \"$2\" = -t ] && exec sleep 30; echo \"$@\"");
     open_host(MEDIUM_MS);
@@ -469,7 +469,7 @@ TEST(a_command_that_hangs_is_killed_in_time)
     assert_true(clock_ms() - begun < 10000);
 }
 
-TEST(what_was_printed_before_a_hang_is_not_handed_out)
+TEST(output_before_a_timeout_is_discarded)
 {
     assert_true(
         is_state(with_script(SHORT_MS, "echo half; exec sleep 30"), CPUBIND_INPUT_TIMEOUT));
@@ -489,13 +489,13 @@ TEST(a_command_that_ignores_sigterm_is_killed_with_its_whole_group)
     assert_true(is_gone(number_in("child")));
 }
 
-TEST(closing_stdout_does_not_escape_the_limit)
+TEST(a_command_that_closes_stdout_still_has_the_time_limit)
 {
     assert_true(
         is_state(with_script(SHORT_MS, "echo x; exec >&-; sleep 30"), CPUBIND_INPUT_TIMEOUT));
 }
 
-TEST(closing_stdout_early_is_no_fault_in_itself)
+TEST(closing_stdout_early_is_no_failure)
 {
     cpubind_input input = with_script(GENEROUS_MS, "echo x; exec >&-; sleep 0.2; exit 7");
     assert_true(is_text(input, "x\n"));
@@ -521,7 +521,7 @@ TEST(an_output_one_byte_over_the_cap_is_too_long)
                          CPUBIND_INPUT_TOO_LONG));
 }
 
-TEST(a_grandchild_that_holds_the_pipe_does_not_hold_us)
+TEST(a_grandchild_that_holds_the_pipe_is_not_waited_for)
 {
     char body[SCRATCH_PATH * 2];
     snprintf(body, sizeof body, "sleep 30 & echo $! > %s/child; echo done; exit 3", f.s.dir);
@@ -530,7 +530,7 @@ TEST(a_grandchild_that_holds_the_pipe_does_not_hold_us)
     assert_true(clock_ms() - begun < 10000);
     assert_true(is_text(input, "done\n"));
     assert_int_equal(input.exit_code, 3);
-    /* It is left alone: not a part of the answer, and not ours to end. */
+    /* The grandchild still runs: it is not part of the answer. */
     long child = number_in("child");
     assert_true(child > 0);
     assert_int_equal(kill((pid_t)child, 0), 0);
@@ -599,7 +599,7 @@ TEST(the_environment_has_a_line_for_each_variable_that_is_set)
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");
 }
 
-TEST(an_endless_value_is_too_long)
+TEST(a_value_over_the_limit_is_too_long)
 {
     char *value = malloc(100001);
     assert_non_null(value);
@@ -643,43 +643,43 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(the_output_of_a_command_is_its_answer),
-        EACH(the_exit_code_is_handed_on_with_the_output),
+        EACH(the_exit_code_comes_with_the_output),
         EACH(an_end_by_signal_is_128_and_its_number),
         EACH(a_command_that_is_not_on_the_path_is_absent),
         EACH(a_command_that_exits_127_is_not_absent),
         EACH(a_command_that_may_not_be_executed_fails),
-        EACH(a_file_that_is_no_program_is_not_given_to_a_shell),
+        EACH(a_file_that_is_no_program_is_not_run_by_a_shell),
         EACH(a_long_output_is_complete),
         EACH(only_the_commands_of_the_list_run),
-        EACH(a_board_is_asked_for_by_card_and_chip),
-        EACH(what_is_no_name_of_a_board_runs_nothing),
-        EACH(a_board_is_asked_for_once_and_alone),
+        EACH(a_board_is_queried_by_card_and_chip),
+        EACH(a_malformed_name_of_a_board_runs_nothing),
+        EACH(a_board_is_queried_once_and_alone),
         EACH(a_board_without_npu_smi_is_absent),
-        EACH(a_board_that_hangs_is_killed_and_another_can_be_asked),
-        EACH(a_command_runs_in_the_c_locale_and_else_the_callers_environment),
-        EACH(stdin_is_empty_and_stderr_is_dropped),
-        EACH(a_command_gets_no_descriptor_of_ours),
-        EACH(signals_are_default_in_the_child_and_undisturbed_in_the_caller),
-        EACH(a_caller_who_ignores_sigchld_is_told),
-        EACH(children_of_the_caller_are_left_to_it),
+        EACH(a_board_command_that_hangs_is_killed_and_another_may_run),
+        EACH(a_command_gets_the_c_locale_and_the_rest_of_the_environment),
+        EACH(stdin_is_empty_and_stderr_is_discarded),
+        EACH(a_command_inherits_no_descriptor),
+        EACH(signals_are_default_in_the_child_and_unchanged_in_the_caller),
+        EACH(a_caller_who_ignores_sigchld_gets_a_failure),
+        EACH(children_of_the_caller_are_not_reaped),
         EACH(it_works_with_the_standard_files_closed),
-        EACH(npu_smi_commands_run_side_by_side),
-        EACH(a_command_runs_once_and_another_only_when_asked_for),
-        EACH(one_command_that_hangs_does_not_spoil_the_others),
+        EACH(npu_smi_commands_run_in_parallel),
+        EACH(a_command_runs_once_and_only_when_its_input_is_read),
+        EACH(a_command_that_hangs_does_not_harm_the_others),
         EACH(a_command_that_hangs_is_killed_in_time),
-        EACH(what_was_printed_before_a_hang_is_not_handed_out),
+        EACH(output_before_a_timeout_is_discarded),
         EACH(a_command_that_ignores_sigterm_is_killed_with_its_whole_group),
-        EACH(closing_stdout_does_not_escape_the_limit),
-        EACH(closing_stdout_early_is_no_fault_in_itself),
+        EACH(a_command_that_closes_stdout_still_has_the_time_limit),
+        EACH(closing_stdout_early_is_no_failure),
         EACH(an_endless_output_is_too_long),
         EACH(an_output_at_the_cap_is_not_too_long),
         EACH(an_output_one_byte_over_the_cap_is_too_long),
-        EACH(a_grandchild_that_holds_the_pipe_does_not_hold_us),
+        EACH(a_grandchild_that_holds_the_pipe_is_not_waited_for),
         EACH(files_of_proc_are_read_to_their_end),
         EACH(folders_of_proc_are_listed),
         EACH(links_of_the_live_host_lead_where_they_lead),
         EACH(the_environment_has_a_line_for_each_variable_that_is_set),
-        EACH(an_endless_value_is_too_long),
+        EACH(a_value_over_the_limit_is_too_long),
         EACH(the_machine_is_one_line),
         EACH(arguments_are_checked),
     };

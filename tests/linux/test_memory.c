@@ -1,9 +1,9 @@
 /* test_memory.c - where the memory of a process is, and moving it
  * SPDX-License-Identifier: MIT
  *
- * Most tests run on a model of a host with several nodes: a scratch folder holds its files,
- * and migrate_pages is one that moves pages of the model, by the rule of the kernel: it looks
- * at one bit less than it is told of.
+ * Most tests run on a model of a host with several nodes: a scratch folder holds its files, and
+ * a replacement of migrate_pages moves pages of the model. Like the kernel, it ignores the last
+ * bit of `maxnode`.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -43,13 +43,13 @@ static struct {
     migration log[MAX_CALLS];
     int n_call, fail_nth, fail_error; /* the nth call fails, from 1 */
     int stuck_nth;
-    int64_t stuck_kb;  /* of the nth call of each round: so much stays, and it says so */
-    int is_passing;    /* of the first round alone */
-    int64_t shared_kb; /* on node 0, in no call's reach */
+    int64_t stuck_kb;  /* left behind by the nth call of each round, and reported by it */
+    int is_passing;    /* stuck_kb holds for the first round alone */
+    int64_t shared_kb; /* on node 0, never moved */
     int end_nth;       /* the process ends in the nth call */
-    int end_as_zombie; /* it can still be seen then */
+    int end_as_zombie; /* it is still in /proc then */
     int n_thread, refuse_threads;
-    int wait_ticks; /* the first call takes until the progress was told so often */
+    int wait_ticks; /* the first call returns after so many reports of progress */
     atomic_int n_progress;
 } m;
 
@@ -70,7 +70,7 @@ static void write_maps(void)
     scratch_need(fclose(file) == 0, path);
 }
 
-/* The one bit that the kernel sees in a mask, of which it looks at n_bit - 1. */
+/* The one bit of a mask, of which the kernel reads n_bit - 1 bits. */
 static int32_t node_of(const unsigned long *mask, unsigned long n_bit)
 {
     int32_t node = -1;
@@ -133,7 +133,7 @@ static int t_thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
     return cpubind_sys_real.thread_start(out, run, ctx);
 }
 
-/* A host with these nodes with memory, and a process with so many kB on node 0, 1, ... */
+/* Makes a host with these nodes, and a process with so many kB on node 0, 1, ... */
 static void model(const char *nodes, int32_t n, const int64_t *kb)
 {
     memset(m.kb, 0, sizeof m.kb);
@@ -173,7 +173,7 @@ SETUP(tear_down)
     return same ? 0 : -1;
 }
 
-/* What was told of the way. */
+/* The reports of progress. */
 static struct {
     int64_t done[256], total;
     int n;
@@ -194,7 +194,7 @@ static void progress(void *ctx, int64_t done, int64_t total)
 
 static cpubind_memory_move moved;
 
-/* Moves all to a node; "out" fields hold rubbish before. */
+/* Moves all to a node; the "out" fields hold garbage before. */
 static cpubind_memory_result move_to(int32_t node, int64_t limit, int with_progress)
 {
     memset(&moved, 0x5a, sizeof moved);
@@ -227,7 +227,7 @@ static void assert_sums(const cpubind_memory *memory, int32_t n, const int64_t *
     assert_sums(&(memory), (int32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / 8),              \
                 (const int64_t[]){__VA_ARGS__})
 
-/* The calls that were made: their source nodes. */
+/* Checks the source nodes of all calls. */
 static void assert_sources(int n, const int32_t *from, int32_t to)
 {
     assert_int_equal(m.n_call, n);
@@ -242,7 +242,7 @@ static void assert_sources(int n, const int32_t *from, int32_t to)
 
 /* == moving == */
 
-TEST(all_other_nodes_are_moved_from_in_ascending_order)
+TEST(memory_is_moved_from_all_other_nodes_in_ascending_order)
 {
     for (int with = 0; with < 2; with++)
         for (int32_t node = 0; node < 4; node++) {
@@ -262,9 +262,9 @@ TEST(all_other_nodes_are_moved_from_in_ascending_order)
         }
 }
 
-/* Bits past the kernel's last node are EINVAL; it looks at one bit less than it is told of, so
- * that too narrow a mask loses the last node. */
-TEST(masks_are_as_wide_as_the_nodes_and_one_bit)
+/* A bit past the kernel's last node is EINVAL. The kernel ignores the last bit of `maxnode`, so a
+ * mask that is too narrow loses its last node. */
+TEST(a_mask_is_one_bit_wider_than_its_nodes)
 {
     static const struct {
         const char *nodes;
@@ -291,23 +291,23 @@ TEST(masks_are_as_wide_as_the_nodes_and_one_bit)
     }
 }
 
-/* What the process puts there meanwhile is moved, too. */
-TEST(a_node_on_which_it_has_nothing_is_moved_from_as_well)
+/* The process may allocate memory there meanwhile. */
+TEST(a_node_without_memory_of_the_process_is_included)
 {
     model("0-3\n", 4, (const int64_t[]){0, 0, 8, 0});
     assert_int_equal(move_to(1, -1, 0), CPUBIND_MEMORY_MOVED);
     ASSERT_SOURCES(1, 3, 0, 2, 3);
 }
 
-TEST(a_node_without_memory_is_never_moved_from)
+TEST(a_node_without_memory_is_skipped)
 {
     model("0,3\n", 4, (const int64_t[]){40, 0, 0, 80});
     assert_int_equal(move_to(0, -1, 0), CPUBIND_MEMORY_MOVED);
     ASSERT_SOURCES(0, 1, 3);
 }
 
-/* Nor is it looked where the memory is: that may take seconds. */
-TEST(without_a_node_to_move_to_no_call_is_made)
+/* Nor is the memory measured: that may take seconds. */
+TEST(without_the_wanted_node_nothing_is_called)
 {
     static const struct {
         const char *nodes;
@@ -337,7 +337,7 @@ TEST(a_process_without_memory_has_nothing_to_move)
 
 /* == limits == */
 
-TEST(a_node_that_holds_more_than_is_left_of_the_limit_is_left_out)
+TEST(a_node_that_exceeds_the_limit_is_skipped)
 {
     static const struct {
         int64_t limit;
@@ -345,7 +345,7 @@ TEST(a_node_that_holds_more_than_is_left_of_the_limit_is_left_out)
         int32_t n, from[3];
         int64_t left_kb;
     } cases[] = {
-        /* on 0, 1, 3 are 400, 80, 1200 kB */
+        /* nodes 0, 1, 3 hold 400, 80, 1200 kB */
         {0, CPUBIND_MEMORY_LIMIT, 0, {0}, 1680},
         {80 * KB - 1, CPUBIND_MEMORY_LIMIT, 0, {0}, 1680},
         {80 * KB, CPUBIND_MEMORY_LIMIT, 1, {1}, 1600},
@@ -372,17 +372,17 @@ TEST(a_node_that_holds_more_than_is_left_of_the_limit_is_left_out)
         }
 }
 
-/* What came there meanwhile would not be counted. */
-TEST(with_a_limit_a_node_with_nothing_is_not_looked_at)
+/* Memory allocated there meanwhile would not count against the limit. */
+TEST(with_a_limit_an_empty_node_is_skipped)
 {
     model("0-3\n", 4, (const int64_t[]){0, 0, 8, 0});
     assert_int_equal(move_to(1, 8 * KB, 0), CPUBIND_MEMORY_MOVED);
     ASSERT_SOURCES(1, 1, 2);
 }
 
-/* == what stays == */
+/* == pages that stay == */
 
-TEST(pages_that_cannot_be_moved_are_said)
+TEST(pages_that_cannot_be_moved_are_reported)
 {
     for (int nth = 1; nth <= 2; nth++) {
         four_nodes();
@@ -393,13 +393,13 @@ TEST(pages_that_cannot_be_moved_are_said)
         assert_int_equal(moved.after.bytes[nth - 1], 12 * KB);
         assert_int_equal(m.n_call, 6); /* the second round moves nothing */
     }
-    four_nodes(); /* the limit is the graver word */
+    four_nodes(); /* LIMIT has precedence over PART */
     assert_int_equal(move_to(2, 480 * KB, 0), CPUBIND_MEMORY_LIMIT);
     assert_int_equal(moved.left, 1212 * KB);
 }
 
-/* The kernel may have had them in its hands. */
-TEST(pages_that_can_be_moved_later_are_moved_later)
+/* The kernel may have been using them. */
+TEST(pages_that_were_busy_are_moved_in_a_later_round)
 {
     for (int nth = 1; nth <= 3; nth++) {
         four_nodes();
@@ -412,8 +412,8 @@ TEST(pages_that_can_be_moved_later_are_moved_later)
     }
 }
 
-/* Without the right to, shared pages are not moved, and the call does not count them. */
-TEST(what_is_left_is_measured_whatever_the_kernel_says)
+/* Without CAP_SYS_NICE shared pages are not moved, and migrate_pages does not count them. */
+TEST(the_rest_is_measured_whatever_migrate_pages_returns)
 {
     m.shared_kb = 24;
     four_nodes();
@@ -427,7 +427,7 @@ TEST(what_is_left_is_measured_whatever_the_kernel_says)
 
 static const int errors[] = {EPERM, EINVAL, EFAULT, ENOMEM, ENOSYS, EBUSY, ESRCH, EIO};
 
-TEST(a_refusal_at_any_call_ends_the_move_and_is_told)
+TEST(a_refusal_of_any_call_ends_the_move_and_is_reported)
 {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         for (int nth = 1; nth <= 3; nth++)
@@ -444,14 +444,14 @@ TEST(a_refusal_at_any_call_ends_the_move_and_is_told)
                 assert_int_equal(moved.after.bytes[2], on_node[nth - 1] * KB);
                 assert_int_equal(moved.left, (1696 - on_node[nth - 1]) * KB);
             }
-    four_nodes(); /* graver than the limit, and than what has stayed */
+    four_nodes(); /* REFUSED has precedence over LIMIT and PART */
     m.fail_nth = 2;
     m.stuck_nth = 1;
     m.stuck_kb = 4;
     assert_int_equal(move_to(2, 480 * KB, 0), CPUBIND_MEMORY_REFUSED);
 }
 
-TEST(an_interrupted_call_is_made_again)
+TEST(an_interrupted_call_is_repeated)
 {
     for (int nth = 1; nth <= 3; nth++) {
         four_nodes();
@@ -464,13 +464,13 @@ TEST(an_interrupted_call_is_made_again)
     }
 }
 
-TEST(a_process_that_ends_meanwhile_is_said_to_have_ended)
+TEST(a_process_that_ends_meanwhile_is_reported_as_ended)
 {
     static const struct {
         int as_zombie, error;
         int64_t left_kb;
     } cases[] = {
-        {0, ESRCH, 1680}, /* what is left is not known: as before */
+        {0, ESRCH, 1680}, /* not measured: as before */
         {1, EINVAL, 0},
         {1, ESRCH, 0},
     };
@@ -495,7 +495,7 @@ TEST(a_process_that_ends_meanwhile_is_said_to_have_ended)
     assert_string_equal(moved.what, "numa_maps");
 }
 
-TEST(a_missing_process_and_a_kernel_without_nodes_are_two_things)
+TEST(a_missing_process_and_a_kernel_without_numa_differ)
 {
     char path[SCRATCH_PATH * 2];
     four_nodes();
@@ -510,7 +510,7 @@ TEST(a_missing_process_and_a_kernel_without_nodes_are_two_things)
     assert_int_equal(m.n_call, 0);
 }
 
-/* has_memory came with 4.14; before it there is another. */
+/* has_memory came with 4.14; older kernels have another file. */
 TEST(the_nodes_come_from_one_of_two_files_or_the_move_is_refused)
 {
     char path[SCRATCH_PATH * 2];
@@ -535,7 +535,7 @@ TEST(the_nodes_come_from_one_of_two_files_or_the_move_is_refused)
     ASSERT_SOURCES(2, 1, 0);
 }
 
-/* == progress and the thread == */
+/* == progress and the helper thread == */
 
 TEST(without_a_progress_no_thread_is_started)
 {
@@ -546,7 +546,7 @@ TEST(without_a_progress_no_thread_is_started)
         assert_true(pthread_equal(m.log[i].thread, pthread_self()));
 }
 
-TEST(a_progress_is_told_at_the_begin_and_behind_each_node)
+TEST(progress_is_reported_at_the_start_and_after_each_node)
 {
     static const int64_t done_kb[] = {0, 400, 480, 1680};
     for (int refuse = 0; refuse < 2; refuse++) {
@@ -557,7 +557,7 @@ TEST(a_progress_is_told_at_the_begin_and_behind_each_node)
         assert_int_equal(told.total, 1680 * KB);
         assert_true(m.n_thread > 0);
         assert_true(pthread_equal(told.thread, pthread_self()));
-        for (int i = 0; i < told.n && n < 4; i++) /* on a busy machine more is told */
+        for (int i = 0; i < told.n && n < 4; i++) /* on a busy machine there are more reports */
             n += told.done[i] == done_kb[n] * KB;
         assert_int_equal(n, 4);
         assert_int_equal(told.done[told.n - 1], told.total);
@@ -566,7 +566,7 @@ TEST(a_progress_is_told_at_the_begin_and_behind_each_node)
     }
 }
 
-TEST(a_move_of_nothing_tells_nothing)
+TEST(a_move_of_nothing_reports_no_progress)
 {
     model("0-3\n", 4, (const int64_t[]){0, 64, 0, 0});
     assert_int_equal(move_to(1, -1, 1), CPUBIND_MEMORY_MOVED);
@@ -574,7 +574,7 @@ TEST(a_move_of_nothing_tells_nothing)
     assert_int_equal(m.n_call, 3);
 }
 
-TEST(the_other_thread_takes_no_signal_and_the_mask_stays)
+TEST(the_helper_thread_takes_no_signal_and_the_mask_is_unchanged)
 {
     sigset_t before, after, old;
     four_nodes();
@@ -589,7 +589,7 @@ TEST(the_other_thread_takes_no_signal_and_the_mask_stays)
         assert_true(m.log[i].blocks);
 }
 
-/* vmstat says one number more at each look. */
+/* vmstat shows one page more at each read. */
 static int64_t vmstat_pages, vmstat_step;
 static int n_vmstat;
 
@@ -607,14 +607,14 @@ static int t_openat(int dir, const char *path, int flags)
 }
 
 /* Two pages in each half second; the first call takes two of these. */
-TEST(a_long_call_is_told_of_every_half_second)
+TEST(a_long_call_reports_progress_every_half_second)
 {
     const int64_t page = sysconf(_SC_PAGESIZE);
     four_nodes();
     m.sys.openat = t_openat;
     vmstat_pages = 1000;
     vmstat_step = 2;
-    m.wait_ticks = 3; /* the begin, and two ticks */
+    m.wait_ticks = 3; /* the start, and two periods */
     const int64_t begun = clock_ms();
     assert_int_equal(move_to(2, -1, 1), CPUBIND_MEMORY_MOVED);
     assert_true(clock_ms() - begun >= 1000);
@@ -626,7 +626,7 @@ TEST(a_long_call_is_told_of_every_half_second)
 }
 
 /* Other processes move pages as well: never more than the node holds. */
-TEST(what_others_move_does_not_count_past_the_node)
+TEST(moves_of_other_processes_count_up_to_the_size_of_the_node)
 {
     static const int64_t steps[] = {INT64_MAX / 16, 0, -100};
     static const int64_t expected_kb[] = {400, 0, 0};
@@ -641,7 +641,7 @@ TEST(what_others_move_does_not_count_past_the_node)
     }
 }
 
-TEST(without_vmstat_the_nodes_are_told_alone)
+TEST(without_vmstat_progress_is_reported_after_each_node_only)
 {
     char path[SCRATCH_PATH * 2];
     scratch_path(&m.s, "proc/vmstat", path);
@@ -759,7 +759,7 @@ TEST(short_reads_change_nothing)
     }
 }
 
-/* A line of 600 kB is read, one that has no end is not. */
+/* A line of 600 kB is read, an endless one is refused. */
 TEST(a_line_may_be_long_but_not_endless)
 {
     static const int32_t lengths[] = {600000, 2000000};
@@ -799,7 +799,7 @@ static int fail_each_use(call which, int error)
         } else {
             assert_int_equal(result, CPUBIND_MEMORY_MOVED);
         }
-        /* Nothing is moved unless both could be read; then it is `after` that failed. */
+        /* Nothing is moved unless both can be read; a failure later is that of `after`. */
         const int is_late = result == CPUBIND_MEMORY_MOVED ||
                             (moved.before.total && strcmp(moved.what, "numa_maps") == 0);
         assert_int_equal(m.n_call, is_late ? 3 : 0);
@@ -811,7 +811,7 @@ static int fail_each_use(call which, int error)
     return n_refused;
 }
 
-TEST(every_fault_is_told_or_harms_nothing)
+TEST(every_fault_is_reported_or_harms_nothing)
 {
     const cpubind_sys next = m.sys;
     fault_next = &next;
@@ -851,7 +851,7 @@ static int t_set_mempolicy(int mode, const unsigned long *nodes, unsigned long n
     return policy.error ? -1 : 0;
 }
 
-TEST(a_node_is_preferred_with_a_mask_that_just_holds_it)
+TEST(a_preferred_node_is_passed_in_the_narrowest_mask)
 {
     static const int32_t nodes[] = {0, 1, 7, 15, 31, 32, 62, 63, 64, 1023};
     m.sys.set_mempolicy = t_set_mempolicy;
@@ -867,7 +867,7 @@ TEST(a_node_is_preferred_with_a_mask_that_just_holds_it)
     assert_false(policy.has_mask);
 }
 
-TEST(a_node_that_no_kernel_has_is_not_asked_for)
+TEST(a_node_number_out_of_range_is_refused)
 {
     m.sys.set_mempolicy = t_set_mempolicy;
     memset(&policy, 0, sizeof policy);
@@ -877,7 +877,7 @@ TEST(a_node_that_no_kernel_has_is_not_asked_for)
     assert_int_equal(policy.n, 0);
 }
 
-TEST(a_refused_policy_is_handed_back)
+TEST(a_refused_policy_is_reported)
 {
     m.sys.set_mempolicy = t_set_mempolicy;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
@@ -919,7 +919,7 @@ static int64_t own_rss(void)
     return kb * KB;
 }
 
-/* Whether this kernel has nodes; that it has none is what reading must say then. */
+/* Whether this kernel has NUMA; without it reading must report that. */
 static int has_maps(void)
 {
     cpubind_memory memory;
@@ -929,7 +929,7 @@ static int has_maps(void)
     return 0;
 }
 
-TEST(what_this_process_holds_is_about_its_resident_size)
+TEST(the_memory_of_this_process_is_about_its_resident_size)
 {
     const size_t size = 64 << 20;
     cpubind_memory before, after;
@@ -948,7 +948,7 @@ TEST(what_this_process_holds_is_about_its_resident_size)
     assert_in_range(after.total, rss - rss / 10 - (4 << 20), rss + rss / 10 + (4 << 20));
 }
 
-TEST(there_is_no_such_process)
+TEST(a_missing_process_is_reported)
 {
     cpubind_memory memory;
     assert_int_equal(cpubind_memory_read(&live, 0, &memory).error, ENOENT);
@@ -962,7 +962,7 @@ TEST(on_one_node_there_is_nothing_to_move)
     FILE *file = fopen("/sys/devices/system/node/has_memory", "re");
     if (file && fgets(nodes, sizeof nodes, file) && strcmp(nodes, "0\n") != 0) {
         fclose(file);
-        skip(); /* that is for the machine with nodes */
+        skip(); /* another test covers machines with several nodes */
     }
     if (file)
         fclose(file);
@@ -991,12 +991,12 @@ static int count_policy(const char *start)
     return n;
 }
 
-TEST(the_kernel_keeps_the_policy_until_it_is_taken_back)
+TEST(the_kernel_keeps_the_policy_until_it_is_undone)
 {
     unsigned long node_0 = 1;
     if (!has_maps())
         skip();
-    /* A container may forbid it: then that is the answer. */
+    /* A container may forbid the call. */
     const int error = syscall(SYS_set_mempolicy, 1, &node_0, 2ul) < 0 ? errno : 0;
     assert_int_equal(cpubind_memory_prefer(&live, 0).error, error);
     if (error)
@@ -1015,42 +1015,42 @@ TEST(the_kernel_keeps_the_policy_until_it_is_taken_back)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(all_other_nodes_are_moved_from_in_ascending_order),
-        EACH(masks_are_as_wide_as_the_nodes_and_one_bit),
-        EACH(a_node_on_which_it_has_nothing_is_moved_from_as_well),
-        EACH(a_node_without_memory_is_never_moved_from),
-        EACH(without_a_node_to_move_to_no_call_is_made),
+        EACH(memory_is_moved_from_all_other_nodes_in_ascending_order),
+        EACH(a_mask_is_one_bit_wider_than_its_nodes),
+        EACH(a_node_without_memory_of_the_process_is_included),
+        EACH(a_node_without_memory_is_skipped),
+        EACH(without_the_wanted_node_nothing_is_called),
         EACH(a_process_without_memory_has_nothing_to_move),
-        EACH(a_node_that_holds_more_than_is_left_of_the_limit_is_left_out),
-        EACH(with_a_limit_a_node_with_nothing_is_not_looked_at),
-        EACH(pages_that_cannot_be_moved_are_said),
-        EACH(pages_that_can_be_moved_later_are_moved_later),
-        EACH(what_is_left_is_measured_whatever_the_kernel_says),
-        EACH(a_refusal_at_any_call_ends_the_move_and_is_told),
-        EACH(an_interrupted_call_is_made_again),
-        EACH(a_process_that_ends_meanwhile_is_said_to_have_ended),
-        EACH(a_missing_process_and_a_kernel_without_nodes_are_two_things),
+        EACH(a_node_that_exceeds_the_limit_is_skipped),
+        EACH(with_a_limit_an_empty_node_is_skipped),
+        EACH(pages_that_cannot_be_moved_are_reported),
+        EACH(pages_that_were_busy_are_moved_in_a_later_round),
+        EACH(the_rest_is_measured_whatever_migrate_pages_returns),
+        EACH(a_refusal_of_any_call_ends_the_move_and_is_reported),
+        EACH(an_interrupted_call_is_repeated),
+        EACH(a_process_that_ends_meanwhile_is_reported_as_ended),
+        EACH(a_missing_process_and_a_kernel_without_numa_differ),
         EACH(the_nodes_come_from_one_of_two_files_or_the_move_is_refused),
         EACH(without_a_progress_no_thread_is_started),
-        EACH(a_progress_is_told_at_the_begin_and_behind_each_node),
-        EACH(a_move_of_nothing_tells_nothing),
-        EACH(the_other_thread_takes_no_signal_and_the_mask_stays),
-        EACH(a_long_call_is_told_of_every_half_second),
-        EACH(what_others_move_does_not_count_past_the_node),
-        EACH(without_vmstat_the_nodes_are_told_alone),
+        EACH(progress_is_reported_at_the_start_and_after_each_node),
+        EACH(a_move_of_nothing_reports_no_progress),
+        EACH(the_helper_thread_takes_no_signal_and_the_mask_is_unchanged),
+        EACH(a_long_call_reports_progress_every_half_second),
+        EACH(moves_of_other_processes_count_up_to_the_size_of_the_node),
+        EACH(without_vmstat_progress_is_reported_after_each_node_only),
         EACH(pages_of_every_size_are_counted_in_bytes),
         EACH(a_damaged_file_is_an_error_and_nothing_is_written),
         EACH(a_large_file_is_read_in_blocks_and_not_kept),
         EACH(short_reads_change_nothing),
         EACH(a_line_may_be_long_but_not_endless),
-        EACH(every_fault_is_told_or_harms_nothing),
-        EACH(a_node_is_preferred_with_a_mask_that_just_holds_it),
-        EACH(a_node_that_no_kernel_has_is_not_asked_for),
-        EACH(a_refused_policy_is_handed_back),
-        LIVE(what_this_process_holds_is_about_its_resident_size),
-        LIVE(there_is_no_such_process),
+        EACH(every_fault_is_reported_or_harms_nothing),
+        EACH(a_preferred_node_is_passed_in_the_narrowest_mask),
+        EACH(a_node_number_out_of_range_is_refused),
+        EACH(a_refused_policy_is_reported),
+        LIVE(the_memory_of_this_process_is_about_its_resident_size),
+        LIVE(a_missing_process_is_reported),
         LIVE(on_one_node_there_is_nothing_to_move),
-        LIVE(the_kernel_keeps_the_policy_until_it_is_taken_back),
+        LIVE(the_kernel_keeps_the_policy_until_it_is_undone),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_proc_stat.c - the stat of processes and threads: of a scratch tree, and of this one
+/* test_proc_stat.c - the stat of processes and threads, in a scratch folder and of this process
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -49,7 +49,7 @@ TEST(a_process_and_a_thread_are_read)
     assert_true(out.start == UINT64_MAX);
 }
 
-TEST(what_is_not_there_or_no_line_is_an_error)
+TEST(a_missing_process_or_a_malformed_line_is_an_error)
 {
     cpubind_proc_stat out, before;
     memset(&out, 0x5a, sizeof out);
@@ -109,7 +109,7 @@ static int read_with(call which, int nth, int error)
     return result;
 }
 
-TEST(every_fault_is_told_and_an_interrupted_call_made_again)
+TEST(every_fault_is_reported_and_an_interrupted_call_is_repeated)
 {
     static const int of_open[] = {EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EIO, ELOOP, ENOTDIR};
     static const int of_read[] = {EIO, ESRCH, ENOMEM, EPERM, EACCES, EAGAIN};
@@ -136,9 +136,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(a_process_and_a_thread_are_read),
-        EACH(what_is_not_there_or_no_line_is_an_error),
+        EACH(a_missing_process_or_a_malformed_line_is_an_error),
         EACH(this_process_is_read),
-        EACH(every_fault_is_told_and_an_interrupted_call_made_again),
+        EACH(every_fault_is_reported_and_an_interrupted_call_is_repeated),
     };
     return cmocka_run_group_tests_name("proc_stat", tests, NULL, NULL);
 }

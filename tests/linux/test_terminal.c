@@ -1,8 +1,8 @@
-/* test_terminal.c - where the files of a program are
+/* test_terminal.c - the corpus of a program and the name of the host are found
  * SPDX-License-Identifier: MIT
  *
- * This program copies itself to where a command would be, and asks the copy: called with
- * "find SIZE" it prints what cpubind_linux_find_corpus gives, as "ERROR PATH".
+ * This program copies itself to where a command would be and runs the copy: with "find SIZE" it
+ * prints the result of cpubind_linux_find_corpus as "ERROR PATH".
  */
 #define _GNU_SOURCE
 #include <sys/utsname.h>
@@ -38,7 +38,7 @@ static void copy_program(const char *name)
     scratch_need(fclose(out) == 0 && chmod(path, 0755) == 0, path);
 }
 
-/* What the copy `name` answers, started in the scratch folder; freed by the next call. */
+/* The output of the copy `name`, started in the scratch folder; freed by the next call. */
 static const char *ask(const char *name, const char *size)
 {
     static char answer[SCRATCH_PATH * 3];
@@ -67,7 +67,7 @@ static const char *not_found(int error)
     return text;
 }
 
-TEST(the_corpus_lies_beside_the_program_or_in_its_share)
+TEST(the_corpus_is_beside_the_program_or_in_its_share)
 {
     copy_program("prefix/bin/cpubind");
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
@@ -78,7 +78,7 @@ TEST(the_corpus_lies_beside_the_program_or_in_its_share)
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), found("prefix/bin/fixtures.db"));
 }
 
-TEST(the_current_folder_gives_no_corpus)
+TEST(the_current_folder_is_not_searched)
 {
     copy_program("prefix/bin/cpubind");
     scratch_file(&s, "fixtures.db", "x");
@@ -87,7 +87,7 @@ TEST(the_current_folder_gives_no_corpus)
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
 }
 
-TEST(a_link_to_the_program_is_not_its_place)
+TEST(the_folder_of_a_link_to_the_program_is_not_searched)
 {
     copy_program("prefix/bin/cpubind");
     scratch_link(&s, "elsewhere/cpubind", "../prefix/bin/cpubind");
@@ -97,7 +97,7 @@ TEST(a_link_to_the_program_is_not_its_place)
     assert_string_equal(ask("elsewhere/cpubind", "4096"), found("prefix/bin/fixtures.db"));
 }
 
-TEST(what_is_no_file_is_passed_over)
+TEST(anything_but_a_regular_file_is_skipped)
 {
     char path[SCRATCH_PATH * 2];
     copy_program("prefix/bin/cpubind");
@@ -108,7 +108,7 @@ TEST(what_is_no_file_is_passed_over)
     assert_string_equal(ask("prefix/bin/cpubind", "4096"), not_found(ENOENT));
 }
 
-TEST(a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not)
+TEST(a_path_is_too_long_exactly_when_it_does_not_fit)
 {
     char size[16];
     copy_program("cpubind");
@@ -126,13 +126,13 @@ TEST(the_name_of_the_host_is_that_of_uname)
     struct utsname system;
     scratch_need(uname(&system) == 0, "uname");
     size_t size = strlen(system.nodename) + 1;
-    char *name = malloc(size); /* of just the size: the sanitizer sees a byte too many */
+    char *name = malloc(size); /* of exactly the size: the sanitizer reports a byte too many */
     scratch_need(name != NULL, "malloc");
     memset(name, '#', size);
-    assert_int_equal(cpubind_linux_host_name(name, size - 1), ENAMETOOLONG);
-    assert_int_equal(cpubind_linux_host_name(NULL, 0), ENAMETOOLONG);
+    assert_int_equal(cpubind_linux_host_name(name, size - 1).error, ENAMETOOLONG);
+    assert_int_equal(cpubind_linux_host_name(NULL, 0).error, ENAMETOOLONG);
     assert_int_equal(name[0], '#');
-    assert_int_equal(cpubind_linux_host_name(name, size), 0);
+    assert_int_equal(cpubind_linux_host_name(name, size).error, 0);
     assert_string_equal(name, system.nodename);
     free(name);
 }
@@ -141,12 +141,12 @@ TEST(the_name_of_the_host_is_that_of_uname)
 static int answer(const char *text)
 {
     size_t size = strtoul(text, NULL, 10);
-    char *path = malloc(size ? size : 1); /* of just the size */
+    char *path = malloc(size ? size : 1); /* of exactly the size */
     scratch_need(path != NULL, "malloc");
     memset(path, '#', size ? size : 1);
-    int error = cpubind_linux_find_corpus(path, size);
+    int error = cpubind_linux_find_corpus(path, size).error;
     if (error)
-        printf("%d %c\n", error, path[0]); /* untouched */
+        printf("%d %c\n", error, path[0]); /* unchanged */
     else
         printf("0 %s\n", path);
     free(path);
@@ -158,11 +158,11 @@ static int answer(const char *text)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        EACH(the_corpus_lies_beside_the_program_or_in_its_share),
-        EACH(the_current_folder_gives_no_corpus),
-        EACH(a_link_to_the_program_is_not_its_place),
-        EACH(what_is_no_file_is_passed_over),
-        EACH(a_path_that_does_not_fit_is_too_long_and_one_that_just_fits_is_not),
+        EACH(the_corpus_is_beside_the_program_or_in_its_share),
+        EACH(the_current_folder_is_not_searched),
+        EACH(the_folder_of_a_link_to_the_program_is_not_searched),
+        EACH(anything_but_a_regular_file_is_skipped),
+        EACH(a_path_is_too_long_exactly_when_it_does_not_fit),
         EACH(the_name_of_the_host_is_that_of_uname),
     };
     if (argc == 3 && strcmp(argv[1], "find") == 0)

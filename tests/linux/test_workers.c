@@ -1,4 +1,4 @@
-/* test_workers.c - one function in several threads
+/* test_workers.c - a function runs in several threads
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -11,7 +11,7 @@
 #include "../support/cmocka_test.h"
 #include "temp_dir.h"
 
-/* == sharing out == */
+/* == division of work == */
 
 #define N_ITEMS 100000
 
@@ -28,7 +28,7 @@ static void take_items(void *ctx)
         s->times[i]++;
 }
 
-/* Runs with n; the number of workers. Each item must have been done once, and be seen. */
+/* Runs with n; returns the number of workers. Each item must have been done once. */
 static int run_share(int32_t n, const cpubind_sys *sys)
 {
     share *s = calloc(1, sizeof *s);
@@ -82,7 +82,7 @@ static void meet(void *ctx)
         atomic_fetch_add(&m->n_caller, 1);
 }
 
-TEST(the_workers_run_at_the_same_time_and_the_caller_is_one_of_them)
+TEST(the_workers_run_in_parallel_and_the_caller_is_one_of_them)
 {
     meeting m = {.caller = pthread_self()};
     scratch_need(pthread_barrier_init(&m.barrier, NULL, 8) == 0, "pthread_barrier_init");
@@ -102,21 +102,21 @@ static int threads_of_this_process(void)
     return n;
 }
 
-TEST(no_thread_is_left)
+TEST(no_thread_remains)
 {
     int before = threads_of_this_process(); /* a sanitizer may have one of its own */
     atomic_int n = 0;
     for (int i = 0; i < 50; i++)
         cpubind_linux_run(8, count_worker, &n);
     assert_int_equal(atomic_load(&n), 400);
-    /* A thread that was joined may still be on its last way out of the kernel. */
+    /* A thread that was joined may still be in /proc for a moment. */
     for (int64_t end = clock_ms() + 10000; threads_of_this_process() > before;) {
         assert_true(clock_ms() < end);
         sched_yield();
     }
 }
 
-static int granted; /* threads that are still granted */
+static int granted; /* threads that thread_start still grants */
 
 static int thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
 {
@@ -152,7 +152,7 @@ static void on_signal(int signal)
 
 #define N_SIGNALS 200
 
-/* The other threads send, the caller waits for what comes. */
+/* The other threads send signals, the caller waits for them. */
 static void send_signals(void *ctx)
 {
     atomic_int *n_sent = ctx;
@@ -165,7 +165,7 @@ static void send_signals(void *ctx)
     atomic_fetch_add(&n_sent[1], 1);
 }
 
-TEST(a_signal_is_taken_by_the_calling_thread)
+TEST(signals_reach_the_calling_thread_alone)
 {
     struct sigaction action = {.sa_handler = on_signal}, old;
     atomic_int n_sent[2] = {0, 0};
@@ -189,7 +189,7 @@ static void look_at_mask(void *ctx)
         atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-TEST(the_others_block_all_signals_but_those_of_a_fault)
+TEST(other_threads_block_all_signals_but_those_of_a_fault)
 {
     atomic_int n_wrong = 0;
     caller = pthread_self();
@@ -197,7 +197,7 @@ TEST(the_others_block_all_signals_but_those_of_a_fault)
     assert_int_equal(atomic_load(&n_wrong), 0);
 }
 
-TEST(the_mask_of_the_caller_is_as_it_was)
+TEST(the_mask_of_the_caller_is_unchanged)
 {
     sigset_t before, after, old;
     atomic_int n = 0;
@@ -258,12 +258,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_done_once_whatever_the_number_of_threads),
         cmocka_unit_test(the_number_of_threads_is_kept_within_its_range),
-        cmocka_unit_test(the_workers_run_at_the_same_time_and_the_caller_is_one_of_them),
-        cmocka_unit_test(no_thread_is_left),
+        cmocka_unit_test(the_workers_run_in_parallel_and_the_caller_is_one_of_them),
+        cmocka_unit_test(no_thread_remains),
         cmocka_unit_test(fewer_threads_than_asked_for_do_all_the_work),
-        cmocka_unit_test(a_signal_is_taken_by_the_calling_thread),
-        cmocka_unit_test(the_others_block_all_signals_but_those_of_a_fault),
-        cmocka_unit_test(the_mask_of_the_caller_is_as_it_was),
+        cmocka_unit_test(signals_reach_the_calling_thread_alone),
+        cmocka_unit_test(other_threads_block_all_signals_but_those_of_a_fault),
+        cmocka_unit_test(the_mask_of_the_caller_is_unchanged),
         cmocka_unit_test(the_processors_are_those_that_this_process_may_run_on),
         cmocka_unit_test(a_large_host_is_counted_and_an_unknown_one_has_one_processor),
     };

@@ -1,5 +1,7 @@
 /* cpu_sets.c - sets of CPUs, each kept once and known by its number
  * SPDX-License-Identifier: MIT
+ *
+ * Allocates memory through the table of sys.h; makes no other system call.
  */
 #include "cpu_sets.h"
 
@@ -7,19 +9,10 @@
 #include <string.h>
 
 #include "../../text/cpulist.h"
-#include "../common.h"
+#include "bytes.h"
 
 /* Words of the widest mask. */
 #define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
-
-static int32_t find(const cpubind_cpu_sets *sets, const unsigned long *word, int32_t n_word)
-{
-    for (int32_t i = 0; i < sets->n; i++)
-        if (sets->set[i].n_word == n_word &&
-            memcmp(sets->set[i].word, word, (size_t)n_word * sizeof *word) == 0)
-            return i;
-    return CPUBIND_CPUSET_NONE;
-}
 
 static void free_set(cpubind_cpu_set *set)
 {
@@ -28,80 +21,54 @@ static void free_set(cpubind_cpu_set *set)
     free(set->text);
 }
 
-static int reserve(cpubind_cpu_sets *sets, const cpubind_sys *sys)
-{
-    cpubind_cpu_set *set =
-        (cpubind_cpu_set *)cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *set);
-    if (!set)
-        return 0;
-    sets->set = set;
-    return 1;
-}
-
-static int32_t count(const unsigned long *word, int32_t n_word)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < n_word; i++)
-        for (unsigned long rest = word[i]; rest; rest &= rest - 1)
-            n++;
-    return n;
-}
-
-static void list_cpus(cpubind_cpu_set *set)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < set->n_word; i++)
-        for (int32_t bit = 0; bit < CPUBIND_WORD_BITS; bit++)
-            if (set->word[i] >> bit & 1ul)
-                set->cpu[n++] = i * CPUBIND_WORD_BITS + bit;
-}
-
-static int write_text(cpubind_cpu_set *set, const cpubind_sys *sys)
-{
-    int32_t len = 0;
-    (void)cpubind_cpulist_format(set->cpu, set->n, NULL, 0, &len);
-    set->text = (char *)sys->malloc((size_t)len + 1);
-    if (!set->text)
-        return 0;
-    (void)cpubind_cpulist_format(set->cpu, set->n, set->text, len, &len);
-    set->text[len] = '\0';
-    return 1;
-}
-
+/* Makes the three forms of a set. Returns 0 without memory: then it is to be freed. */
 static int fill(cpubind_cpu_set *set, const cpubind_sys *sys, const unsigned long *word,
                 int32_t n_word)
 {
-    memset(set, 0, sizeof *set);
-    set->n_word = n_word;
-    set->n = count(word, n_word);
-    set->word = (unsigned long *)sys->malloc((size_t)n_word * sizeof *word);
-    set->cpu = (int32_t *)sys->malloc((size_t)set->n * sizeof *set->cpu);
+    int32_t n = 0, len = 0;
+    for (int32_t i = 0; i < n_word; i++)
+        for (unsigned long rest = word[i]; rest; rest &= rest - 1)
+            n++;
+    *set = (cpubind_cpu_set){.n_word = n_word, .n = n};
+    set->word = sys->malloc((size_t)n_word * sizeof *word);
+    set->cpu = sys->malloc((size_t)n * sizeof *set->cpu);
     if (!set->word || !set->cpu)
         return 0;
     memcpy(set->word, word, (size_t)n_word * sizeof *word);
-    list_cpus(set);
-    return write_text(set, sys);
+    n = 0;
+    for (int32_t cpu = 0; cpu < n_word * CPUBIND_WORD_BITS; cpu++)
+        if (word[cpu / CPUBIND_WORD_BITS] >> cpu % CPUBIND_WORD_BITS & 1ul)
+            set->cpu[n++] = cpu;
+    (void)cpubind_cpulist_format(set->cpu, n, NULL, 0, &len);
+    set->text = sys->malloc((size_t)len + 1);
+    if (!set->text)
+        return 0;
+    (void)cpubind_cpulist_format(set->cpu, n, set->text, len, &len);
+    set->text[len] = '\0';
+    return 1;
 }
 
 int32_t cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                   const unsigned long *word, int32_t n_word)
 {
-    cpubind_cpu_set set;
-    int32_t at;
+    cpubind_cpu_set set, *all;
     while (n_word > 0 && word[n_word - 1] == 0)
         n_word--;
     if (n_word == 0 || n_word > MAX_WORDS)
         return CPUBIND_CPUSET_NONE;
-    at = find(sets, word, n_word);
-    if (at >= 0)
-        return at;
-    if (!reserve(sets, sys))
+    for (int32_t i = 0; i < sets->n; i++)
+        if (sets->set[i].n_word == n_word &&
+            memcmp(sets->set[i].word, word, (size_t)n_word * sizeof *word) == 0)
+            return i;
+    all = cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *all);
+    if (!all)
         return CPUBIND_CPUSET_NO_MEMORY;
+    sets->set = all;
     if (!fill(&set, sys, word, n_word)) {
         free_set(&set);
         return CPUBIND_CPUSET_NO_MEMORY;
     }
-    sets->set[sets->n] = set;
+    all[sets->n] = set;
     return sets->n++;
 }
 
@@ -130,7 +97,7 @@ int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
     if (cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, NULL, 0, &n, NULL) !=
         CPUBIND_TEXT_ERR_SPACE)
         return CPUBIND_CPUSET_NONE;
-    cpu = (int32_t *)sys->malloc((size_t)n * sizeof *cpu);
+    cpu = sys->malloc((size_t)n * sizeof *cpu);
     if (!cpu)
         return CPUBIND_CPUSET_NO_MEMORY;
     (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, cpu, n, &n, NULL);

@@ -1,9 +1,10 @@
 /* cpu_sets.h - sets of CPUs, each kept once and known by its number
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux. A process of a thousand threads has a handful of masks: a thread
- * is said to be on set 0 and to belong on set 1, and two sets are equal when their numbers are.
- * Sets are never empty; CPUs are 0 .. CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask.
+ * Private to adapters/linux. A process of a thousand threads has a handful of masks, so each
+ * set is kept once: two sets are equal when their numbers are equal. Sets are never empty; CPUs
+ * are 0 .. CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask. A set is kept as a mask (for
+ * system calls and comparing), a list (for callers) and a text (for reports, records and /proc).
  */
 #ifndef CPUBIND_LINUX_CPU_SETS_H
 #define CPUBIND_LINUX_CPU_SETS_H
@@ -17,7 +18,7 @@
 
 /* One set. Never changes, and lives until the table is freed. */
 typedef struct cpubind_cpu_set {
-    unsigned long *word; /* bit c % CPUBIND_WORD_BITS of word c / CPUBIND_WORD_BITS: CPU c */
+    unsigned long *word; /* the mask: bit c % CPUBIND_WORD_BITS of word c / CPUBIND_WORD_BITS */
     int32_t n_word;      /* up to the last word that is not 0 */
     int32_t *cpu;        /* ascending */
     int32_t n;           /* >= 1 */
@@ -30,24 +31,24 @@ typedef struct cpubind_cpu_sets {
     int32_t n, cap;
 } cpubind_cpu_sets;
 
-/* What takes the place of a set's number: */
+/* Numbers of no set. */
 enum {
     CPUBIND_CPUSET_NONE = -1,     /* there is none */
-    CPUBIND_CPUSET_NO_MEMORY = -2 /* and the table is as it was */
+    CPUBIND_CPUSET_NO_MEMORY = -2 /* the table is as it was */
 };
 
-/* The number of a set, which is added when it is new.
+/* The number of a set of this list; a new set is added.
  *   in      cpu[0 .. n - 1] strictly ascending
  *   out     its number; NONE when it is empty or out of order; NO_MEMORY
  *   cost    O(n + sets x words) */
 int32_t cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                  const int32_t *cpu, int32_t n);
 
-/* The same of the words of a mask, as sched_getaffinity(2) fills them. */
+/* The same for the words of a mask, as sched_getaffinity(2) fills them. */
 int32_t cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                   const unsigned long *word, int32_t n_word);
 
-/* The same of a kernel list, "0-3,8" with or without its line feed; NONE when it is no list. */
+/* The same for a kernel list, "0-3,8" with or without a line feed; NONE when it is no list. */
 int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                  const char *text, int32_t len);
 

@@ -13,7 +13,7 @@
 
 #include "../../text/cpulist.h"
 #include "../../text/numa_maps.h"
-#include "background.h"
+#include "../workers.h"
 
 /* Modes of set_mempolicy(2), with the numbers of the kernel. */
 enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1 };

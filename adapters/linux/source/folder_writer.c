@@ -110,7 +110,7 @@ static cpubind_linux_fault identify(const cpubind_sys *sys, int fd, folder_id *o
 static cpubind_linux_fault open_folder(const cpubind_sys *sys, int parent, const char *name,
                                        const folder_id *id, int any_inode, int *fd)
 {
-    folder_id found;
+    folder_id found = {0, 0};
     cpubind_linux_fault fault = cpubind_open(sys, parent, name, FOLDER_FLAGS, fd);
     if (fault.error)
         return fault;
