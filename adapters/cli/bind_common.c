@@ -25,12 +25,17 @@ static void show_progress(void *ctx, int64_t done, int64_t total)
 
 static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int is_reading)
 {
+    /* 0 is no limit there. A limit of one byte moves nothing, as 0 does here: no page is so
+     * small. */
+    const int64_t limit = options->memory_limit < 0    ? 0
+                          : options->memory_limit == 0 ? 1
+                                                       : options->memory_limit;
     cpubind_bind_options how = {.pid = pid,
                                 .is_reading = is_reading,
-                                .state = options->state,
+                                .record_path = options->state,
                                 .irqbalance = options->irqbalance,
                                 .memory = options->memory,
-                                .memory_limit = options->memory_limit};
+                                .memory_limit = limit};
     if (!options->quiet && cpubind_linux_is_terminal(fileno(stderr))) {
         how.progress = show_progress;
         how.progress_ctx = (void *)options;

@@ -102,9 +102,9 @@ typedef struct cli_options {
     int has_rank, has_memory, any_arch, all;
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;
-    cpubind_memory_how memory;
+    cpubind_memory_action memory;
     int64_t memory_limit; /* bytes, or -1 */
-    cpubind_irqbalance_how irqbalance;
+    cpubind_irqbalance_action irqbalance;
     int32_t watch_ms; /* 0: do not watch */
     const char *state;
     const char *env[CLI_MAX_ENV]; /* "NAME=VALUE" */

@@ -244,7 +244,7 @@ static int choose_memory(const reading *r, const char *word)
     int32_t value = 0;
     if (!choose(r, ways, COUNT(ways), "memory", word, &value))
         return 0;
-    r->options->memory = (cpubind_memory_how)value;
+    r->options->memory = (cpubind_memory_action)value;
     r->options->has_memory = 1;
     return 1;
 }
@@ -257,7 +257,7 @@ static int choose_irqbalance(const reading *r, const char *word)
     int32_t value = 0;
     if (!choose(r, ways, COUNT(ways), "irqbalance", word, &value))
         return 0;
-    r->options->irqbalance = (cpubind_irqbalance_how)value;
+    r->options->irqbalance = (cpubind_irqbalance_action)value;
     return 1;
 }
 

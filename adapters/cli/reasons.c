@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../linux/bind/record_folder.h"
+#include "../linux/bind/record.h"
 #include "bind_common.h"
 #include "output.h"
 
@@ -388,7 +388,7 @@ static void explain_outcome(const cli_options *options, const cli_bound *bound,
     explain_refused(bound, fault, why);
     if (status == CPUBIND_LINUX_ERR_UNDONE)
         cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
-                (int)cpubind_bind_report(bound->binding)->n_undone_not, (int)bound->pid,
+                (int)cpubind_bind_report(bound->binding)->n_not_restored, (int)bound->pid,
                 options->state ? " --state " : "", options->state ? options->state : "");
     else if (!bound->is_reading)
         cli_add(why, "; all is as before");

@@ -15,7 +15,7 @@
  * EXAMPLE  Binds the calling process to NPU 3; undoes it.
  *   cpubind_linux_host *host;
  *   cpubind_binding *b;
- *   cpubind_bind_options how = {.pid = (int32_t)getpid(), .memory_limit = -1};
+ *   cpubind_bind_options how = {.pid = (int32_t)getpid()};
  *   int32_t npu = 3;
  *   cpubind_request ask = {.is_auto_strategy = 1, .npu = &npu, .n_npu = 1, .visible = "3",
  *                          .visible_len = 1, .wants_pci = 1};

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "../../adapters/linux/bind/record_text.h"
+#include "../../adapters/linux/bind/record.h"
 #include "../../cpubind.h"
 
 static int n_call, fail_at; /* which allocation fails; 0: none */
@@ -56,15 +56,15 @@ static void check_threads(const cpubind_record *state)
         const cpubind_record_thread *thread = &state->thread[i];
         CHECK(thread->tid > (i ? thread[-1].tid : 0));
         check_set(state, thread->before);
-        CHECK(cpubind_record_thread_find(state->thread, state->n_thread, thread->tid) ==
+        CHECK(cpubind_record_find_thread(state->thread, state->n_thread, thread->tid) ==
               thread);
     }
 }
 
 static void check_others(const cpubind_record *state)
 {
-    for (int32_t i = 0; i < state->n_other; i++) {
-        const cpubind_record_other *other = &state->other[i];
+    for (int32_t i = 0; i < state->n_uvb_thread; i++) {
+        const cpubind_record_uvb_thread *other = &state->uvb_thread[i];
         CHECK(other->pid > 0 && other->tid > 0);
         CHECK(i == 0 || other[-1].tid < other->tid ||
               (other[-1].tid == other->tid && other[-1].start < other->start));
@@ -100,9 +100,9 @@ static void check_state(const cpubind_record *state)
     check_threads(state);
     check_others(state);
     check_irqs(state);
-    CHECK(state->how == CPUBIND_IRQBALANCE_LEAVE
+    CHECK(state->irqbalance == CPUBIND_IRQBALANCE_LEAVE
               ? state->irqbalance_pid == 0 && state->irqbalance_start == 0
-              : state->irqbalance_pid > 0 && state->how <= CPUBIND_IRQBALANCE_STOP);
+              : state->irqbalance_pid > 0 && state->irqbalance <= CPUBIND_IRQBALANCE_STOP);
 }
 
 /* == There and back ========================================================= */
@@ -111,7 +111,7 @@ static char *written(const cpubind_record *state, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     char *text;
-    CHECK(cpubind_priv_record_format(state, &table, &bytes, NULL) == CPUBIND_LINUX_OK);
+    CHECK(cpubind_record_format(state, &table, &bytes, NULL) == CPUBIND_LINUX_OK);
     *len = bytes.len;
     text = fuzz_text(bytes.data, (size_t)bytes.len);
     cpubind_bytes_free(&bytes);
@@ -140,7 +140,7 @@ static cpubind_linux_status read_state(const char *text, int32_t len, cpubind_re
     int32_t line = -1;
     memset(state, FUZZ_FILL, sizeof *state);
     n_call = 0;
-    status = cpubind_priv_record_parse(text, len, &table, state, &line, &fault);
+    status = cpubind_record_parse(text, len, &table, state, &line, &fault);
     CHECK(line >= 1 && line <= len + 1);
     if (status == CPUBIND_LINUX_OK)
         return status;

@@ -120,7 +120,7 @@ static void find_cpus(void)
 }
 
 /* ns of open, apply and close; then all is put back. */
-static double time_apply(pid_t pid, const char *state, cpubind_memory_how memory)
+static double time_apply(pid_t pid, const char *state, cpubind_memory_action memory)
 {
     cpubind_thread_rule rules[] = {{"acl_thread", {&last_cpu, 1}},
                                    {"release_thread", {&last_cpu, 1}}};
@@ -131,7 +131,7 @@ static double time_apply(pid_t pid, const char *state, cpubind_memory_how memory
                                .memory_node = 0,
                                .no_irq = CPUBIND_IRQ_NO_ADDRESS};
     const cpubind_bind_options how = {
-        .pid = (int32_t)pid, .state = state, .memory = memory, .memory_limit = -1};
+        .pid = (int32_t)pid, .record_path = state, .memory = memory};
     cpubind_linux_fault fault = {0, ""};
     cpubind_binding *b;
     double took, start = now_ns();

@@ -6,7 +6,7 @@
  * alone.
  */
 #define _GNU_SOURCE
-#include "../../adapters/linux/bind/record_text.h"
+#include "../../adapters/linux/bind/record.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
@@ -132,8 +132,7 @@ SETUP(set_up)
     put_on_both(f.release);
     put_on_both(f.plain);
     stage_list(f.w.pid);
-    f.how = (cpubind_bind_options){
-        .pid = (int32_t)f.w.pid, .memory = CPUBIND_MEMORY_NONE, .memory_limit = -1};
+    f.how = (cpubind_bind_options){.pid = (int32_t)f.w.pid, .memory = CPUBIND_MEMORY_NONE};
     goal_make(&f.goal, MAIN_CPU, OTHER_CPU);
     goal_make(&f.other, OTHER_CPU, MAIN_CPU);
     snapshot(f.before);
@@ -517,11 +516,11 @@ static void make_record_stale(void)
     cpubind_record record;
     cpubind_bytes bytes = {NULL, 0, 0};
     int32_t line;
-    scratch_need(cpubind_priv_record_parse(text, (int32_t)n, &cpubind_sys_real, &record, &line,
-                                           NULL) == CPUBIND_LINUX_OK,
+    scratch_need(cpubind_record_parse(text, (int32_t)n, &cpubind_sys_real, &record, &line,
+                                      NULL) == CPUBIND_LINUX_OK,
                  path);
     record.start ^= 1;
-    scratch_need(cpubind_priv_record_format(&record, &cpubind_sys_real, &bytes, NULL) ==
+    scratch_need(cpubind_record_format(&record, &cpubind_sys_real, &bytes, NULL) ==
                      CPUBIND_LINUX_OK,
                  path);
     scratch_need(ftruncate(fd, 0) == 0, path);
@@ -651,10 +650,10 @@ TEST(a_record_may_be_in_a_file_of_ones_own)
 {
     char path[SCRATCH_PATH * 2], text[STAGE_TEXT] = "";
     scratch_path(&on_stage.s, "own.json", path);
-    f.how.state = path;
+    f.how.record_path = path;
     open_binding();
     apply(&f.goal);
-    assert_string_equal(cpubind_bind_state(f.b), path);
+    assert_string_equal(cpubind_bind_record_path(f.b), path);
     assert_int_equal(access(path, F_OK), 0);
     stage_records(text, sizeof text);
     assert_string_equal(text, "");

@@ -33,12 +33,12 @@ static struct {
     worker w, polling;
     int32_t uvb; /* the polling thread */
     irqbalance_double daemon;
-    cpubind_irqbalance_how how;
+    cpubind_irqbalance_action how;
     stage_goal first, second;
     char before[STAGE_TEXT], first_done[STAGE_TEXT], second_done[STAGE_TEXT];
     int descriptors;
     cpubind_item skipped[MAX_SKIPPED]; /* of the last report */
-    int n_skipped, n_undone_not, n_runs;
+    int n_skipped, n_not_restored, n_runs;
     int is_watching;
     call last; /* the call that failed in the last run with a fault */
     int n_met; /* uses that failed in the last run */
@@ -94,15 +94,14 @@ static cpubind_linux_status open_binding(const cpubind_sys *sys, int is_reading,
     const cpubind_bind_options options = {.pid = (int32_t)f.w.pid,
                                           .is_reading = is_reading,
                                           .irqbalance = f.how,
-                                          .memory = CPUBIND_MEMORY_NONE,
-                                          .memory_limit = -1};
+                                          .memory = CPUBIND_MEMORY_NONE};
     return cpubind_bind_open(&options, sys, out, why);
 }
 
 static void keep_report(const cpubind_binding *b)
 {
     const cpubind_report *r = cpubind_bind_report(b);
-    f.n_undone_not = r->n_undone_not;
+    f.n_not_restored = r->n_not_restored;
     for (int32_t i = 0; i < r->n; i++) {
         if (r->item[i].result != CPUBIND_ITEM_SKIPPED)
             continue;
@@ -120,7 +119,7 @@ static cpubind_linux_status do_step(const cpubind_sys *sys, step what, const sta
     cpubind_binding *b = NULL;
     cpubind_linux_status status = open_binding(sys, what == STEP_VERIFY, &b, why);
     f.n_skipped = 0;
-    f.n_undone_not = 0;
+    f.n_not_restored = 0;
     if (status != CPUBIND_LINUX_OK) {
         assert_null(b);
         return status;
@@ -189,7 +188,7 @@ static void learn_result(const stage_goal *goal, char text[STAGE_TEXT])
         assert_string_equal(back, f.before);
 }
 
-static int set_up_with(cpubind_irqbalance_how how)
+static int set_up_with(cpubind_irqbalance_action how)
 {
     memset(&f, 0, sizeof f);
     fault_clear();
@@ -360,7 +359,7 @@ static int apply_with_fault(const stage_goal *goal, const char *from, const char
     if (status == CPUBIND_LINUX_OK) {
         good = becomes_done(from, to, text);
     } else {
-        good = becomes(from, text) && is_reported(why) && f.n_undone_not == 0 &&
+        good = becomes(from, text) && is_reported(why) && f.n_not_restored == 0 &&
                status != CPUBIND_LINUX_ERR_UNDONE;
     }
     good = good && open_descriptors() == f.descriptors;
@@ -696,7 +695,7 @@ static int apply_with_lasting_fault(void)
     count_run(why);
     int good = status == CPUBIND_LINUX_OK ? becomes_done(f.before, f.first_done, text)
                                           : is_reported(why);
-    good = good && (status == CPUBIND_LINUX_ERR_UNDONE) == (f.n_undone_not > 0);
+    good = good && (status == CPUBIND_LINUX_ERR_UNDONE) == (f.n_not_restored > 0);
     if (status != CPUBIND_LINUX_OK && status != CPUBIND_LINUX_ERR_UNDONE && good)
         good = fault.which == CALL_unlinkat || becomes(f.before, text);
     if (!good)
@@ -734,8 +733,8 @@ static int prefers_with(int error)
 {
     cpubind_linux_fault why = {0, NULL};
     cpubind_binding *b = NULL;
-    const cpubind_bind_options options = {
-        .pid = (int32_t)getpid(), .memory = CPUBIND_MEMORY_PREFER, .memory_limit = -1};
+    const cpubind_bind_options options = {.pid = (int32_t)getpid(),
+                                          .memory = CPUBIND_MEMORY_PREFER};
     stage_goal goal;
     goal_make(&goal, on_stage.cpu[0], on_stage.cpu[1]);
     goal.goal.memory_node = 0;

@@ -77,8 +77,7 @@ static cpubind_linux_status do_job(job what)
     cpubind_linux_fault why = {0, NULL};
     const cpubind_bind_options options = {.pid = (int32_t)f.w.pid,
                                           .irqbalance = CPUBIND_IRQBALANCE_STOP,
-                                          .memory = CPUBIND_MEMORY_NONE,
-                                          .memory_limit = -1};
+                                          .memory = CPUBIND_MEMORY_NONE};
     cpubind_linux_status status = cpubind_bind_open(&options, &f.sys, &b, &why);
     if (status == CPUBIND_LINUX_OK && what == JOB_RESTORE)
         status = cpubind_bind_restore(b, &why);

@@ -91,7 +91,7 @@ static cpubind_record_file *open_usual(void)
 {
     cpubind_record_file *file = NULL;
     cpubind_linux_fault why = {0, "?"};
-    if (cpubind_record_open(&f.root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, &why) !=
+    if (cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why) !=
         CPUBIND_LINUX_OK)
         fail_msg("%s: %s", why.what, strerror(why.error));
     return file;
@@ -103,7 +103,7 @@ static void check_refused(const char *path, cpubind_linux_status expected, int e
     cpubind_linux_fault why = {0, NULL};
     cpubind_record_file *file = (cpubind_record_file *)&why;
     assert_int_equal(
-        cpubind_record_open(&f.root, path, STATE_PID, CPUBIND_RECORD_MAKE, &file, &why),
+        cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why),
         expected);
     assert_null(file);
     assert_int_equal(why.error, error);
@@ -113,7 +113,7 @@ static void check_refused(const char *path, cpubind_linux_status expected, int e
 static void save_sample(cpubind_record_file *file, int32_t npu)
 {
     cpubind_record sample;
-    state_sample(&sample);
+    sample_make(&sample);
     sample.npu = npu;
     assert_int_equal(cpubind_record_save(file, &sample, NULL), CPUBIND_LINUX_OK);
     cpubind_record_free(&sample);
@@ -124,10 +124,10 @@ static int holds_sample(cpubind_record_file *file, int32_t npu)
 {
     cpubind_record sample, found;
     int same;
-    state_sample(&sample);
+    sample_make(&sample);
     sample.npu = npu;
     assert_int_equal(cpubind_record_load(file, &found, NULL), CPUBIND_LINUX_OK);
-    same = state_same(&sample, &found);
+    same = sample_same(&sample, &found);
     cpubind_record_free(&sample);
     cpubind_record_free(&found);
     return same;
@@ -140,7 +140,7 @@ static void check_load_fails(cpubind_record_file *file, cpubind_linux_status exp
     cpubind_linux_fault why = {0, NULL};
     memset(&found, 0x5a, sizeof found);
     assert_int_equal(cpubind_record_load(file, &found, &why), expected);
-    assert_true(state_is_zero(&found));
+    assert_true(sample_is_zero(&found));
     assert_int_equal(why.error, error);
     assert_string_equal(why.what, what);
 }
@@ -403,7 +403,7 @@ TEST(a_folder_in_place_of_the_file_stays)
     scratch_folder(&f.s, in_folder("4711.record"));
     cpubind_record_file *file = open_usual();
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EISDIR, "file");
-    state_sample(&sample);
+    sample_make(&sample);
     assert_int_equal(cpubind_record_save(file, &sample, &why), CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EISDIR);
     assert_string_equal(why.what, "rename");
@@ -500,7 +500,7 @@ TEST(an_impossible_state_is_not_saved)
     cpubind_record sample;
     cpubind_record_file *file = open_usual();
     save_sample(file, 4);
-    state_sample(&sample);
+    sample_make(&sample);
     sample.main = CPUBIND_CPUSET_NONE;
     assert_int_equal(cpubind_record_save(file, &sample, NULL), CPUBIND_LINUX_ERR_ARG);
     cpubind_record_free(&sample);
@@ -516,14 +516,14 @@ TEST(what_a_killed_process_left_is_no_hindrance)
     char name[64];
     scratch_folder(&f.s, f.folder);
     for (int n = 0; n < 5; n++) {
-        snprintf(name, sizeof name, "4711.record.%ld.%d.tmp", (long)getpid(), n);
+        snprintf(name, sizeof name, ".4711.record.%ld.%d.tmp", (long)getpid(), n);
         scratch_file(&f.s, in_folder(name), "half");
     }
-    scratch_file(&f.s, in_folder("4711.record.77.0.tmp"), "");
-    static const char *const stay[] = {"4711.record.tmp",      "4711.record.7.tmp",
-                                       "4711.record.7..tmp",   "4711.record.7.0.tmp2",
-                                       "14711.record.7.0.tmp", "4711.record.x.0.tmp",
-                                       "4711.record7.0.tmp",   "4711.recor"};
+    scratch_file(&f.s, in_folder(".4711.record.77.0.tmp"), "");
+    static const char *const stay[] = {".4711.record.tmp",      ".4711.record.7.tmp",
+                                       ".4711.record.7..tmp",   ".4711.record.7.0.tmp2",
+                                       ".14711.record.7.0.tmp", ".4711.record.x.0.tmp",
+                                       ".4711.record7.0.tmp",   "4711.record.7.0.tmp"};
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         scratch_file(&f.s, in_folder(stay[i]), "");
     cpubind_record_file *file = open_usual();
@@ -557,7 +557,7 @@ TEST(a_file_of_an_older_version_is_not_passed_over)
     cpubind_record_close(file);
     path_of(in_folder("own.record"), path); /* a file of the caller's own has no older name */
     assert_int_equal(
-        cpubind_record_open(&f.root, path, STATE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
+        cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
         CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
     cpubind_record_close(file);
@@ -569,7 +569,7 @@ TEST(processes_with_a_file_are_listed)
         "12.record", "3.record",          "4711.record",       "4711.json",
         "80.json",   "2147483647.record", "2147483648.record", "99999999999.record",
         "0.record",  "05.record",         "-5.record",         "x.record",
-        ".record",   "6.record.lock",     "6.record.1.0.tmp",  "7.recor",
+        ".record",   "6.record.lock",     ".6.record.1.0.tmp", "7.recor",
         "8.recordx", "6.json.lock",       "8.jsonx",           "9"};
     static const int32_t expected[] = {3, 12, 80, 4711, INT32_MAX};
     int32_t *pid = (int32_t *)names, n = -1;
@@ -693,7 +693,7 @@ static int child_turns(int turns)
         cpubind_record_file *file = NULL;
         cpubind_linux_fault why = {0, NULL};
         cpubind_linux_status status =
-            cpubind_record_open(&f.root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, &why);
+            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why);
         if (status == CPUBIND_LINUX_ERR_BUSY)
             continue;
         if (status != CPUBIND_LINUX_OK)

@@ -92,7 +92,7 @@ static void make_files(action what)
     scratch_file(&f.s, name, f.old_text);
     scratch_need(chmod(f.file, 0600) == 0, "chmod");
     if (what == ACTION_REMOVE) {
-        snprintf(name, sizeof name, "%s/4711.record.77.0.tmp", f.folder);
+        snprintf(name, sizeof name, "%s/.4711.record.77.0.tmp", f.folder);
         scratch_file(&f.s, name, "{");
     }
 }
@@ -106,10 +106,10 @@ static cpubind_linux_status do_action(cpubind_record_file *file, action what,
     if (what != ACTION_MAKE) {
         const cpubind_linux_status status = cpubind_record_load(file, &found, why);
         if (status != CPUBIND_LINUX_OK) {
-            assert_true(state_is_zero(&found));
+            assert_true(sample_is_zero(&found));
             return status;
         }
-        assert_true(state_same(&found, &f.before));
+        assert_true(sample_same(&found, &f.before));
         cpubind_record_free(&found);
     }
     return cpubind_record_save(file, &f.after, why);
@@ -120,7 +120,7 @@ static cpubind_linux_status run(action what, cpubind_linux_fault *why)
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     cpubind_record_file *file = NULL;
     cpubind_linux_status status = cpubind_record_open(
-        &root, what == ACTION_OWN ? f.file : NULL, STATE_PID, what == ACTION_MAKE, &file, why);
+        &root, what == ACTION_OWN ? f.file : NULL, SAMPLE_PID, what == ACTION_MAKE, &file, why);
     if (status == CPUBIND_LINUX_OK)
         status = do_action(file, what, why);
     else
@@ -182,7 +182,7 @@ static void write_text(const cpubind_record *state, char text[8192])
     make_files(ACTION_MAKE);
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     assert_int_equal(
-        cpubind_record_open(&root, NULL, STATE_PID, CPUBIND_RECORD_MAKE, &file, NULL),
+        cpubind_record_open(&root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, NULL),
         CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_record_save(file, state, NULL), CPUBIND_LINUX_OK);
     cpubind_record_close(file);
@@ -203,11 +203,11 @@ SETUP(set_up)
         snprintf(f.folder, sizeof f.folder, "run/cpubind");
     else
         snprintf(f.folder, sizeof f.folder, "run/user/%lu/cpubind", (unsigned long)geteuid());
-    state_sample(&f.before);
-    state_sample(&f.after);
-    f.after.main = state_set(&f.after, "1000-2000");
+    sample_make(&f.before);
+    sample_make(&f.after);
+    f.after.main = sample_set(&f.after, "1000-2000");
     for (int32_t tid = 10000; tid < 10200; tid++)
-        scratch_need(!cpubind_record_add_thread(&f.after, &cpubind_sys_real, tid, 0), "add");
+        sample_need(cpubind_record_add_thread(&f.after, &cpubind_sys_real, tid, 0));
     f.descriptors = open_descriptors();
     write_text(&f.before, f.old_text);
     write_text(&f.after, f.new_text);
@@ -350,7 +350,7 @@ TEST(a_write_that_writes_nothing_is_not_repeated_for_ever)
     make_files(ACTION_REPLACE);
     cpubind_root root = scratch_tree(&sys, f.s.dir);
     assert_int_equal(
-        cpubind_record_open(&root, NULL, STATE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
+        cpubind_record_open(&root, NULL, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
         CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_record_save(file, &f.after, &why), CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EIO);
@@ -401,7 +401,7 @@ TEST(every_fault_of_listing_is_reported)
                 assert_true(nth > 1);
                 assert_int_equal(status, CPUBIND_LINUX_OK);
                 assert_int_equal(n, 1);
-                assert_int_equal(pid[0], STATE_PID);
+                assert_int_equal(pid[0], SAMPLE_PID);
                 free(pid);
                 break;
             }

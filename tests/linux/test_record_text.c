@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#include "../../adapters/linux/bind/record_text.h"
+#include "../../adapters/linux/bind/record.h"
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 #include "record_samples.h"
@@ -19,31 +19,31 @@ TEST(threads_stand_in_order_and_keep_their_first_set)
     static const int32_t sorted[] = {1, 10, 50, 70, 90, 100};
     cpubind_record s = {0};
     for (int32_t i = 0; i < 8; i++)
-        assert_int_equal(cpubind_record_add_thread(&s, sys, tid[i], i), 0);
+        sample_need(cpubind_record_add_thread(&s, sys, tid[i], i));
     assert_int_equal(s.n_thread, 6);
     for (int32_t i = 0; i < 6; i++)
         assert_int_equal(s.thread[i].tid, sorted[i]);
-    assert_int_equal(cpubind_record_thread_find(s.thread, s.n_thread, 50)->before, 0);
-    assert_int_equal(cpubind_record_thread_find(s.thread, s.n_thread, 10)->before, 1);
-    assert_int_equal(cpubind_record_thread_find(s.thread, s.n_thread, 1)->before, 7);
-    assert_null(cpubind_record_thread_find(s.thread, s.n_thread, 2));
-    assert_null(cpubind_record_thread_find(s.thread, s.n_thread, 101));
+    assert_int_equal(cpubind_record_find_thread(s.thread, s.n_thread, 50)->before, 0);
+    assert_int_equal(cpubind_record_find_thread(s.thread, s.n_thread, 10)->before, 1);
+    assert_int_equal(cpubind_record_find_thread(s.thread, s.n_thread, 1)->before, 7);
+    assert_null(cpubind_record_find_thread(s.thread, s.n_thread, 2));
+    assert_null(cpubind_record_find_thread(s.thread, s.n_thread, 101));
     cpubind_record_free(&s);
-    assert_true(state_is_zero(&s));
-    assert_null(cpubind_record_thread_find(s.thread, s.n_thread, 1));
+    assert_true(sample_is_zero(&s));
+    assert_null(cpubind_record_find_thread(s.thread, s.n_thread, 1));
 }
 
 TEST(an_interrupt_keeps_the_first_set_that_is_known)
 {
     cpubind_record s = {0};
     cpubind_record_irq irq = {9, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
-    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    sample_need(cpubind_record_add_irq(&s, sys, &irq));
     irq = (cpubind_record_irq){3, CPUBIND_IRQ_CQ, 5, 2, 0};
-    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    sample_need(cpubind_record_add_irq(&s, sys, &irq));
     irq = (cpubind_record_irq){9, CPUBIND_IRQ_CQ, 6, 1, 0};
-    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    sample_need(cpubind_record_add_irq(&s, sys, &irq));
     irq = (cpubind_record_irq){9, CPUBIND_IRQ_SQ, 7, 3, 0};
-    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    sample_need(cpubind_record_add_irq(&s, sys, &irq));
     assert_int_equal(s.n_irq, 2);
     assert_int_equal(s.irq[0].irq, 3);
     assert_int_equal(s.irq[1].irq, 9);
@@ -56,26 +56,26 @@ TEST(an_interrupt_keeps_the_first_set_that_is_known)
 TEST(a_number_that_another_thread_got_is_another_thread)
 {
     cpubind_record s = {0};
-    cpubind_record_other other = {80, 82, 200, 0, 1};
-    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
-    other = (cpubind_record_other){80, 82, 100, 2, 1};
-    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
-    other = (cpubind_record_other){80, 82, 200, 5, 6};
-    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
-    assert_int_equal(s.n_other, 2);
-    assert_int_equal(s.other[0].start, 100);
-    assert_int_equal(s.other[1].start, 200);
-    assert_int_equal(s.other[1].before, 0);
-    assert_int_equal(s.other[1].set, 6);
+    cpubind_record_uvb_thread other = {80, 82, 200, 0, 1};
+    sample_need(cpubind_record_add_uvb_thread(&s, sys, &other));
+    other = (cpubind_record_uvb_thread){80, 82, 100, 2, 1};
+    sample_need(cpubind_record_add_uvb_thread(&s, sys, &other));
+    other = (cpubind_record_uvb_thread){80, 82, 200, 5, 6};
+    sample_need(cpubind_record_add_uvb_thread(&s, sys, &other));
+    assert_int_equal(s.n_uvb_thread, 2);
+    assert_int_equal(s.uvb_thread[0].start, 100);
+    assert_int_equal(s.uvb_thread[1].start, 200);
+    assert_int_equal(s.uvb_thread[1].before, 0);
+    assert_int_equal(s.uvb_thread[1].set, 6);
     cpubind_record_free(&s);
 }
 
 TEST(a_name_is_cut_as_the_kernel_cuts_it)
 {
     cpubind_record s = {0};
-    assert_int_equal(cpubind_record_add_rule(&s, sys, "123456789012345", 0), 0);
-    assert_int_equal(cpubind_record_add_rule(&s, sys, "1234567890123456", 0), 0);
-    assert_int_equal(cpubind_record_add_rule(&s, sys, "short", 0), 0);
+    sample_need(cpubind_record_add_rule(&s, sys, "123456789012345", 0));
+    sample_need(cpubind_record_add_rule(&s, sys, "1234567890123456", 0));
+    sample_need(cpubind_record_add_rule(&s, sys, "short", 0));
     assert_string_equal(s.rule[0].name, "123456789012345");
     assert_string_equal(s.rule[1].name, "123456789012345");
     assert_string_equal(s.rule[2].name, "short");
@@ -89,7 +89,7 @@ static char *text_of(const cpubind_record *state, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     char *text;
-    assert_int_equal(cpubind_priv_record_format(state, sys, &bytes, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_format(state, sys, &bytes, NULL), CPUBIND_LINUX_OK);
     *len = bytes.len;
     text = edge_text(bytes.data, bytes.len);
     cpubind_bytes_free(&bytes);
@@ -101,9 +101,9 @@ static void check_round(const cpubind_record *state)
     cpubind_record back;
     int32_t len, len_again, line;
     char *text = text_of(state, &len), *again;
-    assert_int_equal(cpubind_priv_record_parse(text, len, sys, &back, &line, NULL),
+    assert_int_equal(cpubind_record_parse(text, len, sys, &back, &line, NULL),
                      CPUBIND_LINUX_OK);
-    assert_true(state_same(state, &back));
+    assert_true(sample_same(state, &back));
     again = text_of(&back, &len_again);
     assert_int_equal(len, len_again);
     assert_memory_equal(text, again, (size_t)len);
@@ -115,10 +115,10 @@ static void check_round(const cpubind_record *state)
 TEST(some_of_everything_is_read_back)
 {
     cpubind_record s;
-    state_sample(&s);
+    sample_make(&s);
     check_round(&s);
     cpubind_record_free(&s);
-    state_begin(&s);
+    sample_begin(&s);
     check_round(&s);
     cpubind_record_free(&s);
 }
@@ -161,7 +161,7 @@ static void random_name(char name[16])
 
 static void random_state(cpubind_record *s)
 {
-    state_begin(s);
+    sample_begin(s);
     s->pid = 1 + (int32_t)random_below(4194304);
     s->start = random_start();
     s->npu = (int32_t)random_below(17) - 1;
@@ -173,30 +173,29 @@ static void random_state(cpubind_record *s)
     for (uint32_t n = random_below(5); n > 0; n--) {
         char name[16];
         random_name(name);
-        assert_int_equal(cpubind_record_add_rule(s, sys, name, random_set(s)), 0);
+        sample_need(cpubind_record_add_rule(s, sys, name, random_set(s)));
     }
     for (uint32_t n = random_below(4); n > 0; n--)
-        assert_int_equal(cpubind_record_add_ours(s, sys, random_set(s)), 0);
+        sample_need(cpubind_record_add_placed(s, sys, random_set(s)));
     for (uint32_t n = random_below(300); n > 0; n--)
-        assert_int_equal(cpubind_record_add_thread(s, sys, 1 + (int32_t)random_below(1000000),
-                                                   random_set(s)),
-                         0);
+        sample_need(cpubind_record_add_thread(s, sys, 1 + (int32_t)random_below(1000000),
+                                              random_set(s)));
     for (uint32_t n = random_below(9); n > 0; n--) {
-        const cpubind_record_other other = {1 + (int32_t)random_below(99),
-                                            1 + (int32_t)random_below(9), random_start(),
-                                            random_set(s), random_set(s)};
-        assert_int_equal(cpubind_record_add_other(s, sys, &other), 0);
+        const cpubind_record_uvb_thread other = {1 + (int32_t)random_below(99),
+                                                 1 + (int32_t)random_below(9), random_start(),
+                                                 random_set(s), random_set(s)};
+        sample_need(cpubind_record_add_uvb_thread(s, sys, &other));
     }
     for (uint32_t n = random_below(20); n > 0; n--) {
         const cpubind_record_irq irq = {
             (int32_t)random_below(3000), random_below(2) ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ,
             (int32_t)random_below(65536), random_below(3) ? random_set(s) : CPUBIND_CPUSET_NONE,
             (int32_t)random_below(2)};
-        assert_int_equal(cpubind_record_add_irq(s, sys, &irq), 0);
+        sample_need(cpubind_record_add_irq(s, sys, &irq));
     }
-    s->how = (cpubind_irqbalance_how)random_below(3);
-    s->irqbalance_pid = s->how ? 1 + (int32_t)random_below(9999) : 0;
-    s->irqbalance_start = s->how ? random_start() : 0;
+    s->irqbalance = (cpubind_irqbalance_action)random_below(3);
+    s->irqbalance_pid = s->irqbalance ? 1 + (int32_t)random_below(9999) : 0;
+    s->irqbalance_start = s->irqbalance ? random_start() : 0;
 }
 
 TEST(random_states_are_read_back)
@@ -212,17 +211,18 @@ TEST(random_states_are_read_back)
 TEST(the_largest_numbers_are_read_back)
 {
     cpubind_record s;
-    state_begin(&s);
+    sample_begin(&s);
     s.pid = INT32_MAX;
     s.start = UINT64_MAX;
     s.npu = INT32_MAX;
     s.memory_node = INT32_MAX;
-    s.before = state_set(&s, "0-65535");
-    const cpubind_record_other other = {INT32_MAX, INT32_MAX, UINT64_MAX, s.before, s.main};
+    s.before = sample_set(&s, "0-65535");
+    const cpubind_record_uvb_thread other = {INT32_MAX, INT32_MAX, UINT64_MAX, s.before,
+                                             s.main};
     const cpubind_record_irq irq = {INT32_MAX, CPUBIND_IRQ_CQ, 65535, s.before, 0};
-    assert_int_equal(cpubind_record_add_thread(&s, sys, INT32_MAX, s.before), 0);
-    assert_int_equal(cpubind_record_add_other(&s, sys, &other), 0);
-    assert_int_equal(cpubind_record_add_irq(&s, sys, &irq), 0);
+    sample_need(cpubind_record_add_thread(&s, sys, INT32_MAX, s.before));
+    sample_need(cpubind_record_add_uvb_thread(&s, sys, &other));
+    sample_need(cpubind_record_add_irq(&s, sys, &irq));
     check_round(&s);
     cpubind_record_free(&s);
 }
@@ -230,12 +230,12 @@ TEST(the_largest_numbers_are_read_back)
 TEST(names_of_any_bytes_are_read_back)
 {
     cpubind_record s;
-    state_begin(&s);
+    sample_begin(&s);
     for (int first = 1; first < 256; first += 15) {
         char name[16] = "";
         for (int i = 0; i < 15; i++)
             name[i] = (char)(first + i < 256 ? first + i : 'x');
-        assert_int_equal(cpubind_record_add_rule(&s, sys, name, s.main), 0);
+        sample_need(cpubind_record_add_rule(&s, sys, name, s.main));
     }
     check_round(&s);
     cpubind_record_free(&s);
@@ -245,16 +245,16 @@ TEST(names_of_any_bytes_are_read_back)
 TEST(threads_of_many_masks_are_read_back)
 {
     cpubind_record s;
-    state_begin(&s);
+    sample_begin(&s);
     for (int32_t i = 0; i < 10000; i++) {
         const int32_t cpu = i % 100;
         const int32_t set = cpubind_cpu_sets_of_list(&s.sets, sys, &cpu, 1);
-        assert_int_equal(cpubind_record_add_thread(&s, sys, 20000 - i, set), 0);
+        sample_need(cpubind_record_add_thread(&s, sys, 20000 - i, set));
     }
     check_round(&s);
     assert_string_equal(
         cpubind_cpu_sets_text(
-            &s.sets, cpubind_record_thread_find(s.thread, s.n_thread, 20000 - 4242)->before),
+            &s.sets, cpubind_record_find_thread(s.thread, s.n_thread, 20000 - 4242)->before),
         "42");
     cpubind_record_free(&s);
 }
@@ -265,7 +265,7 @@ TEST(what_could_not_be_read_back_is_not_written)
         cpubind_record s;
         cpubind_bytes bytes = {NULL, 0, 0};
         cpubind_linux_fault why = {0, NULL};
-        state_sample(&s);
+        sample_make(&s);
         s.pid = i == 0 ? 0 : s.pid;
         s.before = i == 1 ? CPUBIND_CPUSET_NONE : s.before;
         s.main = i == 2 ? CPUBIND_CPUSET_NONE : s.main;
@@ -276,15 +276,14 @@ TEST(what_could_not_be_read_back_is_not_written)
         s.thread[0].tid = i == 7 ? 0 : s.thread[0].tid;
         s.thread[3].before = i == 8 ? CPUBIND_CPUSET_NONE : s.thread[3].before;
         s.thread[4].tid = i == 9 ? s.thread[3].tid : s.thread[4].tid;
-        s.other[0].pid = i == 10 ? -1 : s.other[0].pid;
-        s.other[0].set = i == 11 ? CPUBIND_CPUSET_NONE : s.other[0].set;
+        s.uvb_thread[0].pid = i == 10 ? -1 : s.uvb_thread[0].pid;
+        s.uvb_thread[0].set = i == 11 ? CPUBIND_CPUSET_NONE : s.uvb_thread[0].set;
         s.irq[0].irq = i == 12 ? -1 : s.irq[0].irq;
         s.irq[0].cpu = i == 13 ? CPUBIND_MAX_CPUS : s.irq[0].cpu;
         s.irq[1].irq = i == 14 ? s.irq[0].irq : s.irq[1].irq;
         s.irqbalance_pid = i == 15 ? 0 : s.irqbalance_pid;
         s.thread[5].before = i == 16 ? s.sets.n : s.thread[5].before;
-        assert_int_equal(cpubind_priv_record_format(&s, sys, &bytes, &why),
-                         CPUBIND_LINUX_ERR_ARG);
+        assert_int_equal(cpubind_record_format(&s, sys, &bytes, &why), CPUBIND_LINUX_ERR_ARG);
         assert_int_equal(why.error, EINVAL);
         assert_string_equal(why.what, "argument");
         cpubind_bytes_free(&bytes);
@@ -299,7 +298,7 @@ static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *
 {
     char *exact = edge_text(text, (int32_t)len);
     const cpubind_linux_status status =
-        cpubind_priv_record_parse(exact, (int32_t)len, sys, out, line, why);
+        cpubind_record_parse(exact, (int32_t)len, sys, out, line, why);
     free(exact);
     return status;
 }
@@ -358,7 +357,7 @@ static void check_damaged(const char *text, size_t len, const char *what, int32_
     if (parse(text, len, &s, &line, &why) != CPUBIND_LINUX_ERR_DAMAGED)
         fail_msg("not refused: %.*s", (int)len, text);
     assert_int_equal(why.error, EILSEQ);
-    assert_true(state_is_zero(&s));
+    assert_true(sample_is_zero(&s));
     assert_string_equal(why.what, what);
     if (line != at_line)
         fail_msg("line %d, not %d: %.*s", (int)line, (int)at_line, (int)len, text);
@@ -382,21 +381,21 @@ TEST(the_text_is_read_as_it_says)
     assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.uvb), "9");
     assert_int_equal(s.n_rule, 2);
     assert_string_equal(s.rule[1].name, "a b\xff%");
-    assert_int_equal(s.n_ours, 2);
-    assert_int_equal(s.ours[1], s.rule[0].set);
+    assert_int_equal(s.n_placed, 2);
+    assert_int_equal(s.placed[1], s.rule[0].set);
     assert_int_equal(s.n_thread, 2);
     assert_int_equal(s.thread[1].tid, 4712);
     assert_int_equal(s.thread[0].before, s.thread[1].before);
-    assert_int_equal(s.n_other, 2);
-    assert_int_equal(s.other[1].start, 78);
-    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.other[0].set), "1-23");
+    assert_int_equal(s.n_uvb_thread, 2);
+    assert_int_equal(s.uvb_thread[1].start, 78);
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.uvb_thread[0].set), "1-23");
     assert_int_equal(s.n_irq, 2);
     assert_int_equal(s.irq[0].before, CPUBIND_CPUSET_NONE);
     assert_int_equal(s.irq[0].is_banned, 0);
     assert_int_equal(s.irq[1].kind, CPUBIND_IRQ_CQ);
     assert_int_equal(s.irq[1].cpu, 73);
     assert_int_equal(s.irq[1].is_banned, 1);
-    assert_int_equal(s.how, CPUBIND_IRQBALANCE_STOP);
+    assert_int_equal(s.irqbalance, CPUBIND_IRQBALANCE_STOP);
     assert_int_equal(s.irqbalance_pid, 900);
     assert_int_equal(s.irqbalance_start, 321);
     check_round(&s);
@@ -413,9 +412,9 @@ TEST(the_least_text_has_four_facts)
     assert_int_equal(s.npu, -1);
     assert_int_equal(s.memory_node, -1);
     assert_int_equal(s.uvb, CPUBIND_CPUSET_NONE);
-    assert_int_equal(s.how, CPUBIND_IRQBALANCE_LEAVE);
+    assert_int_equal(s.irqbalance, CPUBIND_IRQBALANCE_LEAVE);
     assert_string_equal(s.boot, "");
-    assert_int_equal(s.n_rule + s.n_ours + s.n_thread + s.n_other + s.n_irq, 0);
+    assert_int_equal(s.n_rule + s.n_placed + s.n_thread + s.n_uvb_thread + s.n_irq, 0);
     check_round(&s);
     cpubind_record_free(&s);
 }
@@ -610,7 +609,7 @@ TEST(every_cut_text_is_damage)
         assert_int_equal(parse(text, len, &s, &line, &why), CPUBIND_LINUX_ERR_DAMAGED);
         assert_int_equal(why.error, EILSEQ);
         assert_true(line >= 1 && line <= 20);
-        assert_true(state_is_zero(&s));
+        assert_true(sample_is_zero(&s));
     }
 }
 
@@ -648,7 +647,7 @@ TEST(without_memory_no_text_is_read_half)
         int32_t line;
         n_call = 0;
         cpubind_linux_status status =
-            cpubind_priv_record_parse(text, len, &failing, &s, &line, &why);
+            cpubind_record_parse(text, len, &failing, &s, &line, &why);
         if (n_call < fail_at) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
             cpubind_record_free(&s);
@@ -656,7 +655,7 @@ TEST(without_memory_no_text_is_read_half)
         }
         assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
         assert_int_equal(why.error, ENOMEM);
-        assert_true(state_is_zero(&s));
+        assert_true(sample_is_zero(&s));
         failures++;
     }
     assert_true(failures > 20); /* 8 sets of 4 each, and the arrays */
@@ -667,13 +666,13 @@ TEST(without_memory_no_text_is_written)
     const cpubind_sys failing = failing_sys();
     cpubind_record s;
     int failures = 0;
-    state_sample(&s);
+    sample_make(&s);
     for (int32_t tid = 10000; tid < 20000; tid++)
-        assert_int_equal(cpubind_record_add_thread(&s, sys, tid, s.main), 0);
+        sample_need(cpubind_record_add_thread(&s, sys, tid, s.main));
     for (fail_at = 1;; fail_at++) {
         cpubind_bytes bytes = {NULL, 0, 0};
         n_call = 0;
-        cpubind_linux_status status = cpubind_priv_record_format(&s, &failing, &bytes, NULL);
+        cpubind_linux_status status = cpubind_record_format(&s, &failing, &bytes, NULL);
         cpubind_bytes_free(&bytes);
         if (n_call < fail_at) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
@@ -689,19 +688,20 @@ TEST(without_memory_no_text_is_written)
 TEST(without_memory_nothing_is_added)
 {
     const cpubind_sys failing = failing_sys();
-    const cpubind_record_other other = {1, 1, 1, 0, 0};
+    const cpubind_record_uvb_thread other = {1, 1, 1, 0, 0};
     const cpubind_record_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};
     cpubind_record s = {0};
     for (int i = 0; i < 5; i++) {
         n_call = 0;
         fail_at = 1;
-        assert_int_equal(i == 0   ? cpubind_record_add_rule(&s, &failing, "a", 0)
-                         : i == 1 ? cpubind_record_add_thread(&s, &failing, 1, 0)
-                         : i == 2 ? cpubind_record_add_other(&s, &failing, &other)
-                         : i == 3 ? cpubind_record_add_ours(&s, &failing, 0)
-                                  : cpubind_record_add_irq(&s, &failing, &irq),
-                         ENOMEM);
-        assert_true(state_is_zero(&s));
+        const cpubind_linux_fault why =
+            i == 0   ? cpubind_record_add_rule(&s, &failing, "a", 0)
+            : i == 1 ? cpubind_record_add_thread(&s, &failing, 1, 0)
+            : i == 2 ? cpubind_record_add_uvb_thread(&s, &failing, &other)
+            : i == 3 ? cpubind_record_add_placed(&s, &failing, 0)
+                     : cpubind_record_add_irq(&s, &failing, &irq);
+        assert_int_equal(why.error, ENOMEM);
+        assert_true(sample_is_zero(&s));
     }
 }
 

@@ -1,61 +1,39 @@
-/* apply.c - putting a goal into effect: record, threads, interrupts, memory; or nothing
+/* apply.c - puts a goal into effect: all of it, or nothing
  * SPDX-License-Identifier: MIT
+ *
+ * First everything is looked at and recorded, then it is changed; after a failure all of it is
+ * undone in reverse order. Memory comes last: moving it cannot be undone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../common.h"
 #include "../kernel/memory.h"
-#include "apply_steps.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-int cpubind_is_missing(int error)
-{
-    static const int errors[] = {EACCES, EPERM, EROFS, ENOENT, EIO, ENOSYS, ENODEV, EOPNOTSUPP};
-    for (size_t i = 0; i < COUNT(errors); i++)
-        if (errors[i] == error)
-            return 1;
-    return 0;
-}
-
-cpubind_linux_fault cpubind_skip(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
-                                 const char *name, int32_t was, int32_t should,
-                                 cpubind_linux_fault why)
-{
-    cpubind_item *item =
-        cpubind_report_add(b, kind, CPUBIND_ITEM_SKIPPED, id, name, was, should);
-    if (!item)
-        return cpubind_fault_of(ENOMEM, "memory");
-    item->error = why.error;
-    item->what = why.what;
-    return cpubind_no_fault;
-}
+#include "binding.h"
 
 /* == Memory ================================================================= */
 
 static void move_memory(cpubind_binding *b)
 {
     cpubind_report *r = &b->report;
-    r->memory_node = b->state.memory_node;
-    if (b->state.memory_node < 0)
+    r->memory_node = b->record.memory_node;
+    if (r->memory_node < 0)
         return;
-    if (b->how.memory == CPUBIND_MEMORY_PREFER) {
-        r->prefer_error = cpubind_memory_prefer(&b->root, b->state.memory_node).error;
+    if (b->options.memory == CPUBIND_MEMORY_PREFER) {
+        r->prefer_error = cpubind_memory_prefer(&b->root, r->memory_node).error;
         return;
     }
-    r->memory.pid = b->how.pid;
-    r->memory.node = b->state.memory_node;
-    r->memory.limit = b->how.memory_limit;
-    r->memory.progress = b->how.progress;
-    r->memory.ctx = b->how.progress_ctx;
+    r->memory.pid = b->options.pid;
+    r->memory.node = r->memory_node;
+    r->memory.limit = b->options.memory_limit ? b->options.memory_limit : -1;
+    r->memory.progress = b->options.progress;
+    r->memory.ctx = b->options.progress_ctx;
     r->has_memory = 1;
     cpubind_memory_migrate(&b->root, &r->memory);
     if (r->memory.result != CPUBIND_MEMORY_NO_NODE)
         return;
-    b->state.memory_node = -1; /* nothing that verify could ask for */
+    b->record.memory_node = -1; /* nothing for verify to compare */
     b->is_dirty = 1;
     (void)cpubind_write_record(b);
 }
@@ -66,24 +44,25 @@ static void move_memory(cpubind_binding *b)
 static void undo(cpubind_attempt *a, const cpubind_record *previous)
 {
     cpubind_binding *b = a->b;
-    while (a->n_other_moved > 0)
-        cpubind_put_other(b, &a->other[--a->n_other_moved]);
+    while (a->n_uvb_thread_moved > 0)
+        cpubind_put_back_uvb_thread(b, &a->uvb_thread[--a->n_uvb_thread_moved]);
     while (a->n_irq_moved > 0)
-        (void)cpubind_put_irq(b, &a->irq[--a->n_irq_moved], CPUBIND_ITEM_FAILED);
-    cpubind_untell_irqbalance(a, previous);
-    if (b->has_moved)
-        cpubind_put_threads(b, b->seen, b->n_seen,
-                            b->is_recorded ? a->was_main : b->state.before);
+        (void)cpubind_put_back_irq(b, &a->irq[--a->n_irq_moved], CPUBIND_ITEM_FAILED);
+    cpubind_undo_irqbalance(a, previous);
+    if (b->has_moved_threads)
+        cpubind_put_back_threads(b, b->known, b->n_known,
+                                 cpubind_is_recorded(b) ? a->main_before : b->record.before);
 }
 
-/* What to call a failed step. */
 static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_linux_fault why)
 {
-    if (b->report.n_undone_not > 0)
+    if (b->report.n_not_restored > 0)
         return CPUBIND_LINUX_ERR_UNDONE;
-    if (b->is_unsaved)
+    if (b->is_save_failed)
         return CPUBIND_LINUX_ERR_STATE;
     switch (why.error) {
+    case 0:
+        return CPUBIND_LINUX_OK;
     case ENOMEM:
         return CPUBIND_LINUX_ERR_MEMORY;
     case ESRCH:
@@ -93,65 +72,63 @@ static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_linux_fa
     }
 }
 
-/* Undoes, and puts the file back to what it said before. */
+/* Undoes the call and restores the file; when not all can be undone, the file stays. */
 static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_record *previous,
                                     cpubind_linux_fault why, cpubind_linux_fault *fault)
 {
     cpubind_binding *b = a->b;
     cpubind_linux_status status;
     undo(a, previous);
-    b->is_stale = 1;
     if (why.error == EPERM)
-        b->report.may_signal = b->sys->kill((pid_t)b->how.pid, 0) == 0;
+        b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
     status = status_of(b, why);
-    if (status != CPUBIND_LINUX_ERR_UNDONE) {
-        if (b->is_recorded)
-            (void)cpubind_record_save(b->file, previous, NULL);
-        else
-            (void)cpubind_record_remove(b->file, NULL);
-    }
-    cpubind_end_turn(b);
+    if (status != CPUBIND_LINUX_ERR_UNDONE && cpubind_is_recorded(b))
+        (void)cpubind_record_save(b->file, previous, NULL);
+    else if (status != CPUBIND_LINUX_ERR_UNDONE)
+        (void)cpubind_record_remove(b->file, NULL);
+    b->phase = status == CPUBIND_LINUX_ERR_UNDONE || cpubind_is_recorded(b)
+                   ? CPUBIND_PHASE_OUTDATED
+                   : CPUBIND_PHASE_DROPPED;
+    cpubind_unlock_irqbalance(b);
     return cpubind_linux_fail(status, why.error, why.what, fault);
 }
 
-/* Looks at everything, and has it on record before the first thing is moved. */
-static cpubind_linux_fault look_at_all(cpubind_attempt *a, const cpubind_goal *goal)
+/* Looks at all that the goal names but threads, and records what is to be changed. */
+static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
-    int error;
-    if (b->state.before < 0)
-        why = cpubind_task_cpus(b->sys, b->how.pid, &b->state.sets, &b->state.before);
+    if (b->record.before < 0)
+        why = cpubind_task_cpus(b->sys, b->options.pid, &b->record.sets, &b->record.before);
+    if (!why.error)
+        why = cpubind_set_goal(b, goal);
     if (why.error)
         return why;
-    error = cpubind_record_set_goal(b, goal);
-    if (error)
-        return cpubind_fault_of(error, "goal");
-    if (b->how.memory == CPUBIND_MEMORY_NONE)
-        b->state.memory_node = -1;
+    if (b->options.memory == CPUBIND_MEMORY_NONE)
+        b->record.memory_node = -1;
     b->is_dirty = 1;
-    why = cpubind_look_at_irqs(a, goal);
+    why = cpubind_prepare_irqs(a, goal);
     if (!why.error)
-        why = cpubind_look_at_others(a);
+        why = cpubind_prepare_uvb_threads(a);
     if (!why.error)
-        why = cpubind_look_at_irqbalance(a);
+        why = cpubind_prepare_irqbalance(a);
     return why;
 }
 
-static cpubind_linux_fault put_all(cpubind_attempt *a, const cpubind_goal *goal)
+static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_linux_fault why = look_at_all(a, goal);
+    cpubind_linux_fault why = prepare(a, goal);
     if (!why.error)
-        why = cpubind_passes(b);
+        why = cpubind_place_threads(b);
     if (!why.error)
         why = cpubind_write_record(b);
     if (!why.error)
-        why = cpubind_tell_irqbalance(a);
+        why = cpubind_ask_irqbalance(a);
     if (!why.error)
         why = cpubind_move_irqs(a);
     if (!why.error)
-        why = cpubind_move_others(a);
+        why = cpubind_move_uvb_threads(a);
     if (!why.error)
         why = cpubind_write_record(b);
     if (why.error)
@@ -164,52 +141,49 @@ static cpubind_linux_fault put_all(cpubind_attempt *a, const cpubind_goal *goal)
 static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
                                   cpubind_linux_fault *fault)
 {
-    cpubind_attempt a = {.b = b, .was_npu = b->state.npu, .was_main = b->state.main};
+    cpubind_attempt a = {.b = b, .npu_before = b->record.npu, .main_before = b->record.main};
     cpubind_record previous = {0};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     cpubind_linux_fault why;
-    if (b->is_recorded)
+    if (cpubind_is_recorded(b))
         status = cpubind_record_load(b->file, &previous, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
-    b->n_seen = 0;
-    b->has_moved = 0;
-    b->is_unsaved = 0;
-    why = put_all(&a, goal);
+    b->phase = cpubind_is_recorded(b) ? CPUBIND_PHASE_REAPPLYING : CPUBIND_PHASE_APPLYING;
+    b->n_known = 0;
+    b->has_moved_threads = 0;
+    b->is_save_failed = 0;
+    why = put_into_effect(&a, goal);
     if (why.error)
         status = give_up(&a, &previous, why, fault);
     else
-        b->is_recorded = 1;
+        b->phase = CPUBIND_PHASE_BOUND;
     cpubind_record_free(&previous);
     free(a.irq);
-    free(a.other);
+    free(a.uvb_thread);
     return status;
-}
-
-/* The record of a process that has ended, or of another that had its number: what is left of
- * it on the host goes back first. */
-static cpubind_linux_status drop_stale(cpubind_binding *b, cpubind_linux_fault *fault)
-{
-    cpubind_linux_status status;
-    if (!b->is_recorded || b->is_alive)
-        return CPUBIND_LINUX_OK;
-    status = cpubind_bind_restore(b, fault);
-    return status == CPUBIND_LINUX_OK ? cpubind_call_start(b, fault) : status;
 }
 
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault)
 {
     cpubind_linux_status status;
-    if (!binding || !goal || binding->how.is_reading)
+    if (!binding || !goal || binding->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    if (binding->tasks < 0)
+    if (binding->task_dir_fd < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    if (binding->how.memory == CPUBIND_MEMORY_PREFER && binding->how.pid != (int32_t)getpid())
+    if (binding->options.memory == CPUBIND_MEMORY_PREFER &&
+        binding->options.pid != (int32_t)getpid())
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory", fault);
-    status = cpubind_call_start(binding, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = drop_stale(binding, fault);
+    status = cpubind_begin_call(binding, fault);
+    /* The record is of a process that has ended and had this pid: what it changed on the host
+     * is restored first. */
+    if (status == CPUBIND_LINUX_OK && cpubind_is_recorded(binding) &&
+        !cpubind_process_is_alive(binding)) {
+        status = cpubind_bind_restore(binding, fault);
+        if (status == CPUBIND_LINUX_OK)
+            status = cpubind_begin_call(binding, fault);
+    }
     if (status != CPUBIND_LINUX_OK)
         return status;
     binding->report.npu = goal->npu;
@@ -223,16 +197,16 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
     int32_t n_new = 0;
     cpubind_linux_fault why;
     cpubind_linux_status status;
-    if (!binding || binding->how.is_reading)
+    if (!binding || binding->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    status = cpubind_call_start(binding, fault);
+    status = cpubind_begin_call(binding, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
-    if (!binding->is_recorded)
+    if (!cpubind_is_recorded(binding))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    if (binding->tasks < 0 || !binding->is_alive)
+    if (!cpubind_process_is_alive(binding))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    why = cpubind_pass(binding, 1, &n_new);
+    why = cpubind_place_threads_once(binding, 1, &n_new);
     if (!why.error)
         why = cpubind_watch_irqs(binding);
     if (!why.error)

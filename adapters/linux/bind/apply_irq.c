@@ -1,37 +1,55 @@
-/* apply_irq.c - the interrupts of the NPU, each put where it belongs
+/* apply_irq.c - moves the interrupts of the NPU to the CPUs of the goal
  * SPDX-License-Identifier: MIT
+ *
+ * Only interrupts that the goal names are changed, and each one is recorded before.
  */
 #include <errno.h>
 
-#include "apply_steps.h"
+#include "binding.h"
 
-/* Looks where an interrupt is: on record, and to be moved if it is elsewhere. */
-static cpubind_linux_fault look_at_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
+static cpubind_subject subject_of(const cpubind_binding *b, const cpubind_record_irq *irq,
+                                  int32_t was, int32_t should)
 {
-    cpubind_binding *b = a->b;
-    const char *name = cpubind_irq_kind_word(goal->kind);
-    int32_t now, should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &goal->cpu, 1);
-    cpubind_record_irq record = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
-    const cpubind_linux_fault why = cpubind_irq_read(&b->root, goal->irq, &b->state.sets, &now);
-    if (should == CPUBIND_CPUSET_NO_MEMORY)
-        return cpubind_fault_of(ENOMEM, "memory");
-    if (cpubind_is_missing(why.error))
-        return cpubind_skip(b, CPUBIND_ITEM_IRQ, goal->irq, name, CPUBIND_CPUSET_NONE, should,
-                            why);
-    if (why.error)
-        return why;
-    b->is_dirty = 1;
-    if (now != should) {
-        record.before = now;
-        a->irq[a->n_irq++] = record;
-    } else if (!cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_RIGHT, goal->irq, name,
-                                   now, should)) {
-        return cpubind_fault_of(ENOMEM, "memory");
-    }
-    return cpubind_fault_of(cpubind_record_add_irq(&b->state, b->sys, &record), "memory");
+    return (cpubind_subject){CPUBIND_ITEM_IRQ,
+                             b->options.pid,
+                             irq->irq,
+                             cpubind_irq_kind_word(irq->kind),
+                             was,
+                             should};
 }
 
-cpubind_linux_fault cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal *goal)
+/* The set of one CPU; NO_MEMORY. */
+static int32_t set_of_cpu(cpubind_binding *b, int32_t cpu)
+{
+    return cpubind_cpu_sets_of_list(&b->record.sets, b->sys, &cpu, 1);
+}
+
+/* Records an interrupt, and adds it to those to move if it is elsewhere. */
+static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_record_irq irq = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
+    int32_t now = CPUBIND_CPUSET_NONE, should = set_of_cpu(b, goal->cpu);
+    cpubind_linux_fault why = cpubind_irq_read(&b->root, goal->irq, &b->record.sets, &now);
+    cpubind_subject subject;
+    if (should == CPUBIND_CPUSET_NO_MEMORY)
+        return cpubind_fault_of(ENOMEM, "memory");
+    subject = subject_of(b, &irq, now, should);
+    if (cpubind_is_missing(why.error))
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+    if (!why.error && now == should)
+        why = cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
+    if (why.error)
+        return why;
+    if (now != should) {
+        irq.before = now;
+        a->irq[a->n_irq++] = irq;
+    }
+    b->is_dirty = 1;
+    return cpubind_record_add_irq(&b->record, b->sys, &irq);
+}
+
+cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
@@ -42,24 +60,24 @@ cpubind_linux_fault cpubind_look_at_irqs(cpubind_attempt *a, const cpubind_goal 
     if (!a->irq)
         return cpubind_fault_of(ENOMEM, "memory");
     for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
-        why = look_at_irq(a, &goal->irq[i]);
+        why = prepare_irq(a, &goal->irq[i]);
     return why;
 }
 
-/* Moves an interrupt, and reads back what the kernel made of it. */
+/* Moves an interrupt and reads its CPUs back. */
 static cpubind_linux_fault move_irq(cpubind_binding *b, int32_t irq, int32_t should,
                                     int32_t *actual)
 {
     int32_t now = CPUBIND_CPUSET_NONE;
-    cpubind_linux_fault why = cpubind_irq_write(&b->root, irq, &b->state.sets.set[should]);
+    cpubind_linux_fault why = cpubind_irq_write(&b->root, irq, &b->record.sets.set[should]);
     *actual = CPUBIND_CPUSET_NONE;
     if (!why.error)
-        why = cpubind_irq_read(&b->root, irq, &b->state.sets, &now);
+        why = cpubind_irq_read(&b->root, irq, &b->record.sets, &now);
     if (why.error)
         return why;
     if (now != should)
         return cpubind_fault_of(EIO, "smp_affinity_list");
-    why = cpubind_irq_read_effective(&b->root, irq, &b->state.sets, actual);
+    why = cpubind_irq_read_effective(&b->root, irq, &b->record.sets, actual);
     return why.error == ENOMEM ? why : cpubind_no_fault;
 }
 
@@ -68,35 +86,30 @@ cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
     cpubind_binding *b = a->b;
     for (int32_t i = 0; i < a->n_irq; i++) {
         const cpubind_record_irq *irq = &a->irq[i];
-        int32_t actual, should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
-        cpubind_linux_fault why = move_irq(b, irq->irq, should, &actual);
-        cpubind_item *item;
+        int32_t actual, should = set_of_cpu(b, irq->cpu);
+        const cpubind_linux_fault why = move_irq(b, irq->irq, should, &actual);
+        const cpubind_subject subject = subject_of(b, irq, irq->before, should);
+        cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
+        cpubind_linux_fault no_memory;
         a->n_irq_moved = i + 1;
         if (cpubind_is_missing(why.error)) {
-            /* What cannot be read back may have been moved: skipped is as it was. */
-            (void)cpubind_irq_write(&b->root, irq->irq, &b->state.sets.set[irq->before]);
-            why = cpubind_skip(b, CPUBIND_ITEM_IRQ, irq->irq, cpubind_irq_kind_word(irq->kind),
-                               irq->before, should, why);
-            if (why.error)
-                return why;
-            continue;
+            /* It may have been moved and only not read back; a skipped one is where it was. */
+            (void)cpubind_irq_write(&b->root, irq->irq, &b->record.sets.set[irq->before]);
+            result = CPUBIND_ITEM_SKIPPED;
         }
-        item = cpubind_report_add(
-            b, CPUBIND_ITEM_IRQ, why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED, irq->irq,
-            cpubind_irq_kind_word(irq->kind), irq->before, should);
-        if (!item)
-            return cpubind_fault_of(ENOMEM, "memory");
+        no_memory = cpubind_report_why(b, &subject, result, why);
+        if (no_memory.error)
+            return no_memory;
         if (actual >= 0)
-            item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
-        item->error = why.error;
-        item->what = why.error ? why.what : NULL;
-        if (why.error)
+            b->report.item[b->report.n - 1].actual =
+                cpubind_cpu_sets_text(&b->record.sets, actual);
+        if (result == CPUBIND_ITEM_FAILED)
             return why;
     }
     return cpubind_no_fault;
 }
 
-/* == Later ================================================================== */
+/* == After apply ============================================================ */
 
 static int is_in_goal(const cpubind_goal *goal, int32_t irq)
 {
@@ -109,38 +122,38 @@ static int is_in_goal(const cpubind_goal *goal, int32_t irq)
 void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_record *s = &b->state;
+    cpubind_record *r = &b->record;
     int32_t n = 0;
-    if (!b->is_recorded || a->was_npu == goal->npu)
+    if (!cpubind_is_recorded(b) || a->npu_before == goal->npu)
         return;
-    for (int32_t i = 0; i < s->n_irq; i++) {
-        const cpubind_record_irq irq = s->irq[i];
-        if (is_in_goal(goal, irq.irq) || !cpubind_put_irq(b, &irq, CPUBIND_ITEM_SKIPPED))
-            s->irq[n++] = irq;
+    for (int32_t i = 0; i < r->n_irq; i++) {
+        const cpubind_record_irq irq = r->irq[i];
+        if (is_in_goal(goal, irq.irq) || !cpubind_put_back_irq(b, &irq, CPUBIND_ITEM_SKIPPED))
+            r->irq[n++] = irq;
         else if (irq.is_banned && a->daemon.pid != 0)
             (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
     }
-    b->is_dirty |= n < s->n_irq;
-    s->n_irq = n;
-    (void)cpubind_write_record(b); /* on record they do no harm */
+    b->is_dirty |= n < r->n_irq;
+    r->n_irq = n;
+    (void)cpubind_write_record(b); /* a restored interrupt in the file does no harm */
 }
 
 cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)
 {
-    for (int32_t i = 0; i < b->state.n_irq; i++) {
-        const cpubind_record_irq *irq = &b->state.irq[i];
-        int32_t now, actual;
-        int32_t should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &irq->cpu, 1);
-        cpubind_item *item;
+    for (int32_t i = 0; i < b->record.n_irq; i++) {
+        const cpubind_record_irq *irq = &b->record.irq[i];
+        int32_t now, actual, should = set_of_cpu(b, irq->cpu);
+        cpubind_linux_fault why;
+        cpubind_subject subject;
         if (should < 0)
             return cpubind_fault_of(ENOMEM, "memory");
-        if (cpubind_irq_read(&b->root, irq->irq, &b->state.sets, &now).error || now == should ||
-            move_irq(b, irq->irq, should, &actual).error)
+        if (cpubind_irq_read(&b->root, irq->irq, &b->record.sets, &now).error ||
+            now == should || move_irq(b, irq->irq, should, &actual).error)
             continue;
-        item = cpubind_report_add(b, CPUBIND_ITEM_IRQ, CPUBIND_ITEM_MOVED, irq->irq,
-                                  cpubind_irq_kind_word(irq->kind), now, should);
-        if (!item)
-            return cpubind_fault_of(ENOMEM, "memory");
+        subject = subject_of(b, irq, now, should);
+        why = cpubind_report_why(b, &subject, CPUBIND_ITEM_MOVED, cpubind_no_fault);
+        if (why.error)
+            return why;
     }
     return cpubind_no_fault;
 }

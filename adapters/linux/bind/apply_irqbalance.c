@@ -1,126 +1,127 @@
-/* apply_irqbalance.c - irqbalance is told what it may not move
+/* apply_irqbalance.c - makes irqbalance leave the interrupts of the goal alone
  * SPDX-License-Identifier: MIT
+ *
+ * Stops the daemon or sends it bans, as the options ask; never starts or ends it.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "apply_steps.h"
+#include "binding.h"
 
-static int was_banned(const cpubind_record *state, int32_t irq)
+static int is_banned_in(const cpubind_record *record, int32_t irq)
 {
-    for (int32_t i = 0; i < state->n_irq; i++)
-        if (state->irq[i].irq == irq)
-            return state->irq[i].is_banned;
+    for (int32_t i = 0; i < record->n_irq; i++)
+        if (record->irq[i].irq == irq)
+            return record->irq[i].is_banned;
     return 0;
 }
 
-/* Whether what is on record was told to this daemon, and not to one that has ended. */
-static int is_on_record(const cpubind_binding *b, const cpubind_irqbalance *daemon)
+static cpubind_subject subject_of(const cpubind_attempt *a)
 {
-    return b->state.how != CPUBIND_IRQBALANCE_LEAVE && b->state.irqbalance_pid == daemon->pid &&
-           b->state.irqbalance_start == daemon->start;
+    return (cpubind_subject){CPUBIND_ITEM_IRQBALANCE, a->b->options.pid,
+                             a->daemon.pid,           "irqbalance",
+                             CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
 }
 
-static cpubind_linux_fault skip_irqbalance(cpubind_attempt *a, int error, const char *what)
+/* The daemon cannot be asked: an item of the report, and no fact of the record. */
+static cpubind_linux_fault skip_irqbalance(cpubind_attempt *a, cpubind_linux_fault why)
 {
+    const cpubind_subject subject = subject_of(a);
+    if (why.error == ENOMEM)
+        return why;
+    if (a->is_to_ask) {
+        a->is_to_ask = 0;
+        a->b->record.irqbalance = a->asked_before;
+        a->b->is_dirty = 1;
+    }
     a->b->report.irqbalance_runs = 1;
-    return cpubind_skip(a->b, CPUBIND_ITEM_IRQBALANCE, a->daemon.pid, "irqbalance",
-                        CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE,
-                        cpubind_fault_of(error, what));
+    return cpubind_report_why(a->b, &subject, CPUBIND_ITEM_SKIPPED, why);
 }
 
-/* Whether there is something to tell. One that is stopped does not listen; one that somebody
- * else has stopped is not ours to let go on. */
-static int is_to_be_told(cpubind_attempt *a)
+/* Records which interrupts this process bans. Those that somebody else has banned already must
+ * not be unbanned later. */
+static cpubind_linux_fault choose_bans(cpubind_attempt *a)
 {
+    cpubind_record *r = &a->b->record;
+    int32_t *irq = (int32_t *)a->b->sys->malloc((size_t)r->n_irq * 2 * sizeof *irq);
+    int32_t *is_banned = irq + r->n_irq;
+    cpubind_linux_fault why;
+    if (!irq)
+        return cpubind_fault_of(ENOMEM, "memory");
+    for (int32_t i = 0; i < r->n_irq; i++)
+        irq[i] = r->irq[i].irq;
+    why = cpubind_irqbalance_banned(&a->b->root, &a->daemon, irq, r->n_irq, is_banned);
+    for (int32_t i = 0; !why.error && i < r->n_irq; i++)
+        r->irq[i].is_banned |= !is_banned[i];
+    free(irq);
+    return why.error ? skip_irqbalance(a, why) : cpubind_no_fault;
+}
+
+/* Whether to ask: a stopped daemon does not listen, and one that somebody else has stopped must
+ * not be continued later; one that cpubind stopped for another process is recorded here too. */
+static int is_to_ask(cpubind_attempt *a)
+{
+    const cpubind_irqbalance_action action = a->b->options.irqbalance;
+    if (action == CPUBIND_IRQBALANCE_LEAVE)
+        return 0;
     if (!a->daemon.is_stopped)
         return 1;
-    return a->b->how.irqbalance == CPUBIND_IRQBALANCE_STOP && !a->was_told &&
+    return action == CPUBIND_IRQBALANCE_STOP && !a->asked_before &&
            cpubind_is_stopped_for_another(a->b, &a->daemon);
 }
 
-/* That it cannot be told is named, and is on record no more. */
-static cpubind_linux_fault give_up_irqbalance(cpubind_attempt *a, int error, const char *what)
-{
-    if (error == ENOMEM)
-        return cpubind_fault_of(ENOMEM, "memory");
-    a->is_to_tell = 0;
-    a->b->state.how = a->was_told;
-    a->b->is_dirty = 1;
-    return skip_irqbalance(a, error, what);
-}
-
-/* Notes which interrupts are ours to ban: what it leaves alone already is not ours to take
- * back. */
-static cpubind_linux_fault choose_banned(cpubind_attempt *a)
-{
-    cpubind_record *s = &a->b->state;
-    int32_t *numbers = (int32_t *)a->b->sys->malloc((size_t)s->n_irq * 2 * sizeof *numbers);
-    int error;
-    if (!numbers)
-        return cpubind_fault_of(ENOMEM, "memory");
-    for (int32_t i = 0; i < s->n_irq; i++)
-        numbers[i] = s->irq[i].irq;
-    error = cpubind_irqbalance_banned(&a->b->root, &a->daemon, numbers, s->n_irq,
-                                      numbers + s->n_irq)
-                .error;
-    for (int32_t i = 0; !error && i < s->n_irq; i++)
-        s->irq[i].is_banned |= !numbers[s->n_irq + i];
-    free(numbers);
-    return error ? give_up_irqbalance(a, error, "ban") : cpubind_no_fault;
-}
-
-cpubind_linux_fault cpubind_look_at_irqbalance(cpubind_attempt *a)
+cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    const cpubind_irqbalance_how how = b->how.irqbalance;
-    int error;
-    if (b->state.n_irq == 0)
+    cpubind_record *r = &b->record;
+    const cpubind_irqbalance_action action = b->options.irqbalance;
+    cpubind_linux_fault why;
+    if (r->n_irq == 0)
         return cpubind_no_fault;
-    error = cpubind_irqbalance_find(&b->root, &a->daemon).error;
-    if (error == ENOMEM)
-        return cpubind_fault_of(ENOMEM, "memory");
-    if (error && how != CPUBIND_IRQBALANCE_LEAVE)
-        return skip_irqbalance(a, error, "find");
-    if (error || a->daemon.pid == 0)
+    why = cpubind_irqbalance_find(&b->root, &a->daemon);
+    if (why.error == ENOMEM)
+        return why;
+    if (why.error && action != CPUBIND_IRQBALANCE_LEAVE)
+        return skip_irqbalance(a, why);
+    if (why.error || a->daemon.pid == 0)
         return cpubind_no_fault;
-    a->was_told = is_on_record(b, &a->daemon) ? b->state.how : CPUBIND_IRQBALANCE_LEAVE;
-    b->report.irqbalance_runs = how == CPUBIND_IRQBALANCE_LEAVE && !a->daemon.is_stopped &&
-                                a->was_told == CPUBIND_IRQBALANCE_LEAVE;
-    if (how == CPUBIND_IRQBALANCE_LEAVE || !is_to_be_told(a))
+    if (r->irqbalance_pid == a->daemon.pid && r->irqbalance_start == a->daemon.start)
+        a->asked_before = r->irqbalance; /* of this daemon, not of one that has ended */
+    b->report.irqbalance_runs = action == CPUBIND_IRQBALANCE_LEAVE && !a->daemon.is_stopped &&
+                                a->asked_before == CPUBIND_IRQBALANCE_LEAVE;
+    if (!is_to_ask(a))
         return cpubind_no_fault;
-    a->is_to_tell = 1;
-    b->state.how = how;
-    b->state.irqbalance_pid = a->daemon.pid;
-    b->state.irqbalance_start = a->daemon.start;
+    a->is_to_ask = 1;
+    r->irqbalance = action;
+    r->irqbalance_pid = a->daemon.pid;
+    r->irqbalance_start = a->daemon.start;
     b->is_dirty = 1;
-    return how == CPUBIND_IRQBALANCE_BAN ? choose_banned(a) : cpubind_no_fault;
+    return action == CPUBIND_IRQBALANCE_BAN ? choose_bans(a) : cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_tell_irqbalance(cpubind_attempt *a)
+cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    const int is_stop = b->state.how == CPUBIND_IRQBALANCE_STOP;
-    int error;
-    if (!a->is_to_tell)
+    const cpubind_subject subject = subject_of(a);
+    cpubind_linux_fault why;
+    if (!a->is_to_ask)
         return cpubind_no_fault;
-    error = is_stop ? cpubind_irqbalance_stop(&b->root, &a->daemon).error
-                    : cpubind_tell_banned(b, &a->daemon, cpubind_irqbalance_ban).error;
-    if (error)
-        return give_up_irqbalance(a, error, is_stop ? "stop" : "ban");
-    a->is_told = 1;
-    if (!cpubind_report_add(b, CPUBIND_ITEM_IRQBALANCE, CPUBIND_ITEM_MOVED, a->daemon.pid,
-                            "irqbalance", CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE))
-        return cpubind_fault_of(ENOMEM, "memory");
-    return cpubind_no_fault;
+    if (b->record.irqbalance == CPUBIND_IRQBALANCE_STOP)
+        why = cpubind_irqbalance_stop(&b->root, &a->daemon);
+    else
+        why = cpubind_send_bans(b, &a->daemon, cpubind_irqbalance_ban);
+    if (why.error)
+        return skip_irqbalance(a, why);
+    a->is_asked = 1;
+    return cpubind_report_why(b, &subject, CPUBIND_ITEM_MOVED, cpubind_no_fault);
 }
 
-void cpubind_untell_irqbalance(cpubind_attempt *a, const cpubind_record *previous)
+void cpubind_undo_irqbalance(cpubind_attempt *a, const cpubind_record *previous)
 {
-    cpubind_record *s = &a->b->state;
-    if (!a->is_told || a->was_told == CPUBIND_IRQBALANCE_STOP)
+    cpubind_record *r = &a->b->record;
+    if (!a->is_asked || a->asked_before == CPUBIND_IRQBALANCE_STOP)
         return;
-    for (int32_t i = 0; i < s->n_irq; i++)
-        s->irq[i].is_banned &= !was_banned(previous, s->irq[i].irq);
-    cpubind_put_irqbalance(a->b);
+    for (int32_t i = 0; i < r->n_irq; i++)
+        r->irq[i].is_banned &= !is_banned_in(previous, r->irq[i].irq);
+    cpubind_put_back_irqbalance(a->b);
 }

@@ -1,5 +1,7 @@
-/* apply_uvb.c - the UVB polling threads of a 950 host, put where they belong
+/* apply_uvb.c - moves the UVB polling threads of a 950 host to the CPUs of the goal
  * SPDX-License-Identifier: MIT
+ *
+ * They belong to other processes. Threads that /proc hides from this user are left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -7,135 +9,126 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common.h"
 #include "../kernel/proc_stat.h"
-#include "apply_steps.h"
+#include "binding.h"
 
-static int add_other(cpubind_attempt *a, const cpubind_record_other *other)
+static cpubind_subject subject_of(const cpubind_record_uvb_thread *thread, const char *name)
 {
-    cpubind_record_other *all = (cpubind_record_other *)cpubind_grow(
-        a->b->sys, a->other, a->n_other, &a->cap_other, sizeof *all);
-    if (!all)
-        return ENOMEM;
-    a->other = all;
-    all[a->n_other++] = *other;
-    return 0;
+    return (cpubind_subject){CPUBIND_ITEM_UVB, thread->pid, thread->tid, name,
+                             thread->before,   thread->set};
 }
 
-/* A polling thread: on record, and to be moved if it is elsewhere. */
-static cpubind_linux_fault look_at_other(cpubind_attempt *a, int32_t pid, int32_t tid,
-                                         const char *name)
+/* Records a polling thread and adds it to those to move, if it is elsewhere. */
+static cpubind_linux_fault prepare_thread(cpubind_attempt *a, int32_t pid, int32_t tid,
+                                          const char *name)
 {
     cpubind_binding *b = a->b;
-    cpubind_record_other record = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->state.uvb};
-    cpubind_proc_stat stat;
+    cpubind_record_uvb_thread thread = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->record.uvb};
+    cpubind_record_uvb_thread *all;
+    cpubind_proc_stat stat = {.start = 0};
+    cpubind_subject subject;
     int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
     if (!error)
-        error = cpubind_task_cpus(b->sys, tid, &b->state.sets, &record.before).error;
+        error = cpubind_task_cpus(b->sys, tid, &b->record.sets, &thread.before).error;
     if (error == ESRCH || error == ENOENT)
         return cpubind_no_fault;
     if (error)
         return cpubind_fault_of(error, "read a polling thread");
-    record.start = stat.start;
-    if (record.before == b->state.uvb) {
-        cpubind_item *item = cpubind_report_add(b, CPUBIND_ITEM_UVB, CPUBIND_ITEM_RIGHT, tid,
-                                                name, record.before, record.set);
-        if (item)
-            item->pid = pid;
-        return cpubind_fault_of(item ? 0 : ENOMEM, "memory");
+    thread.start = stat.start;
+    if (thread.before == thread.set) {
+        subject = subject_of(&thread, name);
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
     }
     b->is_dirty = 1;
-    error = add_other(a, &record);
-    if (!error)
-        error = cpubind_record_add_other(&b->state, b->sys, &record);
-    return cpubind_fault_of(error, "memory");
+    all = (cpubind_record_uvb_thread *)cpubind_grow(b->sys, a->uvb_thread, a->n_uvb_thread,
+                                                    &a->cap_uvb_thread, sizeof *all);
+    if (!all)
+        return cpubind_fault_of(ENOMEM, "memory");
+    a->uvb_thread = all;
+    all[a->n_uvb_thread++] = thread;
+    return cpubind_record_add_uvb_thread(&b->record, b->sys, &thread);
 }
 
-/* A thread of any process. */
-static cpubind_linux_fault look_at_task(cpubind_attempt *a, int folder, int32_t pid,
-                                        int32_t tid)
+/* The polling threads of one process. */
+static cpubind_linux_fault prepare_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
 {
+    const cpubind_sys *sys = a->b->sys;
     char name[CPUBIND_COMM_SIZE];
-    const cpubind_linux_fault why = cpubind_task_name(a->b->sys, folder, tid, name);
-    if (why.error)
-        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
-    if (strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) != 0)
-        return cpubind_no_fault;
-    return look_at_other(a, pid, tid, name);
-}
-
-/* The polling threads of one process. Those of a process that /proc hides are not seen. */
-static cpubind_linux_fault look_at_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
-{
-    cpubind_binding *b = a->b;
     int folder;
-    cpubind_linux_fault why = cpubind_tasks_open(&b->root, pid, &folder);
+    cpubind_linux_fault why = cpubind_tasks_open(&a->b->root, pid, &folder);
     if (!why.error)
-        why = cpubind_tasks_list(b->sys, folder, tids);
-    const int is_listed = !why.error;
-    for (int32_t i = 0; !why.error && i < tids->n; i++)
-        why = look_at_task(a, folder, pid, tids->id[i]);
-    if (folder >= 0)
-        b->sys->close(folder);
-    if (is_listed || !why.error)
-        return why;
-    return cpubind_is_unseen(why.error) ? cpubind_no_fault
-                                        : cpubind_fault_of(why.error, "list the threads of");
+        why = cpubind_tasks_list(sys, folder, tids);
+    if (why.error) {
+        if (folder >= 0)
+            sys->close(folder);
+        return cpubind_is_unseen(why.error)
+                   ? cpubind_no_fault
+                   : cpubind_fault_of(why.error, "list the threads of");
+    }
+    for (int32_t i = 0; !why.error && i < tids->n; i++) {
+        why = cpubind_task_name(sys, folder, tids->id[i], name);
+        if (cpubind_is_unseen(why.error))
+            why = cpubind_no_fault;
+        else if (!why.error && strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) == 0)
+            why = prepare_thread(a, pid, tids->id[i], name);
+    }
+    sys->close(folder);
+    return why;
 }
 
-cpubind_linux_fault cpubind_look_at_others(cpubind_attempt *a)
+cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     cpubind_ids pids = {0}, tids = {0};
-    cpubind_linux_fault why = cpubind_no_fault;
+    cpubind_linux_fault why;
     int folder;
-    if (b->state.uvb < 0)
+    if (b->record.uvb < 0)
         return cpubind_no_fault;
     why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
     if (why.error)
         return cpubind_fault_of(why.error, "open /proc");
-    why = cpubind_fault_of(cpubind_tasks_list(b->sys, folder, &pids).error, "list /proc");
+    why = cpubind_tasks_list(b->sys, folder, &pids);
+    if (why.error)
+        why.what = "list /proc";
     for (int32_t i = 0; !why.error && i < pids.n; i++)
-        why = look_at_process(a, pids.id[i], &tids);
+        why = prepare_process(a, pids.id[i], &tids);
     b->sys->close(folder);
     free(pids.id);
     free(tids.id);
     return why;
 }
 
-/* Among 100,000 processes it was found a second ago: it is looked at again first. */
-static cpubind_linux_fault move_other(cpubind_binding *b, const cpubind_record_other *t)
+/* Moves a polling thread. Looking through 100,000 processes takes a second: whether it still is
+ * the thread that was found is checked first. */
+static cpubind_linux_fault move_thread(cpubind_binding *b,
+                                       const cpubind_record_uvb_thread *thread)
 {
+    const cpubind_subject subject = subject_of(thread, CPUBIND_UVB_THREAD);
     cpubind_item_result result = CPUBIND_ITEM_MOVED;
-    cpubind_item *item;
+    cpubind_linux_fault why, no_memory;
     int32_t now;
-    cpubind_linux_fault why = cpubind_other_cpus(b, t, &now);
-    int error;
+    why = cpubind_read_uvb_thread(b, thread, &now);
     if (why.error)
         return why.error == ESRCH ? cpubind_no_fault : why;
-    error = cpubind_task_move(b->sys, t->tid, &b->state.sets.set[t->set]).error;
-    if (error == ESRCH)
+    why = cpubind_task_move(b->sys, thread->tid, &b->record.sets.set[thread->set]);
+    if (why.error == ESRCH)
         return cpubind_no_fault;
-    if (cpubind_is_missing(error) || error == EINVAL) /* that: nobody may move it */
+    if (cpubind_is_missing(why.error) || why.error == EINVAL) /* EINVAL: nobody may move it */
         result = CPUBIND_ITEM_SKIPPED;
-    else if (error)
+    else if (why.error)
         result = CPUBIND_ITEM_FAILED;
-    item = cpubind_report_add(b, CPUBIND_ITEM_UVB, result, t->tid, CPUBIND_UVB_THREAD,
-                              t->before, t->set);
-    if (!item)
-        return cpubind_fault_of(ENOMEM, "memory");
-    item->pid = t->pid;
-    item->error = error;
-    item->what = error ? "sched_setaffinity" : NULL;
-    return cpubind_fault_of(result == CPUBIND_ITEM_FAILED ? error : 0, "sched_setaffinity");
+    no_memory = cpubind_report_why(b, &subject, result, why);
+    if (no_memory.error)
+        return no_memory;
+    return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_move_others(cpubind_attempt *a)
+cpubind_linux_fault cpubind_move_uvb_threads(cpubind_attempt *a)
 {
     cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; !why.error && i < a->n_other; i++) {
-        a->n_other_moved = i + 1;
-        why = move_other(a->b, &a->other[i]);
+    for (int32_t i = 0; !why.error && i < a->n_uvb_thread; i++) {
+        a->n_uvb_thread_moved = i + 1;
+        why = move_thread(a->b, &a->uvb_thread[i]);
     }
     return why;
 }

@@ -1,5 +1,7 @@
-/* bind.c - a process that is to be bound: opening, closing, reports, waiting
+/* bind.c - a binding: opening and closing it, its report, waiting for the process
  * SPDX-License-Identifier: MIT
+ *
+ * Changes nothing of the process or the host; the record file is all that it writes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common.h"
 #include "../kernel/proc_stat.h"
 #include "binding.h"
 
@@ -28,28 +29,21 @@ const char *cpubind_item_result_word(cpubind_item_result result)
 
 /* == Reports ================================================================ */
 
-void cpubind_report_start(cpubind_binding *b)
+void cpubind_report_begin(cpubind_binding *b)
 {
     cpubind_report *r = &b->report;
-    cpubind_item *item = r->item;
-    int32_t cap = r->cap;
-    memset(r, 0, sizeof *r);
-    r->item = item;
-    r->cap = cap;
-    r->npu = b->state.npu;
-    r->memory_node = -1;
-    r->is_alive = b->is_alive;
+    *r = (cpubind_report){.item = r->item,
+                          .cap = r->cap,
+                          .npu = b->record.npu,
+                          .memory_node = -1,
+                          .is_alive = cpubind_process_is_alive(b)};
 }
 
-static const char *text_of(const cpubind_binding *b, int32_t set)
+cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
+                                 cpubind_item_result result)
 {
-    return set < 0 ? NULL : cpubind_cpu_sets_text(&b->state.sets, set);
-}
-
-cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
-                                 cpubind_item_result result, int32_t id, const char *name,
-                                 int32_t was, int32_t should)
-{
+    const cpubind_cpu_sets *sets = &b->record.sets;
+    const int32_t was = subject->was, should = subject->should;
     cpubind_report *r = &b->report;
     cpubind_item *item =
         (cpubind_item *)cpubind_grow(b->sys, r->item, r->n, &r->cap, sizeof *item);
@@ -57,15 +51,42 @@ cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
         return NULL;
     r->item = item;
     item += r->n++;
-    memset(item, 0, sizeof *item);
-    item->kind = kind;
-    item->result = result;
-    item->pid = b->how.pid;
-    item->id = id;
-    strncpy(item->name, name, sizeof item->name - 1);
-    item->was = text_of(b, was);
-    item->should = text_of(b, should);
+    *item = (cpubind_item){.kind = subject->kind,
+                           .result = result,
+                           .pid = subject->pid,
+                           .id = subject->id,
+                           .was = was < 0 ? NULL : cpubind_cpu_sets_text(sets, was),
+                           .should = should < 0 ? NULL : cpubind_cpu_sets_text(sets, should)};
+    strncpy(item->name, subject->name, sizeof item->name - 1);
     return item;
+}
+
+cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
+                                       cpubind_item_result result, cpubind_linux_fault why)
+{
+    cpubind_item *item = cpubind_report_add(b, subject, result);
+    if (!item)
+        return cpubind_fault_of(ENOMEM, "memory");
+    item->error = why.error;
+    item->what = why.what;
+    return cpubind_no_fault;
+}
+
+int cpubind_is_missing(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOENT:
+    case EIO:
+    case ENOSYS:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return 1;
+    default:
+        return 0;
+    }
 }
 
 const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
@@ -73,25 +94,97 @@ const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
     return &binding->report;
 }
 
+/* == The record ============================================================= */
+
+/* Where one of the two is not known, the start time of the process has to do. */
+static int is_another_boot(const char *a, const char *b)
+{
+    return *a && *b && strcmp(a, b) != 0;
+}
+
+int cpubind_process_is_alive(const cpubind_binding *b)
+{
+    const cpubind_record *r = &b->record;
+    return b->task_dir_fd >= 0 && r->pid == b->options.pid && r->start == b->start &&
+           !is_another_boot(r->boot, b->boot);
+}
+
+void cpubind_begin_record(cpubind_binding *b)
+{
+    cpubind_record_free(&b->record);
+    b->record = (cpubind_record){.pid = b->options.pid,
+                                 .start = b->start,
+                                 .npu = -1,
+                                 .memory_node = -1,
+                                 .before = CPUBIND_CPUSET_NONE,
+                                 .main = CPUBIND_CPUSET_NONE,
+                                 .uvb = CPUBIND_CPUSET_NONE};
+    memcpy(b->record.boot, b->boot, sizeof b->boot);
+    b->n_known = 0;
+    b->has_moved_threads = 0;
+    b->is_dirty = 0;
+    b->phase = CPUBIND_PHASE_NEW;
+}
+
+cpubind_linux_status cpubind_read_record(cpubind_binding *b, cpubind_linux_fault *fault)
+{
+    cpubind_linux_fault why = {ENOENT, "open"};
+    cpubind_linux_status status = CPUBIND_LINUX_ERR_STATE;
+    cpubind_begin_record(b);
+    if (b->file)
+        status = cpubind_record_load(b->file, &b->record, &why);
+    if (status == CPUBIND_LINUX_OK) {
+        b->phase = CPUBIND_PHASE_BOUND;
+        return CPUBIND_LINUX_OK;
+    }
+    cpubind_begin_record(b);
+    return status == CPUBIND_LINUX_ERR_STATE && why.error == ENOENT
+               ? CPUBIND_LINUX_OK
+               : cpubind_linux_fail(status, why.error, why.what, fault);
+}
+
+cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!b->is_dirty)
+        return cpubind_no_fault;
+    b->is_save_failed = cpubind_record_save(b->file, &b->record, &why) != CPUBIND_LINUX_OK;
+    b->is_dirty = b->is_save_failed;
+    return why;
+}
+
+cpubind_linux_status cpubind_begin_call(cpubind_binding *b, cpubind_linux_fault *fault)
+{
+    const cpubind_phase phase = b->phase;
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    if (phase == CPUBIND_PHASE_DROPPED || phase == CPUBIND_PHASE_OUTDATED) {
+        status = cpubind_read_record(b, fault);
+        if (status != CPUBIND_LINUX_OK)
+            b->phase = phase;
+    }
+    b->is_save_failed = 0;
+    b->first_failure = cpubind_no_fault;
+    cpubind_report_begin(b);
+    return status;
+}
+
 /* == Opening ================================================================ */
 
-/* The process, if there is one. Its folder is opened first: should another process take the
- * number before the start is read, then the folder is that of the one that has ended, and
+/* Finds the process, if there is one. Its task folder is opened first: if another process gets
+ * the pid before the start time is read, the folder is that of the one that has ended, and
  * nothing is moved. */
 static cpubind_linux_status find_process(cpubind_binding *b, cpubind_linux_fault *fault)
 {
-    cpubind_proc_stat stat = {0};
-    int error;
-    error = cpubind_tasks_open(&b->root, b->how.pid, &b->tasks).error;
+    cpubind_proc_stat stat = {.start = 0};
+    int error = cpubind_tasks_open(&b->root, b->options.pid, &b->task_dir_fd).error;
     if (!error)
-        error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat).error;
-    if (!error && cpubind_proc_is_thread(&b->root, b->how.pid))
-        error = EINVAL; /* bound by two numbers, a process would be half put back by one */
-    if (!error)
-        b->start = stat.start;
-    else if (b->tasks >= 0) {
-        b->sys->close(b->tasks);
-        b->tasks = -1;
+        error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
+    if (!error && cpubind_proc_is_thread(&b->root, b->options.pid))
+        error = EINVAL; /* a process has one record: that of its pid */
+    b->start = stat.start;
+    if (error && b->task_dir_fd >= 0) {
+        b->sys->close(b->task_dir_fd);
+        b->task_dir_fd = -1;
     }
     if (!error || error == ENOENT || error == ESRCH)
         return CPUBIND_LINUX_OK;
@@ -100,11 +193,11 @@ static cpubind_linux_status find_process(cpubind_binding *b, cpubind_linux_fault
                               error, "process", fault);
 }
 
-/* A process that is there for kill(2) and not in /proc is hidden. */
+/* A process that kill(2) finds and /proc does not list is hidden. */
 static cpubind_linux_status fail_gone(const cpubind_binding *b, cpubind_linux_fault *fault)
 {
     int error = ESRCH;
-    if (b->sys->kill((pid_t)b->how.pid, 0) == 0 || errno == EPERM)
+    if (b->sys->kill((pid_t)b->options.pid, 0) == 0 || errno == EPERM)
         error = EPERM;
     return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, error, "process", fault);
 }
@@ -125,86 +218,40 @@ static cpubind_linux_status read_boot(cpubind_binding *b, cpubind_linux_fault *f
     return CPUBIND_LINUX_OK;
 }
 
-void cpubind_record_start(cpubind_binding *b)
-{
-    cpubind_record *s = &b->state;
-    cpubind_record_free(s);
-    memset(s, 0, sizeof *s);
-    s->pid = b->how.pid;
-    s->start = b->start;
-    memcpy(s->boot, b->boot, sizeof s->boot);
-    s->npu = -1;
-    s->memory_node = -1;
-    s->before = CPUBIND_CPUSET_NONE;
-    s->main = CPUBIND_CPUSET_NONE;
-    s->uvb = CPUBIND_CPUSET_NONE;
-    b->n_seen = 0;
-    b->has_moved = 0;
-    b->is_dirty = 0;
-    b->is_unsaved = 0;
-    b->is_recorded = 0;
-    b->is_alive = b->tasks >= 0;
-}
-
-/* Where one of the two is not known, the start of the process has to tell. */
-static int is_another_boot(const char *a, const char *b)
-{
-    return *a && *b && strcmp(a, b) != 0;
-}
-
-/* What is on record, if anything is. The record of another process that had this number, or of
- * an earlier boot, has nothing to do with this process. */
-static cpubind_linux_status read_record(cpubind_binding *b, cpubind_linux_fault *fault)
-{
-    cpubind_linux_fault own = {0, ""};
-    cpubind_linux_status status = read_boot(b, fault);
-    if (status != CPUBIND_LINUX_OK)
-        return status;
-    own = (cpubind_linux_fault){ENOENT, "open"};
-    status = b->file ? cpubind_record_load(b->file, &b->state, &own) : CPUBIND_LINUX_ERR_STATE;
-    b->is_recorded = status == CPUBIND_LINUX_OK;
-    b->is_alive = b->tasks >= 0;
-    if (b->is_recorded && (b->state.pid != b->how.pid || b->state.start != b->start ||
-                           is_another_boot(b->state.boot, b->boot)))
-        b->is_alive = 0;
-    if (b->is_recorded)
-        return CPUBIND_LINUX_OK;
-    cpubind_record_start(b);
-    if (status == CPUBIND_LINUX_ERR_STATE && own.error == ENOENT)
-        return b->tasks >= 0 ? CPUBIND_LINUX_OK : fail_gone(b, fault);
-    return cpubind_linux_fail(status, own.error, own.what, fault);
-}
-
-/* There being no process any more is for the call to say. */
-cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault *fault)
-{
-    cpubind_linux_status status = CPUBIND_LINUX_OK;
-    if (b->is_stale) {
-        cpubind_record_start(b);
-        status = read_record(b, fault);
-        if (status == CPUBIND_LINUX_ERR_GONE)
-            status = CPUBIND_LINUX_OK;
-        b->is_stale = status != CPUBIND_LINUX_OK;
-    }
-    cpubind_report_start(b);
-    b->undone_not = (cpubind_linux_fault){0, NULL};
-    return status;
-}
-
 static cpubind_linux_status open_file(cpubind_binding *b, cpubind_linux_fault *fault)
 {
-    cpubind_linux_fault own = {0, ""};
+    const cpubind_bind_options *options = &b->options;
+    cpubind_linux_fault why = cpubind_no_fault;
     cpubind_linux_status status = cpubind_record_open(
-        &b->root, b->how.state, b->how.pid,
-        b->how.is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file, &own);
+        &b->root, options->record_path, options->pid,
+        options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file, &why);
     if (status == CPUBIND_LINUX_OK)
         return status;
-    if (b->how.is_reading && !b->how.state && own.error == ENOENT && b->tasks >= 0)
-        return CPUBIND_LINUX_OK; /* nobody has ever been bound here */
-    /* No process and no folder: that there is no process is what to say. */
-    if (b->tasks < 0 && own.error == ENOENT)
-        return fail_gone(b, fault);
-    return cpubind_linux_fail(status, own.error, own.what, fault);
+    if (options->is_reading && !options->record_path && why.error == ENOENT &&
+        b->task_dir_fd >= 0)
+        return CPUBIND_LINUX_OK; /* this user has never bound a process here */
+    if (b->task_dir_fd < 0 && why.error == ENOENT)
+        return fail_gone(b, fault); /* without a process and a folder, name the process */
+    return cpubind_linux_fail(status, why.error, why.what, fault);
+}
+
+static cpubind_linux_status open_all(cpubind_binding *b, cpubind_linux_fault *fault)
+{
+    cpubind_linux_fault why =
+        cpubind_open(b->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &b->root.fd);
+    cpubind_linux_status status;
+    if (why.error)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, why.error, "open", fault);
+    status = find_process(b, fault);
+    if (status == CPUBIND_LINUX_OK)
+        status = open_file(b, fault);
+    if (status == CPUBIND_LINUX_OK)
+        status = read_boot(b, fault);
+    if (status == CPUBIND_LINUX_OK)
+        status = cpubind_read_record(b, fault);
+    if (status == CPUBIND_LINUX_OK && b->phase == CPUBIND_PHASE_NEW && b->task_dir_fd < 0)
+        status = fail_gone(b, fault);
+    return status;
 }
 
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
@@ -218,30 +265,32 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     *out = NULL;
     if (!options || options->pid < 1)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "pid", fault);
+    if (options->memory_limit < 0)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory_limit", fault);
     sys = sys ? sys : &cpubind_sys_real;
     b = (cpubind_binding *)sys->malloc(sizeof *b);
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    memset(b, 0, sizeof *b);
-    b->sys = sys;
-    b->how = *options;
-    b->tasks = -1;
-    b->turn = -1;
-    b->root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
-    b->root.fd = cpubind_open_retry(sys, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    status = b->root.fd < 0 ? cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault)
-                            : find_process(b, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = open_file(b, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = read_record(b, fault);
+    *b = (cpubind_binding){.sys = sys,
+                           .options = *options,
+                           .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
+                           .task_dir_fd = -1,
+                           .irqbalance_lock_fd = -1};
+    status = open_all(b, fault);
     if (status != CPUBIND_LINUX_OK) {
         cpubind_bind_close(b);
         return status;
     }
-    cpubind_report_start(b);
+    cpubind_report_begin(b);
     *out = b;
     return CPUBIND_LINUX_OK;
+}
+
+void cpubind_unlock_irqbalance(cpubind_binding *b)
+{
+    if (b->irqbalance_lock_fd >= 0)
+        b->sys->close(b->irqbalance_lock_fd);
+    b->irqbalance_lock_fd = -1;
 }
 
 void cpubind_bind_close(cpubind_binding *binding)
@@ -249,41 +298,38 @@ void cpubind_bind_close(cpubind_binding *binding)
     if (!binding)
         return;
     cpubind_record_close(binding->file);
-    cpubind_record_free(&binding->state);
-    free(binding->ids.id);
-    free(binding->stray);
-    free(binding->seen);
+    cpubind_record_free(&binding->record);
+    free(binding->tids.id);
+    free(binding->misplaced);
+    free(binding->known);
     free(binding->report.item);
-    cpubind_end_turn(binding);
-    if (binding->tasks >= 0)
-        binding->sys->close(binding->tasks);
+    cpubind_unlock_irqbalance(binding);
+    if (binding->task_dir_fd >= 0)
+        binding->sys->close(binding->task_dir_fd);
     if (binding->root.fd >= 0)
         binding->sys->close(binding->root.fd);
     free(binding);
 }
 
-/* == Small ones ============================================================= */
+/* == Asking and waiting ===================================================== */
 
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 {
-    const cpubind_record *s = &binding->state;
-    cpubind_cpus cpus = {NULL, 0};
-    if (!binding->is_recorded || !binding->is_alive || s->before < 0)
-        return cpus;
-    cpus.cpu = s->sets.set[s->before].cpu;
-    cpus.n = s->sets.set[s->before].n;
-    return cpus;
+    const cpubind_record *r = &binding->record;
+    if (!cpubind_is_recorded(binding) || !cpubind_process_is_alive(binding) || r->before < 0)
+        return (cpubind_cpus){NULL, 0};
+    return (cpubind_cpus){r->sets.set[r->before].cpu, r->sets.set[r->before].n};
 }
 
-const char *cpubind_bind_state(const cpubind_binding *binding)
+const char *cpubind_bind_record_path(const cpubind_binding *binding)
 {
     return binding->file ? cpubind_record_path(binding->file) : "";
 }
 
 static int has_ended(cpubind_binding *b)
 {
-    cpubind_proc_stat stat;
-    int error = cpubind_proc_stat_read(&b->root, b->how.pid, 0, &stat).error;
+    cpubind_proc_stat stat = {.start = 0};
+    int error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
     if (error)
         return error == ENOENT || error == ESRCH;
     return stat.start != b->start || (stat.state == 'Z' && stat.n_threads < 2) ||
@@ -293,9 +339,10 @@ static int has_ended(cpubind_binding *b)
 int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)
 {
     const cpubind_sys *sys = binding->sys;
-    int fd = sys->pidfd_open((pid_t)binding->how.pid, 0);
-    struct pollfd wait = {fd, POLLIN, 0}; /* poll passes over a descriptor of -1 */
-    int is_over = has_ended(binding);     /* looked at behind it: it may be another's by now */
+    const int fd = sys->pidfd_open((pid_t)binding->options.pid, 0);
+    struct pollfd wait = {fd, POLLIN, 0}; /* poll ignores a descriptor of -1 */
+    /* Checked after pidfd_open: another process may have had the pid before. */
+    int is_over = has_ended(binding);
     if (!is_over) {
         (void)sys->poll(&wait, 1, timeout_ms);
         is_over = has_ended(binding);
@@ -316,12 +363,13 @@ cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, in
                                        cpubind_linux_fault *fault)
 {
     cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_linux_fault why =
+        cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
     cpubind_linux_status status;
     *out = NULL;
     *out_n = 0;
-    root.fd = cpubind_open_retry(root.sys, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root.fd < 0)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, errno, "open", fault);
+    if (why.error)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, why.error, "open", fault);
     status = cpubind_record_list(&root, out, out_n, fault);
     root.sys->close(root.fd);
     return status;

@@ -1,136 +1,253 @@
-/* binding.h - what the files of a binding share: bind.c, apply.c, restore.c, verify.c
+/* binding.h - the inside of a binding: its state, and the steps that its files share
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux.
+ * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
+ * bind.h return a status. Calls go one way: apply.c, verify.c, then apply_*.c, then restore.c,
+ * then placement.c and bind.c, and all of them use record.h.
+ *
+ * TERMS
+ *   record      the file, and the struct of the same content, of all that was changed for one
+ *               process and how it was before; record.h
+ *   set         a set of CPUs, by its number in record.sets; equal sets have equal numbers
+ *   before      the set of a process, thread or interrupt before cpubind changed it first
+ *   placed set  a set that only a binding gives: a thread on it was moved by cpubind, or was
+ *               created by a thread that was
+ *   goal        the sets that threads, interrupts and memory belong on
+ *   known       a thread that this call of apply, or a watch, has looked at
+ *   misplaced   a thread that is not on the set it belongs on
+ *   UVB thread  a polling thread of the host on a 950, of another process
+ *   undo        puts back what a failed call changed; restore: what the record holds
  */
 #ifndef CPUBIND_LINUX_BINDING_H
 #define CPUBIND_LINUX_BINDING_H
 
-#include "../common.h"
 #include "../kernel/irq.h"
 #include "../kernel/irqbalance.h"
 #include "../kernel/threads.h"
 #include "bind.h"
 #include "record.h"
 
-/* A thread that this binding has looked at: where it was when it was first seen, which is
- * where undoing a call puts it. (The record has where it was before the first call of all.) */
-typedef cpubind_record_thread cpubind_seen;
+/* How the record in memory and the record file are related.
+ *
+ *   phase       event                                         next phase
+ *   (opened)    there is no file                              NEW
+ *   (opened)    the file was read                             BOUND
+ *   NEW         apply begins                                  APPLYING
+ *   BOUND       apply begins                                  REAPPLYING
+ *   APPLYING    apply succeeds                                BOUND
+ *   REAPPLYING  apply succeeds                                BOUND
+ *   APPLYING    apply fails and is undone; the file goes      DROPPED
+ *   REAPPLYING  apply fails; the file is as before            OUTDATED
+ *   either      ... and not all can be undone; the file stays OUTDATED
+ *   NEW         verify with a goal, which is in memory then   DROPPED
+ *   BOUND       verify with a goal; or restore fails          OUTDATED
+ *   BOUND       restore succeeds; the file goes               DROPPED
+ *   DROPPED     the next call begins: reads the file          NEW, BOUND
+ *   OUTDATED    the same                                      NEW, BOUND
+ *
+ * Four facts are apart from it, because each can change in any phase: whether the process lives
+ * (cpubind_process_is_alive), is_dirty, is_save_failed and has_moved_threads. */
+typedef enum cpubind_phase {
+    CPUBIND_PHASE_NEW,        /* no file; the record in memory is empty */
+    CPUBIND_PHASE_APPLYING,   /* there was no file when apply began */
+    CPUBIND_PHASE_BOUND,      /* the record in memory is that of the file, or newer: is_dirty */
+    CPUBIND_PHASE_REAPPLYING, /* there was a file when apply began */
+    CPUBIND_PHASE_DROPPED,    /* no file; the record in memory is of no use */
+    CPUBIND_PHASE_OUTDATED    /* a file; the record in memory is of no use */
+} cpubind_phase;
 
-/* A thread that is not where it belongs. */
-typedef struct cpubind_stray {
+/* A thread that is not on the set it belongs on. */
+typedef struct cpubind_misplaced {
     int32_t tid, is, should;
     char name[CPUBIND_COMM_SIZE];
-} cpubind_stray;
+} cpubind_misplaced;
 
 struct cpubind_binding {
     const cpubind_sys *sys;
-    cpubind_bind_options how;
+    cpubind_bind_options options;
     cpubind_root root;
-    int tasks; /* /proc/<pid>/task, or -1: there is no such process */
-    uint64_t start;
+    int task_dir_fd; /* /proc/<pid>/task; -1: there is no such process */
+    uint64_t start;  /* of the process */
     char boot[64];   /* which boot of the kernel this is; "" where it does not say */
-    int is_recorded; /* there is a file: `state` is what it says, before a goal is laid */
-    int is_dirty;    /* the state has something that the file has not */
-    int is_unsaved;  /* the file could not be written */
-    int is_stale;    /* `state` is not what is on record: read again before the next call */
-    int has_moved;   /* threads have been moved by this binding */
-    int is_alive;    /* the process lives, and is the one on record if there is one */
+    cpubind_phase phase;
+    int is_dirty;          /* the record has facts that the file does not have yet */
+    int is_save_failed;    /* the last try to write the file failed */
+    int has_moved_threads; /* since apply began: an undo looks at threads only then */
     cpubind_record_file *file;
-    cpubind_record state; /* what is, or will be, on record; all sets of the binding */
-    cpubind_ids ids;      /* threads of the last listing */
-    cpubind_stray *stray; /* threads that are to be moved */
-    int32_t n_stray, cap_stray;
-    cpubind_seen *seen; /* by ascending tid */
-    int32_t n_seen, cap_seen;
-    int turn;                       /* with irqbalance, or -1 */
-    cpubind_linux_fault undone_not; /* the first thing that could not be put back */
+    cpubind_record record;
+    cpubind_ids tids; /* of the last listing */
+    cpubind_misplaced *misplaced;
+    int32_t n_misplaced, cap_misplaced;
+    cpubind_record_thread *known; /* by ascending tid; `before`: before this call */
+    int32_t n_known, cap_known;
+    int irqbalance_lock_fd;            /* -1: not held */
+    cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
 };
 
-/* == Reports (bind.c) ======================================================= */
+/* == The binding (bind.c) ================================================ */
 
-/* Begins a new report. */
-void cpubind_report_start(cpubind_binding *b);
+/* Whether a record file is there. */
+static inline int cpubind_is_recorded(const cpubind_binding *b)
+{
+    return b->phase == CPUBIND_PHASE_BOUND || b->phase == CPUBIND_PHASE_REAPPLYING ||
+           b->phase == CPUBIND_PHASE_OUTDATED;
+}
 
-/* Adds an item; `was` and `should` are sets or NONE. Returns it, or NULL without memory. */
-cpubind_item *cpubind_report_add(cpubind_binding *b, cpubind_item_kind kind,
-                                 cpubind_item_result result, int32_t id, const char *name,
-                                 int32_t was, int32_t should);
+/* Whether the process lives and is the one that the record is of. */
+int cpubind_process_is_alive(const cpubind_binding *b);
 
-/* Begins a new record: nothing is on file. */
-void cpubind_record_start(cpubind_binding *b);
+/* Begins an empty record of this process: phase NEW. */
+void cpubind_begin_record(cpubind_binding *b);
 
-/* Begins a call: a new report, and the record as it is on file if the last call left something
- * else in memory. */
-cpubind_linux_status cpubind_call_start(cpubind_binding *b, cpubind_linux_fault *fault);
+/* Reads the record file into an empty record: phase NEW or BOUND.
+ *   errors  as cpubind_record_load */
+cpubind_linux_status cpubind_read_record(cpubind_binding *b, cpubind_linux_fault *fault);
 
-/* == What belongs where (placement.c) ============================================ */
-
-/* Makes `goal` the goal of the state; what was changed stays on record, and where the goals
- * before it put things stays ours.
- *   errors  ENOMEM, EINVAL (a list is empty or out of order); else 0 */
-int cpubind_record_set_goal(cpubind_binding *b, const cpubind_goal *goal);
-
-/* Where a thread of this name belongs. */
-int32_t cpubind_record_place(const cpubind_record *state, const char *name);
-
-/* == Threads (apply_threads.c) ======================================================= */
-
-/* Lists the threads into b->ids. ESRCH: there is none any more. */
-cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
-
-/* The name of a thread, and the set of CPUs it is on. ESRCH: it has ended. */
-cpubind_linux_fault cpubind_look_at_thread(cpubind_binding *b, int32_t tid,
-                                           char name[CPUBIND_COMM_SIZE], int32_t *is);
-
-/* Lists the threads once. Those that are new, with is_all all of them, are looked at; what is
- * not where it belongs is recorded, then moved, and read back. Adds an item for each.
- *   out     *n_new: threads that were not seen before */
-cpubind_linux_fault cpubind_pass(cpubind_binding *b, int is_all, int32_t *n_new);
-
-/* Passes until two find no new thread. */
-cpubind_linux_fault cpubind_passes(cpubind_binding *b);
-
-/* Writes the record if it has changed. */
+/* Writes the record if it is dirty. */
 cpubind_linux_fault cpubind_write_record(cpubind_binding *b);
 
-/* == Putting back (restore.c) =============================================== */
+/* Begins a call: an empty report, and the record as its file has it.
+ *   errors  as cpubind_record_load */
+cpubind_linux_status cpubind_begin_call(cpubind_binding *b, cpubind_linux_fault *fault);
 
-/* Puts the threads of the process where `before` says, and those that it does not know, which
- * were born meanwhile, on the set `home` if they are where only we put them. What a cpuset
- * no longer gives them is left out. Lists again until two passes find nothing to do. Adds an
- * item for what was moved and what could not be (report->n_undone_not counts those). */
-void cpubind_put_threads(cpubind_binding *b, const cpubind_record_thread *before, int32_t n,
-                         int32_t home);
+/* Closes the lock of irqbalance if it is held. */
+void cpubind_unlock_irqbalance(cpubind_binding *b);
 
-/* Puts one interrupt back, if it still is where we put it. One that cannot be is an item of
- * the result `if_not`, which counts when that is FAILED. Returns 0 when it could not be. */
-int cpubind_put_irq(cpubind_binding *b, const cpubind_record_irq *irq,
-                    cpubind_item_result if_not);
+/* Whether an error says that a right or a file is missing, or that the kernel keeps this
+ * interrupt or thread to itself: the report names it, and the call goes on. */
+int cpubind_is_missing(int error);
 
-/* Reads where a thread of another process is.
- *   errors  "read a polling thread"; ESRCH: it has ended, or its number is another one's now */
-cpubind_linux_fault cpubind_other_cpus(cpubind_binding *b, const cpubind_record_other *other,
-                                       int32_t *set);
+/* == Reports (bind.c) ==================================================== */
 
-/* The same of a thread of another process. */
-void cpubind_put_other(cpubind_binding *b, const cpubind_record_other *other);
+/* The thread, interrupt or daemon of an item, and its sets or NONE. */
+typedef struct cpubind_subject {
+    cpubind_item_kind kind;
+    int32_t pid, id;
+    const char *name;
+    int32_t was, should;
+} cpubind_subject;
 
-/* Tells irqbalance which interrupts are ours to ban: cpubind_irqbalance_ban, or _unban. */
+void cpubind_report_begin(cpubind_binding *b);
+
+/* Adds an item.
+ *   returns NULL without memory */
+cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
+                                 cpubind_item_result result);
+
+/* Adds an item with the fault that explains its result.
+ *   errors  ENOMEM */
+cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
+                                       cpubind_item_result result, cpubind_linux_fault why);
+
+/* == The goal (placement.c) ================================================= */
+
+/* Makes `goal` the goal of the record. What was changed before stays in the record, and the sets
+ * of earlier goals stay placed sets.
+ *   errors  ENOMEM; "goal", EINVAL: a list is empty or out of order */
+cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal);
+
+/* The set that a thread of this name belongs on. */
+int32_t cpubind_set_of_name(const cpubind_record *record, const char *name);
+
+/* == Threads (apply_threads.c) ============================================== */
+
+/* Lists the threads into b->tids.
+ *   errors  ESRCH: the process has ended */
+cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
+
+/* Reads the name of a thread, and its set.
+ *   errors  ESRCH: it has ended */
+cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
+                                        char name[CPUBIND_COMM_SIZE], int32_t *is);
+
+/* Lists the threads once and looks at those that are not known, with is_all at all of them.
+ * Records the misplaced ones, then moves them and reads their sets back. Adds an item for each.
+ *   out     *n_new: threads that were not known */
+cpubind_linux_fault cpubind_place_threads_once(cpubind_binding *b, int is_all, int32_t *n_new);
+
+/* Repeats that until two listings in a row have no new thread. */
+cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
+
+/* == Undoing and restoring (restore.c) ========================================= */
+
+/* Puts each thread on the set that `before` has for it. Threads that `before` does not have were
+ * created since: those on a placed set go to the set `home`. CPUs that a cpuset no longer gives
+ * are left out. Repeats until two listings in a row have nothing to do. Adds an item for each
+ * thread that was moved, or could not be (report->n_not_restored counts those). */
+void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
+                              int32_t n, int32_t home);
+
+/* Puts one interrupt back if it still is where cpubind put it. On failure adds an item of the
+ * result `if_not`, which counts as not restored only if that is FAILED.
+ *   returns 0 when the interrupt could not be put back */
+int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
+                         cpubind_item_result if_not);
+
+/* Puts one UVB thread back if it still is where cpubind put it. */
+void cpubind_put_back_uvb_thread(cpubind_binding *b, const cpubind_record_uvb_thread *thread);
+
+/* Reads the set of a UVB thread.
+ *   errors  "read a polling thread"; ESRCH: it has ended, also when another thread has its tid */
+cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
+                                            const cpubind_record_uvb_thread *thread,
+                                            int32_t *set);
+
+/* Continues irqbalance, or takes the bans of the record back. If another bound process still
+ * needs it stopped, it stays stopped and this process keeps the lock: of two restores at once,
+ * each would leave the restart to the other. The caller unlocks when the record file is gone. */
+void cpubind_put_back_irqbalance(cpubind_binding *b);
+
+/* Whether another process that lives is bound and needs this irqbalance stopped. */
+int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon);
+
+/* Calls cpubind_irqbalance_ban or cpubind_irqbalance_unban with the interrupts that the record
+ * holds as banned by this process. */
 typedef cpubind_linux_fault cpubind_ban_call(cpubind_root *root,
                                              const cpubind_irqbalance *daemon,
                                              const int32_t *irq, int32_t n);
-cpubind_linux_fault cpubind_tell_banned(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                                        cpubind_ban_call *tell);
+cpubind_linux_fault cpubind_send_bans(cpubind_binding *b, const cpubind_irqbalance *daemon,
+                                      cpubind_ban_call *call);
 
-/* The same of what irqbalance was told. One that stays stopped because another process wants it
- * so leaves the turn taken: of two that are put back at once, each would leave it to the other.
- * The caller ends the turn when the record is gone. */
-void cpubind_put_irqbalance(cpubind_binding *b);
-void cpubind_end_turn(cpubind_binding *b);
+/* == One call of apply: its steps beside threads ============================ */
 
-/* Whether another process that lives has had this irqbalance stopped as well. */
-int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon);
+/* Each step is in two parts: the first reads the present state and adds what it is going to
+ * change to the record; the second, when the record is written, changes it. A step returns the
+ * fault that makes apply fail; a missing right or file is only an item of the report. */
+typedef struct cpubind_attempt {
+    cpubind_binding *b;
+    cpubind_record_irq *irq; /* those to move; `before`: where they are now */
+    int32_t n_irq, n_irq_moved;
+    cpubind_record_uvb_thread *uvb_thread; /* those to move */
+    int32_t n_uvb_thread, cap_uvb_thread, n_uvb_thread_moved;
+    cpubind_irqbalance daemon;
+    cpubind_irqbalance_action asked_before; /* what the record says was asked of this daemon */
+    int is_to_ask, is_asked;                /* in this call */
+    int32_t npu_before, main_before;        /* of the goal before; -1, NONE */
+} cpubind_attempt;
+
+/* Interrupts (apply_irq.c). */
+cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
+cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a);
+
+/* Puts back the interrupts of another NPU, which the process drove before: at the end, when
+ * nothing can fail any more. An interrupt that cannot be put back stays in the record. */
+void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal);
+
+/* Moves the interrupts that were moved elsewhere since apply. Those that cannot be read or moved
+ * were items of apply. */
+cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b);
+
+/* irqbalance (apply_irqbalance.c): asked before the interrupts are moved, which it would move
+ * again. */
+cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a);
+cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a);
+
+/* Takes back what this call has asked of irqbalance, and no more. */
+void cpubind_undo_irqbalance(cpubind_attempt *a, const cpubind_record *previous);
+
+/* UVB threads (apply_uvb.c). */
+cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a);
+cpubind_linux_fault cpubind_move_uvb_threads(cpubind_attempt *a);
 
 #endif /* CPUBIND_LINUX_BINDING_H */

@@ -1,7 +1,7 @@
-/* record.c - what was changed on a host for one process, and how it was before
+/* record.c - a record in memory: adding facts, finding them
  * SPDX-License-Identifier: MIT
  *
- * Memory alone. The text of a record is in record_text.c, its file in record_file.c.
+ * Pure but for memory: no system call, no file.
  */
 #include "record.h"
 
@@ -9,141 +9,134 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common.h"
-#include "record_text.h"
+static const cpubind_linux_fault no_memory = {ENOMEM, "memory"};
 
-void cpubind_record_free(cpubind_record *state)
+void cpubind_record_free(cpubind_record *record)
 {
-    cpubind_cpu_sets_free(&state->sets);
-    free(state->rule);
-    free(state->ours);
-    free(state->thread);
-    free(state->other);
-    free(state->irq);
-    memset(state, 0, sizeof *state);
+    cpubind_cpu_sets_free(&record->sets);
+    free(record->rule);
+    free(record->placed);
+    free(record->thread);
+    free(record->uvb_thread);
+    free(record->irq);
+    memset(record, 0, sizeof *record);
 }
 
-int cpubind_priv_record_other_order(const cpubind_record_other *a,
-                                    const cpubind_record_other *b)
+cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
+                                            const char *name, int32_t set)
+{
+    cpubind_record_rule *rule = (cpubind_record_rule *)cpubind_grow(
+        sys, record->rule, record->n_rule, &record->cap_rule, sizeof *rule);
+    if (!rule)
+        return no_memory;
+    record->rule = rule;
+    rule += record->n_rule++;
+    memset(rule, 0, sizeof *rule);
+    memcpy(rule->name, name, strnlen(name, sizeof rule->name - 1));
+    rule->set = set;
+    return cpubind_no_fault;
+}
+
+int cpubind_record_is_placed(const cpubind_record *record, int32_t set)
+{
+    for (int32_t i = 0; i < record->n_placed; i++)
+        if (record->placed[i] == set)
+            return 1;
+    return 0;
+}
+
+cpubind_linux_fault cpubind_record_add_placed(cpubind_record *record, const cpubind_sys *sys,
+                                              int32_t set)
+{
+    int32_t *placed;
+    if (cpubind_record_is_placed(record, set))
+        return cpubind_no_fault;
+    placed = (int32_t *)cpubind_grow(sys, record->placed, record->n_placed, &record->cap_placed,
+                                     sizeof *placed);
+    if (!placed)
+        return no_memory;
+    record->placed = placed;
+    placed[record->n_placed++] = set;
+    return cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpubind_sys *sys,
+                                              int32_t tid, int32_t before)
+{
+    const int32_t at = cpubind_record_thread_place(record->thread, record->n_thread, tid);
+    cpubind_record_thread *thread;
+    if (at < record->n_thread && record->thread[at].tid == tid)
+        return cpubind_no_fault;
+    thread = (cpubind_record_thread *)cpubind_grow(sys, record->thread, record->n_thread,
+                                                   &record->cap_thread, sizeof *thread);
+    if (!thread)
+        return no_memory;
+    record->thread = thread;
+    memmove(thread + at + 1, thread + at, (size_t)(record->n_thread - at) * sizeof *thread);
+    thread[at] = (cpubind_record_thread){tid, before};
+    record->n_thread++;
+    return cpubind_no_fault;
+}
+
+/* A tid that another thread has got since is another UVB thread: it has another start. */
+int cpubind_record_compare_uvb_threads(const cpubind_record_uvb_thread *a,
+                                       const cpubind_record_uvb_thread *b)
 {
     const int by_tid = (a->tid > b->tid) - (a->tid < b->tid);
     return by_tid ? by_tid : (a->start > b->start) - (a->start < b->start);
 }
 
-/* == Adding ================================================================= */
-
-int cpubind_record_add_rule(cpubind_record *state, const cpubind_sys *sys, const char *name,
-                            int32_t set)
+cpubind_linux_fault cpubind_record_add_uvb_thread(cpubind_record *record,
+                                                  const cpubind_sys *sys,
+                                                  const cpubind_record_uvb_thread *thread)
 {
-    cpubind_record_rule *rule = (cpubind_record_rule *)cpubind_grow(
-        sys, state->rule, state->n_rule, &state->cap_rule, sizeof *rule);
-    if (!rule)
-        return ENOMEM;
-    state->rule = rule;
-    rule += state->n_rule++;
-    memset(rule, 0, sizeof *rule);
-    memcpy(rule->name, name, strnlen(name, sizeof rule->name - 1));
-    rule->set = set;
-    return 0;
-}
-
-int cpubind_record_has_ours(const cpubind_record *state, int32_t set)
-{
-    for (int32_t i = 0; i < state->n_ours; i++)
-        if (state->ours[i] == set)
-            return 1;
-    return 0;
-}
-
-int cpubind_record_add_ours(cpubind_record *state, const cpubind_sys *sys, int32_t set)
-{
-    int32_t *ours;
-    if (cpubind_record_has_ours(state, set))
-        return 0;
-    ours = (int32_t *)cpubind_grow(sys, state->ours, state->n_ours, &state->cap_ours,
-                                   sizeof *ours);
-    if (!ours)
-        return ENOMEM;
-    state->ours = ours;
-    ours[state->n_ours++] = set;
-    return 0;
-}
-
-int cpubind_record_add_thread(cpubind_record *state, const cpubind_sys *sys, int32_t tid,
-                              int32_t before)
-{
-    const cpubind_record_thread key = {tid, before};
-    const int32_t at = cpubind_record_thread_place(state->thread, state->n_thread, tid);
-    cpubind_record_thread *thread;
-    if (at < state->n_thread && state->thread[at].tid == tid)
-        return 0;
-    thread = (cpubind_record_thread *)cpubind_grow(sys, state->thread, state->n_thread,
-                                                   &state->cap_thread, sizeof *thread);
-    if (!thread)
-        return ENOMEM;
-    state->thread = thread;
-    memmove(thread + at + 1, thread + at, (size_t)(state->n_thread - at) * sizeof *thread);
-    thread[at] = key;
-    state->n_thread++;
-    return 0;
-}
-
-int cpubind_record_add_other(cpubind_record *state, const cpubind_sys *sys,
-                             const cpubind_record_other *other)
-{
-    cpubind_record_other *array;
-    int32_t at = state->n_other;
-    while (at > 0 && cpubind_priv_record_other_order(&state->other[at - 1], other) >= 0)
+    cpubind_record_uvb_thread *all;
+    int32_t n = record->n_uvb_thread, at = n;
+    while (at > 0 &&
+           cpubind_record_compare_uvb_threads(&record->uvb_thread[at - 1], thread) >= 0)
         at--;
-    if (at < state->n_other && cpubind_priv_record_other_order(&state->other[at], other) == 0) {
-        state->other[at].set = other->set;
-        return 0;
+    if (at < n && cpubind_record_compare_uvb_threads(&record->uvb_thread[at], thread) == 0) {
+        record->uvb_thread[at].set = thread->set;
+        return cpubind_no_fault;
     }
-    array = (cpubind_record_other *)cpubind_grow(sys, state->other, state->n_other,
-                                                 &state->cap_other, sizeof *array);
-    if (!array)
-        return ENOMEM;
-    state->other = array;
-    memmove(array + at + 1, array + at, (size_t)(state->n_other - at) * sizeof *array);
-    array[at] = *other;
-    state->n_other++;
-    return 0;
+    all = (cpubind_record_uvb_thread *)cpubind_grow(sys, record->uvb_thread, n,
+                                                    &record->cap_uvb_thread, sizeof *all);
+    if (!all)
+        return no_memory;
+    record->uvb_thread = all;
+    memmove(all + at + 1, all + at, (size_t)(n - at) * sizeof *all);
+    all[at] = *thread;
+    record->n_uvb_thread++;
+    return cpubind_no_fault;
 }
 
-/* A second goal for an interrupt: the new CPU, and the first `before` that is known. */
-static void renew_irq(cpubind_record_irq *old, const cpubind_record_irq *irq)
+cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind_sys *sys,
+                                           const cpubind_record_irq *irq)
 {
-    const int32_t before = old->before;
-    const int32_t is_banned = old->is_banned;
-    *old = *irq;
-    old->is_banned |= is_banned;
-    if (before != CPUBIND_CPUSET_NONE)
-        old->before = before;
-}
-
-int cpubind_record_add_irq(cpubind_record *state, const cpubind_sys *sys,
-                           const cpubind_record_irq *irq)
-{
-    cpubind_record_irq *array;
-    int32_t at = state->n_irq;
-    while (at > 0 && state->irq[at - 1].irq >= irq->irq)
+    cpubind_record_irq *all;
+    int32_t n = record->n_irq, at = n;
+    while (at > 0 && record->irq[at - 1].irq >= irq->irq)
         at--;
-    if (at < state->n_irq && state->irq[at].irq == irq->irq) {
-        renew_irq(&state->irq[at], irq);
-        return 0;
+    if (at < n && record->irq[at].irq == irq->irq) {
+        const cpubind_record_irq old = record->irq[at];
+        record->irq[at] = *irq;
+        record->irq[at].is_banned |= old.is_banned;
+        if (old.before != CPUBIND_CPUSET_NONE)
+            record->irq[at].before = old.before;
+        return cpubind_no_fault;
     }
-    array = (cpubind_record_irq *)cpubind_grow(sys, state->irq, state->n_irq, &state->cap_irq,
-                                               sizeof *array);
-    if (!array)
-        return ENOMEM;
-    state->irq = array;
-    memmove(array + at + 1, array + at, (size_t)(state->n_irq - at) * sizeof *array);
-    array[at] = *irq;
-    state->n_irq++;
-    return 0;
+    all =
+        (cpubind_record_irq *)cpubind_grow(sys, record->irq, n, &record->cap_irq, sizeof *all);
+    if (!all)
+        return no_memory;
+    record->irq = all;
+    memmove(all + at + 1, all + at, (size_t)(n - at) * sizeof *all);
+    all[at] = *irq;
+    record->n_irq++;
+    return cpubind_no_fault;
 }
 
-/* Threads mostly come in order: the end is looked at first. */
+/* Threads mostly come in order: the end is tried first. */
 int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n, int32_t tid)
 {
     int32_t low = 0, high = n;
@@ -159,7 +152,7 @@ int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n
     return low;
 }
 
-const cpubind_record_thread *cpubind_record_thread_find(const cpubind_record_thread *list,
+const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thread *list,
                                                         int32_t n, int32_t tid)
 {
     const int32_t at = cpubind_record_thread_place(list, n, tid);

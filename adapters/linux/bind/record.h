@@ -1,61 +1,59 @@
-/* record.h - what was changed, and how it was before: one file for each process
+/* record.h - what was changed for one process and how it was before: in memory, as text, as file
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux. The file is written, whole, before anything is changed; `restore`
- * puts back what it says for what still lives, also after a crash half way.
+ * Private to adapters/linux/bind. The file is written, whole, before anything is changed, so
+ * that `restore` can put back what it holds, after a crash too. The other way round a record
+ * changes nothing: it holds facts, no commands.
  *
- * FILE   Lines of text, one fact each (record_text.c has the grammar), with a format's number and
- *        a checksum; by default /run/cpubind/<pid>.record (an ordinary user's:
- *        /run/user/<uid>/cpubind/<pid>.record; the environment is not asked). Written to a
- *        temporary name beside it (O_EXCL, mode 0600), synced, renamed. Read with O_NOFOLLOW
- *        and at most 64 MiB of it. Must be a regular file of this user that nobody else may
- *        write to: else ERR_STATE with EPERM, "file"; it is no link (ELOOP).
- * OLDER  cpubind 0.1 wrote <pid>.json. Such a file is not read, but it is not passed over
- *        either: while there is one and no <pid>.record, loading is ERR_DAMAGED with "older".
- *        Else a process that cpubind 0.1 bound would be recorded as it was bound then.
- * FOLDER Made with mode 0755 when it is not there. Used only if it is a folder, no link, owned
- *        by this user, and nobody else may write to it: else ERR_STATE with EPERM, "folder".
- *        With a path of the caller's own (--state FILE) the folder must be there already and is
- *        held to the same rules; one that is sticky, such as /tmp, may be root's, and all may
- *        write to it.
- * LOCK   "<file>.lock" beside it, flock(2), held from open to close, removed at close. What
- *        has the lock is alone; a second one is ERR_BUSY at once. The kernel gives it back when
- *        a process is killed; its file stays then, and is no hindrance.
+ * FILE   Lines of text (record_text.c has the grammar), by default /run/cpubind/<pid>.record; an
+ *        ordinary user's is /run/user/<uid>/cpubind/<pid>.record. No path comes from the
+ *        environment. Written to a temporary name next to it (O_EXCL, mode 0600), synced,
+ *        renamed; the folder is not synced: a host that stops takes its processes with it.
+ *        Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of this user that
+ *        nobody else may write to, else ERR_STATE with EPERM, "file"; for a link with ELOOP.
+ * OLDER  cpubind 0.1 wrote JSON to <pid>.json. Such a file is not read, but it is not ignored
+ *        either, because its process is bound: while it is there and <pid>.record is not,
+ *        loading is ERR_DAMAGED with "older".
+ * FOLDER Made with mode 0755 when it is not there. It must be a folder, no link, of this user,
+ *        that nobody else may write to: else ERR_STATE with EPERM, "folder". The folder of a
+ *        path that the caller names must be there, and the same rules hold; a sticky one such as
+ *        /tmp may be root's, and all may write to it. All names are looked up in the folder
+ *        that was opened and checked once: nobody else can replace a file there.
+ * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
+ *        ERR_BUSY at once. The kernel releases the lock of a killed process; the file that it
+ *        leaves does no harm.
  */
 #ifndef CPUBIND_LINUX_RECORD_H
 #define CPUBIND_LINUX_RECORD_H
 
+#include "../kernel/bytes.h"
 #include "../kernel/cpu_sets.h"
 #include "../kernel/files.h"
 #include "../linux.h"
 #include "bind.h"
 
-/* The name of an item of this kind: "sq", "cq". */
-static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
-{
-    return kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
-}
+/* == In memory (record.c) =================================================== */
 
-/* Every set below is a number in `sets`, or NONE. */
+/* Each set below is a number in `sets`, or NONE. */
 
 typedef struct cpubind_record_thread {
     int32_t tid;
     int32_t before;
 } cpubind_record_thread;
 
-/* A thread of another process: one that polls UVB. */
-typedef struct cpubind_record_other {
+/* A UVB polling thread, which is of another process. */
+typedef struct cpubind_record_uvb_thread {
     int32_t pid, tid;
     uint64_t start; /* of the thread, field 22 of its stat */
     int32_t before, set;
-} cpubind_record_other;
+} cpubind_record_uvb_thread;
 
 typedef struct cpubind_record_irq {
     int32_t irq;
     cpubind_irq_kind kind;
-    int32_t cpu;       /* that it was given */
-    int32_t before;    /* NONE: it was never changed, it is only part of the goal */
-    int32_t is_banned; /* we have told irqbalance to leave it alone */
+    int32_t cpu;       /* the goal gives it this one */
+    int32_t before;    /* NONE: it was there already, and is only part of the goal */
+    int32_t is_banned; /* this process has made irqbalance leave it alone */
 } cpubind_record_irq;
 
 typedef struct cpubind_record_rule {
@@ -63,108 +61,156 @@ typedef struct cpubind_record_rule {
     int32_t set;
 } cpubind_record_rule;
 
-/* All zero but for pid, start, boot, before and main is a state without changes. */
+/* A record without changes is all zero but for pid, start, boot, before and main. */
 typedef struct cpubind_record {
     int32_t pid;
     uint64_t start; /* field 22 of /proc/<pid>/stat */
-    char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated */
+    char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated; "" where not known */
     int32_t npu;    /* -1: not known */
     cpubind_cpu_sets sets;
-    int32_t before; /* the CPUs of the process before; threads that are born later have them */
+    int32_t before; /* of the process; threads that are created later belong there, too */
     int32_t main;
     int32_t memory_node; /* or -1 */
     int32_t uvb;
     cpubind_record_rule *rule;
     int32_t n_rule, cap_rule;
-    int32_t
-        *ours; /* sets that only a binding gives: of this goal, and of those before it, where
-                      a thread or an interrupt still may be */
-    int32_t n_ours, cap_ours;
+    int32_t *placed; /* sets that only a binding gives: of this goal, and of those before it,
+                        on which a thread or an interrupt may still be */
+    int32_t n_placed, cap_placed;
     cpubind_record_thread *thread; /* by ascending tid */
     int32_t n_thread, cap_thread;
-    cpubind_record_other *other; /* by ascending tid, then start */
-    int32_t n_other, cap_other;
+    cpubind_record_uvb_thread *uvb_thread; /* by ascending tid, then start */
+    int32_t n_uvb_thread, cap_uvb_thread;
     cpubind_record_irq *irq; /* by ascending number */
     int32_t n_irq, cap_irq;
-    cpubind_irqbalance_how how; /* what was done to irqbalance */
+    cpubind_irqbalance_action irqbalance; /* what was done to irqbalance */
     int32_t irqbalance_pid;
     uint64_t irqbalance_start;
 } cpubind_record;
 
-void cpubind_record_free(cpubind_record *state);
+/* "sq" or "cq". */
+static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
+{
+    return kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
+}
 
-/* Adds; 0, or ENOMEM and the state is as it was. What is there already keeps its `before`: the
- * first one is the one to go back to. A thread stays as it is; another process's thread gets
- * the new set; an interrupt the new kind and CPU, and the new `before` if it had none. A rule
- * is put at the end: the first one of a name counts. */
-int cpubind_record_add_rule(cpubind_record *state, const cpubind_sys *sys, const char *name,
-                            int32_t set);
-int cpubind_record_add_ours(cpubind_record *state, const cpubind_sys *sys, int32_t set);
-int cpubind_record_add_thread(cpubind_record *state, const cpubind_sys *sys, int32_t tid,
-                              int32_t before);
-int cpubind_record_add_other(cpubind_record *state, const cpubind_sys *sys,
-                             const cpubind_record_other *other);
-int cpubind_record_add_irq(cpubind_record *state, const cpubind_sys *sys,
-                           const cpubind_record_irq *irq);
+void cpubind_record_free(cpubind_record *record);
+
+/* Each adds a fact. What is in the record already keeps its first `before`, which is where
+ * restoring goes. A thread stays as it is, a UVB thread gets the new set, an interrupt the new
+ * kind and CPU, and the new `before` if it had none. A rule goes to the end: the first rule of
+ * a name counts.
+ *   errors  ENOMEM, "memory", and the record is as it was */
+cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
+                                            const char *name, int32_t set);
+cpubind_linux_fault cpubind_record_add_placed(cpubind_record *record, const cpubind_sys *sys,
+                                              int32_t set);
+cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpubind_sys *sys,
+                                              int32_t tid, int32_t before);
+cpubind_linux_fault cpubind_record_add_uvb_thread(cpubind_record *record,
+                                                  const cpubind_sys *sys,
+                                                  const cpubind_record_uvb_thread *thread);
+cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind_sys *sys,
+                                           const cpubind_record_irq *irq);
+
+/* Whether a set is one that only a binding of this process gives. */
+int cpubind_record_is_placed(const cpubind_record *record, int32_t set);
 
 /* The place of a thread in a list by ascending tid, or where it would be. O(log n). */
 int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n, int32_t tid);
 
 /* The thread of a list, or NULL. */
-const cpubind_record_thread *cpubind_record_thread_find(const cpubind_record_thread *list,
+const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thread *list,
                                                         int32_t n, int32_t tid);
 
-/* Whether a set is one that only a binding of this process gives. */
-int cpubind_record_has_ours(const cpubind_record *state, int32_t set);
+/* The order of UVB threads: by tid, then start. Below, at or above 0. */
+int cpubind_record_compare_uvb_threads(const cpubind_record_uvb_thread *a,
+                                       const cpubind_record_uvb_thread *b);
 
-/* What a file is opened for. */
+/* == As text (record_text.c) ================================================ */
+
+/* Writes the text of a record. Reading it gives an equal record, and no other text does.
+ *   out     `out`, empty before, holds it; undefined on failure, to be freed all the same
+ *   errors  ERR_MEMORY; ERR_ARG: a record that could not be read back; ERR_STATE with EFBIG
+ *   cost    O(length of the text) */
+cpubind_linux_status cpubind_record_format(const cpubind_record *record, const cpubind_sys *sys,
+                                           cpubind_bytes *out, cpubind_linux_fault *fault);
+
+/* Reads the record of a text.
+ *   out     *out, all zero on failure; *line, from 1: the last line that was read
+ *   errors  ERR_MEMORY; ERR_DAMAGED with EILSEQ, fault->what being the first word of the line
+ *           that is wrong, or missing; "line" when it begins with no known word, "format" for
+ *           another format, "older" for the JSON of cpubind 0.1, "end" for bytes after the sum
+ *   cost    O(length x sets) */
+cpubind_linux_status cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
+                                          cpubind_record *out, int32_t *line,
+                                          cpubind_linux_fault *fault);
+
+/* == As file (record_file.c, record_folder.c) =============================== */
+
+/* The end of a record's name; that of cpubind 0.1. */
+#define CPUBIND_RECORD_SUFFIX ".record"
+#define CPUBIND_RECORD_OLDER  ".json"
+
+#define CPUBIND_RECORD_PATH_SIZE 64
+
+/* "/run/cpubind/4711.record", or that of an ordinary user. */
+void cpubind_record_usual_path(uid_t uid, int32_t pid, const char *suffix,
+                               char out[CPUBIND_RECORD_PATH_SIZE]);
+
+/* Opens the folder of `path` and checks it; with `path` NULL the usual folder, which is made
+ * first if may_make.
+ *   out     *dir, to be closed; else unchanged
+ *   errors  ERR_STATE, "folder"; ERR_MEMORY */
+cpubind_linux_status cpubind_record_open_folder(cpubind_root *root, const char *path,
+                                                int may_make, int *dir,
+                                                cpubind_linux_fault *fault);
+
+/* The pids that have a file in the usual folder, an older one too, ascending.
+ *   out     *out, free(3)'s; none: n 0 */
+cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int32_t *out_n,
+                                         cpubind_linux_fault *fault);
+
 typedef enum cpubind_record_mode {
-    CPUBIND_RECORD_WRITE,
-    CPUBIND_RECORD_MAKE,
-    CPUBIND_RECORD_READ
+    CPUBIND_RECORD_WRITE, /* takes the lock */
+    CPUBIND_RECORD_MAKE,  /* the same; makes the usual folder when it is not there */
+    CPUBIND_RECORD_READ   /* takes no lock and can save nothing */
 } cpubind_record_mode;
 
-/* The file of one process, locked. */
+/* The file of one process. */
 typedef struct cpubind_record_file cpubind_record_file;
 
 /* Opens the folder and takes the lock. Reads nothing.
- *   in      path: the file, or NULL for the one of `pid` in the usual folder
- *           mode: MAKE makes the folder when it is not there (else ERR_STATE, ENOENT); READ
- *           takes no lock and can save nothing
- *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", "name");
- *           ERR_MEMORY; ERR_ARG */
+ *   in      path: the file, or NULL for that of `pid` in the usual folder
+ *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", "name"); ERR_MEMORY;
+ *           ERR_ARG */
 cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                          cpubind_record_mode mode, cpubind_record_file **out,
                                          cpubind_linux_fault *fault);
 
-/* The path, for messages; valid until it is closed. */
+/* The path, for messages; valid until close. */
 const char *cpubind_record_path(const cpubind_record_file *file);
 
 /* Reads the file. The one of the usual folder must be of the process that it is named by.
  *   out     *out, all zero on failure
- *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED (what: as record_text.h
- *           has it, "length", or "pid": of another process); ERR_MEMORY */
+ *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED (what: as above,
+ *           "length", or "pid": of another process); ERR_MEMORY */
 cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_record *out,
                                          cpubind_linux_fault *fault);
 
-/* Puts a new file in its place. On failure the old one stays.
+/* Replaces the file. On failure the old one stays.
  *   errors  ERR_STATE with fault (what: "create", "write", "sync", "close", "rename");
- *           ERR_MEMORY; ERR_ARG: no state that could be read back
+ *           ERR_MEMORY; ERR_ARG: a record that could not be read back
  *   cost    one write and one fsync; of 258 threads well under 0.1 ms on a tmpfs */
-cpubind_linux_status cpubind_record_save(cpubind_record_file *file, const cpubind_record *state,
+cpubind_linux_status cpubind_record_save(cpubind_record_file *file,
+                                         const cpubind_record *record,
                                          cpubind_linux_fault *fault);
 
-/* Removes the file, and what killed processes left of writing it; there being none is no
- * failure. */
+/* Removes the file if it is there, and the temporary files of killed processes. */
 cpubind_linux_status cpubind_record_remove(cpubind_record_file *file,
                                            cpubind_linux_fault *fault);
 
-/* Gives the lock back. NULL is allowed. */
+/* Releases the lock. NULL is allowed. */
 void cpubind_record_close(cpubind_record_file *file);
-
-/* The pids that have a file in the usual folder, an older one too, ascending; *out is
- * free(3)'s. None: n 0. */
-cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int32_t *out_n,
-                                         cpubind_linux_fault *fault);
 
 #endif /* CPUBIND_LINUX_RECORD_H */

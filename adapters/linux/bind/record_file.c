@@ -1,9 +1,7 @@
 /* record_file.c - the file of a record: opening, locking, reading and replacing it
  * SPDX-License-Identifier: MIT
  *
- * All names are looked up in a folder that was opened and looked at once: whoever may not write
- * to it cannot put anything in the way. A machine that stops takes the state with it (another
- * boot, other processes): what was renamed is not synced.
+ * Touches the file, its lock and its temporary files only. The rules are in record.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,16 +11,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "../common.h"
-#include "record_folder.h"
-#include "record_text.h"
+#include "record.h"
 
-/* How often the lock is tried for when others remove its file at the same time. */
+/* How often the lock is tried when others remove its file at the same time. */
 #define LOCK_TRIES 100
-
-/* Temporary names that are tried. They hold our process id: only what a killed process of the
- * same id has left, and our other threads, are in the way. */
-#define TEMP_TRIES 1000
 
 struct cpubind_record_file {
     const cpubind_sys *sys;
@@ -30,17 +22,14 @@ struct cpubind_record_file {
     int32_t pid;   /* that the file must be of; 0: any */
     char *base;    /* the name within the folder */
     char *lock_name;
-    char path[]; /* and behind it the other two */
+    char path[]; /* and after it the other two */
 };
 
-static cpubind_linux_status fail(int error, const char *what, cpubind_linux_fault *fault)
+static cpubind_linux_status fail(cpubind_linux_fault why, cpubind_linux_fault *fault)
 {
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, error, what, fault);
-}
-
-static cpubind_linux_status fail_memory(cpubind_linux_fault *fault)
-{
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    return cpubind_linux_fail(why.error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
+                                                  : CPUBIND_LINUX_ERR_STATE,
+                              why.error, why.error == ENOMEM ? "memory" : why.what, fault);
 }
 
 static cpubind_linux_status fail_argument(cpubind_linux_fault *fault)
@@ -48,86 +37,76 @@ static cpubind_linux_status fail_argument(cpubind_linux_fault *fault)
     return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
 }
 
-/* create(2) as the table has it, again when a signal interrupts it. */
-static int create_retry(const cpubind_sys *sys, int dir, const char *name)
-{
-    int fd;
-    do
-        fd = sys->create(dir, name, 0600);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* == The lock =============================================================== */
 
-/* Opens the file of the lock, which is made when there is none. As openat(2); ENOENT: it was
- * removed meanwhile. */
-static int open_lock(const cpubind_record_file *file)
+/* Opens the file of the lock; makes it when it is not there. ENOENT: it was removed since. */
+static cpubind_linux_fault open_lock(const cpubind_record_file *file, int *fd)
 {
-    int fd = create_retry(file->sys, file->dir, file->lock_name);
-    if (fd >= 0 || errno != EEXIST)
-        return fd;
-    return cpubind_openat_retry(file->sys, file->dir, file->lock_name,
-                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    cpubind_linux_fault why = cpubind_create(file->sys, file->dir, file->lock_name, 0600, fd);
+    if (why.error != EEXIST)
+        return why;
+    return cpubind_open(file->sys, file->dir, file->lock_name,
+                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd);
 }
 
-/* 0, or an errno: EPERM when it is no regular file of ours, EWOULDBLOCK when it is held. */
-static int lock_opened(const cpubind_sys *sys, int fd, struct stat *st)
+/* Locks an open file. EPERM: it is no regular file of this user; EWOULDBLOCK: it is held. */
+static cpubind_linux_fault lock_opened(const cpubind_sys *sys, int fd, struct stat *st)
 {
     int result;
     if (sys->fstat(fd, st) < 0)
-        return errno;
+        return cpubind_fault_errno("lock");
     if (!S_ISREG(st->st_mode) || st->st_uid != sys->geteuid())
-        return EPERM;
-    do
-        result = sys->flock(fd, LOCK_EX | LOCK_NB);
-    while (result < 0 && errno == EINTR);
-    return result < 0 ? errno : 0;
+        return cpubind_fault_of(EPERM, "lock");
+    CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
+    return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
 }
 
-/* Whether the name still leads to the file that was locked: who had the lock before may have
- * removed it in between. 0, ESTALE, or another errno. */
-static int check_name(const cpubind_record_file *file, const struct stat *locked)
+/* Whether the name still leads to the locked file: the cpubind that had the lock before may
+ * have removed it. ESTALE: it does not. */
+static cpubind_linux_fault check_name(const cpubind_record_file *file,
+                                      const struct stat *locked)
 {
     struct stat st;
-    int error = 0;
-    int fd = cpubind_openat_retry(file->sys, file->dir, file->lock_name,
-                                  O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? ESTALE : errno;
+    int fd;
+    cpubind_linux_fault why = cpubind_open(file->sys, file->dir, file->lock_name,
+                                           O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
+    if (why.error)
+        return cpubind_fault_of(why.error == ENOENT ? ESTALE : why.error, "lock");
     if (file->sys->fstat(fd, &st) < 0)
-        error = errno;
+        why = cpubind_fault_errno("lock");
     else if (st.st_dev != locked->st_dev || st.st_ino != locked->st_ino)
-        error = ESTALE;
-    cpubind_close_quietly(file->sys, fd);
-    return error;
+        why = cpubind_fault_of(ESTALE, "lock");
+    file->sys->close(fd);
+    return why;
 }
 
-/* One try: 0 with file->lock, ESTALE to try again, or another errno. */
-static int try_lock(cpubind_record_file *file)
+/* One try; ESTALE: to be tried again. */
+static cpubind_linux_fault try_lock(cpubind_record_file *file)
 {
     struct stat st;
-    int error, fd = open_lock(file);
-    if (fd < 0)
-        return errno == ENOENT ? ESTALE : errno;
-    error = lock_opened(file->sys, fd, &st);
-    if (!error)
-        error = check_name(file, &st);
-    if (error)
-        cpubind_close_quietly(file->sys, fd);
+    int fd;
+    cpubind_linux_fault why = open_lock(file, &fd);
+    if (why.error)
+        return cpubind_fault_of(why.error == ENOENT ? ESTALE : why.error, "lock");
+    why = lock_opened(file->sys, fd, &st);
+    if (!why.error)
+        why = check_name(file, &st);
+    if (why.error)
+        file->sys->close(fd);
     else
         file->lock = fd;
-    return error;
+    return why;
 }
 
 static cpubind_linux_status lock(cpubind_record_file *file, cpubind_linux_fault *fault)
 {
-    int error = ESTALE;
-    for (int tries = 0; error == ESTALE && tries < LOCK_TRIES; tries++)
-        error = try_lock(file);
-    if (error == EWOULDBLOCK || error == ESTALE)
+    cpubind_linux_fault why = {ESTALE, "lock"};
+    for (int tries = 0; why.error == ESTALE && tries < LOCK_TRIES; tries++)
+        why = try_lock(file);
+    if (why.error == EWOULDBLOCK || why.error == ESTALE)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock", fault);
-    return error ? fail(error, "lock", fault) : CPUBIND_LINUX_OK;
+    return why.error ? cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, why.error, "lock", fault)
+                     : CPUBIND_LINUX_OK;
 }
 
 /* == Opening and closing ==================================================== */
@@ -153,11 +132,6 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
     return file;
 }
 
-static int is_base(const char *base)
-{
-    return *base && strcmp(base, ".") != 0 && strcmp(base, "..") != 0;
-}
-
 cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                          cpubind_record_mode mode, cpubind_record_file **out,
                                          cpubind_linux_fault *fault)
@@ -174,17 +148,15 @@ cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, i
         cpubind_record_usual_path(root->sys->geteuid(), pid, CPUBIND_RECORD_SUFFIX, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
-        return fail_memory(fault);
+        return fail(cpubind_fault_of(ENOMEM, "memory"), fault);
     file->pid = path ? 0 : pid;
-    if (!is_base(file->base))
+    if (!*file->base || strcmp(file->base, ".") == 0 || strcmp(file->base, "..") == 0)
         status = fail_argument(fault);
-    else if (strlen(file->base) > CPUBIND_RECORD_BASE_MAX)
-        status = fail(ENAMETOOLONG, "name", fault);
-    else if (path)
-        status = cpubind_record_folder_of(root->sys, path, &file->dir, fault);
+    else if (strlen(file->base) > CPUBIND_TEMP_BASE_MAX)
+        status = fail(cpubind_fault_of(ENAMETOOLONG, "name"), fault);
     else
-        status =
-            cpubind_record_folder_usual(root, mode == CPUBIND_RECORD_MAKE, &file->dir, fault);
+        status = cpubind_record_open_folder(root, path, mode == CPUBIND_RECORD_MAKE, &file->dir,
+                                            fault);
     if (status == CPUBIND_LINUX_OK && mode != CPUBIND_RECORD_READ)
         status = lock(file, fault);
     if (status == CPUBIND_LINUX_OK)
@@ -215,43 +187,19 @@ void cpubind_record_close(cpubind_record_file *file)
 
 /* == Reading ================================================================ */
 
-/* Whether this is a file that only we can have written. 0 or an errno. */
-static int look_at(const cpubind_sys *sys, int fd, struct stat *st)
-{
-    if (sys->fstat(fd, st) < 0)
-        return errno;
-    if (!S_ISREG(st->st_mode))
-        return S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
-    return st->st_uid == sys->geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)) ? 0 : EPERM;
-}
-
-static cpubind_linux_status fail_long(cpubind_linux_fault *fault)
-{
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length", fault);
-}
-
-static cpubind_linux_status read_file(const cpubind_sys *sys, int fd, cpubind_bytes *bytes,
-                                      cpubind_linux_fault *fault)
+/* Reads an open file, which must be one that only this user can have written. */
+static cpubind_linux_fault read_opened(const cpubind_sys *sys, int fd, cpubind_bytes *bytes)
 {
     struct stat st;
-    int error = look_at(sys, fd, &st);
-    if (error)
-        return fail(error, "file", fault);
+    if (sys->fstat(fd, &st) < 0)
+        return cpubind_fault_errno("file");
+    if (!S_ISREG(st.st_mode))
+        return cpubind_fault_of(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "file");
+    if (st.st_uid != sys->geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+        return cpubind_fault_of(EPERM, "file");
     if (st.st_size > CPUBIND_FILE_MAX)
-        return fail_long(fault);
-    while (bytes->len <= CPUBIND_FILE_MAX) {
-        ssize_t n;
-        if (cpubind_bytes_reserve(bytes, sys, 1).error)
-            return fail_memory(fault);
-        n = sys->read(fd, bytes->data + bytes->len, (size_t)(bytes->cap - bytes->len));
-        if (n == 0)
-            return CPUBIND_LINUX_OK;
-        if (n > 0)
-            bytes->len += (int32_t)n;
-        else if (errno != EINTR)
-            return fail(errno, "read", fault);
-    }
-    return fail_long(fault);
+        return cpubind_fault_of(EFBIG, "length");
+    return cpubind_read_all(sys, fd, CPUBIND_FILE_MAX, bytes);
 }
 
 /* There is no file: ENOENT, unless cpubind 0.1 has left one of the process. */
@@ -259,14 +207,15 @@ static cpubind_linux_status fail_missing(const cpubind_record_file *file,
                                          cpubind_linux_fault *fault)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_linux_fault why = {ENOENT, "open"};
     int fd;
     if (!file->pid)
-        return fail(ENOENT, "open", fault);
+        return fail(why, fault);
     cpubind_record_usual_path(file->sys->geteuid(), file->pid, CPUBIND_RECORD_OLDER, path);
-    fd = cpubind_openat_retry(file->sys, file->dir, strrchr(path, '/') + 1,
-                              O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return fail(errno, "open", fault);
+    why = cpubind_open(file->sys, file->dir, strrchr(path, '/') + 1,
+                       O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
+    if (why.error)
+        return fail(why, fault);
     file->sys->close(fd);
     return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older", fault);
 }
@@ -278,15 +227,21 @@ cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_reco
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_status status;
     int32_t line;
+    int fd;
+    cpubind_linux_fault why =
+        cpubind_open(sys, file->dir, file->base,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
     memset(out, 0, sizeof *out);
-    int fd = cpubind_openat_retry(sys, file->dir, file->base,
-                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? fail_missing(file, fault) : fail(errno, "open", fault);
-    status = read_file(sys, fd, &bytes, fault);
-    sys->close(fd); /* nothing was written: no result to lose */
-    if (status == CPUBIND_LINUX_OK)
-        status = cpubind_priv_record_parse(bytes.data, bytes.len, sys, out, &line, fault);
+    if (why.error)
+        return why.error == ENOENT ? fail_missing(file, fault) : fail(why, fault);
+    why = read_opened(sys, fd, &bytes);
+    sys->close(fd);
+    if (why.error == EFBIG)
+        status = cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length", fault);
+    else if (why.error)
+        status = fail(why, fault);
+    else
+        status = cpubind_record_parse(bytes.data, bytes.len, sys, out, &line, fault);
     cpubind_bytes_free(&bytes);
     if (status == CPUBIND_LINUX_OK && file->pid && out->pid != file->pid) {
         cpubind_record_free(out);
@@ -297,69 +252,67 @@ cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_reco
 
 /* == Writing ================================================================ */
 
-/* A new file of a temporary name, which is left in `name`. As openat(2). */
-static int make_temp(const cpubind_record_file *file, char name[CPUBIND_RECORD_TEMP_SIZE])
+typedef struct new_file {
+    const cpubind_record_file *file;
+    int fd;
+} new_file;
+
+static cpubind_linux_fault create_temp(void *ctx, const char *name)
 {
-    int fd = -1;
-    for (int i = 0; i < TEMP_TRIES; i++) {
-        cpubind_record_temp_name(file->base, getpid(), i, name);
-        fd = create_retry(file->sys, file->dir, name);
-        if (fd >= 0 || errno != EEXIST)
-            break;
-    }
-    return fd;
+    new_file *new = (new_file *)ctx;
+    return cpubind_create(new->file->sys, new->file->dir, name, 0600, &new->fd);
 }
 
-/* Fills a new file and closes it. NULL, or the step that failed, with errno. */
-static const char *fill(const cpubind_sys *sys, int fd, const cpubind_bytes *bytes)
+/* Writes a temporary file and gives it the name of the record. */
+static cpubind_linux_fault replace(const cpubind_record_file *file, const cpubind_bytes *bytes)
 {
-    const char *what = NULL;
-    if (cpubind_write_all(sys, fd, bytes->data, bytes->len) < 0)
-        what = "write";
-    else if (cpubind_fsync_retry(sys, fd) < 0)
-        what = "sync";
-    if (what)
-        cpubind_close_quietly(sys, fd);
-    else if (sys->close(fd) < 0 && errno != EINTR)
-        what = "close"; /* where fsync is not known, a full disk may show only here */
-    return what;
+    const cpubind_sys *sys = file->sys;
+    char name[NAME_MAX + 1];
+    new_file new = {file, -1};
+    cpubind_linux_fault why = cpubind_make_temp(file->base, create_temp, &new, name);
+    if (why.error)
+        return why;
+    why = cpubind_write_synced(sys, new.fd, bytes->data, bytes->len);
+    if (!why.error && sys->rename(file->dir, name, file->base, 0) < 0)
+        why = cpubind_fault_errno("rename");
+    if (why.error)
+        (void)sys->unlinkat(file->dir, name, 0);
+    return why;
 }
 
-static cpubind_linux_status put_in_place(const cpubind_record_file *file,
-                                         const cpubind_bytes *bytes, cpubind_linux_fault *fault)
-{
-    char name[CPUBIND_RECORD_TEMP_SIZE];
-    const char *what;
-    int fd = make_temp(file, name);
-    if (fd < 0)
-        return fail(errno, "create", fault);
-    what = fill(file->sys, fd, bytes);
-    if (!what && file->sys->rename(file->dir, name, file->base, 0) < 0)
-        what = "rename";
-    if (what) {
-        int error = errno;
-        (void)file->sys->unlinkat(file->dir, name, 0);
-        return fail(error, what, fault);
-    }
-    return CPUBIND_LINUX_OK;
-}
-
-cpubind_linux_status cpubind_record_save(cpubind_record_file *file, const cpubind_record *state,
+cpubind_linux_status cpubind_record_save(cpubind_record_file *file,
+                                         const cpubind_record *record,
                                          cpubind_linux_fault *fault)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_linux_status status = cpubind_priv_record_format(state, file->sys, &bytes, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = put_in_place(file, &bytes, fault);
+    cpubind_linux_status status = cpubind_record_format(record, file->sys, &bytes, fault);
+    if (status == CPUBIND_LINUX_OK) {
+        const cpubind_linux_fault why = replace(file, &bytes);
+        if (why.error)
+            status = cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, why.error, why.what, fault);
+    }
     cpubind_bytes_free(&bytes);
     return status;
+}
+
+/* While the lock is held, nobody writes to a temporary file. */
+static cpubind_linux_fault remove_temp(void *ctx, const char *name)
+{
+    const cpubind_record_file *file = (const cpubind_record_file *)ctx;
+    if (cpubind_is_temp_name(name, file->base))
+        (void)file->sys->unlinkat(file->dir, name, 0);
+    return cpubind_no_fault;
 }
 
 cpubind_linux_status cpubind_record_remove(cpubind_record_file *file,
                                            cpubind_linux_fault *fault)
 {
+    int fd;
     if (file->sys->unlinkat(file->dir, file->base, 0) < 0 && errno != ENOENT)
-        return fail(errno, "remove", fault);
-    cpubind_record_folder_tidy(file->sys, file->dir, file->base);
+        return fail(cpubind_fault_errno("remove"), fault);
+    if (!cpubind_open(file->sys, file->dir, ".",
+                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, &fd)
+             .error)
+        (void)cpubind_each_name(file->sys, fd, remove_temp, file);
     return CPUBIND_LINUX_OK;
 }

@@ -34,10 +34,10 @@
 #include <string.h>
 
 #include "../../../cpubind.h"
-#include "../common.h"
-#include "record_text.h"
+#include "record.h"
 
-#define HEAD "cpubind-record "
+#define HEAD   "cpubind-record "
+#define FORMAT "2"
 
 /* CRC-32 with the reflected polynomial 0xedb88320, four bits a step. */
 static uint32_t crc32_of(const char *text, int32_t len)
@@ -72,7 +72,7 @@ static int is_plain(unsigned char c)
 
 /* The text so far. The first error stays. */
 typedef struct writer {
-    const cpubind_record *state;
+    const cpubind_record *record;
     const cpubind_sys *sys;
     cpubind_bytes *bytes;
     int error; /* ENOMEM, EFBIG, EINVAL: the record could not be read back */
@@ -108,8 +108,8 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
 
 static const char *list_of(writer *w, int32_t set)
 {
-    require(w, set >= 0 && set < w->state->sets.n, EINVAL);
-    return w->error ? "" : w->state->sets.set[set].text;
+    require(w, set >= 0 && set < w->record->sets.n, EINVAL);
+    return w->error ? "" : w->record->sets.set[set].text;
 }
 
 static const char *list_or_none(writer *w, int32_t set)
@@ -128,7 +128,7 @@ static void put_name(writer *w, const char *word, const char *name)
 
 static void put_goal(writer *w)
 {
-    const cpubind_record *s = w->state;
+    const cpubind_record *s = w->record;
     put(w, "main %s\n", list_of(w, s->main));
     if (s->npu >= 0)
         put(w, "npu %d\n", (int)s->npu);
@@ -140,22 +140,22 @@ static void put_goal(writer *w)
         put(w, "rule %s", list_of(w, s->rule[i].set));
         put_name(w, "", s->rule[i].name);
     }
-    for (int32_t i = 0; i < s->n_ours; i++)
-        put(w, "placed %s\n", list_of(w, s->ours[i]));
+    for (int32_t i = 0; i < s->n_placed; i++)
+        put(w, "placed %s\n", list_of(w, s->placed[i]));
 }
 
 static void put_changes(writer *w)
 {
-    const cpubind_record *s = w->state;
+    const cpubind_record *s = w->record;
     for (int32_t i = 0; i < s->n_thread; i++) {
         const cpubind_record_thread *t = &s->thread[i];
         require(w, t->tid > (i ? t[-1].tid : 0), EINVAL);
         put(w, "thread %d %s\n", (int)t->tid, list_of(w, t->before));
     }
-    for (int32_t i = 0; i < s->n_other; i++) {
-        const cpubind_record_other *t = &s->other[i];
+    for (int32_t i = 0; i < s->n_uvb_thread; i++) {
+        const cpubind_record_uvb_thread *t = &s->uvb_thread[i];
         require(w, t->pid > 0 && t->tid > 0, EINVAL);
-        require(w, i == 0 || cpubind_priv_record_other_order(t - 1, t) < 0, EINVAL);
+        require(w, i == 0 || cpubind_record_compare_uvb_threads(t - 1, t) < 0, EINVAL);
         put(w, "uvb-thread %d %d %llu %s %s\n", (int)t->pid, (int)t->tid,
             (unsigned long long)t->start, list_of(w, t->before), list_of(w, t->set));
     }
@@ -166,25 +166,24 @@ static void put_changes(writer *w)
         put(w, "irq %d %s %d %s %s\n", (int)irq->irq, cpubind_irq_kind_word(irq->kind),
             (int)irq->cpu, list_or_none(w, irq->before), irq->is_banned ? "ban" : "-");
     }
-    if (s->how == CPUBIND_IRQBALANCE_LEAVE)
+    if (s->irqbalance == CPUBIND_IRQBALANCE_LEAVE)
         return;
     require(w, s->irqbalance_pid > 0, EINVAL);
     put(w, "irqbalance %d %llu %s\n", (int)s->irqbalance_pid,
         (unsigned long long)s->irqbalance_start,
-        s->how == CPUBIND_IRQBALANCE_BAN ? "ban" : "stop");
+        s->irqbalance == CPUBIND_IRQBALANCE_BAN ? "ban" : "stop");
 }
 
-cpubind_linux_status cpubind_priv_record_format(const cpubind_record *state,
-                                                const cpubind_sys *sys, cpubind_bytes *out,
-                                                cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_format(const cpubind_record *record, const cpubind_sys *sys,
+                                           cpubind_bytes *out, cpubind_linux_fault *fault)
 {
-    writer w = {state, sys, out, 0};
-    put(&w, HEAD CPUBIND_RECORD_FORMAT " " CPUBIND_VERSION "\n");
-    require(&w, state->pid > 0, EINVAL);
-    put(&w, "process %d %llu\n", (int)state->pid, (unsigned long long)state->start);
-    if (*state->boot)
-        put_name(&w, "boot", state->boot);
-    put(&w, "before %s\n", list_of(&w, state->before));
+    writer w = {record, sys, out, 0};
+    put(&w, HEAD FORMAT " " CPUBIND_VERSION "\n");
+    require(&w, record->pid > 0, EINVAL);
+    put(&w, "process %d %llu\n", (int)record->pid, (unsigned long long)record->start);
+    if (*record->boot)
+        put_name(&w, "boot", record->boot);
+    put(&w, "before %s\n", list_of(&w, record->before));
     put_goal(&w);
     put_changes(&w);
     if (!w.error)
@@ -205,7 +204,7 @@ typedef struct reader {
     const char *at, *end; /* what is left of the line */
     const char *next;     /* the line after it */
     const cpubind_sys *sys;
-    cpubind_record *state;
+    cpubind_record *record;
     int is_memory_gone; /* why a read failed; else the text is wrong */
 } reader;
 
@@ -262,7 +261,7 @@ static int read_id(reader *r, int32_t least, int32_t most, int32_t *out)
 /* A list as the kernel writes it: 0,1 for 0-1 is refused. Most lists were there before. */
 static int read_list(reader *r, int32_t *set)
 {
-    cpubind_cpu_sets *sets = &r->state->sets;
+    cpubind_cpu_sets *sets = &r->record->sets;
     const char *word;
     int32_t len;
     if (!read_word(r, &word, &len))
@@ -319,90 +318,90 @@ static int read_name(reader *r, char *out, int32_t size)
 }
 
 /* Whether adding worked, which fails for want of memory alone. */
-static int is_added(reader *r, int error)
+static int is_added(reader *r, cpubind_linux_fault why)
 {
-    r->is_memory_gone = error != 0;
-    return !error;
+    r->is_memory_gone = why.error != 0;
+    return !why.error;
 }
 
 /* == Reading: lines ========================================================= */
 
 static int read_process(reader *r)
 {
-    return read_id(r, 1, INT32_MAX, &r->state->pid) &&
-           read_number(r, UINT64_MAX, &r->state->start);
+    return read_id(r, 1, INT32_MAX, &r->record->pid) &&
+           read_number(r, UINT64_MAX, &r->record->start);
 }
 
 static int read_boot(reader *r)
 {
-    return read_name(r, r->state->boot, (int32_t)sizeof r->state->boot);
+    return read_name(r, r->record->boot, (int32_t)sizeof r->record->boot);
 }
 
 static int read_before(reader *r)
 {
-    return read_list(r, &r->state->before);
+    return read_list(r, &r->record->before);
 }
 
 static int read_main(reader *r)
 {
-    return read_list(r, &r->state->main);
+    return read_list(r, &r->record->main);
 }
 
 static int read_npu(reader *r)
 {
-    return read_id(r, 0, INT32_MAX, &r->state->npu);
+    return read_id(r, 0, INT32_MAX, &r->record->npu);
 }
 
 static int read_memory(reader *r)
 {
-    return read_id(r, 0, INT32_MAX, &r->state->memory_node);
+    return read_id(r, 0, INT32_MAX, &r->record->memory_node);
 }
 
 static int read_uvb(reader *r)
 {
-    return read_list(r, &r->state->uvb);
+    return read_list(r, &r->record->uvb);
 }
 
 static int read_rule(reader *r)
 {
     cpubind_record_rule rule;
     return read_list(r, &rule.set) && read_name(r, rule.name, (int32_t)sizeof rule.name) &&
-           is_added(r, cpubind_record_add_rule(r->state, r->sys, rule.name, rule.set));
+           is_added(r, cpubind_record_add_rule(r->record, r->sys, rule.name, rule.set));
 }
 
 static int read_placed(reader *r)
 {
     int32_t set;
-    return read_list(r, &set) && !cpubind_record_has_ours(r->state, set) &&
-           is_added(r, cpubind_record_add_ours(r->state, r->sys, set));
+    return read_list(r, &set) && !cpubind_record_is_placed(r->record, set) &&
+           is_added(r, cpubind_record_add_placed(r->record, r->sys, set));
 }
 
 static int read_thread(reader *r)
 {
-    const cpubind_record *s = r->state;
+    const cpubind_record *s = r->record;
     int32_t tid, before;
     return read_id(r, 1, INT32_MAX, &tid) &&
            (s->n_thread == 0 || tid > s->thread[s->n_thread - 1].tid) &&
            read_list(r, &before) &&
-           is_added(r, cpubind_record_add_thread(r->state, r->sys, tid, before));
+           is_added(r, cpubind_record_add_thread(r->record, r->sys, tid, before));
 }
 
 static int read_uvb_thread(reader *r)
 {
-    const cpubind_record *s = r->state;
-    cpubind_record_other t;
+    const cpubind_record *s = r->record;
+    cpubind_record_uvb_thread t;
     return read_id(r, 1, INT32_MAX, &t.pid) && read_id(r, 1, INT32_MAX, &t.tid) &&
            read_number(r, UINT64_MAX, &t.start) && read_list(r, &t.before) &&
            read_list(r, &t.set) &&
-           (s->n_other == 0 ||
-            cpubind_priv_record_other_order(&s->other[s->n_other - 1], &t) < 0) &&
-           is_added(r, cpubind_record_add_other(r->state, r->sys, &t));
+           (s->n_uvb_thread == 0 ||
+            cpubind_record_compare_uvb_threads(&s->uvb_thread[s->n_uvb_thread - 1], &t) < 0) &&
+           is_added(r, cpubind_record_add_uvb_thread(r->record, r->sys, &t));
 }
 
 static int read_irq(reader *r)
 {
     static const char *const kinds[] = {"sq", "cq", NULL}, *const bans[] = {"-", "ban", NULL};
-    const cpubind_record *s = r->state;
+    const cpubind_record *s = r->record;
     cpubind_record_irq irq;
     int kind;
     if (!read_id(r, 0, INT32_MAX, &irq.irq) ||
@@ -414,18 +413,18 @@ static int read_irq(reader *r)
         !read_list_or_none(r, &irq.before))
         return 0;
     irq.is_banned = read_one_of(r, bans);
-    return irq.is_banned >= 0 && is_added(r, cpubind_record_add_irq(r->state, r->sys, &irq));
+    return irq.is_banned >= 0 && is_added(r, cpubind_record_add_irq(r->record, r->sys, &irq));
 }
 
 static int read_irqbalance(reader *r)
 {
     static const char *const words[] = {"ban", "stop", NULL};
     int word;
-    if (!read_id(r, 1, INT32_MAX, &r->state->irqbalance_pid) ||
-        !read_number(r, UINT64_MAX, &r->state->irqbalance_start))
+    if (!read_id(r, 1, INT32_MAX, &r->record->irqbalance_pid) ||
+        !read_number(r, UINT64_MAX, &r->record->irqbalance_start))
         return 0;
     word = read_one_of(r, words);
-    r->state->how = word == 0 ? CPUBIND_IRQBALANCE_BAN : CPUBIND_IRQBALANCE_STOP;
+    r->record->irqbalance = word == 0 ? CPUBIND_IRQBALANCE_BAN : CPUBIND_IRQBALANCE_STOP;
     return word >= 0;
 }
 
@@ -505,7 +504,7 @@ static int find_kind(reader *r, int from, const char **what)
 /* NULL, or the kind of the line that is wrong. */
 static const char *read_head(reader *r, const char *text_end)
 {
-    static const char *const formats[] = {CPUBIND_RECORD_FORMAT, NULL};
+    static const char *const formats[] = {FORMAT, NULL};
     const char *word;
     int32_t len;
     if (r->next < text_end && *r->next == '{')
@@ -541,9 +540,9 @@ static const char *read_lines(reader *r, const char *text_end, int32_t *line)
     return "end";
 }
 
-cpubind_linux_status cpubind_priv_record_parse(const char *text, int32_t len,
-                                               const cpubind_sys *sys, cpubind_record *out,
-                                               int32_t *line, cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
+                                          cpubind_record *out, int32_t *line,
+                                          cpubind_linux_fault *fault)
 {
     const char *const start = len > 0 ? text : "";
     reader r = {start, NULL, NULL, start, sys, out, 0};

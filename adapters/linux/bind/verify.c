@@ -1,90 +1,82 @@
-/* verify.c - what is against what should be: reads only
+/* verify.c - compares where threads, interrupts and memory are with where they belong
  * SPDX-License-Identifier: MIT
+ *
+ * Reads only: changes neither the process nor the record file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <string.h>
 
-#include "../common.h"
 #include "../kernel/memory.h"
 #include "binding.h"
 
-static cpubind_item *add(cpubind_binding *b, cpubind_item_kind kind, int32_t id,
-                         const char *name, int32_t is, int32_t should)
+static cpubind_linux_fault add(cpubind_binding *b, const cpubind_subject *s)
 {
-    return cpubind_report_add(b, kind, is == should ? CPUBIND_ITEM_RIGHT : CPUBIND_ITEM_WRONG,
-                              id, name, is, should);
-}
-
-static cpubind_linux_fault compare_thread(cpubind_binding *b, int32_t tid)
-{
-    char name[CPUBIND_COMM_SIZE];
-    int32_t is;
-    const cpubind_linux_fault why = cpubind_look_at_thread(b, tid, name, &is);
-    if (why.error)
-        return why;
-    if (!add(b, CPUBIND_ITEM_THREAD, tid, name, is, cpubind_record_place(&b->state, name)))
-        return cpubind_fault_of(ENOMEM, "memory");
-    return cpubind_no_fault;
+    return cpubind_report_why(
+        b, s, s->was == s->should ? CPUBIND_ITEM_RIGHT : CPUBIND_ITEM_WRONG, cpubind_no_fault);
 }
 
 static cpubind_linux_fault compare_threads(cpubind_binding *b)
 {
     cpubind_linux_fault why = cpubind_list_threads(b);
-    for (int32_t i = 0; !why.error && i < b->ids.n; i++) {
-        why = compare_thread(b, b->ids.id[i]);
-        if (why.error == ESRCH) /* it has ended meanwhile */
+    for (int32_t i = 0; !why.error && i < b->tids.n; i++) {
+        const int32_t tid = b->tids.id[i];
+        char name[CPUBIND_COMM_SIZE];
+        cpubind_subject s = {CPUBIND_ITEM_THREAD, b->options.pid, tid, name, 0, 0};
+        why = cpubind_read_thread(b, tid, name, &s.was);
+        if (why.error == ESRCH) { /* it has ended since the listing */
             why = cpubind_no_fault;
+        } else if (!why.error) {
+            s.should = cpubind_set_of_name(&b->record, name);
+            why = add(b, &s);
+        }
     }
     return why;
 }
 
-static cpubind_linux_fault compare_irq(cpubind_binding *b, int32_t irq, cpubind_irq_kind kind,
-                                       int32_t cpu)
+static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goal *goal)
 {
-    const char *name = cpubind_irq_kind_word(kind);
+    cpubind_cpu_sets *sets = &b->record.sets;
     int32_t is = CPUBIND_CPUSET_NONE, actual;
-    int32_t should = cpubind_cpu_sets_of_list(&b->state.sets, b->sys, &cpu, 1);
-    const cpubind_linux_fault why = cpubind_irq_read(&b->root, irq, &b->state.sets, &is);
-    cpubind_item *item;
+    const int32_t should = cpubind_cpu_sets_of_list(sets, b->sys, &goal->cpu, 1);
+    const cpubind_linux_fault why = cpubind_irq_read(&b->root, goal->irq, sets, &is);
+    const cpubind_subject s = {CPUBIND_ITEM_IRQ,
+                               b->options.pid,
+                               goal->irq,
+                               cpubind_irq_kind_word(goal->kind),
+                               is,
+                               should};
+    cpubind_linux_fault no_memory;
     if (should == CPUBIND_CPUSET_NO_MEMORY || why.error == ENOMEM)
         return cpubind_fault_of(ENOMEM, "memory");
-    item = add(b, CPUBIND_ITEM_IRQ, irq, name, is, should);
-    if (!item)
-        return cpubind_fault_of(ENOMEM, "memory");
-    if (why.error) {
-        item->result = CPUBIND_ITEM_SKIPPED;
-        item->error = why.error;
-        item->what = why.what;
-    } else if (!cpubind_irq_read_effective(&b->root, irq, &b->state.sets, &actual).error &&
-               actual >= 0) {
-        item->actual = cpubind_cpu_sets_text(&b->state.sets, actual);
-    }
-    return cpubind_no_fault;
+    if (why.error)
+        return cpubind_report_why(b, &s, CPUBIND_ITEM_SKIPPED, why);
+    no_memory = add(b, &s);
+    if (!no_memory.error &&
+        !cpubind_irq_read_effective(&b->root, goal->irq, sets, &actual).error && actual >= 0)
+        b->report.item[b->report.n - 1].actual = cpubind_cpu_sets_text(sets, actual);
+    return no_memory;
 }
 
-/* The polling threads that are on record; those that have ended are passed over. */
-static cpubind_linux_fault compare_other(cpubind_binding *b, const cpubind_record_other *other)
+/* The UVB threads of the record; those that have ended are skipped. */
+static cpubind_linux_fault compare_uvb_thread(cpubind_binding *b,
+                                              const cpubind_record_uvb_thread *thread)
 {
-    int32_t is;
-    cpubind_item *item;
-    const cpubind_linux_fault why = cpubind_other_cpus(b, other, &is);
+    cpubind_subject s = {CPUBIND_ITEM_UVB,   thread->pid, thread->tid,
+                         CPUBIND_UVB_THREAD, 0,           thread->set};
+    const cpubind_linux_fault why = cpubind_read_uvb_thread(b, thread, &s.was);
     if (why.error)
         return why.error == ESRCH ? cpubind_no_fault : why;
-    item = add(b, CPUBIND_ITEM_UVB, other->tid, CPUBIND_UVB_THREAD, is, other->set);
-    if (item)
-        item->pid = other->pid;
-    return cpubind_fault_of(item ? 0 : ENOMEM, "memory");
+    return add(b, &s);
 }
 
 static void measure_memory(cpubind_binding *b)
 {
     cpubind_report *r = &b->report;
-    r->memory_node = b->state.memory_node;
+    r->memory_node = b->record.memory_node;
     if (r->memory_node < 0)
         return;
     r->has_memory = 1;
-    r->memory.pid = b->how.pid;
+    r->memory.pid = b->options.pid;
     r->memory.node = r->memory_node;
     cpubind_memory_look(&b->root, &r->memory);
 }
@@ -93,13 +85,36 @@ static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *g
 {
     cpubind_linux_fault why = compare_threads(b);
     for (int32_t i = 0; goal && !why.error && i < goal->n_irq; i++)
-        why = compare_irq(b, goal->irq[i].irq, goal->irq[i].kind, goal->irq[i].cpu);
-    for (int32_t i = 0; !goal && !why.error && i < b->state.n_irq; i++)
-        why = compare_irq(b, b->state.irq[i].irq, b->state.irq[i].kind, b->state.irq[i].cpu);
-    for (int32_t i = 0; !why.error && i < b->state.n_other; i++)
-        why = compare_other(b, &b->state.other[i]);
+        why = compare_irq(b, &goal->irq[i]);
+    for (int32_t i = 0; !goal && !why.error && i < b->record.n_irq; i++) {
+        const cpubind_record_irq *irq = &b->record.irq[i];
+        const cpubind_irq_goal irq_goal = {.irq = irq->irq, .cpu = irq->cpu, .kind = irq->kind};
+        why = compare_irq(b, &irq_goal);
+    }
+    for (int32_t i = 0; !why.error && i < b->record.n_uvb_thread; i++)
+        why = compare_uvb_thread(b, &b->record.uvb_thread[i]);
     if (!why.error)
         measure_memory(b);
+    return why;
+}
+
+/* The goal and the facts to compare it with: in memory alone, so that the next call reads the
+ * record file again. */
+static cpubind_linux_fault begin_goal(cpubind_binding *b, const cpubind_goal *goal)
+{
+    const cpubind_record *r = &b->record;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (goal)
+        why = cpubind_set_goal(b, goal);
+    if (b->options.memory == CPUBIND_MEMORY_NONE)
+        b->record.memory_node = -1;
+    b->report.has_goal = 1;
+    b->report.npu = r->npu;
+    if (goal)
+        b->report.no_irq = goal->no_irq;
+    else
+        b->report.no_irq =
+            r->n_irq == 0 && r->uvb < 0 ? CPUBIND_IRQ_NOT_ON_RECORD : CPUBIND_IRQ_FOUND;
     return why;
 }
 
@@ -107,29 +122,27 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
                                          cpubind_linux_fault *fault)
 {
     cpubind_binding *b = binding;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why;
     cpubind_linux_status status;
+    int is_recorded;
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    if (b->tasks < 0)
+    if (b->task_dir_fd < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    status = cpubind_call_start(b, fault);
+    status = cpubind_begin_call(b, fault);
     if (status != CPUBIND_LINUX_OK)
         return status;
-    b->is_stale = goal || !b->is_alive; /* what follows is to be compared with, not kept */
-    if (!b->is_alive)                   /* the record is of another process of this number */
-        cpubind_record_start(b);
-    if (!goal && !b->is_recorded)
+    is_recorded = cpubind_is_recorded(b);
+    if (!cpubind_process_is_alive(b)) { /* the record is of another process of this pid */
+        cpubind_begin_record(b);
+        b->phase = CPUBIND_PHASE_OUTDATED;
+        is_recorded = 0;
+    }
+    if (!goal && !is_recorded)
         return CPUBIND_LINUX_OK;
+    why = begin_goal(b, goal);
     if (goal)
-        why = cpubind_fault_of(cpubind_record_set_goal(b, goal), "goal");
-    if (b->how.memory == CPUBIND_MEMORY_NONE)
-        b->state.memory_node = -1;
-    b->report.has_goal = 1;
-    b->report.npu = b->state.npu;
-    b->report.no_irq = goal                                      ? goal->no_irq
-                       : b->state.n_irq == 0 && b->state.uvb < 0 ? CPUBIND_IRQ_NOT_ON_RECORD
-                                                                 : CPUBIND_IRQ_FOUND;
+        b->phase = cpubind_is_recorded(b) ? CPUBIND_PHASE_OUTDATED : CPUBIND_PHASE_DROPPED;
     if (!why.error)
         why = compare_all(b, goal);
     switch (why.error) {
