@@ -25,11 +25,12 @@ struct cpubind_record_file {
     char path[]; /* and after it the other two */
 };
 
+/* An allocation that fails is "memory"; a system call may fail with ENOMEM, too. */
 static cpubind_linux_status fail(cpubind_linux_fault why, cpubind_linux_fault *fault)
 {
-    return cpubind_linux_fail(why.error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
-                                                  : CPUBIND_LINUX_ERR_STATE,
-                              why.error, why.error == ENOMEM ? "memory" : why.what, fault);
+    return cpubind_linux_fail(strcmp(why.what, "memory") == 0 ? CPUBIND_LINUX_ERR_MEMORY
+                                                              : CPUBIND_LINUX_ERR_STATE,
+                              why.error, why.what, fault);
 }
 
 static cpubind_linux_status fail_argument(cpubind_linux_fault *fault)

@@ -14,11 +14,12 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static cpubind_linux_status fail(int error, cpubind_linux_fault *fault)
+/* An allocation that fails is "memory"; a system call may fail with ENOMEM, too. */
+static cpubind_linux_status fail(cpubind_linux_fault why, cpubind_linux_fault *fault)
 {
-    return cpubind_linux_fail(error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
-                                              : CPUBIND_LINUX_ERR_STATE,
-                              error, error == ENOMEM ? "memory" : "folder", fault);
+    if (strcmp(why.what, "memory") == 0)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, why.error, "memory", fault);
+    return cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, why.error, "folder", fault);
 }
 
 /* The folder that the usual folder is in, below "/". */
@@ -41,16 +42,19 @@ void cpubind_record_usual_path(uid_t uid, int32_t pid, const char *suffix,
 
 /* == Opening ================================================================ */
 
-/* Whether a folder may be used, or the errno that says why not. */
-static int check_folder(const cpubind_sys *sys, int fd, int may_be_sticky)
+/* EPERM: the folder must not be used. */
+static cpubind_linux_fault check_folder(const cpubind_sys *sys, int fd, int may_be_sticky)
 {
     const uid_t uid = sys->geteuid();
     struct stat st;
+    int is_good;
     if (sys->fstat(fd, &st) < 0)
-        return errno;
+        return cpubind_fault_errno("folder");
     if (may_be_sticky && st.st_mode & S_ISVTX)
-        return st.st_uid == uid || st.st_uid == 0 ? 0 : EPERM;
-    return st.st_uid == uid && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : EPERM;
+        is_good = st.st_uid == uid || st.st_uid == 0;
+    else
+        is_good = st.st_uid == uid && !(st.st_mode & (S_IWGRP | S_IWOTH));
+    return cpubind_fault_of(is_good ? 0 : EPERM, "folder");
 }
 
 /* Opens the folder of a path. */
@@ -99,17 +103,17 @@ cpubind_linux_status cpubind_record_open_folder(cpubind_root *root, const char *
                                                 cpubind_linux_fault *fault)
 {
     int fd = -1;
-    int error = path ? open_folder_of(root->sys, path, &fd).error
-                     : open_usual(root, may_make, &fd).error;
-    if (!error) {
-        error = check_folder(root->sys, fd, path != NULL);
-        if (error)
+    cpubind_linux_fault why =
+        path ? open_folder_of(root->sys, path, &fd) : open_usual(root, may_make, &fd);
+    if (!why.error) {
+        why = check_folder(root->sys, fd, path != NULL);
+        if (why.error)
             root->sys->close(fd);
     }
-    if (error == ELOOP || error == ENOTDIR) /* a link, no folder */
-        error = EPERM;
-    if (error)
-        return fail(error, fault);
+    if (why.error == ELOOP || why.error == ENOTDIR) /* a link, no folder */
+        why.error = EPERM;
+    if (why.error)
+        return fail(why, fault);
     *dir = fd;
     return CPUBIND_LINUX_OK;
 }
@@ -151,11 +155,12 @@ cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int3
     *out = NULL;
     *out_n = 0;
     if (cpubind_record_open_folder(root, NULL, 0, &dir, &why) != CPUBIND_LINUX_OK)
-        return why.error == ENOENT ? CPUBIND_LINUX_OK : fail(why.error, fault);
+        return why.error == ENOENT ? CPUBIND_LINUX_OK : fail(why, fault);
     why = cpubind_each_name(root->sys, dir, add_pid, &l);
     if (why.error) {
         free(l.pids.id);
-        return fail(why.error, fault);
+        return why.error == ENOMEM ? fail(cpubind_fault_of(ENOMEM, "memory"), fault)
+                                   : fail(why, fault);
     }
     cpubind_ids_sort(&l.pids);
     *out = l.pids.id;
