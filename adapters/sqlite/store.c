@@ -26,10 +26,10 @@
     X(HAS_HOST, "SELECT 1 FROM hosts WHERE name = ?1")                                         \
     X(DROP_HOST, "DELETE FROM hosts WHERE name = ?1")                                          \
     X(ADD_HOST, "INSERT INTO hosts (" HOST_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5)")            \
-    X(WEIGH_INPUTS, "SELECT count(*), total(octets + coalesce(length(bytes), 0)) FROM"         \
-                    " (SELECT length(CAST(name AS BLOB)) + 1 AS octets, content FROM inputs"   \
-                    "   WHERE host = ?1) LEFT JOIN contents ON sha256 = content")              \
-    X(WEIGH_EXPECTATIONS,                                                                      \
+    X(SIZE_OF_INPUTS, "SELECT count(*), total(octets + coalesce(length(bytes), 0)) FROM"       \
+                      " (SELECT length(CAST(name AS BLOB)) + 1 AS octets, content FROM inputs" \
+                      "   WHERE host = ?1) LEFT JOIN contents ON sha256 = content")            \
+    X(SIZE_OF_EXPECTATIONS,                                                                    \
       "SELECT count(*), total(length(CAST(name AS BLOB)) + length(CAST(body AS BLOB)) + 2)"    \
       " FROM expectations WHERE host = ?1")                                                    \
     X(OLD_EXPECTATION, "SELECT length(CAST(name AS BLOB)) + length(CAST(body AS BLOB)) + 2"    \
@@ -60,10 +60,10 @@ static const char *const sql_of[] = {
 };
 
 /* The size of a host, which has limits. */
-typedef struct weight {
+typedef struct host_size {
     char *host; /* its name, or NULL: not known */
     int64_t n_input, n_expectation, bytes;
-} weight;
+} host_size;
 
 struct cpubind_store {
     database d;
@@ -71,7 +71,7 @@ struct cpubind_store {
     int is_new;     /* this change has made the file: it is removed if it stays empty */
     int must_sweep; /* a host was deleted: some contents may have no input left */
     failure ended;  /* why the change has ended; no failure: it goes on */
-    weight weight;
+    host_size size; /* of the host of the last put */
 };
 
 /* == Statements ============================================================= */
@@ -142,10 +142,10 @@ static int is_harmless(const failure *f)
            f->status == CPUBIND_CORPUS_ERR_LIMIT;
 }
 
-static void forget_weight(cpubind_store *store)
+static void forget_size(cpubind_store *store)
 {
-    sqlite3_free(store->weight.host);
-    store->weight = (weight){0};
+    sqlite3_free(store->size.host);
+    store->size = (host_size){0};
 }
 
 /* == The database =========================================================== */
@@ -357,7 +357,7 @@ static void end(cpubind_store *store)
         store->statement[i] = NULL;
     }
     cpubind_priv_close(&store->d);
-    forget_weight(store);
+    forget_size(store);
 }
 
 cpubind_corpus_status cpubind_store_open(const char *path, cpubind_store **out,
@@ -453,7 +453,7 @@ static failure end_put(cpubind_store *store, failure f)
 {
     int result = SQLITE_OK;
     if (f.status) {
-        forget_weight(store);
+        forget_size(store);
         if (is_harmless(&f))
             result = run_plain(store, UNDO);
     }
@@ -507,7 +507,7 @@ cpubind_corpus_status cpubind_store_put_host(cpubind_store *store,
         about->notes) {
         f = begin_put(store);
         if (!f.status) {
-            forget_weight(store);
+            forget_size(store);
             f = end_put(store, put_host(store, about, is_replacing));
         }
     }
@@ -515,8 +515,8 @@ cpubind_corpus_status cpubind_store_put_host(cpubind_store *store,
 }
 
 /* Reads a query with one row (number, bytes), and adds the bytes to *bytes. */
-static int add_weight(cpubind_store *store, enum statement which, const char *host, int64_t *n,
-                      int64_t *bytes)
+static int read_size(cpubind_store *store, enum statement which, const char *host, int64_t *n,
+                     int64_t *bytes)
 {
     sqlite3_stmt *query = NULL;
     int result = use_with(store, which, host, NULL, 0, &query);
@@ -532,27 +532,27 @@ static int add_weight(cpubind_store *store, enum statement which, const char *ho
 }
 
 /* Loads the size of a host from the tables, unless it is that of the last put. */
-static failure weigh(cpubind_store *store, const char *host)
+static failure load_size(cpubind_store *store, const char *host)
 {
-    weight w = {0};
-    if (store->weight.host && strcmp(store->weight.host, host) == 0)
+    host_size w = {0};
+    if (store->size.host && strcmp(store->size.host, host) == 0)
         return no_failure;
-    int result = add_weight(store, WEIGH_INPUTS, host, &w.n_input, &w.bytes);
+    int result = read_size(store, SIZE_OF_INPUTS, host, &w.n_input, &w.bytes);
     if (result == SQLITE_OK)
-        result = add_weight(store, WEIGH_EXPECTATIONS, host, &w.n_expectation, &w.bytes);
+        result = read_size(store, SIZE_OF_EXPECTATIONS, host, &w.n_expectation, &w.bytes);
     if (result != SQLITE_OK)
         return fail_sqlite(store, result);
     w.host = sqlite3_mprintf("%s", host);
     if (!w.host)
         return cpubind_priv_fail_memory();
-    forget_weight(store);
-    store->weight = w;
+    forget_size(store);
+    store->size = w;
     return no_failure;
 }
 
-static failure check_weight(cpubind_store *store)
+static failure check_limits(cpubind_store *store)
 {
-    const weight *w = &store->weight;
+    const host_size *w = &store->size;
     if (w->n_input <= CPUBIND_CORPUS_MAX_INPUTS &&
         w->n_expectation <= CPUBIND_CORPUS_MAX_INPUTS && w->bytes <= CPUBIND_CORPUS_MAX_BYTES)
         return no_failure;
@@ -631,12 +631,12 @@ static failure put_input(cpubind_store *store, const char *host, const char *nam
     char sum[SUM_SIZE];
     if (input->len > INPUT_MAX)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many bytes");
-    failure f = weigh(store, host);
+    failure f = load_size(store, host);
     if (f.status)
         return f;
-    store->weight.n_input++;
-    store->weight.bytes += (int64_t)strlen(name) + 1 + input->len;
-    f = check_weight(store);
+    store->size.n_input++;
+    store->size.bytes += (int64_t)strlen(name) + 1 + input->len;
+    f = check_limits(store);
     cpubind_priv_sum(input->data, (size_t)input->len, sum);
     if (!f.status)
         f = put_content(store, input, sum);
@@ -664,8 +664,8 @@ cpubind_corpus_status cpubind_store_put_input(cpubind_store *store, const char *
 }
 
 /* The size of the expectation that has this name already, or 0. */
-static failure weigh_old(cpubind_store *store, const char *host, const char *name,
-                         int64_t *bytes)
+static failure size_of_old(cpubind_store *store, const char *host, const char *name,
+                           int64_t *bytes)
 {
     sqlite3_stmt *query = NULL;
     int result = use_with(store, OLD_EXPECTATION, host, name, -1, &query);
@@ -685,14 +685,14 @@ static failure put_expectation(cpubind_store *store, const char *host, const cha
     if (len && memchr(body, '\0', (size_t)len))
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_RULE, 0,
                                  "a NUL in the body of an expectation");
-    failure f = weigh(store, host);
+    failure f = load_size(store, host);
     if (!f.status)
-        f = weigh_old(store, host, name, &old);
+        f = size_of_old(store, host, name, &old);
     if (f.status)
         return f;
-    store->weight.n_expectation += old == 0;
-    store->weight.bytes += (int64_t)strlen(name) + len + 2 - old;
-    f = check_weight(store);
+    store->size.n_expectation += old == 0;
+    store->size.bytes += (int64_t)strlen(name) + len + 2 - old;
+    f = check_limits(store);
     if (f.status)
         return f;
     int result = use_with(store, PUT_EXPECTATION, host, name, -1, &insert);
