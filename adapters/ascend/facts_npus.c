@@ -393,7 +393,7 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     cpubind_facts *f = r->facts;
     cpubind_text_fault fault = {0, "no NPU is visible"};
     cpubind_text_status status;
-    int32_t used = 0;
+    cpubind_visible visible = {NULL, 0, 0, 0};
     int32_t last = f->n_npu > 0 ? f->npu[f->n_npu - 1].logic : -1;
     int32_t limit = last < CPUBIND_MAX_DEVICES ? last + 1 : CPUBIND_MAX_DEVICES;
     cpubind_problem_code code = find_visible(r);
@@ -402,11 +402,13 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     f->visible_id = cpubind_arena_ints(r->arena, limit);
     if (!f->visible_id)
         return facts_fail_memory(r);
-    status = cpubind_visible_parse(f->visible, f->visible_len, limit, f->visible_id, limit,
-                                   &f->n_visible, &used, &fault);
+    visible.id = f->visible_id;
+    visible.cap = limit;
+    status = cpubind_visible_parse(f->visible, f->visible_len, limit, &visible, &fault);
     if (status != CPUBIND_TEXT_OK)
         return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, fault.what);
-    if (used < f->visible_len)
+    f->n_visible = visible.n;
+    if (visible.used < f->visible_len)
         facts_warn(r, CPUBIND_WARNING_VISIBLE_TAIL);
     return CPUBIND_PROBLEM_NONE;
 }

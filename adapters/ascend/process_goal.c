@@ -1,5 +1,4 @@
-/* process_goal.c - what one process should have: which CPUs for its threads, memory and
- *   interrupts
+/* process_goal.c - from the plan of an NPU to the goal of the process that drives it
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc.
@@ -12,44 +11,41 @@
 
 /* == Words ================================================================== */
 
+/* By code; FOUND first. */
+static const struct {
+    const char *word, *text;
+} no_irqs[] = {{"found", "its interrupts were found"},
+#define CPUBIND_X(name, word, text) {word, text},
+               CPUBIND_NO_IRQ_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* A number that is no code counts as FOUND. */
+static size_t index_of(cpubind_no_irq why)
+{
+    return (size_t)why < sizeof no_irqs / sizeof no_irqs[0] ? (size_t)why : 0;
+}
+
 const char *cpubind_no_irq_word(cpubind_no_irq why)
 {
-    switch (why) {
-    case CPUBIND_IRQ_FOUND:
-        break;
-#define CPUBIND_X(name, word, text)                                                            \
-    case CPUBIND_IRQ_##name:                                                                   \
-        return word;
-        CPUBIND_NO_IRQ_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return "found";
+    return no_irqs[index_of(why)].word;
 }
 
 const char *cpubind_no_irq_text(cpubind_no_irq why)
 {
-    switch (why) {
-    case CPUBIND_IRQ_FOUND:
-        break;
-#define CPUBIND_X(name, word, text)                                                            \
-    case CPUBIND_IRQ_##name:                                                                   \
-        return text;
-        CPUBIND_NO_IRQ_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return "its interrupts were found";
+    return no_irqs[index_of(why)].text;
 }
 
 /* == Interrupts of a device ================================================= */
 
-/* What the handlers of one interrupt are called. */
+/* What the names of an interrupt's handlers tell. */
 typedef struct handlers {
     int32_t is_mailbox, is_sq, is_cq;
-    int32_t device; /* of the mailbox */
+    int32_t device; /* the number in the name of the mailbox */
 } handlers;
 
-/*   mailbox = "trs-mbox-" device "-" *byte
- * The device, or -1 for another name. */
+/* The device of a mailbox, or -1 for another name.
+ *   mailbox = "trs-mbox-" device "-" *byte */
 static int32_t mailbox_device(const scan_text *in, scan_run name)
 {
     static const char prefix[] = "trs-mbox-";
@@ -81,26 +77,24 @@ static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
     return found;
 }
 
-/* The interrupts of a function: where both ascending lists are. */
+/* A walk over two ascending lists at once: all interrupts, and those of the function. */
 typedef struct walk {
-    const char *text;
-    const cpubind_interrupt *all;
-    const int32_t *msi;
-    int32_t n_all, n_msi;
-    int32_t i, k;
+    const cpubind_irq_search *search;
+    int32_t i, k; /* the next element of `all` and of `msi` */
 } walk;
 
 /* The next number that is in both lists, or -1. */
 static int32_t next_irq(walk *w, handlers *out)
 {
-    while (w->i < w->n_all && w->k < w->n_msi) {
-        const cpubind_interrupt *irq = &w->all[w->i];
-        if (irq->irq < w->msi[w->k]) {
+    const cpubind_irq_search *s = w->search;
+    while (w->i < s->n_all && w->k < s->n_msi) {
+        const cpubind_interrupt *irq = &s->all[w->i];
+        if (irq->irq < s->msi[w->k]) {
             w->i++;
-        } else if (irq->irq > w->msi[w->k]) {
+        } else if (irq->irq > s->msi[w->k]) {
             w->k++;
         } else {
-            *out = read_handlers(w->text, irq);
+            *out = read_handlers(s->text, irq);
             w->i++;
             w->k++;
             return irq->irq;
@@ -109,8 +103,9 @@ static int32_t next_irq(walk *w, handlers *out)
     return -1;
 }
 
-static int32_t count_sq(walk w)
+static int32_t count_sq(const cpubind_irq_search *search)
 {
+    walk w = {search, 0, 0};
     handlers found;
     int32_t n = 0;
     while (next_irq(&w, &found) >= 0)
@@ -118,15 +113,17 @@ static int32_t count_sq(walk w)
     return n;
 }
 
-/* The SQ and the CQs of one device, or of all; returns how many are SQs. */
-static int32_t take_irqs(walk w, int32_t is_all, int32_t device, cpubind_irq_goal *out,
-                         int32_t *out_n)
+/* Takes the SQ and the CQs of the device, or of all devices of the function; returns how many
+ * are SQs. */
+static int32_t take_irqs(const cpubind_irq_search *search, int32_t is_all,
+                         cpubind_irq_goal *out, int32_t *out_n)
 {
+    walk w = {search, 0, 0};
     handlers found;
     int32_t irq, n = 0, n_sq = 0, is_its = is_all;
     while ((irq = next_irq(&w, &found)) >= 0) {
         if (found.is_mailbox)
-            is_its = is_all || found.device == device;
+            is_its = is_all || found.device == search->device;
         if (!is_its || (!found.is_sq && !found.is_cq))
             continue;
         n_sq += found.is_sq;
@@ -138,28 +135,26 @@ static int32_t take_irqs(walk w, int32_t is_all, int32_t device, cpubind_irq_goa
     return n_sq;
 }
 
-cpubind_no_irq cpubind_goal_irqs(const char *text, const cpubind_interrupt *all, int32_t n_all,
-                                 const int32_t *msi, int32_t n_msi, int32_t device,
-                                 cpubind_irq_goal *out, int32_t *out_n)
+cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_goal *out,
+                                 int32_t *out_n)
 {
-    const walk w = {text, all, msi, n_all, n_msi, 0, 0};
-    const int32_t n_sq = count_sq(w);
+    const int32_t n_sq = count_sq(search);
     *out_n = 0;
     if (n_sq == 0)
         return CPUBIND_IRQ_NO_SQ;
-    if (n_sq > 1 && device < 0)
+    if (n_sq > 1 && search->device < 0)
         return CPUBIND_IRQ_AMBIGUOUS;
-    if (take_irqs(w, n_sq == 1, device, out, out_n) == 1)
+    if (take_irqs(search, n_sq == 1, out, out_n) == 1)
         return CPUBIND_IRQ_FOUND;
-    *out_n = 0; /* a device has one SQ: with none or two, mailboxes do not tell them apart */
+    *out_n = 0; /* a device has one SQ: with none or two, the mailboxes are misleading */
     return CPUBIND_IRQ_AMBIGUOUS;
 }
 
 /* == Interrupts of a process ================================================ */
 
-/* One goal in the making. */
+/* A goal that is being made. */
 typedef struct maker {
-    facts_reader r; /* without a request and facts */
+    facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_npu *npu;
     const int32_t *pool;
     int32_t n_pool;
@@ -167,8 +162,8 @@ typedef struct maker {
     cpubind_goal *out;
 } maker;
 
-/* The numbers that a listing names, in the arena, ascending: names of one length ascend as
- * numbers do. Other names are left out. */
+/* The numbers among the names of a listing, ascending, in the arena. The names ascend as text,
+ * so the numbers of each length are collected in turn. */
 static cpubind_problem_code read_msi(maker *m, cpubind_input listing, int32_t **out, int32_t *n)
 {
     enum { DIGITS_MAX = 10 }; /* of 2147483647 */
@@ -207,14 +202,15 @@ static cpubind_problem_code read_rows(maker *m, cpubind_input answer, cpubind_in
                                      : facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
 }
 
-/* The interrupts of the NPU, each with its CPU: the first of its interrupt CPUs for the SQ, the
- * second for the CQs. */
+/* Finds the interrupts of the NPU. The SQ gets the first CPU of the irq role, the CQs the
+ * second. */
 static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
                                        int32_t n_msi)
 {
     const cpubind_span span = m->roles.span[CPUBIND_ROLE_IRQ];
     const int32_t *cpu = m->pool + span.first;
     const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
+    cpubind_irq_search search;
     cpubind_interrupt *all;
     int32_t n_all = 0;
     cpubind_problem_code code = read_rows(m, answer, &all, &n_all);
@@ -224,15 +220,16 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
         (cpubind_irq_goal *)cpubind_arena_take(m->r.arena, n_msi, sizeof *m->out->irq);
     if (!m->out->irq)
         return facts_fail_memory(&m->r);
-    m->out->no_irq = cpubind_goal_irqs(answer.data, all, n_all, msi, n_msi, device, m->out->irq,
-                                       &m->out->n_irq);
+    search = (cpubind_irq_search){answer.data, all, n_all, msi, n_msi, device};
+    m->out->no_irq = cpubind_goal_irqs(&search, m->out->irq, &m->out->n_irq);
     for (int32_t i = 0; i < m->out->n_irq; i++)
         m->out->irq[i].cpu =
             cpu[m->out->irq[i].kind == CPUBIND_IRQ_CQ && span.count > 1 ? 1 : 0];
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* An input that is missing, or may not be read, leaves the interrupts where they are. */
+/* The interrupts of the NPU. Without an input that leads to them, none is bound: no_irq says
+ * why. */
 static cpubind_problem_code find_irqs(maker *m)
 {
     const cpubind_source *source = m->r.source;
@@ -269,7 +266,7 @@ static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
     return cpus;
 }
 
-/* The CPUs of a role; those of main when the pool does not have it. */
+/* The CPUs of a role; those of main when the pool lacks the role. */
 static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
 {
     const cpubind_span span = m->roles.span[role];
@@ -297,29 +294,33 @@ static void add_rule(maker *m, const char *name, cpubind_cpus cpus)
     rule->cpus = cpus;
 }
 
-/* Wishes come first, then the names that the runtime gives its threads. */
+/* The rules of the caller, then those for the names that the runtime gives its threads. */
 static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish, int32_t n)
 {
-    enum { BUILT_IN = 2 };
-    m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n + BUILT_IN,
+    static const char *const thread_names[CPUBIND_ROLE_COUNT] = {
+        [CPUBIND_ROLE_ACL] = "acl_thread",
+        [CPUBIND_ROLE_RELEASE] = "release_thread",
+    };
+    m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n + CPUBIND_ROLE_COUNT,
                                                              sizeof *m->out->rule);
     if (!m->out->rule)
         return facts_fail_memory(&m->r);
     for (int32_t i = 0; i < n; i++)
         add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i]));
-    if (m->roles.span[CPUBIND_ROLE_ACL].count > 0)
-        add_rule(m, "acl_thread", cpus_of_role(m, CPUBIND_ROLE_ACL));
-    if (m->roles.span[CPUBIND_ROLE_RELEASE].count > 0)
-        add_rule(m, "release_thread", cpus_of_role(m, CPUBIND_ROLE_RELEASE));
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        if (thread_names[role] && m->roles.span[role].count > 0)
+            add_rule(m, thread_names[role], cpus_of_role(m, (cpubind_role)role));
     return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_problem_code cpubind_goal_make(const cpubind_source *source, const cpubind_facts *facts,
-                                       const cpubind_ascend_plan *plan, int32_t row,
-                                       const cpubind_thread_wish *wish, int32_t n_wish,
+cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
+                                       const cpubind_goal_request *request,
                                        cpubind_arena *arena, cpubind_goal *out,
                                        cpubind_problem *problem)
 {
+    const cpubind_facts *facts = request->facts;
+    const cpubind_ascend_plan *plan = request->plan;
+    const int32_t row = request->row;
     cpubind_problem_code code;
     maker m;
     memset(&m, 0, sizeof m);
@@ -339,6 +340,6 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source, const cpubi
     out->memory_node = m.n_pool > 0 ? facts->node_of[m.pool[0]] : -1;
     out->uvb.cpu = plan->spare;
     out->uvb.n = plan->n_spare;
-    code = make_rules(&m, wish, n_wish);
+    code = make_rules(&m, request->wish, request->n_wish);
     return code == CPUBIND_PROBLEM_NONE ? find_irqs(&m) : code;
 }

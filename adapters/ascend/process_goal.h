@@ -1,9 +1,10 @@
-/* process_goal.h - what one process should have: which CPUs for its threads, memory and
- *   interrupts
+/* process_goal.h - from the plan of an NPU to the goal of the process that drives it
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source. The plan says which CPUs an NPU has in which role; the goal says
- * what that means for the process that drives it, on this host, by name and by number.
+ * A plan gives CPUs to the roles of an NPU. A goal gives CPUs to the threads of a process, by
+ * their names, to the interrupts of its NPU, by their numbers, and names the node for its
+ * memory. Pure but for the source; nothing is bound here. The names of threads and interrupts
+ * are those that vllm-ascend and the Ascend driver use.
  */
 #ifndef CPUBIND_ASCEND_PROCESS_GOAL_H
 #define CPUBIND_ASCEND_PROCESS_GOAL_H
@@ -23,12 +24,12 @@ typedef struct cpubind_cpus {
 
 /* Which CPUs a thread wish names. */
 typedef enum cpubind_wish_kind {
-    CPUBIND_WISH_ROLE = 0, /* those of `role`; a role that the pool does not have: main */
+    CPUBIND_WISH_ROLE = 0, /* those of `role`; those of main when the pool lacks the role */
     CPUBIND_WISH_POOL,     /* the whole pool */
     CPUBIND_WISH_LIST      /* `cpus` */
 } cpubind_wish_kind;
 
-/* Threads of this name go there: --thread NAME=ROLE|LIST. */
+/* The CPUs that a caller wants for the threads of a name: --thread NAME=ROLE|LIST. */
 typedef struct cpubind_thread_wish {
     const char *name; /* NUL-terminated; the kernel keeps its first 15 bytes */
     cpubind_wish_kind kind;
@@ -36,7 +37,7 @@ typedef struct cpubind_thread_wish {
     cpubind_cpus cpus;
 } cpubind_thread_wish;
 
-/* Threads of this name belong on these CPUs. */
+/* The CPUs of the threads of a name. */
 typedef struct cpubind_thread_rule {
     const char *name; /* as wished; compare with cpubind_comm_is */
     cpubind_cpus cpus;
@@ -44,7 +45,7 @@ typedef struct cpubind_thread_rule {
 
 typedef enum cpubind_irq_kind { CPUBIND_IRQ_SQ, CPUBIND_IRQ_CQ } cpubind_irq_kind;
 
-/* An interrupt of the NPU, and the CPU that it belongs on. */
+/* An interrupt of the NPU, and its CPU. */
 typedef struct cpubind_irq_goal {
     int32_t irq;
     cpubind_irq_kind kind;
@@ -74,43 +75,54 @@ const char *cpubind_no_irq_text(cpubind_no_irq why);
 
 typedef struct cpubind_goal {
     int32_t npu;               /* logic id, or -1 */
-    cpubind_cpus main;         /* the process, and every thread that no rule names */
-    cpubind_thread_rule *rule; /* the first one that names a thread counts */
+    cpubind_cpus main;         /* of every thread that no rule names */
+    cpubind_thread_rule *rule; /* of several rules that name a thread the first counts */
     int32_t n_rule;
-    int32_t memory_node;   /* where the memory of the process belongs, or -1 */
+    int32_t memory_node;   /* node for the memory of the process, or -1 */
     cpubind_irq_goal *irq; /* by ascending number; the SQ and all CQs */
     int32_t n_irq;
     cpubind_no_irq no_irq; /* why n_irq is 0 */
-    cpubind_cpus uvb;      /* 950: where the host's UVB polling threads belong; n 0: nowhere */
+    cpubind_cpus uvb;      /* CPUs of the host's UVB polling threads; n 0: leave them */
 } cpubind_goal;
 
-/* The thread name that a 950 host's UVB polling threads have. */
+/* The name of the threads that poll UVB on a host whose CPUs are planned in clusters. */
 #define CPUBIND_UVB_THREAD "uvb_poll_window_thread"
 
-/* The goal of the NPU of row `row` of a plan.
- *   in      facts and plan of the same request, which asked for addresses (wants_pci) if
- *           interrupts are to be found; wish[0 .. n_wish - 1] come before the built-in rules
- *           acl_thread -> acl and release_thread -> release, which stand only when the pool has
- *           those roles
- *   out     *out, in the arena; lists may point into the plan
+/* Which goal is wanted. Borrowed. */
+typedef struct cpubind_goal_request {
+    const cpubind_facts *facts;      /* for interrupts, of a request with wants_pci */
+    const cpubind_ascend_plan *plan; /* made of these facts */
+    int32_t row;                     /* of the plan: the NPU */
+    const cpubind_thread_wish *wish; /* they become rules before the built-in ones */
+    int32_t n_wish;
+} cpubind_goal_request;
+
+/* The goal for one NPU of a plan. The built-in rules are acl_thread -> acl and
+ * release_thread -> release; a pool without the role has no such rule.
+ *   out     *out, in the arena; its lists may point into the plan
  *   errors  NO_MEMORY; UNREADABLE with the place when /proc/interrupts is damaged */
-cpubind_problem_code cpubind_goal_make(const cpubind_source *source, const cpubind_facts *facts,
-                                       const cpubind_ascend_plan *plan, int32_t row,
-                                       const cpubind_thread_wish *wish, int32_t n_wish,
+cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
+                                       const cpubind_goal_request *request,
                                        cpubind_arena *arena, cpubind_goal *out,
                                        cpubind_problem *problem);
 
+/* The interrupts of one PCI function, and the device whose interrupts are wanted. */
+typedef struct cpubind_irq_search {
+    const char *text;             /* of /proc/interrupts */
+    const cpubind_interrupt *all; /* of cpubind_interrupts_parse for this text */
+    int32_t n_all;
+    const int32_t *msi; /* the numbers in msi_irqs, ascending */
+    int32_t n_msi;
+    int32_t device; /* the number in the name of its mailbox, "trs-mbox-<device>-<n>", or -1 */
+} cpubind_irq_search;
+
 /* The SQ and CQ interrupts of one device among those of its PCI function.
- *   in      all[0 .. n_all - 1] of cpubind_interrupts_parse, with the text they point into;
- *           msi[0 .. n_msi - 1] the numbers in msi_irqs, ascending; device: the number in the
- *           name of its mailbox, "trs-mbox-<device>-<n>", or -1
  *   out     out[0 .. *out_n - 1] with cpu -1; needs room for n_msi
  *   returns FOUND, NO_SQ, AMBIGUOUS
- *   rule    vectors of a function belong to a device from its mailbox to the next mailbox; a
- *           function with one SQ is the device's whatever its mailbox is called */
-cpubind_no_irq cpubind_goal_irqs(const char *text, const cpubind_interrupt *all, int32_t n_all,
-                                 const int32_t *msi, int32_t n_msi, int32_t device,
-                                 cpubind_irq_goal *out, int32_t *out_n);
+ *   rule    the interrupts of a function belong to a device from its mailbox to the next
+ *           mailbox; a function with one SQ is the device's, whatever its mailbox is called */
+cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_goal *out,
+                                 int32_t *out_n);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,8 @@
  *   cpubind_arena arena = {malloc(4 << 20), 4 << 20, 0};
  *   cpubind_facts_read(&source, &ask, &arena, &facts, &problem);
  *   cpubind_ascend_make_plan(&facts, &ask, &arena, &plan, &problem);
- *   cpubind_goal_make(&source, &facts, &plan, plan.rank_row, NULL, 0, &arena, &goal, &problem);
+ *   cpubind_goal_request want = {&facts, &plan, plan.rank_row, NULL, 0};
+ *   cpubind_goal_make(&source, &want, &arena, &goal, &problem);
  *   cpubind_bind_open(&how, NULL, &b, &fault);
  *   cpubind_bind_apply(b, &goal, &fault);
  *   ...

@@ -183,24 +183,23 @@ static cpubind_text_status read_ids(const scan_text *in, int32_t limit, int32_t 
 }
 
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
-                                          int32_t *out, int32_t cap, int32_t *out_n,
-                                          int32_t *out_used, cpubind_text_fault *fault)
+                                          cpubind_visible *out, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     int32_t n = 0, used = 0;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n || !out_used ||
-        n_device < 0 || n_device > CPUBIND_MAX_DEVICES)
+    if (!scan_is_text(text, len) || !out || !scan_is_array(out->id, out->cap) || n_device < 0 ||
+        n_device > CPUBIND_MAX_DEVICES)
         return scan_fail_arg(fault);
     status = read_ids(&in, n_device, NULL, &n, &used);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    *out_n = n;
-    if (n > cap)
+    out->n = n;
+    if (n > out->cap)
         return scan_fail_space(&in);
-    *out_used = used;
-    return read_ids(&in, n_device, out, &n, &used);
+    out->used = used;
+    return read_ids(&in, n_device, out->id, &n, &used);
 }
 
 static cpubind_text_status fail_cut(const scan_text *in)

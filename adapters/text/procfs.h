@@ -47,16 +47,23 @@ cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t 
 cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
                                      cpubind_slice *out_value);
 
+/* The devices that a list makes visible. */
+typedef struct cpubind_visible {
+    int32_t *id;  /* the caller's array */
+    int32_t cap;  /* its length */
+    int32_t n;    /* out: ids */
+    int32_t used; /* out: bytes before the first bad token; all bytes when there is none */
+} cpubind_visible;
+
 /* The ids of ASCEND_RT_VISIBLE_DEVICES.
- *   in      n_device: ids at or past it end the reading (0 .. CPUBIND_MAX_DEVICES)
- *   out     out[0 .. *out_n - 1], strictly ascending, at least one; *out_used bytes were read
- *           before a bad token (== len when all of it was good)
- *   errors  ERR_ARG; ERR_MISSING when no id is left; ERR_ORDER when ids do not ascend or
- *           repeat; ERR_SPACE with *out_n
- *   source  npu-smi/CANN runtime: a list that is out of order makes the device count fail */
+ *   in      n_device: the first id that is not below it ends the reading, as a bad token does
+ *           (0 .. CPUBIND_MAX_DEVICES)
+ *   in/out  out, as above; the ids ascend strictly, at least one is there
+ *   errors  ERR_ARG; ERR_MISSING without a good id; ERR_ORDER when ids do not ascend or
+ *           repeat; ERR_SPACE with out->n
+ *   source  the CANN runtime, which counts no device when a list is out of order */
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
-                                          int32_t *out, int32_t cap, int32_t *out_n,
-                                          int32_t *out_used, cpubind_text_fault *fault);
+                                          cpubind_visible *out, cpubind_text_fault *fault);
 
 /* What is kept of /proc/<pid>/stat; the numbers are those of proc(5). */
 typedef struct cpubind_stat {

@@ -101,8 +101,8 @@ static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32
 {
     const int32_t n_sq = count_sq(f);
     int32_t k = 0, found = 0;
-    const cpubind_no_irq why =
-        cpubind_goal_irqs(f->text, f->all, f->n_all, f->msi, f->n_msi, f->device, out, n);
+    const cpubind_irq_search search = {f->text, f->all, f->n_all, f->msi, f->n_msi, f->device};
+    const cpubind_no_irq why = cpubind_goal_irqs(&search, out, n);
     CHECK((why == CPUBIND_IRQ_NO_SQ) == (n_sq == 0));
     CHECK((why == CPUBIND_IRQ_FOUND) == (*n > 0));
     for (int32_t i = 0; i < f->n_all; i++) {
@@ -164,6 +164,7 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     cpubind_npu npu = {.logic = f->device, .phy = -1, .pci = {0, 1, 0, 0}};
     cpubind_facts facts = {.node_of = node_of, .npu = &npu, .n_npu = 1};
     cpubind_ascend_plan plan = {.want = want, .n_want = 1, .roles = {{2, 1, 1, 1}}};
+    const cpubind_goal_request request = {&facts, &plan, 0, NULL, 0};
     cpubind_arena arena = {(char *)fuzz_filled(ARENA, FUZZ_FILL), ARENA, 0};
     cpubind_goal goal;
     cpubind_problem problem;
@@ -172,7 +173,7 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
         cpu[i] = FIRST_CPU + i;
     plan.core.cpu = cpu;
     plan.core.row = row;
-    code = cpubind_goal_make(&source, &facts, &plan, 0, NULL, 0, &arena, &goal, &problem);
+    code = cpubind_goal_make(&source, &request, &arena, &goal, &problem);
     CHECK((code == CPUBIND_PROBLEM_UNREADABLE) == (f->n_msi > 0 && !f->all));
     CHECK(code == problem.code && goal.npu == f->device && goal.main.n == POOL - 4);
     if (code == CPUBIND_PROBLEM_UNREADABLE)

@@ -10,8 +10,12 @@
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
-    return cpubind_visible_parse(text, len, limit, (int32_t *)r->array[0].at, r->array[0].cap,
-                                 &r->array[0].n, &r->extra[0], fault);
+    cpubind_visible visible = {(int32_t *)r->array[0].at, r->array[0].cap, r->array[0].n,
+                               r->extra[0]};
+    const cpubind_text_status status = cpubind_visible_parse(text, len, limit, &visible, fault);
+    r->array[0].n = visible.n;
+    r->extra[0] = visible.used;
+    return status;
 }
 
 /* The part of the text that was used holds these ids, possibly with leading zeros. */
@@ -55,16 +59,13 @@ static void check_limit(const char *text, int32_t len, int32_t limit)
 
 static void check_text(const char *text, int32_t len)
 {
-    int32_t n, used;
+    cpubind_visible none = {NULL, 0, 0, 0};
     check_limit(text, len, 0);
     check_limit(text, len, 8);
     check_limit(text, len, CPUBIND_MAX_DEVICES);
-    CHECK(cpubind_visible_parse(text, len, 8, NULL, 0, NULL, &used, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_visible_parse(text, len, 8, NULL, 0, &n, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_visible_parse(text, len, -1, NULL, 0, &n, &used, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_visible_parse(text, len, CPUBIND_MAX_DEVICES + 1, NULL, 0, &n, &used, NULL) ==
+    CHECK(cpubind_visible_parse(text, len, 8, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_visible_parse(text, len, -1, &none, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_visible_parse(text, len, CPUBIND_MAX_DEVICES + 1, &none, NULL) ==
           CPUBIND_TEXT_ERR_ARG);
 }
 

@@ -197,6 +197,17 @@ static void check_arrays(arrays *x, cpubind_text_status status, int32_t n)
     x->fault = no_fault;
 }
 
+static cpubind_text_status parse_visible(arrays *x, int32_t cap)
+{
+    cpubind_visible visible = {x->a, cap, x->n, x->used};
+    const cpubind_text_status status =
+        cpubind_visible_parse(x->text, x->len, CPUBIND_MAX_DEVICES, &visible, &x->fault);
+
+    x->n = visible.n;
+    x->used = visible.used;
+    return status;
+}
+
 static void read_lists(const damaged *d, int32_t cap)
 {
     arrays x = {
@@ -214,10 +225,7 @@ static void read_lists(const damaged *d, int32_t cap)
     check_arrays(&x, cpubind_status_parse(x.text, x.len, x.a, cap, &x.n, &x.fault), cap);
     check_arrays(&x, cpubind_lscpu_parse_nodes(x.text, x.len, x.a, x.b, cap, &x.n, &x.fault),
                  cap);
-    check_arrays(&x,
-                 cpubind_visible_parse(x.text, x.len, CPUBIND_MAX_DEVICES, x.a, cap, &x.n,
-                                       &x.used, &x.fault),
-                 cap);
+    check_arrays(&x, parse_visible(&x, cap), cap);
     if (cpubind_number_parse(x.text, x.len, &x.n, &x.fault) != CPUBIND_TEXT_OK)
         assert_fault(&x.fault, x.len);
     if (cpubind_stat_parse(x.text, x.len, &stat, &x.fault) != CPUBIND_TEXT_OK)

@@ -71,10 +71,10 @@ static cpubind_problem_code make(planned *p, int32_t row, const cpubind_thread_w
                                  int32_t n_wish)
 {
     const cpubind_source source = {&p->host, read_input, list_inputs};
+    const cpubind_goal_request request = {&p->facts, &p->plan, row, wish, n_wish};
     p->arena = (cpubind_arena){p->block, sizeof p->block, 0};
     memset(&p->goal, EDGE_FILL, sizeof p->goal);
-    return cpubind_goal_make(&source, &p->facts, &p->plan, row, wish, n_wish, &p->arena,
-                             &p->goal, &p->problem);
+    return cpubind_goal_make(&source, &request, &p->arena, &p->goal, &p->problem);
 }
 
 static void made(planned *p, int32_t row, const cpubind_thread_wish *wish, int32_t n_wish)
@@ -371,6 +371,7 @@ TEST(an_arena_that_is_too_small_is_said_so)
     const cpubind_thread_wish wish = {.name = "worker", .kind = CPUBIND_WISH_POOL};
     planned *p = start();
     const cpubind_source source = {&p->host, read_input, list_inputs};
+    const cpubind_goal_request request = {&p->facts, &p->plan, 0, &wish, 1};
     size_t used;
     made(p, 0, &wish, 1);
     used = p->arena.used;
@@ -379,8 +380,7 @@ TEST(an_arena_that_is_too_small_is_said_so)
         cpubind_problem_code code;
         assert_non_null(block);
         p->arena = (cpubind_arena){block, size, 0};
-        code = cpubind_goal_make(&source, &p->facts, &p->plan, 0, &wish, 1, &p->arena, &p->goal,
-                                 &p->problem);
+        code = cpubind_goal_make(&source, &request, &p->arena, &p->goal, &p->problem);
         assert_int_equal(code, size < used ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE);
         assert_int_equal(p->problem.code, code);
         p->host.seen[0] = '\0';
@@ -407,6 +407,7 @@ static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi,
     const size_t size = (size_t)n_msi * sizeof(cpubind_irq_goal);
     cpubind_irq_goal *out = (cpubind_irq_goal *)malloc(size ? size : 1);
     int32_t n_all = 0, n = -1;
+    cpubind_irq_search search;
     cpubind_no_irq why;
     assert_non_null(out);
     for (int32_t i = 0; i < 8 && f->names[i]; i++)
@@ -415,7 +416,8 @@ static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi,
     assert_int_equal(
         cpubind_interrupts_parse(text, (int32_t)strlen(text), all, 8, &n_all, NULL, NULL),
         CPUBIND_TEXT_OK);
-    why = cpubind_goal_irqs(text, all, n_all, msi, n_msi, f->device, out, &n);
+    search = (cpubind_irq_search){text, all, n_all, msi, n_msi, f->device};
+    why = cpubind_goal_irqs(&search, out, &n);
     found[0] = '\0';
     for (int32_t i = 0; i < n; i++) {
         assert_int_equal(out[i].cpu, -1);
@@ -580,9 +582,10 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     request.wants_pci = 1;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(
-        cpubind_goal_make(&source, &a.facts, &a.plan, 1, NULL, 0, &a.arena, &goal, &problem),
-        CPUBIND_PROBLEM_NONE);
+    assert_int_equal(cpubind_goal_make(&source,
+                                       &(cpubind_goal_request){&a.facts, &a.plan, 1, NULL, 0},
+                                       &a.arena, &goal, &problem),
+                     CPUBIND_PROBLEM_NONE);
     assert_int_equal(goal.npu, 1);
     expect_cpus(goal.main, 12, 17);
     assert_int_equal(goal.memory_node, 1);

@@ -24,7 +24,8 @@ int main(void)
     cpubind_problem_clear(&problem);
     if (cpubind_interrupts_parse(text, (int32_t)(sizeof text - 1), all, 3, &n, NULL, NULL) !=
             CPUBIND_TEXT_OK ||
-        cpubind_goal_irqs(text, all, n, msi, 3, 7, goal, &n) != CPUBIND_IRQ_FOUND)
+        cpubind_goal_irqs(&(cpubind_irq_search){text, all, n, msi, 3, 7}, goal, &n) !=
+            CPUBIND_IRQ_FOUND)
         return 1;
     return n == 2 && goal[0].kind == CPUBIND_IRQ_SQ && goal[1].irq == 52 &&
                    strcmp(cpubind_role_word(CPUBIND_ROLE_IRQ), "irq") == 0 &&

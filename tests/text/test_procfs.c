@@ -251,49 +251,55 @@ TEST(visible_devices_are_read_up_to_the_first_bad_token)
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         const int32_t len = (int32_t)strlen(cases[i].text);
         char *edge = edge_text(cases[i].text, len);
-        int32_t *out = edge_ints(cases[i].n), n = -1, used = -1;
+        cpubind_visible out = {edge_ints(cases[i].n), cases[i].n, -1, -1};
         cpubind_text_fault fault = no_fault;
-        const cpubind_text_status status = cpubind_visible_parse(
-            edge, len, cases[i].n_device, out, cases[i].n, &n, &used, &fault);
+        const cpubind_text_status status =
+            cpubind_visible_parse(edge, len, cases[i].n_device, &out, &fault);
 
         if (cases[i].n == 0) {
             assert_int_equal(status, CPUBIND_TEXT_ERR_MISSING);
             assert_fault(&fault, len);
-            assert_int_equal(n, -1);
-            assert_int_equal(used, -1);
+            assert_int_equal(out.n, -1);
+            assert_int_equal(out.used, -1);
         } else {
             assert_int_equal(status, CPUBIND_TEXT_OK);
-            assert_int_equal(n, cases[i].n);
-            assert_int_equal(used, cases[i].used);
-            assert_memory_equal(out, cases[i].id, (size_t)n * sizeof *out);
+            assert_int_equal(out.n, cases[i].n);
+            assert_int_equal(out.used, cases[i].used);
+            assert_memory_equal(out.id, cases[i].id, (size_t)out.n * sizeof *out.id);
         }
-        free(out);
+        free(out.id);
         free(edge);
     }
 }
 
 TEST(visible_devices_must_ascend)
 {
-    int32_t out[4] = {9, 9, 9, 9}, n = -1, used = -1;
-    cpubind_text_fault fault = no_fault;
+    static const struct {
+        const char *text;
+        int32_t n_device, cap;
+        cpubind_text_status status;
+        int32_t offset, n;
+    } cases[] = {
+        {"2,1", 8, 4, CPUBIND_TEXT_ERR_ORDER, 2, -1},
+        {"1,2,2", 8, 4, CPUBIND_TEXT_ERR_ORDER, 4, -1},
+        {"1,2,3", 8, 2, CPUBIND_TEXT_ERR_SPACE, 0, 3},
+        {"1", -1, 4, CPUBIND_TEXT_ERR_ARG, 0, -1},
+        {"1", CPUBIND_MAX_DEVICES + 1, 4, CPUBIND_TEXT_ERR_ARG, 0, -1},
+    };
 
-    assert_int_equal(cpubind_visible_parse("2,1", 3, 8, out, 4, &n, &used, &fault),
-                     CPUBIND_TEXT_ERR_ORDER);
-    assert_int_equal(fault.offset, 2);
-    assert_int_equal(cpubind_visible_parse("1,2,2", 5, 8, out, 4, &n, &used, &fault),
-                     CPUBIND_TEXT_ERR_ORDER);
-    assert_int_equal(fault.offset, 4);
-    assert_int_equal(n, -1);
-    assert_int_equal(cpubind_visible_parse("1,2,3", 5, 8, out, 2, &n, &used, &fault),
-                     CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(n, 3);
-    assert_int_equal(used, -1);
-    assert_int_equal(out[0], 9);
-    assert_int_equal(cpubind_visible_parse("1", 1, -1, out, 4, &n, &used, &fault),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(
-        cpubind_visible_parse("1", 1, CPUBIND_MAX_DEVICES + 1, out, 4, &n, &used, &fault),
-        CPUBIND_TEXT_ERR_ARG);
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        int32_t id[4] = {9, 9, 9, 9};
+        cpubind_visible out = {id, cases[i].cap, -1, -1};
+        cpubind_text_fault fault = no_fault;
+
+        assert_int_equal(cpubind_visible_parse(cases[i].text, (int32_t)strlen(cases[i].text),
+                                               cases[i].n_device, &out, &fault),
+                         cases[i].status);
+        assert_int_equal(fault.offset, cases[i].offset);
+        assert_int_equal(out.n, cases[i].n);
+        assert_int_equal(out.used, -1);
+        assert_int_equal(id[0], 9);
+    }
 }
 
 /* == comm =================================================================== */
