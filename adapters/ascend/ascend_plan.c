@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* One planning: what every step needs. */
+/* The state of one planning. */
 typedef struct planner {
     const cpubind_facts *facts;
     const cpubind_request *request;
@@ -45,7 +45,7 @@ static int is_visible(const cpubind_facts *f, int32_t logic)
     return f->visible == NULL;
 }
 
-/* Ours are the NPUs that run and are visible. */
+/* The plan is for the NPUs that run and are visible. */
 static cpubind_problem_code choose_ours(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -67,7 +67,7 @@ static cpubind_problem_code choose_ours(planner *p)
                             : "npu-smi info shows no process table");
 }
 
-/* Rank r drives the r-th visible device; one device alone is driven by any rank. */
+/* Rank r drives the r-th visible NPU. A single NPU is driven by any rank. */
 static cpubind_problem_code choose_rank(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -87,8 +87,8 @@ static cpubind_problem_code choose_rank(planner *p)
                 "no running, visible NPU is driven by this rank");
 }
 
-/* The numbers that slices are cut by: phy ids among all NPUs of the host when both are known,
- * else logic ids, which mean something else in every container. */
+/* Chooses the slot of each NPU, by which slices are cut: its phy id among all NPUs of the host
+ * when both are known, else its logic id. A logic id names another NPU in another container. */
 static cpubind_problem_code choose_slots(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -108,7 +108,7 @@ static cpubind_problem_code choose_slots(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Affinity lists in the order of the NPUs. */
+/* Copies the affinity lists, in the order of the NPUs. */
 static cpubind_problem_code lay_affinity(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -155,7 +155,8 @@ static int32_t logic_of(const planner *p, int32_t device)
     return device < 0 ? -1 : p->facts->npu[device].logic;
 }
 
-/* What the core refused, in the words of a host. A cluster that cannot be cut is skipped. */
+/* Turns a refusal of the core into a problem of this host. A plan by clusters that cannot be
+ * made is SKIPPED, as vllm-ascend does. */
 static cpubind_problem_code translate(planner *p, cpubind_status status,
                                       const cpubind_fault *fault)
 {
@@ -195,8 +196,8 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
     }
 }
 
-/* The CPUs for the UVB polling threads of the host: those of the UVB node that no cluster took,
- * but the kept one. */
+/* Lists the CPUs for the host's UVB polling threads: the CPUs of the UVB node that no cluster
+ * has, without the kept CPU. */
 static cpubind_problem_code find_spare(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -246,7 +247,7 @@ static cpubind_problem_code call_core(planner *p)
     return plan->strategy == CPUBIND_CLUSTER ? find_spare(p) : CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether this product's cores can make clusters. */
+/* Refuses a number of threads a core for which no cluster is defined. */
 static cpubind_problem_code check_threads(planner *p)
 {
     if (p->facts->strategy != CPUBIND_CLUSTER || p->facts->threads == 1 ||

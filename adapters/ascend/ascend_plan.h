@@ -13,15 +13,15 @@
 extern "C" {
 #endif
 
-/* The plan of our NPUs: those that run and are visible. */
+/* A plan for the NPUs that run and are visible. */
 typedef struct cpubind_ascend_plan {
     cpubind_plan core;       /* row i belongs to facts->npu[want[i]] */
-    cpubind_role_spec roles; /* split each row by it */
+    cpubind_role_spec roles; /* each row is split by it */
     int32_t *want, n_want;   /* indices into facts->npu, ascending */
     int32_t rank_row;        /* the row of the NPU that request->rank drives */
-    int32_t total;           /* NPUs that slices were cut for, else logical NPUs */
-    int32_t *spare, n_spare; /* 950: CPUs of node 0 for the host's UVB threads, ascending */
-    uint32_t warnings;       /* bits 1 << cpubind_warning; those of the facts as well */
+    int32_t total;           /* NPUs among which slices were cut, else logical NPUs */
+    int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
+    uint32_t warnings;       /* bits 1 << cpubind_warning, with those of the facts */
 } cpubind_ascend_plan;
 
 /* The plan for a request.

@@ -8,7 +8,7 @@
 
 /* == Problems =============================================================== */
 
-/* By code; NONE first. */
+/* By code; NONE comes first. */
 static const struct {
     const char *word;
     int32_t exit;
@@ -57,9 +57,9 @@ void cpubind_problem_clear(cpubind_problem *problem)
 
 /* == The strategy =========================================================== */
 
-/* The strategy of the plan: the one asked for, else that of the product. Where the CPUs near
- * the NPUs are not known, slices take the place of topo_affinity, for they serve all NPUs;
- * clusters have no substitute. No other function decides this. */
+/* The strategy of the plan: as asked, else that of the product. Slices replace topo_affinity
+ * where the CPUs near the NPUs are not known, since every NPU can have a slice; nothing
+ * replaces clusters. No other function decides the strategy. */
 static cpubind_strategy decide_strategy(const facts_reader *r, int is_affinity_known)
 {
     const cpubind_request *q = r->request;
@@ -84,9 +84,9 @@ static int needs_census(cpubind_strategy strategy)
     return strategy == CPUBIND_GLOBAL_SLICE;
 }
 
-/* Whether the affinity that was read is enough for topo_affinity: npu-smi names the CPUs near
- * some NPU, or the kernel names those near every NPU. With the kernel's lists of a part of the
- * NPUs alone, the others could not be planned. */
+/* Whether enough affinity was read for topo_affinity: npu-smi names the CPUs near some NPU, or
+ * the kernel names those near every NPU. When only the kernel names CPUs, and not for every
+ * NPU, the other NPUs could not be planned. */
 static int is_affinity_known(const facts_reader *r)
 {
     int32_t n = 0;
@@ -108,8 +108,8 @@ static cpubind_problem_code read_type(facts_reader *r)
     return code;
 }
 
-/* The CPUs near each NPU, and with them the strategy. What npu-smi did not answer is a problem
- * when the kernel does not know it either. */
+/* Reads the CPUs near each NPU and decides the strategy. A question that npu-smi did not answer
+ * is a problem only when the kernel does not answer it either. */
 static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem *unanswered)
 {
     cpubind_facts *f = r->facts;
@@ -127,9 +127,9 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
     return code;
 }
 
-/* All that the plan needs besides CPUs and ids. An input that no step needs is not read: some
- * cost a run of npu-smi, and a damaged one would stop a plan that does without it. The topology
- * is also read for its ids, when npu-smi info -m has none. */
+/* Reads the inputs that this plan needs besides CPUs and ids. Other inputs are not read: some
+ * cost a run of npu-smi, and a damaged one would stop a plan that does not need it. Without
+ * npu-smi info -m the topology is read in any case, for its ids. */
 static cpubind_problem_code read_for_plan(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

@@ -15,7 +15,7 @@
 #define INPUT_LSCPU   "cmd/lscpu.txt"
 #define INPUT_THREADS "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
 
-/* cpubind_status_parse, whose limit is always the largest. */
+/* cpubind_status_parse as a facts_parse_cpus_fn: its limit is always CPUBIND_MAX_CPUS. */
 static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
                                         int32_t *out, int32_t cap, int32_t *out_n,
                                         cpubind_text_fault *fault)
@@ -24,7 +24,7 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
     return cpubind_status_parse(text, len, out, cap, out_n, fault);
 }
 
-/* Whether a list of the request holds what its comment promises. */
+/* Whether a list of the request ascends strictly and holds CPU ids alone. */
 static int is_cpu_list(const int32_t *cpu, int32_t n)
 {
     int32_t last = -1;
@@ -47,7 +47,8 @@ static cpubind_problem_code check_request(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The CPUs that the caller says are allowed; a copy, for those that are not online go. */
+/* Copies the CPUs that the caller allows; CPUs that are not online are removed from the
+ * copy. */
 static cpubind_problem_code copy_allowed(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -61,8 +62,8 @@ static cpubind_problem_code copy_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The allowed CPUs of the process; without a status all CPUs that there are, n_cpu being -1
- * until they are known. */
+/* Reads the allowed CPUs of the process. Without proc/self/status n_cpu is -1 until the online
+ * CPUs are known. */
 static cpubind_problem_code read_allowed(facts_reader *r)
 {
     cpubind_input status;
@@ -82,7 +83,8 @@ static cpubind_problem_code read_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* "node12" after "node": 12; -1 for another name, or a number past all limits. */
+/* The number in a name: 12 for "node12" and prefix "node"; -1 for another name or a number
+ * above the limits. */
 static int32_t number_after(const char *prefix, const char *text, cpubind_slice name)
 {
     int32_t n = (int32_t)strlen(prefix);
@@ -94,7 +96,8 @@ static int32_t number_after(const char *prefix, const char *text, cpubind_slice 
     return number < CPUBIND_MAX_CPUS ? number : -1;
 }
 
-/* Kernels without cpu/online say it CPU by CPU; a CPU that cannot go offline has no file. */
+/* Reads cpu<N>/online of each CPU, for kernels without cpu/online. A CPU that cannot go offline
+ * has no such file. */
 static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input listing)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
@@ -138,7 +141,8 @@ static cpubind_problem_code read_online(facts_reader *r)
     return code;
 }
 
-/* Note the node of an online CPU; one that is offline is on no node. Returns 1 or 0. */
+/* Records the node of a CPU; an offline CPU gets none. Returns 1 when it was recorded, else
+ * 0. */
 static int32_t put_on_node(facts_reader *r, int32_t cpu, int32_t node)
 {
     cpubind_facts *f = r->facts;
@@ -150,7 +154,7 @@ static int32_t put_on_node(facts_reader *r, int32_t cpu, int32_t node)
     return 1;
 }
 
-/* Add a node, when it has CPUs at all, and note where they are. */
+/* Adds a node that has online CPUs, and records the node of each. */
 static void add_node(facts_reader *r, int32_t node, const int32_t *cpu, int32_t n)
 {
     int32_t there = 0;
@@ -170,7 +174,8 @@ static int32_t count_names(cpubind_input listing)
     return n;
 }
 
-/* The CPUs of node<node>, whose folder is `name`: its cpulist, on old kernels its cpumap. */
+/* Reads the CPUs of one node, in the folder `name`: from cpulist, on old kernels from
+ * cpumap. */
 static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
                                       cpubind_slice name, int32_t node)
 {
@@ -212,7 +217,7 @@ static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input lis
     return code;
 }
 
-/* The rows of `lscpu -e=CPU,NODE`. */
+/* Reads the rows of `lscpu -e=CPU,NODE`. */
 static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer)
 {
     cpubind_text_fault fault;
@@ -256,7 +261,7 @@ static cpubind_problem_code read_nodes(facts_reader *r)
     return facts_has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
 }
 
-/* No nodes are known: every CPU counts as one of node 0. */
+/* Without known nodes every CPU counts as one of node 0. */
 static cpubind_problem_code assume_one_node(facts_reader *r)
 {
     r->facts->node_id = cpubind_arena_ints(r->arena, 1);
@@ -272,7 +277,7 @@ static cpubind_problem_code assume_one_node(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Without a list of allowed CPUs: all that are on a node. */
+/* Without a list of allowed CPUs every CPU on a node is allowed. */
 static cpubind_problem_code allow_all(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -289,7 +294,8 @@ static cpubind_problem_code allow_all(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether an ascending list holds a CPU; *at moves up to it, as the next CPU is not smaller. */
+/* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
+ * smaller CPU. */
 static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
 {
     while (*at < n && list[*at] < cpu)
@@ -297,8 +303,8 @@ static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
     return *at < n && list[*at] == cpu;
 }
 
-/* The node of each allowed CPU. One that is excluded goes, and one that is on no node: it is
- * offline. *n_excluded: how many of the first kind are online. */
+/* Finds the node of each allowed CPU, and removes the CPUs that are excluded or offline.
+ * *n_excluded counts the excluded CPUs that are online. */
 static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
 {
     cpubind_facts *f = r->facts;
@@ -324,7 +330,7 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* No CPU is left to plan with. */
+/* Fails because no allowed CPU is left. */
 static cpubind_problem_code fail_without_cpus(facts_reader *r, int32_t n_excluded)
 {
     if (n_excluded > 0)
@@ -362,7 +368,7 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
     return code;
 }
 
-/* Threads a core: siblings of CPU 0, else what lscpu says. */
+/* Reads the threads a core: the siblings of CPU 0, else the answer of lscpu. */
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

@@ -11,7 +11,7 @@
 
 /* == NPUs =================================================================== */
 
-/* A refusal of npu-smi where an answer was expected. */
+/* Fails because npu-smi refused to answer. */
 static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
                                          cpubind_input answer, const cpubind_text_fault *fault)
 {
@@ -22,7 +22,7 @@ static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
     return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, "npu-smi finds no NPU on this host");
 }
 
-/* An NPU of which nothing but its ids is known. */
+/* An NPU with its ids; everything else is not known. */
 static cpubind_npu new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
 {
     cpubind_npu npu;
@@ -35,7 +35,7 @@ static cpubind_npu new_npu(int32_t logic, int32_t card, int32_t chip, int32_t ph
     return npu;
 }
 
-/* Insert by logic id; 0 when that id is there already. */
+/* Inserts an NPU by its logic id; returns 0 when the id is there already. */
 static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
 {
     int32_t at = f->n_npu;
@@ -50,8 +50,8 @@ static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
     return 1;
 }
 
-/* Take over the chips of info -m. Where it has no logic id (950), the NPU ID is that. A chip
- * without a name could not be queried: its other ids are zeros that mean nothing. */
+/* Takes the NPUs of npu-smi info -m. On a product without logic ids the NPU ID is the logic id.
+ * A chip without a name could not be queried: its other ids are zeros without meaning. */
 static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
                                        const cpubind_npusmi_chip *chip, int32_t n)
 {
@@ -84,7 +84,8 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Cards whose chips npu-smi could not list: as many chips each as the largest other card. */
+/* Counts the chips of cards that npu-smi could not list: as many for each card as the largest
+ * other card has. */
 static void note_lost_cards(facts_reader *r, cpubind_input answer)
 {
     cpubind_facts *f = r->facts;
@@ -126,8 +127,8 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
     return code;
 }
 
-/* npu-smi info -m. One that hangs is passed over when all that it would tell is given: the NPUs
- * and their type. */
+/* Asks for npu-smi info -m. Its failure is no problem when the request names the NPUs and the
+ * device type, which are all that it would tell. */
 static cpubind_problem_code ask_map(facts_reader *r, cpubind_input *answer)
 {
     cpubind_problem_code code = facts_ask(r, INPUT_MAP, answer);
@@ -157,15 +158,15 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 
 /* == Affinity =============================================================== */
 
-/* Whether a row of the topology speaks of this NPU. */
+/* Whether a row of the topology belongs to this NPU. */
 static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affinity *row,
                      const cpubind_npu *npu)
 {
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
 }
 
-/* Without info -m, every row is an NPU, and its number, a card or a phy id, all that is known
- * of it. */
+/* Makes an NPU of each row, for a host without npu-smi info -m. Its card or its phy id, which
+ * the row names, is its only known id. */
 static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
@@ -200,7 +201,8 @@ static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo
     return code;
 }
 
-/* A device that does not support the query has no known affinity; that is no fault. */
+/* Whether the refusal means that this device has no topology to print; its affinity is unknown
+ * then, which is no fault. */
 static int is_unsupported(cpubind_input answer)
 {
     switch (cpubind_npusmi_find_refusal(answer.data, answer.len, NULL)) {
@@ -267,7 +269,8 @@ static cpubind_npu *find_npu(cpubind_facts *f, int32_t logic)
     return NULL;
 }
 
-/* The NPUs that the caller named. Without info -m they are all that is known. */
+/* Marks the NPUs that the caller named as running. Without npu-smi info -m they are the only
+ * known NPUs. */
 static cpubind_problem_code name_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -292,7 +295,8 @@ static cpubind_problem_code name_npus(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* A row of the process table names card and chip, on a 950 the card alone. */
+/* Whether a row of the process table belongs to an NPU. A row without a chip belongs to all
+ * NPUs of its card. */
 static int runs_on(const cpubind_npusmi_process *process, const cpubind_npu *npu)
 {
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);

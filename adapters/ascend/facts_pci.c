@@ -8,7 +8,7 @@
 
 /* == The census ============================================================= */
 
-/* The NPUs of the host, counted on its PCI bus: a container sees all of them there. */
+/* Counts the NPUs of the host on its PCI bus, which shows all of them in a container too. */
 cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
 {
     cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
@@ -37,8 +37,8 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
 
 /* == Addresses ============================================================== */
 
-/* Whether a row of the device table is this NPU's. Without info -m the phy id may be all that
- * is known of it. */
+/* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
+ * may be known. */
 static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *npu)
 {
     if (npu->card < 0)
@@ -46,7 +46,7 @@ static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *
     return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
 }
 
-/* The addresses that npu-smi info prints, of the NPUs that have none yet. */
+/* Takes the addresses of npu-smi info for the NPUs that have none yet. */
 static void take_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -67,8 +67,8 @@ static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
     return n;
 }
 
-/* Whether a block of board tells where this NPU is: that of its chip, or of a card whose only
- * chip it is, here and on the host. */
+/* Whether a block of npu-smi info -t board has the address of an NPU: the block of its chip, or
+ * that of a card with one chip, counted in the block and on this host. */
 static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu,
                        int32_t n_chip)
 {
@@ -77,7 +77,7 @@ static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu
     return board->chip < 0 ? n_chip == 1 && board->n_chip <= 1 : board->chip == npu->chip;
 }
 
-/* The address that `npu-smi info -t board` prints, if it answers at all. */
+/* Takes the address from an answer of `npu-smi info -t board`. A refusal is no problem. */
 static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const char *name,
                                        cpubind_input answer)
 {
@@ -104,7 +104,8 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const 
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Asks for the board of the chip, then for that of the card. *is_stuck: npu-smi hangs. */
+/* Asks for the board of the chip, then for that of the card. *is_stuck becomes 1 when npu-smi
+ * does not end in time. */
 static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *is_stuck)
 {
     const int32_t chips[2] = {npu->chip, -1};
@@ -126,14 +127,13 @@ static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *i
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether a board can be asked for, and may tell what nothing else did. */
+/* Whether the address of an NPU is not known, and its board can be asked for. */
 static int needs_board(const cpubind_npu *npu)
 {
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
 
-/* Boards are asked for one by one, and each costs a run of npu-smi: only where nothing else
- * tells the CPUs near an NPU. */
+/* Asks for the board of each NPU whose affinity is not known. Each costs a run of npu-smi. */
 static cpubind_problem_code read_boards(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
@@ -146,7 +146,7 @@ static cpubind_problem_code read_boards(facts_reader *r)
     return code;
 }
 
-/* The address of each NPU; of one whose CPUs npu-smi names, only if npu-smi info has it. */
+/* Finds the addresses of the NPUs. For an NPU with an affinity only npu-smi info is used. */
 static cpubind_problem_code read_addresses(facts_reader *r)
 {
     cpubind_problem_code code;
@@ -157,18 +157,18 @@ static cpubind_problem_code read_addresses(facts_reader *r)
     switch (r->info_status) {
     case CPUBIND_TEXT_OK:
         return read_boards(r);
-    case CPUBIND_TEXT_ERR_MISSING: /* no table, or no answer: one that hangs hangs again */
+    case CPUBIND_TEXT_ERR_MISSING: /* no table or no answer; after a timeout no board is asked */
         code = facts_judge(r, INPUT_INFO, r->info_answer);
         return code == CPUBIND_PROBLEM_NONE ? read_boards(r) : code;
-    case CPUBIND_TEXT_ERR_REFUSED: /* it would refuse each board as well */
+    case CPUBIND_TEXT_ERR_REFUSED: /* npu-smi would refuse each board as well */
         return CPUBIND_PROBLEM_NONE;
     default:
         return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     }
 }
 
-/* The boards of the running NPUs without an address. A damaged one tells nothing, and that is
- * no problem. */
+/* Asks for the boards of the running NPUs without an address. A damaged answer is no
+ * problem. */
 static cpubind_problem_code read_wanted_boards(facts_reader *r)
 {
     int is_stuck = 0;
@@ -200,7 +200,7 @@ cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
 
 /* == Near CPUs ============================================================== */
 
-/* The next element that is an online CPU, or n. */
+/* The index of the next online CPU, or n. */
 static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
 {
     while (i < n && f->node_of[cpu[i]] < 0)
@@ -208,8 +208,8 @@ static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n
     return i;
 }
 
-/* Whether an ascending list holds every online CPU of a host with several nodes: what the
- * kernel says of a function that is on none of them. */
+/* Whether an ascending list holds every online CPU of a host with several nodes. The kernel
+ * prints such a list for a function that is on no node. */
 static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 {
     int32_t i = 0;
@@ -223,7 +223,7 @@ static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
     return f->n_node > 1;
 }
 
-/* The CPUs of a node, in the arena. */
+/* Lists the CPUs of near->node, in the arena. */
 static cpubind_problem_code list_node(facts_reader *r, facts_near *near)
 {
     const cpubind_facts *f = r->facts;
@@ -239,13 +239,13 @@ static cpubind_problem_code list_node(facts_reader *r, facts_near *near)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* An input whose absence, or failure, costs no more than what it would have told. */
+/* Reads an input whose absence or failure is no problem. */
 static cpubind_input peek(facts_reader *r, const char *path)
 {
     return r->source->read(r->source->ctx, path);
 }
 
-/* What local_cpulist says, without one the CPUs of the node, if nodes are known. */
+/* Reads the CPUs of local_cpulist; without that file those of the node, if nodes are known. */
 static cpubind_problem_code list_near(facts_reader *r, const char *path, facts_near *near)
 {
     const cpubind_facts *f = r->facts;
@@ -261,8 +261,8 @@ static cpubind_problem_code list_near(facts_reader *r, const char *path, facts_n
     return code;
 }
 
-/* numa_node and local_cpulist of the function of an NPU. A function on no node has all CPUs in
- * its local_cpulist, which says nothing. */
+/* Reads numa_node and local_cpulist of the PCI function of an NPU. For a function on no node,
+ * local_cpulist holds all CPUs and tells nothing. */
 static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci,
                                           facts_near *near)
 {
@@ -292,7 +292,7 @@ static int are_same(const cpubind_facts *f, const int32_t *a, int32_t n_a, const
     return i == n_a && k == n_b;
 }
 
-/* Whether all online CPUs of a list are on node 0, and the host has others. */
+/* Whether all online CPUs of a list are on node 0 of a host with several nodes. */
 static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 {
     int32_t n_online = 0;
@@ -304,7 +304,7 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
     return n_online > 0 && f->n_node > 1;
 }
 
-/* Compares what the kernel and npu-smi say of this NPU, where npu-smi says anything. */
+/* Compares the lists of the kernel and of npu-smi for an NPU; UNKNOWN when npu-smi has none. */
 static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
                                 const facts_near *near)
 {
@@ -329,7 +329,7 @@ static int32_t count_with(const cpubind_facts *f, cpubind_locality locality)
     return n;
 }
 
-/* Marks the NPUs whose list is taken from the kernel; how many elements all lists have. */
+/* Marks the NPUs whose list is taken from the kernel. Returns the length of all lists. */
 static int32_t choose_lists(facts_reader *r)
 {
     int32_t total = 0;
@@ -342,7 +342,7 @@ static int32_t choose_lists(facts_reader *r)
     return total;
 }
 
-/* Puts the lists of npu-smi, and those of the kernel where npu-smi has none, in one array. */
+/* Puts all lists in one array: those of npu-smi, and those of the kernel for the other NPUs. */
 static cpubind_problem_code join_lists(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -369,7 +369,8 @@ static cpubind_problem_code join_lists(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* What the kernel says of one NPU. A damaged file is a problem only if npu-smi says nothing. */
+/* Reads the kernel's list for one NPU. A damaged file is a problem only if npu-smi has no
+ * list. */
 static cpubind_problem_code read_near(facts_reader *r, cpubind_npu *npu, facts_near *near)
 {
     cpubind_problem_code code = read_function(r, &npu->pci, near);

@@ -115,7 +115,7 @@ static inline void facts_warn(facts_reader *r, cpubind_warning warning)
 
 /* == Inputs ================================================================= */
 
-/* Whether an answer is bytes or an absence; anything else is a problem. */
+/* An answer with bytes and an absent input are no problem; any other answer is one. */
 static inline cpubind_problem_code facts_judge(facts_reader *r, const char *name,
                                                cpubind_input answer)
 {
@@ -133,7 +133,7 @@ static inline cpubind_problem_code facts_judge(facts_reader *r, const char *name
     return facts_fail_input(r, name, answer, -1, "the source gave no answer");
 }
 
-/* An input that may be absent: *out says whether it is there. */
+/* Asks for an input that may be absent. */
 static inline cpubind_problem_code facts_ask(facts_reader *r, const char *name,
                                              cpubind_input *out)
 {
@@ -146,22 +146,22 @@ static inline int facts_is_present(cpubind_input answer)
     return answer.state == CPUBIND_INPUT_PRESENT;
 }
 
-/* Whether a command that is a fallback has answered: lscpu without /sys says nothing and fails,
- * which is no worse than not being there. */
+/* Whether a command that is only a fallback has answered. lscpu without /sys prints nothing and
+ * fails; that counts as absent. */
 static inline int facts_has_answered(cpubind_input answer)
 {
     return facts_is_present(answer) && (answer.len > 0 || answer.exit_code == 0);
 }
 
-/* npu-smi answered, and that is taken; what it exited with is said. */
+/* Warns when npu-smi answered with an exit status other than 0; the answer is used. */
 static inline void facts_check_exit(facts_reader *r, cpubind_input answer)
 {
     if (answer.exit_code != 0)
         facts_warn(r, CPUBIND_WARNING_EXIT_CODE);
 }
 
-/* The input "folder/name/leaf", in the arena, so that a message can quote it; NULL when the
- * arena is full. */
+/* The name "folder/name/leaf", in the arena so that a message can quote it; NULL when the arena
+ * is full. */
 static inline const char *facts_path(facts_reader *r, const char *folder, const char *text,
                                      cpubind_slice name, const char *leaf)
 {
@@ -182,7 +182,7 @@ static inline const char *facts_path(facts_reader *r, const char *folder, const 
 /* Longest name of a PCI function: 8 digits for the domain, then ":c1:00.0". */
 enum { ADDRESS_MAX = 8 + 8 };
 
-/* `value` in at least `digits` hexadecimal digits; returns what stands behind them. */
+/* Writes a value in at least `digits` hexadecimal digits; returns the end. */
 static inline char *facts_write_hex(char *out, int32_t value, int32_t digits)
 {
     while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
@@ -192,7 +192,8 @@ static inline char *facts_write_hex(char *out, int32_t value, int32_t digits)
     return out;
 }
 
-/* "0000:c1:00.0", as /sys names a function, without a NUL; returns its length. */
+/* Writes a PCI address as /sys names the function, "0000:c1:00.0", without a NUL; returns its
+ * length. */
 static inline int32_t facts_write_address(char *out, const cpubind_pci_address *pci)
 {
     char *end = facts_write_hex(out, pci->domain, 4);
@@ -205,7 +206,7 @@ static inline int32_t facts_write_address(char *out, const cpubind_pci_address *
     return (int32_t)(end - out);
 }
 
-/* The input `leaf` of a PCI function, in the arena; NULL when that is full. */
+/* The name of the input `leaf` of a PCI function, in the arena; NULL when the arena is full. */
 static inline const char *facts_function_path(facts_reader *r, const cpubind_pci_address *pci,
                                               const char *leaf)
 {
@@ -214,12 +215,12 @@ static inline const char *facts_function_path(facts_reader *r, const cpubind_pci
     return facts_path(r, INPUT_PCI, text, address, leaf);
 }
 
-/* How CPUs are written: "0-3" or "0000000f". */
+/* A parser of CPUs: of a list, "0-3", or of a mask, "0000000f". */
 typedef cpubind_text_status facts_parse_cpus_fn(const char *text, int32_t len, int32_t limit,
                                                 int32_t *out, int32_t cap, int32_t *out_n,
                                                 cpubind_text_fault *fault);
 
-/* The CPUs of an input, in the arena. */
+/* Reads the CPUs of an input, in the arena. */
 static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const char *name,
                                                       cpubind_input answer,
                                                       facts_parse_cpus_fn *parse, int32_t **out,
@@ -245,7 +246,7 @@ static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *
     return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
-/* The next name of a listing; 0 at its end. */
+/* Steps to the next name of a listing; returns 0 at its end. */
 static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
 {
     const scan_text in = {listing.data, listing.len, NULL};
@@ -257,7 +258,7 @@ static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_sl
     return 1;
 }
 
-/* The number in a file of one device, CPU or node; `without` when there is no such file. */
+/* Reads the number in a small file; `without` when there is no such file. */
 static inline cpubind_problem_code facts_read_number(facts_reader *r, const char *path,
                                                      int32_t without, int32_t *out)
 {

@@ -14,31 +14,32 @@
 /* When a file is visited. */
 typedef enum rule {
     RULE_ALWAYS,
-    RULE_ELSE,      /* stands in for the one before it */
-    RULE_NO_ONLINE, /* stands in for sys/devices/system/cpu/online */
-    RULE_ONCE       /* the first that is there stands for all */
+    RULE_ELSE,      /* visited when the file before it is absent */
+    RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online is absent */
+    RULE_ONCE       /* the first such file stands for those of all folders */
 } rule;
 
 /* A file below a folder of the list. */
 typedef struct leaf {
-    const char *name; /* one that ends in a slash is a folder, whose files are all known */
+    const char *name; /* ends in a slash for a folder, whose files are all known */
     rule rule;
 } leaf;
 
 enum { MAX_LEAVES = 14 };
 
-/* Folders with the same files. Their names are `prefix` and a number; any where it is empty. */
+/* Folders with the same files, named `prefix` and a number; with an empty prefix, by any
+ * name. */
 typedef struct group {
-    const char *folder; /* in which they are; empty: the leaves are whole names */
+    const char *folder; /* that holds the folders; empty: the leaves are whole names */
     const char *prefix;
-    int is_pci; /* the folders are PCI functions, and count by their vendor */
+    int is_pci; /* the folders are PCI functions; only those of NPU vendors are visited */
     leaf leaf[MAX_LEAVES];
 } group;
 
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 #define INPUT_CMD    "cmd"
 
-/* Old kernels have cpumap and no cpulist, or online of each CPU and no cpu/online. */
+/* Old kernels have cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
 static const group groups[] = {
     {"",
      "",
@@ -80,7 +81,7 @@ static const char *const commands[] = {
 #undef CPUBIND_X
 };
 
-/* What is asked of a source that cannot list its commands, each of which costs a run. */
+/* The commands that are asked for when the source cannot list them; each costs a run. */
 static const char *const asked_commands[] = {
     "cmd/npu-smi-info-m.txt",
     "cmd/npu-smi-info.txt",
@@ -95,14 +96,14 @@ static int is_same(const char *a, const char *b)
     return n == strlen(b) && memcmp(a, b, n) == 0;
 }
 
-/* What stands behind `start` in the name; NULL when it does not start so. */
+/* The rest of a name after `start`; NULL when the name does not start so. */
 static const char *behind(const char *name, const char *start)
 {
     const size_t n = strlen(start);
     return strlen(name) >= n && memcmp(name, start, n) == 0 ? name + n : NULL;
 }
 
-/* Whether bytes are one part of a name that a folder can hold. */
+/* Whether bytes can be one part of a name, as in a folder. */
 static int is_part(const char *part, int32_t len)
 {
     const scan_text in = {part, len, NULL};
@@ -176,14 +177,14 @@ typedef struct walk {
     const cpubind_source *source;
     cpubind_input_visit *visit;
     void *ctx;
-    int is_online_there;      /* sys/devices/system/cpu/online is no absence */
-    uint32_t found;           /* leaves of the group with RULE_ONCE, by their bits */
+    int is_online_there;      /* sys/devices/system/cpu/online is not absent */
+    uint32_t found;           /* leaves with RULE_ONCE that were found, by their bits */
     cpubind_input_state last; /* of the last file that was asked for */
     int32_t len;              /* bytes of `name` */
     char name[CPUBIND_INPUT_NAME_MAX + 1]; /* ended by NUL */
 } walk;
 
-/* Puts a part behind the name; 0 when that is too long, or no name. */
+/* Appends bytes to the name; returns 0 when the name would be too long. */
 static int append(walk *w, const char *bytes, int32_t n)
 {
     if (n > CPUBIND_INPUT_NAME_MAX - w->len)
@@ -216,7 +217,8 @@ static int visit_file(walk *w)
     return visit_answer(w, w->source->read(w->source->ctx, w->name));
 }
 
-/* The names of folder w->name; nothing, after a visit, when it could not be listed. */
+/* Lists folder w->name. A folder that cannot be listed is visited itself, and its list is
+ * empty. */
 static int list_folder(walk *w, cpubind_input *out)
 {
     *out = w->source->list(w->source->ctx, w->name);
@@ -226,7 +228,7 @@ static int list_folder(walk *w, cpubind_input *out)
     return visit_answer(w, *out);
 }
 
-/* The next name of a listing; 0 at its end. Blanks belong to a name. */
+/* Steps to the next name of a listing; returns 0 at its end. Blanks belong to a name. */
 static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
 {
     const char *feed;
@@ -239,7 +241,7 @@ static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
     return 1;
 }
 
-/* All files of folder w->name, which ends in a slash. */
+/* Visits all files of folder w->name, which ends in a slash. */
 static int visit_folder(walk *w)
 {
     const int32_t len = w->len;
@@ -273,7 +275,7 @@ static int is_wanted(const walk *w, const leaf *l, uint32_t bit)
     return 1;
 }
 
-/* The files of a group below w->name, which is empty or ends in a slash. */
+/* Visits the files of a group below w->name, which is empty or ends in a slash. */
 static int visit_leaves(walk *w, const group *g)
 {
     const int32_t len = w->len;
@@ -291,7 +293,7 @@ static int visit_leaves(walk *w, const group *g)
     return result;
 }
 
-/* Whether the function below w->name is known to be another vendor's. */
+/* Whether the PCI function below w->name is known to be of a vendor without NPUs. */
 static int is_other_vendor(walk *w)
 {
     const int32_t len = w->len;

@@ -16,12 +16,12 @@
 #include "../text/scan.h"
 #include "npusmi.h"
 
-/* What is wrong with a text that is no table: ERR_REFUSED when it holds a refusal, else
- * `status` and the fault as they are. */
+/* The status of a text that is no table: ERR_REFUSED when it holds a refusal, else `status` and
+ * the fault as they are. */
 cpubind_text_status cpubind_priv_npusmi_refused_or(const scan_text *in,
                                                    cpubind_text_status status);
 
-/* A row that lacks something: at the end of the text it was cut, else it was never whole. */
+/* Fails a row that lacks something: as cut at the end of the text, else as wrong. */
 static inline cpubind_text_status fail_short(const scan_text *in, const scan_line *line,
                                              const char *what)
 {
@@ -37,7 +37,7 @@ static inline int is_all_digits(const scan_text *in, scan_run run)
     return run.at < run.end;
 }
 
-/* Whether the run starts with these ASCII letters, whatever their case ("Phy-ID", "Phy-Id"). */
+/* Whether the run starts with these bytes, ASCII letters compared without case. */
 static inline int starts_with_letters(const scan_text *in, scan_run run, const char *letters,
                                       int32_t n)
 {
@@ -55,8 +55,8 @@ typedef struct device_keys {
     uint64_t key[CPUBIND_MAX_DEVICES];
 } device_keys;
 
-/* Refuses a second one of the same card and chip; chip -1 is the card as a whole. npu-smi
- * prints them ascending, so that the search is for texts that it did not write. */
+/* Refuses the same card and chip a second time; chip -1 is the whole card. npu-smi prints them
+ * ascending: the search is only for damaged text. */
 static inline cpubind_text_status note_device(const scan_text *in, device_keys *keys,
                                               int32_t offset, int32_t card, int32_t chip)
 {
@@ -75,8 +75,8 @@ static inline cpubind_text_status note_device(const scan_text *in, device_keys *
     return CPUBIND_TEXT_OK;
 }
 
-/* Longest name of a chip or of a process. The driver has 32 bytes for a chip and the kernel 16
- * for a process; what is longer is two rows without the line feed between them. */
+/* Longest name of a chip or a process. The driver keeps 32 bytes for a chip, the kernel 16 for
+ * a process: a longer name is two rows without the line feed between them. */
 enum { NAME_LEN_MAX = 64 };
 
 static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
