@@ -1,7 +1,8 @@
 /* ascend_plan.c - from the facts of an Ascend host to its plan
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc.
+ * Pure: no I/O, no malloc. The strategy is in the facts already. The rules are those of
+ * vllm-ascend's cpu_binding.py; the core cuts the pools.
  */
 #include "ascend_plan.h"
 

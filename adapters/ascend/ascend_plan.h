@@ -1,8 +1,8 @@
 /* ascend_plan.h - from the facts of an Ascend host to its plan
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Chooses the strategy, the roles and the numbers that slices are cut by;
- * the core does the rest.
+ * Pure: see text.h. Chooses the NPUs, the roles and the slots for the core, which cuts the
+ * pools, and says in the words of the host what the core refuses.
  */
 #ifndef CPUBIND_ASCEND_ASCEND_PLAN_H
 #define CPUBIND_ASCEND_ASCEND_PLAN_H

@@ -1,12 +1,13 @@
-/* facts.h - from the inputs of a host to its facts: CPUs, nodes, NPUs, who runs where
+/* facts.h - from the inputs of a host to its facts: CPUs, nodes, NPUs, running processes
  * SPDX-License-Identifier: MIT
  *
- * Pure: bytes come through the seam (source.h), memory from the caller's arena. Reads only what
- * the request needs: no PCI census when no slice is cut, no threads when no cluster is, no
- * board when something else tells the CPUs near an NPU. When the NPUs are named, npu-smi info
- * tells their PCI addresses alone; what it cannot tell is a problem only if nothing else has
- * the CPUs near an NPU. A request may want the addresses as well: then boards are asked for
- * those that npu-smi info lacks, unless the product has no interrupts to bind.
+ * Pure: bytes come from a source (source.h), memory from the caller's arena. Only inputs that
+ * the request needs are read:
+ *   - the NPUs on the PCI bus for slices, the threads a core for clusters;
+ *   - npu-smi info for the process table, unless the request names NPUs, and for PCI addresses;
+ *   - a board (npu-smi info -t board) for a PCI address that is not known: of an NPU without an
+ *     affinity, or when the request wants addresses and the product binds interrupts.
+ * An input that fails is a problem only if no other input tells the same.
  */
 #ifndef CPUBIND_ASCEND_FACTS_H
 #define CPUBIND_ASCEND_FACTS_H
@@ -44,7 +45,7 @@ typedef enum cpubind_problem_code {
 #undef CPUBIND_X
 } cpubind_problem_code;
 
-/* A refusal or a fault, with all that a message needs. Static and borrowed text only. */
+/* A refusal or a fault, with the details for a message. Text is static or borrowed. */
 typedef struct cpubind_problem {
     cpubind_problem_code code;
     const char *input;    /* the input at fault, or NULL */
@@ -56,24 +57,24 @@ typedef struct cpubind_problem {
     int32_t need, have;   /* CPUs; 0, 0 when the problem is not about numbers */
 } cpubind_problem;
 
-/* Things to know that do not stop a plan: (name, code for machines). */
+/* Warnings, which do not stop a plan: (name, code for machines). */
 #define CPUBIND_WARNING_LIST(X)                                                                \
-    X(NO_STATUS, "no_status")       /* all online CPUs are taken as allowed */                 \
+    X(NO_STATUS, "no_status")       /* all online CPUs count as allowed */                     \
     X(OFFLINE, "offline")           /* allowed CPUs that are offline are left out */           \
     X(NODE_MAP, "node_map")         /* nodes come from lscpu, not from /sys */                 \
     X(NO_NODES, "no_nodes")         /* no nodes are known: all CPUs count as one */            \
-    X(NO_MAP, "no_map")             /* no info -m: ids are taken as logic ids */               \
+    X(NO_MAP, "no_map")             /* no info -m: ids count as logic ids */                   \
     X(UNKNOWN_CHIP, "unknown_chip") /* chips that npu-smi cannot query are left out */         \
-    X(EXIT_CODE, "exit_code")       /* npu-smi answered and did not exit with 0 */             \
+    X(EXIT_CODE, "exit_code")       /* npu-smi answered, its exit status is not 0 */           \
     X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
-    X(NO_AFFINITY, "no_affinity")   /* affinity is not known of all: global_slice instead */   \
-    X(PCI_AFFINITY, "pci_affinity") /* affinity is the kernel's, npu-smi gives none */         \
-    X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree about it */     \
+    X(NO_AFFINITY, "no_affinity")   /* affinity of an NPU unknown: global_slice is used */     \
+    X(PCI_AFFINITY, "pci_affinity") /* from the kernel, npu-smi has none */                    \
+    X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree */              \
     X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi says node 0, the kernel no node */      \
     X(ONLY_LOGIC_IDS, "only_logic_ids") /* slices by numbers that may differ in containers */  \
-    X(RESOLVED, "resolved")             /* the rule gave CPUs twice; the plan does not */      \
+    X(RESOLVED, "resolved")             /* the rule gave CPUs twice; resolved */               \
     X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
-    X(NO_SPARE, "no_spare")             /* 950: node 0 has no CPU left for its UVB threads */
+    X(NO_SPARE, "no_spare")             /* no CPU is left for the host's UVB threads */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
@@ -84,7 +85,7 @@ typedef enum cpubind_warning {
 
 /* == What is asked ========================================================== */
 
-/* What the caller wants and already knows. Arrays are borrowed. */
+/* What the caller asks for, and what it knows already. Arrays are borrowed. */
 typedef struct cpubind_request {
     cpubind_device_type type; /* AUTO: from chip names, else from PCI ids */
     int32_t is_auto_strategy; /* 1: by the device type; 0: `strategy` */
@@ -100,32 +101,32 @@ typedef struct cpubind_request {
     int32_t n_allowed;
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
     int32_t n_exclude;
-    int32_t wants_pci; /* 1: the PCI addresses of running NPUs are needed, for interrupts; one
-                          that is not found is no problem */
+    int32_t wants_pci; /* 1: find the PCI addresses of running NPUs, for interrupts; an
+                          address that is not found is no problem */
 } cpubind_request;
 
 /* == What is known ========================================================== */
 
-/* What the kernel says of the CPUs near an NPU (numa_node and local_cpulist of its PCI
- * function), held against what npu-smi says. CPUs that are offline do not count. */
+/* How the CPUs near an NPU by the kernel (numa_node and local_cpulist of its PCI function)
+ * compare with those by npu-smi. Offline CPUs do not count. */
 typedef enum cpubind_locality {
-    CPUBIND_LOCALITY_UNKNOWN = 0, /* nothing, or its PCI address is not known */
+    CPUBIND_LOCALITY_UNKNOWN = 0, /* the kernel names none, or the PCI address is not known */
     CPUBIND_LOCALITY_SAME = 1,
-    CPUBIND_LOCALITY_TAKEN = 2,   /* npu-smi says nothing: the kernel's word is taken */
-    CPUBIND_LOCALITY_DIFFERS = 3, /* npu-smi's word is kept */
-    CPUBIND_LOCALITY_NO_NODE = 4  /* no node of several; npu-smi takes that for node 0 */
+    CPUBIND_LOCALITY_TAKEN = 2,   /* npu-smi names none: the kernel's are used */
+    CPUBIND_LOCALITY_DIFFERS = 3, /* npu-smi's are used */
+    CPUBIND_LOCALITY_NO_NODE = 4  /* the kernel has no node for it; npu-smi says node 0 */
 } cpubind_locality;
 
 /* One logical NPU. An id that is not known is -1. */
 typedef struct cpubind_npu {
-    int32_t logic;           /* what a runtime in this container calls it */
-    int32_t card, chip;      /* what npu-smi's tables call it */
-    int32_t phy;             /* what the host calls it */
+    int32_t logic;           /* the number that a runtime in this container uses */
+    int32_t card, chip;      /* the numbers in the tables of npu-smi */
+    int32_t phy;             /* the number that the host uses */
     int32_t affinity_first;  /* its CPUs in facts->affinity */
     int32_t affinity_count;  /* 0: not known */
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
-    int32_t is_running; /* a process of ours may run on it: named, or in the process table */
+    int32_t is_running; /* named by the request, or in the process table */
 } cpubind_npu;
 
 typedef struct cpubind_facts {
@@ -137,16 +138,16 @@ typedef struct cpubind_facts {
     int32_t n_cpu_id;           /* one past the highest CPU id that is on a node */
     cpubind_npu *npu;           /* by ascending logic id */
     int32_t n_npu;
-    int32_t n_unknown;    /* chips beside them that npu-smi lists and cannot query */
+    int32_t n_unknown;    /* further chips, which npu-smi lists and cannot query */
     int32_t *affinity;    /* CPUs, allowed or not, list after list */
-    int32_t has_affinity; /* some NPU has a list; rows of no NPU do not count */
+    int32_t has_affinity; /* some NPU has a list */
     cpubind_device_type type;
     cpubind_strategy strategy; /* of the plan: asked for or of the product; slices instead of
                                   topo_affinity where the affinity is not known */
     int32_t threads;           /* threads a core, or 0: not known */
     int32_t n_census;          /* NPUs of the host by /sys/bus/pci, or 0: not known */
-    int32_t has_processes;     /* npu-smi info showed a process table; not asked for when the
-                                  request names NPUs */
+    int32_t has_processes;     /* npu-smi info has a process table; 0 when the request names
+                                  NPUs */
     int32_t has_phy;           /* every NPU has a phy id */
     const char *visible;       /* text of the visible devices, or NULL: all */
     int32_t visible_len;       /* bytes */
@@ -156,17 +157,18 @@ typedef struct cpubind_facts {
 
 /* The facts of a host.
  *   in      source, request; an arena of 1 MiB is enough for most hosts
- *   out     *out; what was read before a problem is there as well, for the message
+ *   out     *out; on a problem it holds the facts that were read before, for the message
  *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem; NO_MEMORY: try a larger arena
  *   cost    O(bytes read), and NPUs x rows of npu-smi */
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
 
-/* No problem: no code, no place, no ids. */
+/* Makes *problem hold no problem: no code, no place, no ids. */
 void cpubind_problem_clear(cpubind_problem *problem);
 
-/* "too_few_cpus"; the exit status; "no_status". Static storage. */
+/* The word of a problem, "too_few_cpus", and its exit status; the word of a warning,
+ * "no_status". Static storage. */
 const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);

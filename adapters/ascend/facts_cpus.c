@@ -1,7 +1,8 @@
 /* facts_cpus.c - which CPUs are allowed, and on which nodes they are
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc.
+ * Pure but for the source: no I/O of its own, no malloc. It must not know of NPUs. The files
+ * are those of the kernel's sysfs documentation and of proc(5).
  */
 #include "../text/cpumask.h"
 #include "../text/lscpu.h"

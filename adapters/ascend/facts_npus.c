@@ -1,7 +1,8 @@
-/* facts_npus.c - which NPUs there are, what is near them, and who runs on them
+/* facts_npus.c - the NPUs by npu-smi, the CPUs near them, and the processes on them
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc.
+ * Pure but for the source: no I/O of its own, no malloc. Joins the tables of npu-smi by their
+ * ids. It must not decide which of them are read: facts.c does.
  */
 #include "facts_reader.h"
 

@@ -1,7 +1,8 @@
-/* facts_pci.c - what the PCI bus tells: how many NPUs the host has, and the CPUs near each
+/* facts_pci.c - the NPUs on the PCI bus, their addresses, and the CPUs near each
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc.
+ * Pure but for the source: no I/O of its own, no malloc. The files are those of the kernel's
+ * sysfs-bus-pci documentation. It must not decide which are read: facts.c does.
  */
 #include "../text/input_name.h"
 #include "facts_reader.h"
@@ -157,7 +158,7 @@ static cpubind_problem_code read_addresses(facts_reader *r)
     switch (r->info_status) {
     case CPUBIND_TEXT_OK:
         return read_boards(r);
-    case CPUBIND_TEXT_ERR_MISSING: /* no table or no answer; after a timeout no board is asked */
+    case CPUBIND_TEXT_ERR_MISSING: /* no table or no answer; not after a timeout */
         code = facts_judge(r, INPUT_INFO, r->info_answer);
         return code == CPUBIND_PROBLEM_NONE ? read_boards(r) : code;
     case CPUBIND_TEXT_ERR_REFUSED: /* npu-smi would refuse each board as well */

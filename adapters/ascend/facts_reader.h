@@ -1,7 +1,8 @@
 /* facts_reader.h - private to this folder: the state of one reading, and how it asks for inputs
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc.
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c
+ * and process_goal.c alone.
  */
 #ifndef CPUBIND_ASCEND_FACTS_READER_H
 #define CPUBIND_ASCEND_FACTS_READER_H

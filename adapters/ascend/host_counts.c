@@ -1,14 +1,14 @@
-/* host_counts.c - how large a host is, whatever else is wrong with it
+/* host_counts.c - how many CPUs, nodes and NPUs a host has, also when a plan is not possible
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. The steps of snapshot*.c, each on a
- * reading of its own, from a source that hides what the step shall do without.
+ * Pure but for the source: no I/O of its own, no malloc. Runs steps of facts_*.c several times,
+ * with a part of the source hidden each time, so that a damaged input costs its own count only.
  */
 #include "host_counts.h"
 
 #include "facts_reader.h"
 
-/* What a reading is not shown. */
+/* The inputs that a reading does not get. */
 enum { HIDE_STATUS = 1, HIDE_ONLINE = 2, HIDE_NODES = 4 };
 
 typedef struct veil {
@@ -49,7 +49,7 @@ static cpubind_input list_veiled(void *ctx, const char *name)
     return is_hidden(v, name) ? absent : v->source->list(v->source->ctx, name);
 }
 
-/* One step on a reading of its own, whose facts are left in *facts. */
+/* Runs one step in a new reading; its facts are in *facts. */
 static cpubind_problem_code take_step(const cpubind_source *source, cpubind_arena *arena,
                                       uint32_t hidden,
                                       cpubind_problem_code (*step)(facts_reader *),
@@ -76,36 +76,36 @@ static cpubind_problem_code take_step(const cpubind_source *source, cpubind_aren
     return code;
 }
 
-/* The CPUs and nodes that are still unknown, as far as this reading knows them. */
+/* Takes the counts of CPUs and nodes that are still unknown from one reading. */
 static cpubind_problem_code take_cpus(const cpubind_source *source, cpubind_arena *arena,
-                                      uint32_t hidden, cpubind_host_counts *shape)
+                                      uint32_t hidden, cpubind_host_counts *counts)
 {
     cpubind_facts facts;
     const cpubind_problem_code code =
         take_step(source, arena, hidden, cpubind_priv_read_cpus, &facts);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (shape->cpus < 0)
-        shape->cpus = facts.n_cpu;
-    if (shape->nodes < 0 && !(facts.warnings & 1u << CPUBIND_WARNING_NO_NODES))
-        shape->nodes = facts.n_node;
+    if (counts->cpus < 0)
+        counts->cpus = facts.n_cpu;
+    if (counts->nodes < 0 && !(facts.warnings & 1u << CPUBIND_WARNING_NO_NODES))
+        counts->nodes = facts.n_node;
     return code;
 }
 
 cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source, cpubind_arena *arena)
 {
-    cpubind_host_counts shape = {-1, -1, -1};
+    cpubind_host_counts counts = {-1, -1, -1};
     cpubind_facts facts;
     cpubind_problem_code code;
-    code = take_cpus(source, arena, HIDE_STATUS | HIDE_NODES, &shape);
-    if (code != CPUBIND_PROBLEM_NO_MEMORY) /* for want of memory nothing stands in */
-        code = take_cpus(source, arena, HIDE_STATUS, &shape);
+    code = take_cpus(source, arena, HIDE_STATUS | HIDE_NODES, &counts);
+    if (code != CPUBIND_PROBLEM_NO_MEMORY) /* without memory no other reading helps */
+        code = take_cpus(source, arena, HIDE_STATUS, &counts);
     if (code != CPUBIND_PROBLEM_NONE && code != CPUBIND_PROBLEM_NO_MEMORY)
-        (void)take_cpus(source, arena, HIDE_STATUS | HIDE_ONLINE, &shape);
+        (void)take_cpus(source, arena, HIDE_STATUS | HIDE_ONLINE, &counts);
     code = take_step(source, arena, 0, cpubind_priv_read_npus, &facts);
     if (code == CPUBIND_PROBLEM_NONE)
-        shape.npus = facts.n_npu;
+        counts.npus = facts.n_npu;
     else if (code == CPUBIND_PROBLEM_NO_RUNNING_NPU)
-        shape.npus = 0;
-    return shape;
+        counts.npus = 0;
+    return counts;
 }

@@ -1,8 +1,8 @@
-/* input_list.c - which inputs there are, and all that a host has of them
+/* input_list.c - the list of known inputs, and a visit of those that a host has
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. One list says what is known and what
- * is visited.
+ * Pure but for the source: no I/O of its own, no malloc. It must not read an input to find out
+ * whether it is known. One list holds the known files and the order of the visits.
  */
 #include "input_list.h"
 

@@ -1,7 +1,7 @@
-/* npusmi.h - what npu-smi prints: `info -m`, `-t topo`, `info`, `-t board`, `-l`, its refusals
+/* npusmi.h - readers of npu-smi: `info -m`, `-t topo`, `info`, `-t board`, `-l`, refusals
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Rows are split on their bars and words, never at columns. The ids of
+ * Pure: see text.h. Rows are split at their bars and words, never at columns. The ids of
  * npu-smi are kept apart by name throughout:
  *   card    `NPU ID`, the first cell of a row
  *   chip    `Chip ID`, counts inside a card
@@ -9,7 +9,7 @@
  *   phy     `Chip Phy-ID`, the host's number, the same in every container
  * An id that the output does not print is -1. A name is a slice of the caller's text.
  *
- * The grammars stand above each reader in npusmi_*.c.
+ * The grammars are above each reader in npusmi_*.c.
  */
 #ifndef CPUBIND_ASCEND_NPUSMI_H
 #define CPUBIND_ASCEND_NPUSMI_H
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* What npu-smi says instead of an answer. It exits 0 with some of these: the text counts. */
+/* Refusals of npu-smi. It exits with 0 after some of them: only the text counts. */
 typedef enum cpubind_npusmi_refusal {
     CPUBIND_NPUSMI_NONE = 0,          /* no known refusal in the text */
     CPUBIND_NPUSMI_NO_NPU = 1,        /* There is no NPU card on this server. */
@@ -31,21 +31,21 @@ typedef enum cpubind_npusmi_refusal {
     CPUBIND_NPUSMI_PARAMETER = 6,     /* Error parameter of ..., Invalid card id. */
     CPUBIND_NPUSMI_NOT_PERMITTED = 7, /* ... can be executed only by the root user. */
     CPUBIND_NPUSMI_BUSY = 8,          /* ... because the device is used: by another container */
-    CPUBIND_NPUSMI_USAGE = 9,         /* Usage: npu-smi ..., and nothing of the above before */
+    CPUBIND_NPUSMI_USAGE = 9,         /* Usage: npu-smi ..., with none of the above before it */
     CPUBIND_NPUSMI_NOT_RUN = 10       /* npu-smi: command not found, shared libraries, ... */
 } cpubind_npusmi_refusal;
 
-/* The first known refusal of the text, and the line that holds it. The parsers below look for
- * one themselves when the text is no whole table (ERR_SYNTAX, ERR_CUT, ERR_MISSING), and then
- * answer ERR_REFUSED. Messages about one card of many, which npu-smi prints in front of a
- * table, are none.
+/* The first known refusal of the text, and its line. The parsers below search for a refusal
+ * themselves when the text is no whole table (ERR_SYNTAX, ERR_CUT, ERR_MISSING), and then
+ * return ERR_REFUSED. A message about one card of many, which npu-smi prints before a table, is
+ * no refusal.
  *   in      out_line may be NULL
  *   cost    O(len) */
 cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
                                                    cpubind_slice *out_line);
 
 /* How many cards `npu-smi info -m` could not list: lines "Failed to get chip number of card".
- * Their chips are missing in the table, which is whole otherwise.
+ * The table lacks the chips of these cards alone.
  *   cost    O(len) */
 int32_t cpubind_npusmi_count_lost(const char *text, int32_t len);
 
@@ -66,7 +66,7 @@ typedef struct cpubind_npusmi_chip {
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no header, no chip);
  *           ERR_SYNTAX (also: a row before the header, a column twice, the same card and chip
  *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
- *   cuts    not told behind a row, and inside the name of the first chip
+ *   cuts    not detected after a row, and inside the name of the first chip
  *   cost    O(len + chips^2) */
 cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
                                              cpubind_npusmi_chip *chip, int32_t cap,
@@ -74,7 +74,7 @@ cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
 
 /* == info -t topo =========================================================== */
 
-/* What the number in a row's label means. */
+/* The kind of number in the label of a row. */
 typedef enum cpubind_npusmi_label {
     CPUBIND_NPUSMI_LABEL_CARD = 0, /* NPU<n>: a card; the row holds for all of its chips */
     CPUBIND_NPUSMI_LABEL_PHY = 1   /* Phy-ID<n>: a phy id */
@@ -103,7 +103,7 @@ typedef struct cpubind_npusmi_topo {
  *           that the header does not have, a row twice, a missing row); ERR_CUT (also: the text
  *           ends with a list of CPUs that no other row has: it may go on); ERR_RANGE;
  *           ERR_ORDER; ERR_SPACE with n_row and n_cpu
- *   cuts    all are told that lose a row or a CPU of an NPU
+ *   cuts    detected when a row or a CPU of an NPU is lost
  *   cost    O(len + rows^2) */
 cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
                                               cpubind_npusmi_topo *topo,
@@ -147,13 +147,13 @@ typedef struct cpubind_npusmi_info {
 
 /* The device table and the process table of `npu-smi info`, of all product families. A device
  * is known by card and chip: in a container several may have one phy id and one Bus-Id. A chip
- * that npu-smi could not query, and prints one line of instead of two, is left out.
+ * that npu-smi could not query, with one line instead of two, is left out.
  *   in/out  info, as above
  *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (neither table); ERR_SYNTAX (also: the same card
  *           and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_device and n_process
- *   cuts    told inside a row, a rule or a device, where a rule announces more, behind the
- *           header of processes, and between the last process and its rule; not told behind a
- *           whole device or the processes of a card, where samples end as well
+ *   cuts    detected inside a row, a rule or a device, after a rule that announces a table,
+ *           after the header of processes, and between the last process and its rule; not
+ *           detected after a whole device or the processes of a card, where samples may end
  *   cost    O(len + devices^2) */
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
                                               cpubind_npusmi_info *info,
@@ -161,9 +161,9 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
 
 /* == info -t board ========================================================== */
 
-/* A block of `npu-smi info -t board`: one chip, or a whole card. Names are empty when they are
- * not printed or say NA. Where npu-smi could not ask for the address it prints zeros: they read
- * as NA. */
+/* A block of `npu-smi info -t board`: one chip, or a whole card. A name is empty when it is not
+ * printed or is NA. An address of zeros, which npu-smi prints when it could not ask for the
+ * address, counts as NA. */
 typedef struct cpubind_npusmi_board {
     int32_t card;            /* NPU ID, >= 0 */
     int32_t chip;            /* Chip ID, or -1: the block speaks of the whole card */
@@ -180,14 +180,14 @@ typedef struct cpubind_npusmi_board {
 } cpubind_npusmi_board;
 
 /* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
- * the next `Chip ID` of an output that prints the card first and then its chips. Keys that are
- * not named above are left out, and so are lines without a colon.
+ * the next `Chip ID` of an output that prints the card first and then its chips. Other keys and
+ * lines without a colon are left out.
  *   out     board[0 .. *out_n - 1], in the order of the text; at least one
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
  *           ERR_SYNTAX (also: one of these keys before the first NPU ID or twice in a block,
  *           the same card and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
- *   cuts    told inside a line; behind one not: what comes later is missing then, the chip (the
- *           block is read as one of the card) or the address
+ *   cuts    detected inside a line, not after one: the chip may be missing then, which makes
+ *           the block one of the whole card, or the address
  *   cost    O(len + blocks^2) */
 cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
                                                cpubind_npusmi_board *board, int32_t cap,
@@ -208,7 +208,7 @@ typedef struct cpubind_npusmi_card {
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count, no card);
  *           ERR_SYNTAX (also: a key twice, a card twice, more cards than the count);
  *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with *out_n
- *   cuts    told, but for the lines of the last card behind its NPU ID
+ *   cuts    detected, except in the lines of the last card after its NPU ID
  *   cost    O(len + cards^2) */
 cpubind_text_status cpubind_npusmi_parse_list(const char *text, int32_t len,
                                               cpubind_npusmi_card *card, int32_t cap,

@@ -1,8 +1,9 @@
 /* npusmi_board.c - `npu-smi info -t board` and `npu-smi info -l`: keys and their values
  * SPDX-License-Identifier: MIT
  *
- * Pure. Both outputs are lines `key : value`. A key is known by its name, not by its place:
- * products and versions print other ones, and in another order.
+ * Pure. Both outputs are lines `key : value`. A key is found by its name, for products and
+ * versions print different keys in different orders. It must not use a value whose key it does
+ * not know. The grammars are above read_boards and read_cards; they come from npu-smi 23 to 26.
  */
 #include "npusmi_scan.h"
 
@@ -57,7 +58,7 @@ typedef struct pair {
     scan_line line;
     scan_run name;
     scan_run value;
-    int32_t key; /* KEY_..., or N_KEY: one that nobody here asks for */
+    int32_t key; /* KEY_..., or N_KEY: a key that is not in the table */
 } pair;
 
 static int32_t find_key(const scan_text *in, scan_run name)
@@ -69,8 +70,7 @@ static int32_t find_key(const scan_text *in, scan_run name)
     return N_KEY;
 }
 
-/* A value with a TAB or another control character in it is two lines without the line feed
- * between them. */
+/* A value with a control character is two lines without the line feed between them. */
 static cpubind_text_status check_value(const scan_text *in, scan_run value)
 {
     const int32_t control = scan_find_control(in, value);
@@ -87,11 +87,10 @@ static cpubind_text_status check_value(const scan_text *in, scan_run value)
  *   value  = no control character
  *   noise  = a line without ":"
  *
- * There is no rule for how a name must look: one that is not in the table is left out, whether
- * it is a key of another version or the start of a message. The last line was cut when it lacks
- * its line feed and has no ":", or nothing behind it.
+ * A name that is not in the table is left out, whether it is a key of another version or the
+ * start of a message. The last line was cut when it has no line feed, and no ":" or no value.
  *
- * Steps to the next pair; 0 when there is none, or when *status says why. */
+ * Steps to the next pair; returns 0 when there is none, or when *status is not OK. */
 static int next_pair(const scan_text *in, pair *p, cpubind_text_status *status)
 {
     while (scan_next_line(in, &p->line)) {
@@ -126,7 +125,7 @@ static cpubind_text_status fail_pair(const scan_text *in, const pair *p, const c
     return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, p->name.at, what);
 }
 
-/* Notes that a block has this key, and refuses it the second time. */
+/* Records that a block has this key; refuses a second one. */
 static cpubind_text_status note_key(const scan_text *in, const pair *p, uint32_t *seen)
 {
     if (*seen & 1u << p->key)
@@ -145,7 +144,7 @@ static cpubind_text_status read_count(const scan_text *in, scan_run value, int32
     return scan_whole_number(in, value, INT32_MAX, count);
 }
 
-/*   hex    = "0x" 1*4HEXDIG / "NA"       0x0000 is no vendor and no device: as NA */
+/*   hex    = "0x" 1*4HEXDIG / "NA"       0x0000 counts as NA */
 static cpubind_text_status read_pci_id(const scan_text *in, scan_run value, int32_t *id)
 {
     int32_t at = value.at + 2, number = 0;
@@ -154,7 +153,8 @@ static cpubind_text_status read_pci_id(const scan_text *in, scan_run value, int3
     *id = -1;
     if (SCAN_IS(in, value, "NA"))
         return CPUBIND_TEXT_OK;
-    /* A "0" may be the start of "0x": at its end, where end_value takes it for a cut. */
+    /* A lone "0" may be the start of "0x": the fault is at its end, where end_value takes it
+     * for a cut. */
     if (!STARTS_WITH_LETTERS(in, value, "0x"))
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, value.at + (SCAN_IS(in, value, "0") != 0),
                          "an id does not start with 0x");
@@ -169,8 +169,8 @@ static cpubind_text_status read_pci_id(const scan_text *in, scan_run value, int3
     return CPUBIND_TEXT_OK;
 }
 
-/* npu-smi goes on when it could not ask for the address, and prints the zeros that its buffer
- * held. No NPU is function 0000:00:00.0, which is the bridge of the host. */
+/* npu-smi prints the zeros of its buffer when it could not ask for the address. No NPU is
+ * function 0000:00:00.0, which is the bridge of the host. */
 static cpubind_text_status read_bus(const scan_text *in, scan_run value,
                                     cpubind_pci_address *pci)
 {
@@ -189,7 +189,7 @@ static cpubind_slice name_of(const scan_text *in, scan_run value)
     return SCAN_IS(in, value, "NA") ? none : scan_slice(value);
 }
 
-/* A value that is wrong where the text ends was cut: nobody knows what came next. */
+/* A value that is wrong at the end of the text was cut: its rest is not known. */
 static cpubind_text_status end_value(const scan_text *in, const pair *p,
                                      cpubind_text_status status,
                                      const cpubind_text_fault *fault)
@@ -209,7 +209,7 @@ typedef struct board_reader {
     cpubind_npusmi_board *out; /* NULL: check and count */
     int32_t n;                 /* blocks that ended */
     int32_t is_open;           /* 1: `board` is being read */
-    uint32_t seen;             /* its keys */
+    uint32_t seen;             /* keys that it has */
     int32_t at;                /* where it starts */
     cpubind_npusmi_board board;
     device_keys keys;
@@ -233,7 +233,7 @@ static cpubind_text_status close_board(const scan_text *in, board_reader *r)
     return status;
 }
 
-/* A new block of this card; the one before it ends. */
+/* Starts a block of this card; the block before ends. */
 static cpubind_text_status open_board(const scan_text *in, board_reader *r, const pair *p,
                                       int32_t card)
 {
@@ -247,7 +247,7 @@ static cpubind_text_status open_board(const scan_text *in, board_reader *r, cons
     return status;
 }
 
-/* The ids of a 950 on UB have no PCI in front; where both are there, PCI counts. */
+/* A 950 on UB prints ids without "PCI"; those with "PCI" count where a block has both. */
 static cpubind_text_status read_ids(const scan_text *in, board_reader *r, const pair *p)
 {
     int32_t id = -1;
@@ -299,7 +299,7 @@ static cpubind_text_status read_board_value(const scan_text *in, board_reader *r
     }
 }
 
-/* Whether a `Chip ID` starts a block: the card was printed first, and then its chips. */
+/* Whether a `Chip ID` starts a block, in an output that prints the card before its chips. */
 static int is_next_chip(const board_reader *r, const pair *p)
 {
     return r->is_open && p->key == KEY_CHIP && r->seen & (1u << KEY_CHIP | 1u << KEY_N_CHIP);
@@ -390,8 +390,8 @@ cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
 
 typedef struct list_reader {
     cpubind_npusmi_card *out; /* NULL: check and count */
-    int32_t n;                /* cards, with the one that is being read */
-    int32_t total;            /* as the count says; -1 until it was read */
+    int32_t n;                /* cards, with the card that is being read */
+    int32_t total;            /* the number in the count line; -1 until it was read */
     uint32_t seen;            /* keys of the card that is being read */
     cpubind_npusmi_card card;
     device_keys keys;

@@ -1,38 +1,40 @@
 /* npusmi_info.c - `npu-smi info`: the device table and the process table
  * SPDX-License-Identifier: MIT
  *
- * Pure. Rows are split on their bars, cells on their words.
+ * Pure. Rows are split at their bars, cells at their words, never at a column of the text. It
+ * must not give a row to a table before the header of the table. The grammar is above the
+ * function that reads a line; it comes from the outputs of npu-smi 21 to 26.
  */
 #include "npusmi_scan.h"
 
-/* Which table the lines belong to: the one whose header was last. */
+/* The table of the last header. */
 typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS } section;
 
-/* What stands last, as far as it tells a whole output from one that was cut. */
+/* The kind of the last line read: it tells a whole output from one that was cut. */
 typedef enum last_line { LAST_OTHER, LAST_ROW, LAST_DASHES } last_line;
 
-/* What the second number of a device is: its header says so, or nobody does. */
+/* What the second number of a device is, if a header says so. */
 typedef enum second_id { SECOND_UNKNOWN, SECOND_ABSENT, SECOND_LOGIC, SECOND_PHY } second_id;
 
 enum {
     NARROW_CELLS = 3,    /* a device row: NPU Name | Health | values */
     WIDE_CELLS = 4,      /* of a 950: NPU ID | Name | Health | values */
     PROCESS_CELLS = 4,   /* ids | pid | name | memory */
-    CONTAINER_CELLS = 5, /* 26.x: and the pid in the container */
-    ROW_CELLS = 5        /* a name with bars makes more; they are found from the right */
+    CONTAINER_CELLS = 5, /* 26.x has one more: the pid in the container */
+    ROW_CELLS = 5        /* bars that are held; a name with bars makes more */
 };
 
 /* A line between bars. */
 typedef struct bar_row {
     const scan_line *line;
-    int32_t n; /* cells, which may be more than are held */
+    int32_t n; /* cells; there may be more than are held */
     scan_run cell[ROW_CELLS];
     int32_t last_bar; /* its offset */
 } bar_row;
 
-/* The tables while they are read. */
+/* The state of one reading. */
 typedef struct info_reader {
-    cpubind_npusmi_device *device; /* NULL: do not write */
+    cpubind_npusmi_device *device; /* NULL: check and count */
     cpubind_npusmi_process *process;
     int32_t n_device;
     int32_t n_process;
@@ -41,11 +43,11 @@ typedef struct info_reader {
     int32_t header_lines;  /* of the device table: 0, 1 or 2 */
     int32_t device_cells;  /* 0 until a header or a row tells */
     int32_t process_cells; /* of the process table's header */
-    int32_t n_id;          /* ids of a process row: 1, 2, or 0 when the header does not tell */
-    int32_t n_process_row; /* rows and messages behind the process table's header */
+    int32_t n_id;          /* ids of a process row: 1 or 2; 0 when the header does not tell */
+    int32_t n_process_row; /* rows and messages after the process table's header */
     int32_t has_rules;     /* 1: the process table has rules */
     last_line last;
-    int32_t is_half; /* 1: `half` waits for its second line */
+    int32_t is_half; /* 1: `half` has its first line and not its second */
     cpubind_npusmi_device half;
     cpubind_slice version;
     device_keys keys;
@@ -77,7 +79,7 @@ static cpubind_text_status split_row(const scan_text *in, const scan_line *line,
     return CPUBIND_TEXT_OK;
 }
 
-/* The cell that ends at the bar `end`, not left of `from`. */
+/* The cell that ends at the bar `end`, and does not start before `from`. */
 static scan_run cell_before(const scan_text *in, int32_t from, int32_t end)
 {
     scan_run cell = {end, end};
@@ -145,7 +147,7 @@ static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
 
 /*   device2 = "|" ids "|" pci "|" values "|"
  *   device2 = "|" "|" "|" pci "|" values "|"                       wide
- * One without a first line is checked and left out: which card it belongs to is not printed. */
+ * A second line without a first one is checked and left out: its card is not printed. */
 static cpubind_text_status read_device_end(const scan_text *in, const bar_row *row,
                                            info_reader *info)
 {
@@ -177,9 +179,9 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
     return status;
 }
 
-/* A second line that stands where a first one should. npu-smi prints no first line of a chip
- * whose health it does not know. Behind half a header it is none: what looks like a header may
- * be the first line, with a card that is no number. */
+/* Handles the second line of a device where a first one was expected. npu-smi prints no first
+ * line of a chip whose health it does not know. After half a header the line is an error: the
+ * presumed header may be a first line whose card is no number. */
 static int is_lone_end(const scan_text *in, const bar_row *row, const info_reader *info)
 {
     const scan_text quiet = {in->text, in->len, NULL};
@@ -207,7 +209,7 @@ static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
     return read_device_start(in, row, info);
 }
 
-/* A line of the device table's header. Its words count only where they name the second id. */
+/* Reads a line of the device table's header, for the words that name the second id. */
 static cpubind_text_status read_device_header(const scan_text *in, const bar_row *row,
                                               info_reader *info)
 {
@@ -235,7 +237,7 @@ static cpubind_text_status read_device_header(const scan_text *in, const bar_row
 
 /* -- the process table -- */
 
-/* Its header is known by the number of its cells, for its words may be translated. */
+/* A header of processes is known by its number of cells, for its words may be translated. */
 static cpubind_text_status read_process_header(const scan_text *in, const bar_row *row,
                                                info_reader *info)
 {
@@ -253,7 +255,7 @@ static cpubind_text_status read_process_header(const scan_text *in, const bar_ro
     return CPUBIND_TEXT_OK;
 }
 
-/*   ids = card blanks chip / card       a 950 prints the card alone */
+/*   ids = card blanks chip / card       the card alone on a product without chip ids */
 static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
                                             const info_reader *info,
                                             cpubind_npusmi_process *process)
@@ -274,7 +276,7 @@ static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
 }
 
 /*   process = "|" ids "|" pid "|" name "|" memory "|" [ pid-or-NA "|" ]
- *   name    = *64byte                   may be empty and may hold bars: the cells behind it are
+ *   name    = *64byte                   may be empty and may hold bars: the cells after it are
  *                                       found from the right; no control character */
 static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
                                         info_reader *info)
@@ -320,8 +322,9 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
 
 /* -- both -- */
 
-/* A row of one cell: the title, or a message such as "No running processes found in NPU 0".
- * Outside of the process table nothing ends with one: there it is the first cell of a row. */
+/* Reads a row of one cell: the title, or a message such as "No running processes found in NPU
+ * 0". Only in the process table can such a row end an output; elsewhere it is the cut start of
+ * a row. */
 static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
                                         info_reader *info)
 {
@@ -366,9 +369,9 @@ static int is_rule(const scan_text *in, scan_run run)
            text[len - 1] == '+';
 }
 
-/* A line without a bar at its start. Where the second line has the logic id (310 products), a
- * rule may follow the first: npu-smi prints no second line of a chip whose logic id it cannot
- * read, and which chip it is then is not known. */
+/* Reads a line that does not start with a bar. On products with the logic id in the second line
+ * (310), a rule may follow the first line: npu-smi prints no second line of a chip whose logic
+ * id it cannot read, and the chip is not known then. */
 static cpubind_text_status read_other(const scan_text *in, const scan_line *line,
                                       info_reader *info)
 {
@@ -406,7 +409,7 @@ static cpubind_text_status read_line(const scan_text *in, const scan_line *line,
     return status;
 }
 
-/* What a whole output cannot end with. */
+/* Fails an output that ends where no whole output does. */
 static cpubind_text_status check_info_end(const scan_text *in, const info_reader *info)
 {
     const int32_t has_processes = info->section == SECTION_PROCESS;
@@ -438,17 +441,18 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  *   rule    = "+" ( "-" / "=" ) anything "+"
  *   noise   = another line without a bar at its start: "...", warnings; none between the two
  *             lines of a device
- * Devices without any header are read as far as they go: what their second id means is unknown
- * then. A header of devices behind a row is refused. A chip that npu-smi could not query has
- * but one of its two lines: it is left out.
+ * Devices without a header are read without their second id, whose meaning is not known. A
+ * header of devices after a row is refused. A chip that npu-smi could not query has one of its
+ * two lines only: it is left out.
  *
  * WHERE A TEXT WAS CUT
- * Samples lack rules, and begin and end at any row. So these are cuts: inside a row or a rule;
- * between the lines of a device; behind a rule of dashes that no table follows; behind the
- * header of processes (a rule behind it makes an empty table); in a process table with rules,
- * behind a row. These are not told from a
- * whole text: behind the last line of a device, or the rule below it; behind the rule below the
- * processes of a card; without rules, behind a process. */
+ * Samples may lack rules, and may begin and end at any row. A text was cut when it ends
+ *   - inside a row or a rule, or between the two lines of a device;
+ *   - after a rule of dashes that no table follows;
+ *   - after the header of processes without a rule (with a rule the table is empty);
+ *   - after a row of a process table that has rules.
+ * A cut cannot be told from a whole text after the last line of a device or the rule below it,
+ * after the rule below the processes of a card, and, without rules, after a process. */
 static cpubind_text_status read_info(const scan_text *in, info_reader *info)
 {
     scan_line line = {{0, 0}, 0, 0};

@@ -1,7 +1,8 @@
 /* npusmi_map.c - `npu-smi info -m`: card, chip, logic id, phy id, chip name
  * SPDX-License-Identifier: MIT
  *
- * Pure. Columns are known by their names, cells by their order.
+ * Pure. Columns are found by their names, cells by their order. It must not guess an id that is
+ * not printed: that id is -1. The grammar is above the function that reads the lines.
  */
 #include "npusmi_scan.h"
 
@@ -30,7 +31,7 @@ static const struct column_name {
 #undef COLUMN
 };
 
-/* The table while it is read. */
+/* The state of one reading. */
 typedef struct map_reader {
     cpubind_npusmi_chip *out; /* NULL: check and count */
     int32_t n;
@@ -40,7 +41,7 @@ typedef struct map_reader {
     device_keys keys;
 } map_reader;
 
-/* The column whose name starts at `at`, and where it ends. */
+/* The column whose name starts at `at`, and where its name ends. */
 static int32_t read_column(const scan_text *in, int32_t at, int32_t end, int32_t *next)
 {
     const scan_run rest = {at, end};
@@ -57,7 +58,7 @@ static int32_t read_column(const scan_text *in, int32_t at, int32_t end, int32_t
     return COLUMN_NONE;
 }
 
-/* A line that starts with the names of two columns. */
+/* Whether a line starts with the names of two columns. */
 static int is_map_header(const scan_text *in, scan_run run)
 {
     int32_t at = run.at;
@@ -95,8 +96,8 @@ static cpubind_text_status read_map_header(const scan_text *in, const scan_line 
     return CPUBIND_TEXT_OK;
 }
 
-/* One id cell of a row; -1 for a cell that says "none" where that may be. A slot that npu-smi
- * does not know is the number -1. */
+/* Reads an id of a row; -1 when the cell says "none" and may say so. npu-smi prints -1 for a
+ * slot that it does not know. */
 static cpubind_text_status read_map_id(const scan_text *in, int32_t column, scan_run word,
                                        int32_t *id)
 {
@@ -108,7 +109,8 @@ static cpubind_text_status read_map_id(const scan_text *in, int32_t column, scan
     return scan_whole_number(in, word, INT32_MAX, id);
 }
 
-/* Board controllers (Mcu, 3559) have no logic id; on a 950, which prints none, no phy id. */
+/* Whether a row is a board controller (Mcu, 3559): it has no logic id, or no phy id where the
+ * product prints no logic ids. */
 static int is_controller(uint32_t has, const int32_t *id)
 {
     if (has & 1u << COLUMN_LOGIC)
@@ -116,8 +118,8 @@ static int is_controller(uint32_t has, const int32_t *id)
     return (has & 1u << COLUMN_PHY) && id[COLUMN_PHY] < 0;
 }
 
-/* Whether a name has four words at most, one blank apart: one of more is two rows without the
- * line feed between them. */
+/* Whether a name has at most four words with one blank between them. A longer name is two rows
+ * without the line feed between them. */
 static int is_one_name(const scan_text *in, scan_run name)
 {
     int32_t n_blank = 0;
@@ -131,9 +133,9 @@ static int is_one_name(const scan_text *in, scan_run name)
     return 1;
 }
 
-/* The name is the last cell, so that only the end of the line shows that it is whole: it may be
- * empty there, for npu-smi prints none when it cannot query the chip. At the end of the text it
- * was cut when another chip's name goes on: the chips of a host have one name. */
+/* Reads the name, the last cell. It is empty when npu-smi could not query the chip. At the end
+ * of the text it was cut when the name of another chip is longer and starts with it: all chips
+ * of a host have the same name. */
 static cpubind_text_status check_map_name(const scan_text *in, const scan_line *line,
                                           const map_reader *map, scan_run name)
 {
@@ -194,9 +196,9 @@ static cpubind_text_status read_map_row(const scan_text *in, const scan_line *li
     return status;
 }
 
-/* Whether a line must be read as a row. Before the header only a line that starts with two
- * numbers is one; behind it one number in the first two words is enough, so that a row with one
- * broken cell is an error and not noise. */
+/* Whether a line must be read as a row. Before the header it must start with two numbers. After
+ * it, one number in the first two words is enough: a row with one broken cell is an error, not
+ * noise. */
 static int is_map_row(const scan_text *in, scan_run run, int32_t has_header)
 {
     const scan_run first = scan_word(in, run.at, run.end);
@@ -211,13 +213,14 @@ static int is_map_row(const scan_text *in, scan_run run, int32_t has_header)
  *   header = column 1*( blanks column )    each at most once, "Chip Name" last; "NPU ID" and
  *                                          "Chip ID" must be there
  *   column = "NPU ID" / "Slot ID" / "Chip ID" / "Chip Logic ID" / "Chip Phy-ID" / "Chip Name"
- *   row    = 1*( id blanks ) [ name ]      as many ids as columns stand before "Chip Name"
+ *   row    = 1*( id blanks ) [ name ]      as many ids as there are columns before "Chip Name"
  *   id     = number / "-" / "NA" / "MCU"   NPU ID and Chip ID are numbers; Slot ID may be "-1"
  *   name   = word *( blanks word )         up to 4 words, one blank apart, and 64 bytes; empty:
  *                                          npu-smi could not query the chip
  *   noise  = a line that is_map_row does not take for a row
- * Lines of a controller (Mcu, 3559) are no chips: a card whose chips cannot be listed has both
- * with chip id 0. A cut behind a row, or inside the name of the first chip, cannot be told. */
+ * Rows of a board controller (Mcu, 3559) are no chips; on a card whose chips cannot be listed,
+ * several have chip id 0. A cut after a row, or inside the name of the first chip, cannot be
+ * detected. */
 static cpubind_text_status read_map(const scan_text *in, map_reader *map)
 {
     scan_line line = {{0, 0}, 0, 0};

@@ -1,8 +1,9 @@
-/* npusmi_refusal.c - what npu-smi says instead of an answer
+/* npusmi_refusal.c - the messages that npu-smi prints instead of an answer
  * SPDX-License-Identifier: MIT
  *
- * Pure. A refusal is known by how its line starts, or when npu-smi did not even run by what the
- * shell or the loader says of it; the exit code is not asked for.
+ * Pure. A refusal is known by the start of its line. When npu-smi did not run at all, the
+ * message is that of the shell or the loader. The exit status is not used: npu-smi exits with 0
+ * after some refusals. The messages come from npu-smi 21 to 26.
  */
 #include "npusmi_scan.h"
 
@@ -19,8 +20,8 @@ typedef struct known_text {
 
 /*   refusal = one of these at the start of a line, letters of either case, then anything
  *
- * The first that fits counts: a longer text stands before the start that it shares. NONE is a
- * message about one card of many, printed in front of a table. */
+ * The first text that fits counts, so a longer text comes before a shorter one that it starts
+ * with. NONE marks a message about one card of many, which is printed before a table. */
 static const known_text starts[] = {
     KNOWN("There is no NPU card on this server", CPUBIND_NPUSMI_NO_NPU),
     KNOWN("There is no NPU chip on this card", CPUBIND_NPUSMI_NO_NPU),
@@ -67,8 +68,8 @@ static const known_text starts[] = {
 
 /*   not-run = a line with "npu-smi" and one of these in it, in any order; no row of a table
  *
- * Shells, loaders and wrappers put the two in many orders and quotes. The last three are what
- * the first three are in Chinese, for captures that were taken without LC_ALL=C. */
+ * Shells, loaders and wrappers print the two in many orders and quotes. The last three are the
+ * first three in Chinese, for captures that were taken without LC_ALL=C. */
 static const known_text not_run[] = {
     KNOWN("not found", CPUBIND_NPUSMI_NOT_RUN),
     KNOWN("No such file or directory", CPUBIND_NPUSMI_NOT_RUN),
@@ -152,7 +153,7 @@ int32_t cpubind_npusmi_count_lost(const char *text, int32_t len)
     return n;
 }
 
-/* A text that is no table may be a refusal: then that is what is wrong with it. */
+/* Answers ERR_REFUSED for a text that is no table and holds a refusal. */
 cpubind_text_status cpubind_priv_npusmi_refused_or(const scan_text *in,
                                                    cpubind_text_status status)
 {

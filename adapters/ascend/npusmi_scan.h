@@ -1,9 +1,9 @@
-/* npusmi_scan.h - private to adapters/text: what the readers of npu-smi share
+/* npusmi_scan.h - private to npusmi_*.c: rows, ids and names as npu-smi prints them
  * SPDX-License-Identifier: MIT
  *
- * Only npusmi_*.c may include it. They must not rely on columns: widths differ between
- * versions, and one long word moves all that is behind it. They must not guess either: an id
- * that is not printed is -1.
+ * The readers of npu-smi must not rely on columns of the text: widths differ between versions,
+ * and a long word moves the rest of its line. They must not guess: an id that is not printed
+ * is -1.
  *
  * WORDS OF THE GRAMMARS
  *   A line is taken without the blanks (space, TAB, CR) around it. The last line may lack its

@@ -1,13 +1,14 @@
 /* npusmi_topo.c - `npu-smi info -t topo`: the CPUs near each NPU
  * SPDX-License-Identifier: MIT
  *
- * Pure. Links are checked and forgotten.
+ * Pure. Links between devices are checked and not kept. It must not take a list that was cut
+ * for a whole one. The grammar is above the function that reads the lines.
  */
 #include "npusmi_scan.h"
 
-enum { LABEL_NIC = -1 }; /* beside CPUBIND_NPUSMI_LABEL_CARD and _PHY */
+enum { LABEL_NIC = -1 }; /* a third label, after CPUBIND_NPUSMI_LABEL_CARD and _PHY */
 
-/* The table while it is read. The labels and marks take 20 KiB of stack. */
+/* The state of one reading. Labels and marks take 20 KiB of stack. */
 typedef struct topo_reader {
     cpubind_npusmi_affinity *row; /* NULL: check and count */
     int32_t *cpu;
@@ -15,7 +16,7 @@ typedef struct topo_reader {
     int32_t n_cpu;
     int32_t n_label; /* 0 until the header was read */
     int32_t n_npu;   /* labels that are not NIC */
-    int32_t hint;    /* the label that the next row most likely has */
+    int32_t hint;    /* index of the label that the next row is expected to have */
     int32_t has_affinity;
     int32_t kind; /* of the NPU labels */
     scan_run header;
@@ -24,7 +25,7 @@ typedef struct topo_reader {
 } topo_reader;
 
 /*   label  = ( "NPU" / "Phy-ID" / "NIC" ) number
- * 0 when the word is none. */
+ * Returns 0 when the word is no label. */
 static int read_label(const scan_text *in, scan_run word, int32_t *kind, int32_t *id)
 {
     const scan_text quiet = {in->text, in->len, NULL};
@@ -48,7 +49,8 @@ static int read_label(const scan_text *in, scan_run word, int32_t *kind, int32_t
     return 1;
 }
 
-/* The header starts with a label as a row does; what follows it tells them apart. */
+/* Whether a line is the header. Its first word is a label, as that of a row; the second
+ * tells. */
 static int is_topo_header(const scan_text *in, scan_run run, scan_run first)
 {
     const scan_run second = scan_word(in, first.end, run.end);
@@ -58,7 +60,7 @@ static int is_topo_header(const scan_text *in, scan_run run, scan_run first)
            read_label(in, second, &kind, &id);
 }
 
-/* Index of a label, looked for from the hint on; -1 when the header does not have it. */
+/* The index of a label in the header, searched from the hint on; -1 when it is not there. */
 static int32_t find_label(const topo_reader *topo, int32_t id)
 {
     for (int32_t i = topo->hint; i < topo->n_label; i++)
@@ -121,7 +123,7 @@ static cpubind_text_status read_topo_header(const scan_text *in, const scan_line
     return CPUBIND_TEXT_OK;
 }
 
-/* Whether a line above this one ends in the same list. */
+/* Whether an earlier line ends in the same list. */
 static int is_list_above(const scan_text *in, const scan_line *line, scan_run list)
 {
     const int32_t len = list.end - list.at;
@@ -137,9 +139,9 @@ static int is_list_above(const scan_text *in, const scan_line *line, scan_run li
     return 0;
 }
 
-/* The CPU Affinity cell, the last of its row; a node without a CPU leaves it empty. Where the
- * text ends with the list it may be cut: "0-2" of "0-23". It is whole when another NPU has the
- * same one, for lists of two nodes share no CPU. */
+/* Reads the CPU Affinity cell, the last of its row; it is empty for a node without CPUs. A list
+ * at the end of the text may be cut: "0-2" of "0-23". It is whole when another NPU has the same
+ * list, since lists of two nodes share no CPU. */
 static cpubind_text_status read_affinity(const scan_text *in, const scan_line *line,
                                          scan_run word, int32_t *out, int32_t *out_n)
 {
@@ -164,8 +166,8 @@ static cpubind_text_status read_affinity(const scan_text *in, const scan_line *l
     return CPUBIND_TEXT_OK;
 }
 
-/* One link per label, then the affinity. Links are words that start with a letter; which words
- * depends on the product. */
+/* Reads one link for each label, then the affinity. A link is a word that starts with a letter;
+ * its words differ between products. */
 static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line *line,
                                            const topo_reader *topo, int32_t at, int32_t *out,
                                            int32_t *out_n)
@@ -225,7 +227,7 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
     return CPUBIND_TEXT_OK;
 }
 
-/* A line that starts with a label: the header or a row. */
+/* Reads a line that starts with a label: the header or a row. */
 static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *line,
                                           topo_reader *topo, scan_run first, int32_t kind,
                                           int32_t id)
@@ -243,7 +245,7 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
     return read_topo_row(in, line, topo, first, id);
 }
 
-/* Every NPU of the header must have had its row. Rows of NICs carry nothing that is kept. */
+/* Fails when an NPU of the header has no row. A missing row of a NIC loses nothing. */
 static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader *topo)
 {
     scan_run word = {topo->header.at, topo->header.at};

@@ -1,7 +1,8 @@
-/* redact.c - taking names out of an input, each byte where it was
+/* redact.c - overwrite names and serial numbers in an input, keeping its length and layout
  * SPDX-License-Identifier: MIT
  *
- * Pure. Line by line, and without the readers: what they refuse is redacted, too.
+ * Pure. It works line by line and without the readers, so that text which they refuse is
+ * redacted too. It must not change a byte that a reader keys on.
  */
 #include "redact.h"
 
@@ -24,7 +25,7 @@ typedef struct redactor {
     char *text;
 } redactor;
 
-/* Whether bytes hold these letters. */
+/* Whether bytes hold a word, ASCII letters compared without case. */
 static int holds_letters(const char *bytes, int32_t len, const char *letters)
 {
     const int32_t n = (int32_t)strlen(letters);
@@ -40,8 +41,8 @@ static int ends_with_letters(const char *bytes, int32_t len, const char *letters
     return len >= n && scan_same_letters(bytes + len - n, letters, n);
 }
 
-/* Overwrites what is neither blank nor control character nor bar, which make up lines and
- * tables; *count grows when that changes a byte. */
+/* Overwrites a run, except blanks, control characters and bars, which form lines and tables.
+ * *count grows by one when a byte was changed. */
 static void overwrite(const redactor *r, scan_run run, int32_t *count)
 {
     int is_changed = 0;
@@ -55,7 +56,7 @@ static void overwrite(const redactor *r, scan_run run, int32_t *count)
     *count += is_changed && *count < INT32_MAX;
 }
 
-/* Whether the words of a line say that npu-smi could not do something. */
+/* Whether npu-smi says in this line that it could not do something. */
 static int is_refusal(const redactor *r, scan_run line)
 {
     const char *text = r->text + line.at;
@@ -68,12 +69,12 @@ static int is_refusal(const redactor *r, scan_run line)
 
 enum { MAX_CELLS = 3, NAME_CELL = 2, WIDE_CELLS = 4, PROCESS_CELLS = 4, CONTAINER_CELLS = 5 };
 
-/* A line with bars. One that lacks its first bar counts as if it had it. */
+/* A line with bars. The first bar may be missing. */
 typedef struct bar_row {
     scan_run line;
-    int32_t n; /* cells that end with a bar, which may be more than are held */
+    int32_t n; /* cells that end with a bar; there may be more than are held */
     scan_run cell[MAX_CELLS];
-    int32_t rest; /* behind the last bar */
+    int32_t rest; /* after the last bar */
 } bar_row;
 
 static void split_row(const redactor *r, scan_run line, bar_row *row)
@@ -112,8 +113,9 @@ static int holds_title(const redactor *r, const bar_row *row)
     return holds_letters(r->text + row->line.at, row->line.end - row->line.at, "Process name");
 }
 
-/* As npusmi_info.c tells them: by the number of cells, for words may be translated; also one
- * that is cut or has too many cells, by its words. Behind a header a second one needs them. */
+/* Whether a row is the header of processes: by its number of cells, as in npusmi_info.c, for
+ * words may be translated; or by its words, when it is cut or has too many cells. After a
+ * header a second one is known by its words alone. */
 static int is_process_header(const redactor *r, const bar_row *row, int is_second)
 {
     const scan_run first = scan_trim(&r->in, row->cell[0]);
@@ -130,7 +132,7 @@ static int is_process_header(const redactor *r, const bar_row *row, int is_secon
     return (is_closed(row) && row->n == CONTAINER_CELLS) || holds_title(r, row);
 }
 
-/* A second output behind the first starts with its device table. */
+/* Whether a row is the header of devices, with which a second output in the text starts. */
 static int is_device_header(const redactor *r, const bar_row *row)
 {
     const scan_run word = scan_word(&r->in, row->cell[0].at, row->cell[0].end);
@@ -139,7 +141,7 @@ static int is_device_header(const redactor *r, const bar_row *row)
            (row->n < WIDE_CELLS || SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name"));
 }
 
-/* As npusmi_info.c has it: bars in between do not make it a row. */
+/* Whether a line is a rule, as in npusmi_info.c: bars inside it do not make it a row. */
 static int is_rule(const redactor *r, scan_run line)
 {
     const char *text = r->text + line.at;
@@ -147,9 +149,9 @@ static int is_rule(const redactor *r, scan_run line)
            r->text[line.end - 1] == '+';
 }
 
-/* Where the name of a process is. It may hold bars: of a whole row the cells behind it are
- * found from the right; of a row that lacks some, all that is behind the pid counts, but not
- * what makes the line a rule. */
+/* Finds the name of a process, which may hold bars. In a whole row the cells after it are found
+ * from the right. In a cut row all that follows the pid counts as the name, without the end of
+ * a rule. */
 static scan_run find_name(const redactor *r, const bar_row *row, int32_t n_cell)
 {
     scan_run name = {row->cell[NAME_CELL].at, row->line.end};
@@ -168,7 +170,7 @@ static scan_run find_name(const redactor *r, const bar_row *row, int32_t n_cell)
 
 /*   header = "|" cell "|" cell "|" ...    holds "Process name", or has 4 or 5 cells
  *   row    = [ "|" ] ids "|" pid "|" name [ "|" memory [ "|" pid ] "|" ]
- *   other  = a line with less than two bars behind its first one: rules, messages */
+ *   other  = a line with less than two bars after its first one: rules, messages */
 static void redact_processes(const redactor *r, int32_t *count)
 {
     scan_line line = {{0, 0}, 0, 0};
@@ -190,7 +192,8 @@ static void redact_processes(const redactor *r, int32_t *count)
 
 /* == Keys and values ======================================================== */
 
-/* How the keys end whose values identify a machine: "VDie ID" and "NDie ID" are ids of dies. */
+/* The ends of the keys whose values identify a machine. "VDie ID" and "NDie ID" are ids of
+ * dies. */
 static const char *const secret_keys[] = {
     "Serial Number", "Serial No", "Serial No.", "SN", "Die ID", "UUID", "GUID", "MAC Address",
 };
@@ -203,7 +206,7 @@ static int is_secret(const redactor *r, scan_run key)
     return 0;
 }
 
-/*   line = key ":" value / ":" value         the second goes on with the value before it */
+/*   line = key ":" value / ":" value         the second form continues the value before it */
 static void redact_serials(const redactor *r, int32_t *count)
 {
     scan_line line = {{0, 0}, 0, 0};
@@ -253,7 +256,7 @@ static int is_word_byte(char c)
     return scan_is_letter(c) || scan_is_digit(c) || c == '_' || c == '-';
 }
 
-/* Words by which readers and rules know what is what. */
+/* Words by which readers and rules recognise lines and columns. */
 static const char *const words[] = {
     "aarch64", "affinity", "arm64",   "bus",     "bus-id",    "card",
     "chip",    "core",     "count",   "cpu",     "cpus",      "device",
@@ -266,7 +269,7 @@ static const char *const words[] = {
     "x86_64",
 };
 
-/* How other words of the formats start: chip names without a number, interrupts of the driver. */
+/* How other words of the formats start: chip names, interrupts of the driver. */
 static const char *const word_starts[] = {"ascend", "trs-mbox", "msix_"};
 
 static int is_format_word(host_name h)
@@ -287,7 +290,7 @@ static int is_format_word(host_name h)
     return 0;
 }
 
-/* Numbers of the formats: PCI addresses, masks, ids with 0x in front. */
+/* Whether a name reads as a number of the formats: PCI address, mask, hexadecimal id. */
 static int is_number(host_name h)
 {
     int32_t i = scan_starts_with_letters(h.at, h.len, "0x") ? 2 : 0;
@@ -313,7 +316,8 @@ static int is_telling(host_name h)
     return n_letter > 0 && n_other > 0 && !is_number(h) && !is_format_word(h);
 }
 
-/* What is looked for: the part before the first dot, else the whole; len 0: nothing. */
+/* The part of the host's name to search for: up to its first dot, or else the whole name; len 0
+ * when neither can be told from the formats. */
 static host_name choose_name(const char *host)
 {
     host_name name = {host, 0};
@@ -334,7 +338,7 @@ int cpubind_redact_finds(const char *host)
     return choose_name(host).len > 0;
 }
 
-/* Behind the domain that starts at `at`. */
+/* The end of the domain that starts at `at`. */
 static int32_t skip_domain(const redactor *r, int32_t at, int32_t end)
 {
     while (end - at >= 2 && r->text[at] == '.' && is_word_byte(r->text[at + 1])) {
@@ -345,7 +349,7 @@ static int32_t skip_domain(const redactor *r, int32_t at, int32_t end)
     return at;
 }
 
-/* The next place of the name in a line, with its domain; 0 when there is none. */
+/* Finds the next place of the name in a line, with its domain; returns 0 when there is none. */
 static int find_host(const redactor *r, scan_run line, host_name name, scan_run *out)
 {
     for (int32_t at = line.at; line.end - at >= name.len; at++) {
@@ -384,7 +388,8 @@ static int is_input(const char *input, const char *name)
     return strlen(input) == n && memcmp(input, name, n) == 0;
 }
 
-/* Names first: their places are told by words that the host may be called by. */
+/* Process names and serial numbers first: their places are found by words that may be the name
+ * of the host. */
 void cpubind_redact(const char *input, char *text, int32_t len, const char *host,
                     cpubind_redacted *counts)
 {

@@ -1,19 +1,19 @@
-/* redact.h - taking names out of an input, each byte where it was
+/* redact.h - overwrite names and serial numbers in an input, keeping its length and layout
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. What is taken out is overwritten with "x", byte by byte: widths, and with
- * them all tables, stay as they are, and so does the plan. Damaged text is redacted as far as
- * its lines can be told apart: nothing here refuses.
+ * Pure: see text.h. Each byte is overwritten with "x": tables keep their widths, and the plan
+ * of a redacted host is the same. Damaged text is redacted line by line and never refused.
  *
  * THE NAME OF THE HOST
- *   Letters of either case, as a whole word: no letter, digit, "_" or "-" beside it. Of a name
- *   with dots its first part is looked for, and wherever it stands, the domain behind it goes
- *   with it. A name cannot be told from the text around it, and is left there, when
- *     - it has one byte, no letter, bytes that no host name has, or more than 255 of them;
- *     - it is a number of up to 10 hexadecimal digits, or 0x and digits (c1, cafe);
- *     - it is a word of the formats, also with a number behind it (node0, npu, aarch64), the
+ *   It is searched for without case, as a whole word: no letter, digit, "_" or "-" beside it.
+ *   Of a name with dots the first part is searched for; a domain after that part is overwritten
+ *   with it. A name that cannot be told from the text around it is left in place:
+ *     - a name of one byte, without a letter, with a byte that no host name has, or longer than
+ *       255 bytes;
+ *     - a number of up to 10 hexadecimal digits, or 0x and digits (c1, cafe);
+ *     - a word of the formats, with or without a number after it (node0, npu, aarch64), the
  *       name of a chip (910b3) or of an interrupt of the driver.
- *   A line with which npu-smi refuses is left as it is: a refusal is known by its words.
+ *   A line with which npu-smi refuses is not changed: a refusal is known by its words.
  */
 #ifndef CPUBIND_ASCEND_REDACT_H
 #define CPUBIND_ASCEND_REDACT_H
@@ -24,8 +24,8 @@
 extern "C" {
 #endif
 
-/* What was taken out, in pieces. Counts add up over calls. A piece that is all "x" was taken
- * out before, and does not count again. */
+/* How many pieces were overwritten. Counts add up over calls. A piece that was all "x" before
+ * does not count. */
 typedef struct cpubind_redacted {
     int32_t host_names;     /* the name of the host, as a whole word, in any input */
     int32_t serial_numbers; /* Serial Number, VDie ID, NDie ID, Die ID, UUID ... of boards */
@@ -35,16 +35,16 @@ typedef struct cpubind_redacted {
 /* Redacts one input.
  *   in      input: its name in the seam; text[0 .. len - 1], 0 <= len; host: the host's name,
  *           ended by NUL, or NULL when it is not known
- *   out     text, overwritten in place; *counts has grown by what was overwritten. Blanks,
- *           control characters and bars stay, and so does a serial number NA: there is none
- *   after   a reader of this folder that could read the text reads the same of it: numbers,
- *           places and lengths. A second call changes nothing
+ *   out     text, overwritten in place except blanks, control characters, bars and the serial
+ *           number NA; *counts grew by the pieces that were overwritten
+ *   after   a reader of this folder reads the same numbers, places and lengths from the text. A
+ *           second call changes nothing
  *   cost    O(len) times the length of the host's name */
 void cpubind_redact(const char *input, char *text, int32_t len, const char *host,
                     cpubind_redacted *counts);
 
-/* Whether a name of a host, ended by NUL, is looked for: it can be told from the text around
- * it, as above. NULL and "" are not. */
+/* Whether cpubind_redact searches for this name of a host, ended by NUL. It does not search for
+ * NULL, "", and the names listed above. */
 int cpubind_redact_finds(const char *host);
 
 #ifdef __cplusplus
