@@ -12,14 +12,40 @@
 #ifndef CPUBIND_ASCEND_FACTS_H
 #define CPUBIND_ASCEND_FACTS_H
 
+#include <stddef.h>
+
 #include "../source.h"
-#include "../text/arena.h"
 #include "npusmi.h"
 #include "products.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* == Memory ================================================================= */
+
+/* A block of memory of the caller from which the facts and the plan are allocated. Single
+ * allocations are not freed; the caller frees the whole block. */
+typedef struct cpubind_arena {
+    char *base;  /* the caller's block, aligned as malloc aligns */
+    size_t size; /* bytes */
+    size_t used; /* bytes */
+} cpubind_arena;
+
+/* `n` elements of `size` bytes each, or NULL when the block is full. Never NULL for n == 0. */
+static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t size)
+{
+    size_t start = (arena->used + 15u) & ~(size_t)15u;
+    if (n < 0 || start > arena->size || (size_t)n > (arena->size - start) / size)
+        return NULL;
+    arena->used = start + (size_t)n * size;
+    return arena->base + start;
+}
+
+static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
+{
+    return (int32_t *)cpubind_arena_take(arena, n, sizeof(int32_t));
+}
 
 /* == What can go wrong ====================================================== */
 
@@ -163,6 +189,20 @@ typedef struct cpubind_facts {
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
+
+/* Counts; -1: not known, for its inputs are absent or damaged. */
+typedef struct cpubind_host_counts {
+    int32_t cpus;  /* online CPUs, allowed or not: of cpu/online, else on nodes */
+    int32_t nodes; /* nodes with online CPUs, by /sys or lscpu */
+    int32_t npus;  /* logical NPUs of npu-smi info -m; 0 when npu-smi says that there is none */
+} cpubind_host_counts;
+
+/* Counts a host. It never fails: a count that is not known, or for which the arena is too
+ * small, is -1, and does not affect the other counts.
+ *   in      an arena of 1 MiB is enough for most hosts; it is given back
+ *   cost    O(bytes read) */
+cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
+                                             cpubind_arena *arena);
 
 /* Makes *problem hold no problem: no code, no place, no ids. */
 void cpubind_problem_clear(cpubind_problem *problem);

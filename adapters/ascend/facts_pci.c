@@ -4,8 +4,8 @@
  * Pure but for the source: no I/O of its own, no malloc. The files are those of the kernel's
  * sysfs-bus-pci documentation. It must not decide which are read: facts.c does.
  */
-#include "../text/input_name.h"
 #include "facts_reader.h"
+#include "input_list.h"
 
 /* == The census ============================================================= */
 

@@ -4,8 +4,6 @@
  * Pure but for the source: no I/O of its own, no malloc. Runs steps of facts_*.c several times,
  * with a part of the source hidden each time, so that a damaged input costs its own count only.
  */
-#include "host_counts.h"
-
 #include "facts_reader.h"
 
 /* The inputs that a reading does not get. */

@@ -39,6 +39,21 @@ typedef int cpubind_input_visit(void *ctx, const char *name, cpubind_input answe
 int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *visit,
                             void *ctx);
 
+/* Room for the name of a board's input with its NUL. */
+#define CPUBIND_INPUT_BOARD_MAX 64
+
+/* Writes the name of the input of `npu-smi info -t board -i CARD -c CHIP`, ended by NUL.
+ *   in      card >= 0; chip >= 0, or -1 for the card as a whole
+ *   out     out[0 .. CPUBIND_INPUT_BOARD_MAX - 1]; its length is returned */
+int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip);
+
+/* Whether `name`, ended by NUL, is the name of a board's input:
+ *   board  = "cmd/npu-smi-info-t-board-i" number [ "-c" number ] ".txt"
+ *   number = "0" / ( "1".."9" *DIGIT )      up to 2147483647
+ *   out     *card, *chip: the digits of their numbers, as slices of `name`; chip->len 0: of the
+ *           card as a whole. Untouched when it is not */
+int cpubind_input_is_board(const char *name, cpubind_slice *card, cpubind_slice *chip);
+
 #ifdef __cplusplus
 }
 #endif

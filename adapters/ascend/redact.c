@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../text/input_name.h"
 #include "../text/scan.h"
+#include "input_list.h"
 #include "npusmi.h"
 #include "products.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ascend/host_counts.h"
+#include "../ascend/facts.h"
 #include "fixture.h"
 #include "output.h"
 

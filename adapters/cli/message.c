@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "../ascend/input_list.h"
 #include "../text/cpulist.h"
-#include "../text/input_name.h"
 #include "cli.h"
 
 #define MAX_LIST  512 /* bytes of a list that is quoted in a message */

@@ -8,8 +8,8 @@
 
 #include "scan.h"
 
-/* Writes [range.at, range.end) and steps behind it. Blocks of a fixed size become vector
- * stores without -O3. */
+/* Writes the numbers [range.at, range.end); returns the end of the output. Blocks of a fixed
+ * size become vector stores without -O3. */
 static inline int32_t *fill_range(int32_t *out, scan_run range)
 {
     enum { BLOCK = 8 };
@@ -23,7 +23,7 @@ static inline int32_t *fill_range(int32_t *out, scan_run range)
     return out;
 }
 
-/* [ "-" number ] behind the number `first`, at *at: *end is one past the range. */
+/* Reads [ "-" number ] at *at, after the number `first`; *end is one past the range. */
 static inline cpubind_text_status read_range_end(const scan_text *in, int32_t *at, scan_run run,
                                                  int32_t limit, int32_t first, int32_t *end)
 {
@@ -158,7 +158,7 @@ static char *put_number(char *p, int32_t v)
     return p + digits;
 }
 
-/* Index behind the run of consecutive numbers that starts at i. */
+/* The end of the run of consecutive numbers that starts at index i. */
 static int32_t end_of_run(const int32_t *cpu, int32_t n, int32_t i)
 {
     for (i++; i < n && cpu[i] == cpu[i - 1] + 1;)
@@ -172,7 +172,7 @@ static int32_t measure(const int32_t *cpu, int32_t n)
 
     for (int32_t i = 0, end; i < n; i = end) {
         end = end_of_run(cpu, n, i);
-        len += count_digits(cpu[i]) + 1; /* with the comma behind it */
+        len += count_digits(cpu[i]) + 1; /* and a comma */
         if (end - i > 1)
             len += count_digits(cpu[end - 1]) + 1;
     }
@@ -206,7 +206,7 @@ cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *
     status = check_cpus(cpu, n);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    if (cap < n * MAX_ITEM) { /* else there is room, whatever the numbers are */
+    if (cap < n * MAX_ITEM) { /* otherwise there is room for any numbers */
         const int32_t len = measure(cpu, n);
 
         if (len > cap) {

@@ -7,8 +7,8 @@
  *   list   = [ range *( "," range ) ] [ LF ] *NUL
  *   range  = number [ "-" number ]          the second greater than the first
  *   number = "0" / ( "1".."9" *DIGIT )      below `limit`
- *   Ranges ascend and do not touch a number twice. One line feed may end the list, and NUL
- *   bytes after it (some sysfs files have them). No blanks, no signs, no strides.
+ *   Ranges ascend and share no number. One line feed may end the list; NUL bytes may follow,
+ *   as in some files of sysfs. No blanks, no signs, no strides.
  * The vectors are tests/vectors/cpulist.txt.
  */
 #ifndef CPUBIND_CPULIST_H
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Numbers of the list, ascending.
+/* Reads the numbers of a list, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: every number is below it
  *   out     out[0 .. *out_n - 1]; an empty text is the empty list
  *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE, ERR_ORDER; ERR_SPACE with *out_n, `out` untouched,
@@ -30,9 +30,9 @@ cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t
                                           int32_t *out, int32_t cap, int32_t *out_n,
                                           cpubind_text_fault *fault);
 
-/* The list as text, without a NUL or a line feed.
+/* Writes a list as text, without a NUL or a line feed.
  *   in      cpu[0 .. n - 1] strictly ascending, each in 0 .. CPUBIND_MAX_CPUS - 1
- *   out     text[0 .. *out_len - 1]; two neighbours are a range as well ("4-5")
+ *   out     text[0 .. *out_len - 1]; two consecutive numbers are a range too ("4-5")
  *   errors  ERR_ARG, ERR_ORDER; ERR_SPACE with *out_len, `text` untouched
  *   cost    O(n) */
 cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *text,

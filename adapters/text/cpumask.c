@@ -12,7 +12,7 @@ enum { GROUP_DIGITS = 8, GROUP_CPUS = 32, DIGIT_CPUS = 4 };
 
 /*   mask  = group *( "," group )
  *   group = 1*8HEXDIG        every group but the first has exactly 8 digits
- * *stop is the first byte behind it. */
+ * *stop is the first byte after the mask. */
 static cpubind_text_status check_groups(const scan_text *in, int32_t *stop)
 {
     int32_t at = 0, digits = 0, groups = 0;
@@ -37,8 +37,8 @@ static cpubind_text_status check_groups(const scan_text *in, int32_t *stop)
     return CPUBIND_TEXT_OK;
 }
 
-/* The CPUs of a mask that check_groups accepted, the lowest first, that is from its last digit
- * back to its first. `out` may be NULL: count only. */
+/* Reads the CPUs of a mask that check_groups accepted, from its last digit back to its first,
+ * so that they ascend. With `out` NULL they are only counted. */
 static cpubind_text_status read_digits(const scan_text *in, int32_t stop, int32_t limit,
                                        int32_t *out, int32_t *out_n)
 {
@@ -115,7 +115,7 @@ cpubind_text_status cpubind_cpumask_format(const int32_t *cpu, int32_t n, int32_
     if (status != CPUBIND_TEXT_OK)
         return status;
     groups = (width + GROUP_CPUS - 1) / GROUP_CPUS;
-    len = groups * (GROUP_DIGITS + 1) - 1; /* a comma behind every group but the last */
+    len = groups * (GROUP_DIGITS + 1) - 1; /* a comma after every group but the last */
     *out_len = len;
     if (len > cap)
         return CPUBIND_TEXT_ERR_SPACE;

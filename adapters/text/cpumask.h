@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/* CPUs whose bit is set, ascending.
- *   in      1 <= limit <= CPUBIND_MAX_CPUS: a set bit at or past it is ERR_RANGE
+/* Reads the CPUs whose bit is set, ascending.
+ *   in      1 <= limit <= CPUBIND_MAX_CPUS: every set bit must be below it
  *   out     out[0 .. *out_n - 1]
  *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_SPACE with *out_n, `out` untouched
  *   cost    O(len + CPUs) */
@@ -27,7 +27,7 @@ cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t
                                           int32_t *out, int32_t cap, int32_t *out_n,
                                           cpubind_text_fault *fault);
 
-/* The mask as text: lower case, groups of 8 digits, as many groups as `width` CPUs need.
+/* Writes a mask as text: lower case, groups of 8 digits, as many groups as `width` CPUs need.
  *   in      cpu[0 .. n - 1] strictly ascending, each in 0 .. width - 1;
  *           1 <= width <= CPUBIND_MAX_CPUS, in CPUs
  *   out     text[0 .. *out_len - 1], without a NUL or a line feed

@@ -1,5 +1,7 @@
-/* host_txt.c - host.txt: what a fixture host is, and why it is here
+/* host_txt.c - reader of host.txt, the description of a fixture host
  * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. The grammar is in host_txt.h.
  */
 #include "host_txt.h"
 
@@ -24,7 +26,7 @@ static int is_name(const char *name, int32_t len)
 
 int cpubind_host_txt_is_name(const char *name)
 {
-    /* One byte more than a name may have is enough to see that it is too long. */
+    /* One byte more than the limit is enough to find a name too long. */
     const char *end = (const char *)memchr(name, '\0', CPUBIND_HOST_TXT_NAME_MAX + 1);
     return end && is_name(name, (int32_t)(end - name));
 }
@@ -35,7 +37,7 @@ static int is_text(const char *text, cpubind_slice slice, const char *word)
            memcmp(text + slice.at, word, (size_t)slice.len) == 0;
 }
 
-/* The members in the order of the list. */
+/* The keys, in the order of the list. */
 enum {
 #define CPUBIND_X(member, key) KEY_##member,
     CPUBIND_HOST_TXT_LIST(CPUBIND_X)
@@ -49,7 +51,7 @@ static const char *const keys[N_KEYS] = {
 #undef CPUBIND_X
 };
 
-/* Why a value cannot be that of its key; NULL when it can. */
+/* The reason why a value is wrong for its key; NULL when it is right. */
 static const char *value_fault(const char *text, int key, cpubind_slice value)
 {
     if (value.len == 0)
@@ -62,7 +64,7 @@ static const char *value_fault(const char *text, int key, cpubind_slice value)
     return NULL;
 }
 
-/* The line [at, end): its key, or -1 with the fault set. */
+/* Reads the line [at, end); returns its key, or -1 with the fault set. */
 static int read_line(const scan_text *in, int32_t at, int32_t end, cpubind_slice *value)
 {
     const scan_run line = {at, end};

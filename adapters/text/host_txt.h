@@ -1,4 +1,4 @@
-/* host_txt.h - host.txt: what a fixture host is, and why it is here
+/* host_txt.h - reader of host.txt, the description of a fixture host
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.
@@ -20,10 +20,10 @@
 extern "C" {
 #endif
 
-/* Longest name of a host or of an expectation, in bytes: that of a file, with ".json". */
+/* Longest name of a host or of an expectation, in bytes: with ".json" it is a file name. */
 #define CPUBIND_HOST_TXT_NAME_MAX 200
 
-/* (member, key), in the order in which they are written. */
+/* (member, key), in the order in which a host.txt is written. */
 #define CPUBIND_HOST_TXT_LIST(X)                                                               \
     X(name, "name")                                                                            \
     X(product, "product")                                                                      \

@@ -1,8 +1,9 @@
 /* interrupts.c - /proc/interrupts: the number of each interrupt and the names of its handlers
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc, no errno, no locale. It must not keep counters, and it must not take
- * what the kernel prints of the chip for the name of a handler.
+ * Pure: no I/O, no malloc, no errno, no locale. It must not keep counters, and must not take
+ * words of the interrupt chip for the name of a handler. The format is that of the kernel's
+ * show_interrupts, Linux 4.0 to 6.x.
  *
  * GRAMMAR
  *   file     = *empty header *( row / other / empty )      every line ends in LF, the last too
@@ -12,34 +13,34 @@
  *   chip     = word *( blank word )                 "GICv3", "ITS-PCI-MSI-0000:c1:00.0", "-";
  *                                                   its first word is no number
  *   hwirq    = [ blanks 1*DIGIT ] [ blanks level ] [ flow ]
- *   level    = ( "Edge" / "Level" )                 padded to 8 bytes where a flow follows
+ *   level    = ( "Edge" / "Level" )                 padded to 8 bytes before a flow
  *   flow     = [ blanks ] "-" letter *byte          "-edge", "-fasteoi"
  *   names    = 2*blank name *( ", " name )          a name may hold blanks
  *   other    = label ":" *byte LF                   "NMI:", "IPI0:"; label: a letter, then
  *                                                   letters and digits; left out
  *   blank    = space / TAB / CR, blanks = 1*blank; lines may start and end with them
  *
- * Of a row, what stands behind the counters is at most TAIL_MAX bytes and holds no control
- * character; of an other line, all behind the colon is only known to hold no NUL. A number
- * that one blank and a word other than a level follow is no hwirq: "2 of 3" is a name.
+ * The part of a row after the counters has at most TAIL_MAX bytes and no control character. The
+ * part of an other line after its colon is only checked for NUL. A number is no hwirq when one
+ * blank and a word other than a level follow it: "2 of 3" is a name.
  *
- * COUNTERS are checked in full, every byte of them. The kernel prints each in 11 bytes, aligned
- * to the right: then 16 counters are checked at once, eight bytes at a time. Any other row is
- * walked word by word, with the same answer. The second pass over a text whose rows were all
- * of that form jumps over them: it read them once already. With jumps alone the reader would
- * take a seventh of its time, and not see a byte that was lost among the counters.
+ * COUNTERS are checked in full. The kernel prints each in 11 bytes, aligned to the right: such
+ * cells are checked 16 at once, eight bytes at a time. Any other row is read word by word, with
+ * the same result. When all rows consist of cells, the second pass skips the counters, which
+ * the first pass has checked. Skipping them in both passes would take a seventh of the time and
+ * not detect a byte that was lost among the counters.
  */
 #include "interrupts.h"
 
 #include "scan.h"
 
 enum {
-    CELL = 11,                  /* bytes of a counter: a blank, and 10 aligned to the right */
+    CELL = 11,                  /* bytes of a cell: a blank, and 10 aligned to the right */
     BLOCK_CELLS = 16,           /* counters that are checked at once */
     BLOCK = CELL * BLOCK_CELLS, /* their bytes, a multiple of 8 */
     COUNTER_DIGITS = 10,        /* of 4294967295 */
     LEVEL_WIDTH = 8,            /* bytes that a level is padded to */
-    TAIL_MAX = 4096             /* bytes behind the counters of a row */
+    TAIL_MAX = 4096             /* longest part of a row after its counters */
 };
 
 typedef struct table {
@@ -47,7 +48,7 @@ typedef struct table {
     int32_t n;
     int32_t n_cpu;
     int32_t last;    /* the number of the row before, or -1 */
-    int32_t regular; /* 1: every row so far was made of cells */
+    int32_t regular; /* 1: every row so far consists of cells */
     int32_t jump;    /* 1: the counters are known to be cells */
 } table;
 
@@ -63,10 +64,10 @@ static uint64_t load(const char *at)
     return bytes;
 }
 
-/* Whether the 176 bytes behind the first blank of a cell are the rest of 16 cells and a blank:
- * digits and blanks only, and a digit is followed by a blank where a cell ends and nowhere
- * else. A blank is made 0x00 and a digit 0x10..0x19, so that the bit 0x10 tells them apart. No
- * sum leaves its byte unless that byte is bad already. */
+/* Whether the 176 bytes after the first blank of a cell are the rest of 16 cells and a blank:
+ * digits and blanks only, and a blank follows a digit at the end of each cell and nowhere else.
+ * A blank becomes 0x00 and a digit 0x10..0x19, so that the bit 0x10 distinguishes them. No sum
+ * carries out of its byte unless that byte is bad already. */
 static int is_block(const char *cell)
 {
 #define END "\0\0\0\0\0\0\0\0\0\0\x10"
@@ -86,8 +87,8 @@ static int is_block(const char *cell)
     return bad == 0;
 }
 
-/* Whether n cells stand at `at`, and a blank behind them. The last block overlaps the one
- * before it; fewer cells than a block are left to the walk. */
+/* Whether there are n cells at `at` and a blank after them. The last block overlaps the block
+ * before it; fewer cells than a block are read word by word. */
 static int is_cells(const scan_text *in, int32_t at, int32_t n)
 {
     const char *cell = in->text + at;
@@ -100,7 +101,7 @@ static int is_cells(const scan_text *in, int32_t at, int32_t n)
     return n % BLOCK_CELLS == 0 || is_block(cell + CELL * (n - BLOCK_CELLS));
 }
 
-/*   counters = n*n( blanks 1*10DIGIT )     and a blank behind them */
+/*   counters = n*n( blanks 1*10DIGIT )     and a blank after them */
 static cpubind_text_status walk_counters(const scan_text *in, int32_t n, int32_t *at)
 {
     int32_t i = *at;
@@ -135,7 +136,7 @@ static cpubind_text_status skip_counters(const scan_text *in, table *t, int32_t 
     return walk_counters(in, t->n_cpu, at);
 }
 
-/* == Behind the counters ==================================================== */
+/* == After the counters ===================================================== */
 
 static int is_level(const scan_text *in, scan_run word)
 {
@@ -148,7 +149,7 @@ static int is_flow(const scan_text *in, scan_run word)
            scan_is_letter(in->text[word.at + 1]);
 }
 
-/* Where the digits of a word end. */
+/* The end of the digits of a word. */
 static int32_t digits_end(const scan_text *in, scan_run word)
 {
     while (word.at < word.end && scan_is_digit(in->text[word.at]))
@@ -156,7 +157,7 @@ static int32_t digits_end(const scan_text *in, scan_run word)
     return word.at;
 }
 
-/* Behind a level and the flow that may follow it: names start two bytes further on. */
+/* The end of a level and of the flow that may follow it; names start two bytes later. */
 static int32_t level_end(const scan_text *in, scan_run level, int32_t end)
 {
     const scan_run flow = scan_word(in, level.end, end);
@@ -165,7 +166,7 @@ static int32_t level_end(const scan_text *in, scan_run level, int32_t end)
 }
 
 /*   hwirq    = [ blanks 1*DIGIT ] [ blanks level ] [ flow ]
- * Where it ends when `word` starts one, or 0. */
+ * The end of the hwirq when `word` starts one, else 0. */
 static int32_t hwirq_end(const scan_text *in, scan_run word, int32_t end)
 {
     const scan_run flow = {digits_end(in, word), word.end};
@@ -182,7 +183,7 @@ static int32_t hwirq_end(const scan_text *in, scan_run word, int32_t end)
     return scan_is_empty(next) || next.at > word.end + 1 ? word.end : 0;
 }
 
-/* A word that another blank than one stands before, and that starts no hwirq, is a name. */
+/* A word is a name when it starts no hwirq and there is more than one blank before it. */
 static scan_run find_names(const scan_text *in, scan_run tail)
 {
     scan_run word = scan_word(in, tail.at, tail.end), names = {tail.end, tail.end};
@@ -229,7 +230,7 @@ static cpubind_text_status fail_cut(const scan_text *in)
     return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the text ends in the middle of a row");
 }
 
-/* The line feed at or behind `at`, or -1. */
+/* The next line feed at `at` or later, or -1. */
 static int32_t find_feed(const scan_text *in, int32_t at)
 {
     const char *feed = (const char *)memchr(in->text + at, '\n', (size_t)(in->len - at));
@@ -326,8 +327,8 @@ static cpubind_text_status read_other(const scan_text *in, int32_t *at)
     return CPUBIND_TEXT_OK;
 }
 
-/* The lines from `at` on. What is wrong with a last line that lacks its line feed is not told
- * apart from its being cut. */
+/* Reads the lines from `at` on. A last line without its line feed counts as cut, whatever else
+ * is wrong with it. */
 static cpubind_text_status read_lines(const scan_text *in, table *t, int32_t at)
 {
     while (at < in->len) {

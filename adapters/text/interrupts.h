@@ -1,9 +1,8 @@
-/* interrupts.h - /proc/interrupts: which numbers the interrupts of a name have
+/* interrupts.h - /proc/interrupts: the number of each interrupt and the names of its handlers
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Counters are checked, every byte of them, and not kept. A host with a
- * thousand CPUs has a million of them: the reader steps over them eight bytes at a time. The
- * grammar stands in interrupts.c.
+ * Pure: see text.h. Counters are checked in full and not kept. A host with a thousand CPUs has
+ * a million of them, so they are checked eight bytes at a time. The grammar is in interrupts.c.
  */
 #ifndef CPUBIND_INTERRUPTS_H
 #define CPUBIND_INTERRUPTS_H
@@ -17,12 +16,12 @@ extern "C" {
 /* One numbered interrupt. */
 typedef struct cpubind_interrupt {
     int32_t irq;         /* its number, >= 0 */
-    cpubind_slice names; /* names of its handlers: "a" or, shared, "a, b"; empty: it has none */
+    cpubind_slice names; /* of its handlers: "a"; "a, b" when shared; may be empty */
 } cpubind_interrupt;
 
 /* The numbered interrupts of /proc/interrupts. Rows without a number (IPI0, NMI, ERR) are
  * checked and left out.
- *   out     irq[0 .. *out_n - 1], numbers strictly ascending; may be none
+ *   out     irq[0 .. *out_n - 1], numbers strictly ascending; *out_n may be 0
  *           *out_n_cpu, columns of CPUs, at least one; may be NULL
  *   errors  ERR_ARG; ERR_MISSING (no header); ERR_SYNTAX; ERR_CUT (the last line lacks its
  *           line feed, whatever else is wrong with it); ERR_RANGE (a number above 2147483647,
@@ -33,7 +32,7 @@ cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
                                              int32_t *out_n, int32_t *out_n_cpu,
                                              cpubind_text_fault *fault);
 
-/* The next name of a row; names hold blanks and end at ", ".
+/* Steps to the next name of a row. A name may hold blanks and ends at ", ".
  *   in      names of a row; *at: 0 before the first
  *   out     *name, a slice of the text, not empty; *at moves
  *   returns 1, or 0 at the end */

@@ -1,14 +1,14 @@
-/* irqbalance_reply.c - what irqbalance answers to "setup" on its socket
+/* irqbalance_reply.c - reader of the reply to "setup" on the socket of irqbalance
  * SPDX-License-Identifier: MIT
  *
- * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. The grammar stands in
+ * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. The grammar is in
  * irqbalance_reply.h.
  */
 #include "irqbalance_reply.h"
 
 #include "scan.h"
 
-/* The bytes up to a blank, which must follow; *at moves behind it. */
+/* Reads the bytes up to a blank, which must follow; *at moves past it. */
 static cpubind_text_status read_word(const scan_text *in, int32_t *at, scan_run *word)
 {
     word->at = *at;
@@ -41,7 +41,7 @@ static int is_key(const scan_text *in, scan_run word)
     return 1;
 }
 
-/* integer = [ "-" ] 1*DIGIT; however large, its value is not needed. */
+/* integer = [ "-" ] 1*DIGIT, of any size; its value is not used. */
 static cpubind_text_status skip_integer(const scan_text *in, int32_t *at)
 {
     scan_run word;
@@ -68,7 +68,7 @@ static cpubind_text_status read_mask(const scan_text *in, int32_t at)
     return scan_tail(in, at);
 }
 
-/* The answer; `out` may be NULL: count only. */
+/* Reads the reply. With `out` NULL the interrupts are only counted. */
 static cpubind_text_status read_setup(const scan_text *in, int32_t *out, int32_t *out_n)
 {
     int32_t at = 0, n = 0, number = 0;

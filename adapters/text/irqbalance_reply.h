@@ -1,14 +1,14 @@
-/* irqbalance_reply.h - what irqbalance answers to "setup" on its socket
+/* irqbalance_reply.h - reader of the reply to "setup" on the socket of irqbalance
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.
  *
- * GRAMMAR  (irqbalance(1), "API"; versions differ in what they say of an interrupt)
+ * GRAMMAR  (irqbalance(1), "API"; the keys of an interrupt differ between versions)
  *   setup  = "SLEEP " number " " *( irq " " ) "BANNED " mask [ LF ] *NUL
  *   irq    = "IRQ " number *( " " KEY " " integer )       KEY: capitals, not IRQ, not BANNED
  *   number = "0" / ( "1".."9" *DIGIT )
  *   integer = [ "-" ] 1*DIGIT
- *   mask   = *( HEXDIG / "," )                            the CPUs that it leaves alone
+ *   mask   = *( HEXDIG / "," )                            the CPUs that irqbalance does not use
  */
 #ifndef CPUBIND_TEXT_IRQBALANCE_REPLY_H
 #define CPUBIND_TEXT_IRQBALANCE_REPLY_H
@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* The interrupts that it leaves alone because it was told to.
- *   out     out[0 .. *out_n - 1], in the order of the text; one may be there twice
+/* Reads the interrupts that irqbalance was told not to move.
+ *   out     out[0 .. *out_n - 1], in the order of the text; a number may occur twice
  *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_CUT when the text ends before "BANNED ";
  *           ERR_SPACE with *out_n, `out` untouched
  *   cost    O(len) */

@@ -1,8 +1,8 @@
 /* lscpu.c - `lscpu -e=CPU,NODE` and `lscpu`
  * SPDX-License-Identifier: MIT
  *
- * Bytes to arrays. Pure: no I/O, no malloc, no errno, no locale. It must not run lscpu, and it
- * must not fill in what the table does not say: a "-" stays -1.
+ * Bytes to arrays. Pure: no I/O, no malloc, no errno, no locale. It must not run lscpu, and
+ * must not guess a node that the table does not have: "-" is -1. The grammar is in lscpu.h.
  */
 #include "lscpu.h"
 
@@ -31,7 +31,7 @@ static cpubind_text_status read_row(const scan_text *in, const scan_line *line, 
     return scan_whole_number(in, second, CPUBIND_MAX_CPUS - 1, node);
 }
 
-/* A line of words "CPU NODE". */
+/* Reads a line "CPU NODE". */
 static int is_header(const scan_text *in, const scan_line *line)
 {
     const scan_run first = scan_word(in, line->run.at, line->run.end);
@@ -42,7 +42,7 @@ static int is_header(const scan_text *in, const scan_line *line)
 }
 
 /*   table   = "CPU" blanks "NODE" LF *row     blanks around cells, the last LF may be missing
- * The arrays may both be NULL: count only. */
+ * With both arrays NULL the rows are only counted. */
 static cpubind_text_status read_table(const scan_text *in, int32_t *out_cpu, int32_t *out_node,
                                       int32_t *out_n)
 {
@@ -91,7 +91,7 @@ cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len, int
     return read_table(&in, cpu, node, &n);
 }
 
-/* The value of a line "Thread(s) per core: value"; 0 when the line is another one. */
+/* Finds the value of a line "Thread(s) per core: value"; returns 0 for another line. */
 static int is_threads(const scan_text *in, const scan_line *line, scan_run *value)
 {
     static const char key[] = "Thread(s) per core";
@@ -110,7 +110,7 @@ static int is_threads(const scan_text *in, const scan_line *line, scan_run *valu
 }
 
 /*   summary = *( key ":" blanks value LF )    the key read is "Thread(s) per core"
- * A host with several kinds of core has the line once a kind. */
+ * A host with several kinds of cores has one such line for each kind. */
 cpubind_text_status cpubind_lscpu_parse_threads(const char *text, int32_t len,
                                                 int32_t *out_threads, cpubind_text_fault *fault)
 {

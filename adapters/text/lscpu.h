@@ -7,7 +7,7 @@
  *   table   = "CPU" blanks "NODE" LF *row     blanks around cells, the last LF may be missing
  *   row     = number blanks ( number / "-" ) LF      CPUs strictly ascending
  *   summary = *( key ":" blanks value LF )    the key read is "Thread(s) per core"; a host with
- *                                             several kinds of core repeats it
+ *                                             several kinds of cores repeats it
  */
 #ifndef CPUBIND_LSCPU_H
 #define CPUBIND_LSCPU_H
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* The rows of `lscpu -e=CPU,NODE`: node[i] is the node of cpu[i], -1 for "-".
+/* Reads the rows of `lscpu -e=CPU,NODE`: node[i] is the node of cpu[i], -1 for "-".
  *   out     cpu and node [0 .. *out_n - 1], cpu strictly ascending
  *   errors  ERR_ARG, ERR_MISSING (no header, no row), ERR_SYNTAX, ERR_CUT, ERR_RANGE,
  *           ERR_ORDER; ERR_SPACE with *out_n
@@ -27,7 +27,7 @@ cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len, int
                                               int32_t *node, int32_t cap, int32_t *out_n,
                                               cpubind_text_fault *fault);
 
-/* Threads a core, of `lscpu`.
+/* Reads the number of threads a core from `lscpu`.
  *   out     *out_threads, 1 or more
  *   errors  ERR_ARG, ERR_MISSING (no such line), ERR_SYNTAX (also: two lines that differ),
  *           ERR_RANGE */

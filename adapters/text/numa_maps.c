@@ -1,7 +1,8 @@
 /* numa_maps.c - /proc/<pid>/numa_maps: bytes of a process by node; a counter of /proc/vmstat
  * SPDX-License-Identifier: MIT
  *
- * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale.
+ * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. It must not take a part of a
+ * file name for pages. The format is that of the kernel's show_numa_map.
  *
  * GRAMMAR of /proc/<pid>/numa_maps
  *   lines    = *line
@@ -12,15 +13,15 @@
  *   word     = pages / size / "huge" / other
  *   pages    = "N" number "=" number     a node, and the pages on it; nodes ascend
  *   size     = "kernelpagesize_kB=" number           at most once; of all pages of the line
- *   other    = 1*byte                    what starts as none of the above: "heap", "anon=3",
+ *   other    = 1*byte                    any other word: "heap", "anon=3",
  *                                        "file=/a\040b", "(many):0-1" of "prefer (many):0-1"
  *   number   = "0" / ( "1".."9" *DIGIT )
  *   byte     = neither a blank, LF nor NUL
  *
- * One blank stands between two words, and none in a word: the kernel writes blanks, TAB, LF and
- * "=" of a path as \040 and so on, and everything else of it as it is, CR too. So no name of a
- * file can pass for pages. Names of policies may have a blank, and new ones come: what a policy
- * says is not read.
+ * There is one blank between two words and none in a word: the kernel prints a blank, TAB, LF
+ * or "=" of a path as \040 and so on, and any other byte as it is, CR too. So no name of a file
+ * looks like pages. The name of a policy may have a blank, and new policies are added: a policy
+ * is skipped.
  */
 #include "numa_maps.h"
 
@@ -28,15 +29,15 @@
 
 enum { ADDRESS_DIGITS = 16 };
 
-/* What a line says of its pages. */
+/* The pages of a line. */
 typedef struct line {
-    int32_t page_kb; /* 0: it does not say */
+    int32_t page_kb; /* 0: not in the line */
     int32_t is_huge;
 } line;
 
 static const char size_key[] = "kernelpagesize_kB=";
 
-/* number of at most INT64_MAX, at *at; *at moves behind it. */
+/* Reads a number up to INT64_MAX at *at; *at moves past it. */
 static cpubind_text_status read_count(const scan_text *in, int32_t *at, int32_t end,
                                       int64_t *out)
 {
@@ -64,7 +65,7 @@ static cpubind_text_status read_count(const scan_text *in, int32_t *at, int32_t 
 
 /* == Words ================================================================== */
 
-/* Steps to the next word of a line that one blank ends; 0 when there is none. */
+/* Steps to the next word of a line, which one blank precedes; returns 0 at the end. */
 static int next_word(const scan_text *in, scan_run run, scan_run *word)
 {
     const char *blank;
@@ -116,7 +117,7 @@ static cpubind_text_status read_size(const scan_text *in, scan_run word, line *s
 
 /* == Lines ================================================================== */
 
-/*   line     = address " " policy ...     where the policy ends */
+/*   line     = address " " policy ...     the end of the policy */
 static cpubind_text_status read_start(const scan_text *in, scan_run run, scan_run *policy)
 {
     int32_t at = run.at;
@@ -177,8 +178,8 @@ static cpubind_text_status check_line(const scan_text *in, scan_run run, int32_t
     return status;
 }
 
-/* Bytes of a page of the line. Entries of a page table have 8 bytes: a table of them, which
- * fills a page, is what the usual huge page stands for. */
+/* The size of a page of the line, in bytes. An entry of a page table has 8 bytes, and the usual
+ * huge page replaces one page of entries. */
 static int64_t page_bytes(const line *said, int32_t page_kb)
 {
     const int64_t base = (int64_t)page_kb * 1024;
@@ -188,7 +189,7 @@ static int64_t page_bytes(const line *said, int32_t page_kb)
     return said->is_huge ? base * (base / 8) : base;
 }
 
-/* The pages of a line that was checked. */
+/* Adds the pages of a line that was checked. */
 static void add_line(const scan_text *in, scan_run run, int64_t size, int64_t *bytes,
                      int32_t n_node)
 {
@@ -209,7 +210,7 @@ static void add_line(const scan_text *in, scan_run run, int64_t size, int64_t *b
     }
 }
 
-/* All lines; `bytes` NULL: check only. */
+/* Reads all lines. With `bytes` NULL they are only checked. */
 static cpubind_text_status read_lines(const scan_text *in, int32_t page_kb, int64_t *bytes,
                                       int32_t n_node)
 {

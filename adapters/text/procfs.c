@@ -1,14 +1,15 @@
 /* procfs.c - small files of /proc and /sys, and the environment of a snapshot
  * SPDX-License-Identifier: MIT
  *
- * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. It must not open a file and
- * must not ask the process it runs in: a snapshot of another host is read the same way.
+ * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. It must not open a file nor
+ * ask the process that it runs in, for the bytes may be those of another host. The formats are
+ * those of proc(5); they are in procfs.h.
  */
 #include "procfs.h"
 
 #include "scan.h"
 
-/* The list behind "Cpus_allowed_list:", up to the line feed.
+/* Finds the list after "Cpus_allowed_list:", up to the line feed.
  *   status = *( line LF )            a line "Cpus_allowed_list:" TAB list; exactly one */
 static cpubind_text_status find_allowed(const scan_text *in, scan_run *list)
 {
@@ -101,7 +102,7 @@ cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t 
     return status;
 }
 
-/* Length of a name that a variable may have; 0 when it is none. */
+/* The length of the name of a variable; 0 when no variable can have that name. */
 static int32_t name_len(const char *name)
 {
     int32_t n = 0;
@@ -138,8 +139,8 @@ cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *
     return CPUBIND_TEXT_ERR_MISSING;
 }
 
-/* id = 1*DIGIT below `limit`, leading zeros allowed, up to a comma or the end; -1 when the
- * token is anything else. */
+/* Reads an id, 1*DIGIT below `limit` with leading zeros allowed, up to a comma or the end.
+ * Returns -1 for any other token. */
 static int32_t read_id(const scan_text *in, int32_t *at, int32_t limit)
 {
     const int32_t start = *at;
@@ -155,7 +156,7 @@ static int32_t read_id(const scan_text *in, int32_t *at, int32_t limit)
 }
 
 /*   ids    = id *( "," id )          reading stops at the first token that is no id
- * `out` may be NULL: count only. */
+ * With `out` NULL the ids are only counted. */
 static cpubind_text_status read_ids(const scan_text *in, int32_t limit, int32_t *out,
                                     int32_t *out_n, int32_t *out_used)
 {
@@ -208,8 +209,8 @@ static cpubind_text_status fail_cut(const scan_text *in)
                      "the text ends in the middle of a line");
 }
 
-/* 1*DIGIT without a leading zero, not above `max`, at *at; *at moves behind it. A line feed or
- * another byte must follow: a number at the end of the text may be a part of one. */
+/* Reads 1*DIGIT at *at, without a leading zero and not above `max`; *at moves past it. A byte
+ * must follow: a number at the end of the text may be cut. */
 static cpubind_text_status read_wide(const scan_text *in, int32_t *at, uint64_t max,
                                      uint64_t *out)
 {
@@ -235,7 +236,7 @@ static cpubind_text_status read_wide(const scan_text *in, int32_t *at, uint64_t 
     return CPUBIND_TEXT_OK;
 }
 
-/* One byte that must be there. */
+/* Reads one byte, which must be this one. */
 static cpubind_text_status read_byte(const scan_text *in, int32_t *at, char byte,
                                      const char *what)
 {
@@ -247,7 +248,7 @@ static cpubind_text_status read_byte(const scan_text *in, int32_t *at, char byte
     return CPUBIND_TEXT_OK;
 }
 
-/* " " integer; `out` is NULL for one that is not kept, which may be below zero. */
+/* Reads " " integer. With `out` NULL the integer is not kept and may be negative. */
 static cpubind_text_status read_field(const scan_text *in, int32_t *at, uint64_t max,
                                       uint64_t *out)
 {
@@ -261,7 +262,7 @@ static cpubind_text_status read_field(const scan_text *in, int32_t *at, uint64_t
     return read_wide(in, at, max, out ? out : &ignored);
 }
 
-/* number " (" name ") " letter; *at moves behind it. */
+/* Reads number " (" name ") " letter; *at moves past it. */
 static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpubind_stat *out)
 {
     uint64_t pid = 0;
@@ -327,7 +328,7 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
     return CPUBIND_TEXT_OK;
 }
 
-/* A comm may hold line feeds of its own: one at the end is the file's. */
+/* The name may hold line feeds; one at the end belongs to the file. */
 int cpubind_comm_is(const char *comm, int32_t len, const char *name)
 {
     const size_t kept = 15; /* TASK_COMM_LEN of Linux, without its NUL */

@@ -11,10 +11,10 @@
  *                                    stops at the first token that is not all digits or is not
  *                                    below the number of devices, as the Ascend runtime does
  *   stat   = number " (" name ") " letter 1*( " " integer ) LF
- *   name   = *BYTE                   blanks, parentheses and line feeds among them: it starts
- *                                    behind the first "(" and ends before the last ")"
- *   integer = [ "-" ] ( "0" / "1".."9" *DIGIT )     the 19th behind the letter is the last one
- *                                    that is needed; those behind it may become more
+ *   name   = *BYTE                   blanks, parentheses and line feeds too: it starts after
+ *                                    the first "(" and ends before the last ")"
+ *   integer = [ "-" ] ( "0" / "1".."9" *DIGIT )     at least 19 after the letter; later kernels
+ *                                    print more
  */
 #ifndef CPUBIND_PROCFS_H
 #define CPUBIND_PROCFS_H
@@ -25,23 +25,23 @@
 extern "C" {
 #endif
 
-/* CPUs of the line "Cpus_allowed_list:" of /proc/<pid>/status.
- *   out     out[0 .. *out_n - 1], ascending; may be empty
+/* Reads the CPUs of the line "Cpus_allowed_list:" of /proc/<pid>/status.
+ *   out     out[0 .. *out_n - 1], ascending; *out_n may be 0
  *   errors  as cpubind_cpulist_parse with limit CPUBIND_MAX_CPUS, offsets counted in the whole
- *           text; ERR_MISSING without the line; ERR_SYNTAX when it is there twice; ERR_CUT
- *           without the line feed behind the list
+ *           text; ERR_MISSING without the line; ERR_SYNTAX with two such lines; ERR_CUT
+ *           without the line feed after the list
  *   cost    O(len) */
 cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t *out,
                                          int32_t cap, int32_t *out_n,
                                          cpubind_text_fault *fault);
 
-/* The one number of a small file of /sys: "-1\n", "0x19e5\n", "128\n".
- *   out     *out, in -1 .. 2147483647 (a sign is allowed before 1 alone)
+/* Reads the number of a small file of /sys: "-1\n", "0x19e5\n", "128\n".
+ *   out     *out, in -1 .. 2147483647 (the only number with a sign is -1)
  *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE */
 cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t *out,
                                          cpubind_text_fault *fault);
 
-/* The value of variable `name` (NUL-terminated) in an environment.
+/* Finds the value of the variable `name` (NUL-terminated) in an environment.
  *   out     *out_value, a slice of the text; the value may be empty
  *   errors  ERR_ARG, ERR_MISSING */
 cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
@@ -55,7 +55,7 @@ typedef struct cpubind_visible {
     int32_t used; /* out: bytes before the first bad token; all bytes when there is none */
 } cpubind_visible;
 
-/* The ids of ASCEND_RT_VISIBLE_DEVICES.
+/* Reads the ids of ASCEND_RT_VISIBLE_DEVICES.
  *   in      n_device: the first id that is not below it ends the reading, as a bad token does
  *           (0 .. CPUBIND_MAX_DEVICES)
  *   in/out  out, as above; the ids ascend strictly, at least one is there
@@ -65,27 +65,27 @@ typedef struct cpubind_visible {
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
                                           cpubind_visible *out, cpubind_text_fault *fault);
 
-/* What is kept of /proc/<pid>/stat; the numbers are those of proc(5). */
+/* Fields of /proc/<pid>/stat; their numbers are those of proc(5). */
 typedef struct cpubind_stat {
-    int32_t pid;        /* 1: of the process or the thread */
-    cpubind_slice name; /* 2: of the text, without the parentheses; may be empty */
+    int32_t pid;        /* 1: id of the process or the thread */
+    cpubind_slice name; /* 2: without the parentheses; may be empty */
     char state;         /* 3: a letter, 'R' or 'S' or 'T' ... */
     int32_t ppid;       /* 4: 0 when the parent is in another namespace */
     int32_t n_threads;  /* 20: 0 when the process has just ended */
     uint64_t start;     /* 22: clock ticks from the start of the host */
 } cpubind_stat;
 
-/* The line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat.
+/* Reads the line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat.
  *   out     *out
  *   errors  ERR_ARG, ERR_SYNTAX; ERR_RANGE for a number that its field cannot hold; ERR_CUT
- *           when the text ends before the line feed behind field 22
+ *           when the text ends before the line feed after field 22
  *   cost    O(len) */
 cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
                                        cpubind_text_fault *fault);
 
-/* Whether a thread whose /proc/<pid>/task/<tid>/comm reads `comm` has this name. The kernel
- * keeps 15 bytes of a name: a longer one equals its first 15. Of its own threads, kernels from
- * 5.17 on keep the whole name: that equals it, too.
+/* Whether a thread has this name, by the bytes of its /proc/<pid>/task/<tid>/comm. The kernel
+ * keeps 15 bytes of a name, so the first 15 bytes of a longer name are equal to it. Of a kernel
+ * thread, Linux 5.17 and later print the whole name, which is equal too.
  *   in      comm with or without its line feed; name ended by NUL
  *   returns 1 or 0; 0 for arguments that are no text or no name */
 int cpubind_comm_is(const char *comm, int32_t len, const char *name);

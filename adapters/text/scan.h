@@ -1,9 +1,8 @@
-/* scan.h - private to adapters/text: lines, words and bounded numbers of a text
+/* scan.h - private to adapters/text and adapters/ascend: lines, words and numbers of a text
  * SPDX-License-Identifier: MIT
  *
- * The one place where the parsers of this folder touch bytes. Pure: no I/O, no malloc, no
- * errno, no locale, no globals. Every function stays inside the run that it is given; nothing
- * needs a NUL. Only the .c files of this folder may include it.
+ * The helpers with which the parsers read bytes. Pure: no I/O, no malloc, no errno, no locale,
+ * no globals. No function reads outside the run that it is given; no text needs a NUL.
  */
 #ifndef CPUBIND_SCAN_H
 #define CPUBIND_SCAN_H
@@ -12,7 +11,7 @@
 
 #include "text.h"
 
-/* What a parser reads, and where it says what is wrong. */
+/* The text that a parser reads, and its fault. */
 typedef struct scan_text {
     const char *text;
     int32_t len;
@@ -25,10 +24,10 @@ typedef struct scan_run {
     int32_t end;
 } scan_run;
 
-/* A line without the blanks around it; {0} stands before the first one. */
+/* A line without the blanks around it; {0} is the place before the first line. */
 typedef struct scan_line {
     scan_run run;
-    int32_t next;  /* where the line after it starts */
+    int32_t next;  /* start of the next line */
     int32_t ended; /* 1: a line feed ends it, 0: the end of the text does */
 } scan_line;
 
@@ -119,7 +118,7 @@ static inline int scan_starts_with_digit(const scan_text *in, scan_run run)
     return run.at < run.end && scan_is_digit(in->text[run.at]);
 }
 
-/* Where the blanks that stand at `at` end. Tables are mostly padding: 8 spaces a step. */
+/* The end of the blanks at `at`. Tables are mostly spaces, so 8 of them are skipped at once. */
 static inline int32_t scan_skip_blanks(const scan_text *in, int32_t at, int32_t end)
 {
     while (end - at >= 8 && memcmp(in->text + at, "        ", 8) == 0)
@@ -139,7 +138,7 @@ static inline scan_run scan_trim(const scan_text *in, scan_run run)
     return run;
 }
 
-/* The first control character of a run, TAB among them; its end when there is none. */
+/* The first control character of a run, TAB included; the end of the run without one. */
 static inline int32_t scan_find_control(const scan_text *in, scan_run run)
 {
     while (run.at < run.end && (unsigned char)in->text[run.at] >= ' ')
@@ -153,7 +152,7 @@ static inline cpubind_slice scan_slice(scan_run run)
     return slice;
 }
 
-/* Steps to the next line; 0 when there is none. A line feed at the end starts no new line. */
+/* Steps to the next line; returns 0 at the end. No line starts after the last line feed. */
 static inline int scan_next_line(const scan_text *in, scan_line *line)
 {
     const char *feed;
@@ -204,8 +203,8 @@ static inline int scan_is(const scan_text *in, scan_run run, const char *bytes, 
 #define SCAN_IS(in, run, literal)                                                              \
     scan_is((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
 
-/* number = "0" / ( "1".."9" *DIGIT ), not above `max`, at *at; *at moves behind it.
- * Reading stops at the digit that passes `max`: no number of digits can wrap. */
+/* number = "0" / ( "1".."9" *DIGIT ), not above `max`, at *at; *at moves past it.
+ * Reading stops at the digit that exceeds `max`, so no overflow is possible. */
 static inline cpubind_text_status scan_number(const scan_text *in, int32_t *at, int32_t end,
                                               int32_t max, int32_t *out)
 {
@@ -247,7 +246,7 @@ static inline cpubind_text_status scan_whole_number(const scan_text *in, scan_ru
     return CPUBIND_TEXT_OK;
 }
 
-/* 1*HEXDIG, leading zeros allowed, not above `max`, at *at; *at moves behind it. */
+/* 1*HEXDIG, leading zeros allowed, not above `max`, at *at; *at moves past it. */
 static inline cpubind_text_status scan_hex(const scan_text *in, int32_t *at, int32_t end,
                                            int32_t max, int32_t *out)
 {
@@ -267,7 +266,7 @@ static inline cpubind_text_status scan_hex(const scan_text *in, int32_t *at, int
     return CPUBIND_TEXT_OK;
 }
 
-/* [ LF ] *NUL up to the end of the text: how files of /proc and /sys end. */
+/* [ LF ] *NUL up to the end of the text, as files of /proc and /sys end. */
 static inline cpubind_text_status scan_tail(const scan_text *in, int32_t at)
 {
     if (at < in->len && in->text[at] == '\n')
@@ -279,25 +278,24 @@ static inline cpubind_text_status scan_tail(const scan_text *in, int32_t at)
     return CPUBIND_TEXT_OK;
 }
 
-/* A list of cpulist.h that was checked and not yet written. Ranges that were read are held, so
- * that a list of usual length is read once: 512 single CPUs are more than any host's list of
- * every second CPU. */
+/* A list of cpulist.h that was checked and is not written yet. The first ranges are held, so
+ * that a list of usual length is read only once: 512 ranges hold every second of 1,024 CPUs. */
 enum { SCAN_HELD = 512 };
 
 typedef struct scan_list {
     int32_t n;       /* numbers */
-    int32_t stop;    /* the first byte behind the list */
+    int32_t stop;    /* the first byte after the list */
     int32_t n_range; /* ranges; the first SCAN_HELD of them are held */
     int32_t rest;    /* where the first range that is not held starts */
     scan_run range[SCAN_HELD];
 } scan_list;
 
-/* Checks [ range *( "," range ) ] of cpulist.h, from run.at to the first byte that cannot go on
- * with it: the caller says what may follow. */
+/* Checks [ range *( "," range ) ] of cpulist.h, from run.at to the first byte that cannot
+ * belong to it. The caller checks that byte. */
 cpubind_text_status cpubind_priv_read_list(const scan_text *in, scan_run run, int32_t limit,
                                            scan_list *list);
 
-/* The numbers of a list that was read from this text; `out` has room for list->n. */
+/* Writes the numbers of a list that was read from this text; `out` has room for list->n. */
 void cpubind_priv_write_list(const scan_text *in, const scan_list *list, int32_t *out);
 
 #endif /* CPUBIND_SCAN_H */

@@ -1,7 +1,7 @@
 /* text.c - the names of the status codes, and line and column of a byte
  * SPDX-License-Identifier: MIT
  *
- * What all users of the text adapter share. Pure: no I/O, no malloc, no errno, no locale.
+ * Pure: no I/O, no malloc, no errno, no locale. It must not know any format.
  */
 #include "text.h"
 
@@ -27,28 +27,32 @@ cpubind_place cpubind_text_place(const char *text, int32_t len, int32_t offset)
     return place;
 }
 
+static const struct status {
+    cpubind_text_status code;
+    const char *name, *text;
+} statuses[] = {
+#define CPUBIND_X(name, value, text) {CPUBIND_TEXT_##name, #name, text},
+    CPUBIND_TEXT_STATUS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* The row of a code; a row of "?" for a number that is no code. */
+static const struct status *find_status(cpubind_text_status code)
+{
+    static const struct status none = {CPUBIND_TEXT_OK, "?", "?"};
+
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].code == code)
+            return &statuses[i];
+    return &none;
+}
+
 const char *cpubind_text_status_name(cpubind_text_status status)
 {
-    switch (status) {
-#define CPUBIND_X(name, value, text)                                                           \
-    case CPUBIND_TEXT_##name:                                                                  \
-        return #name;
-        CPUBIND_TEXT_STATUS_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    default:
-        return "?";
-    }
+    return find_status(status)->name;
 }
 
 const char *cpubind_text_status_text(cpubind_text_status status)
 {
-    switch (status) {
-#define CPUBIND_X(name, value, text)                                                           \
-    case CPUBIND_TEXT_##name:                                                                  \
-        return text;
-        CPUBIND_TEXT_STATUS_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    default:
-        return "?";
-    }
+    return find_status(status)->text;
 }

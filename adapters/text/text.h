@@ -1,4 +1,4 @@
-/* text.h - what all readers of text share: status codes, the place of a fault
+/* text.h - status codes, faults and slices of all readers of text
  * SPDX-License-Identifier: MIT
  *
  * Everything in adapters/text is pure: (pointer, length) in, the caller's arrays out. No I/O,
@@ -8,8 +8,8 @@
  *   all or none   on failure nothing is written but *fault; the one exception is ERR_SPACE,
  *                 which writes the counts that would have been enough, and no element
  *   the place     a fault holds the byte offset; cpubind_text_place makes line and column
- *   no guessing   a byte outside the grammar is an error, never skipped; lines that the grammar
- *                 calls noise are the ones it names
+ *   no guessing   a byte outside the grammar is an error and never skipped; only lines that the
+ *                 grammar calls noise are skipped
  */
 #ifndef CPUBIND_TEXT_H
 #define CPUBIND_TEXT_H
@@ -43,7 +43,7 @@ typedef enum cpubind_text_status {
 #undef CPUBIND_X
 } cpubind_text_status;
 
-/* Where and why; filled on failure only. */
+/* The place and the reason of a failure; written on failure only. */
 typedef struct cpubind_text_fault {
     int32_t offset;   /* byte, 0 .. len; len means "at the end" */
     const char *what; /* static English clause: "a range runs backwards"; never NULL */
@@ -55,13 +55,13 @@ typedef struct cpubind_slice {
     int32_t len; /* bytes */
 } cpubind_slice;
 
-/* A place for people. */
+/* A place in a text, for messages. */
 typedef struct cpubind_place {
     int32_t line;   /* from 1 */
     int32_t column; /* from 1, in bytes */
 } cpubind_place;
 
-/* Line and column of a byte offset.
+/* The line and column of a byte offset.
  *   in      0 <= offset <= len; a larger one counts as len
  *   cost    O(offset) */
 cpubind_place cpubind_text_place(const char *text, int32_t len, int32_t offset);

@@ -1,7 +1,7 @@
 /* fuzz_facts.c - fuzz target: from the files of a host to its facts, its plan and a goal
  * SPDX-License-Identifier: MIT
  *
- * Checks the promises of facts.h, ascend_plan.h, host_counts.h and process_goal.h on a host in
+ * Checks the promises of facts.h, ascend_plan.h and process_goal.h on a host in
  * memory; touches no real host. The input is a text of entries. A line "==" SP name starts an
  * entry, which ends before the next such line. Another byte in place of the second "=" means:
  * "-" without the last line feed; "!" the file cannot be read; "t" the command does not end in
@@ -13,7 +13,7 @@
 #include "../fuzz.h"
 
 #include "../../adapters/ascend/ascend_plan.h"
-#include "../../adapters/ascend/host_counts.h"
+#include "../../adapters/ascend/facts.h"
 #include "../../adapters/ascend/process_goal.h"
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/input_name.h"

@@ -5,6 +5,7 @@
  */
 #include "../fuzz.h"
 
+#include "../../adapters/ascend/input_list.h"
 #include "../../adapters/text/input_name.h"
 
 /* The grammar of input_name.h, part by part. */

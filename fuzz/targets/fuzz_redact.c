@@ -7,6 +7,7 @@
  */
 #include "../fuzz.h"
 
+#include "../../adapters/ascend/input_list.h"
 #include "../../adapters/ascend/npusmi.h"
 #include "../../adapters/ascend/redact.h"
 #include "../../adapters/text/input_name.h"

@@ -6,7 +6,7 @@
 #include "fixtures.h"
 #include "memory_source.h"
 
-#include "../../adapters/ascend/host_counts.h"
+#include "../../adapters/ascend/facts.h"
 
 #define MIB ((size_t)1 << 20)
 

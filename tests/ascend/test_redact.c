@@ -7,6 +7,7 @@
 #include "captures.h"
 #include "fixtures.h"
 
+#include "../../adapters/ascend/input_list.h"
 #include "../../adapters/ascend/redact.h"
 #include "../../adapters/text/input_name.h"
 #include "../../adapters/text/interrupts.h"

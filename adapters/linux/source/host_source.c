@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ascend/input_list.h"
 #include "../../text/input_name.h"
 #include "../kernel/files.h"
 #include "command.h"

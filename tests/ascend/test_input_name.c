@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "../../adapters/ascend/input_list.h"
 #include "../../adapters/text/input_name.h"
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
