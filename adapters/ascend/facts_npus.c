@@ -73,7 +73,7 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
         if (!insert_npu(f, &npu)) {
             r->problem->npu = npu.logic;
             return facts_fail_input(r, INPUT_MAP, answer, chip[i].name.at,
-                                    "a logic id stands twice");
+                                    "a logic id occurs twice");
         }
         if (f->type == CPUBIND_TYPE_AUTO)
             f->type = cpubind_type_of_chip(answer.data + chip[i].name.at, chip[i].name.len,

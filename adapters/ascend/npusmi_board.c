@@ -129,7 +129,7 @@ static cpubind_text_status fail_pair(const scan_text *in, const pair *p, const c
 static cpubind_text_status note_key(const scan_text *in, const pair *p, uint32_t *seen)
 {
     if (*seen & 1u << p->key)
-        return fail_pair(in, p, "a key is there twice");
+        return fail_pair(in, p, "a key occurs twice");
     *seen |= 1u << p->key;
     return CPUBIND_TEXT_OK;
 }
@@ -322,7 +322,7 @@ static cpubind_text_status read_board_pair(const scan_text *in, board_reader *r,
             return status;
     }
     if (!r->is_open)
-        return fail_pair(in, p, "a key stands before the first NPU ID");
+        return fail_pair(in, p, "a key comes before the first NPU ID");
     status = note_key(in, p, &r->seen);
     if (status != CPUBIND_TEXT_OK)
         return status;
@@ -400,9 +400,9 @@ typedef struct list_reader {
 static cpubind_text_status read_total(const scan_text *in, list_reader *r, const pair *p)
 {
     if (r->total >= 0)
-        return fail_pair(in, p, "the count is there twice");
+        return fail_pair(in, p, "the count occurs twice");
     if (r->n > 0)
-        return fail_pair(in, p, "the count stands behind a card");
+        return fail_pair(in, p, "the count comes after a card");
     return scan_whole_number(in, p->value, CPUBIND_MAX_DEVICES, &r->total);
 }
 
@@ -433,7 +433,7 @@ static cpubind_text_status read_card_pair(const scan_text *in, list_reader *r, c
     if (p->key != KEY_N_CHIP && p->key != KEY_PRODUCT && p->key != KEY_SERIAL)
         return CPUBIND_TEXT_OK;
     if (r->n == 0)
-        return fail_pair(in, p, "a key stands before the first NPU ID");
+        return fail_pair(in, p, "a key comes before the first NPU ID");
     status = note_key(in, p, &r->seen);
     if (status != CPUBIND_TEXT_OK)
         return status;

@@ -108,7 +108,7 @@ static cpubind_text_status read_device_start(const scan_text *in, const bar_row 
         name = scan_word(in, card.end, row->cell[0].end);
         name.end = row->cell[0].end;
     } else if (is_all_digits(in, name)) {
-        return fail_cell(in, card, "a row of a process stands before its header");
+        return fail_cell(in, card, "a row of a process comes before its header");
     }
     status = scan_whole_number(in, card, INT32_MAX, &half->card);
     if (status != CPUBIND_TEXT_OK)
@@ -217,7 +217,7 @@ static cpubind_text_status read_device_header(const scan_text *in, const bar_row
     const scan_run second = scan_word(in, first.end, row->cell[0].end);
 
     if (info->section == SECTION_PROCESS || info->n_device > 0 || info->header_lines == 2)
-        return fail_cell(in, row->cell[0], "a header of devices stands behind a row");
+        return fail_cell(in, row->cell[0], "a header of devices comes after a row");
     if (info->header_lines > 0 && row->n != info->device_cells)
         return fail_cell(in, row->cell[0], "the two lines of a header differ");
     info->section = SECTION_DEVICE;
@@ -245,7 +245,7 @@ static cpubind_text_status read_process_header(const scan_text *in, const bar_ro
     const scan_run second = scan_word(in, first.end, row->cell[0].end);
 
     if (info->section == SECTION_PROCESS)
-        return fail_cell(in, row->cell[0], "the header of processes is there twice");
+        return fail_cell(in, row->cell[0], "the header of processes occurs twice");
     info->section = SECTION_PROCESS;
     info->process_cells = row->n;
     if (SCAN_IS(in, first, "NPU") && SCAN_IS(in, second, "Chip"))
@@ -422,13 +422,13 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
                          "there is no table of devices or processes");
     if (!has_processes && info->last == LAST_DASHES)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                         "nothing follows the rule that stands between two parts");
+                         "nothing follows the rule between two parts");
     if (has_processes && info->n_process_row == 0 && !info->has_rules)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                         "the text ends behind the header of processes");
+                         "the text ends after the header of processes");
     if (info->has_rules && info->last == LAST_ROW)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                         "the rule behind the last process is missing");
+                         "the rule after the last process is missing");
     return CPUBIND_TEXT_OK;
 }
 

@@ -75,7 +75,7 @@ static cpubind_text_status read_map_header(const scan_text *in, const scan_line 
     const uint32_t needed = 1u << COLUMN_CARD | 1u << COLUMN_CHIP | 1u << COLUMN_NAME;
 
     if (map->n_column > 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "the header is there twice");
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "the header occurs twice");
     while (at < line->run.end) {
         const int32_t start = at;
         const int32_t column = read_column(in, at, line->run.end, &at);
@@ -83,7 +83,7 @@ static cpubind_text_status read_map_header(const scan_text *in, const scan_line 
         if (column == COLUMN_NONE)
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a column is not known");
         if (seen & 1u << column)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a column is there twice");
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a column occurs twice");
         seen |= 1u << column;
         map->column[n++] = column;
     }
@@ -240,7 +240,7 @@ static cpubind_text_status read_map(const scan_text *in, map_reader *map)
             status = read_map_row(in, &line, map);
         else
             status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.run.at,
-                               "a row stands before the header");
+                               "a row comes before the header");
         if (status != CPUBIND_TEXT_OK)
             return status;
     }

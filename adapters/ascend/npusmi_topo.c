@@ -102,7 +102,7 @@ static cpubind_text_status read_topo_header(const scan_text *in, const scan_line
 
     if (topo->n_label > 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                         "the header is there twice");
+                         "the header occurs twice");
     topo->header = line->run;
     for (; !scan_is_empty(word); word = scan_word(in, word.end, line->run.end)) {
         cpubind_text_status status;
@@ -181,7 +181,7 @@ static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line 
             return fail_short(in, line, "the row has fewer cells than the header");
         if (scan_starts_with_digit(in, word))
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                             "a number stands where a link should");
+                             "there is a number in the place of a link");
         at = word.end;
     }
     *out_n = 0;
@@ -208,7 +208,7 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
                          "the header does not have the label of this row");
     if (topo->seen[index])
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at, "a row is there twice");
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at, "a row occurs twice");
     row.id = id;
     row.first = topo->n_cpu;
     row.count = 0;
@@ -238,7 +238,7 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
         return read_topo_header(in, line, topo);
     if (topo->n_label == 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
-                         "a row stands before the header");
+                         "a row comes before the header");
     if (kind != LABEL_NIC && kind != topo->kind)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
                          "the header does not have the label of this row");

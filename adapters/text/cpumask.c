@@ -27,7 +27,7 @@ static cpubind_text_status check_groups(const scan_text *in, int32_t *stop)
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "a group of digits is missing");
         if (groups > 0 && digits < GROUP_DIGITS)
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                             "a group behind the first has fewer than 8 digits");
+                             "a group after the first has fewer than 8 digits");
         if (at == in->len || in->text[at] != ',')
             break;
         groups++;

@@ -107,7 +107,7 @@ cpubind_text_status cpubind_host_txt_parse(const char *text, int32_t len, cpubin
         if (key < 0)
             return CPUBIND_TEXT_ERR_SYNTAX;
         if (seen[key])
-            return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at, "a key stands twice");
+            return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at, "a key occurs twice");
         seen[key] = 1;
         values[key] = value;
         at = end + 1;

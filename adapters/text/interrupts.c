@@ -121,7 +121,7 @@ static cpubind_text_status walk_counters(const scan_text *in, int32_t n, int32_t
                              "a row has fewer counters than there are CPUs");
     }
     if (i >= in->len || !scan_is_blank(in->text[i]))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "a blank is missing behind a counter");
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "a blank is missing after a counter");
     *at = i;
     return CPUBIND_TEXT_OK;
 }
@@ -282,7 +282,7 @@ static cpubind_text_status read_row(const scan_text *in, table *t, int32_t *at)
         return status;
     if (*at == in->len || in->text[*at] != ':')
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at,
-                         "a colon is missing behind the number");
+                         "a colon is missing after the number");
     if (irq <= t->last)
         return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start, "the numbers do not ascend");
     ++*at;

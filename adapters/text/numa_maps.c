@@ -107,7 +107,7 @@ static cpubind_text_status read_size(const scan_text *in, scan_run word, line *s
     cpubind_text_status status;
 
     if (said->page_kb)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at, "the page size is there twice");
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at, "the page size occurs twice");
     status = scan_whole_number(in, number, CPUBIND_NUMA_MAPS_MAX_PAGE_KB, &page_kb);
     if (status == CPUBIND_TEXT_OK && page_kb == 0)
         status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, number.at, "the page size is 0");
@@ -129,7 +129,7 @@ static cpubind_text_status read_start(const scan_text *in, scan_run run, scan_ru
                          "a line does not start with an address");
     if (at == run.end || in->text[at] != ' ')
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                         "a blank is missing behind the address");
+                         "a blank is missing after the address");
     policy->end = at;
     (void)next_word(in, run, policy);
     if (scan_is_empty(*policy) || in->text[policy->at] < 'a' || in->text[policy->at] > 'z' ||

@@ -26,7 +26,7 @@ static cpubind_text_status find_allowed(const scan_text *in, scan_run *list)
             continue;
         if (found++)
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.at,
-                             "Cpus_allowed_list is there twice");
+                             "Cpus_allowed_list occurs twice");
         if (!feed)
             return scan_fail(in, CPUBIND_TEXT_ERR_CUT, line.end,
                              "the text ends in the middle of Cpus_allowed_list");
@@ -170,7 +170,7 @@ static cpubind_text_status read_ids(const scan_text *in, int32_t limit, int32_t 
             break;
         if (id <= last)
             return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start,
-                             id == last ? "an id is there twice" : "the ids do not ascend");
+                             id == last ? "an id occurs twice" : "the ids do not ascend");
         if (out)
             out[n] = id;
         n++;

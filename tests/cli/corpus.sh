@@ -140,7 +140,7 @@ refuse_all() {
     refuses "no host.txt" "bad/host.txt\": there is none" 'rm host.txt'
     refuses "a host.txt without a key" "host.txt\", line 5, column 1: name, product" \
         'sed -i /notes/d host.txt'
-    refuses "a host.txt with a key twice" "line 6, column 1: a key stands twice" \
+    refuses "a host.txt with a key twice" "line 6, column 1: a key occurs twice" \
         'echo "notes: b" >>host.txt'
     refuses "a host.txt with a key of its own" "line 6, column 1: a line is one of" \
         'echo "cann: 8" >>host.txt'

@@ -731,7 +731,7 @@ TEST(ids_out_of_range_are_errors)
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         0               Ascend 910B3\n"
                 "\t1        0         0               Ascend 910B3\n");
-    expect_refusal(RUN("plan", "--root", temp.dir), 3, "a logic id stands twice");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3, "a logic id occurs twice");
     change_text(A2, "sys/devices/system/node/node3/cpulist", "72-95,70000\n");
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "node3/cpulist, line 1, column 7");
     expect_refusal(RUN("plan", "--root", A2, "--npus", "8"), 1, "NPU 8");
