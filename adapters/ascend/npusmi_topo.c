@@ -101,8 +101,7 @@ static cpubind_text_status read_topo_header(const scan_text *in, const scan_line
     scan_run word = scan_word(in, line->run.at, line->run.end);
 
     if (topo->n_label > 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                         "the header occurs twice");
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "the header occurs twice");
     topo->header = line->run;
     for (; !scan_is_empty(word); word = scan_word(in, word.end, line->run.end)) {
         cpubind_text_status status;

@@ -1,8 +1,8 @@
-/* captures.h - the captured outputs of real hosts, where they are there
+/* captures.h - access to the captured outputs of real hosts
  * SPDX-License-Identifier: MIT
  *
- * They are not part of the project: they lie in npu-smi/captures below the folder that
- * CPUBIND_SHARED names.
+ * They are not part of the project. Tests look for them in npu-smi/captures below the folder
+ * that CPUBIND_SHARED names, and are skipped without it.
  */
 #ifndef CPUBIND_TESTS_ASCEND_CAPTURES_H
 #define CPUBIND_TESTS_ASCEND_CAPTURES_H
@@ -11,7 +11,7 @@
 
 #include <dirent.h>
 
-/* The path of a capture; of their folder when `file` is empty. */
+/* The path of a capture; with an empty `file` the path of the folder. */
 static inline void capture_path(char *path, size_t cap, const char *file)
 {
     char name[512];
@@ -30,7 +30,7 @@ static inline DIR *open_captures(void)
     return opendir(path);
 }
 
-/* The name of the next capture, or NULL at the end; it lives until the next call. */
+/* The name of the next capture, or NULL at the end; it is valid until the next call. */
 static inline const char *next_capture(DIR *folder)
 {
     const struct dirent *entry;

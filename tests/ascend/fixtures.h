@@ -1,4 +1,4 @@
-/* fixtures.h - the hosts of fixtures/, as sources, for the tests of adapters/text
+/* fixtures.h - the hosts of fixtures/ as sources, for the tests of adapters/ascend
  * SPDX-License-Identifier: MIT
  */
 #ifndef CPUBIND_TESTS_ASCEND_FIXTURES_H
@@ -12,7 +12,7 @@
 
 enum { MAX_ANSWERS = 1024, MAX_NAMES = 1024 };
 
-/* A folder as a host; what it answered lives until it is dropped. */
+/* A folder as a host. Its answers are valid until it is dropped. */
 typedef struct folder_host {
     char root[1024];
     char *answer[MAX_ANSWERS];
@@ -49,7 +49,7 @@ static inline int is_directory(const char *path)
     return folder != NULL;
 }
 
-/* Exit codes are left out: nothing that is tested with this source asks for them. */
+/* Exit codes are always 0: no test with this source needs them. */
 static inline cpubind_input read_folder_input(void *ctx, const char *name)
 {
     folder_host *h = (folder_host *)ctx;
@@ -129,7 +129,7 @@ static inline cpubind_source source_of(folder_host *h)
     return source;
 }
 
-/* Calls `check` with each host of fixtures/; how many there are. */
+/* Calls `check` with each host of fixtures/; returns how many there are. */
 static inline int32_t each_fixture(void (*check)(folder_host *h, const char *name))
 {
     static folder_host h;

@@ -1,7 +1,7 @@
-/* memory_source.h - hosts in memory, and plans of them, for the tests of adapters/text
+/* memory_source.h - hosts in memory, and plans of them, for the tests of adapters/ascend
  * SPDX-License-Identifier: MIT
  *
- * A host is a table of inputs; a source answers from it, and can be told to fail.
+ * A host is a table of inputs. Its source can be made to fail for one of them.
  */
 #ifndef CPUBIND_TESTS_ASCEND_MEMORY_SOURCE_H
 #define CPUBIND_TESTS_ASCEND_MEMORY_SOURCE_H
@@ -27,7 +27,7 @@ typedef struct memory_host {
     const char *exits_1; /* name of the command that exits with 1, or NULL */
     cpubind_input_state state;
     int32_t asked;   /* inputs asked for so far */
-    char seen[4096]; /* their names, a blank behind each */
+    char seen[4096]; /* their names, each followed by a blank */
 } memory_host;
 
 static inline cpubind_input absent(void)

@@ -1,7 +1,7 @@
 /* samples.h - npu-smi outputs written for the tests, in the format of each product family
  * SPDX-License-Identifier: MIT
  *
- * No host printed these: ids, addresses and pids are made up, widths and words are npu-smi's.
+ * Ids, addresses and pids are made up; widths and words are those of npu-smi.
  */
 #ifndef CPUBIND_TESTS_ASCEND_SAMPLES_H
 #define CPUBIND_TESTS_ASCEND_SAMPLES_H
@@ -223,7 +223,7 @@ static const char board_a3_chip[] = "\tNPU ID                         : 3\n"
                                     "\tPCIe Bus Info                  : 0001:8e:1F.7\n"
                                     "\tFirmware Version               : NA\n";
 
-/* The card first, then its chips, which do not say again whose they are. */
+/* The card first, then its chips, without the id of the card. */
 static const char board_card_chips[] = "DrvMngGetConsoleLogLevel failed. (ret=4)\n"
                                        "\tNPU ID                         : 2\n"
                                        "\tProduct Name                   : Box of two: A\n"
@@ -250,7 +250,7 @@ static const char board_card_chips[] = "DrvMngGetConsoleLogLevel failed. (ret=4)
                                        "\tChip Name                      : Ascend910\n"
                                        "\tPCIe Bus Info                  : 0000:1B:00.0\n";
 
-/* The query of the address failed: zeros, with a line in front and one behind. */
+/* The query of the address failed: zeros, with a line before and one after. */
 static const char board_no_pci[] = "Failed to query card pcie info.\n"
                                    "\tNPU ID                         : 4\n"
                                    "\tProduct Name                   : \n"

@@ -1,8 +1,7 @@
 /* test_captures.c - captured outputs of real hosts, against tests/vectors/captures.txt
  * SPDX-License-Identifier: MIT
  *
- * The captures are not part of the project: they lie in npu-smi/captures below the folder that
- * CPUBIND_SHARED names. Without that folder the tests are skipped.
+ * The captures are not part of the project; see captures.h.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -16,7 +15,7 @@ enum { MAX_CPUS_IN_ROW = 1024 };
 
 /* == facts: "key=value" ===================================================== */
 
-/* An id of a fact: a number or "-" for -1; *text moves behind it. */
+/* An id of a fact: a number or "-" for -1; *text moves past it. */
 static int32_t fact_id(const char **text)
 {
     char *end = NULL;
@@ -42,7 +41,7 @@ static void fact_key(const char *text, int32_t *card, int32_t *chip)
     assert_int_equal(*text, '\0');
 }
 
-/* The slice equals the value, where "_" stands for a blank. */
+/* The slice equals the value, where "_" means a blank. */
 static void check_words(const reading *r, cpubind_slice slice, const char *value)
 {
     assert_int_equal(slice.len, strlen(value));
@@ -59,7 +58,7 @@ static void check_ids(int32_t logic, int32_t phy, const char *value)
     assert_int_equal(phy, fact_id(&value));
 }
 
-/* "prefix:" at the start of the key; *key moves behind it. */
+/* "prefix:" at the start of the key; *key moves past it. */
 static int has_prefix(const char **key, const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -306,7 +305,7 @@ static void check_irq_fact(const reading *r, const char *key, const char *value)
 
 typedef void check_fact(const reading *r, const char *key, const char *value);
 
-/* The number that refusal and threads answer, in n_chip. */
+/* The number that the readers of refusals and of threads return, in n_chip. */
 static cpubind_text_status read_refusal(reading *r, const char *text, int32_t len)
 {
     start_reading(r, text, len);
@@ -375,7 +374,7 @@ static void check_capture(const char *file, const char *name, const char *status
     free(text);
 }
 
-/* Which capture a failed check was about: an assertion ends the test where it stands. */
+/* The capture of a failed check: an assertion ends the test at once. */
 static const char *reading_now;
 
 SETUP(name_the_capture)

@@ -1,10 +1,9 @@
-/* test_damaged.c - a damaged output of npu-smi is refused, or read as what is left of it whole
+/* test_damaged.c - a damaged output of npu-smi is refused, or its undamaged rows are read
  * SPDX-License-Identifier: MIT
  *
- * Each output that a reader accepts is damaged in ways of which is known what may be read
- * then. What a reader makes of a text is written as lines, one a row, and the lines are
- * compared. The texts are those of samples.h, and the captures below the folder that
- * CPUBIND_SHARED names when it is there.
+ * Each output that a reader accepts is damaged in ways whose allowed results are known. The
+ * result of a reader is written as lines, one a row, and the lines are compared. The texts are
+ * those of samples.h, and the captures of captures.h if there are any.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -131,12 +130,12 @@ static void write_list(lines *out, const char *text, int32_t len)
 
 typedef void write_fn(lines *out, const char *text, int32_t len);
 
-/* What may be read of a damaged output, reader by reader. */
+/* The allowed results for a damaged output, reader by reader. */
 typedef struct reader_case {
     const char *name;
     write_fn *write;
     int is_whole;  /* 1: a text that lacks a row is never accepted */
-    int is_keyed;  /* 1: rows carry all of their ids, so that their order means nothing */
+    int is_keyed;  /* 1: rows have all of their ids, so that their order does not matter */
     int ends_open; /* 1: without a line feed at its end the last value may be a part of it */
 } reader_case;
 
@@ -241,7 +240,7 @@ typedef struct accepted {
     const char *text;
     int32_t len;
     const reader_case *reader;
-    lines whole; /* what is read of it undamaged */
+    lines whole; /* the result for the undamaged text */
 } accepted;
 
 typedef int check_fn(const accepted *from);
@@ -292,7 +291,7 @@ static void check_all(check_fn *check)
     assert_in_range(n_accepted, 12, INT32_MAX);
 }
 
-/* Says what went wrong; returns 0. */
+/* Prints the failure; returns 0. */
 static int broken(const accepted *from, const char *law, int32_t at, const lines *got)
 {
     print_error("%s as %s, %s at %d:\n-- whole\n%s-- damaged\n%s", from->name,
@@ -329,7 +328,7 @@ static int has_bytes(const accepted *from, const char *two)
     return 0;
 }
 
-/* Whether this may be read of the text when it is cut, by what the headers say of cuts. */
+/* Whether this result is allowed for a cut text, by the rules for cuts in the headers. */
 static int is_part(const accepted *from, const lines *part, int is_open)
 {
     if (from->reader->write == write_board)
@@ -360,7 +359,7 @@ static int a_cut_text_gives_whole_rows(const accepted *from)
     return 1;
 }
 
-/* Where the n-th line starts; the length when there are fewer. */
+/* The start of the n-th line; the length when there are fewer lines. */
 static int32_t line_start(const accepted *from, int32_t n)
 {
     int32_t at = 0;
@@ -415,7 +414,7 @@ static int swapped_lines_lose_nothing(const accepted *from)
     return 1;
 }
 
-/* A row that is there twice is refused; noise and rows of processes may be. */
+/* A repeated row is refused; noise and rows of processes may be repeated. */
 static int a_repeated_line_adds_no_device(const accepted *from)
 {
     static char text[MAX_DAMAGED];
@@ -448,7 +447,7 @@ static int is_keys(const accepted *from)
     return from->reader->write == write_board || from->reader->write == write_list;
 }
 
-/* A byte that became another one may change a number; it may not take a row away. */
+/* A changed byte may change a number; it must not remove a row. */
 static int a_changed_byte_loses_no_row(const accepted *from)
 {
     static const char bytes[] = "\0x|9 ";

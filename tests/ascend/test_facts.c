@@ -72,8 +72,8 @@ TEST(a_cards_row_holds_for_all_its_chips)
     drop(&a);
 }
 
-/* Rows of cards that info -m does not list say nothing of ours: slices, as with no topology. */
-TEST(rows_of_no_npu_are_no_affinity)
+/* Rows of cards that info -m does not list do not count: slices, as without a topology. */
+TEST(rows_of_other_cards_are_no_affinity)
 {
     static const int32_t both[] = {0, 1};
     memory_host h = small_a2();
@@ -160,7 +160,7 @@ TEST(slices_go_by_phy_id_among_the_npus_of_the_host)
 }
 
 /* Containers that show a die twice must not give its CPUs twice. */
-TEST(a_phy_id_that_stands_twice_is_refused)
+TEST(a_repeated_phy_id_is_refused)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
@@ -213,7 +213,7 @@ TEST(a_950_has_its_npu_id_as_logic_id)
 
 /* == Device types =========================================================== */
 
-TEST(the_device_type_is_told_by_the_chip_name)
+TEST(the_chip_name_gives_the_device_type)
 {
     static const struct {
         const char *name;
@@ -246,7 +246,7 @@ TEST(the_device_type_is_told_by_the_chip_name)
     }
 }
 
-TEST(without_a_known_name_pci_ids_tell_the_device_type)
+TEST(without_a_known_name_pci_ids_give_the_device_type)
 {
     static const struct {
         const char *vendor, *device;
@@ -389,7 +389,7 @@ TEST(a_process_on_an_unknown_chip_is_a_fault_of_the_table)
     drop(&a);
 }
 
-TEST(a_missing_process_table_is_told_from_an_empty_one)
+TEST(a_missing_process_table_differs_from_an_empty_one)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
@@ -413,7 +413,7 @@ TEST(a_missing_process_table_is_told_from_an_empty_one)
     drop(&a);
 }
 
-TEST(an_answer_with_an_exit_code_is_taken_and_said)
+TEST(an_answer_with_an_exit_code_is_used_with_a_warning)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
@@ -439,7 +439,7 @@ TEST(the_rank_follows_the_order_of_the_visible_devices)
     request.rank = 2;
     expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
     set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
-    a = try(&h, &request); /* one device: whatever the rank */
+    a = try(&h, &request); /* one device, for any rank */
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.plan.n_want, 1);
     assert_int_equal(a.plan.rank_row, 0);
@@ -503,7 +503,7 @@ static memory_host kernel_a2(void)
     return h;
 }
 
-/* kernel_a2 with NPUs that are named and no device table: the boards know the addresses. */
+/* kernel_a2 with named NPUs and no device table: the addresses are in the boards. */
 static memory_host board_a2(cpubind_request *request)
 {
     static const int32_t both[] = {0, 1};
@@ -517,7 +517,7 @@ static memory_host board_a2(cpubind_request *request)
     return h;
 }
 
-/* What was known of where the NPUs are, and the warnings that this is worth. */
+/* The known affinities, and the warnings about them. */
 static void expect_locality(const attempt *a, cpubind_locality first, cpubind_locality second)
 {
     assert_int_equal(a->facts.npu[0].locality, first);
@@ -550,7 +550,7 @@ static void expect_slices(const attempt *a)
     expect_run(a, 1, 8, 15);
 }
 
-/* NPU 1 is nowhere: then what is known of the other one does not count either. */
+/* NPU 1 has no node: then the affinity of NPU 0 does not count either. */
 static void expect_second_unknown(const attempt *a)
 {
     assert_int_equal(a->facts.npu[0].pci.bus, 0xc1);
@@ -558,7 +558,7 @@ static void expect_second_unknown(const attempt *a)
     expect_slices(a);
 }
 
-TEST(affinity_is_the_kernels_where_npu_smi_has_none)
+TEST(the_affinity_of_the_kernel_is_used_where_npu_smi_has_none)
 {
     static const char *const topo[] = {
         REFUSED_TOPO, "Failed to query \"topo\" info.\n",
@@ -597,7 +597,7 @@ TEST(one_missing_row_is_filled_and_the_others_are_kept)
     drop(&a);
 }
 
-TEST(where_both_agree_nothing_is_said)
+TEST(equal_affinities_give_no_warning)
 {
     memory_host h = kernel_a2(), plain = small_a2();
     cpubind_request request = ask_nothing();
@@ -609,7 +609,7 @@ TEST(where_both_agree_nothing_is_said)
     expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
     expect_plan_of_small_a2(&a);
     assert_null(strstr(h.seen, "board"));
-    assert_null(strstr(strstr(h.seen, INFO) + 1, INFO)); /* read once for both its uses */
+    assert_null(strstr(strstr(h.seen, INFO) + 1, INFO)); /* read once for both uses */
     drop(&a);
 }
 
@@ -635,7 +635,7 @@ TEST(all_cpus_of_a_node_are_near_when_nodes_differ_in_size)
     drop(&a);
 }
 
-/* npu-smi's rows of small_a2, over the kernel's word of kernel_a2. */
+/* The topology of small_a2 and the affinities of kernel_a2. */
 static memory_host both_a2(void)
 {
     memory_host h = kernel_a2();
@@ -646,7 +646,7 @@ static memory_host both_a2(void)
     return h;
 }
 
-TEST(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said)
+TEST(npu_smi_is_followed_where_the_kernel_disagrees_with_a_warning)
 {
     static const char *const lists[] = {"16-23\n", "8-14\n", "9-15\n", "7-15\n", "8-16\n"};
     cpubind_request request = ask_nothing();
@@ -661,7 +661,7 @@ TEST(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said)
     }
 }
 
-TEST(a_difference_in_offline_cpus_alone_is_none)
+TEST(a_difference_in_offline_cpus_does_not_count)
 {
     memory_host h = both_a2();
     cpubind_request request = ask_nothing();
@@ -678,7 +678,7 @@ TEST(a_difference_in_offline_cpus_alone_is_none)
     drop(&a);
 }
 
-TEST(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node)
+TEST(node_0_of_npu_smi_gives_a_warning_when_the_kernel_has_no_node)
 {
     memory_host h = both_a2();
     cpubind_request request = ask_nothing();
@@ -689,7 +689,8 @@ TEST(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node)
     expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_NO_NODE);
     expect_plan_of_small_a2(&a);
     drop(&a);
-    set(&h, PCI_4 "numa_node", "-1\n"); /* npu-smi says node 1: it knows more than that */
+    set(&h, PCI_4 "numa_node",
+        "-1\n"); /* npu-smi says node 1, which is not its answer for "no node" */
     a = try(&h, &request);
     expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_NO_NODE);
     drop(&a);
@@ -711,7 +712,7 @@ TEST(an_affinity_of_offline_cpus_alone_is_not_node_0)
     drop(&a);
 }
 
-TEST(on_one_node_there_is_nothing_to_doubt)
+TEST(on_a_host_with_one_node_node_0_gives_no_warning)
 {
     memory_host h = both_a2();
     cpubind_request request = ask_nothing();
@@ -729,7 +730,7 @@ TEST(on_one_node_there_is_nothing_to_doubt)
     drop(&a);
 }
 
-TEST(no_node_is_no_affinity)
+TEST(without_a_node_there_is_no_affinity)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
@@ -743,8 +744,8 @@ TEST(no_node_is_no_affinity)
     drop(&a);
 }
 
-/* Whoever asks: the NPU whose CPUs the kernel knows gets a slice as well. */
-TEST(one_npu_on_no_node_leaves_all_of_them_to_slices)
+/* The NPU whose CPUs the kernel knows gets a slice too, for any request. */
+TEST(one_npu_on_no_node_makes_slices_for_all)
 {
     static const int32_t one = 1;
     memory_host h = kernel_a2();
@@ -781,8 +782,8 @@ TEST(a_node_without_a_list_has_the_cpus_of_the_node)
     drop(&a);
 }
 
-/* Node 0 is then what all CPUs count as, not what the kernel means. */
-TEST(a_node_says_nothing_when_no_nodes_are_known)
+/* All CPUs count as node 0 then, which is not the node 0 of the kernel. */
+TEST(a_node_does_not_count_when_no_nodes_are_known)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
@@ -809,7 +810,7 @@ TEST(a_list_without_a_node_is_enough)
     drop(&a);
 }
 
-TEST(a_list_of_all_cpus_or_of_none_says_nothing)
+TEST(a_list_of_all_cpus_or_of_none_does_not_count)
 {
     static const char *const lists[] = {"0-23\n", "\n", "", "0-14,16-23\n"};
     cpubind_request request = ask_nothing();
@@ -828,7 +829,7 @@ TEST(a_list_of_all_cpus_or_of_none_says_nothing)
     }
 }
 
-TEST(a_function_that_is_not_in_sys_says_nothing)
+TEST(a_function_that_is_not_in_sys_does_not_count)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
@@ -843,7 +844,7 @@ TEST(a_function_that_is_not_in_sys_says_nothing)
     drop(&a);
 }
 
-TEST(a_file_of_the_function_that_cannot_be_read_says_nothing)
+TEST(a_file_of_the_function_that_cannot_be_read_does_not_count)
 {
     static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
     cpubind_request request = ask_nothing();
@@ -852,7 +853,7 @@ TEST(a_file_of_the_function_that_cannot_be_read_says_nothing)
         attempt a;
         h.failing = names[i];
         h.state = CPUBIND_INPUT_FAILED;
-        a = try(&h, &request); /* the other file tells the same */
+        a = try(&h, &request); /* the other file has the same CPUs */
         expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
         expect_plan_of_small_a2(&a);
         drop(&a);
@@ -910,7 +911,7 @@ TEST(addresses_are_matched_whatever_their_case_and_width)
     }
 }
 
-/* 300I Duo: both chips of card 4 stand at one address; they share its CPUs. */
+/* 300I Duo: both chips of card 4 have one address; they share its CPUs. */
 TEST(two_chips_on_one_function_have_the_same_home)
 {
     memory_host h = kernel_a2();
@@ -997,7 +998,7 @@ TEST(a_soft_split_container_shows_one_address_twice)
     drop(&a);
 }
 
-/* The number of a Phy-ID row is not a card's: card 3 is somebody else. */
+/* The number of a Phy-ID row is no card id: card 3 is another device. */
 TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
 {
     memory_host h = kernel_a2();
@@ -1030,8 +1031,8 @@ TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
     drop(&a);
 }
 
-/* Clusters need a home, and take the kernel's. */
-TEST(a_cluster_is_cut_where_the_kernel_says)
+/* Clusters need an affinity, and use that of the kernel. */
+TEST(a_cluster_is_cut_from_the_affinity_of_the_kernel)
 {
     memory_host h = kernel_a2();
     cpubind_request request = ask_nothing();
@@ -1075,7 +1076,7 @@ TEST(a_damaged_file_of_the_function_has_its_place)
         assert_string_equal(a.problem.input, cases[i].name);
         assert_int_equal(a.problem.offset, cases[i].offset);
         drop(&a);
-        h = both_a2(); /* it would serve a comparison alone */
+        h = both_a2(); /* it would be used for a comparison only */
         set(&h, cases[i].name, cases[i].text);
         a = try(&h, &request);
         expect_plan_of_small_a2(&a);
@@ -1164,7 +1165,8 @@ TEST(the_board_of_a_card_with_more_chips_serves_none)
     memory_host h = board_a2(&request);
     attempt a;
     take_away(&h, BOARD_6_C0);
-    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "2")); /* the other is in no container here */
+    set(&h, BOARD_6,
+        CARD_OF("6", "0000:82:00.0", "2")); /* the other chip is not in this container */
     a = try(&h, &request);
     expect_second_unknown(&a);
     drop(&a);
@@ -1178,7 +1180,7 @@ TEST(the_board_of_a_card_with_more_chips_serves_none)
     assert_int_equal(a.facts.npu[1].pci.domain, -1);
     assert_int_equal(a.facts.npu[2].pci.domain, -1);
     drop(&a);
-    set(&h, BOARD_6, /* it may print its chips behind it: they say whose address is whose */
+    set(&h, BOARD_6, /* its chips may follow: their blocks have the addresses */
         CARD_OF("6", "0000:82:00.0", "2") BOARD_OF("6", "0", "0000:82:00.0")
             BOARD_OF("6", "1", "0000:C1:00.0"));
     a = try(&h, &request);
@@ -1187,7 +1189,7 @@ TEST(the_board_of_a_card_with_more_chips_serves_none)
     drop(&a);
 }
 
-TEST(a_board_of_another_chip_is_not_taken)
+TEST(a_board_of_another_chip_is_not_used)
 {
     static const char no_address[] = "\tNPU ID                         : 6\n"
                                      "\tChip ID                        : 0\n";
@@ -1205,7 +1207,7 @@ TEST(a_board_of_another_chip_is_not_taken)
     }
 }
 
-TEST(a_board_that_hangs_is_the_last_one)
+TEST(after_a_board_that_hangs_none_is_asked_for)
 {
     cpubind_request request;
     memory_host h = board_a2(&request);
@@ -1220,7 +1222,7 @@ TEST(a_board_that_hangs_is_the_last_one)
     drop(&a);
 }
 
-TEST(a_board_that_fails_or_refuses_is_passed_over)
+TEST(a_board_that_fails_or_refuses_is_skipped)
 {
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
                                                  CPUBIND_INPUT_ABSENT};
@@ -1322,7 +1324,8 @@ TEST(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards)
     expect_slices(&a);
     assert_null(strstr(h.seen, "board"));
     drop(&a);
-    /* Another process may have its answer, and another plan: no slices for want of it. */
+    /* Another process may get an answer and another plan: a missing answer must not lead to
+     * slices. */
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         h = board_a2(&request);
         h.failing = INFO;
@@ -1335,8 +1338,8 @@ TEST(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards)
     }
 }
 
-/* What npu-smi info -t topo does not give, the kernel may: only then is it no problem. */
-TEST(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells)
+/* A topology that npu-smi does not give is no problem if the kernel has the affinities. */
+TEST(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_has_it)
 {
     static const char *const refusals[] = {
         "This command can be executed only by the root user.\n",
@@ -1393,8 +1396,8 @@ TEST(a_card_that_cannot_be_listed_keeps_its_slices)
     drop(&a);
 }
 
-/* One that hangs tells nothing that is not given: the NPUs and their type. */
-TEST(a_map_that_hangs_is_passed_over_when_npus_and_type_are_given)
+/* npu-smi info -m would tell only the NPUs and their type, which are given. */
+TEST(a_map_that_hangs_is_no_problem_when_npus_and_type_are_given)
 {
     static const int32_t both[] = {0, 1};
     memory_host h = small_a2();
@@ -1451,7 +1454,7 @@ TEST(npu_smi_info_is_not_asked_about_npus_without_a_card)
 
 /* A wedged chip has no name, and zeros for ids that others have. The slices of the others are
  * those that they have when it is well. */
-TEST(a_chip_that_npu_smi_cannot_query_is_left_out_and_said)
+TEST(a_chip_that_npu_smi_cannot_query_is_left_out_with_a_warning)
 {
     static const int32_t last = 2;
     memory_host h = small_a2();
@@ -1520,7 +1523,7 @@ TEST(every_input_that_fails_is_named)
         }
 }
 
-/* Every size of arena up to one that is enough: NO_MEMORY, and then the plan. */
+/* Every arena that is too small gives NO_MEMORY; the first that is large enough, the plan. */
 static void expect_no_memory_below_what_is_used(memory_host *h, const cpubind_request *request)
 {
     attempt whole = try(h, request);
@@ -1540,7 +1543,7 @@ static void expect_no_memory_below_what_is_used(memory_host *h, const cpubind_re
     drop(&whole);
 }
 
-TEST(an_arena_that_is_too_small_is_said_so)
+TEST(an_arena_that_is_too_small_is_reported)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
@@ -1548,7 +1551,7 @@ TEST(an_arena_that_is_too_small_is_said_so)
 }
 
 /* With addresses of npu-smi info and lists; of boards and nodes; and with lists to compare. */
-TEST(an_arena_that_is_too_small_for_what_is_near_is_said_so)
+TEST(an_arena_that_is_too_small_for_near_cpus_is_reported)
 {
     cpubind_request request = ask_nothing();
     memory_host h = kernel_a2();
@@ -1579,68 +1582,68 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(affinity_is_found_by_card_not_by_logic_id),
         cmocka_unit_test(a_cards_row_holds_for_all_its_chips),
-        cmocka_unit_test(rows_of_no_npu_are_no_affinity),
+        cmocka_unit_test(rows_of_other_cards_are_no_affinity),
         cmocka_unit_test(phy_rows_are_found_by_phy_id),
         cmocka_unit_test(slices_go_by_phy_id_among_the_npus_of_the_host),
-        cmocka_unit_test(a_phy_id_that_stands_twice_is_refused),
+        cmocka_unit_test(a_repeated_phy_id_is_refused),
         cmocka_unit_test(a_950_has_its_npu_id_as_logic_id),
-        cmocka_unit_test(the_device_type_is_told_by_the_chip_name),
-        cmocka_unit_test(without_a_known_name_pci_ids_tell_the_device_type),
+        cmocka_unit_test(the_chip_name_gives_the_device_type),
+        cmocka_unit_test(without_a_known_name_pci_ids_give_the_device_type),
         cmocka_unit_test(without_status_the_online_cpus_are_allowed),
         cmocka_unit_test(offline_cpus_are_left_out_and_do_not_make_a_node),
         cmocka_unit_test(old_kernels_show_masks_and_cpus_one_by_one),
         cmocka_unit_test(nodes_come_from_lscpu_when_sys_has_none),
         cmocka_unit_test(a_process_on_an_unknown_chip_is_a_fault_of_the_table),
-        cmocka_unit_test(a_missing_process_table_is_told_from_an_empty_one),
-        cmocka_unit_test(an_answer_with_an_exit_code_is_taken_and_said),
+        cmocka_unit_test(a_missing_process_table_differs_from_an_empty_one),
+        cmocka_unit_test(an_answer_with_an_exit_code_is_used_with_a_warning),
         cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
-        cmocka_unit_test(affinity_is_the_kernels_where_npu_smi_has_none),
+        cmocka_unit_test(the_affinity_of_the_kernel_is_used_where_npu_smi_has_none),
         cmocka_unit_test(one_missing_row_is_filled_and_the_others_are_kept),
-        cmocka_unit_test(where_both_agree_nothing_is_said),
+        cmocka_unit_test(equal_affinities_give_no_warning),
         cmocka_unit_test(all_cpus_of_a_node_are_near_when_nodes_differ_in_size),
-        cmocka_unit_test(npu_smi_is_followed_where_the_kernel_disagrees_and_that_is_said),
-        cmocka_unit_test(a_difference_in_offline_cpus_alone_is_none),
-        cmocka_unit_test(node_0_of_npu_smi_is_doubted_when_the_kernel_has_no_node),
+        cmocka_unit_test(npu_smi_is_followed_where_the_kernel_disagrees_with_a_warning),
+        cmocka_unit_test(a_difference_in_offline_cpus_does_not_count),
+        cmocka_unit_test(node_0_of_npu_smi_gives_a_warning_when_the_kernel_has_no_node),
         cmocka_unit_test(an_affinity_of_offline_cpus_alone_is_not_node_0),
-        cmocka_unit_test(on_one_node_there_is_nothing_to_doubt),
-        cmocka_unit_test(no_node_is_no_affinity),
-        cmocka_unit_test(one_npu_on_no_node_leaves_all_of_them_to_slices),
+        cmocka_unit_test(on_a_host_with_one_node_node_0_gives_no_warning),
+        cmocka_unit_test(without_a_node_there_is_no_affinity),
+        cmocka_unit_test(one_npu_on_no_node_makes_slices_for_all),
         cmocka_unit_test(a_node_without_a_list_has_the_cpus_of_the_node),
-        cmocka_unit_test(a_node_says_nothing_when_no_nodes_are_known),
+        cmocka_unit_test(a_node_does_not_count_when_no_nodes_are_known),
         cmocka_unit_test(a_list_without_a_node_is_enough),
-        cmocka_unit_test(a_list_of_all_cpus_or_of_none_says_nothing),
-        cmocka_unit_test(a_function_that_is_not_in_sys_says_nothing),
-        cmocka_unit_test(a_file_of_the_function_that_cannot_be_read_says_nothing),
+        cmocka_unit_test(a_list_of_all_cpus_or_of_none_does_not_count),
+        cmocka_unit_test(a_function_that_is_not_in_sys_does_not_count),
+        cmocka_unit_test(a_file_of_the_function_that_cannot_be_read_does_not_count),
         cmocka_unit_test(a_bus_id_that_is_not_there_is_asked_of_the_board),
         cmocka_unit_test(addresses_are_matched_whatever_their_case_and_width),
         cmocka_unit_test(two_chips_on_one_function_have_the_same_home),
         cmocka_unit_test(chips_of_one_card_have_their_own_addresses),
         cmocka_unit_test(a_soft_split_container_shows_one_address_twice),
         cmocka_unit_test(without_info_m_a_phy_row_finds_its_address_by_phy_id),
-        cmocka_unit_test(a_cluster_is_cut_where_the_kernel_says),
+        cmocka_unit_test(a_cluster_is_cut_from_the_affinity_of_the_kernel),
         cmocka_unit_test(a_damaged_file_of_the_function_has_its_place),
         cmocka_unit_test(boards_are_asked_for_their_addresses_when_nothing_else_has_them),
         cmocka_unit_test(no_board_is_asked_when_all_affinity_is_known),
         cmocka_unit_test(no_board_is_asked_for_slices),
         cmocka_unit_test(the_board_of_the_card_serves_its_only_chip),
         cmocka_unit_test(the_board_of_a_card_with_more_chips_serves_none),
-        cmocka_unit_test(a_board_of_another_chip_is_not_taken),
-        cmocka_unit_test(a_board_that_hangs_is_the_last_one),
-        cmocka_unit_test(a_board_that_fails_or_refuses_is_passed_over),
+        cmocka_unit_test(a_board_of_another_chip_is_not_used),
+        cmocka_unit_test(after_a_board_that_hangs_none_is_asked_for),
+        cmocka_unit_test(a_board_that_fails_or_refuses_is_skipped),
         cmocka_unit_test(a_damaged_board_is_a_problem_with_its_place),
         cmocka_unit_test(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed),
         cmocka_unit_test(without_a_device_table_the_boards_are_asked),
         cmocka_unit_test(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards),
         cmocka_unit_test(named_npus_need_no_process_table),
         cmocka_unit_test(npu_smi_info_is_not_asked_about_npus_without_a_card),
-        cmocka_unit_test(a_chip_that_npu_smi_cannot_query_is_left_out_and_said),
+        cmocka_unit_test(a_chip_that_npu_smi_cannot_query_is_left_out_with_a_warning),
         cmocka_unit_test(a_huge_logic_id_is_not_visible_and_no_fault),
-        cmocka_unit_test(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_tells),
+        cmocka_unit_test(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_has_it),
         cmocka_unit_test(a_card_that_cannot_be_listed_keeps_its_slices),
-        cmocka_unit_test(a_map_that_hangs_is_passed_over_when_npus_and_type_are_given),
+        cmocka_unit_test(a_map_that_hangs_is_no_problem_when_npus_and_type_are_given),
         cmocka_unit_test(every_input_that_fails_is_named),
-        cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
-        cmocka_unit_test(an_arena_that_is_too_small_for_what_is_near_is_said_so),
+        cmocka_unit_test(an_arena_that_is_too_small_is_reported),
+        cmocka_unit_test(an_arena_that_is_too_small_for_near_cpus_is_reported),
         cmocka_unit_test(every_code_has_a_word),
     };
     return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);

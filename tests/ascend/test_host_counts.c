@@ -1,4 +1,4 @@
-/* test_host_counts.c - how large a host is, whatever else is wrong with it
+/* test_host_counts.c - the counts of a host, also when a plan is not possible
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L
@@ -86,10 +86,10 @@ TEST(without_a_list_of_online_cpus_they_count_elsewhere)
     set(&h, "sys/devices/system/cpu/", "cpu0\ncpu1\ncpu6\ncpufreq\n");
     set(&h, "sys/devices/system/cpu/cpu1/online", "0\n");
     set(&h, "sys/devices/system/cpu/cpu6/online", "1\n");
-    expect_shape(&h, 2, 2, 2); /* each for itself */
+    expect_shape(&h, 2, 2, 2); /* each by its own file */
 }
 
-TEST(lscpu_tells_the_nodes_where_sys_has_none)
+TEST(nodes_are_those_of_lscpu_where_sys_has_none)
 {
     memory_host h;
     make_host(&h);
@@ -101,14 +101,14 @@ TEST(lscpu_tells_the_nodes_where_sys_has_none)
     expect_shape(&h, 3, 2, 2);
 }
 
-TEST(a_host_without_inputs_has_no_known_shape)
+TEST(a_host_without_inputs_has_no_known_counts)
 {
     memory_host h;
     memset(&h, 0, sizeof h);
     expect_shape(&h, -1, -1, -1);
 }
 
-TEST(what_npu_smi_says_counts)
+TEST(npus_are_counted_by_npu_smi)
 {
     static const struct {
         const char *map;
@@ -130,7 +130,7 @@ TEST(what_npu_smi_says_counts)
     }
 }
 
-/* Neither the type of the NPUs nor a process table is needed, and nothing else is asked for. */
+/* Neither the type of the NPUs nor a process table is needed, and no other input is read. */
 TEST(nothing_else_is_asked_for)
 {
     memory_host h;
@@ -143,8 +143,8 @@ TEST(nothing_else_is_asked_for)
     assert_null(strstr(h.seen, "lscpu"));
 }
 
-/* One input fails, or is damaged: the others tell what they tell. */
-TEST(one_bad_input_costs_only_what_it_tells)
+/* One input fails or is damaged: the other counts do not change. */
+TEST(one_bad_input_costs_only_its_own_count)
 {
     static const struct {
         const char *name;
@@ -183,7 +183,7 @@ TEST(a_folder_of_nodes_that_fails_costs_the_nodes)
     expect_shape(&h, -1, -1, 2);
 }
 
-/* In an arena of any size each count is the true one or unknown, and with room enough true. */
+/* In an arena of any size a count is true or unknown; in a large arena it is true. */
 TEST(a_full_arena_makes_counts_unknown_and_never_wrong)
 {
     memory_host h;
@@ -210,8 +210,8 @@ TEST(a_full_arena_makes_counts_unknown_and_never_wrong)
 
 /* == The fixture hosts ====================================================== */
 
-/* As fixtures/README.md has them, nodes without CPUs left out; -1 where the host has no input
- * that tells. */
+/* As fixtures/README.md has them, nodes without CPUs left out; -1 where the host has no
+ * input for it. */
 static const struct {
     const char *name;
     cpubind_host_counts shape;
@@ -271,7 +271,7 @@ static void check_fixture(folder_host *h, const char *name)
     }
 }
 
-TEST(a_fixture_has_the_shape_that_its_table_says)
+TEST(a_fixture_has_the_counts_of_its_table)
 {
     (void)each_fixture(check_fixture);
     assert_int_equal(n_checked, sizeof fixtures / sizeof *fixtures);
@@ -283,14 +283,14 @@ int main(void)
         cmocka_unit_test(all_online_cpus_count_allowed_or_not),
         cmocka_unit_test(cpus_on_no_node_count_too),
         cmocka_unit_test(without_a_list_of_online_cpus_they_count_elsewhere),
-        cmocka_unit_test(lscpu_tells_the_nodes_where_sys_has_none),
-        cmocka_unit_test(a_host_without_inputs_has_no_known_shape),
-        cmocka_unit_test(what_npu_smi_says_counts),
+        cmocka_unit_test(nodes_are_those_of_lscpu_where_sys_has_none),
+        cmocka_unit_test(a_host_without_inputs_has_no_known_counts),
+        cmocka_unit_test(npus_are_counted_by_npu_smi),
         cmocka_unit_test(nothing_else_is_asked_for),
-        cmocka_unit_test(one_bad_input_costs_only_what_it_tells),
+        cmocka_unit_test(one_bad_input_costs_only_its_own_count),
         cmocka_unit_test(a_folder_of_nodes_that_fails_costs_the_nodes),
         cmocka_unit_test(a_full_arena_makes_counts_unknown_and_never_wrong),
-        cmocka_unit_test(a_fixture_has_the_shape_that_its_table_says),
+        cmocka_unit_test(a_fixture_has_the_counts_of_its_table),
     };
     return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "../../adapters/ascend/input_list.h"
 #include "../../adapters/text/input_name.h"
 
-/* The answer for a copy that ends right behind its NUL. */
+/* The answer for a copy in a buffer of the exact size. */
 static int is_known(const char *name)
 {
     char *copy = edge_text(name, (int32_t)strlen(name) + 1);
@@ -20,7 +20,7 @@ static int is_known(const char *name)
 
 /* == Which are known ======================================================== */
 
-TEST(what_is_read_is_known)
+TEST(an_input_that_is_read_is_known)
 {
     static const char *const names[] = {
         "proc/self/status",
@@ -58,7 +58,7 @@ TEST(what_is_read_is_known)
             fail_msg("%s is not known", names[i]);
 }
 
-TEST(what_nothing_reads_is_not_known)
+TEST(an_input_that_nothing_reads_is_not_known)
 {
     static const char *const names[] = {
         "",
@@ -160,7 +160,7 @@ TEST(a_known_name_is_no_longer_than_a_name)
 
 /* == The walk =============================================================== */
 
-/* What was visited: names, a blank behind each. */
+/* The visited names, each followed by a blank. */
 typedef struct visited {
     char names[8192];
     int32_t n;
@@ -274,7 +274,7 @@ TEST(an_empty_host_has_no_inputs)
     expect_visits(&h, "");
 }
 
-TEST(a_cpu_says_that_it_is_online_where_no_list_does)
+TEST(without_a_list_of_online_cpus_each_cpu_has_a_file)
 {
     memory_host h;
     make_host(&h);
@@ -285,7 +285,7 @@ TEST(a_cpu_says_that_it_is_online_where_no_list_does)
                           FILES_OF_PCI COMMANDS);
 }
 
-TEST(the_first_cpu_with_a_topology_stands_for_all)
+TEST(only_the_first_topology_of_a_cpu_is_visited)
 {
     memory_host h;
     make_host(&h);
@@ -336,7 +336,7 @@ TEST(a_function_without_a_vendor_is_visited)
     expect_visits(&h, "sys/bus/pci/devices/0000:c1:00.0/local_cpulist ");
 }
 
-TEST(names_that_no_folder_holds_are_passed_over)
+TEST(names_that_no_folder_holds_are_skipped)
 {
     memory_host h;
     memset(&h, 0, sizeof h);
@@ -392,10 +392,10 @@ static int count_visits(void *ctx, const char *name, cpubind_input answer)
 }
 
 /* vendor and device have 6 bytes, numa_node 9, local_cpulist 13. */
-TEST(a_name_that_becomes_too_long_is_passed_over)
+TEST(a_name_that_becomes_too_long_is_skipped)
 {
     static const struct {
-        int32_t leaf;   /* the longest that fits behind the folder */
+        int32_t leaf;   /* the longest that fits after the folder */
         int32_t visits; /* of the four */
     } cases[] = {{13, 4}, {12, 3}, {9, 3}, {8, 2}, {6, 2}, {5, 0}, {0, 0}, {-1, 0}, {-2, 0}};
     const cpubind_source source = {NULL, read_long, list_long};
@@ -418,8 +418,7 @@ TEST(a_name_that_becomes_too_long_is_passed_over)
 static const cpubind_input_state failures[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                CPUBIND_INPUT_TOO_LONG};
 
-/* Of each file that is visited in turn: it is visited all the same, with its answer, and so is
- * all the rest. */
+/* Each file in turn fails: it is visited with that answer, and so are all other files. */
 TEST(an_input_that_fails_is_visited_with_its_answer)
 {
     memory_host h;
@@ -436,7 +435,7 @@ TEST(an_input_that_fails_is_visited_with_its_answer)
             h.state = failures[i];
             assert_int_equal(walk(&h, &u), 0);
             assert_string_equal(u.names, FILES COMMANDS);
-            at = strstr(u.names, name); /* stop there to see the answer */
+            at = strstr(u.names, name); /* stop there to check the answer */
             assert_non_null(at);
             u.stop_at = 0;
             for (const char *c = u.names; c <= at; c++)
@@ -484,7 +483,7 @@ TEST(a_folder_that_cannot_be_listed_is_visited_itself)
         }
 }
 
-TEST(the_walk_ends_where_a_visit_says_so)
+TEST(the_result_of_a_visit_can_end_the_walk)
 {
     memory_host h;
     visited all;
@@ -608,7 +607,7 @@ static void check_fixture(folder_host *h, const char *name)
         free(visits.names[i]);
 }
 
-TEST(all_of_a_fixture_is_visited)
+TEST(every_input_of_a_fixture_is_visited)
 {
     assert_true(each_fixture(check_fixture) >= 30);
 }
@@ -616,24 +615,24 @@ TEST(all_of_a_fixture_is_visited)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_is_known),
-        cmocka_unit_test(what_nothing_reads_is_not_known),
+        cmocka_unit_test(an_input_that_is_read_is_known),
+        cmocka_unit_test(an_input_that_nothing_reads_is_not_known),
         cmocka_unit_test(a_start_of_a_known_name_is_not_known),
         cmocka_unit_test(a_known_name_is_no_longer_than_a_name),
         cmocka_unit_test(a_live_host_is_asked_for_three_commands),
         cmocka_unit_test(commands_that_are_listed_are_visited_when_they_are_known),
         cmocka_unit_test(an_empty_host_has_no_inputs),
-        cmocka_unit_test(a_cpu_says_that_it_is_online_where_no_list_does),
-        cmocka_unit_test(the_first_cpu_with_a_topology_stands_for_all),
+        cmocka_unit_test(without_a_list_of_online_cpus_each_cpu_has_a_file),
+        cmocka_unit_test(only_the_first_topology_of_a_cpu_is_visited),
         cmocka_unit_test(a_function_is_visited_where_the_census_counts_it),
         cmocka_unit_test(a_function_without_a_vendor_is_visited),
-        cmocka_unit_test(names_that_no_folder_holds_are_passed_over),
-        cmocka_unit_test(a_name_that_becomes_too_long_is_passed_over),
+        cmocka_unit_test(names_that_no_folder_holds_are_skipped),
+        cmocka_unit_test(a_name_that_becomes_too_long_is_skipped),
         cmocka_unit_test(an_input_that_fails_is_visited_with_its_answer),
         cmocka_unit_test(a_folder_that_cannot_be_listed_is_visited_itself),
-        cmocka_unit_test(the_walk_ends_where_a_visit_says_so),
+        cmocka_unit_test(the_result_of_a_visit_can_end_the_walk),
         cmocka_unit_test(the_walk_ends_at_a_folder_that_fails),
-        cmocka_unit_test(all_of_a_fixture_is_visited),
+        cmocka_unit_test(every_input_of_a_fixture_is_visited),
     };
     return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
 }

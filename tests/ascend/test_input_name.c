@@ -1,4 +1,4 @@
-/* test_input_name.c - names of inputs: what may be asked for, and which of them are boards
+/* test_input_name.c - names of inputs, and those of boards
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 
-/* The answer for a copy that ends right behind its NUL; the slices must not be written when it
+/* The answer for a copy in a buffer of the exact size. The slices must not be written when it
  * is no. */
 static int is_board(const char *name, cpubind_slice *card, cpubind_slice *chip)
 {
@@ -51,7 +51,7 @@ TEST(the_name_of_a_board_holds_its_card_and_its_chip)
     }
 }
 
-TEST(a_name_that_is_written_is_the_one_that_is_read)
+TEST(a_written_name_reads_back_the_same)
 {
     static const struct {
         int32_t card, chip;
@@ -139,7 +139,7 @@ TEST(null_is_no_board)
     assert_int_equal(chip.len, 7);
 }
 
-/* Every start of a good name is none: it is read to its end. */
+/* No start of a name of a board is such a name. */
 TEST(a_cut_name_is_no_board)
 {
     static const char whole[] = "cmd/npu-smi-info-t-board-i12-c34.txt";
@@ -180,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_name_of_a_board_holds_its_card_and_its_chip),
-        cmocka_unit_test(a_name_that_is_written_is_the_one_that_is_read),
+        cmocka_unit_test(a_written_name_reads_back_the_same),
         cmocka_unit_test(a_near_miss_is_no_board),
         cmocka_unit_test(null_is_no_board),
         cmocka_unit_test(a_cut_name_is_no_board),

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * 2,000 damaged texts from a fixed seed, each given to every reader of adapters/text in a
- * buffer of its exact size; as many again of captured outputs, where they are there. What may
- * be read of a damaged text is held in test_damaged.c.
+ * buffer of its exact size; as many of captured outputs, if there are any. The allowed
+ * results for a damaged text are in test_damaged.c.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -116,7 +116,7 @@ static void damage_lines(damaged *d, uint32_t *seed)
         insert(d, some_line(d, seed).at, copy, line.len);
 }
 
-/* Bytes that mean something to some reader. */
+/* Bytes that have a meaning for some reader. */
 static void damage_byte(damaged *d, uint32_t *seed)
 {
     static const char bytes[] = "\0\n\r\t |-+,:.0179aNX\x80\xff";
@@ -170,7 +170,7 @@ static void damage(damaged *d, uint32_t *seed)
 
 /* == readers of lists ======================================================= */
 
-/* The text in a buffer of its exact size, and arrays that show what was written. */
+/* The text in a buffer of its exact size, and arrays that show each write. */
 typedef struct arrays {
     char *text;
     int32_t len;

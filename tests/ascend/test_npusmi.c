@@ -42,7 +42,7 @@ TEST(known_refusals_are_recognised)
     assert_int_equal(cpubind_npusmi_find_refusal(NULL, 1, NULL), CPUBIND_NPUSMI_NONE);
 }
 
-TEST(a_refusal_is_no_table)
+TEST(a_refusal_is_not_read_as_a_table)
 {
     static const verdict cases[] = {
         {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
@@ -67,7 +67,7 @@ static void check_chip(const reading *r, int32_t i, int32_t card, int32_t chip, 
     assert_true(slice_is(r, r->chip[i].name, name));
 }
 
-TEST(chips_keep_their_ids_apart)
+TEST(each_chip_has_its_four_ids)
 {
     reading r;
 
@@ -100,7 +100,7 @@ TEST(a_950_has_no_logic_id)
     end_reading(&r);
 }
 
-TEST(columns_of_ids_may_stand_in_any_order)
+TEST(columns_of_ids_may_be_in_any_order)
 {
     reading r;
 
@@ -155,8 +155,7 @@ TEST(other_maps_are_refused_where_they_go_wrong)
     check_verdicts(read_map, cases, LENGTH(cases));
 }
 
-/* npu-smi goes on when it cannot query a chip: the ids that it did not get are 0, the name is
- * empty. */
+/* For a chip that it cannot query npu-smi prints ids of 0 and an empty name. */
 TEST(a_chip_that_cannot_be_queried_has_no_name)
 {
     reading r;
@@ -179,7 +178,7 @@ TEST(a_chip_that_cannot_be_queried_has_no_name)
 }
 
 /* A card whose chips cannot be listed has a row Mcu and a row 3559, both with chip id 0. */
-TEST(controllers_are_never_there_twice)
+TEST(repeated_controllers_are_no_error)
 {
     reading r;
 
@@ -211,7 +210,7 @@ TEST(a_slot_may_be_unknown)
     check_verdicts(read_map, cases, LENGTH(cases));
 }
 
-TEST(a_map_without_room_says_how_much_it_needs)
+TEST(a_map_without_room_gives_the_room_that_it_needs)
 {
     reading r;
 
@@ -285,7 +284,7 @@ TEST(one_npu_is_a_matrix_too)
     end_reading(&r);
 }
 
-TEST(rows_may_stand_in_any_order_and_cells_of_no_cpu_are_empty)
+TEST(rows_may_be_in_any_order_and_cells_without_cpus_are_empty)
 {
     static const int32_t cpus[] = {1};
     reading r;
@@ -385,7 +384,7 @@ TEST(other_matrices_are_refused_where_they_go_wrong)
     check_verdicts(read_topo, cases, LENGTH(cases));
 }
 
-TEST(a_matrix_without_room_says_how_much_it_needs)
+TEST(a_matrix_without_room_gives_the_room_that_it_needs)
 {
     const int32_t len = (int32_t)strlen(topo_a2);
     reading r;
@@ -519,7 +518,7 @@ TEST(translated_words_do_not_matter)
     end_reading(&r);
 }
 
-/* Whether the second number is a phy id or a logic id is said by the header alone. */
+/* Only the header says whether the second number is a phy id or a logic id. */
 TEST(devices_without_a_header_have_no_second_id)
 {
     reading r;
@@ -609,8 +608,8 @@ TEST(a_text_that_was_cut_is_refused)
     check_verdicts(read_info, cases, LENGTH(cases));
 }
 
-/* Two rows without the line feed between them, and a row without its first bar: each would be a
- * row less. */
+/* Two rows without the line feed between them, and a row without its first bar: each must not
+ * lose a row. */
 TEST(a_row_that_is_lost_in_another_is_refused)
 {
     static const verdict maps[] = {
@@ -632,7 +631,7 @@ TEST(a_row_that_is_lost_in_another_is_refused)
     check_verdicts(read_info, tables, LENGTH(tables));
 }
 
-/* Samples that people paste end where they please. */
+/* Outputs in bug reports may end at any row. */
 TEST(a_text_that_ends_between_devices_is_read)
 {
     static const char *const texts[] = {
@@ -729,7 +728,7 @@ TEST(a_health_may_be_any_word_or_none)
     end_reading(&r);
 }
 
-TEST(tables_without_room_say_how_much_they_need)
+TEST(tables_without_room_give_the_room_that_they_need)
 {
     const int32_t len = (int32_t)strlen(info_a3);
     reading r;
@@ -747,7 +746,7 @@ TEST(tables_without_room_say_how_much_they_need)
 
 /* == families =============================================================== */
 
-/* A product family: how its tables look. */
+/* The layout of the tables of a product family. */
 typedef struct family {
     const char *name;
     int32_t n_chip;       /* of a card */
@@ -994,7 +993,7 @@ static void check_cuts(reader_fn *read, const char *text, int32_t len, int32_t f
 }
 
 /* Not info_container: its last name holds what looks like the cells of a shorter row. */
-TEST(a_cut_at_any_byte_is_told_or_loses_whole_lines)
+TEST(a_cut_at_any_byte_is_detected_or_loses_whole_lines)
 {
     static const sample topos[] = {SAMPLE(topo_a2), SAMPLE(topo_stripped), SAMPLE(topo_a3_nic)};
     static const sample infos[] = {SAMPLE(info_a3), SAMPLE(info_a2), SAMPLE(info_310p),
@@ -1007,7 +1006,7 @@ TEST(a_cut_at_any_byte_is_told_or_loses_whole_lines)
 }
 
 /* Of a first chip the ids are whole, but a name that was cut looks like a shorter one. */
-TEST(a_cut_map_is_told_or_loses_whole_lines)
+TEST(a_cut_map_is_detected_or_loses_whole_lines)
 {
     static const sample maps[] = {SAMPLE(map_a2), SAMPLE(map_a3), SAMPLE(map_950),
                                   SAMPLE(map_310)};
@@ -1033,7 +1032,7 @@ TEST(a_cut_map_is_told_or_loses_whole_lines)
     }
 }
 
-TEST(a_cut_family_is_told_or_loses_whole_lines)
+TEST(a_cut_family_is_detected_or_loses_whole_lines)
 {
     for (int32_t i = 0; i < LENGTH(families); i++) {
         writer w;
@@ -1100,23 +1099,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_refusals_are_recognised),
-        cmocka_unit_test(a_refusal_is_no_table),
-        cmocka_unit_test(chips_keep_their_ids_apart),
+        cmocka_unit_test(a_refusal_is_not_read_as_a_table),
+        cmocka_unit_test(each_chip_has_its_four_ids),
         cmocka_unit_test(a_950_has_no_logic_id),
-        cmocka_unit_test(columns_of_ids_may_stand_in_any_order),
+        cmocka_unit_test(columns_of_ids_may_be_in_any_order),
         cmocka_unit_test(other_maps_are_refused_where_they_go_wrong),
         cmocka_unit_test(a_chip_that_cannot_be_queried_has_no_name),
-        cmocka_unit_test(controllers_are_never_there_twice),
+        cmocka_unit_test(repeated_controllers_are_no_error),
         cmocka_unit_test(a_slot_may_be_unknown),
-        cmocka_unit_test(a_map_without_room_says_how_much_it_needs),
+        cmocka_unit_test(a_map_without_room_gives_the_room_that_it_needs),
         cmocka_unit_test(affinities_belong_to_the_label_of_their_row),
         cmocka_unit_test(nics_are_left_out),
         cmocka_unit_test(one_npu_is_a_matrix_too),
-        cmocka_unit_test(rows_may_stand_in_any_order_and_cells_of_no_cpu_are_empty),
+        cmocka_unit_test(rows_may_be_in_any_order_and_cells_without_cpus_are_empty),
         cmocka_unit_test(a_list_at_the_end_of_the_text_counts_when_another_npu_has_it),
         cmocka_unit_test(a_column_of_affinity_may_be_empty),
         cmocka_unit_test(other_matrices_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_matrix_without_room_says_how_much_it_needs),
+        cmocka_unit_test(a_matrix_without_room_gives_the_room_that_it_needs),
         cmocka_unit_test(both_tables_of_an_a3_are_read),
         cmocka_unit_test(a_table_without_rules_and_processes_is_read),
         cmocka_unit_test(the_device_column_of_a_310p_is_the_logic_id),
@@ -1132,10 +1131,10 @@ int main(void)
         cmocka_unit_test(a_lone_line_must_be_whole),
         cmocka_unit_test(a_health_may_be_any_word_or_none),
         cmocka_unit_test(every_family_is_read),
-        cmocka_unit_test(tables_without_room_say_how_much_they_need),
-        cmocka_unit_test(a_cut_at_any_byte_is_told_or_loses_whole_lines),
-        cmocka_unit_test(a_cut_map_is_told_or_loses_whole_lines),
-        cmocka_unit_test(a_cut_family_is_told_or_loses_whole_lines),
+        cmocka_unit_test(tables_without_room_give_the_room_that_they_need),
+        cmocka_unit_test(a_cut_at_any_byte_is_detected_or_loses_whole_lines),
+        cmocka_unit_test(a_cut_map_is_detected_or_loses_whole_lines),
+        cmocka_unit_test(a_cut_family_is_detected_or_loses_whole_lines),
         cmocka_unit_test(more_devices_than_the_limit_are_refused),
         cmocka_unit_test(bad_arguments_are_refused),
     };

@@ -49,7 +49,7 @@ static void check_names(const reading *r, const cpubind_npusmi_board *board, con
     assert_true(slice_is(r, board->chip_name, chip));
 }
 
-TEST(a_chip_says_its_address_and_names)
+TEST(a_chip_has_its_address_and_names)
 {
     reading r;
 
@@ -87,7 +87,7 @@ TEST(a_controller_has_no_address)
     end_reading(&r);
 }
 
-TEST(chips_behind_their_card_belong_to_it)
+TEST(chips_after_their_card_belong_to_it)
 {
     reading r;
 
@@ -136,8 +136,8 @@ TEST(a_950_has_card_and_chip_in_one_block)
     end_reading(&r);
 }
 
-/* Module and Subsystem ids are of something else. */
-TEST(ids_of_ub_stand_for_those_of_pci)
+/* Module and Subsystem ids are not read. */
+TEST(ids_of_ub_replace_missing_ids_of_pci)
 {
     static const char *const both[] = {
         "NPU ID:0\nVendor ID:0x1\nPCI Vendor ID:0x19e5\nDevice ID:0x2\nPCI Device ID:0XD802\n",
@@ -183,7 +183,7 @@ TEST(zeros_of_a_failed_query_are_no_address)
     end_reading(&r);
 }
 
-/* Other keys, messages, values of several lines: none of them is a value that is read. */
+/* Other keys, messages and further lines of a value are not read. */
 TEST(other_lines_of_a_board_are_left_out)
 {
     static const char text[] = "2026-01-01 10:00:00 [WARNING] low: power\n"
@@ -275,7 +275,7 @@ TEST(a_cut_board_is_an_error)
     check_verdicts(read_board, cases, LENGTH(cases));
 }
 
-/* Wherever the text was cut: the address of the chip, or none. */
+/* A cut text has the address of the chip or none. */
 TEST(a_board_that_was_cut_has_no_other_address)
 {
     int32_t n_ok = 0, n_pci = 0;
@@ -296,7 +296,7 @@ TEST(a_board_that_was_cut_has_no_other_address)
     assert_true(n_pci > 0 && n_ok > n_pci);
 }
 
-TEST(a_board_without_room_says_how_much_it_needs)
+TEST(a_board_without_room_gives_the_room_that_it_needs)
 {
     reading r;
 
@@ -317,7 +317,7 @@ static void check_card(const reading *r, int32_t i, int32_t card, int32_t n_chip
     assert_true(slice_is(r, r->card[i].serial, serial));
 }
 
-TEST(a_list_holds_as_many_cards_as_it_says)
+TEST(a_list_holds_as_many_cards_as_its_count)
 {
     reading r;
 
@@ -395,7 +395,7 @@ TEST(a_cut_list_is_an_error)
     }
 }
 
-TEST(a_list_without_room_says_how_much_it_needs)
+TEST(a_list_without_room_gives_the_room_that_it_needs)
 {
     reading r;
 
@@ -485,22 +485,22 @@ TEST(blocks_are_limited)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chip_says_its_address_and_names),
+        cmocka_unit_test(a_chip_has_its_address_and_names),
         cmocka_unit_test(a_controller_has_no_address),
-        cmocka_unit_test(chips_behind_their_card_belong_to_it),
+        cmocka_unit_test(chips_after_their_card_belong_to_it),
         cmocka_unit_test(several_cards_are_several_blocks),
         cmocka_unit_test(a_950_has_card_and_chip_in_one_block),
-        cmocka_unit_test(ids_of_ub_stand_for_those_of_pci),
+        cmocka_unit_test(ids_of_ub_replace_missing_ids_of_pci),
         cmocka_unit_test(zeros_of_a_failed_query_are_no_address),
         cmocka_unit_test(other_lines_of_a_board_are_left_out),
         cmocka_unit_test(other_boards_are_refused_where_they_go_wrong),
         cmocka_unit_test(a_cut_board_is_an_error),
         cmocka_unit_test(a_board_that_was_cut_has_no_other_address),
-        cmocka_unit_test(a_board_without_room_says_how_much_it_needs),
-        cmocka_unit_test(a_list_holds_as_many_cards_as_it_says),
+        cmocka_unit_test(a_board_without_room_gives_the_room_that_it_needs),
+        cmocka_unit_test(a_list_holds_as_many_cards_as_its_count),
         cmocka_unit_test(other_lists_are_refused_where_they_go_wrong),
         cmocka_unit_test(a_cut_list_is_an_error),
-        cmocka_unit_test(a_list_without_room_says_how_much_it_needs),
+        cmocka_unit_test(a_list_without_room_gives_the_room_that_it_needs),
         cmocka_unit_test(no_other_output_is_a_board_or_a_list),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(blocks_are_limited),

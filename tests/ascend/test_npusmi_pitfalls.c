@@ -1,8 +1,7 @@
-/* test_npusmi_pitfalls.c - what npu-smi and its hosts are known to trip programs with, one
- *   test each
+/* test_npusmi_pitfalls.c - known pitfalls of npu-smi and its hosts, one test each
  * SPDX-License-Identifier: MIT
  *
- * The number of a test is the trap's number in the list that this project was built against.
+ * The number of a test is that of its pitfall in the list that this project started from.
  * Hosts and outputs are made up, in the formats of npu-smi.
  */
 #include "memory_source.h"
@@ -32,7 +31,7 @@ static int is_word(const char *text, cpubind_slice slice, const char *word)
     return slice.len == length(word) && memcmp(text + slice.at, word, strlen(word)) == 0;
 }
 
-/* npu-smi info, which must fit. */
+/* npu-smi info, which must fit into the arrays. */
 static cpubind_npusmi_info info_of(const char *text, cpubind_npusmi_device *device,
                                    int32_t n_device, cpubind_npusmi_process *process,
                                    int32_t n_process)
@@ -162,8 +161,8 @@ TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
     expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
-/* The same text with exit code 0 and with another one: what counts is the text. A good answer
- * with another code is taken, and that is said. */
+/* The same text with exit code 0 and with another one: only the text counts. A good answer
+ * with another code is used with a warning. */
 TEST(trap_04_an_exit_code_of_0_is_no_answer)
 {
     static const char broken[] = "dcmi module initialize failed. ret is -8005\n";
@@ -247,7 +246,7 @@ TEST(trap_06_an_affinity_has_many_ranges_or_is_missing)
                      CPUBIND_TEXT_ERR_REFUSED);
 }
 
-/* Two devices of one PCI function: each one's mailbox stands before its own vectors. */
+/* Two devices of one PCI function: the mailbox of each comes before its own interrupts. */
 static const char shared_function[] =
     "           CPU0       CPU1       \n"
     " 900:          1          0   ITS-MSI 524288 Edge      trs-mbox-2-0\n"
@@ -301,7 +300,7 @@ TEST(trap_08_the_names_of_interrupts_count_and_not_their_numbers)
     assert_int_equal(irq[16].irq, 70);
 }
 
-/* The pid in the container stands in a column of its own, and a name may be empty. */
+/* The pid in the container has a column of its own, and a name may be empty. */
 TEST(trap_09_pids_are_those_of_the_host)
 {
     static const char text[] =
@@ -318,7 +317,7 @@ TEST(trap_09_pids_are_those_of_the_host)
     assert_int_equal(process[1].name.len, 0);
 }
 
-/* Who runs is decided by chips: a pid that the table has no room for changes nothing. */
+/* A chip runs when it has any process: a pid that the table has no room for does not matter. */
 TEST(trap_10_eight_processes_of_a_chip_are_all_that_is_shown)
 {
     static char table[4096];
@@ -403,7 +402,7 @@ TEST(trap_12_widths_and_rules_differ_between_versions)
     }
 }
 
-/* A list that the runtime refuses leaves no device; it does not leave all. */
+/* A list that the runtime refuses leaves no device, not all of them. */
 TEST(trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them)
 {
     memory_host h = cards_4_and_6();
@@ -467,7 +466,7 @@ TEST(trap_16_the_words_of_links_mean_nothing)
 
 /* A soft-split container: both dies carry the phy id and the address of the one that is
  * mounted. */
-TEST(trap_17_devices_are_told_apart_by_card_and_chip)
+TEST(trap_17_devices_are_distinguished_by_card_and_chip)
 {
     static const char text[] = "| NPU Name | Health | Power |\n"
                                "| Chip Phy-ID | Bus-Id | AICore |\n"
@@ -504,8 +503,8 @@ TEST(trap_18_a_warning_may_follow_and_a_process_table_may_be_missing)
     drop(&a);
 }
 
-/* One that hangs is named. What it would have told of affinity, /sys tells; and with the NPUs
- * and the type given, /sys and the census are enough for slices. */
+/* A command that hangs is named. /sys has the affinity; with given NPUs and type, /sys is
+ * enough for slices. */
 TEST(trap_19_npusmi_may_hang_and_sys_remains)
 {
     static const int32_t both[] = {0, 1};
@@ -560,7 +559,7 @@ int main(void)
         cmocka_unit_test(trap_14_names_of_threads_are_cut_at_15_bytes),
         cmocka_unit_test(trap_15_single_cpus_count_and_ranges_do_not_run_backwards),
         cmocka_unit_test(trap_16_the_words_of_links_mean_nothing),
-        cmocka_unit_test(trap_17_devices_are_told_apart_by_card_and_chip),
+        cmocka_unit_test(trap_17_devices_are_distinguished_by_card_and_chip),
         cmocka_unit_test(trap_18_a_warning_may_follow_and_a_process_table_may_be_missing),
         cmocka_unit_test(trap_19_npusmi_may_hang_and_sys_remains),
     };

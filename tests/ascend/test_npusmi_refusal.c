@@ -1,4 +1,4 @@
-/* test_npusmi_refusal.c - what npu-smi, a shell or the loader say instead of an answer
+/* test_npusmi_refusal.c - messages of npu-smi, a shell or the loader instead of an answer
  * SPDX-License-Identifier: MIT
  */
 #include "../text/readers.h"
@@ -50,7 +50,7 @@ TEST(numbers_of_refusals_never_change)
     assert_int_equal(CPUBIND_NPUSMI_NOT_RUN, 10);
 }
 
-TEST(what_npu_smi_cannot_start_with_is_told_apart)
+TEST(refusals_at_the_start_of_npu_smi_are_distinguished)
 {
     static const known_case cases[] = {
         {"dcmi module initialize failed. ret is -8005\n", CPUBIND_NPUSMI_DRIVER},
@@ -70,7 +70,7 @@ TEST(what_npu_smi_cannot_start_with_is_told_apart)
     check_known(cases, LENGTH(cases));
 }
 
-TEST(what_npu_smi_may_not_do_is_told_apart)
+TEST(refusals_for_lack_of_rights_are_distinguished)
 {
     static const known_case cases[] = {
         {"This device does not support querying topo.\n", CPUBIND_NPUSMI_NOT_SUPPORTED},
@@ -91,7 +91,7 @@ TEST(what_npu_smi_may_not_do_is_told_apart)
     check_known(cases, LENGTH(cases));
 }
 
-TEST(a_query_that_failed_is_told_apart)
+TEST(refusals_of_a_failed_query_are_distinguished)
 {
     static const known_case cases[] = {
         {"Failed to query \"topo\" info.\n", CPUBIND_NPUSMI_QUERY},
@@ -114,7 +114,7 @@ TEST(a_query_that_failed_is_told_apart)
     check_known(cases, LENGTH(cases));
 }
 
-TEST(wrong_words_are_told_apart)
+TEST(refusals_of_wrong_arguments_are_distinguished)
 {
     static const known_case cases[] = {
         {"Error parameter of -t\nUsage: npu-smi info ...\n", CPUBIND_NPUSMI_PARAMETER},
@@ -138,7 +138,7 @@ TEST(wrong_words_are_told_apart)
     check_known(cases, LENGTH(cases));
 }
 
-TEST(a_command_that_did_not_run_is_told_apart)
+TEST(messages_of_a_command_that_did_not_run_are_distinguished)
 {
     static const known_case cases[] = {
         {"bash: npu-smi: command not found\n", CPUBIND_NPUSMI_NOT_RUN},
@@ -238,7 +238,7 @@ TEST(the_first_refusal_is_the_line_that_counts)
     assert_int_equal(line.len, -1);
 }
 
-/* A whole table counts, whatever was said before it or behind it. */
+/* A whole table counts, with any message before or after it. */
 TEST(a_refusal_beside_a_whole_table_is_noise)
 {
     static const char *const said[] = {
@@ -271,8 +271,8 @@ TEST(a_refusal_beside_a_whole_table_is_noise)
     }
 }
 
-/* What was said of one card does not explain why the table behind it was cut. */
-TEST(a_cut_table_is_cut_whatever_was_said_of_one_card)
+/* A message about one card does not explain why the table after it was cut. */
+TEST(a_cut_table_is_cut_also_after_a_message_about_one_card)
 {
     static const verdict maps[] = {
         {"Failed to get chip number of card1.\nNPU ID  Chip ID  Chip Logic ID  Chip Name\n0 0",
@@ -308,17 +308,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_refusals_never_change),
-        cmocka_unit_test(what_npu_smi_cannot_start_with_is_told_apart),
-        cmocka_unit_test(what_npu_smi_may_not_do_is_told_apart),
-        cmocka_unit_test(a_query_that_failed_is_told_apart),
-        cmocka_unit_test(wrong_words_are_told_apart),
-        cmocka_unit_test(a_command_that_did_not_run_is_told_apart),
+        cmocka_unit_test(refusals_at_the_start_of_npu_smi_are_distinguished),
+        cmocka_unit_test(refusals_for_lack_of_rights_are_distinguished),
+        cmocka_unit_test(refusals_of_a_failed_query_are_distinguished),
+        cmocka_unit_test(refusals_of_wrong_arguments_are_distinguished),
+        cmocka_unit_test(messages_of_a_command_that_did_not_run_are_distinguished),
         cmocka_unit_test(words_of_a_table_are_no_refusal),
         cmocka_unit_test(the_first_refusal_is_the_line_that_counts),
         cmocka_unit_test(a_refusal_beside_a_whole_table_is_noise),
         cmocka_unit_test(the_case_of_letters_does_not_matter),
         cmocka_unit_test(lost_cards_are_counted),
-        cmocka_unit_test(a_cut_table_is_cut_whatever_was_said_of_one_card),
+        cmocka_unit_test(a_cut_table_is_cut_also_after_a_message_about_one_card),
         cmocka_unit_test(every_reader_knows_a_command_that_did_not_run),
     };
 

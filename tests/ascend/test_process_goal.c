@@ -1,4 +1,4 @@
-/* test_process_goal.c - what the process of one NPU should have: threads, memory, interrupts
+/* test_process_goal.c - the goal of the process of one NPU: threads, memory, interrupts
  * SPDX-License-Identifier: MIT
  */
 #include "memory_source.h"
@@ -31,7 +31,7 @@ typedef struct planned {
 #define ROW(irq, names)                                                                        \
     irq ":          7         11  ITS-PCI-MSI-0000:c1:00.0 " irq " Edge      " names "\n"
 
-/* What a device with two completion queues registers. */
+/* The interrupts of a device with two completion queues. */
 #define DEVICE(mailbox, m, sq, c0, c1)                                                         \
     ROW(m, mailbox)                                                                            \
     ROW(sq, "sq_send_trigger_irq") ROW(c0, "cq_update_irq") ROW(c1, "cq_update_irq")
@@ -133,8 +133,8 @@ TEST(a_full_pool_has_all_roles)
     assert_int_equal(p->goal.memory_node, 3);
 }
 
-/* The row of a plan is not the place among the NPUs: hidden ones have no row. */
-TEST(the_npu_of_a_row_is_the_one_that_the_plan_names)
+/* The row of a plan is not the index of an NPU: hidden NPUs have no row. */
+TEST(the_npu_of_a_row_is_the_npu_of_the_plan)
 {
     planned *p = start();
     p->want[0] = 1;
@@ -142,7 +142,7 @@ TEST(the_npu_of_a_row_is_the_one_that_the_plan_names)
     made(p, 0, NULL, 0);
     assert_int_equal(p->goal.npu, 1);
     expect_cpus(p->goal.main, 10, 13);
-    assert_int_equal(p->goal.n_irq, 1); /* those of its function, not of the first one's */
+    assert_int_equal(p->goal.n_irq, 1); /* those of its own function */
     expect_irq(p, 0, 7, CPUBIND_IRQ_SQ, 8);
 }
 
@@ -206,7 +206,7 @@ TEST(a_role_that_the_pool_lacks_is_main)
                                            CPUBIND_ROLE_IRQ};
     planned *p = start();
     p->plan.roles = (cpubind_role_spec){{0, 1, 0, 0}};
-    p->row[1] = 7; /* so that main is not the row that follows */
+    p->row[1] = 7; /* so that a wrong row of main would be seen */
     for (int32_t i = 0; i < LENGTH(lacking); i++) {
         const cpubind_thread_wish wish = {.name = "worker", .role = lacking[i]};
         made(p, 0, &wish, 1);
@@ -215,7 +215,7 @@ TEST(a_role_that_the_pool_lacks_is_main)
     }
 }
 
-/* Without interrupt CPUs the pool starts with main; the other roles stand. */
+/* Without interrupt CPUs the pool starts with main; the other roles stay. */
 TEST(a_pool_without_interrupt_cpus_keeps_its_rules)
 {
     planned *p = start();
@@ -264,7 +264,7 @@ TEST(interrupts_of_other_functions_are_left_alone)
         DEVICE("trs-mbox-5-0", "45", "46", "47", "48")
 
 /* Both chips of a card can be behind one function: 4 and 5 are phy ids, 0 and 1 logic ids. */
-TEST(two_devices_of_one_function_are_told_apart_by_their_mailbox)
+TEST(two_devices_of_one_function_are_distinguished_by_their_mailbox)
 {
     planned *p = start();
     p->npu[1].pci = p->npu[0].pci;
@@ -295,7 +295,7 @@ TEST(two_devices_of_one_function_are_told_apart_by_their_mailbox)
     expect_none(p, CPUBIND_IRQ_AMBIGUOUS);
 }
 
-TEST(what_is_missing_leaves_the_interrupts_and_is_named)
+TEST(a_missing_input_leaves_the_interrupts_and_is_named)
 {
     planned *p = start();
     set(&p->host, INTERRUPTS, HEAD ROW("99", "cq_update_irq"));
@@ -313,7 +313,7 @@ TEST(what_is_missing_leaves_the_interrupts_and_is_named)
     p->npu[0].pci.domain = -1;
     made(p, 0, NULL, 0);
     expect_none(p, CPUBIND_IRQ_NO_ADDRESS);
-    expect_cpus(p->goal.main, 10, 13); /* the rest stands */
+    expect_cpus(p->goal.main, 10, 13); /* the rest stays */
     assert_int_equal(p->goal.n_rule, 2);
 }
 
@@ -365,8 +365,8 @@ TEST(interrupts_without_rows_have_no_sq)
     expect_none(p, CPUBIND_IRQ_NO_SQ);
 }
 
-/* In every arena up to the size that is used: a want of memory, said so, or the goal. */
-TEST(an_arena_that_is_too_small_is_said_so)
+/* Every arena that is too small gives NO_MEMORY; the first that is large enough, the goal. */
+TEST(an_arena_that_is_too_small_is_reported)
 {
     const cpubind_thread_wish wish = {.name = "worker", .kind = CPUBIND_WISH_POOL};
     planned *p = start();
@@ -390,8 +390,8 @@ TEST(an_arena_that_is_too_small_is_said_so)
 
 /* == Interrupts of one function ============================================= */
 
-/* What stands in the rows 10, 11, ... of a function, and what is found of it: "10 12" with the
- * SQ marked "s", "s10 12". NULL: nothing, for this reason. */
+/* The names in the rows 10, 11, ... of a function, and the interrupts found there: "10 12" with
+ * the SQ marked "s", "s10 12". NULL: nothing, for this reason. */
 typedef struct function {
     const char *names[8];
     int32_t device;
@@ -458,7 +458,7 @@ TEST(one_sq_is_the_devices_whatever_its_mailbox_is_called)
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
-TEST(a_device_has_what_stands_from_its_mailbox_to_the_next)
+TEST(a_device_has_the_rows_from_its_mailbox_to_the_next)
 {
     static const function cases[] = {
         {{BOX0, SQ, CQ, BOX1, SQ, CQ, CQ}, 0, "s11 12", CPUBIND_IRQ_FOUND},
@@ -473,7 +473,7 @@ TEST(a_device_has_what_stands_from_its_mailbox_to_the_next)
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
 }
 
-TEST(what_mailboxes_do_not_tell_apart_is_ambiguous)
+TEST(devices_without_distinct_mailboxes_are_ambiguous)
 {
     static const function cases[] = {
         {{BOX0, SQ, CQ, BOX1, SQ, CQ}, 2, NULL, CPUBIND_IRQ_AMBIGUOUS},
@@ -481,9 +481,9 @@ TEST(what_mailboxes_do_not_tell_apart_is_ambiguous)
         {{SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
         /* the second device has no mailbox: its SQ would pass for the first one's */
         {{BOX0, SQ, CQ, SQ, CQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
-        /* its mailbox is there, and two SQs that are others' */
+        /* its mailbox, and two SQs of other devices */
         {{BOX0, CQ, BOX1, SQ, "trs-mbox-2-0", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
-        /* names that only look like a mailbox */
+        /* names that only resemble a mailbox */
         {{"trs-mbox-0", SQ, "trs-mbox-1", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
         {{"trs-mbox--0", SQ, "trs-mbox-00-0", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
         {{"my-trs-mbox-0-0", SQ, "trs-mbox-0x-0", SQ}, 0, NULL, CPUBIND_IRQ_AMBIGUOUS},
@@ -548,7 +548,7 @@ TEST(every_reason_has_a_word)
 
 /* == From a host ============================================================ */
 
-/* Two dies behind two functions, planned by slices, which need no address but for this. */
+/* Two dies behind two functions, planned by slices, which need no address for the plan. */
 TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
 {
     static const int32_t both[] = {0, 1};
@@ -601,7 +601,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_pool_has_all_roles),
-        cmocka_unit_test(the_npu_of_a_row_is_the_one_that_the_plan_names),
+        cmocka_unit_test(the_npu_of_a_row_is_the_npu_of_the_plan),
         cmocka_unit_test(memory_goes_to_the_node_of_the_first_cpu),
         cmocka_unit_test(a_950_has_main_and_uvb_threads_and_no_interrupts),
         cmocka_unit_test(wishes_come_before_the_built_in_rules),
@@ -610,15 +610,15 @@ int main(void)
         cmocka_unit_test(the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second),
         cmocka_unit_test(one_interrupt_cpu_serves_both_kinds),
         cmocka_unit_test(interrupts_of_other_functions_are_left_alone),
-        cmocka_unit_test(two_devices_of_one_function_are_told_apart_by_their_mailbox),
-        cmocka_unit_test(what_is_missing_leaves_the_interrupts_and_is_named),
+        cmocka_unit_test(two_devices_of_one_function_are_distinguished_by_their_mailbox),
+        cmocka_unit_test(a_missing_input_leaves_the_interrupts_and_is_named),
         cmocka_unit_test(interrupts_that_cannot_be_read_are_named),
         cmocka_unit_test(damaged_interrupts_have_their_place),
         cmocka_unit_test(interrupts_without_rows_have_no_sq),
-        cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
+        cmocka_unit_test(an_arena_that_is_too_small_is_reported),
         cmocka_unit_test(one_sq_is_the_devices_whatever_its_mailbox_is_called),
-        cmocka_unit_test(a_device_has_what_stands_from_its_mailbox_to_the_next),
-        cmocka_unit_test(what_mailboxes_do_not_tell_apart_is_ambiguous),
+        cmocka_unit_test(a_device_has_the_rows_from_its_mailbox_to_the_next),
+        cmocka_unit_test(devices_without_distinct_mailboxes_are_ambiguous),
         cmocka_unit_test(names_are_compared_whole),
         cmocka_unit_test(shared_handlers_each_count),
         cmocka_unit_test(only_interrupts_of_the_function_count),

@@ -1,4 +1,4 @@
-/* test_products.c - every row of the product list, through all that reads it
+/* test_products.c - every row of the product list, through each of its readers
  * SPDX-License-Identifier: MIT
  *
  * No test names a product: a new row is tested as soon as it is there. What the command prints

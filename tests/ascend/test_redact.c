@@ -1,4 +1,4 @@
-/* test_redact.c - what is taken out of an input, and what must stay
+/* test_redact.c - the names that are overwritten in an input, and the bytes that must stay
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L
@@ -74,7 +74,7 @@ static void expect_same(const char *input, const char *host, const char *text)
 #define HEAD_950                                                                               \
     "| NPU ID               | Process id    | Process name    | Process memory(MB)  |\n" RULE
 
-TEST(a_process_name_is_overwritten_where_it_stands)
+TEST(a_process_name_is_overwritten_in_place)
 {
     expect(INFO, NULL,
            HEAD_4
@@ -163,8 +163,8 @@ TEST(a_header_in_another_language_is_one)
            "| a | b | c | d |\n| 0 0 | 1 | xxxx | 5 |\n", 0, 0, 1);
 }
 
-/* A process may be called as its column is. */
-TEST(a_row_that_speaks_of_process_names_is_a_row)
+/* A process may have the name of its column. */
+TEST(a_row_that_holds_the_words_of_the_header_is_a_row)
 {
     expect(INFO, NULL, HEAD_5 "| 0 0 | 1 | Process name | 5 | 77 |\n| 0 0 | 2 | n | 5 | 78 |\n",
            HEAD_5 "| 0 0 | 1 | xxxxxxx xxxx | 5 | 77 |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 2);
@@ -174,7 +174,7 @@ TEST(a_row_that_speaks_of_process_names_is_a_row)
            HEAD_5 "| Process name |\n| 0 0 | 2 | x | 5 | 78 |\n", 0, 0, 1);
 }
 
-/* A rule is told by its ends, whatever stands between: without it the table would be cut. */
+/* A rule is known by its ends: without it the table would count as cut. */
 TEST(a_rule_with_bars_stays_a_rule)
 {
     expect(INFO, NULL, HEAD_4 "+====|==|gold|python3==+\n", HEAD_4 "+====|==|xxxx|xxxxxxxxx+\n",
@@ -194,7 +194,7 @@ TEST(a_second_output_has_its_own_device_table)
     expect(INFO, NULL, text, wanted, 0, 0, 1);
 }
 
-/* What the reader refuses is redacted as far as a row can be told. */
+/* Text that the reader refuses is redacted in each line that looks like a row. */
 TEST(damaged_rows_are_redacted_too)
 {
     expect(INFO, NULL,
@@ -223,7 +223,7 @@ TEST(a_header_that_is_cut_is_one)
            0, 0, 1);
 }
 
-/* Of every start of a table no name is left but in a row that has not come to it. */
+/* In every start of a table all names are overwritten. */
 TEST(no_cut_leaves_a_name)
 {
     static const char table[] =
@@ -245,7 +245,7 @@ TEST(the_name_of_a_status_is_overwritten)
            "Name:\tx x\nName:\nName:x\nNames:\ty\n z", 0, 0, 1);
 }
 
-TEST(names_are_looked_for_in_their_inputs_alone)
+TEST(names_are_redacted_in_their_inputs_alone)
 {
     static const char table[] = HEAD_4 "| 0 0 | 1 | name | 5 |\nName:\ta\nSerial Number : 1\n";
     static const char *const inputs[] = {"cmd/npu-smi-info-m.txt",
@@ -262,7 +262,7 @@ TEST(names_are_looked_for_in_their_inputs_alone)
 
 /* == Serial numbers ========================================================= */
 
-TEST(what_identifies_a_board_is_overwritten)
+TEST(serial_numbers_and_ids_of_a_board_are_overwritten)
 {
     static const char before[] = "\tNPU ID                         : 0\n"
                                  "\tProduct Name                   : IT21\n"
@@ -296,7 +296,7 @@ TEST(a_board_without_a_number_stays)
                 "Serial Number\n");
 }
 
-TEST(a_value_that_goes_on_is_overwritten_on)
+TEST(a_value_of_several_lines_is_overwritten)
 {
     expect(BOARD, NULL, "\tUUID : 12\n\t     : 34\n\tModel : a\n\t     : b\n",
            "\tUUID : xx\n\t     : xx\n\tModel : a\n\t     : b\n", 0, 2, 0);
@@ -329,7 +329,7 @@ TEST(bytes_that_are_not_ascii_end_a_word)
            0);
 }
 
-TEST(a_host_that_tells_nothing_stays)
+TEST(a_host_name_that_is_a_word_of_the_formats_stays)
 {
     static const char *const hosts[] = {
         "",
@@ -389,7 +389,7 @@ TEST(a_host_may_have_255_bytes)
     }
 }
 
-/* A host may be called by a word of a refusal: that it was refused counts more. */
+/* A host may have a word of a refusal for its name; the refusal must stay. */
 TEST(a_refusal_stays_a_refusal)
 {
     expect_same(MAP, "server", "There is no NPU card on this server.\n");
@@ -401,7 +401,7 @@ TEST(a_refusal_stays_a_refusal)
     expect("cmd/lscpu.txt", "server", "this server.\n", "this xxxxxx.\n", 1, 0, 0);
 }
 
-TEST(pieces_of_all_kinds_count_apart_and_add_up)
+TEST(pieces_of_each_kind_are_counted_separately)
 {
     static const char info[] = HEAD_4 "| 0 0 | 1 | gold7 | 5 |\n" RULE "by gold7, gold7\n";
     static const char board[] = "\tNPU ID : 0\n\tSerial Number : gold7\n\tModel : gold7\n";
@@ -415,7 +415,7 @@ TEST(pieces_of_all_kinds_count_apart_and_add_up)
     free(b);
 }
 
-TEST(a_text_of_no_bytes_is_no_text)
+TEST(an_empty_text_is_not_changed)
 {
     cpubind_redacted counts = none;
     cpubind_redact(INFO, NULL, 0, "gold7", &counts);
@@ -552,7 +552,7 @@ static cpubind_text_status law_lscpu_e(const char *text, int32_t len, char *out,
     return status;
 }
 
-/* What is read of an input; of refusals, which one and where. */
+/* The result of reading an input; of a refusal its kind and its place. */
 static cpubind_text_status law_refusal(const char *text, int32_t len, char *out, size_t *n,
                                        cpubind_text_fault *fault)
 {
@@ -582,9 +582,8 @@ static const struct law {
     {"cmd/lscpu-e.txt", law_lscpu_e},
 };
 
-/* A text as input `law` before and after: whatever a reader said of it, it says again. What it
- * could not read is bound by this only while no host is looked for. Returns whether it was
- * read. */
+/* A reader must give the same result before and after redaction. For a text that it refuses
+ * this must hold only without a name of a host. Returns whether the text was read. */
 static int check_law(const struct law *law, const char *text, int32_t len, const char *host)
 {
     static char before[DIGEST_MAX], after[DIGEST_MAX];
@@ -614,8 +613,8 @@ static int check_law(const struct law *law, const char *text, int32_t len, const
     return status == CPUBIND_TEXT_OK;
 }
 
-/* Calls with every word of a text that could be a host's name, each once: dots at its ends are
- * none of it. */
+/* Calls with every word of a text that could be a host's name, each once: dots at its ends do
+ * not belong to it. */
 static void each_word(const char *text, int32_t len,
                       void (*call)(const char *text, int32_t len, const char *word))
 {
@@ -657,7 +656,7 @@ static void check_all_laws(const char *text, int32_t len, const char *host)
 
 static int32_t n_own;
 
-/* Each input of a host, as what it is. */
+/* Each input of a host, by its own name. */
 static void check_fixture(folder_host *h, const char *name)
 {
     (void)name;
@@ -677,7 +676,7 @@ TEST(a_fixture_reads_the_same_whatever_its_host_is_called)
     assert_true(n_own > 100);
 }
 
-/* Captures as every input: which of them they are is told by what reads them. */
+/* Each capture as every input: its reader decides which input it is. */
 TEST(a_capture_reads_the_same_whatever_its_host_is_called)
 {
     DIR *folder = open_captures();
@@ -696,7 +695,7 @@ TEST(a_capture_reads_the_same_whatever_its_host_is_called)
     assert_true(n_read > 50);
 }
 
-/* The process names of the captures are gone, and nothing but them. */
+/* The process names of the captures are gone, and nothing else. */
 TEST(the_names_of_captured_processes_are_gone)
 {
     DIR *folder = open_captures();
@@ -756,7 +755,7 @@ TEST(long_lines_cost_no_more_than_their_length)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_name_is_overwritten_where_it_stands),
+        cmocka_unit_test(a_process_name_is_overwritten_in_place),
         cmocka_unit_test(the_pid_of_the_container_stays),
         cmocka_unit_test(a_950_names_the_card_alone),
         cmocka_unit_test(a_name_may_be_long_and_hold_bars_and_other_bytes),
@@ -765,26 +764,26 @@ int main(void)
         cmocka_unit_test(the_device_table_stays),
         cmocka_unit_test(a_table_without_a_header_stays),
         cmocka_unit_test(a_header_in_another_language_is_one),
-        cmocka_unit_test(a_row_that_speaks_of_process_names_is_a_row),
+        cmocka_unit_test(a_row_that_holds_the_words_of_the_header_is_a_row),
         cmocka_unit_test(a_rule_with_bars_stays_a_rule),
         cmocka_unit_test(a_second_output_has_its_own_device_table),
         cmocka_unit_test(damaged_rows_are_redacted_too),
         cmocka_unit_test(a_header_that_is_cut_is_one),
         cmocka_unit_test(no_cut_leaves_a_name),
         cmocka_unit_test(the_name_of_a_status_is_overwritten),
-        cmocka_unit_test(names_are_looked_for_in_their_inputs_alone),
-        cmocka_unit_test(what_identifies_a_board_is_overwritten),
+        cmocka_unit_test(names_are_redacted_in_their_inputs_alone),
+        cmocka_unit_test(serial_numbers_and_ids_of_a_board_are_overwritten),
         cmocka_unit_test(a_board_without_a_number_stays),
-        cmocka_unit_test(a_value_that_goes_on_is_overwritten_on),
+        cmocka_unit_test(a_value_of_several_lines_is_overwritten),
         cmocka_unit_test(the_host_is_overwritten_as_a_whole_word),
         cmocka_unit_test(the_domain_goes_with_the_host),
         cmocka_unit_test(bytes_that_are_not_ascii_end_a_word),
-        cmocka_unit_test(a_host_that_tells_nothing_stays),
+        cmocka_unit_test(a_host_name_that_is_a_word_of_the_formats_stays),
         cmocka_unit_test(a_container_id_is_a_host),
         cmocka_unit_test(a_host_may_have_255_bytes),
         cmocka_unit_test(a_refusal_stays_a_refusal),
-        cmocka_unit_test(pieces_of_all_kinds_count_apart_and_add_up),
-        cmocka_unit_test(a_text_of_no_bytes_is_no_text),
+        cmocka_unit_test(pieces_of_each_kind_are_counted_separately),
+        cmocka_unit_test(an_empty_text_is_not_changed),
         cmocka_unit_test(a_fixture_reads_the_same_whatever_its_host_is_called),
         cmocka_unit_test(a_capture_reads_the_same_whatever_its_host_is_called),
         cmocka_unit_test(the_names_of_captured_processes_are_gone),

@@ -1,4 +1,4 @@
-/* test_request.c - what a caller asks for beside the host: CPUs to use and to leave, addresses
+/* test_request.c - the options of a request: CPUs to use and to exclude, addresses
  * SPDX-License-Identifier: MIT
  */
 #include "memory_source.h"
@@ -59,7 +59,7 @@ static memory_host host_a2(cpubind_request *request)
     return h;
 }
 
-/* The same, planned by slices: nothing but the request needs an address. */
+/* The same, planned by slices: only the request needs an address. */
 static memory_host sliced_a2(cpubind_request *request)
 {
     memory_host h = host_a2(request);
@@ -113,7 +113,7 @@ TEST(the_cpus_asked_for_count_instead_of_the_status)
     drop(&a);
 }
 
-TEST(cpus_asked_for_that_are_offline_are_left_out_and_said)
+TEST(requested_cpus_that_are_offline_are_left_out_with_a_warning)
 {
     static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 30, 65535}, there[] = {0, 1, 2, 3, 4, 5};
     static const int32_t one[] = {1};
@@ -134,7 +134,7 @@ TEST(cpus_asked_for_that_are_offline_are_left_out_and_said)
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
     assert_string_equal(a.problem.what, "no allowed CPU is online");
-    assert_null(a.problem.input); /* no input says so: the caller does */
+    assert_null(a.problem.input); /* from the caller, not from an input */
     drop(&a);
     request.n_allowed = 0;
     expect_code(&h, &request, CPUBIND_PROBLEM_TOO_FEW_CPUS);
@@ -182,7 +182,7 @@ TEST(lists_that_do_not_ascend_are_refused)
 
 /* == Excluded CPUs ========================================================== */
 
-/* The home of the first NPU is extended by node 2, which is nobody's. */
+/* The home of the first NPU is extended by node 2, which is the home of no NPU. */
 TEST(no_pool_has_an_excluded_cpu)
 {
     static const int32_t exclude[] = {0, 1, 11, 19, 20, 21, 22, 23, 24, 25, 27, 28, 29};
@@ -198,7 +198,7 @@ TEST(no_pool_has_an_excluded_cpu)
     assert_int_equal(a.plan.core.row[1], 9);
     assert_memory_equal(a.plan.core.cpu, first, sizeof first);
     expect_run(&a, 1, 2, 9);
-    assert_int_equal(a.facts.npu[1].affinity_count, 10); /* what is near it does not change */
+    assert_int_equal(a.facts.npu[1].affinity_count, 10); /* its affinity does not change */
     assert_int_equal(a.facts.node_of[0], 0);
     drop(&a);
 }
@@ -256,7 +256,7 @@ TEST(clusters_and_spare_cpus_are_cut_without_the_excluded_ones)
     expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
 }
 
-TEST(an_excluded_cpu_that_is_not_there_changes_nothing)
+TEST(an_excluded_cpu_that_does_not_exist_changes_nothing)
 {
     static const int32_t exclude[] = {30, 31, 65535};
     cpubind_request request;
@@ -271,7 +271,7 @@ TEST(an_excluded_cpu_that_is_not_there_changes_nothing)
     drop(&a);
 }
 
-/* Who excludes a CPU needs not be told that it is offline. */
+/* An excluded CPU that is offline gives no warning. */
 TEST(an_excluded_cpu_that_is_offline_is_not_warned_of)
 {
     static const int32_t exclude[] = {29};
@@ -290,7 +290,7 @@ TEST(an_excluded_cpu_that_is_offline_is_not_warned_of)
     drop(&a);
 }
 
-TEST(that_no_cpu_is_left_names_the_exclusion)
+TEST(the_refusal_without_cpus_names_the_exclusion)
 {
     static const int32_t pair[] = {5, 6};
     cpubind_request request;
@@ -314,7 +314,7 @@ TEST(that_no_cpu_is_left_names_the_exclusion)
     a = try(&h, &request);
     assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
     drop(&a);
-    set(&h, "sys/devices/system/cpu/online", "0-4\n"); /* and that is not its doing */
+    set(&h, "sys/devices/system/cpu/online", "0-4\n"); /* and not because of the exclusion */
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
     assert_string_equal(a.problem.what, "no allowed CPU is online");
@@ -337,7 +337,7 @@ static void expect_same_plan(const attempt *a, const attempt *b)
     assert_int_equal(a->plan.n_spare, b->plan.n_spare);
 }
 
-/* Whatever is excluded: the plan is that of a process that may not use those CPUs. */
+/* With any exclusion the plan is that of a process that may not use those CPUs. */
 TEST(excluding_is_the_same_as_not_allowing)
 {
     uint32_t seed = 20;
@@ -385,7 +385,7 @@ TEST(wanted_addresses_are_those_of_npu_smi_info)
     set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0"));
     a = try(&h, &request);
     expect_buses(&a, 0xc1, 0x82);
-    expect_run(&a, 0, 0, 14); /* the slices are what they were */
+    expect_run(&a, 0, 0, 14); /* the slices are the same */
     expect_run(&a, 1, 15, 29);
     assert_null(strstr(h.seen, "board"));
     assert_null(strstr(h.seen, "sys/bus/pci/devices/0"));
@@ -415,7 +415,7 @@ TEST(wanted_addresses_are_asked_of_the_boards_of_running_npus)
     assert_null(strstr(h.seen, "board-i4"));
     assert_non_null(strstr(h.seen, BOARD_6_C0));
     drop(&a);
-    set(&h, INFO, PROCESS_HEAD PROCESS("4")); /* the other one has no process of ours */
+    set(&h, INFO, PROCESS_HEAD PROCESS("4")); /* the other one has no process */
     request.npu = NULL;
     h.seen[0] = '\0';
     a = try(&h, &request);
@@ -424,7 +424,7 @@ TEST(wanted_addresses_are_asked_of_the_boards_of_running_npus)
     drop(&a);
 }
 
-/* Where affinity is known by npu-smi, addresses matter to nobody else. */
+/* With the affinity of npu-smi the plan needs no address. */
 TEST(addresses_are_found_for_every_strategy)
 {
     static const cpubind_strategy strategies[] = {CPUBIND_GLOBAL_SLICE, CPUBIND_TOPO_AFFINITY,
@@ -442,8 +442,8 @@ TEST(addresses_are_found_for_every_strategy)
     }
 }
 
-/* One that the kernel's affinity was found by is not lost to a table that lacks it. */
-TEST(an_address_that_a_board_told_is_kept)
+/* An address by which the affinity was found is kept when the table lacks it. */
+TEST(an_address_from_a_board_is_kept)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
@@ -457,8 +457,8 @@ TEST(an_address_that_a_board_told_is_kept)
     drop(&a);
 }
 
-/* Slices need no npu-smi info: whatever is wrong with it, the plan is the same. */
-TEST(an_info_that_lacks_them_is_no_problem)
+/* Slices need no npu-smi info: the plan is the same with a damaged one. */
+TEST(an_info_without_addresses_is_no_problem)
 {
     static const struct {
         const char *text;
@@ -489,7 +489,7 @@ TEST(an_info_that_lacks_them_is_no_problem)
     }
 }
 
-TEST(a_board_that_lacks_it_is_no_problem)
+TEST(a_board_without_an_address_is_no_problem)
 {
     static const char *const texts[] = {
         "Invalid card id.\n",
@@ -512,7 +512,7 @@ TEST(a_board_that_lacks_it_is_no_problem)
     }
 }
 
-TEST(a_board_that_hangs_is_the_last_one)
+TEST(after_a_board_that_hangs_none_is_asked_for)
 {
     cpubind_request request;
     memory_host h = sliced_a2(&request);
@@ -528,7 +528,7 @@ TEST(a_board_that_hangs_is_the_last_one)
     drop(&a);
 }
 
-/* Nothing is bound there that an address leads to, and each board is a run of npu-smi. */
+/* A 950 has no interrupts to bind, and each board costs a run of npu-smi. */
 TEST(the_boards_of_a_950_are_not_asked)
 {
     cpubind_request request;
@@ -556,8 +556,8 @@ TEST(npus_without_a_card_have_no_board)
     drop(&a);
 }
 
-/* In every arena up to the size that is used: a want of memory, said so, or the plan. */
-TEST(an_arena_that_is_too_small_is_said_so)
+/* Every arena that is too small gives NO_MEMORY; the first that is large enough, the plan. */
+TEST(an_arena_that_is_too_small_is_reported)
 {
     static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
     cpubind_request request;
@@ -587,26 +587,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cpus_asked_for_count_instead_of_the_status),
-        cmocka_unit_test(cpus_asked_for_that_are_offline_are_left_out_and_said),
+        cmocka_unit_test(requested_cpus_that_are_offline_are_left_out_with_a_warning),
         cmocka_unit_test(without_nodes_the_cpus_asked_for_are_one_node),
         cmocka_unit_test(lists_that_do_not_ascend_are_refused),
         cmocka_unit_test(no_pool_has_an_excluded_cpu),
         cmocka_unit_test(slices_are_cut_without_the_excluded_cpus),
         cmocka_unit_test(clusters_and_spare_cpus_are_cut_without_the_excluded_ones),
-        cmocka_unit_test(an_excluded_cpu_that_is_not_there_changes_nothing),
+        cmocka_unit_test(an_excluded_cpu_that_does_not_exist_changes_nothing),
         cmocka_unit_test(an_excluded_cpu_that_is_offline_is_not_warned_of),
-        cmocka_unit_test(that_no_cpu_is_left_names_the_exclusion),
+        cmocka_unit_test(the_refusal_without_cpus_names_the_exclusion),
         cmocka_unit_test(excluding_is_the_same_as_not_allowing),
         cmocka_unit_test(wanted_addresses_are_those_of_npu_smi_info),
         cmocka_unit_test(wanted_addresses_are_asked_of_the_boards_of_running_npus),
         cmocka_unit_test(addresses_are_found_for_every_strategy),
-        cmocka_unit_test(an_address_that_a_board_told_is_kept),
-        cmocka_unit_test(an_info_that_lacks_them_is_no_problem),
-        cmocka_unit_test(a_board_that_lacks_it_is_no_problem),
-        cmocka_unit_test(a_board_that_hangs_is_the_last_one),
+        cmocka_unit_test(an_address_from_a_board_is_kept),
+        cmocka_unit_test(an_info_without_addresses_is_no_problem),
+        cmocka_unit_test(a_board_without_an_address_is_no_problem),
+        cmocka_unit_test(after_a_board_that_hangs_none_is_asked_for),
         cmocka_unit_test(the_boards_of_a_950_are_not_asked),
         cmocka_unit_test(npus_without_a_card_have_no_board),
-        cmocka_unit_test(an_arena_that_is_too_small_is_said_so),
+        cmocka_unit_test(an_arena_that_is_too_small_is_reported),
     };
     return cmocka_run_group_tests_name("request", tests, NULL, NULL);
 }

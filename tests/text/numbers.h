@@ -41,8 +41,8 @@ static inline cpubind_text_status parse_edge(parse_fn *parse, const char *text, 
     return status;
 }
 
-/* A vector that is read: its numbers, of which there are as many as are returned, and room for
- * one number less is too little. */
+/* Checks a vector that is read: its numbers, their count, and ERR_SPACE with room for one
+ * number less. */
 static inline int32_t check_numbers(parse_fn *parse, char **field, int32_t len,
                                     int32_t *expected)
 {
@@ -63,7 +63,7 @@ static inline int32_t check_numbers(parse_fn *parse, char **field, int32_t len,
     return want;
 }
 
-/* A vector that is refused: with which status, and where. */
+/* Checks a vector that is refused: its status and its place. */
 static inline void check_refused(parse_fn *parse, char **field, int32_t len)
 {
     int32_t got[MAX_NUMBERS], n = -1;

@@ -190,7 +190,7 @@ static inline cpubind_text_status read_interrupts_cap(reading *r, const char *te
     return r->status;
 }
 
-/* The same with room for exactly what is there: first the counts, then the elements. */
+/* The same with the exact room: first the counts are read, then the elements. */
 static inline cpubind_text_status read_map(reading *r, const char *text, int32_t len)
 {
     int32_t n;
@@ -259,7 +259,7 @@ static inline cpubind_text_status read_interrupts(reading *r, const char *text, 
     return read_interrupts_cap(r, text, len, n);
 }
 
-/* A text, what a reader says of it, and where. */
+/* A text, the status of its reader, and the place of the fault. */
 typedef struct verdict {
     const char *text;
     cpubind_text_status status;

@@ -141,7 +141,7 @@ static int32_t random_set(uint32_t *seed, int32_t limit, uint32_t sparse, int32_
     return n;
 }
 
-TEST(what_is_written_reads_back_the_same)
+TEST(a_written_text_reads_back_the_same)
 {
     static int32_t set[CPUBIND_MAX_CPUS], back[CPUBIND_MAX_CPUS];
     static char text[6 * CPUBIND_MAX_CPUS];
@@ -164,7 +164,7 @@ TEST(what_is_written_reads_back_the_same)
     }
 }
 
-/* Lists longer than what is held while reading: the ranges around that border are not lost. */
+/* Lists with more ranges than are held while reading: no range is lost at that limit. */
 TEST(long_lists_of_singles_are_whole)
 {
     static int32_t back[2000];
@@ -211,7 +211,7 @@ int main(void)
         cmocka_unit_test(capacity_zero_asks_for_the_length),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(numbers_that_are_no_list_are_not_written),
-        cmocka_unit_test(what_is_written_reads_back_the_same),
+        cmocka_unit_test(a_written_text_reads_back_the_same),
         cmocka_unit_test(long_lists_of_singles_are_whole),
         cmocka_unit_test(every_prefix_is_a_shorter_list_or_a_fault),
     };

@@ -106,7 +106,7 @@ TEST(cpus_that_do_not_fit_are_not_written)
     assert_untouched(text, sizeof text);
 }
 
-TEST(what_is_written_reads_back_the_same)
+TEST(a_written_text_reads_back_the_same)
 {
     static const int32_t widths[] = {1, 31, 32, 33, 640, 1152, CPUBIND_MAX_CPUS};
     static int32_t set[CPUBIND_MAX_CPUS], back[CPUBIND_MAX_CPUS];
@@ -152,7 +152,7 @@ int main(void)
         cmocka_unit_test(every_vector_holds),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(cpus_that_do_not_fit_are_not_written),
-        cmocka_unit_test(what_is_written_reads_back_the_same),
+        cmocka_unit_test(a_written_text_reads_back_the_same),
         cmocka_unit_test(every_prefix_is_a_mask_or_a_fault),
     };
 

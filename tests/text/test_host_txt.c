@@ -1,4 +1,4 @@
-/* test_host_txt.c - host.txt: five lines, each once, and where it goes wrong
+/* test_host_txt.c - host.txt: five lines, each once, and the places of faults
  * SPDX-License-Identifier: MIT
  */
 #include "text_test.h"

@@ -1,4 +1,4 @@
-/* test_interrupts.c - /proc/interrupts: numbers, names, and what is no table
+/* test_interrupts.c - /proc/interrupts: numbers, names, and texts that are no table
  * SPDX-License-Identifier: MIT
  */
 #include "readers.h"
@@ -127,7 +127,7 @@ TEST(every_numbered_row_gives_its_number_and_its_names)
     end_reading(&r);
 }
 
-/* What stands behind the counters, and the names in it. */
+/* The part of a row after its counters, and the names in it. */
 static const struct {
     const char *tail, *names;
 } tails[] = {
@@ -177,8 +177,8 @@ static const struct {
     {":", NULL},
 };
 
-/* One CPU or two are walked word by word, 16 and 35 are checked as blocks. */
-TEST(names_stand_behind_the_chip_whatever_it_prints)
+/* One CPU or two are read word by word, 16 and 35 are checked as blocks. */
+TEST(names_follow_any_text_of_the_chip)
 {
     static const int32_t n_cpus[] = {1, 2, 16, 35};
 
@@ -267,7 +267,7 @@ static int32_t count_names(const char *text, const char *const *expected, int32_
     return found;
 }
 
-TEST(shared_handlers_are_told_apart_at_comma_and_blank)
+TEST(shared_handlers_are_split_at_comma_and_blank)
 {
     static const char *const three[] = {"a", "b c", "d,e"};
     static const char *const comma[] = {"a,"};
@@ -340,8 +340,8 @@ static int model_is_row(const char *row, int32_t n)
     return 0;
 }
 
-/* Every byte of 35 counters, two blocks and some, as every other byte. */
-TEST(no_byte_of_a_counter_goes_unseen)
+/* Every byte of 35 counters, two blocks and some, changed to every other byte. */
+TEST(every_byte_of_a_counter_is_checked)
 {
     enum { N_CPU = 35 };
     builder b = one_row(N_CPU, "     GICv3  27 Level     arch_timer");
@@ -416,8 +416,8 @@ TEST(a_row_has_a_counter_for_each_cpu)
     assert_refused(" CPU0\n 7 1  MIPS   7  uart\n", CPUBIND_TEXT_ERR_SYNTAX, 8);
 }
 
-/* A line feed in the counters ends the row: what follows must not be taken for it. */
-TEST(a_row_does_not_go_on_in_the_next_line)
+/* A line feed in the counters ends the row; the next line must not continue it. */
+TEST(a_row_does_not_continue_in_the_next_line)
 {
     builder b = one_row(35, "  MIPS   7  uart");
     char *feed = strchr(b.text, ':') + 1 + 11 * 20;
@@ -470,9 +470,9 @@ TEST(the_header_names_cpus_in_order)
 
 /* == Cuts, bytes, buffers =================================================== */
 
-/* Behind a line feed a text may end: then it is a table with fewer rows, and no reader can tell
+/* A text may end after a line feed: it is a table with fewer rows then, and no reader can know
  * that rows are missing. A cut anywhere else is an error. */
-TEST(a_cut_is_an_error_unless_it_is_behind_a_line_feed)
+TEST(a_cut_is_an_error_unless_it_is_after_a_line_feed)
 {
     const int32_t len = (int32_t)strlen(X86);
     const char *header = strchr(X86, 'C');
@@ -509,7 +509,7 @@ TEST(a_cut_in_a_block_is_an_error)
     free(b.text);
 }
 
-TEST(an_array_that_is_too_small_is_told_how_much_is_there)
+TEST(an_array_that_is_too_small_gets_the_number_of_rows)
 {
     reading r;
 
@@ -666,9 +666,9 @@ TEST(the_interrupts_of_16_npus_are_found_among_1152_cpus)
     free(b.text);
 }
 
-/* Two chips on one PCI function: the numbers behind a mailbox row, up to the next one, are its
- * chip's. */
-TEST(two_npus_on_one_function_are_told_apart_by_their_mailboxes)
+/* Two chips on one PCI function: the numbers from a mailbox row to the next one belong to its
+ * chip. */
+TEST(two_npus_on_one_function_are_distinguished_by_their_mailboxes)
 {
     builder b = {NULL, 0, 0};
     int32_t npu = -1;
@@ -692,30 +692,30 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_numbered_row_gives_its_number_and_its_names),
-        cmocka_unit_test(names_stand_behind_the_chip_whatever_it_prints),
+        cmocka_unit_test(names_follow_any_text_of_the_chip),
         cmocka_unit_test(rows_without_a_number_are_left_out),
         cmocka_unit_test(a_table_may_have_no_row),
         cmocka_unit_test(cpus_that_are_offline_have_no_column),
-        cmocka_unit_test(shared_handlers_are_told_apart_at_comma_and_blank),
+        cmocka_unit_test(shared_handlers_are_split_at_comma_and_blank),
         cmocka_unit_test(names_that_cannot_be_read_are_none),
         cmocka_unit_test(names_longer_than_a_page_are_refused),
-        cmocka_unit_test(no_byte_of_a_counter_goes_unseen),
+        cmocka_unit_test(every_byte_of_a_counter_is_checked),
         cmocka_unit_test(counters_of_other_widths_are_walked),
         cmocka_unit_test(a_counter_has_at_most_ten_digits),
         cmocka_unit_test(a_row_has_a_counter_for_each_cpu),
-        cmocka_unit_test(a_row_does_not_go_on_in_the_next_line),
+        cmocka_unit_test(a_row_does_not_continue_in_the_next_line),
         cmocka_unit_test(numbers_ascend),
         cmocka_unit_test(a_number_fits_into_31_bits),
         cmocka_unit_test(the_header_names_cpus_in_order),
-        cmocka_unit_test(a_cut_is_an_error_unless_it_is_behind_a_line_feed),
+        cmocka_unit_test(a_cut_is_an_error_unless_it_is_after_a_line_feed),
         cmocka_unit_test(a_cut_in_a_block_is_an_error),
-        cmocka_unit_test(an_array_that_is_too_small_is_told_how_much_is_there),
+        cmocka_unit_test(an_array_that_is_too_small_gets_the_number_of_rows),
         cmocka_unit_test(a_nul_anywhere_is_an_error),
         cmocka_unit_test(control_characters_are_in_no_name),
         cmocka_unit_test(carriage_returns_at_the_end_of_lines_do_not_count),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(the_interrupts_of_16_npus_are_found_among_1152_cpus),
-        cmocka_unit_test(two_npus_on_one_function_are_told_apart_by_their_mailboxes),
+        cmocka_unit_test(two_npus_on_one_function_are_distinguished_by_their_mailboxes),
     };
 
     return cmocka_run_group_tests_name("interrupts", tests, NULL, NULL);

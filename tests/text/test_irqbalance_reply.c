@@ -1,11 +1,11 @@
-/* test_irqbalance_reply.c - what irqbalance answers to "setup"
+/* test_irqbalance_reply.c - the reply of irqbalance to "setup"
  * SPDX-License-Identifier: MIT
  */
 #include "text_test.h"
 
 #include "../../adapters/text/irqbalance_reply.h"
 
-/* Reads into an array of exact size; *out_n as it comes. */
+/* Reads into an array of the exact size. */
 static cpubind_text_status parse(const char *text, int32_t len, int32_t *out, int32_t cap,
                                  int32_t *out_n, cpubind_text_fault *fault)
 {

@@ -81,8 +81,8 @@ TEST(an_empty_text_adds_nothing)
     assert_int_equal(bytes[0], 77);
 }
 
-/* The file is read in blocks: what is there already stays. */
-TEST(sums_go_on_from_block_to_block)
+/* The file is read in blocks: a sum keeps its earlier bytes. */
+TEST(sums_continue_from_block_to_block)
 {
     static const char block[] = "7f00 default N1=2 kernelpagesize_kB=64\n";
     int64_t bytes[3] = {5, 7, 9};
@@ -96,8 +96,8 @@ TEST(sums_go_on_from_block_to_block)
     assert_int_equal(bytes[2], 9);
 }
 
-/* Linux 3.10 does not say the size: pages of the kernel then, and a huge one is 512 of 4 kB or
- * 8,192 of 64 kB. */
+/* Linux 3.10 does not print the size: pages of the kernel then, and a huge one is 512 of 4 kB
+ * or 8,192 of 64 kB. */
 TEST(lines_without_a_size_have_that_of_the_kernel)
 {
     assert_kb("7f00 default anon=3 N2=3\n", 4, (const int64_t[N_NODE]){0, 0, 12});
@@ -109,14 +109,14 @@ TEST(lines_without_a_size_have_that_of_the_kernel)
     assert_kb("7f00 default stack:4711 N2=1\n", 4, (const int64_t[N_NODE]){0, 0, 4});
 }
 
-/* The size of a line holds for pages before it and behind it. */
-TEST(the_size_may_stand_anywhere)
+/* The size of a line holds for pages before and after it. */
+TEST(the_size_may_be_anywhere_in_a_line)
 {
     assert_kb("7f00 default kernelpagesize_kB=2048 huge N1=1 N6=2\n", 4,
               (const int64_t[N_NODE]){0, 2048, 0, 0, 0, 0, 4096});
 }
 
-TEST(any_policy_is_taken_for_one)
+TEST(any_policy_is_accepted)
 {
     static const char *const policies[] = {
         "default",
@@ -143,7 +143,7 @@ TEST(any_policy_is_taken_for_one)
 }
 
 /* The kernel escapes blanks, tabs, line feeds and "=" of a path, and nothing else. */
-TEST(no_name_of_a_file_passes_for_pages)
+TEST(no_name_of_a_file_is_read_as_pages)
 {
     static const char *const paths[] = {
         "file=/a\\040N0\\0759",
@@ -165,7 +165,7 @@ TEST(no_name_of_a_file_passes_for_pages)
     }
 }
 
-/* New kernels may say more. */
+/* New kernels may print more words. */
 TEST(words_of_no_known_name_are_left_out)
 {
     assert_kb("7f00 default vma=9 Node=3 N= N hugely kernelpagesize=8 N1=1 "
@@ -286,7 +286,7 @@ TEST(a_nul_is_refused)
     assert_int_equal(fault.offset, 18);
 }
 
-/* A good line first: nothing of it is added when a later one is bad. */
+/* Nothing of a good line is added when a later line is bad. */
 TEST(every_prefix_is_whole_lines_or_a_fault)
 {
     static const char text[] = "7f00 prefer (many):0-1 file=/a N0=2 N1=3 kernelpagesize_kB=4\n"
@@ -394,7 +394,7 @@ TEST(a_counter_is_found_by_its_whole_name)
     assert_int_equal(fault.offset, LENGTH(vmstat) - 1);
 }
 
-TEST(a_counter_that_is_none_is_refused_where_it_goes_wrong)
+TEST(a_wrong_counter_is_refused_where_it_goes_wrong)
 {
     static const struct {
         const char *text;
@@ -445,11 +445,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_of_all_lines_are_added_up_by_node),
         cmocka_unit_test(an_empty_text_adds_nothing),
-        cmocka_unit_test(sums_go_on_from_block_to_block),
+        cmocka_unit_test(sums_continue_from_block_to_block),
         cmocka_unit_test(lines_without_a_size_have_that_of_the_kernel),
-        cmocka_unit_test(the_size_may_stand_anywhere),
-        cmocka_unit_test(any_policy_is_taken_for_one),
-        cmocka_unit_test(no_name_of_a_file_passes_for_pages),
+        cmocka_unit_test(the_size_may_be_anywhere_in_a_line),
+        cmocka_unit_test(any_policy_is_accepted),
+        cmocka_unit_test(no_name_of_a_file_is_read_as_pages),
         cmocka_unit_test(words_of_no_known_name_are_left_out),
         cmocka_unit_test(a_sum_does_not_wrap),
         cmocka_unit_test(the_last_node_is_read_and_the_next_refused),
@@ -459,7 +459,7 @@ int main(void)
         cmocka_unit_test(arguments_outside_their_range_are_refused),
         cmocka_unit_test(time_is_linear_whatever_the_text_is),
         cmocka_unit_test(a_counter_is_found_by_its_whole_name),
-        cmocka_unit_test(a_counter_that_is_none_is_refused_where_it_goes_wrong),
+        cmocka_unit_test(a_wrong_counter_is_refused_where_it_goes_wrong),
         cmocka_unit_test(a_counter_needs_a_name_and_a_place),
     };
 

@@ -355,7 +355,7 @@ TEST(a_thread_has_its_name_or_the_first_15_bytes_of_it)
 
 /* == /proc/<pid>/stat ======================================================= */
 
-/* Fields 5 to 22, with 20 and 22 named, and what kernels have behind them. */
+/* Fields 5 to 22, with 20 and 22 named, and the fields that follow them. */
 #define STAT_5_19 " 900 900 0 -1 4194560 301 5512 2 0 15 8 101 44 -2 19"
 #define STAT_REST " 271642624 6120 18446744073709551615 1 1 0 0 0 0 -1 4096 2 0\n"
 
@@ -425,7 +425,7 @@ TEST(every_prefix_of_a_stat_is_cut)
     for (int32_t len = 0; len < (int32_t)strlen(text); len++) {
         const cpubind_text_status status = parse_stat(text, len, &out, &fault);
 
-        /* Just before ")) R" the name is "a", and behind it " (b" is no number. */
+        /* Just before ")) R" the name is "a", and " (b" after it is no number. */
         if (status != CPUBIND_TEXT_ERR_CUT)
             assert_true(status == CPUBIND_TEXT_ERR_SYNTAX && len > 10 && len < 14);
     }

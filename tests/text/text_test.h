@@ -1,4 +1,4 @@
-/* text_test.h - files of vectors and all-or-nothing checks, for the tests of adapters/text
+/* text_test.h - files of vectors and all-or-nothing checks, for tests of text and ascend
  * SPDX-License-Identifier: MIT
  */
 #ifndef CPUBIND_TESTS_TEXT_TEXT_TEST_H
@@ -15,10 +15,10 @@
 
 #define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* "fault before", so that a fault that was not written is seen. */
+/* "fault before", so that a missing write is detected. */
 static const cpubind_text_fault no_fault = {-1, NULL};
 
-/* What takes longer on one text is a hang. */
+/* A reader that takes longer on one text hangs. */
 #define HANG_SECONDS 1.0
 
 /* The time that this process has computed. */
