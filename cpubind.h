@@ -41,7 +41,8 @@
  *   determinism   equal arguments give equal results, on every compiler and machine
  *   purity        no globals, no locale, no errno, no clock, no environment
  *   memory        no malloc, no VLA, no recursion; every buffer is the caller's
- *   defaults      a struct of zeros is valid or refused; no zero means a CPU, node or device
+ *   defaults      an input struct of zeros is valid or refused; no zero in it stands for a
+ *                 CPU, a node or a device
  *   all or none   on failure nothing is written through an out_ pointer; the exceptions are
  *                 documented with each function: *fault, and the buffers of a plan
  *   threads       every function may run in any number of threads at once
@@ -226,7 +227,7 @@ typedef enum cpubind_strategy {
     CPUBIND_CLUSTER = 2        /* whole clusters of the home's node */
 } CPUBIND_ENUM_INT32 cpubind_strategy;
 
-/* What topo_affinity does when extended pools overlap without being equal. */
+/* The answer of topo_affinity to extended pools that overlap without being equal. */
 typedef enum cpubind_overlap {
     CPUBIND_OVERLAP_RESOLVE = 0, /* no CPU twice; the smallest pool as large as it can be */
     CPUBIND_OVERLAP_KEEP = 1,    /* leave the overlap, and report it */
@@ -471,8 +472,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_bad_argument(cpubind_fault *fault,
 
 /* == Lists ================================================================== */
 
-/* Elements that the long loops take at a time: without an exit inside, compilers turn a block
- * into a few vector instructions. */
+/* Elements that the long loops read at a time: compilers turn a block without an exit into a
+ * few vector instructions. */
 #define CPUBIND_PRIV_BLOCK 16
 
 /* Checks that every id is in 0 .. CPUBIND_MAX_CPUS - 1 and that the list ascends strictly. */
@@ -838,7 +839,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
  *
  * A host has about as many segments as nodes, whatever its number of CPUs: CPUs are touched
  * when they are read and when they are written. A claim says that a device may be given CPUs
- * of a group; there are never more than affinity entries and devices together. */
+ * of a group; the number of claims is at most that of affinity entries and devices. */
 
 /* Every array of plan->work: name and elements. A position is an index into host->cpu; n_group
  * is the largest number of groups that there can be. The sum is CPUBIND_PLAN_WORK. */
@@ -1672,7 +1673,7 @@ CPUBIND_PRIV int32_t cpubind_priv_slot(const cpubind_priv_planner *p, int32_t ro
     return p->devices->slot == NULL ? device : p->devices->slot[device];
 }
 
-/* The first row from `row` on whose device has this slot; there is one. */
+/* The first row from `row` on whose device has this slot; the caller knows that one has. */
 CPUBIND_PRIV int32_t cpubind_priv_slot_row(const cpubind_priv_planner *p, int32_t row,
                                            int32_t slot)
 {

@@ -295,7 +295,7 @@ static run make_all(const fuzz_host *h, const cpubind_policy *policy, int32_t *w
 
 /* The plan of all devices has disjoint pools and the same rows. The roles need no CPUs, so that
  * a pool that is too small does not stop the check of the other pools. */
-static void check_everybody(const fuzz_host *h, const run *few)
+static void check_all_devices(const fuzz_host *h, const run *few)
 {
     cpubind_policy policy = h->policy;
     int32_t want[MAX_DEVICES] = {0};
@@ -536,7 +536,7 @@ static void check_plan(const fuzz_host *h)
         check_space(h, want, &r);
         if (h->policy.overlap == CPUBIND_OVERLAP_RESOLVE) {
             check_alone(h, &r);
-            check_everybody(h, &r);
+            check_all_devices(h, &r);
         }
     }
     end(&r);

@@ -1,4 +1,4 @@
-/* bench.c - what a plan and a CPU list cost, beside hwloc and memcpy, in one run
+/* bench.c - the time of a plan and of a CPU list, next to hwloc and memcpy, in one run
  * SPDX-License-Identifier: MIT
  *
  * Prints a table and asserts nothing: see measure.h.
@@ -89,7 +89,7 @@ static void host_close(bench_host *b)
     free(b->plan.work);
 }
 
-/* Two devices on the first of two neighbours: extended pools are equal or do not meet. */
+/* Moves the devices to every second node: extended pools are equal or have nothing in common. */
 static void spread_out(bench_host *b)
 {
     int32_t size = b->host.n_cpu / b->host.n_node;
@@ -98,7 +98,7 @@ static void spread_out(bench_host *b)
             b->affinity[d * size + i] = b->affinity[d * size + i] / (2 * size) * 2 * size + i;
 }
 
-/* Bytes of the buffers that the caller hands over. */
+/* Bytes of the buffers of a plan. */
 static int32_t host_bytes(const bench_host *b)
 {
     return (b->plan.cap_work + b->plan.cap_cpu + b->devices.affinity.n + 1) *

@@ -16,7 +16,7 @@ uint32_t model_random(uint64_t *state, uint32_t below)
 }
 
 /* How the CPUs are numbered over the nodes: in blocks, in two blocks each (threads), one by
- * one, or anyhow. */
+ * one, or at random. */
 static int32_t node_of(uint64_t *state, uint32_t kind, int32_t cpu, int32_t n_cpu,
                        int32_t n_node)
 {
@@ -62,7 +62,7 @@ static void make_allowed(uint64_t *state, int32_t n_cpu, model_host *h)
     }
 }
 
-/* What topologies report: a node, a node for two devices, two nodes, part of a node, a few
+/* Kinds of affinity that hosts report: a node, a node for two devices, two nodes, part of a node, a few
  * CPUs anywhere, everything, nothing. */
 static int32_t is_near(uint64_t *state, uint32_t kind, const model_host *h, int32_t node,
                        int32_t cpu, uint32_t salt)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Sets are arrays of flags, one for each CPU id; every rule is a loop over all of them. Slow on
- * purpose: what agrees with it over many hosts is right for other reasons than being fast.
+ * purpose, and written without a look at the core.
  */
 #ifndef CPUBIND_TESTS_MODEL_H
 #define CPUBIND_TESTS_MODEL_H
@@ -30,7 +30,7 @@ typedef struct model_host {
     cpubind_policy policy;
 } model_host;
 
-/* Pools of all devices with a home, by the rule as it stands (4.2), before overlap. */
+/* Pools of all devices with a home, by topo_affinity before overlap is resolved. */
 typedef struct model_plan {
     model_set home[MODEL_DEVICES];
     model_set wide[MODEL_DEVICES]; /* extended, before equal ones are shared */

@@ -1,9 +1,9 @@
-/* test_collision.c - different pools with equal signs are told apart
+/* test_collision.c - different extended pools with equal hashes are told apart
  * SPDX-License-Identifier: MIT
  *
- * Pools are grouped by a sign, the sum of marks of their atoms. Two that differ and have one
- * sign are rare enough that no random host meets them, so they are looked for here, with the
- * mark of the header itself.
+ * Extended pools are looked up by a hash, the sum of the hashes of their segments. Two different
+ * pools with one hash are so rare that no random host has them: the test searches for such a
+ * pair, with the hash function of the header.
  */
 #define CPUBIND_STATIC
 #include "../../cpubind.h"
@@ -15,17 +15,17 @@
 #define CPUS 1600
 
 typedef struct pair {
-    int32_t sign, a, b;
+    int32_t hash, a, b;
 } pair;
 
-static int by_sign(const void *left, const void *right)
+static int by_hash(const void *left, const void *right)
 {
     const pair *l = (const pair *)left;
     const pair *r = (const pair *)right;
-    return (l->sign > r->sign) - (l->sign < r->sign);
+    return (l->hash > r->hash) - (l->hash < r->hash);
 }
 
-/* Two pairs of an even and an odd atom, four different ones, with one sum of marks. */
+/* Finds two pairs of an even and an odd segment, four different ones, with one sum of hashes. */
 static int find_collision(pair *first, pair *second)
 {
     int32_t n = CPUS / 2 * (CPUS / 2);
@@ -35,22 +35,22 @@ static int find_collision(pair *first, pair *second)
     n = 0;
     for (int32_t a = 0; a < CPUS; a += 2)
         for (int32_t b = 1; b < CPUS; b += 2) {
-            all[n].sign = cpubind_priv_add_hash(cpubind_priv_hash(a), cpubind_priv_hash(b));
+            all[n].hash = cpubind_priv_add_hash(cpubind_priv_hash(a), cpubind_priv_hash(b));
             all[n].a = a < b ? a : b;
             all[n++].b = a < b ? b : a;
         }
-    qsort(all, (size_t)n, sizeof *all, by_sign);
+    qsort(all, (size_t)n, sizeof *all, by_hash);
     for (int32_t i = 1; i < n && !found; i++) {
         *first = all[i - 1];
         *second = all[i];
-        found = first->sign == second->sign && first->a != second->a && first->b != second->b &&
+        found = first->hash == second->hash && first->a != second->a && first->b != second->b &&
                 first->a != second->b && first->b != second->a;
     }
     free(all);
     return found;
 }
 
-TEST(pools_with_one_sign_are_told_apart)
+TEST(pools_with_one_hash_are_told_apart)
 {
     static int32_t cpu[CPUS], node[CPUS], work[CPUBIND_PLAN_WORK(CPUS, 2, 2, 4)];
     const int32_t node_id[] = {0, 1};
@@ -64,7 +64,7 @@ TEST(pools_with_one_sign_are_told_apart)
     assert_true(find_collision(&first, &second));
     for (int32_t i = 0; i < CPUS; i++) {
         cpu[i] = i;
-        node[i] = i % 2; /* every CPU is an atom of its own */
+        node[i] = i % 2; /* every CPU is a segment of its own */
     }
     near_cpu[0] = first.a;
     near_cpu[1] = first.b;
@@ -92,14 +92,14 @@ static int find_sum(int32_t n, int32_t *first, int32_t *second, int32_t *third)
     int found = 0;
     assert_non_null(all);
     for (int32_t i = 0; i < n; i++) {
-        all[i].sign = cpubind_priv_hash(2 * i);
+        all[i].hash = cpubind_priv_hash(2 * i);
         all[i].a = 2 * i;
     }
-    qsort(all, (size_t)n, sizeof *all, by_sign);
+    qsort(all, (size_t)n, sizeof *all, by_hash);
     for (int32_t a = 0; a < n && !found; a++)
         for (int32_t b = 0; b < a && !found; b++) {
-            const pair sum = {cpubind_priv_add_hash(all[a].sign, all[b].sign), 0, 0};
-            const pair *c = (const pair *)bsearch(&sum, all, (size_t)n, sizeof *all, by_sign);
+            const pair sum = {cpubind_priv_add_hash(all[a].hash, all[b].hash), 0, 0};
+            const pair *c = (const pair *)bsearch(&sum, all, (size_t)n, sizeof *all, by_hash);
             found = c && c != &all[a] && c != &all[b];
             *first = all[a].a;
             *second = all[b].a;
@@ -160,7 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(homes_of_different_length_with_one_hash_are_told_apart),
-        cmocka_unit_test(pools_with_one_sign_are_told_apart),
+        cmocka_unit_test(pools_with_one_hash_are_told_apart),
     };
     return cmocka_run_group_tests_name("collision", tests, NULL, NULL);
 }

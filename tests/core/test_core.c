@@ -78,7 +78,7 @@ static void free_lists(lists *l)
     free(l->row);
 }
 
-/* A list as text, behind what is in `text` already. */
+/* Appends a list as text to `text`. */
 static void write_list(const int32_t *cpu, int32_t n, char *text, size_t size)
 {
     if (n == 0)
@@ -447,7 +447,7 @@ static int32_t rig_work(const rig *r)
                              r->devices.affinity.row ? r->affinity.row[r->affinity.n] : 0);
 }
 
-/* ... with buffers that the macros of the header call enough. */
+/* The same with buffers of the sizes that the macros of the header give. */
 static void rig_plan(rig *r, const char *want)
 {
     int32_t n = r->host.n_cpu;
@@ -481,7 +481,7 @@ static void assert_fault(const rig *r, cpubind_status status, int32_t device, in
     assert_int_equal(r->fault.have, have);
 }
 
-/* Whatever went wrong, these fields are as they were. */
+/* The out fields of a plan that failed are as they were. */
 static void assert_no_answer(const rig *r)
 {
     int32_t strategy = (int32_t)r->plan.strategy;
@@ -968,7 +968,8 @@ TEST(without_overlap_the_three_policies_agree)
     rig_close(&r);
 }
 
-/* Nodes of alternating CPUs: a home of two neighbours lies on both and is not extended. */
+/* A host whose CPUs alternate between two nodes: a home of two neighbours lies on both nodes and
+ * is not extended. */
 static rig open_unextended(const char *allowed, const char *affinity)
 {
     rig r = rig_open(allowed, "0-1", "- -", affinity);
@@ -1160,7 +1161,7 @@ TEST(a_workspace_one_too_small_is_answered_with_its_size)
     rig_close(&r);
 }
 
-/* ... and with a buffer of exactly that length all is well. */
+/* A buffer of n - 1 CPUs is too small, and a buffer of n is enough. */
 static void check_space(rig *r, const char *want, int32_t n)
 {
     rig_plan_into(r, want, n - 1, rig_work(r));
@@ -1434,8 +1435,8 @@ TEST(a_plan_refuses_missing_buffers_and_arguments)
     rig_close(&r);
 }
 
-/* Every buffer laid over every array that is read and over every other buffer, at the first and
- * at the last element that they can share; one element further there is no overlap. */
+/* Places every buffer at every distance to every array that is read and to every other buffer,
+ * from just before it to just after it: refused exactly where the two share an element. */
 TEST(buffers_that_overlap_an_input_or_each_other_are_refused)
 {
     enum { N = 2, ROOM = 1024, INPUTS = 7, BUFFERS = 3 };

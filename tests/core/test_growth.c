@@ -19,7 +19,7 @@ typedef struct grown {
     cpubind_status status;
 } grown;
 
-/* Nodes are blocks of neighbours; an affinity array of n_affinity elements is still to fill. */
+/* Nodes are blocks of neighbours. The caller fills the affinity with add_near. */
 static grown grow(int32_t n_cpu, int32_t n_node, int32_t n_device, int32_t n_affinity)
 {
     static const cpubind_role_spec roles = {{0, 0, 0, 0}};
@@ -51,7 +51,7 @@ static grown grow(int32_t n_cpu, int32_t n_node, int32_t n_device, int32_t n_aff
     return g;
 }
 
-/* CPUs first .. first + count - 1 are near the next device, which is `device`. */
+/* Adds CPUs first .. first + count - 1 to the affinity of `device`; devices come in order. */
 static void add_near(grown *g, int32_t device, int32_t first, int32_t count)
 {
     int32_t n = g->row[device + 1] ? g->row[device + 1] : g->row[device];
@@ -157,7 +157,7 @@ TEST(of_1024_devices_on_8192_cpus_eight_share_a_node)
     drop(&g);
 }
 
-/* Everyone is near everything but 8 CPUs: no two pools are equal, and all of them overlap. */
+/* Each device is near all CPUs but 8 others: no two pools are equal, and all overlap. */
 TEST(large_homes_that_all_differ_share_evenly)
 {
     grown g = grow(1024, 16, 128, 128 * 1016);
@@ -173,8 +173,8 @@ TEST(large_homes_that_all_differ_share_evenly)
     drop(&g);
 }
 
-/* Device 0 has `size` CPUs alone, every two neighbours share `size`: the even pools are only
- * reached when each shared block goes over to the later device as a whole. */
+/* Device 0 has `size` CPUs alone, and every two neighbours share `size` CPUs: pools are even only
+ * when each shared block goes to the later device as a whole. */
 static void check_chain(int32_t n_device, int32_t size)
 {
     grown g = grow(n_device * size, 2, n_device, 2 * n_device * size);
@@ -197,7 +197,7 @@ TEST(cpus_move_through_a_chain_of_any_length)
     check_chain(1024, 8);
 }
 
-/* Everyone is near up to 128 CPUs anywhere: most CPUs are in a group of their own. */
+/* Each device is near up to 128 CPUs at random: most CPUs are a group of their own. */
 TEST(the_limits_are_planned_with_homes_at_random)
 {
     enum { DEVICES = CPUBIND_MAX_DEVICES, NEAR = 128 };

@@ -50,7 +50,7 @@ static void end(run *r)
     free(r->plan.row);
 }
 
-/* Devices with a home: all that can be asked for. */
+/* Devices with a home: only these can be asked for. */
 static int32_t with_home(const model_host *h, const model_plan *m, int32_t *want)
 {
     int32_t n = 0;
@@ -103,11 +103,10 @@ static void check_refuse(const model_host *h, const model_plan *m, const int32_t
     end(&r);
 }
 
-/* How the smallest pool compares with what it could have if homes were not kept: if any device
- * could be given any CPU of its extended pool. Counted and printed, for the price of the rule
- * that a CPU in a home stays there. */
+/* The price of the rule that a CPU in a home stays there: on how many hosts the smallest pool
+ * would be larger if a device could be given any CPU of its extended pool, and by how much. */
 static struct price {
-    int32_t hosts, behind, sum, most;
+    int32_t hosts, smaller, sum, most;
 } price;
 
 static void weigh(const model_host *h, const model_plan *m, int32_t smallest)
@@ -115,7 +114,7 @@ static void weigh(const model_host *h, const model_plan *m, int32_t smallest)
     int32_t best = model_best_smallest(h, m, m->wide);
     assert_true(best >= smallest);
     price.hosts++;
-    price.behind += best > smallest;
+    price.smaller += best > smallest;
     price.sum += best - smallest;
     price.most = best - smallest > price.most ? best - smallest : price.most;
 }
@@ -151,7 +150,7 @@ static void check_resolved(const model_host *h, const model_plan *m, const run *
     weigh(h, m, smallest);
 }
 
-/* Whoever asks, for whatever devices, gets the same rows. */
+/* A plan for one device has the row that a plan for all devices has. */
 static void check_alone(const model_host *h, const run *all, const int32_t *want, int32_t row)
 {
     run r = make(h, &want[row], 1, CPUBIND_OVERLAP_RESOLVE);
@@ -232,8 +231,8 @@ static void run_hosts(uint64_t seed, int32_t hosts, int32_t max_cpu, int32_t max
         hosts, overlaps);
     print_message("without keeping homes it could be larger on %d of %d, by %.1f CPUs on "
                   "average and %d at most\n",
-                  price.behind, price.hosts,
-                  price.behind ? (double)price.sum / price.behind : 0.0, price.most);
+                  price.smaller, price.hosts,
+                  price.smaller ? (double)price.sum / price.smaller : 0.0, price.most);
     assert_true(hosts < 100 || (overlaps > hosts / 20 && overlaps < hosts));
 }
 
@@ -247,8 +246,8 @@ TEST(plans_agree_with_the_model_on_larger_hosts)
     run_hosts(0xd1b54a32d192ed03u, host_count() / 5, 128, 12);
 }
 
-/* Hosts as they are sold: whole nodes of one size, the same number of devices near each. There
- * the homes cost nothing: no assignment at all has a larger smallest pool. */
+/* Regular hosts: whole nodes of one size, the same number of devices near each. There the rule
+ * costs nothing: no assignment at all has a larger smallest pool. */
 TEST(on_regular_hosts_keeping_homes_costs_nothing)
 {
     static model_host h;
@@ -279,7 +278,7 @@ TEST(on_regular_hosts_keeping_homes_costs_nothing)
                 check_resolve(&h, &m, want, with_home(&h, &m, want));
             }
     assert_true(price.hosts > 200);
-    assert_int_equal(price.behind, 0);
+    assert_int_equal(price.smaller, 0);
 }
 
 TEST(slices_and_roles_tile)

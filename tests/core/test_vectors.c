@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Reads every tests/vectors/plan-*.txt, and those of CPUBIND_SHARED/vectors when that folder is
- * there. The format stands at the head of tests/vectors/plan-a2.txt.
+ * there. The format is described at the head of tests/vectors/plan-a2.txt.
  */
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ static int32_t read_number(const char **at)
     return (int32_t)n;
 }
 
-/* Whether the line starts with `word`; *at then stands behind it. */
+/* Whether the line starts with `word`; moves *at past it. */
 static int32_t is_word(const char **at, const char *word)
 {
     size_t n = strlen(word);

@@ -135,7 +135,7 @@ for standard in c++11 c++17 c++20; do
     fi
 done
 
-# The first program of README.md, as it stands there.
+# The first program of README.md.
 awk '/^```c$/ && !done { on = 1; next } /^```$/ && on { on = 0; done = 1 } on' README.md \
     >"$out/readme.c"
 for compiler in "$gxx" "$clangxx"; do
