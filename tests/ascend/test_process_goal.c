@@ -251,6 +251,18 @@ TEST(one_interrupt_cpu_serves_both_kinds)
     expect_irq(p, 2, 101, CPUBIND_IRQ_CQ, 8);
 }
 
+TEST(the_largest_interrupt_number_is_one_of_the_device)
+{
+    planned *p = start();
+    set(&p->host, MSI_B, "7\n2147483647\n2147483648\n");
+    set(&p->host, INTERRUPTS,
+        HEAD ROW("7", "cq_update_irq") ROW("2147483647", "sq_send_trigger_irq"));
+    made(p, 1, NULL, 0);
+    assert_int_equal(p->goal.n_irq, 2);
+    expect_irq(p, 0, 7, CPUBIND_IRQ_CQ, 1);
+    expect_irq(p, 1, INT32_MAX, CPUBIND_IRQ_SQ, 0);
+}
+
 TEST(interrupts_of_other_functions_are_left_alone)
 {
     planned *p = start();
@@ -609,6 +621,7 @@ int main(void)
         cmocka_unit_test(a_pool_without_interrupt_cpus_keeps_its_rules),
         cmocka_unit_test(the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second),
         cmocka_unit_test(one_interrupt_cpu_serves_both_kinds),
+        cmocka_unit_test(the_largest_interrupt_number_is_one_of_the_device),
         cmocka_unit_test(interrupts_of_other_functions_are_left_alone),
         cmocka_unit_test(two_devices_of_one_function_are_distinguished_by_their_mailbox),
         cmocka_unit_test(a_missing_input_leaves_the_interrupts_and_is_named),
