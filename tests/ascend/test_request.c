@@ -256,6 +256,26 @@ TEST(clusters_and_spare_cpus_are_cut_without_the_excluded_ones)
     expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
 }
 
+TEST(clusters_need_one_or_two_threads_a_core)
+{
+    static const char siblings[] = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
+    cpubind_request request;
+    memory_host h = host_a2(&request);
+    attempt a;
+    make_950(&h);
+    set(&h, siblings, "0-3\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_SKIPPED);
+    assert_string_equal(a.problem.what, "clusters are known for 1 or 2 threads a core only");
+    drop(&a);
+    h.seen[0] = '\0';
+    take_away(&h, siblings);
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_SKIPPED);
+    assert_string_equal(a.problem.what, "the number of threads a core is not known");
+    drop(&a);
+}
+
 TEST(an_excluded_cpu_that_does_not_exist_changes_nothing)
 {
     static const int32_t exclude[] = {30, 31, 65535};
@@ -593,6 +613,7 @@ int main(void)
         cmocka_unit_test(no_pool_has_an_excluded_cpu),
         cmocka_unit_test(slices_are_cut_without_the_excluded_cpus),
         cmocka_unit_test(clusters_and_spare_cpus_are_cut_without_the_excluded_ones),
+        cmocka_unit_test(clusters_need_one_or_two_threads_a_core),
         cmocka_unit_test(an_excluded_cpu_that_does_not_exist_changes_nothing),
         cmocka_unit_test(an_excluded_cpu_that_is_offline_is_not_warned_of),
         cmocka_unit_test(the_refusal_without_cpus_names_the_exclusion),
