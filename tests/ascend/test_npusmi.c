@@ -507,6 +507,19 @@ TEST(pids_in_the_container_are_read)
     end_reading(&r);
 }
 
+TEST(bars_need_no_blanks_around_them)
+{
+    reading r;
+
+    assert_int_equal(READ(read_info, &r,
+                          "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
+                          "|0 1|812|python3|150|\n"),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(r.info.n_process, 1);
+    check_process(&r, 0, 0, 1, 812, -1, "python3");
+    end_reading(&r);
+}
+
 TEST(translated_words_do_not_matter)
 {
     reading r;
@@ -1121,6 +1134,7 @@ int main(void)
         cmocka_unit_test(the_device_column_of_a_310p_is_the_logic_id),
         cmocka_unit_test(a_950_has_no_chips),
         cmocka_unit_test(pids_in_the_container_are_read),
+        cmocka_unit_test(bars_need_no_blanks_around_them),
         cmocka_unit_test(translated_words_do_not_matter),
         cmocka_unit_test(devices_without_a_header_have_no_second_id),
         cmocka_unit_test(other_tables_are_refused_where_they_go_wrong),
