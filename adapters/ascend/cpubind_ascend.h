@@ -1,9 +1,9 @@
-/* cpubind_ascend.h - the readers of adapters/text, all in one
+/* cpubind_ascend.h - all readers of npu-smi, /proc, /sys and lscpu in one header
  * SPDX-License-Identifier: MIT
  *
- * What npu-smi, /proc, /sys and lscpu print, as numbers in the caller's arrays. For a runtime
- * or a tool that has the text already and wants no command, no process and no library beside
- * this one.
+ * A reader turns text into numbers in the caller's arrays. It is for a runtime or a tool that
+ * has the text already. It must not run a command, open a file or need another library. The
+ * grammar of each text is where the last column of the table below says.
  *
  * USE
  *   #include "adapters/ascend/cpubind_ascend.h"      compile with it, from adapters/,
@@ -14,20 +14,20 @@
  *
  * EVERY READER
  *   takes    (pointer, length); the text needs no NUL at its end and is not changed
- *   gives    numbers, and slices (offset, length) of the text, into arrays of the caller
- *   counts   when an array is too small: ERR_SPACE and the lengths that would do, so that a
- *            first call with length 0 asks and a second one reads
+ *   writes   numbers, and slices (offset, length) of the text, into arrays of the caller
+ *   counts   when an array is too small: ERR_SPACE and the lengths that are enough, so that a
+ *            first call with length 0 counts and a second one reads
  *   fails    as a whole: no element is written, and the fault holds the byte and the reason;
- *            cpubind_text_place makes line and column of it
+ *            cpubind_text_place turns the byte into line and column
  *   keeps    nothing: no state, no malloc, no locale, no errno; any number of threads
- *   costs    what is said at it: time linear in the text, whatever the text is, but for ids
- *            that do not ascend, of which there are 4,096 at most
+ *   costs    time linear in any text, except for ids that do not ascend, of which there are
+ *            4,096 at most
  *
- * NOT HERE
- *   facts.h and ascend_plan.h, which make a plan of what was read, and process_goal.h, which
- *   says what a
- *   plan means for one process: its threads, memory and interrupts. Include those that are
- *   used; they are in libcpubind_ascend as well, and read through a source (../source.h).
+ * NOT HERE, but in libcpubind_ascend too; they read through a source (../source.h)
+ *   facts.h         the facts of a host            ascend_plan.h   its plan
+ *   process_goal.h  threads, memory and interrupts of one process by that plan
+ *   products.h      the products                   input_list.h    the inputs of a host
+ *   redact.h        an input without names
  *
  * THE READERS                                                          grammar
  *   cpulist.h      "0-3,8"                             parse, format   cpulist.h

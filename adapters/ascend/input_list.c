@@ -97,7 +97,7 @@ static int is_same(const char *a, const char *b)
 }
 
 /* The rest of a name after `start`; NULL when the name does not start so. */
-static const char *behind(const char *name, const char *start)
+static const char *rest_after(const char *name, const char *start)
 {
     const size_t n = strlen(start);
     return strlen(name) >= n && memcmp(name, start, n) == 0 ? name + n : NULL;
@@ -133,7 +133,7 @@ static int is_folder(const leaf *l)
 static int is_leaf_of(const group *g, const char *name)
 {
     for (const leaf *l = g->leaf; l->name; l++) {
-        const char *part = is_folder(l) ? behind(name, l->name) : NULL;
+        const char *part = is_folder(l) ? rest_after(name, l->name) : NULL;
         if (part ? is_part(part, (int32_t)strlen(part)) : is_same(name, l->name))
             return 1;
     }
@@ -145,7 +145,7 @@ static int is_of(const group *g, const char *name)
     const char *part, *slash;
     if (!*g->folder)
         return is_leaf_of(g, name);
-    part = behind(name, g->folder);
+    part = rest_after(name, g->folder);
     if (!part || *part++ != '/')
         return 0;
     slash = (const char *)memchr(part, '/', strlen(part));

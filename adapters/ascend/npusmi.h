@@ -166,7 +166,7 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
  * address, counts as NA. */
 typedef struct cpubind_npusmi_board {
     int32_t card;            /* NPU ID, >= 0 */
-    int32_t chip;            /* Chip ID, or -1: the block speaks of the whole card */
+    int32_t chip;            /* Chip ID, or -1: the block is of the whole card */
     int32_t n_chip;          /* Chip Count, or -1: not printed (of one chip it is not) */
     int32_t has_pci;         /* 1: the line `PCIe Bus Info` is there; else 0 */
     cpubind_pci_address pci; /* PCIe Bus Info */

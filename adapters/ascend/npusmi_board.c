@@ -83,7 +83,7 @@ static cpubind_text_status check_value(const scan_text *in, scan_run value)
 
 /*   line   = pair / more / noise
  *   pair   = name *blank ":" *blank [ value ]    the first ":" ends the name
- *   more   = ":" [ value ]                       goes on with the value of the line before
+ *   more   = ":" [ value ]                       continues the value of the line before
  *   value  = no control character
  *   noise  = a line without ":"
  *
@@ -102,10 +102,10 @@ static int next_pair(const scan_text *in, pair *p, cpubind_text_status *status)
             continue;
         if (colon) {
             const int32_t at = (int32_t)(colon - in->text);
-            const scan_run before = {run.at, at}, behind = {at + 1, run.end};
+            const scan_run before = {run.at, at}, after = {at + 1, run.end};
 
             p->name = scan_trim(in, before);
-            p->value = scan_trim(in, behind);
+            p->value = scan_trim(in, after);
             p->key = find_key(in, p->name);
             *status = check_value(in, p->value);
             if (*status != CPUBIND_TEXT_OK)

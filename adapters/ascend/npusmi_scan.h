@@ -91,7 +91,7 @@ static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
     return CPUBIND_TEXT_OK;
 }
 
-/* What stands where a chip has no such id. */
+/* Whether a cell says that the chip has no such id. */
 static inline int is_no_id(const scan_text *in, scan_run word)
 {
     return SCAN_IS(in, word, "-") || SCAN_IS(in, word, "NA") || SCAN_IS(in, word, "MCU");

@@ -218,13 +218,13 @@ static void redact_serials(const redactor *r, int32_t *count)
                 ? NULL
                 : (const char *)memchr(r->text + run.at, ':', (size_t)(run.end - run.at));
         const int32_t at = colon ? (int32_t)(colon - r->text) : run.end;
-        const scan_run before = {run.at, at}, behind = {at + 1, run.end};
+        const scan_run before = {run.at, at}, after = {at + 1, run.end};
         if (!colon)
             continue;
         if (!is_blank(r, before))
             is_on = is_secret(r, scan_trim(&r->in, before));
-        if (is_on && !SCAN_IS(&r->in, scan_trim(&r->in, behind), "NA") && !is_refusal(r, run))
-            overwrite(r, behind, count);
+        if (is_on && !SCAN_IS(&r->in, scan_trim(&r->in, after), "NA") && !is_refusal(r, run))
+            overwrite(r, after, count);
     }
 }
 
