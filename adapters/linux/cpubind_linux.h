@@ -1,18 +1,16 @@
-/* cpubind_linux.h - binding from inside a runtime: the host, a plan, and putting it into effect
+/* cpubind_linux.h - bind from inside a runtime: read the host, make a plan, apply it
  * SPDX-License-Identifier: MIT
  *
  * The one header of libcpubind_linux (link it before libcpubind_ascend).
  * C11, and C++11. Linux only; everything else of this project is pure.
  *
- *   1  open this host                         cpubind_linux_open_live       host_source.h
- *   2  read it, and plan                      cpubind_facts_read         ../ascend/facts.h     
- *                                             cpubind_ascend_make_plan
- *                                             ../ascend/ascend_plan.h
- *   3  what that means for one process        cpubind_goal_make
- *   ../ascend/process_goal.h
- *   4  apply, watch, verify, restore          cpubind_bind_*                bind.h
+ *   1  open this host                      cpubind_linux_open_live     source/host_source.h
+ *   2  read it                             cpubind_facts_read          ../ascend/facts.h
+ *      make a plan                         cpubind_ascend_make_plan    ../ascend/ascend_plan.h
+ *   3  derive the goal of one process      cpubind_goal_make           ../ascend/process_goal.h
+ *   4  apply, watch, verify, restore       cpubind_bind_*              bind/bind.h
  *
- * EXAMPLE  Binds the calling process to NPU 3; undoes it.
+ * EXAMPLE  Binds the calling process to NPU 3, and restores it.
  *   cpubind_linux_host *host;
  *   cpubind_binding *b;
  *   cpubind_bind_options how = {.pid = (int32_t)getpid()};
@@ -32,7 +30,7 @@
  *   cpubind_bind_restore(b, &fault);
  *   cpubind_bind_close(b);
  *   cpubind_linux_close(host);
- * Each of them says how it fails; tests/consumers/consumer_bind.c is the whole program.
+ * Each header says how its calls fail; tests/consumers/consumer_bind.c is the whole program.
  */
 #ifndef CPUBIND_LINUX_ALL_H
 #define CPUBIND_LINUX_ALL_H

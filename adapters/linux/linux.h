@@ -19,14 +19,14 @@ extern "C" {
     X(ERR_ARG, -200, "an argument is outside its documented range")                            \
     X(ERR_OPEN, -201, "the folder could not be opened")                                        \
     X(ERR_MEMORY, -202, "there is no memory left")                                             \
-    X(ERR_EXISTS, -203, "something stands there that must stay")                               \
+    X(ERR_EXISTS, -203, "the target exists and may not be replaced")                           \
     X(ERR_WRITE, -204, "the folder could not be written")                                      \
     X(ERR_GONE, -205, "there is no such process")                                              \
     X(ERR_REFUSED, -206, "the kernel refused a system call")                                   \
-    X(ERR_BUSY, -207, "another cpubind is at work on this process")                            \
-    X(ERR_STATE, -208, "the state file could not be read or written")                          \
-    X(ERR_DAMAGED, -209, "the state file is not one that cpubind wrote")                       \
-    X(ERR_UNDONE, -210, "the kernel refused, and not all could be put back")
+    X(ERR_BUSY, -207, "another cpubind is working on this process")                            \
+    X(ERR_STATE, -208, "the record could not be read or written")                              \
+    X(ERR_DAMAGED, -209, "the record is damaged, or another program wrote it")                 \
+    X(ERR_UNDONE, -210, "the kernel refused, and not everything could be restored")
 
 typedef enum cpubind_linux_status {
 #define CPUBIND_X(name, value, text) CPUBIND_LINUX_##name = value,

@@ -859,7 +859,7 @@ TEST(a_missing_right_is_reported)
 
 /* == a full disk == */
 
-/* A limit on the size of files acts like a full disk: the kernel writes up to it, then refuses. */
+/* A limit on the size of files acts like a full disk: the kernel stops writing there. */
 TEST(a_file_that_does_not_fit_fails_and_nothing_is_left)
 {
     static char bytes[3000];

@@ -49,8 +49,8 @@ static cpubind_irqbalance daemon_of(pid_t pid)
     return (cpubind_irqbalance){pid, stat.start, 0};
 }
 
-/* Starts the double below the scratch folder, with the real /proc. Returns 0 when its address is
- * taken. */
+/* Starts the double below the scratch folder, with the real /proc. Returns 0 when its address
+ * is taken. */
 static int start(double_socket where)
 {
     char path[SCRATCH_PATH * 2];
@@ -506,8 +506,8 @@ static int run_stop(void)
         .error; /* of a running daemon: no change */
 }
 
-/* Makes `which` fail at each of its uses. With `expected` -1 a run may succeed. Returns the number
- * of uses. */
+/* Makes `which` fail at each of its uses. With `expected` -1 a run may succeed. Returns the
+ * number of uses. */
 static int fail_each(int (*run)(void), call which, int error, int expected)
 {
     for (int nth = 1;; nth++) {

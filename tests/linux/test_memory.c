@@ -262,8 +262,8 @@ TEST(memory_is_moved_from_all_other_nodes_in_ascending_order)
         }
 }
 
-/* A bit past the kernel's last node is EINVAL. The kernel ignores the last bit of `maxnode`, so a
- * mask that is too narrow loses its last node. */
+/* A bit past the kernel's last node is EINVAL. The kernel ignores the last bit of `maxnode`, so
+ * a mask that is too narrow loses its last node. */
 TEST(a_mask_is_one_bit_wider_than_its_nodes)
 {
     static const struct {

@@ -3,8 +3,8 @@
  *
  * Private to adapters/linux. A process of a thousand threads has a handful of masks, so each
  * set is kept once: two sets are equal when their numbers are equal. Sets are never empty; CPUs
- * are 0 .. CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask. A set is kept as a mask (for
- * system calls and comparing), a list (for callers) and a text (for reports, records and /proc).
+ * are 0 .. CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask. Each set has a mask (for system
+ * calls and comparing), a list (for callers) and a text (for reports, records and /proc).
  */
 #ifndef CPUBIND_LINUX_CPU_SETS_H
 #define CPUBIND_LINUX_CPU_SETS_H

@@ -83,7 +83,7 @@ cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *pa
  * whatever it returns. */
 void cpubind_close_quietly(const cpubind_sys *sys, int fd);
 
-/* Reads from here to the end of the file into `bytes`, behind its content. The size that
+/* Reads from here to the end of the file into `bytes`, after its content. The size that
  * fstat(2) reports is not used: it is 0 in /proc and 4096 in /sys.
  *   errors  EFBIG, "length": more than `max` bytes; ENOMEM, "memory"; "read" */
 cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max,
@@ -91,7 +91,8 @@ cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max
 
 /* Opens a file, reads it to its end or until the buffer is full, and closes it.
  *   in      size >= 2
- *   out     text[0 .. *len - 1], and a NUL after it; *len == size - 1: the file may be longer */
+ *   out     text[0 .. *len - 1], and a NUL after it; the file may be longer when
+ *           *len == size - 1 */
 cpubind_linux_fault cpubind_read_text(const cpubind_sys *sys, int dir, const char *path,
                                       char *text, size_t size, int32_t *len);
 

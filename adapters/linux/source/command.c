@@ -30,7 +30,7 @@ static int is_locale(const char *variable)
            strncmp(variable, "LANGUAGE=", 9) == 0;
 }
 
-/* The caller's environment with the C locale: an array to free, of words that are not copied. */
+/* The caller's environment with the C locale: an array to free; its words are not copied. */
 static char **make_environment(const cpubind_sys *sys)
 {
     static char all[] = "LC_ALL=C", lang[] = "LANG=C";

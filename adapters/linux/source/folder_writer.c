@@ -145,7 +145,7 @@ static int remove_empty(const cpubind_sys *sys, int dir, const char *name)
     return errno == EEXIST ? ENOTEMPTY : errno;
 }
 
-/* Removes one entry. ENOTEMPTY stops the listing: r->next is then a folder that is not empty. */
+/* Removes one entry. ENOTEMPTY stops the listing: r->next is a folder that is not empty. */
 static cpubind_linux_fault remove_entry(void *ctx, const char *name)
 {
     removal *r = ctx;
@@ -365,7 +365,7 @@ static void leave(const cpubind_linux_writer *w, int dir)
         w->sys->close(dir);
 }
 
-/* Opens folder `part` of *dir, and no link, and leaves *dir for it. EEXIST for anything else. */
+/* Replaces *dir by its folder `part`, which must not be a link. EEXIST: it is no folder. */
 static cpubind_linux_fault enter(const cpubind_linux_writer *w, const char *part, int *dir)
 {
     int next;

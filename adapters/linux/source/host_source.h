@@ -58,8 +58,8 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  *             own, signals as at the start of a program. Only stdout is an answer (npu-smi
  *             prints its errors there). Not on PATH: ABSENT. Not executable: FAILED, "exec".
  *             Still running after limit_ms, whether or not it has closed its stdout: the group
- *             is killed, TIMEOUT. Over 16 MiB: killed, TOO_LONG. A process that a command leaves
- *             running is neither waited for nor killed.
+ *             is killed, TIMEOUT. Over 16 MiB: killed, TOO_LONG. Processes that a command
+ *             leaves running are neither waited for nor killed.
  *   together  when the first npu-smi command is asked for, all npu-smi commands are started in
  *             parallel and waited for: three calls of a second each take one second. Other
  *             commands (lscpu is a fallback) run alone, when asked for.
@@ -68,9 +68,9 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  *             holds a line feed. Of another process: those that it was started with
  *   uname     the machine, as `uname -m` prints it
  *
- * Every child is reaped, with waitpid on its own pid. A child that SIGKILL does not end (hung in
- * a driver) is TIMEOUT after a second, and waitpid is called again on close. When the caller
- * ignores SIGCHLD or reaps all children, the exit codes are lost: FAILED, ECHILD.
+ * Every child is reaped, with waitpid on its own pid. A child that SIGKILL does not end (hung
+ * in a driver) is TIMEOUT after a second; close calls waitpid again. When the caller ignores
+ * SIGCHLD or reaps all children, the exit codes are lost: FAILED, ECHILD.
  *   in      pid >= 0; 1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS, for each command; sys as
  *           above
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
