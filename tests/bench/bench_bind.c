@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../../adapters/linux/bind/bind.h"
-#include "../../adapters/linux/kernel/threads.h"
+#include "../../adapters/linux/kernel/process.h"
 #include "measure.h"
 
 #define N_THREAD 258

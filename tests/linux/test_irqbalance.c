@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/kernel/irqbalance.h"
-#include "../../adapters/linux/kernel/proc_stat.h"
+#include "../../adapters/linux/kernel/process.h"
 #include "fault_table.h"
 #include "irqbalance_double.h"
 

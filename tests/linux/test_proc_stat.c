@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
-#include "../../adapters/linux/kernel/proc_stat.h"
+#include "../../adapters/linux/kernel/process.h"
 #include "fault_table.h"
 #include "temp_dir.h"
 

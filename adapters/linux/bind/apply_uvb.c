@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernel/proc_stat.h"
+#include "../kernel/process.h"
 #include "binding.h"
 
 static cpubind_subject subject_of(const cpubind_record_uvb_thread *thread, const char *name)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernel/proc_stat.h"
+#include "../kernel/process.h"
 #include "binding.h"
 
 #define INPUT_BOOT "proc/sys/kernel/random/boot_id"

@@ -23,7 +23,7 @@
 
 #include "../kernel/irq.h"
 #include "../kernel/irqbalance.h"
-#include "../kernel/threads.h"
+#include "../kernel/process.h"
 #include "bind.h"
 #include "record.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../kernel/memory.h"
-#include "../kernel/proc_stat.h"
+#include "../kernel/process.h"
 #include "binding.h"
 
 /* Listings of a process that keeps creating threads. */

@@ -14,8 +14,7 @@
 #include <sys/file.h>
 
 #include "../../text/procfs.h"
-#include "proc_stat.h"
-#include "threads.h"
+#include "process.h"
 
 #define DAEMON_NAME "irqbalance"
 

@@ -1,0 +1,68 @@
+/* process.h - a process and its threads: what /proc/<pid>/stat says, names, CPUs
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to adapters/linux. ESRCH says that the process or the thread has ended, or is hidden
+ * from this user. Two processes are the same when pid and start are equal.
+ */
+#ifndef CPUBIND_LINUX_PROCESS_H
+#define CPUBIND_LINUX_PROCESS_H
+
+#include "cpu_sets.h"
+#include "files.h"
+
+/* == One process or thread ================================================== */
+
+typedef struct cpubind_proc_stat {
+    char name[16];     /* NUL-terminated, cut to 15 bytes; may hold blanks, ')', line feeds */
+    char state;        /* a letter: 'R', 'S', 'T' stopped, 'Z' ended and not reaped ... */
+    int32_t ppid;      /* 0: the parent is not visible here */
+    int32_t n_threads; /* 0: it has just ended */
+    uint64_t start;    /* field 22: clock ticks from the start of the host */
+} cpubind_proc_stat;
+
+/* Reads /proc/<pid>/stat, or with a tid other than 0 /proc/<pid>/task/<tid>/stat.
+ *   in      root: "/"
+ *   out     *out, on success only
+ *   errors  ESRCH: no such process or thread, or hidden from this user (the file is ENOENT);
+ *           EACCES, EPERM; EILSEQ: the text is no such line
+ *   cost    four system calls, no memory */
+cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
+                                           cpubind_proc_stat *out);
+
+/* Returns 1 if the number is a thread id other than its process's main thread. /proc/<tid>
+ * exists for those but is not listed. 0 where that cannot be read.
+ *   cost    three system calls, no memory */
+int cpubind_proc_is_thread(cpubind_root *root, int32_t pid);
+
+/* == The threads of a process =============================================== */
+
+/* Room for a thread's name, as the kernel keeps it: 15 bytes and a NUL. */
+#define CPUBIND_COMM_SIZE 16
+
+/* Opens /proc/<pid>/task. The descriptor stays that of this one process: when another process
+ * gets the same pid, the folder is empty.
+ *   out     *folder: a descriptor; -1 on failure */
+cpubind_linux_fault cpubind_tasks_open(cpubind_root *root, int32_t pid, int *folder);
+
+/* The numbers among the names in a folder (/proc, /proc/<pid>/task), ascending; other names are
+ * skipped.
+ *   in      ids is empty or has an earlier answer, which is replaced
+ *   errors  "list the threads of" */
+cpubind_linux_fault cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubind_ids *ids);
+
+/* The name of thread `tid` in a task folder, NUL-terminated, any bytes.
+ *   errors  "read the name of" */
+cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
+                                      char name[CPUBIND_COMM_SIZE]);
+
+/* The CPUs of a thread, as a number in `sets`; NONE on failure.
+ *   errors  "sched_getaffinity" */
+cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,
+                                      cpubind_cpu_sets *sets, int32_t *set);
+
+/* Moves a thread to the CPUs of a set.
+ *   errors  "sched_setaffinity" */
+cpubind_linux_fault cpubind_task_move(const cpubind_sys *sys, int32_t tid,
+                                      const cpubind_cpu_set *set);
+
+#endif /* CPUBIND_LINUX_PROCESS_H */
