@@ -1008,6 +1008,17 @@ TEST(resolve_moves_cpus_along_a_chain_of_devices)
     rig_close(&r);
 }
 
+/* The first three share 9 CPUs, the next two share 5: the fifth goes to the first of them, since
+ * the 9 divide evenly, however many segments they are. The last two devices make the overlap. */
+TEST(resolve_counts_a_group_of_many_segments_once_for_each_device)
+{
+    rig r = open_unextended("0-24", "0-4,8-11 0-4,8-11 0-4,8-11 12-16 12-16 20-22 22-24");
+    rig_plan(&r, NULL);
+    assert_pools(&r, 7, "0-2 3-4,8 9-11 12-14 15-16 20-21 22-24");
+    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    rig_close(&r);
+}
+
 TEST(resolve_extends_only_onto_cpus_that_are_nobodys_home)
 {
     rig r = rig_open("0-23", "0-2", "0-7 8-15 16-23", "0-7 8-11");
@@ -1707,6 +1718,7 @@ int main(void)
         cmocka_unit_test(without_overlap_the_three_policies_agree),
         cmocka_unit_test(resolve_gives_shared_cpus_to_the_poorer_device),
         cmocka_unit_test(resolve_moves_cpus_along_a_chain_of_devices),
+        cmocka_unit_test(resolve_counts_a_group_of_many_segments_once_for_each_device),
         cmocka_unit_test(resolve_extends_only_onto_cpus_that_are_nobodys_home),
         cmocka_unit_test(resolve_may_leave_a_device_too_few),
         cmocka_unit_test(clusters_are_cut_in_ascending_order_of_devices),
