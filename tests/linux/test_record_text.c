@@ -5,8 +5,8 @@
 #include <ctype.h>
 
 #include "../../adapters/linux/bind/record.h"
-#include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
+#include "fault_table.h"
 #include "record_samples.h"
 
 static const cpubind_sys *const sys = &cpubind_sys_real;
@@ -615,91 +615,76 @@ TEST(every_cut_text_is_damage)
 
 /* == Memory ================================================================= */
 
-static int n_call, fail_at;
-
-static void *t_malloc(size_t size_bytes)
+/* Reads a text with each use of `which` failing. Returns the number of uses. */
+static int fail_each_parse(call which)
 {
-    return ++n_call == fail_at ? NULL : malloc(size_bytes);
-}
-
-static void *t_realloc(void *old, size_t size_bytes)
-{
-    return ++n_call == fail_at ? NULL : realloc(old, size_bytes);
-}
-
-static cpubind_sys failing_sys(void)
-{
-    cpubind_sys failing = cpubind_sys_real;
-    failing.malloc = t_malloc;
-    failing.realloc = t_realloc;
-    return failing;
-}
-
-TEST(without_memory_no_text_is_read_half)
-{
-    const cpubind_sys failing = failing_sys();
     char text[2048];
     const int32_t len = (int32_t)edit(text, sizeof text, "sum", "sum");
-    int failures = 0;
-    for (fail_at = 1;; fail_at++) {
+    for (int nth = 1;; nth++) {
         cpubind_record s;
         cpubind_linux_fault why = {0, NULL};
         int32_t line;
-        n_call = 0;
+        fault_set(which, nth, ENOMEM);
         cpubind_linux_status status =
-            cpubind_record_parse(text, len, &failing, &s, &line, &why);
-        if (n_call < fail_at) {
+            cpubind_record_parse(text, len, &fault_table, &s, &line, &why);
+        if (fault.n_met == 0) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
             cpubind_record_free(&s);
-            break;
+            return nth - 1;
         }
         assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
         assert_int_equal(why.error, ENOMEM);
         assert_true(sample_is_zero(&s));
-        failures++;
     }
-    assert_true(failures > 20); /* 8 sets of 4 each, and the arrays */
+}
+
+TEST(without_memory_no_text_is_read_half)
+{
+    /* 8 sets of 4 each, and the arrays */
+    assert_true(fail_each_parse(CALL_malloc) + fail_each_parse(CALL_realloc) > 20);
+}
+
+/* Writes a record with each use of `which` failing. Returns the number of uses. */
+static int fail_each_format(const cpubind_record *s, call which)
+{
+    for (int nth = 1;; nth++) {
+        cpubind_bytes bytes = {NULL, 0, 0};
+        fault_set(which, nth, ENOMEM);
+        cpubind_linux_status status = cpubind_record_format(s, &fault_table, &bytes, NULL);
+        cpubind_bytes_free(&bytes);
+        if (fault.n_met == 0) {
+            assert_int_equal(status, CPUBIND_LINUX_OK);
+            return nth - 1;
+        }
+        assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
+    }
 }
 
 TEST(without_memory_no_text_is_written)
 {
-    const cpubind_sys failing = failing_sys();
     cpubind_record s;
-    int failures = 0;
     sample_make(&s);
     for (int32_t tid = 10000; tid < 20000; tid++)
         sample_need(cpubind_record_add_thread(&s, sys, tid, s.main));
-    for (fail_at = 1;; fail_at++) {
-        cpubind_bytes bytes = {NULL, 0, 0};
-        n_call = 0;
-        cpubind_linux_status status = cpubind_record_format(&s, &failing, &bytes, NULL);
-        cpubind_bytes_free(&bytes);
-        if (n_call < fail_at) {
-            assert_int_equal(status, CPUBIND_LINUX_OK);
-            break;
-        }
-        assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
-        failures++;
-    }
-    assert_true(failures >= 2); /* the text, the chains */
+    /* the text, the chains */
+    assert_true(fail_each_format(&s, CALL_malloc) + fail_each_format(&s, CALL_realloc) >= 2);
     cpubind_record_free(&s);
 }
 
 TEST(without_memory_nothing_is_added)
 {
-    const cpubind_sys failing = failing_sys();
+    const cpubind_sys *failing = &fault_table;
     const cpubind_record_uvb_thread other = {1, 1, 1, 0, 0};
     const cpubind_record_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};
     cpubind_record s = {0};
     for (int i = 0; i < 5; i++) {
-        n_call = 0;
-        fail_at = 1;
-        const cpubind_linux_fault why =
-            i == 0   ? cpubind_record_add_rule(&s, &failing, "a", 0)
-            : i == 1 ? cpubind_record_add_thread(&s, &failing, 1, 0)
-            : i == 2 ? cpubind_record_add_uvb_thread(&s, &failing, &other)
-            : i == 3 ? cpubind_record_add_placed(&s, &failing, 0)
-                     : cpubind_record_add_irq(&s, &failing, &irq);
+        fault_set(CALL_realloc, 1, ENOMEM);
+        const cpubind_linux_fault why = i == 0   ? cpubind_record_add_rule(&s, failing, "a", 0)
+                                        : i == 1 ? cpubind_record_add_thread(&s, failing, 1, 0)
+                                        : i == 2
+                                            ? cpubind_record_add_uvb_thread(&s, failing, &other)
+                                        : i == 3 ? cpubind_record_add_placed(&s, failing, 0)
+                                                 : cpubind_record_add_irq(&s, failing, &irq);
         assert_int_equal(why.error, ENOMEM);
         assert_true(sample_is_zero(&s));
     }
