@@ -27,7 +27,7 @@ static void *t_realloc(void *old, size_t size)
 
 static const cpubind_sys table = {.malloc = t_malloc, .realloc = t_realloc};
 
-/* == What was read ========================================================== */
+/* == The record ========================================================== */
 
 static void check_set(const cpubind_record *state, int32_t set)
 {

@@ -1,4 +1,4 @@
-/* test_bind.c - a process of this machine is bound, watched, verified and put back
+/* test_bind.c - binds, watches, verifies and restores processes of this machine
  * SPDX-License-Identifier: MIT
  *
  * Real threads on real CPUs. Interrupts, irqbalance and the folder of records are those of a
@@ -59,7 +59,7 @@ static void assert_all_is_as_before(void)
     assert_string_equal(text, f.before);
 }
 
-/* What a call said, when it should have said OK. */
+/* Fails the test with the fault of a call that should have succeeded. */
 static void assert_ok(cpubind_linux_status status)
 {
     if (status != CPUBIND_LINUX_OK)
@@ -150,7 +150,7 @@ SETUP(tear_down)
 
 /* == apply ================================================================== */
 
-TEST(threads_go_where_their_names_say_and_back)
+TEST(threads_move_by_their_names_and_are_restored)
 {
     char to_main[16], to_other[16];
     (void)one_cpu(MAIN_CPU, to_main);
@@ -175,8 +175,8 @@ TEST(threads_go_where_their_names_say_and_back)
     assert_all_is_as_before();
 }
 
-/* A name is the whole of it, as far as the kernel keeps it; of two rules the first counts. */
-TEST(a_rule_names_15_characters_and_the_first_one_counts)
+/* Names are compared whole, cut as the kernel cuts them; of two rules the first counts. */
+TEST(a_rule_compares_15_bytes_and_the_first_rule_counts)
 {
     int32_t longer = worker_thread_add(&f.w, "a_name_of_many_characters");
     int32_t almost = worker_thread_add(&f.w, "acl_thread2");
@@ -216,7 +216,8 @@ static int ending_setaffinity(pid_t tid, size_t size_bytes, const unsigned long 
     return cpubind_sys_real.setaffinity(tid, size_bytes, mask);
 }
 
-/* It ends before it is looked at, before it is moved, and before it is read back. */
+/* The thread ends before its CPUs are read, before it is moved, and before they are read
+ * back. */
 TEST(a_thread_that_ends_meanwhile_is_no_error)
 {
     f.sys.getaffinity = ending_getaffinity;
@@ -236,7 +237,7 @@ TEST(a_thread_that_ends_meanwhile_is_no_error)
     }
 }
 
-TEST(a_second_goal_keeps_what_was_before_the_first)
+TEST(a_second_goal_keeps_the_cpus_before_the_first)
 {
     put_on(f.plain, OTHER_CPU);
     snapshot(f.before);
@@ -257,7 +258,7 @@ TEST(a_second_goal_keeps_what_was_before_the_first)
     }
 }
 
-TEST(a_thread_born_later_goes_back_to_where_the_process_was)
+TEST(a_thread_created_later_is_restored_to_the_cpus_of_the_process)
 {
     open_binding();
     apply(&f.goal);
@@ -268,9 +269,9 @@ TEST(a_thread_born_later_goes_back_to_where_the_process_was)
     assert_true(is_on_both(f.acl));
 }
 
-/* Born under the first goal, never looked at, and the second goal is put into effect and taken
- * back by a process that knows only the file. */
-TEST(a_thread_born_between_two_goals_goes_back_too)
+/* The thread is created under the first goal and never looked at; a process that knows only the
+ * file applies the second goal and restores. */
+TEST(a_thread_created_between_two_goals_is_restored_too)
 {
     open_binding();
     apply(&f.goal);
@@ -300,7 +301,7 @@ static int refusing_setaffinity(pid_t tid, size_t size_bytes, const unsigned lon
     return cpubind_sys_real.setaffinity(tid, size_bytes, mask);
 }
 
-/* The first goal stays in effect, on record, and what a watch enforces. */
+/* The first goal stays in effect and in the record, and a watch keeps enforcing it. */
 TEST(a_second_goal_that_is_refused_leaves_the_first)
 {
     char first[STAGE_TEXT], text[STAGE_TEXT];
@@ -336,7 +337,7 @@ static int32_t n_wrong(void)
     return n;
 }
 
-TEST(verify_names_what_is_wrong_and_changes_nothing)
+TEST(verify_reports_misplaced_threads_and_changes_nothing)
 {
     char to_main[16], to_other[16], text[STAGE_TEXT], now[STAGE_TEXT];
     (void)one_cpu(MAIN_CPU, to_main);
@@ -399,7 +400,7 @@ TEST(a_goal_that_was_verified_is_not_watched)
 
 /* == watching =============================================================== */
 
-TEST(again_catches_what_is_late_or_drifts_and_says_so)
+TEST(again_moves_new_and_drifted_threads_and_reports_them)
 {
     char to_main[16], to_other[16];
     (void)one_cpu(MAIN_CPU, to_main);
@@ -422,8 +423,8 @@ TEST(again_catches_what_is_late_or_drifts_and_says_so)
     assert_true(is_on_both(f.plain));
 }
 
-/* 400 threads that came and went would be 2,000 bytes of numbers and more. */
-TEST(a_long_watch_forgets_threads_that_have_ended)
+/* The lines of 400 ended threads would be more than 6,000 bytes. */
+TEST(a_long_watch_drops_threads_that_have_ended)
 {
     char path[STAGE_PATH], name[32];
     struct stat st;
@@ -466,9 +467,9 @@ static int slow_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
     return cpubind_sys_real.getaffinity(tid, size_bytes, mask);
 }
 
-/* Threads come and go while a binding is made that takes its time: it ends, nothing fails, and
- * whoever is left in the end is where he belongs after one more look. */
-TEST(a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure)
+/* Threads start and end during a slow apply: it ends, nothing fails, and after one more look
+ * each thread that lives is where it belongs. */
+TEST(a_thousand_threads_that_start_and_end_meanwhile_are_no_failure)
 {
     int n_applied = 0;
     int32_t n_born = 0;
@@ -500,9 +501,9 @@ TEST(a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure)
     close_binding();
 }
 
-/* == records and locks ====================================================== */
+/* == Records and locks ====================================================== */
 
-/* Makes the record that of a process of the same number that was started at another time. */
+/* Changes the start time in the record: it is of an earlier process with the same pid. */
 static void make_record_stale(void)
 {
     char path[STAGE_PATH], name[32], text[STAGE_TEXT];
@@ -546,7 +547,7 @@ static void assert_irq(int irq, const char *list)
     assert_string_equal(stage_irq_text(irq, text, sizeof text), list);
 }
 
-TEST(a_record_of_an_earlier_process_puts_back_the_host_alone)
+TEST(the_record_of_an_earlier_process_restores_the_host_alone)
 {
     char bound[STAGE_TEXT], to_main[16];
     lay_interrupts();
@@ -573,7 +574,7 @@ TEST(a_record_of_an_earlier_process_puts_back_the_host_alone)
     assert_null(strstr(text, "record"));
 }
 
-TEST(a_stale_record_is_dropped_by_apply)
+TEST(apply_restores_and_drops_the_record_of_an_earlier_process)
 {
     lay_interrupts();
     open_binding();
@@ -590,7 +591,7 @@ TEST(a_stale_record_is_dropped_by_apply)
     assert_true(is_on(f.plain, MAIN_CPU));
 }
 
-TEST(a_record_of_a_process_that_has_ended_puts_back_the_host)
+TEST(the_record_of_a_process_that_has_ended_restores_the_host)
 {
     char text[STAGE_TEXT] = "";
     lay_interrupts();
@@ -611,7 +612,7 @@ TEST(a_record_of_a_process_that_has_ended_puts_back_the_host)
     assert_null(f.b);
 }
 
-TEST(nothing_on_record_is_nothing_to_restore)
+TEST(without_a_record_restore_does_nothing)
 {
     open_binding();
     assert_ok(cpubind_bind_restore(f.b, &f.why));
@@ -646,7 +647,7 @@ TEST(a_process_has_one_writer_at_a_time_and_any_reader)
     assert_all_is_as_before();
 }
 
-TEST(a_record_may_be_in_a_file_of_ones_own)
+TEST(the_caller_may_name_the_record_file)
 {
     char path[SCRATCH_PATH * 2], text[STAGE_TEXT] = "";
     scratch_path(&on_stage.s, "own.json", path);
@@ -662,7 +663,7 @@ TEST(a_record_may_be_in_a_file_of_ones_own)
     assert_all_is_as_before();
 }
 
-TEST(a_process_that_is_not_there_is_gone)
+TEST(a_pid_without_a_process_is_gone)
 {
     f.how.pid = 4194304; /* above any pid_max of 64 bits */
     assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
@@ -697,7 +698,7 @@ TEST(a_process_without_its_first_thread_is_bound)
 
 /* == interrupts ============================================================= */
 
-TEST(interrupts_move_and_go_back_unless_somebody_moved_them)
+TEST(interrupts_are_restored_unless_somebody_else_has_moved_them)
 {
     char to_main[16], to_other[16];
     (void)one_cpu(MAIN_CPU, to_main);
@@ -712,7 +713,7 @@ TEST(interrupts_move_and_go_back_unless_somebody_moved_them)
     assert_string_equal(item_of(IRQ_SQ)->actual, "0");
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_int_equal(n_wrong(), 0);
-    stage_irq(IRQ_SQ, "7\n"); /* a CPU of nobody here */
+    stage_irq(IRQ_SQ, "7\n"); /* a CPU that no goal here has */
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_item(IRQ_SQ, CPUBIND_ITEM_WRONG, "7", to_main);
     assert_ok(cpubind_bind_restore(f.b, &f.why));
@@ -722,7 +723,7 @@ TEST(interrupts_move_and_go_back_unless_somebody_moved_them)
     assert_irq(IRQ_CQ, on_stage.before);
 }
 
-TEST(interrupts_of_another_npu_go_back_when_it_is_left)
+TEST(interrupts_of_the_npu_before_are_restored)
 {
     char to_main[16];
     lay_interrupts();
@@ -735,7 +736,7 @@ TEST(interrupts_of_another_npu_go_back_when_it_is_left)
     assert_irq(IRQ_CQ, one_cpu(MAIN_CPU, to_main));
     stage_irq(IRQ_SQ, "7\n");
     restore_and_close();
-    assert_irq(IRQ_SQ, "7"); /* not ours any more */
+    assert_irq(IRQ_SQ, "7"); /* somebody else has moved it: it stays */
     assert_irq(IRQ_CQ, on_stage.before);
 }
 
@@ -755,7 +756,7 @@ TEST(an_interrupt_that_may_not_be_moved_is_skipped_and_named)
     assert_all_is_as_before();
 }
 
-/* == What a cpuset takes, what is no process ================================= */
+/* == Threads that a cpuset moved, numbers that are no pid ================================= */
 
 static int32_t held;
 
@@ -790,7 +791,7 @@ TEST(a_thread_that_a_cpuset_has_moved_since_stays_there)
     assert_all_is_as_before(); /* no record is left, either */
 }
 
-TEST(a_thread_is_no_process)
+TEST(a_tid_is_no_pid)
 {
     f.how.pid = f.plain;
     assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_GONE);
@@ -815,8 +816,8 @@ static int comes_to_stop(pid_t pid)
     return is_stopped(pid);
 }
 
-/* Two processes have irqbalance stopped: it goes on when the last of them is put back. */
-TEST(irqbalance_goes_on_when_the_last_one_lets_it)
+/* irqbalance is stopped for two processes: it continues when the last of them is restored. */
+TEST(irqbalance_continues_when_the_last_process_is_restored)
 {
     irqbalance_double daemon;
     worker second;
@@ -850,7 +851,7 @@ TEST(irqbalance_goes_on_when_the_last_one_lets_it)
     assert_true(goes_on);
 }
 
-/* The other one of two that are put back at once. */
+/* The second of two processes that are restored at once. */
 static struct {
     cpubind_binding *b;
     pthread_t thread;
@@ -864,7 +865,7 @@ static void *restore_rival(void *ctx)
     return ctx;
 }
 
-/* The first record is about to go: the other one starts, and gets as far as it can. */
+/* The first record is about to be removed: the second restore starts, as far as it can. */
 static int unlinkat_beside_rival(int dir, const char *path, int flags)
 {
     if (!rival.is_started) {
@@ -875,7 +876,7 @@ static int unlinkat_beside_rival(int dir, const char *path, int flags)
     return unlinkat(dir, path, flags);
 }
 
-TEST(irqbalance_goes_on_when_both_are_put_back_at_once)
+TEST(irqbalance_continues_when_two_processes_are_restored_at_once)
 {
     irqbalance_double daemon;
     worker second;
@@ -980,9 +981,9 @@ TEST(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before)
     }
 }
 
-/* A process that was put into a narrower cpuset after it was bound: restore ends, and leaves it
- * what the cpuset has. */
-TEST(restore_in_a_narrower_cpuset_gives_what_there_is)
+/* The process was put into a narrower cpuset after it was bound: restore ends, and gives it the
+ * CPUs of the cpuset. */
+TEST(restore_in_a_narrower_cpuset_gives_its_cpus)
 {
     char folder[128];
     open_binding();
@@ -1004,7 +1005,7 @@ TEST(restore_in_a_narrower_cpuset_gives_what_there_is)
 
 /* == memory ================================================================= */
 
-TEST(new_memory_is_preferred_by_oneself_alone)
+TEST(only_the_calling_process_can_prefer_a_node)
 {
     f.how.memory = CPUBIND_MEMORY_PREFER;
     f.goal.goal.memory_node = 0;
@@ -1015,7 +1016,7 @@ TEST(new_memory_is_preferred_by_oneself_alone)
     assert_all_is_as_before();
 }
 
-TEST(memory_is_looked_at_and_fails_nothing)
+TEST(memory_is_measured_and_makes_no_call_fail)
 {
     f.how.memory = CPUBIND_MEMORY_MIGRATE;
     f.goal.goal.memory_node = 0;
@@ -1023,7 +1024,7 @@ TEST(memory_is_looked_at_and_fails_nothing)
     apply(&f.goal);
     assert_true(cpubind_bind_report(f.b)->has_memory);
     assert_int_equal(cpubind_bind_report(f.b)->memory_node, 0);
-    /* With one node of memory there is nothing to ask for. */
+    /* With one node of memory there is no other node to move from. */
     int has_node = cpubind_bind_report(f.b)->memory.result != CPUBIND_MEMORY_NO_NODE;
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_int_equal(cpubind_bind_report(f.b)->has_memory, has_node);
@@ -1044,39 +1045,39 @@ int main(void)
 {
     int32_t cpu[2];
     const struct CMUnitTest tests[] = {
-        EACH(threads_go_where_their_names_say_and_back),
-        EACH(a_rule_names_15_characters_and_the_first_one_counts),
+        EACH(threads_move_by_their_names_and_are_restored),
+        EACH(a_rule_compares_15_bytes_and_the_first_rule_counts),
         EACH(a_thread_that_ends_meanwhile_is_no_error),
-        EACH(a_second_goal_keeps_what_was_before_the_first),
-        EACH(a_thread_born_later_goes_back_to_where_the_process_was),
-        EACH(a_thread_born_between_two_goals_goes_back_too),
+        EACH(a_second_goal_keeps_the_cpus_before_the_first),
+        EACH(a_thread_created_later_is_restored_to_the_cpus_of_the_process),
+        EACH(a_thread_created_between_two_goals_is_restored_too),
         EACH(a_second_goal_that_is_refused_leaves_the_first),
-        EACH(verify_names_what_is_wrong_and_changes_nothing),
+        EACH(verify_reports_misplaced_threads_and_changes_nothing),
         EACH(verify_needs_no_record_and_makes_none),
         EACH(a_goal_that_was_verified_is_not_watched),
-        EACH(again_catches_what_is_late_or_drifts_and_says_so),
-        EACH(a_long_watch_forgets_threads_that_have_ended),
+        EACH(again_moves_new_and_drifted_threads_and_reports_them),
+        EACH(a_long_watch_drops_threads_that_have_ended),
         EACH(a_wait_ends_with_the_process),
-        EACH(a_thousand_threads_that_are_born_and_die_meanwhile_are_no_failure),
-        EACH(a_record_of_an_earlier_process_puts_back_the_host_alone),
-        EACH(a_stale_record_is_dropped_by_apply),
-        EACH(a_record_of_a_process_that_has_ended_puts_back_the_host),
-        EACH(nothing_on_record_is_nothing_to_restore),
+        EACH(a_thousand_threads_that_start_and_end_meanwhile_are_no_failure),
+        EACH(the_record_of_an_earlier_process_restores_the_host_alone),
+        EACH(apply_restores_and_drops_the_record_of_an_earlier_process),
+        EACH(the_record_of_a_process_that_has_ended_restores_the_host),
+        EACH(without_a_record_restore_does_nothing),
         EACH(a_process_has_one_writer_at_a_time_and_any_reader),
-        EACH(a_record_may_be_in_a_file_of_ones_own),
-        EACH(a_process_that_is_not_there_is_gone),
+        EACH(the_caller_may_name_the_record_file),
+        EACH(a_pid_without_a_process_is_gone),
         EACH(a_process_without_its_first_thread_is_bound),
-        EACH(interrupts_move_and_go_back_unless_somebody_moved_them),
-        EACH(interrupts_of_another_npu_go_back_when_it_is_left),
+        EACH(interrupts_are_restored_unless_somebody_else_has_moved_them),
+        EACH(interrupts_of_the_npu_before_are_restored),
         EACH(an_interrupt_that_may_not_be_moved_is_skipped_and_named),
         EACH(a_thread_that_a_cpuset_has_moved_since_stays_there),
-        EACH(a_thread_is_no_process),
-        EACH(irqbalance_goes_on_when_the_last_one_lets_it),
-        EACH(irqbalance_goes_on_when_both_are_put_back_at_once),
+        EACH(a_tid_is_no_pid),
+        EACH(irqbalance_continues_when_the_last_process_is_restored),
+        EACH(irqbalance_continues_when_two_processes_are_restored_at_once),
         EACH(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before),
-        EACH(restore_in_a_narrower_cpuset_gives_what_there_is),
-        EACH(new_memory_is_preferred_by_oneself_alone),
-        EACH(memory_is_looked_at_and_fails_nothing),
+        EACH(restore_in_a_narrower_cpuset_gives_its_cpus),
+        EACH(only_the_calling_process_can_prefer_a_node),
+        EACH(memory_is_measured_and_makes_no_call_fail),
     };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");

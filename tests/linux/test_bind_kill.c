@@ -91,7 +91,7 @@ static cpubind_linux_status do_job(job what)
     return status;
 }
 
-/* A child that does the job when it is told to; `go` is where to tell it. */
+/* A child that does the job when a byte comes; `go` is the pipe for that byte. */
 static pid_t start_job(job what, int *go)
 {
     int line[2];
@@ -188,17 +188,17 @@ static void kill_again_and_again(job what, int has_first, int n)
     assert_true(f.n_amid > 0); /* else nothing was tried */
 }
 
-TEST(an_apply_that_was_killed_is_put_back)
+TEST(a_killed_apply_is_restored)
 {
     kill_again_and_again(JOB_APPLY, 0, 200);
 }
 
-TEST(a_second_apply_that_was_killed_is_put_back)
+TEST(a_killed_second_apply_is_restored)
 {
     kill_again_and_again(JOB_APPLY_SECOND, 1, 100);
 }
 
-TEST(a_restore_that_was_killed_is_made_again)
+TEST(a_killed_restore_is_repeated)
 {
     kill_again_and_again(JOB_RESTORE, 1, 100);
 }
@@ -266,9 +266,9 @@ int main(void)
 {
     int32_t cpu[2];
     const struct CMUnitTest tests[] = {
-        EACH(an_apply_that_was_killed_is_put_back),
-        EACH(a_second_apply_that_was_killed_is_put_back),
-        EACH(a_restore_that_was_killed_is_made_again),
+        EACH(a_killed_apply_is_restored),
+        EACH(a_killed_second_apply_is_restored),
+        EACH(a_killed_restore_is_repeated),
     };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");

@@ -1,4 +1,4 @@
-/* test_record.c - the file of a state: its folder, its lock, what may stand in its place
+/* test_record.c - the file of a record: its folder, its lock, other files in its place
  * SPDX-License-Identifier: MIT
  *
  * The scratch folder is "/". Some tests need files of another user, which root alone can make;
@@ -147,7 +147,7 @@ static void check_load_fails(cpubind_record_file *file, cpubind_linux_status exp
 
 /* == A life ================================================================= */
 
-TEST(what_is_saved_is_loaded_until_it_is_removed)
+TEST(a_saved_record_is_loaded_until_it_is_removed)
 {
     struct stat st;
     char path[SCRATCH_PATH * 2];
@@ -174,7 +174,7 @@ TEST(what_is_saved_is_loaded_until_it_is_removed)
     cpubind_record_close(NULL);
 }
 
-TEST(a_user_has_a_folder_of_his_own)
+TEST(an_ordinary_user_has_a_folder_of_their_own)
 {
     cpubind_record_file *file = NULL;
     if (geteuid() != 0)
@@ -269,7 +269,7 @@ TEST(a_link_in_place_of_the_folder_is_not_followed)
     assert_int_equal(n_names("elsewhere"), 0);
 }
 
-TEST(a_link_to_nowhere_is_not_filled)
+TEST(a_dangling_link_is_not_followed)
 {
     scratch_link(&f.s, f.folder, "nowhere");
     check_folder_refused(EPERM);
@@ -316,7 +316,7 @@ TEST(a_folder_of_another_user_is_refused)
     check_folder_refused(EPERM);
 }
 
-TEST(a_sticky_folder_is_good_for_an_own_path_alone)
+TEST(a_sticky_folder_is_allowed_for_a_named_path_alone)
 {
     char path[SCRATCH_PATH * 2];
     cpubind_record_file *file = NULL;
@@ -338,7 +338,7 @@ TEST(a_sticky_folder_is_good_for_an_own_path_alone)
     check_refused(path, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
 }
 
-TEST(an_own_path_is_taken_as_it_is)
+TEST(a_named_path_is_used_unchanged)
 {
     cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2], back[4096];
@@ -372,7 +372,7 @@ static void check_no_file(int error, const char *what)
     cpubind_record_close(file);
 }
 
-TEST(a_fifo_is_no_file_and_hangs_nobody)
+TEST(a_fifo_is_refused_without_waiting)
 {
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, f.folder);
@@ -381,7 +381,7 @@ TEST(a_fifo_is_no_file_and_hangs_nobody)
     check_no_file(EINVAL, "file");
 }
 
-TEST(a_link_is_not_followed_and_what_it_leads_to_stays)
+TEST(a_link_is_not_followed_and_its_target_stays)
 {
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "precious", "stays");
@@ -414,7 +414,7 @@ TEST(a_folder_in_place_of_the_file_stays)
     assert_int_equal(n_names(f.folder), 1);
 }
 
-TEST(a_file_that_others_may_write_to_is_not_believed)
+TEST(a_file_that_others_may_write_to_is_refused)
 {
     char path[SCRATCH_PATH * 2];
     cpubind_record_file *file = open_usual();
@@ -495,7 +495,7 @@ TEST(a_file_of_another_process_is_damaged)
     cpubind_record_close(file);
 }
 
-TEST(an_impossible_state_is_not_saved)
+TEST(an_impossible_record_is_not_saved)
 {
     cpubind_record sample;
     cpubind_record_file *file = open_usual();
@@ -511,7 +511,7 @@ TEST(an_impossible_state_is_not_saved)
 
 /* == Names beside it ======================================================== */
 
-TEST(what_a_killed_process_left_is_no_hindrance)
+TEST(leftovers_of_a_killed_process_do_no_harm)
 {
     char name[64];
     scratch_folder(&f.s, f.folder);
@@ -538,7 +538,7 @@ TEST(what_a_killed_process_left_is_no_hindrance)
 }
 
 /* An older file is found, not read; a new one beside it counts alone. */
-TEST(a_file_of_an_older_version_is_not_passed_over)
+TEST(a_file_of_an_older_version_is_an_error)
 {
     cpubind_record_file *file = open_usual();
     char path[SCRATCH_PATH * 2];
@@ -597,7 +597,7 @@ TEST(processes_with_a_file_are_listed)
 
 /* == The lock =============================================================== */
 
-TEST(a_second_one_is_busy_at_once)
+TEST(a_second_opening_is_busy_at_once)
 {
     cpubind_record_file *first = open_usual(), *other = NULL;
     for (int i = 0; i < 3; i++)
@@ -612,7 +612,7 @@ TEST(a_second_one_is_busy_at_once)
     assert_int_equal(n_names(f.folder), 1);
 }
 
-TEST(a_killed_process_gives_the_lock_back)
+TEST(the_kernel_releases_the_lock_of_a_killed_process)
 {
     int ready[2];
     char byte;
@@ -636,7 +636,7 @@ TEST(a_killed_process_gives_the_lock_back)
     close(ready[1]);
 }
 
-TEST(what_is_no_file_of_ours_is_no_lock)
+TEST(a_lock_file_must_be_a_regular_file_of_this_user)
 {
     char path[SCRATCH_PATH * 2];
     const char *const name = "4711.record.lock";
@@ -668,7 +668,7 @@ static int t_flock_of_a_removed_file(int fd, int operation)
     return flock(fd, operation);
 }
 
-TEST(a_lock_on_a_file_that_was_removed_is_none)
+TEST(a_lock_on_a_removed_file_does_not_count)
 {
     cpubind_record_file *file = NULL;
     f.sys.flock = t_flock_of_a_removed_file;
@@ -683,7 +683,7 @@ TEST(a_lock_on_a_file_that_was_removed_is_none)
     check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock"); /* not for ever */
 }
 
-/* Opens and closes again and again; while it is open nobody else has the mark. */
+/* Opens and closes again and again; while it is open no other process has the mark. */
 static int child_turns(int turns)
 {
     const char *const mark = in_folder("mark");
@@ -714,7 +714,7 @@ static int child_turns(int turns)
     return 0;
 }
 
-TEST(of_many_processes_one_is_alone)
+TEST(of_many_processes_one_holds_the_lock)
 {
     enum { CHILDREN = 6, TURNS = 200 };
     pid_t child[CHILDREN];
@@ -769,34 +769,34 @@ TEST(a_killed_writer_leaves_a_whole_file)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(what_is_saved_is_loaded_until_it_is_removed),
-        EACH(a_user_has_a_folder_of_his_own),
+        EACH(a_saved_record_is_loaded_until_it_is_removed),
+        EACH(an_ordinary_user_has_a_folder_of_their_own),
         EACH(a_missing_folder_is_made_when_it_may_be),
         EACH(arguments_outside_their_range_are_refused),
         EACH(the_longest_name_can_be_saved),
         EACH(a_link_in_place_of_the_folder_is_not_followed),
-        EACH(a_link_to_nowhere_is_not_filled),
+        EACH(a_dangling_link_is_not_followed),
         EACH(a_file_in_place_of_the_folder_is_refused),
         EACH(a_folder_that_others_may_write_to_is_refused),
         EACH(a_folder_of_another_user_is_refused),
-        EACH(a_sticky_folder_is_good_for_an_own_path_alone),
-        EACH(an_own_path_is_taken_as_it_is),
-        EACH(a_fifo_is_no_file_and_hangs_nobody),
-        EACH(a_link_is_not_followed_and_what_it_leads_to_stays),
+        EACH(a_sticky_folder_is_allowed_for_a_named_path_alone),
+        EACH(a_named_path_is_used_unchanged),
+        EACH(a_fifo_is_refused_without_waiting),
+        EACH(a_link_is_not_followed_and_its_target_stays),
         EACH(a_folder_in_place_of_the_file_stays),
-        EACH(a_file_that_others_may_write_to_is_not_believed),
+        EACH(a_file_that_others_may_write_to_is_refused),
         EACH(a_file_of_another_length_is_damaged),
         EACH(a_file_is_not_read_past_the_longest),
         EACH(a_file_of_another_process_is_damaged),
-        EACH(an_impossible_state_is_not_saved),
-        EACH(what_a_killed_process_left_is_no_hindrance),
-        EACH(a_file_of_an_older_version_is_not_passed_over),
+        EACH(an_impossible_record_is_not_saved),
+        EACH(leftovers_of_a_killed_process_do_no_harm),
+        EACH(a_file_of_an_older_version_is_an_error),
         EACH(processes_with_a_file_are_listed),
-        EACH(a_second_one_is_busy_at_once),
-        EACH(a_killed_process_gives_the_lock_back),
-        EACH(what_is_no_file_of_ours_is_no_lock),
-        EACH(a_lock_on_a_file_that_was_removed_is_none),
-        EACH(of_many_processes_one_is_alone),
+        EACH(a_second_opening_is_busy_at_once),
+        EACH(the_kernel_releases_the_lock_of_a_killed_process),
+        EACH(a_lock_file_must_be_a_regular_file_of_this_user),
+        EACH(a_lock_on_a_removed_file_does_not_count),
+        EACH(of_many_processes_one_holds_the_lock),
         EACH(a_killed_writer_leaves_a_whole_file),
     };
     /* Hundreds of small files: in memory where that can be had, unless told otherwise. */

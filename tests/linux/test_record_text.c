@@ -13,7 +13,7 @@ static const cpubind_sys *const sys = &cpubind_sys_real;
 
 /* == Adding ================================================================= */
 
-TEST(threads_stand_in_order_and_keep_their_first_set)
+TEST(threads_are_sorted_and_keep_their_first_set)
 {
     static const int32_t tid[] = {50, 10, 90, 50, 70, 10, 100, 1};
     static const int32_t sorted[] = {1, 10, 50, 70, 90, 100};
@@ -33,7 +33,7 @@ TEST(threads_stand_in_order_and_keep_their_first_set)
     assert_null(cpubind_record_find_thread(s.thread, s.n_thread, 1));
 }
 
-TEST(an_interrupt_keeps_the_first_set_that_is_known)
+TEST(an_interrupt_keeps_its_first_known_set)
 {
     cpubind_record s = {0};
     cpubind_record_irq irq = {9, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
@@ -53,7 +53,7 @@ TEST(an_interrupt_keeps_the_first_set_that_is_known)
     cpubind_record_free(&s);
 }
 
-TEST(a_number_that_another_thread_got_is_another_thread)
+TEST(a_reused_tid_is_another_thread)
 {
     cpubind_record s = {0};
     cpubind_record_uvb_thread other = {80, 82, 200, 0, 1};
@@ -112,7 +112,7 @@ static void check_round(const cpubind_record *state)
     free(again);
 }
 
-TEST(some_of_everything_is_read_back)
+TEST(a_record_with_facts_of_each_kind_is_read_back)
 {
     cpubind_record s;
     sample_make(&s);
@@ -198,7 +198,7 @@ static void random_state(cpubind_record *s)
     s->irqbalance_start = s->irqbalance ? random_start() : 0;
 }
 
-TEST(random_states_are_read_back)
+TEST(random_records_are_read_back)
 {
     for (int i = 0; i < 1000; i++) {
         cpubind_record s;
@@ -259,7 +259,7 @@ TEST(threads_of_many_masks_are_read_back)
     cpubind_record_free(&s);
 }
 
-TEST(what_could_not_be_read_back_is_not_written)
+TEST(a_record_that_could_not_be_read_back_is_not_written)
 {
     for (int i = 0; i < 17; i++) {
         cpubind_record s;
@@ -363,7 +363,7 @@ static void check_damaged(const char *text, size_t len, const char *what, int32_
         fail_msg("line %d, not %d: %.*s", (int)line, (int)at_line, (int)len, text);
 }
 
-TEST(the_text_is_read_as_it_says)
+TEST(each_line_of_a_text_is_read)
 {
     char text[2048];
     const size_t len = edit(text, sizeof text, "sum", "sum");
@@ -402,7 +402,7 @@ TEST(the_text_is_read_as_it_says)
     cpubind_record_free(&s);
 }
 
-TEST(the_least_text_has_four_facts)
+TEST(the_shortest_text_has_four_lines_after_the_first)
 {
     static const char text[] = "cpubind-record 2 9.9.9\nprocess 1 0\nbefore 0\nmain 0\n"
                                "sum 8c827d73\n"; /* as `crc32` of zlib has it */
@@ -569,7 +569,7 @@ TEST(an_impossible_line_is_damage)
     }
 }
 
-TEST(a_text_that_does_not_fit_its_sum_is_damage)
+TEST(a_text_that_does_not_match_its_sum_is_damage)
 {
     static const char *const sums[] = {
         "", " ", " 0000000\n", " 00000000", " 00000000\n", " 000000000\n", " 00000000 \n"};
@@ -693,21 +693,21 @@ TEST(without_memory_nothing_is_added)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_stand_in_order_and_keep_their_first_set),
-        cmocka_unit_test(an_interrupt_keeps_the_first_set_that_is_known),
-        cmocka_unit_test(a_number_that_another_thread_got_is_another_thread),
+        cmocka_unit_test(threads_are_sorted_and_keep_their_first_set),
+        cmocka_unit_test(an_interrupt_keeps_its_first_known_set),
+        cmocka_unit_test(a_reused_tid_is_another_thread),
         cmocka_unit_test(a_name_is_cut_as_the_kernel_cuts_it),
-        cmocka_unit_test(some_of_everything_is_read_back),
-        cmocka_unit_test(random_states_are_read_back),
+        cmocka_unit_test(a_record_with_facts_of_each_kind_is_read_back),
+        cmocka_unit_test(random_records_are_read_back),
         cmocka_unit_test(the_largest_numbers_are_read_back),
         cmocka_unit_test(names_of_any_bytes_are_read_back),
         cmocka_unit_test(threads_of_many_masks_are_read_back),
-        cmocka_unit_test(what_could_not_be_read_back_is_not_written),
-        cmocka_unit_test(the_text_is_read_as_it_says),
-        cmocka_unit_test(the_least_text_has_four_facts),
+        cmocka_unit_test(a_record_that_could_not_be_read_back_is_not_written),
+        cmocka_unit_test(each_line_of_a_text_is_read),
+        cmocka_unit_test(the_shortest_text_has_four_lines_after_the_first),
         cmocka_unit_test(a_number_outside_its_range_is_damage),
         cmocka_unit_test(an_impossible_line_is_damage),
-        cmocka_unit_test(a_text_that_does_not_fit_its_sum_is_damage),
+        cmocka_unit_test(a_text_that_does_not_match_its_sum_is_damage),
         cmocka_unit_test(every_cut_text_is_damage),
         cmocka_unit_test(without_memory_no_text_is_read_half),
         cmocka_unit_test(without_memory_no_text_is_written),

@@ -22,11 +22,12 @@
  *     process is. All but memory is recorded before it is changed, and restore puts it back, in
  *     the same or another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
- *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, memory that
- *     the kernel does not move) is skipped, named in the report, and does not stop the rest.
- *     Memory comes last, when nothing can fail any more: moving it cannot be undone.
+ *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, memory
+ *     that the kernel does not move) is skipped, named in the report, and does not stop the
+ *     rest. Memory comes last, when nothing can fail any more: moving it cannot be undone.
  * THREADS  All threads of the process, listed again until two listings find none new. A thread
- *     that ends meanwhile is no error. CPUs are read back: a cpuset that cuts them is a failure.
+ *     that ends meanwhile is no error. CPUs are read back: to get only a part of them, because
+ *     of a cpuset, is a failure.
  * LOCK  One binding of a process at a time may write: a second one is ERR_BUSY. Reading
  *     (verify) takes no lock.
  * SIGNALS, ENVIRONMENT, WORKING FOLDER  are not touched. One thread at a time may use a
@@ -88,7 +89,7 @@ typedef struct cpubind_memory_move {
 
 /* == Options ================================================================ */
 
-/* What to do with irqbalance, which would move the interrupts again. */
+/* How to treat irqbalance, which would move the interrupts again. */
 typedef enum cpubind_irqbalance_action {
     CPUBIND_IRQBALANCE_LEAVE = 0, /* nothing; the report says that it runs */
     CPUBIND_IRQBALANCE_BAN = 1,   /* make it leave these interrupts alone */
@@ -153,7 +154,7 @@ typedef struct cpubind_item {
     const char *what;   /* the system call or the step; static text, or NULL */
 } cpubind_item;
 
-/* What the last call did. Valid until the next call. */
+/* The result of the last call. Valid until the next call. */
 typedef struct cpubind_report {
     cpubind_item *item; /* in the order of the steps */
     int32_t n, cap;
@@ -235,7 +236,7 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);
 
-/* What the last call did. */
+/* The report of the last call. */
 const cpubind_report *cpubind_bind_report(const cpubind_binding *binding);
 
 /* Releases the lock. The process stays bound. NULL is allowed. */

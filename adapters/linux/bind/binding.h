@@ -142,8 +142,8 @@ cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject
 
 /* == The goal (placement.c) ================================================= */
 
-/* Makes `goal` the goal of the record. What was changed before stays in the record, and the sets
- * of earlier goals stay placed sets.
+/* Makes `goal` the goal of the record. Earlier changes stay in the record, and the sets of
+ * earlier goals stay placed sets.
  *   errors  ENOMEM; "goal", EINVAL: a list is empty or out of order */
 cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal);
 
@@ -171,10 +171,10 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
 
 /* == Undoing and restoring (restore.c) ========================================= */
 
-/* Puts each thread on the set that `before` has for it. Threads that `before` does not have were
- * created since: those on a placed set go to the set `home`. CPUs that a cpuset no longer gives
- * are left out. Repeats until two listings in a row have nothing to do. Adds an item for each
- * thread that was moved, or could not be (report->n_not_restored counts those). */
+/* Puts each thread on the set that `before` has for it. Threads that `before` does not have
+ * were created since: those on a placed set go to the set `home`. CPUs that a cpuset no longer
+ * gives are left out. Repeats until two listings in a row have nothing to do. Adds an item for
+ * each thread that was moved, or could not be (report->n_not_restored counts those). */
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home);
 
@@ -188,14 +188,15 @@ int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
 void cpubind_put_back_uvb_thread(cpubind_binding *b, const cpubind_record_uvb_thread *thread);
 
 /* Reads the set of a UVB thread.
- *   errors  "read a polling thread"; ESRCH: it has ended, also when another thread has its tid */
+ *   errors  "read a polling thread"; ESRCH: it has ended, even if another thread has its tid */
 cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
                                             const cpubind_record_uvb_thread *thread,
                                             int32_t *set);
 
 /* Continues irqbalance, or takes the bans of the record back. If another bound process still
  * needs it stopped, it stays stopped and this process keeps the lock: of two restores at once,
- * each would leave the restart to the other. The caller unlocks when the record file is gone. */
+ * each would leave the restart to the other. The caller unlocks when the record file is
+ * gone. */
 void cpubind_put_back_irqbalance(cpubind_binding *b);
 
 /* Whether another process that lives is bound and needs this irqbalance stopped. */
@@ -234,8 +235,8 @@ cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a);
  * nothing can fail any more. An interrupt that cannot be put back stays in the record. */
 void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal);
 
-/* Moves the interrupts that were moved elsewhere since apply. Those that cannot be read or moved
- * were items of apply. */
+/* Moves the interrupts that were moved elsewhere since apply. Those that cannot be read or
+ * moved were items of apply. */
 cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b);
 
 /* irqbalance (apply_irqbalance.c): asked before the interrupts are moved, which it would move

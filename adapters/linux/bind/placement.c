@@ -24,8 +24,8 @@ static cpubind_linux_fault set_of(cpubind_binding *b, cpubind_cpus cpus, int32_t
     return cpubind_fault_of(*set == CPUBIND_CPUSET_NO_MEMORY ? ENOMEM : EINVAL, "goal");
 }
 
-/* Interrupts and UVB threads that the new goal puts elsewhere are on the sets of the goal before
- * until they are moved: these are placed sets. */
+/* Interrupts and UVB threads that the new goal puts elsewhere are on the sets of the goal
+ * before until they are moved: these are placed sets. */
 static cpubind_linux_fault add_sets_of_goal_before(cpubind_binding *b, const cpubind_goal *goal)
 {
     const cpubind_record *r = &b->record;

@@ -1,12 +1,12 @@
-/* record.h - what was changed for one process and how it was before: in memory, as text, as file
+/* record.h - the record of what was changed for one process, and how it was before
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux/bind. The file is written, whole, before anything is changed, so
  * that `restore` can put back what it holds, after a crash too. The other way round a record
  * changes nothing: it holds facts, no commands.
  *
- * FILE   Lines of text (record_text.c has the grammar), by default /run/cpubind/<pid>.record; an
- *        ordinary user's is /run/user/<uid>/cpubind/<pid>.record. No path comes from the
+ * FILE   Lines of text (record_text.c has the grammar), by default /run/cpubind/<pid>.record;
+ *        an ordinary user's is /run/user/<uid>/cpubind/<pid>.record. No path comes from the
  *        environment. Written to a temporary name next to it (O_EXCL, mode 0600), synced,
  *        renamed; the folder is not synced: a host that stops takes its processes with it.
  *        Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of this user that
@@ -16,8 +16,8 @@
  *        loading is ERR_DAMAGED with "older".
  * FOLDER Made with mode 0755 when it is not there. It must be a folder, no link, of this user,
  *        that nobody else may write to: else ERR_STATE with EPERM, "folder". The folder of a
- *        path that the caller names must be there, and the same rules hold; a sticky one such as
- *        /tmp may be root's, and all may write to it. All names are looked up in the folder
+ *        path that the caller names must be there, and the same rules hold; a sticky one such
+ *        as /tmp may be root's, and all may write to it. All names are looked up in the folder
  *        that was opened and checked once: nobody else can replace a file there.
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
  *        ERR_BUSY at once. The kernel releases the lock of a killed process; the file that it
@@ -96,8 +96,8 @@ static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
 
 void cpubind_record_free(cpubind_record *record);
 
-/* Each adds a fact. What is in the record already keeps its first `before`, which is where
- * restoring goes. A thread stays as it is, a UVB thread gets the new set, an interrupt the new
+/* Each adds a fact. A fact that is in the record already keeps its first `before`: restore goes
+ * back to that. A thread stays as it is, a UVB thread gets the new set, an interrupt the new
  * kind and CPU, and the new `before` if it had none. A rule goes to the end: the first rule of
  * a name counts.
  *   errors  ENOMEM, "memory", and the record is as it was */

@@ -172,7 +172,8 @@ const char *cpubind_record_path(const cpubind_record_file *file)
     return file->path;
 }
 
-/* The name of the lock goes while the lock is held: whoever has opened it by then sees that. */
+/* Removes the lock file while the lock is held: a process that has opened it by then sees that
+ * (check_name). */
 void cpubind_record_close(cpubind_record_file *file)
 {
     if (!file)

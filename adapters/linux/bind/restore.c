@@ -17,8 +17,8 @@
 /* Listings of a process that keeps creating threads. */
 #define MAX_LISTINGS 1000
 
-/* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and it
- * counts even when there is no memory for the item. */
+/* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and
+ * it counts even when there is no memory for the item. */
 static void add_result(cpubind_binding *b, const cpubind_subject *subject,
                        cpubind_linux_fault why, cpubind_item_result if_not)
 {
@@ -31,17 +31,17 @@ static void add_result(cpubind_binding *b, const cpubind_subject *subject,
 
 /* A cpuset change took all of the thread's CPUs away: it stays where it is, which is reported
  * once. */
-static void keep_thread(cpubind_binding *b, cpubind_subject *subject)
+static void keep_thread(cpubind_binding *b, cpubind_subject subject)
 {
     const cpubind_report *r = &b->report;
     char name[CPUBIND_COMM_SIZE] = "";
     for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == subject->id &&
+        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == subject.id &&
             r->item[i].result == CPUBIND_ITEM_KEPT)
             return;
-    (void)cpubind_task_name(b->sys, b->task_dir_fd, subject->id, name);
-    subject->name = name;
-    (void)cpubind_report_add(b, subject, CPUBIND_ITEM_KEPT);
+    (void)cpubind_task_name(b->sys, b->task_dir_fd, subject.id, name);
+    subject.name = name;
+    (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
 }
 
 /* Puts one thread back. Returns 1 if that changed its CPUs: a thread that has ended, or that a
@@ -61,7 +61,7 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     if (!why.error) {
         why = cpubind_task_move(b->sys, tid, &sets->set[should]);
         if (why.error == EINVAL && !is_placed) {
-            keep_thread(b, &subject);
+            keep_thread(b, subject);
             return 0;
         }
     }
