@@ -1,12 +1,12 @@
-/* affinity_shim.c - a machine of many CPUs, for a command that is tested on one of few
+/* affinity_shim.c - make a command believe that the machine has 192 CPUs
  * SPDX-License-Identifier: MIT
  *
  *   LD_PRELOAD=affinity_shim.so CPUBIND_SHIM=DIR cpubind apply ...
  *
- * Stands in for syscall(2) of the C library. The CPUs of thread N are a list in the file DIR/N;
- * a thread without a file has all CPUs, 0 to 191. Each call is made for real too, with what the
- * kernel has already: threads that have ended, rights that are missing and filters answer as
- * they do. Calls that place memory are noted in DIR/calls.
+ * Replaces syscall(2) of the C library. The CPUs of thread N are a list in the file DIR/N; a
+ * thread without a file has all CPUs, 0 to 191. Each call is made for real too, with the present
+ * value, so that ended threads, missing rights and filters fail as they do without the shim.
+ * Calls that place memory are written to DIR/calls.
  *
  *   CPUBIND_SHIM_CPUS=N        so many CPUs
  *   CPUBIND_SHIM_CPUSET=LIST   the CPUs that a cpuset leaves to every thread
@@ -107,7 +107,7 @@ static long own(long tid)
     return tid ? tid : (long)gettid();
 }
 
-/* A call happens or it does not: also when the process is killed in the middle. */
+/* Replaces the file of a thread at once, so that a killed process leaves no half of it. */
 static int keep(long tid, const mask *m)
 {
     char temp[32], name[32], from[4096], to[4096];
@@ -195,7 +195,7 @@ static unsigned long word(const unsigned long *nodes)
     return nodes ? nodes[0] : 0;
 }
 
-/* From node 0 to node 0, as the kernel of any machine lets one do it. */
+/* Moves from node 0 to node 0, which every kernel allows. */
 static long migrate(long pid, const unsigned long *from, const unsigned long *to)
 {
     const unsigned long node_0 = 1;
@@ -213,7 +213,7 @@ static long prefer(long mode, const unsigned long *nodes)
     return 0;
 }
 
-/* == What is stood in for =================================================== */
+/* == Replaced functions ===================================================== */
 
 long syscall(long number, ...)
 {

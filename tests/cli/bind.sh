@@ -1,11 +1,12 @@
 #!/bin/sh
-# bind.sh - apply, verify, restore and run, as people use them on live processes; prints TAP
+# bind.sh - test apply, verify, restore and run on live processes; prints TAP
 #
 #   tests/cli/bind.sh            from the top folder; BUILD is where the command and outputs are
 #
-# A plan needs more CPUs than a machine that tests may have: affinity_shim.c stands in for the
-# calls that set CPUs, for the command alone, and notes what it is asked; all else is real. As
-# root it runs with mounts of its own: what is on record of this machine is not touched.
+# A plan needs more CPUs than the machine of the test may have: affinity_shim.c replaces the
+# calls that set CPUs, for the command only, and records their arguments; everything else is
+# real. As root the script runs with mounts of its own and does not touch the records of this
+# machine.
 LC_ALL=C
 export LC_ALL
 
@@ -38,7 +39,7 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 # main 2-21, acl 22, release 23. Node 6, node 0.
 host='--fixture a2-192cpu-8npu --allowed 0-191'
 
-# -- A process, the command, what they say -----------------------------------
+# -- A process, the command, its output --------------------------------------
 
 n_worker=0
 worker=
@@ -70,7 +71,7 @@ cpubind() { # arguments
 }
 
 # stdout is in $out/said, stderr in $out/err.
-says() { # status, words that must stand in what is said, command ...
+says() { # exit status, words that the output must hold, command ...
     want=$1
     words=$2
     shift 2
@@ -83,7 +84,7 @@ says() { # status, words that must stand in what is said, command ...
     return 1
 }
 
-# A refusal: nothing on stdout, one line on stderr.
+# The command prints nothing on stdout and one line on stderr.
 refuses() { # status, words, command ...
     says "$@" && [ ! -s "$out/said" ] && [ "$(wc -l <"$out/err")" -eq 1 ]
 }
@@ -96,7 +97,7 @@ json() { # file, path
     sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
 }
 
-# How many items of a report are so.
+# The number of items of a report that meet a condition.
 count_items() { # file, condition
     sqlite3 :memory: "WITH item AS (SELECT value ->> 'kind' AS kind, value ->> 'name' AS name,
             value ->> 'id' AS id, value ->> 'was' AS was, value ->> 'should' AS should,
@@ -115,7 +116,7 @@ threads_named() { # name
     done
 }
 
-# Each thread of the worker that has the name, one at least.
+# Every thread of the worker with this name, at least one, has these CPUs.
 is_on() { # name, CPUs
     found=$(threads_named "$1")
     for tid in $found; do
@@ -139,7 +140,7 @@ all_are_on() { # CPUs
     done
 }
 
-# A command may need a moment: until it succeeds, ten seconds at most.
+# Repeats a command until it succeeds, for ten seconds at most.
 soon() { # command ...
     for _ in $(seq 100); do
         "$@" >"$out/soon" 2>&1 && return 0
@@ -150,7 +151,7 @@ soon() { # command ...
     return 1
 }
 
-# With a record of the test's own. Words are split on purpose.
+# With a record of this test alone. Words are split on purpose.
 # shellcheck disable=SC2086
 apply() { # arguments
     cpubind apply --pid "$worker" $host --memory none --state "$state" "$@"
@@ -164,7 +165,7 @@ restore() { # arguments
     cpubind restore --pid "$worker" --state "$state" "$@"
 }
 
-# With a record where it usually is.
+# With a record in the usual place.
 # shellcheck disable=SC2086
 apply_usual() { # arguments
     cpubind apply --pid "$worker" $host --memory none "$@"
@@ -187,7 +188,7 @@ check_worker() { # text, function, names of threads
 
 nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 
-# One that needs root and its own mounts.
+# A test that needs root and mounts of its own.
 check_root() { # text, function, names of threads
     if [ "$BIND_MOUNTS" = own ]; then
         check_worker "$@"
@@ -196,7 +197,7 @@ check_root() { # text, function, names of threads
     fi
 }
 
-# One that has an ordinary user run the command, who must get at it.
+# A test in which an ordinary user runs the command, and so must be able to read it.
 check_nobody() { # text, function, names of threads
     if [ "$BIND_MOUNTS" != own ] || $nobody test -x "$CPUBIND" -a -r "$out/shim.so"; then
         check_root "$@"
@@ -244,13 +245,13 @@ threads_go_where_asked() {
         says 0 "as it should be" verify && restore
 }
 
-# Of NPU 0 and NPU 2 each gets half of what is left of the nodes 6 and 7: 44 CPUs.
+# NPU 0 and NPU 2 each get half of the 44 CPUs that are left on the nodes 6 and 7.
 excluded_are_left_out() {
     says 0 "" apply --npu 0 --exclude 146-149 && is_on worker 150-167 && is_on acl_thread 168 &&
         says 0 "as it should be" verify
 }
 
-# The second plan is made of the CPUs that the process had before the first.
+# The second plan uses the CPUs that the process had before the first.
 # shellcheck disable=SC2086
 applies_twice() {
     apply --npu 0 && says 0 "NPU 5" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
@@ -265,7 +266,7 @@ finds_its_npu() {
         refuses 1 "" apply --npu 8 && all_are_on 0-191 && [ ! -e "$state" ]
 }
 
-# Ways out are options that the command has.
+# The message names only options that the command has.
 names_ways_out() {
     refuses 3 "npu-smi is not on this machine" shim env PATH=/nowhere "$CPUBIND" apply \
         --pid "$worker" --rank 0 --state "$state" &&
@@ -290,7 +291,7 @@ errors_are_json_too() {
         [ ! -s "$out/err" ] && json "$out/said" '$.error.text' | grep -q "its cpuset allows"
 }
 
-# Watching from now on, until the worker ends; what it says is in $out/watched.
+# Starts apply --watch, which ends with the worker; its output is in $out/watched.
 # shellcheck disable=SC2086
 start_watch() { # arguments
     env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
@@ -366,7 +367,7 @@ restores() {
         apply --npu 0 && says 0 "" restore --quiet && [ ! -s "$out/said" ] && [ ! -s "$out/err" ]
 }
 
-# The records of all, of processes that have ended too.
+# Restores every process on record, also those that have ended.
 restores_all() {
     says 0 "nothing is on record" cpubind restore --all && apply_usual --npu 0 &&
         [ -e "/run/cpubind/$worker.record" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] &&
@@ -412,13 +413,13 @@ becomes_the_command() {
     return $result
 }
 
-# What a command finds of the world, with and without: files, folder, environment; and signals,
-# which a shell would change, so that no shell stands in between.
+# Prints the files, folder, environment and limits that a command inherits. Signals are tested
+# without a shell, which would change them.
 world='ls /proc/self/fd | tr "\n" " "; readlink /proc/self/fd/0; pwd; umask; nice
     grep -E "^(CapEff|NoNewPrivs|Seccomp:|Threads|Uid|Gid)" /proc/self/status; env | sort'
 
 # shellcheck disable=SC2086
-is_the_same() { # what changes the world, command ...
+is_the_same() { # env and its arguments, command ...
     way=$1
     shift
     $way env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@" >"$out/without" </dev/null &&
@@ -496,7 +497,7 @@ filter_of_getaffinity() {
         shim "$out/deny" sched_getaffinity "$CPUBIND" verify --pid "$worker" --state "$state"
 }
 
-# The usual folder of a user who has no session.
+# A user without a session has no folder for records.
 # shellcheck disable=SC2086
 user_without_a_folder() {
     refuses 4 "--state FILE" $nobody env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 \
@@ -521,7 +522,7 @@ another_namespace() {
     [ ! -e "$state" ] && all_are_on 0-191
 }
 
-# Threads are bound, and what cannot be done is named.
+# Threads are bound, and a warning names each part that is skipped.
 # shellcheck disable=SC2086
 no_sys() {
     says 0 "NPU 0" unshare -m sh -c 'mount -t tmpfs tmpfs /sys && exec "$@"' sh \
@@ -548,7 +549,7 @@ filter_of_memory() {
             "$out/err" && grep -q SYS_NICE "$out/err"
 }
 
-# On a terminal alone, and taken back.
+# Progress is shown only on a terminal, and erased.
 # shellcheck disable=SC2086
 memory_shows_progress() {
     with_nodes script -qec "$CPUBIND apply --pid $worker $host --npu 0 --state $state" \
@@ -577,7 +578,7 @@ narrow_cpuset() {
 
 # -- The record --------------------------------------------------------------
 
-# What must not happen to a file of somebody's.
+# A file of another user must not be changed.
 is_kept() { # file
     [ "$(cat "$1")" = kept ]
 }
@@ -605,8 +606,8 @@ folder_is_ours_alone() {
         rm /run/cpubind && all_are_on 0-191
 }
 
-# Something of another kind in the place of a file, in /run/cpubind: it is not followed, not
-# waited for, not taken for ours.
+# A link, a FIFO or a folder in place of a file in /run/cpubind: the command does not follow it,
+# does not wait for it, and does not use it.
 is_in_the_way() { # name, status, words
     mkdir -p /run/cpubind && echo kept >"$out/kept" || return 1
     for way in "ln -s $out/kept" "ln -s $out/nothing" mkfifo mkdir; do
@@ -633,7 +634,7 @@ lock_is_a_file_of_ours() {
     is_in_the_way "$worker.record.lock" 4 "the changes could not be recorded (lock: "
 }
 
-# Where no folder is nothing is made of one's own.
+# A missing folder is not created.
 record_without_a_folder() {
     state=$out/no-such-folder/state
     refuses 4 "the changes could not be recorded (folder: No such file or directory)" \
@@ -661,7 +662,7 @@ damaged_record() {
     cp "$out/good" "$state" && says 0 "put back" restore && all_are_on 0-191
 }
 
-# A record of another version is neither read nor passed over.
+# A record of another version is refused, not ignored.
 record_of_another_version() {
     apply --npu 0 || return 1
     cp "$state" "$out/good"
@@ -684,7 +685,7 @@ older_record() {
         all_are_on 0-191 && rm "$older" && says 0 "nothing is on record" cpubind restore --all
 }
 
-# No path of the environment is one that is written to.
+# The command writes to no path from the environment.
 odd_environment() {
     result=0
     mkdir "$out/odd" && cd "$out/odd" || return 1
@@ -713,7 +714,7 @@ full_disk() {
 
 # -- A live host -------------------------------------------------------------
 
-# An A2 host in the place of this one: its /sys with eight nodes, interrupts of NPU 0 at
+# An A2 host in place of this one: its /sys with eight nodes, interrupts of NPU 0 at
 # 0000:c5:00.0, and an npu-smi that prints its tables.
 make_host() {
     live=$out/live
@@ -750,7 +751,7 @@ END
     chmod 755 "$live/bin/npu-smi"
 }
 
-# Its nodes alone.
+# Only the nodes of that host.
 with_nodes() { # command ...
     unshare -m sh -c 'mount --bind "$1" /sys/devices/system/node && shift && exec "$@"' sh \
         "$live/sys/devices/system/node" env LD_PRELOAD="$out/shim.so" \
@@ -819,7 +820,7 @@ irqs_read_only() {
             --state "$state" && all_are_on 0-191
 }
 
-# A failure after interrupts were moved, or before: all is as it was.
+# A failure before or after interrupts were moved: every change is undone.
 failure_undoes_interrupts() {
     CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" on_host "$CPUBIND" apply \
         --pid "$worker" --npu 0 --allowed 0-191 --memory none --state "$state" &&
@@ -834,7 +835,7 @@ limits_memory() {
         irqs_are_on 100 100 100 100 100
 }
 
-# cpubind is killed at moments that are spread over its run: restore finds what it did.
+# cpubind is killed at moments spread over its run: restore undoes what was done.
 survives_kills() {
     start=$(date +%s%N)
     on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none \
@@ -863,7 +864,7 @@ survives_kills() {
         [ "$(find "$out" -name "state.$n_worker*")" = "" ]
 }
 
-# A 950: all threads to its cluster, and those of the host that poll UVB, of whatever process,
+# A 950: all threads go to its cluster; the UVB polling threads of all processes of the host go
 # to node 0 without CPU 0.
 polling_threads() {
     CPUBIND_SHIM_CPUS=256
@@ -889,7 +890,7 @@ polling_threads() {
 
 # -- Children ----------------------------------------------------------------
 
-# The programs that a command became or started, each once, its own left out.
+# The programs that a command executed or started, each once, without its own.
 traced() { # arguments of cpubind
     strace -f -qq -e trace=process -e signal=none -o "$out/trace" -E LD_PRELOAD="$out/shim.so" \
         -E CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" "$@" >"$out/said" 2>&1 || {
@@ -900,7 +901,7 @@ traced() { # arguments of cpubind
     sed -n 's/.*execve("\([^"]*\)".* = 0$/\1/p' "$out/trace" | sed 1d | sort -u >"$out/programs"
 }
 
-# Threads of our own are no children.
+# Threads of cpubind itself are not children.
 has_no_child() {
     [ ! -s "$out/programs" ] && ! grep -E '(fork|clone3?)\(' "$out/trace" | grep -qv CLONE_THREAD
 }
@@ -915,7 +916,7 @@ starts_no_child() {
         ! grep -E '(fork|clone3?)\(' "$out/trace" | grep -qv CLONE_THREAD
 }
 
-# On a live host: npu-smi alone.
+# On a live host npu-smi is the only child.
 starts_npu_smi_alone() {
     # shellcheck disable=SC2016
     on_host sh -c 'trace=$1 && shift && exec strace -f -qq -e trace=execve -o "$trace" "$@"' sh \
@@ -929,7 +930,7 @@ can_trace() {
     command -v strace && strace -qq -e trace=none true
 }
 
-# -- Words -------------------------------------------------------------------
+# -- Refusals and usage ------------------------------------------------------
 
 arm_alone() {
     is_refused_arch apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 \
@@ -942,107 +943,97 @@ arm_alone() {
             --state "$state" --any-arch && is_on worker 146-165
 }
 
-# exit 2, one line on stderr, which names the option or says what is needed.
-wrong() { # words, command, arguments
-    wrong_words=$1
-    shift
-    check "usage: cpubind $*" refuses 2 "$wrong_words" "$CPUBIND" "$@"
-}
-
+# Wrong command lines: exit status 2 and one line on stderr, which says what is wrong. A row has
+# commands, what the line says, and arguments; the row is tried with each command.
 check_usage() {
-    for command in apply run verify restore; do
-        wrong "no such option: \"--nonsense\"" $command --nonsense
-        wrong "requires an argument" $command --state
-    done
-    for command in apply verify restore; do
-        wrong "--pid is not the number of a process" $command --pid 0
-        wrong "--pid is not the number of a process" $command --pid 1x
-        wrong "--pid is not the number of a process" $command --pid 4294967297
-        wrong "this word is no option: \"word\"" $command word
-    done
-    wrong "say which NPU: --npu N, or --rank N" apply
-    wrong "say which NPU: --npu N, or --rank N" run -- true
-    for command in apply run; do
-        wrong "--irqbalance does not know \"kill\"; it knows leave, ban, stop" \
-            $command --irqbalance kill
-    done
-    for command in apply run verify; do
-        wrong "--npu is not the logic id of an NPU" $command --npu -1
-        wrong "--npu is not the logic id of an NPU" $command --npu 4096
-        wrong "--npu names the NPU; --rank and --visible find it: give one" \
-            $command --npu 0 --rank 0
-        wrong "--npu names the NPU; --rank and --visible find it: give one" \
-            $command --npu 0 --visible 0
-        wrong "--memory does not know \"all\"; it knows migrate, prefer, none" $command --memory all
-        wrong "--thread wants NAME=ROLE or NAME=CPUS" $command --thread acl
-        wrong "--thread wants NAME=ROLE or NAME=CPUS" $command --thread =acl
-        wrong "--thread wants NAME=irq, main, acl, release, pool, or CPUs" $command --thread a=b
-        wrong "--thread wants NAME=irq, main, acl, release, pool, or CPUs" $command --thread a=
-        wrong "--thread wants NAME=irq, main, acl, release, pool, or CPUs" $command --thread a=3-1
-        wrong "--root and --fixture each name a host; give one" $command --root a --fixture b
-        wrong "--db needs the name of a host" $command --db a
-        wrong "--exclude names no CPU" $command --exclude ""
-        wrong "--allowed names no CPU" $command --allowed ""
-        wrong "--rank is not a number" $command --rank -1
-        wrong "--device-type does not know" $command --device-type a4
-        wrong "--strategy does not know" $command --strategy best
-        wrong "--overlap does not know" $command --overlap allow
-    done
-    wrong "--memory-limit is not a number of bytes" apply --memory-limit 1Q
-    wrong "--memory-limit is not a number of bytes" apply --memory-limit 9223372036854775808
-    wrong "--memory-limit is not a number of bytes" apply --memory-limit 8388608T
-    wrong "--memory-limit is a limit of --memory migrate" \
-        apply --npu 0 --memory none --memory-limit 1G
-    wrong "--memory prefer is for run" apply --npu 0 --memory prefer
-    wrong "--memory migrate is for apply" run --npu 0 --memory migrate -- true
-    wrong "--watch takes seconds from 1 to 3600" apply --npu 0 --watch 0
-    wrong "--watch takes seconds from 1 to 3600" apply --npu 0 --watch 3601
-    wrong "it takes a COMMAND" run --npu 0
-    wrong "it takes a COMMAND" run --npu 0 --
-    wrong "--all is every process on record; give it alone" restore --all --pid 1
-    wrong "--all is every process on record; give it alone" restore --all --state x
-    wrong "no such option: \"--npu\"" restore --npu 0
-    wrong "no such option: \"--watch\"" run --watch
-    wrong "no such option: \"--env\"" apply --env a=b
-    wrong "no such option: \"--pid\"" run --pid 1
-    wrong "no such option: \"--any-arch\"" verify --any-arch
+    while IFS='|' read -r commands words arguments; do
+        for command in $commands; do
+            eval "set -- $arguments"
+            check "usage: cpubind $command $*" refuses 2 "$words" "$CPUBIND" "$command" "$@"
+        done
+    done <<'END'
+apply run verify restore|no such option: "--nonsense"|--nonsense
+apply run verify restore|requires an argument|--state
+apply verify restore|--pid is not the number of a process|--pid 0
+apply verify restore|--pid is not the number of a process|--pid 1x
+apply verify restore|--pid is not the number of a process|--pid 4294967297
+apply verify restore|this word is no option: "word"|word
+apply|say which NPU: --npu N, or --rank N|
+run|say which NPU: --npu N, or --rank N|-- true
+apply run|--irqbalance does not know "kill"; it knows leave, ban, stop|--irqbalance kill
+apply run verify|--npu is not the logic id of an NPU|--npu -1
+apply run verify|--npu is not the logic id of an NPU|--npu 4096
+apply run verify|--npu names the NPU; --rank and --visible find it: give one|--npu 0 --rank 0
+apply run verify|--npu names the NPU; --rank and --visible find it: give one|--npu 0 --visible 0
+apply run verify|--memory does not know "all"; it knows migrate, prefer, none|--memory all
+apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread acl
+apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread =acl
+apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=b
+apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=
+apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=3-1
+apply run verify|--root and --fixture each name a host; give one|--root a --fixture b
+apply run verify|--db needs the name of a host|--db a
+apply run verify|--exclude names no CPU|--exclude ""
+apply run verify|--allowed names no CPU|--allowed ""
+apply run verify|--rank is not a number|--rank -1
+apply run verify|--device-type does not know|--device-type a4
+apply run verify|--strategy does not know|--strategy best
+apply run verify|--overlap does not know|--overlap allow
+apply|--memory-limit is not a number of bytes|--memory-limit 1Q
+apply|--memory-limit is not a number of bytes|--memory-limit 9223372036854775808
+apply|--memory-limit is not a number of bytes|--memory-limit 8388608T
+apply|--memory-limit is a limit of --memory migrate|--npu 0 --memory none --memory-limit 1G
+apply|--memory prefer is for run|--npu 0 --memory prefer
+run|--memory migrate is for apply|--npu 0 --memory migrate -- true
+apply|--watch takes seconds from 1 to 3600|--npu 0 --watch 0
+apply|--watch takes seconds from 1 to 3600|--npu 0 --watch 3601
+run|it takes a COMMAND|--npu 0
+run|it takes a COMMAND|--npu 0 --
+restore|--all is every process on record; give it alone|--all --pid 1
+restore|--all is every process on record; give it alone|--all --state x
+restore|no such option: "--npu"|--npu 0
+run|no such option: "--watch"|--watch
+apply|no such option: "--env"|--env a=b
+run|no such option: "--pid"|--pid 1
+verify|no such option: "--any-arch"|--any-arch
+END
 }
 
 # ----------------------------------------------------------------------------
 
 check_worker "apply binds every thread by its name" applies \
     acl_thread release_thread other other
-check_worker "apply --json tells of each thread" applies_json acl_thread release_thread other
-check_worker "apply --quiet prints the plan alone" applies_quietly
-check_worker "--thread puts threads where it says" threads_go_where_asked \
+check_worker "apply --json prints each thread" applies_json acl_thread release_thread other
+check_worker "apply --quiet prints only the plan" applies_quietly
+check_worker "--thread binds threads by name" threads_go_where_asked \
     acl_thread hccl_watchdog_thread other a=b
-check_worker "--exclude takes CPUs out" excluded_are_left_out acl_thread
-check_worker "apply twice: what is on record is from before the first" applies_twice acl_thread
+check_worker "--exclude leaves CPUs out of the pools" excluded_are_left_out acl_thread
+check_worker "apply twice: the record holds the CPUs from before the first" applies_twice acl_thread
 check_worker "--rank and --visible find the NPU" finds_its_npu
-check_worker "what to do instead is what the command can do" names_ways_out
-check_worker "without --pid it is the process that calls" binds_who_calls
+check_worker "a refusal names only options that the command has" names_ways_out
+check_worker "without --pid the parent is bound" binds_who_calls
 check_worker "with --json an error is an object" errors_are_json_too
 check_worker "one cpubind at a time works on a process" one_at_a_time
 check_worker "--watch catches new threads and drift" watches
 check_worker "--watch ends with the process" watch_ends_with_the_process
-check_worker "verify names the drift, and changes nothing" verifies other acl_thread
+check_worker "verify prints drift and changes nothing" verifies other acl_thread
 check_worker "verify without a record" verifies_without_a_record acl_thread
-check_worker "restore puts back what was" restores other acl_thread
-check_root "restore --all puts back all of them" restores_all acl_thread
-check_worker "a process that has ended is named" ended_processes_are_named
-check_worker "run: exit status and signals are the command's" runs
+check_worker "restore moves threads to their former CPUs" restores other acl_thread
+check_root "restore --all restores every process on record" restores_all acl_thread
+check_worker "a process that has ended is refused" ended_processes_are_named
+check_worker "run: exit status and signals are those of the command" runs
 check_worker "run: no process in between" becomes_the_command
-check_worker "run: files, signals, environment as they were" leaves_nothing_behind
-check_worker "run --env sets what is asked" sets_what_is_asked
-check_worker "run: no such command, 127, and all is put back" without_a_command
-check_worker "run: no program, 126, and all is put back" with_no_program
+check_worker "run: files, signals and environment are unchanged" leaves_nothing_behind
+check_worker "run --env sets variables" sets_what_is_asked
+check_worker "run: no such command: exit 127, and the binding is undone" without_a_command
+check_worker "run: a file that is not executable: exit 126, and the binding is undone" with_no_program
 check_worker "run prefers the memory of the node" run_prefers_a_node
-check_worker "apply and run are for ARM, unless told otherwise" arm_alone
-check_nobody "another user's process" another_users_process
-check_nobody "a user without a folder for records" user_without_a_folder
-check_nobody "hidepid: the process is hidden" hidden_process
-check_root "another pid namespace: no such process" another_namespace
-check_root "no /sys: threads are bound, the rest is named" no_sys acl_thread
+check_worker "apply and run refuse a machine that is not ARM without --any-arch" arm_alone
+check_nobody "a process of another user is refused" another_users_process
+check_nobody "a user without a folder for records must name a file" user_without_a_folder
+check_nobody "a process that hidepid hides is refused" hidden_process
+check_root "a process of another pid namespace is not found" another_namespace
+check_root "without /sys threads are bound and the rest is a warning" no_sys acl_thread
 if [ "$BIND_MOUNTS" = own ]; then
     make_host || exit 1
 fi
@@ -1060,29 +1051,29 @@ if script -qec true /dev/null >"$out/output" 2>&1 </dev/null; then
 else
     skip "a terminal shows how far memory has been moved" "there are no terminals"
 fi
-check_worker "a cpuset that is narrower than the plan" narrow_cpuset
-check_root "a state folder that is a link" folder_is_no_link
-check_root "a state folder that is not ours alone" folder_is_ours_alone
-check_root "something else in the place of the record" record_is_a_file_of_ours
-check_root "something else in the place of its lock" lock_is_a_file_of_ours
-check_worker "no folder for the record" record_without_a_folder
-check_worker "a damaged record" damaged_record
-check_worker "a record of another version" record_of_another_version
-check_root "a record of cpubind 0.1 where records usually are" older_record
-check_root "nothing is written where the environment says" odd_environment
+check_worker "a cpuset narrower than the plan is refused" narrow_cpuset
+check_root "a folder of records that is a link is refused" folder_is_no_link
+check_root "a folder of records that others may write to is refused" folder_is_ours_alone
+check_root "a record that is no file of the user is refused" record_is_a_file_of_ours
+check_root "a lock that is no file of the user is refused" lock_is_a_file_of_ours
+check_worker "a missing folder for the record is refused" record_without_a_folder
+check_worker "a damaged record is refused" damaged_record
+check_worker "a record of another version is refused" record_of_another_version
+check_root "a record of cpubind 0.1 in the usual place is refused" older_record
+check_root "nothing is written to paths from the environment" odd_environment
 check_root "a full disk: nothing is changed" full_disk
-check_root "a live host: threads, interrupts, memory" binds_all_of_a_host acl_thread
-check_root "/proc/irq is read-only" irqs_read_only
-check_root "a failure leaves interrupts as they were" failure_undoes_interrupts
-check_root "--memory-limit" limits_memory
-check_root "restore after cpubind was killed at 40 moments" survives_kills \
+check_root "a live host: threads, interrupts and memory are bound" binds_all_of_a_host acl_thread
+check_root "a read-only /proc/irq is a warning" irqs_read_only
+check_root "a failure restores the interrupts" failure_undoes_interrupts
+check_root "--memory-limit limits the memory that is moved" limits_memory
+check_root "restore works after cpubind was killed at any of 40 moments" survives_kills \
     acl_thread release_thread a b c d e f
-check_worker "a 950: its cluster, and the threads that poll UVB" polling_threads acl_thread
+check_worker "a 950: its cluster and the UVB polling threads are bound" polling_threads acl_thread
 if can_trace >"$out/output" 2>&1; then
-    check_worker "no child: apply, verify, restore; run becomes the command" starts_no_child
-    check_root "no child but npu-smi" starts_npu_smi_alone
+    check_worker "apply, verify and restore start no child; run executes the command" starts_no_child
+    check_root "npu-smi is the only child" starts_npu_smi_alone
 else
-    skip "no child but npu-smi" "no strace, or it may not trace"
+    skip "npu-smi is the only child" "no strace, or it may not trace"
 fi
 check_usage
 finish

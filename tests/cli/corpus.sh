@@ -1,5 +1,5 @@
 #!/bin/sh
-# corpus.sh - cpubind fixture and cpubind capture, as people and CIs use them; prints TAP
+# corpus.sh - test cpubind fixture and cpubind capture; prints TAP
 #
 #   tests/cli/corpus.sh          from the top folder; BUILD is where outputs go, CPUBIND the command
 LC_ALL=C
@@ -27,7 +27,7 @@ fixture() { # arguments of cpubind fixture
     "$CPUBIND" fixture "$@"
 }
 
-says() { # status, words that must stand in what is said, command ...
+says() { # exit status, words that the output must hold, command ...
     want=$1
     words=$2
     shift 2
@@ -118,8 +118,8 @@ make_host() { # folder, name
     echo 3 >"$1/$2/cmd/lscpu.exit"
 }
 
-# A good host "good" beside a host "bad" that a command has spoilt: refused by its place, and
-# the corpus is as it was.
+# A good host "good" beside a host "bad" that a command has damaged: import refuses both, names
+# the place, and leaves the corpus unchanged.
 refuses() { # text, words of the message, command that runs in the folder of "bad"
     rm -rf "$out/bad"
     make_host "$out/bad" good
@@ -137,50 +137,41 @@ is_refused() { # words of the message
 }
 
 refuse_all() {
-    refuses "no host.txt" "bad/host.txt\": there is none" 'rm host.txt'
-    refuses "a host.txt without a key" "host.txt\", line 5, column 1: name, product" \
-        'sed -i /notes/d host.txt'
-    refuses "a host.txt with a key twice" "line 6, column 1: a key occurs twice" \
-        'echo "notes: b" >>host.txt'
-    refuses "a host.txt with a key of its own" "line 6, column 1: a line is one of" \
-        'echo "cann: 8" >>host.txt'
-    refuses "an unknown origin" "line 3, column 9: the origin is" \
-        'sed -i s/synthetic/guessed/ host.txt'
-    refuses "a name that is none" "line 1, column 7: a name is" 'sed -i s/bad/-a/ host.txt'
-    refuses "an expectation that is no JSON" "expect/default.json\": the expectation, line" \
-        'echo "{" >expect/default.json'
-    refuses "an expectation without a byte" "default.json\": the expectation, line 1" \
-        ': >expect/default.json'
-    refuses "an expectation without plan or error" 'either "plan" or "error"' \
-        'echo "{\"args\": [], \"exit\": 0}" >expect/default.json'
-    refuses "an expectation with more" "it holds more" \
-        'echo "{\"args\": [], \"exit\": 0, \"plan\": {}, \"a\": 1}" >expect/default.json'
-    refuses "arguments that are no texts" '"args" does not hold' \
-        'echo "{\"args\": [1], \"exit\": 0, \"plan\": {}}" >expect/default.json'
-    refuses "another file in expect/" "bad/expect/notes.txt\": this is no input" \
-        'echo a >expect/notes.txt'
-    refuses "a file that is no input" "bad/cmd/npu-smi-inf.txt\": this is no input" \
-        'echo a >cmd/npu-smi-inf.txt'
-    refuses "an exit code without an output" "bad/cmd/lscpu.exit\": there is no output" \
-        'rm cmd/lscpu.txt'
+    while IFS='|' read -r text words command; do
+        refuses "$text" "$words" "$command"
+    done <<'END'
+no host.txt|bad/host.txt": there is none|rm host.txt
+a host.txt without a key|host.txt", line 5, column 1: name, product|sed -i /notes/d host.txt
+a host.txt with a key twice|line 6, column 1: a key occurs twice|echo "notes: b" >>host.txt
+a host.txt with a key of its own|line 6, column 1: a line is one of|echo "cann: 8" >>host.txt
+an unknown origin|line 3, column 9: the origin is|sed -i s/synthetic/guessed/ host.txt
+a name that is none|line 1, column 7: a name is|sed -i s/bad/-a/ host.txt
+an expectation that is no JSON|expect/default.json": the expectation, line|echo "{" >expect/default.json
+an expectation without a byte|default.json": the expectation, line 1|: >expect/default.json
+an expectation without plan or error|either "plan" or "error"|echo "{\"args\": [], \"exit\": 0}" >expect/default.json
+an expectation with more|it holds more|echo "{\"args\": [], \"exit\": 0, \"plan\": {}, \"a\": 1}" >expect/default.json
+arguments that are no texts|"args" does not hold|echo "{\"args\": [1], \"exit\": 0, \"plan\": {}}" >expect/default.json
+another file in expect/|bad/expect/notes.txt": this is no input|echo a >expect/notes.txt
+a file that is no input|bad/cmd/npu-smi-inf.txt": this is no input|echo a >cmd/npu-smi-inf.txt
+an exit code without an output|bad/cmd/lscpu.exit": there is no output|rm cmd/lscpu.txt
+a link that leads outside|bad/env": a symbolic link leads outside|ln -sf /etc/passwd env
+a link that leads nowhere|bad/env": a symbolic link leads nowhere|ln -sf nowhere env
+a FIFO|bad/uname|mkfifo uname
+END
     for code in '' -1 256 1000 '1 2' x timeouts; do
         refuses "the exit code '$code'" "bad/cmd/lscpu.txt\": the exit code beside it" \
             "echo '$code' >cmd/lscpu.exit"
     done
-    refuses "a link that leads outside" "bad/env\": a symbolic link leads outside" 'ln -sf /etc/passwd env'
-    refuses "a link that leads nowhere" "bad/env\": a symbolic link leads nowhere" \
-        'ln -sf nowhere env'
-    refuses "a FIFO" "bad/uname" 'mkfifo uname'
     refuses "a line feed in a name" "bad/.\": a name holds a control byte" \
         ": >'a${newline}b'"
     refuses "a TAB in the name of a folder" "bad/.\": a name holds a control byte" \
         "mkdir 'a${tab}b'"
-    check "import refuses a host that is there already" is_there_already
+    check "import refuses a host that exists already" is_there_already
     check "import refuses the same host twice" \
         says 1 "already" fixture import "$out/bad/good" "$out/bad/good" --db "$out/db/new.db"
-    check "import refuses a folder that is not there" \
+    check "import refuses a folder that does not exist" \
         says 3 "No such file" fixture import "$out/nowhere" --db "$db"
-    check "no file is left behind" nothing_is_left_behind
+    check "a refused import leaves no file" nothing_is_left_behind
 }
 
 is_there_already() {
@@ -296,7 +287,7 @@ map_is_the_end_of_the_text() {
         grep -q '^node 0 |' "$out/a" && tail -n "$(wc -l <"$out/a")" "$out/b" | cmp - "$out/a"
 }
 
-# Each key of a plan, of an NPU and of a refusal, changed: found, each by its line.
+# Changes one key of a plan, of an NPU or of a refusal: replay prints one line for it.
 spoil() { # host, case, text, its replacement
     rm -rf "$out/spoilt"
     cp -R "fixtures/hosts/$1" "$out/spoilt" && chmod -R u+w "$out/spoilt" || return 1
@@ -389,7 +380,7 @@ accepts_a_difference() {
         says 0 "0 expectations accepted" fixture accept a2-192cpu-8npu --db "$db"
 }
 
-# What accept writes is what stands in the folders: else a diff would show lines that are none.
+# accept writes expectations in the form of the folders, so that a diff shows only changes.
 accept_writes_the_form_of_the_folders() {
     rm -rf "$out/empty" && cp -R fixtures/hosts "$out/empty" && chmod -R u+w "$out/empty" &&
         for host in a2-192cpu-8npu a2-192cpu-4node-8npu a3-640cpu-16npu 950-ub-8npu too-few; do
@@ -420,7 +411,7 @@ accepts_a_new_case() {
         says 3 "no expectation" fixture accept idle-a2 nowhere --db "$db"
 }
 
-# -- A corpus that is none, or a bad one -------------------------------------
+# -- Files that are no corpus, and damaged ones ------------------------------
 
 every_reader_says() { # status, words, database
     for words in list "show idle-a2" replay "replay idle-a2" "accept idle-a2" \
@@ -466,7 +457,7 @@ damaged_is_refused() {
         head -c 20000 "$db" >"$out/cut.db" && says 3 "damaged" fixture list --db "$out/cut.db"
 }
 
-# A byte that SQLite cannot know of.
+# A changed byte that SQLite does not notice.
 changed_bytes_are_refused() {
     spoil_corpus "UPDATE contents SET bytes = CAST(bytes || x'00' AS BLOB) WHERE sha256 = (SELECT content
         FROM inputs WHERE host = 'idle-a2' AND name = 'cmd/npu-smi-info.txt')" &&
@@ -481,7 +472,7 @@ missing_is_refused() {
         says 3 "no regular file" fixture import fixtures/hosts/idle-a2 --db "$out/fifo"
 }
 
-# Nobody may write there: not the folder of the journal, not the file.
+# Neither the file nor the folder of its journal may be written.
 read_only_is_refused() {
     mkdir "$out/closed" && cp "$db" "$out/closed/" && chmod 444 "$out/closed/corpus.db" &&
         chmod 555 "$out/closed" || return 1
@@ -509,7 +500,7 @@ full_disk_is_refused() {
     return $result
 }
 
-# Somebody else holds the lock for longer than anybody waits.
+# Another process holds the lock for longer than cpubind waits.
 locked_is_refused() {
     mkfifo "$out/go" "$out/end"
     { echo 'BEGIN EXCLUSIVE;' && echo ".shell echo > '$out/go'" &&
@@ -524,8 +515,8 @@ locked_is_refused() {
     [ $result -eq 0 ] && says 0 "" fixture replay --db "$db"
 }
 
-# What a terminal would obey does not reach it: control characters are damage, and of the others
-# those of ASCII alone are shown.
+# No control character reaches a terminal: ASCII ones are refused as damage, and bytes that are
+# not ASCII are replaced.
 a_stranger_writes_no_escapes() {
     spoil_corpus "PRAGMA ignore_check_constraints = 1;
         UPDATE hosts SET product = char(27) || '[2J' WHERE name = 'idle-a2'" &&
@@ -546,8 +537,8 @@ nothing_to_hold_is_no_success() {
 
 # -- capture -----------------------------------------------------------------
 
-# Every fixture host, captured from its folder: planned the same, and nothing of its own is in
-# the capture but host.txt and expect/.
+# Every fixture host is captured from its folder: the plan is the same, and only host.txt and
+# expect/ differ.
 captures_every_host() {
     for host in fixtures/hosts/*; do
         name=$(basename "$host")
@@ -601,7 +592,7 @@ captures_this_host() {
         fixture import "$out/live" --db "$out/live.db" && fixture replay --db "$out/live.db"
 }
 
-# Without npu-smi at all: a refusal is worth keeping too.
+# Without npu-smi the capture holds a refusal.
 captures_a_refusal() {
     says 0 "refusal: no_npu_smi" "$CPUBIND" capture --db "$out/live.db" --name bare &&
         fixture show bare --db "$out/live.db" | grep -q '^npu-smi  *none$' &&
@@ -622,7 +613,7 @@ redacts() {
         ! grep -rqw -e "$host" -e trainer -e python3 -e python "$out/redacted"
 }
 
-# A name that is a word of the formats stays, and nobody is told that it was not there.
+# A name that is a word of the formats is not removed, and the command says so.
 says_what_it_cannot_take_out() {
     echo node7 >"$out/named/etc/hostname" &&
         says 0 "not the name of the host, which cannot be told from" "$CPUBIND" capture \
@@ -632,7 +623,7 @@ says_what_it_cannot_take_out() {
             --root "$out/named" -o "$out/unknown" --redact
 }
 
-# Each input that cannot be read is named once, and what is missing then shows in the plan.
+# Each input that cannot be read is named once, and changes the plan.
 leaves_out_once() {
     cp -R fixtures/hosts/a2-192cpu-8npu "$out/halves" && chmod -R u+w "$out/halves" &&
         for name in npu-smi-info-m npu-smi-info-t-topo; do
@@ -682,21 +673,21 @@ has_no_setpriv() {
 
 BUILD_CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 check "the hosts are imported" fixture import fixtures/hosts/* --db "$db"
-check "the names are those of the folders" names_are_those_of_the_folders
-check "every file comes back byte for byte" every_host_comes_back
-check "the sums are those of the files, and no bytes stand twice" sums_are_right
+check "the names of the hosts are those of the folders" names_are_those_of_the_folders
+check "export writes every file as it was imported" every_host_comes_back
+check "the sums are those of the files, and equal bytes are stored once" sums_are_right
 check "the database is clean" is_clean "$db"
-check "a copy elsewhere, by another build: the same bytes" packs_the_same
-check "the corpora that make builds are the same bytes" both_builds_pack_the_same
-check "one by one, and one again: the same corpus" one_by_one_is_the_same_corpus
-check "no other file is left behind" nothing_is_left_behind
+check "another build packs a copy elsewhere to the same bytes" packs_the_same
+check "make builds the same bytes in both builds" both_builds_pack_the_same
+check "hosts imported one by one, and one of them twice, give the same corpus" one_by_one_is_the_same_corpus
+check "import leaves no other file" nothing_is_left_behind
 refuse_all
-check "export keeps what is there" export_keeps_what_is_there
+check "export overwrites nothing without --replace" export_keeps_what_is_there
 check "list is a table" list_is_a_table
 check "list is JSON" list_is_json
-check "show tells all" show_tells_all
-check "replay holds every expectation" replays_all
-check "replay speaks TAP, JUnit and JSON" replays_in_every_format
+check "show prints a host, its inputs and its expectations" show_tells_all
+check "replay finds that every expectation holds" replays_all
+check "replay prints TAP, JUnit and JSON" replays_in_every_format
 check "plan prints every format" prints_every_format plan "plan --fixture a2-192cpu-8npu" 3
 check "replay prints every format" prints_every_format "fixture replay" "fixture replay" 4
 check "--json is a format" json_is_a_format
@@ -709,13 +700,13 @@ check "accept writes the form of the folders" accept_writes_the_form_of_the_fold
 check "accept makes a new case" accepts_a_new_case
 check "a newer schema is refused" newer_is_refused
 check "another database is refused" another_is_refused
-check "a text is refused" text_is_refused
+check "a file of text is refused" text_is_refused
 check "a damaged corpus is refused" damaged_is_refused
-check "bytes that are not those of their sum are refused" changed_bytes_are_refused
-check "no file, a folder, a FIFO are refused" missing_is_refused
+check "bytes that do not match their sum are refused" changed_bytes_are_refused
+check "a missing file, a folder and a FIFO are refused" missing_is_refused
 check "a locked corpus is refused" locked_is_refused
-check "a stranger writes no escapes" a_stranger_writes_no_escapes
-check "nothing to hold is no success" nothing_to_hold_is_no_success
+check "no control character is printed" a_stranger_writes_no_escapes
+check "a corpus without expectations does not replay as a success" nothing_to_hold_is_no_success
 if has_no_setpriv; then
     skip "a corpus that may not be written is refused" "needs root, and an ordinary user"
 else
@@ -729,12 +720,12 @@ case $? in
 2) skip "a full disk is refused" "no file system can be mounted" ;;
 *) fail "a full disk is refused" "$out/output" ;;
 esac
-check "every host is captured, and planned the same" captures_every_host
-check "this host is captured, and planned the same" captures_this_host
+check "every host is captured and gets the same plan" captures_every_host
+check "this host is captured and gets the same plan" captures_this_host
 check "a refusal is captured" captures_a_refusal
-check "names are taken out" redacts
-check "what cannot be taken out is said" says_what_it_cannot_take_out
-check "what cannot be read is left out, and said once" leaves_out_once
-check "capture keeps what is there" capture_keeps_what_is_there
+check "capture --redact removes names" redacts
+check "capture --redact says what it cannot remove" says_what_it_cannot_take_out
+check "capture leaves out what cannot be read, and says so once" leaves_out_once
+check "capture overwrites nothing without --replace" capture_keeps_what_is_there
 check_questions
 finish

@@ -1,4 +1,4 @@
-/* test_hosts.c - every fixture host, from its bytes to the plan that stands beside it
+/* test_hosts.c - plan every fixture host and compare with its expectations
  * SPDX-License-Identifier: MIT
  *
  * Each fixtures/hosts/<host>/expect/<case>.json is a test: `args` are given to the command,

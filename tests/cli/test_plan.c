@@ -1,4 +1,4 @@
-/* test_plan.c - cpubind plan as people and machines use it
+/* test_plan.c - run cpubind plan and check its output, messages and exit status
  * SPDX-License-Identifier: MIT
  */
 #include <jansson.h>
@@ -40,7 +40,7 @@ static void expect_output(command_result r, const char *part)
     command_free(&r);
 }
 
-/* == Snapshots of one change ================================================ */
+/* == Snapshots with one change ============================================== */
 
 static scratch temp;
 
@@ -128,7 +128,7 @@ TEST(version_is_one_line)
     expect_output(RUN("plan", "--version"), "cpubind 0.1.0\n");
 }
 
-TEST(wrong_words_exit_with_2)
+TEST(wrong_arguments_exit_with_2)
 {
     expect_refusal(RUN("plans"), 2, "plans");
     expect_refusal(RUN("plan", "--roots", A2), 2, "--roots");
@@ -219,7 +219,7 @@ TEST(json_has_the_keys_in_their_order)
     command_free(&r);
 }
 
-/* The rows of the map: no wider than the screen, and no colour where nobody looks. */
+/* The rows of the map are no wider than the screen; a file gets no colours. */
 static void check_width(const char *host, const char *columns)
 {
     command_result r;
@@ -260,7 +260,7 @@ TEST(the_map_shows_each_cpu)
                   "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47\n");
 }
 
-TEST(the_map_is_coloured_on_a_terminal_that_wants_it)
+TEST(the_map_is_coloured_on_a_terminal_only)
 {
     const char *words[] = {command_path(), "plan", "--root", A2, NULL};
     command_result r;
@@ -314,7 +314,7 @@ static command_result plan_live(const char *last)
     return r;
 }
 
-TEST(on_this_host_npu_smi_is_run_and_its_words_are_quoted)
+TEST(the_output_of_npu_smi_on_this_host_is_quoted)
 {
     command_result r;
     make_npu_smi("dcmi module initialize failed. ret is -8005\n", 187);
@@ -326,7 +326,7 @@ TEST(on_this_host_npu_smi_is_run_and_its_words_are_quoted)
 }
 
 /* An A3 of one NPU gets all that this process may use, or is refused for having too few. */
-TEST(on_this_host_the_cpus_are_those_of_this_process)
+TEST(the_cpus_of_this_host_are_those_of_the_process)
 {
     command_result r;
     make_npu_smi("\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
@@ -343,7 +343,7 @@ TEST(on_this_host_the_cpus_are_those_of_this_process)
 
 /* == The host =============================================================== */
 
-TEST(a_machine_without_npu_smi_names_the_ways_out)
+TEST(without_npu_smi_the_message_names_other_hosts)
 {
     command_result r = RUN("plan", "--root", HOSTS "npu-missing");
     assert_non_null(strstr(r.err, "--root"));
@@ -351,14 +351,14 @@ TEST(a_machine_without_npu_smi_names_the_ways_out)
     expect_refusal(r, 3, "npu-smi is not on this");
 }
 
-TEST(no_running_npu_names_both_ways_out)
+TEST(without_a_running_npu_the_message_names_two_options)
 {
     command_result r = RUN("plan", "--root", HOSTS "idle-a2");
     assert_non_null(strstr(r.err, "--npus"));
     expect_refusal(r, 1, "start the workers");
 }
 
-TEST(a_folder_or_fixture_that_is_not_there_exits_with_3)
+TEST(a_missing_folder_or_fixture_exits_with_3)
 {
     expect_refusal(RUN("plan", "--root", "/nowhere/at/all"), 3, "No such file");
     expect_refusal(RUN("plan", "--root", "Makefile"), 3, "Not a directory");
@@ -366,7 +366,7 @@ TEST(a_folder_or_fixture_that_is_not_there_exits_with_3)
     expect_refusal(RUN("plan", "--fixture", "../hosts/idle-a2"), 3, "no host of this name");
 }
 
-TEST(under_json_an_error_is_an_object_too)
+TEST(with_json_an_error_is_an_object)
 {
     command_result r = RUN("plan", "--json", "--root", "/nowhere/at/all");
     json_t *error = json_loads(r.out, 0, NULL);
@@ -379,8 +379,8 @@ TEST(under_json_an_error_is_an_object_too)
     command_free(&r);
 }
 
-/* What is quoted may come from a stranger, or be no UTF-8. */
-TEST(quotes_hold_nothing_that_a_terminal_obeys)
+/* Quoted text may come from another user, and need not be UTF-8. */
+TEST(quotes_hold_no_control_characters)
 {
     command_result r = RUN("plan", "--root", A2, "--visible", "\033[31m9");
     json_t *error;
@@ -403,12 +403,12 @@ TEST(quotes_hold_nothing_that_a_terminal_obeys)
     command_free(&r);
 }
 
-TEST(a_fixture_is_found_beside_the_program)
+TEST(a_fixture_is_found_in_the_installed_corpus)
 {
     expect_output(RUN("plan", "--fixture", "a3-640cpu-16npu"), "mode=global_slice");
 }
 
-TEST(a_plan_says_over_which_npus_overlap_was_checked)
+TEST(a_plan_names_the_npus_that_were_checked_for_overlap)
 {
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "overlap: none, checked over NPUs 0,2\n");
@@ -418,7 +418,7 @@ TEST(a_plan_says_over_which_npus_overlap_was_checked)
                   "overlap: none, checked over all 16 NPUs that slices are cut for\n");
 }
 
-/* The same bytes from a folder and from a row. */
+/* A folder and a host of a corpus give the same bytes. */
 TEST(a_host_in_a_corpus_gets_the_plan_of_its_folder)
 {
     static const char *const hosts[] = {"a2-192cpu-4node-8npu", "a3-container-renumbered",
@@ -457,7 +457,7 @@ TEST(a_rank_drives_its_visible_device)
     expect_refusal(RUN("plan", "--root", A2, "--visible", "9"), 1, "\"9\"");
 }
 
-/* == CPUs that are asked for ================================================ */
+/* == --allowed and --exclude ================================================ */
 
 static json_t *json_of(command_result r)
 {
@@ -475,7 +475,7 @@ static const char *text_at(const json_t *object, const char *key)
 }
 
 /* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
-TEST(excluded_cpus_are_in_no_pool_and_are_said)
+TEST(excluded_cpus_are_in_no_pool_and_are_printed)
 {
     json_t *plan = json_of(
         RUN("plan", "--root", A2, "--exclude", "0-143,150,191", "--npus", "0,2", "--json"));
@@ -492,7 +492,7 @@ TEST(excluded_cpus_are_in_no_pool_and_are_said)
     json_decref(plan);
 }
 
-TEST(allowed_cpus_that_are_asked_for_replace_those_of_the_process)
+TEST(allowed_cpus_of_the_option_replace_those_of_the_process)
 {
     json_t *plan;
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
@@ -506,7 +506,7 @@ TEST(allowed_cpus_that_are_asked_for_replace_those_of_the_process)
     json_decref(plan);
 }
 
-TEST(that_too_much_is_excluded_is_said_with_what_is_left)
+TEST(excluding_too_many_cpus_names_those_that_are_left)
 {
     expect_refusal(RUN("plan", "--root", A2, "--exclude", "0-191"), 1,
                    "every allowed CPU that is online is excluded (allowed none, excluded CPUs "
@@ -518,8 +518,8 @@ TEST(that_too_much_is_excluded_is_said_with_what_is_left)
                    "give the process more CPUs (cpuset, taskset), exclude fewer");
 }
 
-/* What a host was captured with is what its expectation is planned with again. */
-TEST(a_capture_keeps_the_cpus_that_were_asked_for)
+/* The expectation of a capture has the options that the host was captured with. */
+TEST(a_capture_keeps_the_cpus_of_its_options)
 {
     char folder[sizeof temp.dir + 32], file[sizeof folder + 32];
     json_t *expected;
@@ -538,7 +538,7 @@ TEST(a_capture_keeps_the_cpus_that_were_asked_for)
 
 /* == Bad input ============================================================== */
 
-TEST(a_bad_list_of_allowed_cpus_is_placed)
+TEST(a_bad_list_of_allowed_cpus_names_the_place)
 {
     static const char *const lists[][2] = {{"5-2", "column 22"},   {"010", "column 20"},
                                            {"+1", "column 20"},    {"4294967297", "column 20"},
@@ -561,7 +561,7 @@ TEST(an_empty_list_of_allowed_cpus_is_refused)
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "proc/self/status");
 }
 
-TEST(allowed_cpus_that_no_node_has_are_left_out)
+TEST(allowed_cpus_without_a_node_are_left_out)
 {
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-191,60000\n");
     expect_output(RUN("plan", "--root", temp.dir, "--json"), "\"allowed\": \"0-191\"");
@@ -588,8 +588,9 @@ TEST(warnings_of_affinity_name_their_npus)
     }
 }
 
-/* The command that printed it, the place, and a way out that is not the one taken already. */
-TEST(what_tells_the_affinity_alone_can_be_planned_without)
+/* The message names the command that printed the input, the place, and an option that is not
+ * in use already. */
+TEST(an_input_that_only_gives_affinity_can_be_left_out)
 {
     static const char *const ways[] = {"npu-smi info -t board -i 4 -c 0, line 2, column ",
                                        "npu-smi info, line 1, column "};
@@ -633,7 +634,7 @@ TEST(megabytes_of_noise_are_an_error)
     free(noise);
 }
 
-TEST(captures_in_each_others_place_are_errors)
+TEST(swapped_captures_are_errors)
 {
     size_t len;
     for (size_t i = 0; i < 3; i++) {
@@ -647,8 +648,8 @@ TEST(captures_in_each_others_place_are_errors)
     }
 }
 
-/* Lines in the wrong order: rows before their header. */
-TEST(a_capture_that_is_upside_down_is_an_error)
+/* Rows come before their header. */
+TEST(a_capture_with_reversed_lines_is_an_error)
 {
     size_t len;
     char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
@@ -670,9 +671,9 @@ TEST(a_capture_that_is_upside_down_is_an_error)
     free(turned);
 }
 
-/* A plan of a capture that was cut is an error, or it is the plan of a smaller host: then every
+/* A truncated capture is an error, or the plan of a smaller host: then every
  * NPU of it is whole. It is never a crash, and never on stdout when it is an error. */
-TEST(a_capture_cut_anywhere_is_an_error_or_smaller)
+TEST(a_truncated_capture_is_an_error_or_a_smaller_host)
 {
     for (size_t i = 0; i < 3; i++) {
         char path[MAX_PATH];
@@ -693,7 +694,7 @@ TEST(a_capture_cut_anywhere_is_an_error_or_smaller)
     }
 }
 
-TEST(a_map_of_another_product_is_told_from_its_chips)
+TEST(the_chips_of_a_map_name_the_product)
 {
     size_t len;
     char *text = load(HOSTS "a3-640cpu-16npu/cmd/npu-smi-info-m.txt", &len);
@@ -737,7 +738,7 @@ TEST(ids_out_of_range_are_errors)
     expect_refusal(RUN("plan", "--root", A2, "--npus", "8"), 1, "NPU 8");
 }
 
-TEST(a_full_disk_is_noticed)
+TEST(a_full_disk_is_an_error)
 {
     const char *words[] = {"sh", "-c", "\"$0\" plan --root " A2 " >/dev/full", command_path(),
                            NULL};
@@ -749,43 +750,43 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_fits_a_screen),
         cmocka_unit_test(version_is_one_line),
-        cmocka_unit_test(wrong_words_exit_with_2),
+        cmocka_unit_test(wrong_arguments_exit_with_2),
         cmocka_unit_test(no_command_prints_help_and_exits_with_2),
         cmocka_unit_test(text_keeps_the_lines_of_the_logs),
         cmocka_unit_test(equal_hosts_give_equal_bytes),
         cmocka_unit_test(json_has_the_keys_in_their_order),
         cmocka_unit_test(the_map_is_no_wider_than_the_screen),
         cmocka_unit_test(the_map_shows_each_cpu),
-        cmocka_unit_test(the_map_is_coloured_on_a_terminal_that_wants_it),
-        cmocka_unit_test(on_this_host_npu_smi_is_run_and_its_words_are_quoted),
-        cmocka_unit_test(on_this_host_the_cpus_are_those_of_this_process),
-        cmocka_unit_test(a_machine_without_npu_smi_names_the_ways_out),
-        cmocka_unit_test(no_running_npu_names_both_ways_out),
-        cmocka_unit_test(a_folder_or_fixture_that_is_not_there_exits_with_3),
-        cmocka_unit_test(under_json_an_error_is_an_object_too),
-        cmocka_unit_test(quotes_hold_nothing_that_a_terminal_obeys),
-        cmocka_unit_test(a_fixture_is_found_beside_the_program),
-        cmocka_unit_test(a_plan_says_over_which_npus_overlap_was_checked),
+        cmocka_unit_test(the_map_is_coloured_on_a_terminal_only),
+        cmocka_unit_test(the_output_of_npu_smi_on_this_host_is_quoted),
+        cmocka_unit_test(the_cpus_of_this_host_are_those_of_the_process),
+        cmocka_unit_test(without_npu_smi_the_message_names_other_hosts),
+        cmocka_unit_test(without_a_running_npu_the_message_names_two_options),
+        cmocka_unit_test(a_missing_folder_or_fixture_exits_with_3),
+        cmocka_unit_test(with_json_an_error_is_an_object),
+        cmocka_unit_test(quotes_hold_no_control_characters),
+        cmocka_unit_test(a_fixture_is_found_in_the_installed_corpus),
+        cmocka_unit_test(a_plan_names_the_npus_that_were_checked_for_overlap),
         cmocka_unit_test(a_host_in_a_corpus_gets_the_plan_of_its_folder),
         cmocka_unit_test(a_rank_drives_its_visible_device),
-        cmocka_unit_test(excluded_cpus_are_in_no_pool_and_are_said),
-        cmocka_unit_test(allowed_cpus_that_are_asked_for_replace_those_of_the_process),
-        cmocka_unit_test(that_too_much_is_excluded_is_said_with_what_is_left),
-        cmocka_unit_test(a_capture_keeps_the_cpus_that_were_asked_for),
-        cmocka_unit_test(a_bad_list_of_allowed_cpus_is_placed),
+        cmocka_unit_test(excluded_cpus_are_in_no_pool_and_are_printed),
+        cmocka_unit_test(allowed_cpus_of_the_option_replace_those_of_the_process),
+        cmocka_unit_test(excluding_too_many_cpus_names_those_that_are_left),
+        cmocka_unit_test(a_capture_keeps_the_cpus_of_its_options),
+        cmocka_unit_test(a_bad_list_of_allowed_cpus_names_the_place),
         cmocka_unit_test(an_empty_list_of_allowed_cpus_is_refused),
-        cmocka_unit_test(allowed_cpus_that_no_node_has_are_left_out),
+        cmocka_unit_test(allowed_cpus_without_a_node_are_left_out),
         cmocka_unit_test(warnings_of_affinity_name_their_npus),
-        cmocka_unit_test(what_tells_the_affinity_alone_can_be_planned_without),
+        cmocka_unit_test(an_input_that_only_gives_affinity_can_be_left_out),
         cmocka_unit_test(an_empty_capture_is_an_error_with_its_place),
         cmocka_unit_test(megabytes_of_noise_are_an_error),
-        cmocka_unit_test(captures_in_each_others_place_are_errors),
-        cmocka_unit_test(a_capture_that_is_upside_down_is_an_error),
-        cmocka_unit_test(a_capture_cut_anywhere_is_an_error_or_smaller),
-        cmocka_unit_test(a_map_of_another_product_is_told_from_its_chips),
+        cmocka_unit_test(swapped_captures_are_errors),
+        cmocka_unit_test(a_capture_with_reversed_lines_is_an_error),
+        cmocka_unit_test(a_truncated_capture_is_an_error_or_a_smaller_host),
+        cmocka_unit_test(the_chips_of_a_map_name_the_product),
         cmocka_unit_test(an_unknown_chip_asks_for_the_device_type),
         cmocka_unit_test(ids_out_of_range_are_errors),
-        cmocka_unit_test(a_full_disk_is_noticed),
+        cmocka_unit_test(a_full_disk_is_an_error),
     };
     return cmocka_run_group_tests_name("plan", tests, make_temp, remove_temp);
 }
