@@ -136,7 +136,7 @@ static void show_change(const acceptance *a, const char *name, const json_t *ans
         fclose(out);
         show_difference(a, name, text);
     } else {
-        show_difference(a, name, old.len < 0 ? "new" : "asked anew");
+        show_difference(a, name, old.len < 0 ? "new" : "the old expectation cannot be read");
     }
     free(text);
     json_decref(expected);

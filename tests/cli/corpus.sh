@@ -360,7 +360,7 @@ is_ignored() { # host, text, its replacement
         fixture import "fixtures/hosts/$1" --db "$db" --replace --quiet
 }
 
-# A question asked anew is answered with every key, and the new ones are shown.
+# accept with arguments stores every key, and shows the new ones.
 accepts_all_keys_of_a_question() {
     spoil a2-192cpu-8npu default ' "rank": 0,' '' &&
         says 0 "rank: expected nothing, got 0" \
