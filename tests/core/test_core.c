@@ -1019,6 +1019,20 @@ TEST(resolve_counts_a_group_of_many_segments_once_for_each_device)
     rig_close(&r);
 }
 
+TEST(the_content_of_the_work_space_does_not_matter)
+{
+    rig r = open_unextended("0-17", "0-13 12-15 14-17 16-17");
+    rig_plan(&r, NULL);
+    for (int32_t value = -1; value < 8; value++) {
+        for (int32_t i = 0; i < r.plan.cap_work; i++)
+            r.plan.work[i] = value;
+        r.status =
+            cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 4, &r.plan, &r.fault);
+        assert_pools(&r, 4, "0-11 12-13 14-15 16-17");
+    }
+    rig_close(&r);
+}
+
 TEST(resolve_extends_only_onto_cpus_that_are_nobodys_home)
 {
     rig r = rig_open("0-23", "0-2", "0-7 8-15 16-23", "0-7 8-11");
@@ -1719,6 +1733,7 @@ int main(void)
         cmocka_unit_test(resolve_gives_shared_cpus_to_the_poorer_device),
         cmocka_unit_test(resolve_moves_cpus_along_a_chain_of_devices),
         cmocka_unit_test(resolve_counts_a_group_of_many_segments_once_for_each_device),
+        cmocka_unit_test(the_content_of_the_work_space_does_not_matter),
         cmocka_unit_test(resolve_extends_only_onto_cpus_that_are_nobodys_home),
         cmocka_unit_test(resolve_may_leave_a_device_too_few),
         cmocka_unit_test(clusters_are_cut_in_ascending_order_of_devices),
