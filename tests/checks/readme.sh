@@ -100,6 +100,27 @@ commands_are_on_the_first_screen() {
     head -40 README.md | grep -q '^make run' && head -40 README.md | grep -q '^make check'
 }
 
+# Files, headers and targets of make that README.md names.
+names_exist() {
+    grep -oE '`[^` ]+`' README.md | tr -d '`' | sort -u >"$out/names"
+    grep -oE '(adapters|tests|fixtures|fuzz)/[a-zA-Z0-9_./-]*' README.md | sort -u >"$out/paths"
+    while read -r path; do
+        [ -e "${path%.}" ] || {
+            echo "README.md names $path"
+            return 1
+        }
+    done <"$out/paths"
+    grep -E '^[a-z_/]+\.h$' "$out/names" | sed 's|^cpubind/||' | while read -r header; do
+        [ -f "$header" ] || [ -f "adapters/$header" ] || [ -f "adapters/linux/$header" ] ||
+            [ -f "adapters/ascend/$header" ] || [ -f "adapters/sqlite/$header" ] || echo "$header"
+    done >"$out/missing"
+    grep -oE '`make [a-z-]+' README.md | sed 's/.* //' | sort -u | while read -r target; do
+        grep -qE "^$target:|^\.PHONY:.* $target( |\$)" Makefile || echo "make $target"
+    done >>"$out/missing"
+    cat "$out/missing"
+    [ ! -s "$out/missing" ]
+}
+
 versions_agree() {
     version=$(sed -n '1s/.* v\([0-9.]*\) .*/\1/p' cpubind.h)
     [ "$("$BUILD/cpubind" --version)" = "cpubind $version" ] &&
@@ -119,6 +140,7 @@ check "README.md names every option" options_are_in_readme
 check "the sentences of README.md are those of the command" sentences_are_those_of_the_command
 check "README.md names every reason why no interrupt is bound" no_irq_words_are_in_readme
 check "the two commands are on its first screen" commands_are_on_the_first_screen
+check "README.md names files, headers and targets that exist" names_exist
 check "the version is the same everywhere" versions_agree
 check "no path of a build machine" has_no_foreign_path
 finish
