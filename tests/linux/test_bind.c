@@ -670,6 +670,20 @@ TEST(a_pid_without_a_process_is_gone)
     assert_int_equal(f.why.error, ESRCH);
     f.how.pid = 0;
     assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
+    assert_string_equal(f.why.what, "pid");
+}
+
+TEST(a_memory_limit_below_zero_is_refused)
+{
+    f.how.memory_limit = -1;
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
+    assert_string_equal(f.why.what, "memory_limit");
+    assert_null(f.b);
+}
+
+TEST(a_result_without_a_word_is_a_question_mark)
+{
+    assert_string_equal(cpubind_item_result_word((cpubind_item_result)1000), "?");
 }
 
 /* Its first thread is a zombie then, and the process lives. */
@@ -735,6 +749,9 @@ TEST(interrupts_of_the_npu_before_are_restored)
     assert_irq(IRQ_SQ, on_stage.before);
     assert_irq(IRQ_CQ, one_cpu(MAIN_CPU, to_main));
     stage_irq(IRQ_SQ, "7\n");
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_null(item_of(IRQ_SQ)); /* the interrupt of the NPU before is on record no more */
+    assert_int_equal(item_of(IRQ_CQ)->result, CPUBIND_ITEM_RIGHT);
     restore_and_close();
     assert_irq(IRQ_SQ, "7"); /* somebody else has moved it: it stays */
     assert_irq(IRQ_CQ, on_stage.before);
@@ -1003,6 +1020,48 @@ TEST(restore_in_a_narrower_cpuset_gives_its_cpus)
     assert_true(n <= 5);
 }
 
+/* == UVB polling threads ==================================================== */
+
+/* Two polling threads and another thread of a process that is not the bound one. */
+TEST(polling_threads_of_other_processes_are_moved_verified_and_restored)
+{
+    char to_other[16], text[STAGE_TEXT];
+    worker poller;
+    int32_t tid[3];
+    worker_start(&poller, "poller");
+    tid[0] = worker_thread_add(&poller, CPUBIND_UVB_THREAD);
+    tid[1] = worker_thread_add(&poller, CPUBIND_UVB_THREAD);
+    tid[2] = worker_thread_add(&poller, "plain");
+    for (int i = 0; i < 3; i++)
+        put_on_both(tid[i]);
+    stage_list(poller.pid);
+    f.goal.goal.uvb = (cpubind_cpus){&on_stage.cpu[1], 1};
+    open_binding();
+    apply(&f.goal);
+    (void)one_cpu(OTHER_CPU, to_other);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(mask_text(tid[i], text, sizeof text), to_other);
+        assert_int_equal(item_of(tid[i])->result, CPUBIND_ITEM_MOVED);
+        assert_int_equal(item_of(tid[i])->kind, CPUBIND_ITEM_UVB);
+    }
+    assert_true(is_on_both(tid[2]));
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(n_wrong(), 0);
+    for (int i = 0; i < 2; i++)
+        assert_item(tid[i], CPUBIND_ITEM_RIGHT, to_other, to_other);
+    put_on_both(tid[0]);
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(n_wrong(), 1);
+    assert_int_equal(item_of(tid[0])->result, CPUBIND_ITEM_WRONG);
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    assert_null(item_of(tid[0])); /* the thread has its CPUs already */
+    assert_int_equal(item_of(tid[1])->result, CPUBIND_ITEM_MOVED);
+    for (int i = 0; i < 3; i++)
+        assert_true(is_on_both(tid[i]));
+    close_binding();
+    worker_end(&poller);
+}
+
 /* == memory ================================================================= */
 
 TEST(only_the_calling_process_can_prefer_a_node)
@@ -1066,6 +1125,8 @@ int main(void)
         EACH(a_process_has_one_writer_at_a_time_and_any_reader),
         EACH(the_caller_may_name_the_record_file),
         EACH(a_pid_without_a_process_is_gone),
+        EACH(a_memory_limit_below_zero_is_refused),
+        EACH(a_result_without_a_word_is_a_question_mark),
         EACH(a_process_without_its_first_thread_is_bound),
         EACH(interrupts_are_restored_unless_somebody_else_has_moved_them),
         EACH(interrupts_of_the_npu_before_are_restored),
@@ -1076,6 +1137,7 @@ int main(void)
         EACH(irqbalance_continues_when_two_processes_are_restored_at_once),
         EACH(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before),
         EACH(restore_in_a_narrower_cpuset_gives_its_cpus),
+        EACH(polling_threads_of_other_processes_are_moved_verified_and_restored),
         EACH(only_the_calling_process_can_prefer_a_node),
         EACH(memory_is_measured_and_makes_no_call_fail),
     };

@@ -485,12 +485,14 @@ TEST(an_impossible_line_is_damage)
         /* missing */
         {"process 4711 12345\n", "", "process", 2},
         {"before 0-191\n", "", "before", 4},
+        {"boot b\n", "memory 3 4\nboot b\n", "before", 3},
         {"main 74-93\n", "", "main", 5},
         {"process 4711 12345", "process 4711", "process", 2},
         {"thread 4711 0-7", "thread 4711", "thread", 13},
         {"77 6 1-23", "77 6", "uvb-thread", 15},
         {"sq 72 - -", "sq 72 -", "irq", 17},
         {"sq 72 - -", "sq 72 ", "irq", 17},
+        {"irq 302 cq 73 0-7 ban", "irq 301", "irq", 18},
         {"321 stop", "321", "irqbalance", 19},
         {"npu 3", "npu", "line", 6},
         {"npu 3", "npu ", "npu", 6},
@@ -602,14 +604,18 @@ TEST(every_cut_text_is_damage)
 {
     char text[2048];
     const size_t whole = edit(text, sizeof text, "sum", "sum");
+    const size_t first = strcspn(text, "\n") + 1;
+    int32_t at_line = 1;
     for (size_t len = 0; len < whole; len++) {
         cpubind_record s;
         cpubind_linux_fault why = {0, NULL};
         int32_t line = 0;
         assert_int_equal(parse(text, len, &s, &line, &why), CPUBIND_LINUX_ERR_DAMAGED);
         assert_int_equal(why.error, EILSEQ);
-        assert_true(line >= 1 && line <= 20);
+        assert_string_equal(why.what, len < first ? "cpubind-record" : "sum");
+        assert_int_equal(line, at_line);
         assert_true(sample_is_zero(&s));
+        at_line += text[len] == '\n';
     }
 }
 
