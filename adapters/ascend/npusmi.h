@@ -1,8 +1,8 @@
 /* npusmi.h - readers of npu-smi: `info -m`, `-t topo`, `info`, `-t board`, `-l`, refusals
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Rows are split at their bars and words, never at columns. The ids of
- * npu-smi are kept apart by name throughout:
+ * Pure: see text.h. Rows are split at their bars and words, never at columns. The rules are
+ * those of the outputs in fixtures/hosts. The ids of npu-smi are kept apart by name throughout:
  *   card    `NPU ID`, the first cell of a row
  *   chip    `Chip ID`, counts inside a card
  *   logic   `Chip Logic ID`, what a runtime inside this container uses

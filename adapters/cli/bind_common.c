@@ -1,5 +1,8 @@
 /* bind_common.c - open the process that the options name, plan for it, bind it
  * SPDX-License-Identifier: MIT
+ *
+ * Shared by apply, run, verify and restore. Changes a process only through adapters/linux/bind.
+ * README.md documents what each option means.
  */
 #include "bind_common.h"
 

@@ -1,5 +1,8 @@
 /* cmd_apply.c - cpubind apply: bind a process, and with --watch keep it bound
  * SPDX-License-Identifier: MIT
+ *
+ * Prints the outcome; whatever changes the process is in adapters/linux/bind. README.md
+ * documents the options and the output.
  */
 #include "bind_common.h"
 #include "output.h"

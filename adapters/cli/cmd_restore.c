@@ -1,5 +1,8 @@
 /* cmd_restore.c - cpubind restore: undo what apply and run have changed, from the record
  * SPDX-License-Identifier: MIT
+ *
+ * Asks no plan and no NPU: the record alone says what is restored. adapters/linux/bind does it;
+ * README.md documents the options and the output.
  */
 #include <stdlib.h>
 

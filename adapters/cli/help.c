@@ -1,5 +1,8 @@
 /* help.c - the help of each command, on one screen of 80 columns
  * SPDX-License-Identifier: MIT
+ *
+ * Texts only: opens nothing and reads no option. The options are those of options.c;
+ * tests/checks/readme.sh compares the help with README.md.
  */
 #include "cli.h"
 

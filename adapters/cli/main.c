@@ -1,5 +1,8 @@
 /* main.c - the cpubind command: which command was meant
  * SPDX-License-Identifier: MIT
+ *
+ * Chooses the command and returns its exit status; reads no option and opens nothing: cmd_*.c
+ * do. README.md documents the commands and the exit statuses.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* open_host.c - open the host that the options name, and plan it
  * SPDX-License-Identifier: MIT
  *
- * Prints nothing but progress on a terminal; errors are returned.
+ * Prints nothing but progress on a terminal; errors are returned. README.md documents which
+ * option names which host.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* outcome.c - the report of a binding, as tables and as JSON
  * SPDX-License-Identifier: MIT
  *
- * The words of results are those of adapters/linux/bind; README.md documents the JSON.
+ * Prints and formats; changes nothing. The words of results are those of adapters/linux/bind;
+ * README.md documents the JSON.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* output.h - tables and JSON, built in memory and printed at once
  * SPDX-License-Identifier: MIT
+ *
+ * No file here decides what a plan or an outcome is. README.md documents the keys of the JSON;
+ * a key that it documents is never renamed.
  */
 #ifndef CPUBIND_CLI_OUTPUT_H
 #define CPUBIND_CLI_OUTPUT_H

@@ -1,5 +1,8 @@
 /* table.c - print texts in columns, each as wide as its longest cell
  * SPDX-License-Identifier: MIT
+ *
+ * Prints nothing when memory is short for a cell: part of a table would mislead. Widths are
+ * counted in bytes, since cli_add leaves nothing but ASCII.
  */
 #include "output.h"
 

@@ -1,4 +1,4 @@
-/* lscpu.h - `lscpu -e=CPU,NODE` and `lscpu`
+/* lscpu.h - readers of the output of `lscpu -e=CPU,NODE` and of `lscpu` (util-linux)
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.
