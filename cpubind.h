@@ -254,13 +254,18 @@ typedef enum cpubind_finding {
 
 /* The caller's buffers and the answer. The buffers must not overlap one another or an input. */
 typedef struct cpubind_plan {
-    int32_t *cpu;     /* in: pools, row after row */
-    int32_t *row;     /* in: n_want + 1 elements; row i is cpu[row[i]] .. cpu[row[i + 1] - 1] */
-    int32_t *work;    /* in: scratch; its content afterwards means nothing */
-    int32_t cap_cpu;  /* in: elements of cpu, see CPUBIND_PLAN_CPUS */
-    int32_t cap_work; /* in: elements of work, see CPUBIND_PLAN_WORK */
-    int32_t n_cpu;    /* out: elements of cpu used; after ERR_SPACE as many as are enough */
-    int32_t n_work;   /* out: elements of work needed, also after ERR_SPACE */
+    const int32_t *want; /* in: indices of the devices that get a row, strictly ascending; the
+                            rows have this order. NULL with n_want 0: all devices; {i} with
+                            n_want 1: device i alone */
+    int32_t *cpu;        /* in: pools, row after row */
+    int32_t *row;        /* in: one element more than rows: n_want + 1, or for all devices
+                            devices.affinity.n + 1; row i is cpu[row[i]] .. cpu[row[i + 1] - 1] */
+    int32_t *work;       /* in: scratch; its content afterwards means nothing */
+    int32_t n_want;      /* in: elements of want: 0 when want is NULL, else 1 or more */
+    int32_t cap_cpu;     /* in: elements of cpu, see CPUBIND_PLAN_CPUS */
+    int32_t cap_work;    /* in: elements of work, see CPUBIND_PLAN_WORK */
+    int32_t n_cpu;       /* out: elements of cpu used; after ERR_SPACE as many as are enough */
+    int32_t n_work;      /* out: elements of work needed, also after ERR_SPACE */
     cpubind_strategy strategy; /* out: the one that made the plan */
     cpubind_finding overlap;   /* out */
     int32_t n_checked;         /* out: devices over which `overlap` was found */
@@ -313,24 +318,23 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
     (19 * (n_cpu) + 15 * (n_node) + 34 * (n_device) + 7 * (n_affinity) + 31)
 
-/* int32_t elements of plan->cpu that are enough: the allowed CPUs once, or once a pool where
- * CPUs may be given twice (topo_affinity with KEEP). */
-#define CPUBIND_PLAN_CPUS(n_cpu)              (n_cpu)
-#define CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_want) ((n_cpu) * (n_want))
+/* int32_t elements of plan->cpu that are enough: the allowed CPUs once, or once a row where
+ * CPUs may be given twice (topo_affinity with KEEP). n_row: rows of the plan, which is the
+ * number of all devices when plan->n_want is 0. */
+#define CPUBIND_PLAN_CPUS(n_cpu)             (n_cpu)
+#define CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_row) ((n_cpu) * (n_row))
 
 /* The same sizes as functions, for languages that have no macros; -1 when an argument is
  * below 0 or above the limits, or n_affinity above n_device * CPUBIND_MAX_CPUS. */
 CPUBIND_API int32_t cpubind_plan_work(int32_t n_cpu, int32_t n_node, int32_t n_device,
                                       int32_t n_affinity);
 CPUBIND_API int32_t cpubind_plan_cpus(int32_t n_cpu);
-CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_want);
+CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
 
-/* The pools of all devices, or of those asked for.
+/* The pools of all devices, or of those in plan->want.
  *   in      host, devices, policy: each field as documented at the type; global_slice reads no
- *           nodes, so host->node and host->node_id may be NULL for it
- *           want: indices of devices, strictly ascending, that get a row, in this order;
- *           NULL: all of them, and n_want is their number. {i} with 1 asks for device i alone.
- *           plan: its in fields
+ *           nodes, so host->node and host->node_id may be NULL for it; devices->affinity.n is
+ *           at least 1; plan: its in fields
  *   out     plan->cpu, plan->row, and the out fields. Pools are strictly ascending subsets of
  *           host->cpu; roles come from cpubind_split_roles on a row's length
  *   errors  ERR_ARG (also for buffers that overlap), ERR_ORDER; ERR_UNKNOWN (a node that is not
@@ -344,11 +348,13 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_want);
  *   cost    linear in CPUs + nodes + devices + affinity entries; RESOLVE adds the searches
  *           for paths where pools overlap unevenly, each linear in the same
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer
- *           does not depend on `want`; so processes that see the same host agree
+ *           does not depend on plan->want; so processes that see the same host agree
  *   source  S1 .. S5 */
-CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(
-    const cpubind_host *host, const cpubind_devices *devices, const cpubind_policy *policy,
-    const int32_t *want, int32_t n_want, cpubind_plan *plan, cpubind_fault *fault);
+CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_host *host,
+                                                               const cpubind_devices *devices,
+                                                               const cpubind_policy *policy,
+                                                               cpubind_plan *plan,
+                                                               cpubind_fault *fault);
 
 /* == 7. Text and version ==================================================== */
 
@@ -705,11 +711,11 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_cpus(int32_t n_cpu)
     return cpubind_priv_is_count(n_cpu) ? CPUBIND_PLAN_CPUS(n_cpu) : CPUBIND_PRIV_NONE;
 }
 
-CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_want)
+CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row)
 {
-    if (!cpubind_priv_is_count(n_cpu) || n_want < 0 || n_want > CPUBIND_MAX_DEVICES)
+    if (!cpubind_priv_is_count(n_cpu) || n_row < 0 || n_row > CPUBIND_MAX_DEVICES)
         return CPUBIND_PRIV_NONE;
-    return CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_want);
+    return CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_row);
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_affinity_count(const cpubind_devices *devices)
@@ -747,7 +753,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_affinity(const cpubind_lists *aff
                                                         cpubind_fault *fault)
 {
     const int32_t *row = affinity->row;
-    if (affinity->n < 0 || affinity->n > CPUBIND_MAX_DEVICES)
+    if (affinity->n < 1 || affinity->n > CPUBIND_MAX_DEVICES)
         return cpubind_priv_bad_argument(fault, "devices.affinity.n");
     if (row == NULL)
         return CPUBIND_OK;
@@ -775,7 +781,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_affinity(const cpubind_lists *aff
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_devices(const cpubind_devices *devices,
-                                                       const int32_t *want, int32_t n_want,
+                                                       const cpubind_plan *plan,
                                                        cpubind_fault *fault)
 {
     cpubind_status status;
@@ -786,14 +792,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_devices(const cpubind_devices *de
     status = cpubind_priv_check_affinity(&devices->affinity, fault);
     if (status != CPUBIND_OK)
         return status;
-    if (n_want < 1 || n_want > devices->affinity.n ||
-        (want == NULL && n_want != devices->affinity.n))
-        return cpubind_priv_bad_argument(fault, "n_want");
-    if (want == NULL)
+    if (plan->want == NULL && plan->n_want == 0)
         return CPUBIND_OK;
-    status = cpubind_priv_check_list(want, n_want, "want", fault);
-    if (status == CPUBIND_OK && want[n_want - 1] >= devices->affinity.n)
-        return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "want", n_want - 1);
+    if (plan->want == NULL || plan->n_want < 1 || plan->n_want > devices->affinity.n)
+        return cpubind_priv_bad_argument(fault, "plan.want");
+    status = cpubind_priv_check_list(plan->want, plan->n_want, "plan.want", fault);
+    if (status == CPUBIND_OK && plan->want[plan->n_want - 1] >= devices->affinity.n)
+        return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "plan.want", plan->n_want - 1);
     return status;
 }
 
@@ -902,12 +907,12 @@ typedef struct cpubind_priv_planner {
     const cpubind_host *host;
     const cpubind_devices *devices;
     const cpubind_policy *policy;
-    const int32_t *want;
     cpubind_plan *plan;
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need; /* CPUs, by the roles */
-    int32_t n_want, n_device, n_home, n_segment, n_group;
+    int32_t need;  /* CPUs, by the roles */
+    int32_t n_row; /* rows of the plan: n_want, or all devices */
+    int32_t n_device, n_home, n_segment, n_group;
     int32_t unused; /* first of the list of groups without segments, or NONE */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
@@ -976,7 +981,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffer(const cpubind_priv_planner
                               cpubind_priv_affinity_count(p->devices)) ||
         cpubind_priv_overlaps(buffer, n, affinity->row, affinity->n + 1) ||
         cpubind_priv_overlaps(buffer, n, p->devices->slot, affinity->n) ||
-        cpubind_priv_overlaps(buffer, n, p->want, p->n_want))
+        cpubind_priv_overlaps(buffer, n, p->plan->want, p->plan->n_want))
         return cpubind_priv_bad_argument(p->fault, argument);
     return CPUBIND_OK;
 }
@@ -984,16 +989,16 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffer(const cpubind_priv_planner
 CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planner *p)
 {
     const cpubind_plan *plan = p->plan;
-    const int32_t n_row = p->n_want + 1;
+    const int32_t n_offset = p->n_row + 1;
     cpubind_status status;
-    if (cpubind_priv_overlaps(plan->cpu, plan->cap_cpu, plan->row, n_row))
+    if (cpubind_priv_overlaps(plan->cpu, plan->cap_cpu, plan->row, n_offset))
         return cpubind_priv_bad_argument(p->fault, "plan.row");
     if (cpubind_priv_overlaps(plan->work, plan->cap_work, plan->cpu, plan->cap_cpu) ||
-        cpubind_priv_overlaps(plan->work, plan->cap_work, plan->row, n_row))
+        cpubind_priv_overlaps(plan->work, plan->cap_work, plan->row, n_offset))
         return cpubind_priv_bad_argument(p->fault, "plan.work");
     status = cpubind_priv_check_buffer(p, plan->cpu, plan->cap_cpu, "plan.cpu");
     if (status == CPUBIND_OK)
-        status = cpubind_priv_check_buffer(p, plan->row, n_row, "plan.row");
+        status = cpubind_priv_check_buffer(p, plan->row, n_offset, "plan.row");
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_buffer(p, plan->work, plan->cap_work, "plan.work");
     return status;
@@ -1203,7 +1208,7 @@ CPUBIND_PRIV void cpubind_priv_hand_out(cpubind_priv_planner *p, int32_t group, 
 
 CPUBIND_PRIV int32_t cpubind_priv_wanted(const cpubind_priv_planner *p, int32_t row)
 {
-    return p->want == NULL ? row : p->want[row];
+    return p->plan->want == NULL ? row : p->plan->want[row];
 }
 
 /* Fails when a wanted device's pool of `have` CPUs is too small for the roles. */
@@ -1221,7 +1226,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
 {
     cpubind_plan *plan = p->plan;
     int32_t total = 0;
-    for (int32_t row = 0; row < p->n_want; row++) {
+    for (int32_t row = 0; row < p->n_row; row++) {
         int32_t device = cpubind_priv_wanted(p, row);
         cpubind_status status = cpubind_priv_check_size(p, device, p->load[device]);
         if (status != CPUBIND_OK)
@@ -1230,7 +1235,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
         p->write_at[device] = total;
         total += p->load[device];
     }
-    plan->row[p->n_want] = total;
+    plan->row[p->n_row] = total;
     plan->n_cpu = total;
     if (total > plan->cap_cpu)
         return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.cpu", CPUBIND_PRIV_NONE);
@@ -1687,10 +1692,10 @@ CPUBIND_PRIV int32_t cpubind_priv_slot_row(const cpubind_priv_planner *p, int32_
 CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner *p)
 {
     int32_t *slot = p->plan->row;
-    for (int32_t row = 0; row < p->n_want; row++)
+    for (int32_t row = 0; row < p->n_row; row++)
         slot[row] = cpubind_priv_slot(p, row);
-    cpubind_priv_heap_sort(slot, p->n_want);
-    for (int32_t row = 1; row < p->n_want; row++) {
+    cpubind_priv_heap_sort(slot, p->n_row);
+    for (int32_t row = 1; row < p->n_row; row++) {
         int32_t first, second;
         if (slot[row - 1] != slot[row])
             continue;
@@ -1716,7 +1721,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
         return status;
     for (int32_t pass = 0; pass < 2; pass++) { /* first the sizes, then the CPUs */
         int32_t n = 0;
-        for (int32_t row = 0; row < p->n_want; row++) {
+        for (int32_t row = 0; row < p->n_row; row++) {
             cpubind_span span;
             if (cpubind_share(host->n_cpu, total, cpubind_priv_slot(p, row),
                               CPUBIND_REMAINDER_SPREAD, &span, NULL) != CPUBIND_OK) {
@@ -1728,7 +1733,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
                 plan->cpu[n + i] = host->cpu[span.first + i];
             n += span.count;
         }
-        plan->row[p->n_want] = n;
+        plan->row[p->n_row] = n;
         plan->n_cpu = n;
         if (n > plan->cap_cpu)
             return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.cpu",
@@ -1841,7 +1846,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_host(cpubind_priv_planner *p)
         return status;
     cpubind_priv_make_homes(p);
     cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
-    for (int32_t row = 0; row < p->n_want; row++) {
+    for (int32_t row = 0; row < p->n_row; row++) {
         int32_t device = cpubind_priv_wanted(p, row);
         p->row_of[device] = row;
         if (!cpubind_priv_has_home(p, device)) {
@@ -1865,7 +1870,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_run(cpubind_priv_planner *p)
                                      cpubind_priv_affinity_count(p->devices));
     if (plan->n_work > plan->cap_work) {
         plan->n_cpu = p->policy->overlap == CPUBIND_OVERLAP_KEEP
-                          ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, p->n_want)
+                          ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, p->n_row)
                           : CPUBIND_PLAN_CPUS(n_cpu);
         return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.work", CPUBIND_PRIV_NONE);
     }
@@ -1879,7 +1884,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_run(cpubind_priv_planner *p)
 CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
                                                      const cpubind_devices *devices,
                                                      const cpubind_policy *policy,
-                                                     const int32_t *want, int32_t n_want,
                                                      cpubind_plan *plan, cpubind_fault *fault)
 {
     cpubind_priv_planner p;
@@ -1887,7 +1891,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_plan(plan, fault);
     if (status == CPUBIND_OK)
-        status = cpubind_priv_check_devices(devices, want, n_want, fault);
+        status = cpubind_priv_check_devices(devices, plan, fault);
     if (status != CPUBIND_OK)
         return status;
     p.is_slice = cpubind_priv_is_slice(devices, policy);
@@ -1897,11 +1901,10 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
     p.host = host;
     p.devices = devices;
     p.policy = policy;
-    p.want = want;
     p.plan = plan;
     p.fault = fault;
-    p.n_want = n_want;
     p.n_device = devices->affinity.n;
+    p.n_row = plan->want == NULL ? p.n_device : plan->n_want;
     status = cpubind_priv_check_buffers(&p);
     return status == CPUBIND_OK ? cpubind_priv_run(&p) : status;
 }

@@ -232,16 +232,17 @@ static cpubind_problem_code call_core(planner *p)
     cpubind_fault fault;
     cpubind_status status;
     int32_t times = p->policy.overlap == CPUBIND_OVERLAP_KEEP ? p->out->n_want : 1;
+    plan->want = p->out->want;
+    plan->n_want = p->out->n_want;
     plan->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(p->host.n_cpu, times);
     plan->cap_work = CPUBIND_PLAN_WORK(p->host.n_cpu, p->host.n_node, p->devices.affinity.n,
                                        p->devices.affinity.row[p->devices.affinity.n]);
     plan->cpu = cpubind_arena_ints(p->arena, plan->cap_cpu);
-    plan->row = cpubind_arena_ints(p->arena, p->out->n_want + 1);
+    plan->row = cpubind_arena_ints(p->arena, plan->n_want + 1);
     plan->work = cpubind_arena_ints(p->arena, plan->cap_work);
     if (!plan->cpu || !plan->row || !plan->work)
         return fail_memory(p);
-    status = cpubind_make_plan(&p->host, &p->devices, &p->policy, p->out->want, p->out->n_want,
-                               plan, &fault);
+    status = cpubind_make_plan(&p->host, &p->devices, &p->policy, plan, &fault);
     if (status != CPUBIND_OK)
         return translate(p, status, &fault);
     note_findings(p);

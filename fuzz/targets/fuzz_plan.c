@@ -141,10 +141,14 @@ static void check_failure(const run *r, int fill, int32_t n_device)
         CHECK(r->fault.device != r->fault.other && r->fault.device >= 0 && r->fault.other >= 0);
 }
 
-static run start(int32_t n_want, int32_t cap_cpu, int32_t cap_work, int fill)
+/* A plan for the n_want devices of `want`; NULL: for all, of which there are n_want. */
+static run start(const int32_t *want, int32_t n_want, int32_t cap_cpu, int32_t cap_work,
+                 int fill)
 {
     run r;
     memset(&r, fill, sizeof r);
+    r.plan.want = want;
+    r.plan.n_want = want ? n_want : 0;
     r.plan.cap_work = cap_work;
     r.plan.cap_cpu = cap_cpu;
     r.plan.work = (int32_t *)fuzz_filled((size_t)cap_work * sizeof(int32_t), fill);
@@ -166,9 +170,8 @@ static run make(const fuzz_host *h, const cpubind_policy *policy, const int32_t 
     const int32_t cap = policy->overlap == CPUBIND_OVERLAP_KEEP
                             ? CPUBIND_PLAN_CPUS_KEEP(h->host.n_cpu, n_want)
                             : CPUBIND_PLAN_CPUS(h->host.n_cpu);
-    run r = start(n_want, cap, work_of(h), fill);
-    r.status =
-        cpubind_make_plan(&h->host, &h->devices, policy, want, n_want, &r.plan, &r.fault);
+    run r = start(want, n_want, cap, work_of(h), fill);
+    r.status = cpubind_make_plan(&h->host, &h->devices, policy, &r.plan, &r.fault);
     CHECK(r.status != CPUBIND_ERR_SPACE);
     CHECK(strcmp(cpubind_status_name(r.status), "?") != 0);
     CHECK(cpubind_status_text(r.status)[0] != '\0');
@@ -320,39 +323,35 @@ static void check_all_devices(const fuzz_host *h, const run *few)
 static void check_space(const fuzz_host *h, const int32_t *want, const run *good)
 {
     const int32_t n_cpu = good->plan.n_cpu, n_work = good->plan.n_work;
-    run r = start(h->n_want, n_cpu, n_work, FUZZ_FILL);
-    r.status = cpubind_make_plan(&h->host, &h->devices, &h->policy, want, h->n_want, &r.plan,
-                                 &r.fault);
+    run r = start(want, h->n_want, n_cpu, n_work, FUZZ_FILL);
+    r.status = cpubind_make_plan(&h->host, &h->devices, &h->policy, &r.plan, &r.fault);
     check_same(good, &r, h->n_want);
     end(&r);
     if (n_cpu > 0) {
-        r = start(h->n_want, n_cpu - 1, n_work, FUZZ_FILL);
-        CHECK(cpubind_make_plan(&h->host, &h->devices, &h->policy, want, h->n_want, &r.plan,
-                                NULL) == CPUBIND_ERR_SPACE);
+        r = start(want, h->n_want, n_cpu - 1, n_work, FUZZ_FILL);
+        CHECK(cpubind_make_plan(&h->host, &h->devices, &h->policy, &r.plan, NULL) ==
+              CPUBIND_ERR_SPACE);
         CHECK(r.plan.n_cpu == 0 || r.plan.n_cpu >= n_cpu);
         end(&r);
     }
     if (n_work > 0) {
-        r = start(h->n_want, n_cpu, n_work - 1, FUZZ_FILL);
-        CHECK(cpubind_make_plan(&h->host, &h->devices, &h->policy, want, h->n_want, &r.plan,
-                                NULL) == CPUBIND_ERR_SPACE);
+        r = start(want, h->n_want, n_cpu, n_work - 1, FUZZ_FILL);
+        CHECK(cpubind_make_plan(&h->host, &h->devices, &h->policy, &r.plan, NULL) ==
+              CPUBIND_ERR_SPACE);
         CHECK(r.plan.n_work == n_work);
         end(&r);
     }
 }
 
 static void check_refused(const fuzz_host *h, const cpubind_policy *policy,
-                          const cpubind_devices *devices, const int32_t *want, int32_t n_want,
-                          cpubind_plan *plan)
+                          const cpubind_devices *devices, cpubind_plan *plan)
 {
-    CHECK(cpubind_make_plan(&h->host, devices, policy, want, n_want, plan, NULL) ==
-          CPUBIND_ERR_ARG);
+    CHECK(cpubind_make_plan(&h->host, devices, policy, plan, NULL) == CPUBIND_ERR_ARG);
 }
 
 /* Policies and buffers that the planner refuses on every host. */
 static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
 {
-    static const int32_t one[] = {0};
     const size_t offset[] = {
         offsetof(cpubind_policy, roles.count[0]), offsetof(cpubind_policy, roles.count[1]),
         offsetof(cpubind_policy, roles.count[2]), offsetof(cpubind_policy, roles.count[3]),
@@ -364,21 +363,21 @@ static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
         const int32_t value = i == 6 ? CPUBIND_MAX_CPUS + 1 : i >= 4 ? 3 : -1;
         odd = h->policy;
         memcpy((char *)&odd + offset[i], &value, sizeof value);
-        check_refused(h, &odd, &h->devices, one, 1, plan);
+        check_refused(h, &odd, &h->devices, plan);
     }
     odd = h->policy;
     odd.strategy = CPUBIND_CLUSTER;
     odd.cluster = CPUBIND_MAX_CPUS + 1;
-    check_refused(h, &odd, &h->devices, one, 1, plan);
+    check_refused(h, &odd, &h->devices, plan);
     plan->cap_cpu = -1;
-    check_refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, plan);
     plan->cap_cpu = 1;
-    check_refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, plan);
     plan->cap_cpu = 0;
     plan->cap_work = -1;
-    check_refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, plan);
     plan->cap_work = 1;
-    check_refused(h, &h->policy, &h->devices, one, 1, plan);
+    check_refused(h, &h->policy, &h->devices, plan);
     plan->cap_work = 0;
 }
 
@@ -391,23 +390,28 @@ static void check_device_args(const fuzz_host *h, cpubind_plan *plan)
     cpubind_devices odd = h->devices;
     policy.cluster = 1;
     policy.strategy = CPUBIND_TOPO_AFFINITY;
-    check_refused(h, &policy, &odd, NULL, odd.affinity.n + 1, plan);
-    check_refused(h, &policy, &odd, past, 1, plan);
+    plan->n_want = odd.affinity.n + 1;
+    check_refused(h, &policy, &odd, plan); /* plan.want is NULL */
+    plan->want = past;
+    plan->n_want = 1;
+    check_refused(h, &policy, &odd, plan);
+    plan->want = NULL;
+    plan->n_want = 0;
     odd.total = -1;
-    check_refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    check_refused(h, &policy, &odd, plan);
     odd.total = CPUBIND_MAX_DEVICES + 1;
-    check_refused(h, &policy, &odd, NULL, odd.affinity.n, plan);
+    check_refused(h, &policy, &odd, plan);
     odd.total = 0;
     odd.affinity.n = -1;
-    check_refused(h, &policy, &odd, NULL, 1, plan);
+    check_refused(h, &policy, &odd, plan);
     odd.affinity.n = CPUBIND_MAX_DEVICES + 1;
-    check_refused(h, &policy, &odd, NULL, 1, plan);
+    check_refused(h, &policy, &odd, plan);
     odd.affinity.n = 2;
     odd.affinity.cpu = NULL;
     for (int i = 0; i < 3; i++) {
         cpubind_status status;
         odd.affinity.row = rows[i];
-        status = cpubind_make_plan(&h->host, &odd, &policy, NULL, 2, plan, NULL);
+        status = cpubind_make_plan(&h->host, &odd, &policy, plan, NULL);
         CHECK(status == CPUBIND_ERR_ARG || status == CPUBIND_ERR_ORDER);
     }
 }
@@ -418,14 +422,18 @@ static void check_args(const fuzz_host *h)
     cpubind_plan plan;
     cpubind_fault fault;
     memset(&plan, 0, sizeof plan);
-    check_refused(h, &h->policy, &h->devices, h->want, h->n_want, &plan); /* plan.row is NULL */
+    check_refused(h, &h->policy, &h->devices, &plan); /* plan.row is NULL */
     plan.row = row;
-    CHECK(cpubind_make_plan(&h->host, &h->devices, NULL, NULL, 1, &plan, &fault) ==
-          CPUBIND_ERR_ARG);
-    check_refused(h, &h->policy, NULL, NULL, 1, &plan);
-    check_refused(h, &h->policy, &h->devices, NULL, 1, NULL);
-    check_refused(h, &h->policy, &h->devices, NULL, -1, &plan);
+    CHECK(cpubind_make_plan(&h->host, &h->devices, NULL, &plan, &fault) == CPUBIND_ERR_ARG);
+    check_refused(h, &h->policy, NULL, &plan);
+    check_refused(h, &h->policy, &h->devices, NULL);
+    plan.n_want = -1;
+    check_refused(h, &h->policy, &h->devices, &plan);
+    plan.want = h->want;
+    plan.n_want = 1;
     check_policy_args(h, &plan);
+    plan.want = NULL;
+    plan.n_want = 0;
     check_device_args(h, &plan);
 }
 

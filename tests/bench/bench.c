@@ -108,8 +108,7 @@ static int32_t host_bytes(const bench_host *b)
 static void make_plan(void *ctx)
 {
     bench_host *b = (bench_host *)ctx;
-    must(cpubind_make_plan(&b->host, &b->devices, &b->policy, NULL, b->devices.affinity.n,
-                           &b->plan, NULL) == CPUBIND_OK,
+    must(cpubind_make_plan(&b->host, &b->devices, &b->policy, &b->plan, NULL) == CPUBIND_OK,
          "cpubind_make_plan");
 }
 

@@ -78,8 +78,7 @@ TEST(pools_with_one_hash_are_told_apart)
     plan.work = work;
     plan.cap_cpu = CPUS;
     plan.cap_work = (int32_t)(sizeof work / sizeof *work);
-    assert_int_equal(cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_make_plan(&host, &devices, &policy, &plan, NULL), CPUBIND_OK);
     assert_int_equal(plan.overlap, CPUBIND_FOUND_NONE);
     assert_memory_equal(out, near_cpu, sizeof near_cpu);
     assert_int_equal(row[1], 2);
@@ -148,8 +147,7 @@ TEST(homes_of_different_length_with_one_hash_are_told_apart)
     plan.work = work;
     plan.cap_cpu = SEGMENTS + 1;
     plan.cap_work = (int32_t)(sizeof work / sizeof *work);
-    assert_int_equal(cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_make_plan(&host, &devices, &policy, &plan, NULL), CPUBIND_OK);
     for (int32_t i = 0; i < 4; i++) {
         assert_int_equal(has_cpu(&plan, 0, near_cpu[i]), i < 2);
         assert_int_equal(has_cpu(&plan, 1, near_cpu[i]), i >= 2);

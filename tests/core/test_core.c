@@ -426,7 +426,7 @@ static void rig_close(rig *r)
 /* Plan for the devices in `want` (NULL: all) with buffers of exactly these sizes. */
 static void rig_plan_into(rig *r, const char *want, int32_t cap_cpu, int32_t cap_work)
 {
-    int32_t n_want = r->devices.affinity.n;
+    int32_t n_want = 0;
     int32_t *list = want ? new_list(want, &n_want) : NULL;
     rig_drop_plan(r);
     memset(&r->plan, EDGE_FILL, sizeof r->plan);
@@ -434,11 +434,14 @@ static void rig_plan_into(rig *r, const char *want, int32_t cap_cpu, int32_t cap
     r->plan.cap_cpu = cap_cpu;
     r->plan.cap_work = cap_work;
     r->plan.cpu = edge_ints(cap_cpu);
-    r->plan.row = edge_ints(n_want + 1);
+    r->plan.row = edge_ints((want ? n_want : r->devices.affinity.n) + 1);
+    r->plan.want = list;
+    r->plan.n_want = n_want;
     r->plan.work = edge_ints(cap_work);
-    r->status =
-        cpubind_make_plan(&r->host, &r->devices, &r->policy, list, n_want, &r->plan, &r->fault);
+    r->status = cpubind_make_plan(&r->host, &r->devices, &r->policy, &r->plan, &r->fault);
     free(list);
+    r->plan.want = NULL;
+    r->plan.n_want = 0;
 }
 
 static int32_t rig_work(const rig *r)
@@ -1026,8 +1029,7 @@ TEST(the_content_of_the_work_space_does_not_matter)
     for (int32_t value = -1; value < 8; value++) {
         for (int32_t i = 0; i < r.plan.cap_work; i++)
             r.plan.work[i] = value;
-        r.status =
-            cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 4, &r.plan, &r.fault);
+        r.status = cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, &r.fault);
         assert_pools(&r, 4, "0-11 12-13 14-15 16-17");
     }
     rig_close(&r);
@@ -1221,10 +1223,10 @@ TEST(a_plan_may_be_made_without_a_fault)
 {
     rig r = rig_open("0-7", "0", "0-7", "0-7 9");
     rig_plan(&r, "0");
-    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 2, &r.plan, NULL),
+    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, NULL),
                      CPUBIND_ERR_EMPTY);
     r.policy.strategy = CPUBIND_GLOBAL_SLICE;
-    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 2, &r.plan, NULL),
+    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, NULL),
                      CPUBIND_ERR_TOO_FEW);
     rig_close(&r);
 }
@@ -1259,13 +1261,14 @@ static int32_t check_refused(const rig *r, const cpubind_policy *policy, const i
     plan.cpu = cpu;
     plan.row = row;
     plan.work = work;
+    plan.want = want;
+    plan.n_want = n_want;
     plan.cap_cpu = COUNT(cpu);
     plan.cap_work = COUNT(work);
     memcpy(&before, &plan, sizeof plan);
-    assert_int_equal(
-        cpubind_make_plan(&r->host, &r->devices, policy, want, n_want, &plan, NULL),
-        expect.status);
-    status = cpubind_make_plan(&r->host, &r->devices, policy, want, n_want, &plan, &fault);
+    assert_int_equal(cpubind_make_plan(&r->host, &r->devices, policy, &plan, NULL),
+                     expect.status);
+    status = cpubind_make_plan(&r->host, &r->devices, policy, &plan, &fault);
     assert_refusal(status, &fault, expect);
     assert_memory_equal(&plan, &before, sizeof plan);
     assert_int_equal(fault.cpu, -1);
@@ -1287,9 +1290,9 @@ TEST(slices_read_no_nodes)
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "0 1 2");
     r.host.cpu = EQUAL;
-    check_refused(&r, &r.policy, NULL, 3, (refusal){CPUBIND_ERR_ORDER, "host.cpu", 2});
+    check_refused(&r, &r.policy, NULL, 0, (refusal){CPUBIND_ERR_ORDER, "host.cpu", 2});
     r.host.n_cpu = -1;
-    check_refused(&r, &r.policy, NULL, 3, (refusal){CPUBIND_ERR_ARG, "host.cpu", -1});
+    check_refused(&r, &r.policy, NULL, 0, (refusal){CPUBIND_ERR_ARG, "host.cpu", -1});
     r.host.n_cpu = 0;
     rig_close(&r);
 }
@@ -1324,7 +1327,7 @@ TEST(a_plan_refuses_bad_hosts)
         for (int32_t k = CPUBIND_TOPO_AFFINITY; k <= CPUBIND_CLUSTER; k++) {
             cpubind_policy policy = r.policy;
             policy.strategy = (cpubind_strategy)k;
-            assert_int_equal(check_refused(&r, &policy, NULL, 3, bad[i].expect), -1);
+            assert_int_equal(check_refused(&r, &policy, NULL, 0, bad[i].expect), -1);
         }
     }
     rig_close(&r);
@@ -1336,7 +1339,7 @@ TEST(a_list_of_many_cpus_is_refused_at_the_first_that_does_not_ascend)
     for (int32_t at = 1; at < 100; at++) {
         int32_t good = r.cpu[at];
         r.cpu[at] = r.cpu[at - 1];
-        check_refused(&r, &r.policy, NULL, 1, (refusal){CPUBIND_ERR_ORDER, "host.cpu", at});
+        check_refused(&r, &r.policy, NULL, 0, (refusal){CPUBIND_ERR_ORDER, "host.cpu", at});
         r.cpu[at] = good;
     }
     rig_close(&r);
@@ -1350,7 +1353,7 @@ TEST(a_plan_refuses_bad_affinities_and_totals)
         const bad_lists *bad = &BAD_LISTS[i];
         int32_t device;
         r.devices.affinity = bad->lists;
-        device = check_refused(&r, &r.policy, NULL, bad->lists.n, bad->expect);
+        device = check_refused(&r, &r.policy, NULL, 0, bad->expect);
         if (bad->lists.cpu == NULL)
             assert_int_equal(device, -1);
         if (bad->expect.index > 0 && strcmp(bad->expect.argument, NEAR_CPU) == 0)
@@ -1360,9 +1363,9 @@ TEST(a_plan_refuses_bad_affinities_and_totals)
     r.devices.affinity.row = r.affinity.row;
     r.devices.affinity.n = 1;
     r.devices.total = -1;
-    check_refused(&r, &r.policy, NULL, 1, bad_total);
+    check_refused(&r, &r.policy, NULL, 0, bad_total);
     r.devices.total = CPUBIND_MAX_DEVICES + 1;
-    check_refused(&r, &r.policy, NULL, 1, bad_total);
+    check_refused(&r, &r.policy, NULL, 0, bad_total);
     rig_close(&r);
 }
 
@@ -1397,10 +1400,10 @@ TEST(a_plan_refuses_bad_policies)
         cpubind_policy policy = r.policy;
         policy.strategy = bad[i].strategy;
         memcpy((char *)&policy + bad[i].offset, &bad[i].value, sizeof bad[i].value);
-        check_refused(&r, &policy, NULL, 1,
+        check_refused(&r, &policy, NULL, 0,
                       (refusal){CPUBIND_ERR_ARG, bad[i].argument, bad[i].index});
     }
-    check_refused(&r, NULL, NULL, 1, (refusal){CPUBIND_ERR_ARG, "policy", -1});
+    check_refused(&r, NULL, NULL, 0, (refusal){CPUBIND_ERR_ARG, "policy", -1});
     rig_close(&r);
 }
 
@@ -1411,20 +1414,20 @@ TEST(a_plan_refuses_bad_lists_of_wanted_devices)
     static const int32_t below[] = {-1, 0};
     static const int32_t past[] = {0, 3};
     static const int32_t many[] = {0, 1, 2, 3};
-    const refusal bad_n = {CPUBIND_ERR_ARG, "n_want", -1};
+    const refusal bad_n = {CPUBIND_ERR_ARG, "plan.want", -1};
     rig r = rig_open("0-2", "0", "0-2", "0 1 2");
-    check_refused(&r, &r.policy, NULL, 0, bad_n);
-    check_refused(&r, &r.policy, NULL, -1, bad_n);
-    check_refused(&r, &r.policy, NULL, 2, bad_n);
-    check_refused(&r, &r.policy, NULL, 4, bad_n);
+    for (int32_t n = -1; n <= 4; n++) /* 0: all three devices */
+        if (n != 0)
+            check_refused(&r, &r.policy, NULL, n, bad_n);
     check_refused(&r, &r.policy, many, 0, bad_n);
+    check_refused(&r, &r.policy, many, -1, bad_n);
     check_refused(&r, &r.policy, many, 4, bad_n);
-    check_refused(&r, &r.policy, twice, 2, (refusal){CPUBIND_ERR_ORDER, "want", 1});
-    check_refused(&r, &r.policy, back, 2, (refusal){CPUBIND_ERR_ORDER, "want", 1});
-    check_refused(&r, &r.policy, below, 2, (refusal){CPUBIND_ERR_ARG, "want", 0});
-    check_refused(&r, &r.policy, past, 2, (refusal){CPUBIND_ERR_ARG, "want", 1});
+    check_refused(&r, &r.policy, twice, 2, (refusal){CPUBIND_ERR_ORDER, "plan.want", 1});
+    check_refused(&r, &r.policy, back, 2, (refusal){CPUBIND_ERR_ORDER, "plan.want", 1});
+    check_refused(&r, &r.policy, below, 2, (refusal){CPUBIND_ERR_ARG, "plan.want", 0});
+    check_refused(&r, &r.policy, past, 2, (refusal){CPUBIND_ERR_ARG, "plan.want", 1});
     r.devices.affinity.n = 0;
-    check_refused(&r, &r.policy, NULL, 0, bad_n);
+    check_refused(&r, &r.policy, NULL, 0, (refusal){CPUBIND_ERR_ARG, NEAR_N, -1});
     rig_close(&r);
 }
 
@@ -1448,14 +1451,14 @@ TEST(a_plan_refuses_missing_buffers_and_arguments)
     bad[3].cap_cpu = -1;
     bad[4].cap_work = -1;
     for (int32_t i = 0; i < COUNT(bad); i++) {
-        status = cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 1, &bad[i], &fault);
+        status = cpubind_make_plan(&r.host, &r.devices, &r.policy, &bad[i], &fault);
         assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, argument[i], -1});
     }
-    status = cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 1, NULL, &fault);
+    status = cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, &fault);
     assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "plan", -1});
-    status = cpubind_make_plan(&r.host, NULL, &r.policy, NULL, 1, &good, &fault);
+    status = cpubind_make_plan(&r.host, NULL, &r.policy, &good, &fault);
     assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "devices", -1});
-    status = cpubind_make_plan(NULL, &r.devices, &r.policy, NULL, 1, &good, &fault);
+    status = cpubind_make_plan(NULL, &r.devices, &r.policy, &good, &fault);
     assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "host", -1});
     rig_close(&r);
 }
@@ -1500,11 +1503,12 @@ TEST(buffers_that_overlap_an_input_or_each_other_are_refused)
                     devices.affinity.cpu = at[3];
                     devices.affinity.row = at[4];
                     devices.slot = at[5];
+                    plan.want = at[6];
+                    plan.n_want = N;
                     plan.cpu = at[7];
                     plan.row = at[8];
                     plan.work = at[9];
-                    status =
-                        cpubind_make_plan(&host, &devices, &policy, at[6], N, &plan, &fault);
+                    status = cpubind_make_plan(&host, &devices, &policy, &plan, &fault);
                     if (overlaps)
                         assert_refusal(status, &fault,
                                        (refusal){CPUBIND_ERR_ARG, name[b - INPUTS], -1});
@@ -1559,7 +1563,7 @@ TEST(structs_of_zeros_are_plain_defaults)
     rig_plan(&r, NULL);
     assert_pools(&r, 2, "0-1 2-3");
     r.policy.strategy = CPUBIND_CLUSTER;
-    check_refused(&r, &r.policy, NULL, 2, (refusal){CPUBIND_ERR_ARG, "policy.cluster", -1});
+    check_refused(&r, &r.policy, NULL, 0, (refusal){CPUBIND_ERR_ARG, "policy.cluster", -1});
     r.policy.cluster = 1;
     r.policy.overlap = CPUBIND_OVERLAP_KEEP; /* node 0 is not the spare node */
     rig_plan(&r, NULL);
@@ -1577,11 +1581,12 @@ TEST(an_empty_pool_needs_no_cpu_buffer)
     rig_plan(&r, NULL);
     assert_pools(&r, 3, "- - 0");
     free(r.plan.cpu);
+    r.plan.want = &first;
+    r.plan.n_want = 1;
     r.plan.cpu = NULL;
     r.plan.cap_cpu = 0;
-    assert_int_equal(
-        cpubind_make_plan(&r.host, &r.devices, &r.policy, &first, 1, &r.plan, NULL),
-        CPUBIND_OK);
+    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, NULL),
+                     CPUBIND_OK);
     assert_int_equal(r.plan.n_cpu, 0);
     assert_int_equal(r.plan.row[1], 0);
     rig_close(&r);
@@ -1595,7 +1600,7 @@ TEST(a_plan_does_not_depend_on_what_the_buffers_held)
         memset(r.plan.cpu, fill, (size_t)r.plan.cap_cpu * sizeof(int32_t));
         memset(r.plan.row, fill, 9 * sizeof(int32_t));
         memset(r.plan.work, fill, (size_t)r.plan.cap_work * sizeof(int32_t));
-        r.status = cpubind_make_plan(&r.host, &r.devices, &r.policy, NULL, 8, &r.plan, NULL);
+        r.status = cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, NULL);
         assert_pools(&r, 8, blocks(8, 24));
     }
     rig_close(&r);

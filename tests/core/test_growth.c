@@ -68,7 +68,7 @@ static void plan_all(grown *g)
     g->plan.cpu = edge_ints(g->plan.cap_cpu);
     g->plan.row = edge_ints(n + 1);
     g->plan.work = edge_ints(g->plan.cap_work);
-    g->status = cpubind_make_plan(&g->host, &g->devices, &g->policy, NULL, n, &g->plan, NULL);
+    g->status = cpubind_make_plan(&g->host, &g->devices, &g->policy, &g->plan, NULL);
     assert_int_equal(g->status, CPUBIND_OK);
 }
 

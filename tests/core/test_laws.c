@@ -29,6 +29,7 @@ static run start(const model_host *h, int32_t n_want, int32_t cap_cpu)
     return r;
 }
 
+/* Plans for the n_want devices of `want`; NULL: for all, of which there are n_want. */
 static run make(const model_host *h, const int32_t *want, int32_t n_want,
                 cpubind_overlap overlap)
 {
@@ -38,8 +39,10 @@ static run make(const model_host *h, const int32_t *want, int32_t n_want,
     int32_t cap = overlap == CPUBIND_OVERLAP_KEEP ? CPUBIND_PLAN_CPUS_KEEP(h->n_cpu, n_want)
                                                   : CPUBIND_PLAN_CPUS(h->n_cpu);
     run r = start(h, n_want, cap);
+    r.plan.want = want;
+    r.plan.n_want = want ? n_want : 0;
     policy.overlap = overlap;
-    r.status = cpubind_make_plan(&host, &devices, &policy, want, n_want, &r.plan, &r.fault);
+    r.status = cpubind_make_plan(&host, &devices, &policy, &r.plan, &r.fault);
     return r;
 }
 

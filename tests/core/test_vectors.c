@@ -195,6 +195,8 @@ static attempt try(const vector *v, cpubind_overlap overlap)
     host.node = a.node;
     devices.affinity.cpu = a.aff;
     devices.affinity.row = a.row;
+    a.plan.want = a.want;
+    a.plan.n_want = a.n_want;
     a.plan.cap_cpu = CPUBIND_PLAN_CPUS_KEEP(v->allowed.n, a.n_want);
     a.plan.cap_work = CPUBIND_PLAN_WORK(host.n_cpu, host.n_node, v->n_npu, a.row[v->n_npu]);
     a.plan.cpu = edge_ints(a.plan.cap_cpu);
@@ -202,8 +204,7 @@ static attempt try(const vector *v, cpubind_overlap overlap)
     a.plan.work = edge_ints(a.plan.cap_work);
     a.status = CPUBIND_ERR_UNKNOWN;
     if (a.n_want > 0)
-        a.status =
-            cpubind_make_plan(&host, &devices, &policy, a.want, a.n_want, &a.plan, &a.fault);
+        a.status = cpubind_make_plan(&host, &devices, &policy, &a.plan, &a.fault);
     return a;
 }
 

@@ -28,7 +28,7 @@ int main()
     plan.work = work.data();
     plan.cap_cpu = static_cast<int32_t>(pools.size());
     plan.cap_work = static_cast<int32_t>(work.size());
-    if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, &fault) != CPUBIND_OK)
+    if (cpubind_make_plan(&host, &devices, &policy, &plan, &fault) != CPUBIND_OK)
         return 1;
     return row[1] == 4 && pools[4] == 4 && plan.overlap == CPUBIND_FOUND_NONE ? 0 : 1;
 }

@@ -15,13 +15,14 @@ int32_t ENTRY(void)
     struct {
         cpubind_plan plan;
         int32_t beside[32];
-    } mine = {{pool, row, NULL, 4, 0, 0, 0, CPUBIND_GLOBAL_SLICE, CPUBIND_FOUND_NONE}, {0}};
+    } mine = {{NULL, pool, row, NULL, 0, 4, 0, 0, 0, CPUBIND_GLOBAL_SLICE, CPUBIND_FOUND_NONE},
+              {0}};
     cpubind_host host = {cpu, NULL, NULL, 4, 0};
     cpubind_devices devices = {{NULL, NULL, 2}, NULL, 0};
     cpubind_policy policy = {CPUBIND_GLOBAL_SLICE, CPUBIND_OVERLAP_RESOLVE, {{0}}, 0, 0, 0};
     if (cpubind_version() != CPUBIND_VERSION_HEX)
         return -1;
-    if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &mine.plan, NULL) != CPUBIND_OK)
+    if (cpubind_make_plan(&host, &devices, &policy, &mine.plan, NULL) != CPUBIND_OK)
         return -1;
     for (int32_t i = 0; i < 32; i++)
         if (mine.beside[i] != 0)

@@ -15,13 +15,13 @@ int main(void)
     cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
     cpubind_policy policy = {
         CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_KEEP, {{0, 1, 0, 0}}, 0, 0, 0};
-    cpubind_plan plan = {pool, row, work, 8, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE,
-                         0,    {0}, 0};
+    cpubind_plan plan = {
+        NULL, pool, row, work, 0, 8, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE, 0, {0}, 0};
     cpubind_span span;
-    if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL) != CPUBIND_ERR_SPACE)
+    if (cpubind_make_plan(&host, &devices, &policy, &plan, NULL) != CPUBIND_ERR_SPACE)
         return 1;
     plan.cap_work = plan.n_work;
-    if (cpubind_make_plan(&host, &devices, &policy, NULL, 2, &plan, NULL) != CPUBIND_OK)
+    if (cpubind_make_plan(&host, &devices, &policy, &plan, NULL) != CPUBIND_OK)
         return 2;
     if (plan.strategy != CPUBIND_TOPO_AFFINITY || plan.overlap != CPUBIND_FOUND_PRESENT ||
         plan.n_checked != 2 || plan.shared.device != 1 || plan.shared.cpu != 0)
