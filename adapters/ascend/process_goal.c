@@ -1,7 +1,8 @@
 /* process_goal.c - from the plan of an NPU to the goal of the process that drives it
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc.
+ * Pure but for the source: no I/O of its own, no malloc; binds nothing. The rules are in
+ * process_goal.h.
  */
 #include "process_goal.h"
 

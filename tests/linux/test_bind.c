@@ -224,7 +224,9 @@ TEST(a_thread_that_ends_meanwhile_is_no_error)
     f.sys.setaffinity = ending_setaffinity;
     for (int i = 0; i < 3; i++) {
         int32_t tid = worker_thread_add(&f.w, "acl_thread");
+        int32_t next = worker_thread_add(&f.w, "plain");
         put_on_both(tid);
+        put_on_both(next);
         ends_at_call = tid;
         n_calls_before_end = i;
         open_binding();
@@ -232,7 +234,9 @@ TEST(a_thread_that_ends_meanwhile_is_no_error)
         assert_int_equal(ends_at_call, 0);
         assert_true(is_on(f.acl, OTHER_CPU));
         assert_true(is_on(f.plain, MAIN_CPU));
+        assert_true(is_on(next, MAIN_CPU));
         restore_and_close();
+        worker_thread_end(&f.w, next);
         assert_all_is_as_before();
     }
 }
@@ -663,6 +667,33 @@ TEST(the_caller_may_name_the_record_file)
     assert_all_is_as_before();
 }
 
+TEST(a_restored_binding_can_be_applied_again)
+{
+    open_binding();
+    apply(&f.goal);
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    assert_true(is_on_both(f.plain));
+    apply(&f.other);
+    assert_true(is_on(f.plain, OTHER_CPU));
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
+TEST(a_damaged_record_stops_apply)
+{
+    char path[SCRATCH_PATH * 2];
+    scratch_path(&on_stage.s, "own.record", path);
+    f.how.record_path = path;
+    open_binding();
+    apply(&f.goal);
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
+    scratch_file(&on_stage.s, "own.record", "damaged\n");
+    assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_DAMAGED);
+    assert_int_equal(unlink(path), 0);
+    close_binding();
+    assert_all_is_as_before();
+}
+
 TEST(a_pid_without_a_process_is_gone)
 {
     f.how.pid = 4194304; /* above any pid_max of 64 bits */
@@ -671,6 +702,26 @@ TEST(a_pid_without_a_process_is_gone)
     f.how.pid = 0;
     assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
     assert_string_equal(f.why.what, "pid");
+}
+
+static int (*openat_of_stage)(int dir, const char *path, int flags);
+
+static int openat_without_boot_id(int dir, const char *path, int flags)
+{
+    if (strstr(path, "boot_id") == NULL)
+        return openat_of_stage(dir, path, flags);
+    errno = EIO;
+    return -1;
+}
+
+TEST(a_boot_id_that_cannot_be_read_is_named)
+{
+    openat_of_stage = f.sys.openat;
+    f.sys.openat = openat_without_boot_id;
+    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_ERR_OPEN);
+    assert_string_equal(f.why.what, "boot_id");
+    assert_int_equal(f.why.error, EIO);
+    assert_null(f.b);
 }
 
 TEST(a_memory_limit_below_zero_is_refused)
@@ -816,6 +867,47 @@ TEST(a_tid_is_no_pid)
     assert_null(f.b);
 }
 
+static int is_banned(const irqbalance_double *daemon, int irq)
+{
+    for (int i = 0; i < daemon->shared->n; i++)
+        if (daemon->shared->irq[i] == irq)
+            return 1;
+    return 0;
+}
+
+/* Interrupts that both NPUs have stay banned; a ban of another program stays as well. */
+TEST(bans_for_the_npu_before_are_lifted)
+{
+    char name[64];
+    irqbalance_double daemon;
+    lay_interrupts();
+    goal_add_irq(&f.other, IRQ_CQ, CPUBIND_IRQ_SQ, MAIN_CPU);
+    f.other.goal.npu = 4;
+    f.how.irqbalance = CPUBIND_IRQBALANCE_BAN;
+    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_NAMED), "irqbalance");
+    stage_list(daemon.pid);
+    snprintf(name, sizeof name, "run/irqbalance/irqbalance%d.sock", (int)daemon.pid);
+    scratch_file(&on_stage.s, name, "");
+    double_ban(daemon.shared, 17);
+    open_binding();
+    apply(&f.goal);
+    int n_first = daemon.shared->n;
+    int is_first = is_banned(&daemon, IRQ_SQ) && is_banned(&daemon, IRQ_CQ);
+    apply(&f.other);
+    int n_second = daemon.shared->n;
+    int is_second = is_banned(&daemon, 17) && is_banned(&daemon, IRQ_CQ);
+    restore_and_close();
+    int n_last = daemon.shared->n;
+    int is_last = is_banned(&daemon, 17);
+    double_end(&daemon);
+    assert_int_equal(n_first, 3);
+    assert_true(is_first);
+    assert_int_equal(n_second, 2);
+    assert_true(is_second);
+    assert_int_equal(n_last, 1);
+    assert_true(is_last);
+}
+
 static int is_stopped(pid_t pid)
 {
     char path[64], stat[512] = "";
@@ -831,6 +923,38 @@ static int comes_to_stop(pid_t pid)
     for (int i = 0; i < 2000 && !is_stopped(pid); i++)
         usleep(1000);
     return is_stopped(pid);
+}
+
+/* A record of a process that has ended keeps no daemon stopped. */
+TEST(irqbalance_continues_when_the_other_process_has_ended)
+{
+    irqbalance_double daemon;
+    worker second;
+    cpubind_binding *b = NULL;
+    cpubind_bind_options how;
+    lay_interrupts();
+    worker_start(&second, "second");
+    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
+    stage_list(second.pid);
+    stage_list(daemon.pid);
+    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
+    how = f.how;
+    how.pid = (int32_t)second.pid;
+    open_binding();
+    apply(&f.goal);
+    assert_ok(cpubind_bind_open(&how, &f.sys, &b, &f.why));
+    assert_ok(cpubind_bind_apply(b, &f.goal.goal, &f.why));
+    cpubind_bind_close(b);
+    int was_stopped = comes_to_stop(daemon.pid);
+    worker_end(&second);
+    restore_and_close();
+    int goes_on = !is_stopped(daemon.pid);
+    assert_ok(cpubind_bind_open(&how, &f.sys, &b, &f.why));
+    assert_ok(cpubind_bind_restore(b, &f.why));
+    cpubind_bind_close(b);
+    double_end(&daemon);
+    assert_true(was_stopped);
+    assert_true(goes_on);
 }
 
 /* irqbalance is stopped for two processes: it continues when the last of them is restored. */
@@ -1075,13 +1199,24 @@ TEST(only_the_calling_process_can_prefer_a_node)
     assert_all_is_as_before();
 }
 
+static void ignore_progress(void *ctx, int64_t done, int64_t total)
+{
+    (void)ctx;
+    (void)done;
+    (void)total;
+}
+
 TEST(memory_is_measured_and_makes_no_call_fail)
 {
     f.how.memory = CPUBIND_MEMORY_MIGRATE;
+    f.how.progress = ignore_progress;
+    f.how.progress_ctx = &f;
     f.goal.goal.memory_node = 0;
     open_binding();
     apply(&f.goal);
     assert_true(cpubind_bind_report(f.b)->has_memory);
+    assert_true(cpubind_bind_report(f.b)->memory.progress == ignore_progress);
+    assert_ptr_equal(cpubind_bind_report(f.b)->memory.ctx, &f);
     assert_int_equal(cpubind_bind_report(f.b)->memory_node, 0);
     /* With one node of memory there is no other node to move from. */
     int has_node = cpubind_bind_report(f.b)->memory.result != CPUBIND_MEMORY_NO_NODE;
@@ -1124,7 +1259,10 @@ int main(void)
         EACH(without_a_record_restore_does_nothing),
         EACH(a_process_has_one_writer_at_a_time_and_any_reader),
         EACH(the_caller_may_name_the_record_file),
+        EACH(a_restored_binding_can_be_applied_again),
+        EACH(a_damaged_record_stops_apply),
         EACH(a_pid_without_a_process_is_gone),
+        EACH(a_boot_id_that_cannot_be_read_is_named),
         EACH(a_memory_limit_below_zero_is_refused),
         EACH(a_result_without_a_word_is_a_question_mark),
         EACH(a_process_without_its_first_thread_is_bound),
@@ -1133,6 +1271,8 @@ int main(void)
         EACH(an_interrupt_that_may_not_be_moved_is_skipped_and_named),
         EACH(a_thread_that_a_cpuset_has_moved_since_stays_there),
         EACH(a_tid_is_no_pid),
+        EACH(bans_for_the_npu_before_are_lifted),
+        EACH(irqbalance_continues_when_the_other_process_has_ended),
         EACH(irqbalance_continues_when_the_last_process_is_restored),
         EACH(irqbalance_continues_when_two_processes_are_restored_at_once),
         EACH(a_goal_beyond_the_cpuset_is_refused_and_all_is_as_before),

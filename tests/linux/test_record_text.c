@@ -486,6 +486,7 @@ TEST(an_impossible_line_is_damage)
         {"process 4711 12345\n", "", "process", 2},
         {"before 0-191\n", "", "before", 4},
         {"boot b\n", "memory 3 4\nboot b\n", "before", 3},
+        {"boot b\n", "unknown 3 4\nboot b\n", "line", 3},
         {"main 74-93\n", "", "main", 5},
         {"process 4711 12345", "process 4711", "process", 2},
         {"thread 4711 0-7", "thread 4711", "thread", 13},
