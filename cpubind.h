@@ -894,7 +894,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     /* by share, group by group, devices ascending */                                          \
     X(share_row, n_group + 1) /* offsets into share_device and share_count */                  \
     X(share_device, n_affinity + n_device)                                                     \
-    X(share_count, n_affinity + n_device) /* CPUs of the group that the device gets */         \
+    /* CPUs of the group that the device gets; during a search see next_filled */              \
+    X(share_count, n_affinity + n_device)                                                      \
     /* of a search for CPUs to move, by device */                                              \
     X(queue, n_device)                                                                         \
     X(is_bare, n_device)    /* not 0: the device has no CPU that it could pass on */           \
@@ -913,7 +914,9 @@ typedef struct cpubind_priv_planner {
     int32_t need;  /* CPUs, by the roles */
     int32_t n_row; /* rows of the plan: n_want, or all devices */
     int32_t n_device, n_home, n_segment, n_group;
-    int32_t unused; /* first of the list of groups without segments, or NONE */
+    int32_t unused;       /* first of the list of groups without segments, or NONE */
+    int32_t n_open;       /* RESOLVE: devices that are not DONE */
+    int32_t n_open_group; /* RESOLVE: groups that are not DONE */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -1531,6 +1534,32 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
     }
 }
 
+/* The first share from `share` on, before `end`, that has CPUs; or `end`. A share without CPUs
+ * remembers, as a number below 0, how far away the next one with CPUs is: homes that many
+ * devices share have thousands of shares without CPUs, and every search passes them. */
+CPUBIND_PRIV int32_t cpubind_priv_next_filled(cpubind_priv_planner *p, int32_t share,
+                                              int32_t end)
+{
+    int32_t first = share;
+    while (share < end && p->share_count[share] <= 0)
+        share -= p->share_count[share] < 0 ? p->share_count[share] : -1;
+    if (share > first)
+        p->share_count[first] = first - share;
+    return share;
+}
+
+/* Adds CPUs to a share. If it had none, the shares without CPUs before it forget how far away
+ * the next one with CPUs is. */
+CPUBIND_PRIV void cpubind_priv_fill_share(cpubind_priv_planner *p, int32_t share, int32_t count)
+{
+    if (p->share_count[share] <= 0) {
+        p->share_count[share] = 0;
+        for (int32_t s = share - 1; s >= 0 && p->share_count[s] <= 0; s--)
+            p->share_count[s] = 0;
+    }
+    p->share_count[share] += count;
+}
+
 /* Whether a device has CPUs of a group that other devices claim too. */
 CPUBIND_PRIV int32_t cpubind_priv_can_give(const cpubind_priv_planner *p, int32_t device)
 {
@@ -1562,27 +1591,33 @@ CPUBIND_PRIV int32_t cpubind_priv_largest_load(cpubind_priv_planner *p)
 
 /* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the first
  * one with the largest load, `most` at the most; with less than that, all devices that could
- * pass CPUs on are the first *n_found of the queue. */
+ * pass CPUs on are the first *n_found of the queue. Ends as well when every device, or every
+ * group, that is not DONE was found: no other can be. */
 CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor, int32_t most,
                                             int32_t search, int32_t *n_found)
 {
+    int32_t groups_left = p->n_open_group;
     int32_t rich = poor;
     int32_t end = 0;
     p->queue[end++] = poor;
     p->search[poor] = search;
-    for (int32_t i = 0; i < end; i++) {
+    for (int32_t i = 0; i < end && end < p->n_open && groups_left > 0; i++) {
         int32_t to = p->queue[i];
         for (int32_t c = p->claim_row[to]; c < p->claim_row[to + 1]; c++) {
             int32_t group = p->claim_group[c];
-            if (p->group_search[group] == search)
+            int32_t last = p->share_row[group + 1];
+            int32_t s = p->share_row[group];
+            if (p->group_search[group] >= search)
                 continue;
             p->group_search[group] = search;
-            for (int32_t s = p->share_row[group]; s < p->share_row[group + 1]; s++) {
-                int32_t from = p->share_device[s];
-                if (p->share_count[s] == 0 || p->search[from] >= search)
+            groups_left--;
+            while ((s = cpubind_priv_next_filled(p, s, last)) < last) {
+                int32_t share = s++;
+                int32_t from = p->share_device[share];
+                if (p->search[from] >= search)
                     continue;
                 p->search[from] = search;
-                p->give_share[from] = s;
+                p->give_share[from] = share;
                 p->take_share[from] = p->claim_share[c];
                 p->queue[end++] = from;
                 if (p->load[from] == most)
@@ -1604,7 +1639,7 @@ CPUBIND_PRIV void cpubind_priv_pass_on(cpubind_priv_planner *p, int32_t rich, in
         count = cpubind_priv_min(count, p->share_count[p->give_share[d]]);
     for (int32_t d = rich; d != poor; d = p->share_device[p->take_share[d]]) {
         p->share_count[p->give_share[d]] -= count;
-        p->share_count[p->take_share[d]] += count;
+        cpubind_priv_fill_share(p, p->take_share[d], count);
         p->is_bare[p->share_device[p->take_share[d]]] = 0;
     }
     p->load[rich] -= count;
@@ -1648,9 +1683,12 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
     int32_t poor;
     order.load = CPUBIND_PRIV_NONE;
     order.at = 0;
+    p->n_open = 0;
+    p->n_open_group = p->n_group;
     cpubind_priv_fill(p->group_search, p->n_group, 0);
     for (int32_t d = 0; d < p->n_device; d++) {
         p->search[d] = cpubind_priv_has_home(p, d) ? 0 : CPUBIND_PRIV_DONE;
+        p->n_open += p->search[d] != CPUBIND_PRIV_DONE;
         p->is_bare[d] = !cpubind_priv_can_give(p, d);
     }
     for (int32_t search = 1; (poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE;
@@ -1659,7 +1697,7 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
         int32_t n_found = 0;
         int32_t rich;
         if (most - p->load[poor] < 2)
-            return;
+            break;
         rich = cpubind_priv_find_rich(p, poor, most, search, &n_found);
         if (p->load[rich] - p->load[poor] >= 2) {
             cpubind_priv_pass_on(p, rich, poor);
@@ -1667,7 +1705,17 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
         }
         for (int32_t i = 0; i < n_found; i++)
             p->search[p->queue[i]] = CPUBIND_PRIV_DONE;
+        p->n_open -= n_found;
+        for (int32_t g = 0; g < p->n_group; g++) {
+            if (p->group_search[g] != search)
+                continue;
+            p->group_search[g] = CPUBIND_PRIV_DONE;
+            p->n_open_group--;
+        }
     }
+    for (int32_t s = 0; s < p->share_row[p->n_group]; s++)
+        if (p->share_count[s] < 0)
+            p->share_count[s] = 0;
 }
 
 /* == The plan: strategies =================================================== */

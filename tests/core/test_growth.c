@@ -173,6 +173,22 @@ TEST(large_homes_that_all_differ_share_evenly)
     drop(&g);
 }
 
+/* The home of each device contains the homes of all devices before it. Pools are even only when
+ * each device gets the CPUs that its home adds; most shares have no CPUs all the while. */
+TEST(homes_inside_one_another_share_evenly)
+{
+    enum { DEVICES = 512 };
+    grown g = grow(DEVICES * 8, 2, DEVICES, DEVICES * (DEVICES + 1) / 2 * 8);
+    for (int32_t d = 0; d < DEVICES; d++)
+        add_near(&g, d, 0, 8 * (d + 1));
+    for (int32_t i = 0; i < g.host.n_cpu; i++)
+        g.node[i] = i % 2; /* every home lies on both nodes: none is extended */
+    plan_all(&g);
+    assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
+    assert_blocks(&g, 8);
+    drop(&g);
+}
+
 /* Device 0 has `size` CPUs alone, and every two neighbours share `size` CPUs: pools are even only
  * when each shared block goes to the later device as a whole. */
 static void check_chain(int32_t n_device, int32_t size)
@@ -232,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_node_for_each_cpu_is_planned),
         cmocka_unit_test(of_1024_devices_on_8192_cpus_eight_share_a_node),
         cmocka_unit_test(large_homes_that_all_differ_share_evenly),
+        cmocka_unit_test(homes_inside_one_another_share_evenly),
         cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
         cmocka_unit_test(the_limits_are_planned_with_homes_at_random),
     };
