@@ -232,6 +232,13 @@ static inline void fuzz_check_args(const fuzz_reader *reader)
     }
 }
 
+/* The first array of a reading, for a reader of numbers. */
+static inline cpubind_int_list fuzz_list_of(const fuzz_reading *r)
+{
+    const cpubind_int_list list = {(int32_t *)r->array[0].at, r->array[0].cap, r->array[0].n};
+    return list;
+}
+
 /* A text that cannot be read gives the same status with room in the arrays, and without a
  * fault. */
 static inline void fuzz_check_fails_again(const fuzz_reader *reader, const char *text,

@@ -18,11 +18,10 @@
 
 /* cpubind_status_parse as a facts_parse_cpus_fn: its limit is always CPUBIND_MAX_CPUS. */
 static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
-                                        int32_t *out, int32_t cap, int32_t *out_n,
-                                        cpubind_text_fault *fault)
+                                        cpubind_int_list *list, cpubind_text_fault *fault)
 {
     (void)limit;
-    return cpubind_status_parse(text, len, out, cap, out_n, fault);
+    return cpubind_status_parse(text, len, list, fault);
 }
 
 /* Whether a list of the request ascends strictly and holds CPU ids alone. */
@@ -222,23 +221,23 @@ static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input lis
 static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer)
 {
     cpubind_text_fault fault;
-    int32_t *cpu, *node;
-    int32_t n = 0;
+    cpubind_lscpu_nodes rows = {NULL, NULL, 0, 0};
     cpubind_text_status status =
-        cpubind_lscpu_parse_nodes(answer.data, answer.len, NULL, NULL, 0, &n, &fault);
+        cpubind_lscpu_parse_nodes(answer.data, answer.len, &rows, &fault);
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
-    cpu = cpubind_arena_ints(r->arena, n);
-    node = cpubind_arena_ints(r->arena, n);
-    r->facts->node_id = cpubind_arena_ints(r->arena, n);
-    if (!cpu || !node || !r->facts->node_id)
+    rows.cap = rows.n;
+    rows.cpu = cpubind_arena_ints(r->arena, rows.cap);
+    rows.node = cpubind_arena_ints(r->arena, rows.cap);
+    r->facts->node_id = cpubind_arena_ints(r->arena, rows.cap);
+    if (!rows.cpu || !rows.node || !r->facts->node_id)
         return facts_fail_memory(r);
-    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, cpu, node, n, &n, &fault);
+    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, &rows, &fault);
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
-    for (int32_t i = 0; i < n; i++)
-        if (put_on_node(r, cpu[i], node[i]))
-            r->facts->node_id[r->facts->n_node++] = node[i];
+    for (int32_t i = 0; i < rows.n; i++)
+        if (put_on_node(r, rows.cpu[i], rows.node[i]))
+            r->facts->node_id[r->facts->n_node++] = rows.node[i];
     facts_warn(r, CPUBIND_WARNING_NODE_MAP);
     return CPUBIND_PROBLEM_NONE;
 }

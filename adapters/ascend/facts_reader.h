@@ -218,7 +218,7 @@ static inline const char *facts_function_path(facts_reader *r, const cpubind_pci
 
 /* A parser of CPUs: of a list, "0-3", or of a mask, "0000000f". */
 typedef cpubind_text_status facts_parse_cpus_fn(const char *text, int32_t len, int32_t limit,
-                                                int32_t *out, int32_t cap, int32_t *out_n,
+                                                cpubind_int_list *list,
                                                 cpubind_text_fault *fault);
 
 /* Reads the CPUs of an input, in the arena. */
@@ -228,16 +228,21 @@ static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const cha
                                                       int32_t *out_n)
 {
     cpubind_text_fault fault;
+    cpubind_int_list list = {NULL, 0, 0};
     cpubind_text_status status =
-        parse(answer.data, answer.len, CPUBIND_MAX_CPUS, NULL, 0, out_n, &fault);
+        parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, &fault);
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(r, name, answer, &fault);
-    *out = cpubind_arena_ints(r->arena, *out_n);
-    if (!*out)
+    list.cap = list.n;
+    list.out = cpubind_arena_ints(r->arena, list.cap);
+    if (!list.out)
         return facts_fail_memory(r);
-    status = parse(answer.data, answer.len, CPUBIND_MAX_CPUS, *out, *out_n, out_n, &fault);
-    return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
-                                     : facts_fail_text(r, name, answer, &fault);
+    status = parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, name, answer, &fault);
+    *out = list.out;
+    *out_n = list.n;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,

@@ -187,18 +187,18 @@ static cpubind_problem_code read_msi(maker *m, cpubind_input listing, int32_t **
 }
 
 /* The rows of /proc/interrupts, in the arena. */
-static cpubind_problem_code read_rows(maker *m, cpubind_input answer, cpubind_interrupt **out,
-                                      int32_t *n)
+static cpubind_problem_code read_rows(maker *m, cpubind_input answer,
+                                      cpubind_interrupt_list *out)
 {
     cpubind_text_fault fault;
-    cpubind_text_status status =
-        cpubind_interrupts_parse(answer.data, answer.len, NULL, 0, n, NULL, &fault);
+    cpubind_text_status status = cpubind_interrupts_parse(answer.data, answer.len, out, &fault);
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
-    *out = (cpubind_interrupt *)cpubind_arena_take(m->r.arena, *n, sizeof **out);
-    if (!*out)
+    out->cap = out->n;
+    out->irq = (cpubind_interrupt *)cpubind_arena_take(m->r.arena, out->cap, sizeof *out->irq);
+    if (!out->irq)
         return facts_fail_memory(&m->r);
-    status = cpubind_interrupts_parse(answer.data, answer.len, *out, *n, n, NULL, &fault);
+    status = cpubind_interrupts_parse(answer.data, answer.len, out, &fault);
     return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
                                      : facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
 }
@@ -212,16 +212,15 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
     const int32_t *cpu = m->pool + span.first;
     const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
     cpubind_irq_search search;
-    cpubind_interrupt *all;
-    int32_t n_all = 0;
-    cpubind_problem_code code = read_rows(m, answer, &all, &n_all);
+    cpubind_interrupt_list all = {NULL, 0, 0, 0};
+    cpubind_problem_code code = read_rows(m, answer, &all);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     m->out->irq =
         (cpubind_irq_goal *)cpubind_arena_take(m->r.arena, n_msi, sizeof *m->out->irq);
     if (!m->out->irq)
         return facts_fail_memory(&m->r);
-    search = (cpubind_irq_search){answer.data, all, n_all, msi, n_msi, device};
+    search = (cpubind_irq_search){answer.data, all.irq, all.n, msi, n_msi, device};
     m->out->no_irq = cpubind_goal_irqs(&search, m->out->irq, &m->out->n_irq);
     for (int32_t i = 0; i < m->out->n_irq; i++)
         m->out->irq[i].cpu =

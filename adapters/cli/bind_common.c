@@ -93,16 +93,15 @@ static int read_allowed(cli_options *options, const cli_bound *bound)
     static int32_t cpus[CPUBIND_MAX_CPUS];
     const cpubind_source *source = &bound->live.source;
     const cpubind_input status = source->read(source->ctx, "proc/self/status");
-    int32_t n = 0;
+    cpubind_int_list list = {cpus, CPUBIND_MAX_CPUS, 0};
     if (status.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_status_parse(status.data, status.len, cpus, CPUBIND_MAX_CPUS, &n, NULL) !=
-            CPUBIND_TEXT_OK ||
-        n == 0)
+        cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK ||
+        list.n == 0)
         return cli_fail(options, CLI_UNREADABLE,
                         "the CPUs that the process may use are not known: /proc/<pid>/status "
                         "cannot be read; name them with --allowed LIST");
     options->request.allowed = cpus;
-    options->request.n_allowed = n;
+    options->request.n_allowed = list.n;
     return CLI_DONE;
 }
 

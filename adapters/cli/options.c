@@ -127,17 +127,18 @@ static cpubind_text_status parse_list(const char *text, int32_t limit, cli_numbe
                                       cpubind_text_fault *fault)
 {
     const int32_t len = length(text);
-    int32_t n = 0;
-    cpubind_text_status status = cpubind_cpulist_parse(text, len, limit, NULL, 0, &n, fault);
+    cpubind_int_list list = {NULL, 0, 0};
+    cpubind_text_status status = cpubind_cpulist_parse(text, len, limit, &list, fault);
     free(out->item);
     *out = (cli_numbers){NULL, 0};
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return status;
-    out->item = (int32_t *)malloc((size_t)n * sizeof *out->item);
-    if (!out->item)
+    list.out = (int32_t *)malloc((size_t)list.n * sizeof *list.out);
+    if (!list.out)
         return status;
-    out->n = n;
-    return cpubind_cpulist_parse(text, len, limit, out->item, n, &n, fault);
+    list.cap = list.n;
+    *out = (cli_numbers){list.out, list.n};
+    return cpubind_cpulist_parse(text, len, limit, &list, fault);
 }
 
 /* Reads a list that must not be empty; `what` is "CPU" or "NPU". */

@@ -103,26 +103,25 @@ void cpubind_priv_write_list(const scan_text *in, const scan_list *list, int32_t
 }
 
 cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t limit,
-                                          int32_t *out, int32_t cap, int32_t *out_n,
-                                          cpubind_text_fault *fault)
+                                          cpubind_int_list *list, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     const scan_run whole = {0, len};
-    scan_list list;
+    scan_list found;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n || limit < 1 ||
-        limit > CPUBIND_MAX_CPUS)
+    if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap) ||
+        limit < 1 || limit > CPUBIND_MAX_CPUS)
         return scan_fail_arg(fault);
-    status = cpubind_priv_read_list(&in, whole, limit, &list);
+    status = cpubind_priv_read_list(&in, whole, limit, &found);
     if (status == CPUBIND_TEXT_OK)
-        status = scan_tail(&in, list.stop);
+        status = scan_tail(&in, found.stop);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    *out_n = list.n;
-    if (list.n > cap)
+    list->n = found.n;
+    if (found.n > list->cap)
         return scan_fail_space(&in);
-    cpubind_priv_write_list(&in, &list, out);
+    cpubind_priv_write_list(&in, &found, list->out);
     return CPUBIND_TEXT_OK;
 }
 

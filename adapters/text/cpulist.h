@@ -22,13 +22,12 @@ extern "C" {
 
 /* Reads the numbers of a list, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: every number is below it
- *   out     out[0 .. *out_n - 1]; an empty text is the empty list
- *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE, ERR_ORDER; ERR_SPACE with *out_n, `out` untouched,
- *           so that cap 0 with out NULL asks for the length
+ *   out     list->out[0 .. list->n - 1]; an empty text is the empty list
+ *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE, ERR_ORDER; ERR_SPACE with list->n, list->out
+ *           untouched
  *   cost    O(len + numbers) */
 cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t limit,
-                                          int32_t *out, int32_t cap, int32_t *out_n,
-                                          cpubind_text_fault *fault);
+                                          cpubind_int_list *list, cpubind_text_fault *fault);
 
 /* Writes a list as text, without a NUL or a line feed.
  *   in      cpu[0 .. n - 1] strictly ascending, each in 0 .. CPUBIND_MAX_CPUS - 1

@@ -63,15 +63,14 @@ static cpubind_text_status read_digits(const scan_text *in, int32_t stop, int32_
 }
 
 cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t limit,
-                                          int32_t *out, int32_t cap, int32_t *out_n,
-                                          cpubind_text_fault *fault)
+                                          cpubind_int_list *list, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     int32_t stop = 0, n = 0;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n || limit < 1 ||
-        limit > CPUBIND_MAX_CPUS)
+    if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap) ||
+        limit < 1 || limit > CPUBIND_MAX_CPUS)
         return scan_fail_arg(fault);
     status = check_groups(&in, &stop);
     if (status == CPUBIND_TEXT_OK)
@@ -80,10 +79,10 @@ cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t
         status = read_digits(&in, stop, limit, NULL, &n);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    *out_n = n;
-    if (n > cap)
+    list->n = n;
+    if (n > list->cap)
         return scan_fail_space(&in);
-    return n ? read_digits(&in, stop, limit, out, &n) : status;
+    return n ? read_digits(&in, stop, limit, list->out, &n) : status;
 }
 
 /* == array to text ========================================================== */

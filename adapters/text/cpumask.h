@@ -20,12 +20,11 @@ extern "C" {
 
 /* Reads the CPUs whose bit is set, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: every set bit must be below it
- *   out     out[0 .. *out_n - 1]
- *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_SPACE with *out_n, `out` untouched
+ *   out     list->out[0 .. list->n - 1]
+ *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_SPACE with list->n, list->out untouched
  *   cost    O(len + CPUs) */
 cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t limit,
-                                          int32_t *out, int32_t cap, int32_t *out_n,
-                                          cpubind_text_fault *fault);
+                                          cpubind_int_list *list, cpubind_text_fault *fault);
 
 /* Writes a mask as text: lower case, groups of 8 digits, as many groups as `width` CPUs need.
  *   in      cpu[0 .. n - 1] strictly ascending, each in 0 .. width - 1;

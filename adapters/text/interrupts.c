@@ -351,8 +351,7 @@ static cpubind_text_status read_lines(const scan_text *in, table *t, int32_t at)
 }
 
 cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
-                                             cpubind_interrupt *irq, int32_t cap,
-                                             int32_t *out_n, int32_t *out_n_cpu,
+                                             cpubind_interrupt_list *list,
                                              cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
@@ -360,19 +359,18 @@ cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
     table check = {NULL, 0, 0, -1, 1, 0}, write;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(irq, cap) || !out_n)
+    if (!scan_is_text(text, len) || !list || !scan_is_array(list->irq, list->cap))
         return scan_fail_arg(fault);
     status = read_header(&in, &header, &check.n_cpu);
     if (status == CPUBIND_TEXT_OK)
         status = read_lines(&in, &check, header.next);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    *out_n = check.n;
-    if (check.n > cap)
+    list->n = check.n;
+    if (check.n > list->cap)
         return scan_fail_space(&in);
-    if (out_n_cpu)
-        *out_n_cpu = check.n_cpu;
-    write = (table){irq, 0, check.n_cpu, -1, 1, check.regular};
+    list->n_cpu = check.n_cpu;
+    write = (table){list->irq, 0, check.n_cpu, -1, 1, check.regular};
     return check.n > 0 ? read_lines(&in, &write, header.next) : CPUBIND_TEXT_OK;
 }
 

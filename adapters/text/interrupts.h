@@ -19,17 +19,24 @@ typedef struct cpubind_interrupt {
     cpubind_slice names; /* of its handlers: "a"; "a, b" when shared; may be empty */
 } cpubind_interrupt;
 
-/* The numbered interrupts of /proc/interrupts. Rows without a number (IPI0, NMI, ERR) are
+/* The caller's array for the numbered interrupts; it may be NULL when cap is 0. */
+typedef struct cpubind_interrupt_list {
+    cpubind_interrupt *irq; /* in: the array */
+    int32_t cap;            /* in: elements of the array */
+    int32_t n;              /* out: interrupts; after ERR_SPACE as many as the array needs */
+    int32_t n_cpu;          /* out: columns of CPUs; not written after ERR_SPACE */
+} cpubind_interrupt_list;
+
+/* Reads the numbered interrupts of /proc/interrupts. Rows without a number (IPI0, NMI, ERR) are
  * checked and left out.
- *   out     irq[0 .. *out_n - 1], numbers strictly ascending; *out_n may be 0
- *           *out_n_cpu, columns of CPUs, at least one; may be NULL
+ *   out     list->irq[0 .. list->n - 1], numbers strictly ascending; list->n may be 0,
+ *           list->n_cpu is at least 1
  *   errors  ERR_ARG; ERR_MISSING (no header); ERR_SYNTAX; ERR_CUT (the last line lacks its
  *           line feed, whatever else is wrong with it); ERR_RANGE (a number above 2147483647,
- *           a CPU past CPUBIND_MAX_CPUS); ERR_ORDER; ERR_SPACE with *out_n
+ *           a CPU past CPUBIND_MAX_CPUS); ERR_ORDER; ERR_SPACE with list->n
  *   cost    O(len) */
 cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
-                                             cpubind_interrupt *irq, int32_t cap,
-                                             int32_t *out_n, int32_t *out_n_cpu,
+                                             cpubind_interrupt_list *list,
                                              cpubind_text_fault *fault);
 
 /* Steps to the next name of a row. A name may hold blanks and ends at ", ".

@@ -103,21 +103,20 @@ static cpubind_text_status read_setup(const scan_text *in, int32_t *out, int32_t
     return status;
 }
 
-cpubind_text_status cpubind_irqbalance_parse(const char *text, int32_t len, int32_t *out,
-                                             int32_t cap, int32_t *out_n,
-                                             cpubind_text_fault *fault)
+cpubind_text_status cpubind_irqbalance_parse(const char *text, int32_t len,
+                                             cpubind_int_list *list, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     int32_t n = 0;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n)
+    if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap))
         return scan_fail_arg(fault);
     status = read_setup(&in, NULL, &n);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    *out_n = n;
-    if (n > cap)
+    list->n = n;
+    if (n > list->cap)
         return scan_fail_space(&in);
-    return n > 0 ? read_setup(&in, out, &n) : CPUBIND_TEXT_OK;
+    return n > 0 ? read_setup(&in, list->out, &n) : CPUBIND_TEXT_OK;
 }

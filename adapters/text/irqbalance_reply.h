@@ -20,13 +20,12 @@ extern "C" {
 #endif
 
 /* Reads the interrupts that irqbalance was told not to move.
- *   out     out[0 .. *out_n - 1], in the order of the text; a number may occur twice
+ *   out     list->out[0 .. list->n - 1], in the order of the text; a number may occur twice
  *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_CUT when the text ends before "BANNED ";
- *           ERR_SPACE with *out_n, `out` untouched
+ *           ERR_SPACE with list->n, list->out untouched
  *   cost    O(len) */
-cpubind_text_status cpubind_irqbalance_parse(const char *text, int32_t len, int32_t *out,
-                                             int32_t cap, int32_t *out_n,
-                                             cpubind_text_fault *fault);
+cpubind_text_status cpubind_irqbalance_parse(const char *text, int32_t len,
+                                             cpubind_int_list *list, cpubind_text_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -71,24 +71,24 @@ static cpubind_text_status read_table(const scan_text *in, int32_t *out_cpu, int
     return CPUBIND_TEXT_OK;
 }
 
-cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len, int32_t *cpu,
-                                              int32_t *node, int32_t cap, int32_t *out_n,
+cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len,
+                                              cpubind_lscpu_nodes *out,
                                               cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     cpubind_text_status status;
     int32_t n = 0;
 
-    if (!scan_is_text(text, len) || !scan_is_array(cpu, cap) || !scan_is_array(node, cap) ||
-        !out_n)
+    if (!scan_is_text(text, len) || !out || !scan_is_array(out->cpu, out->cap) ||
+        !scan_is_array(out->node, out->cap))
         return scan_fail_arg(fault);
     status = read_table(&in, NULL, NULL, &n);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    *out_n = n;
-    if (n > cap)
+    out->n = n;
+    if (n > out->cap)
         return scan_fail_space(&in);
-    return read_table(&in, cpu, node, &n);
+    return read_table(&in, out->cpu, out->node, &n);
 }
 
 /* Finds the value of a line "Thread(s) per core: value"; returns 0 for another line. */

@@ -18,13 +18,21 @@
 extern "C" {
 #endif
 
-/* Reads the rows of `lscpu -e=CPU,NODE`: node[i] is the node of cpu[i], -1 for "-".
- *   out     cpu and node [0 .. *out_n - 1], cpu strictly ascending
+/* The caller's arrays for the rows of the table; both may be NULL when cap is 0. */
+typedef struct cpubind_lscpu_nodes {
+    int32_t *cpu;  /* in: array for the CPUs, which ascend strictly */
+    int32_t *node; /* in: array for their nodes: node[i] is that of cpu[i], -1 for "-" */
+    int32_t cap;   /* in: elements of each array */
+    int32_t n;     /* out: rows; after ERR_SPACE as many as the arrays need */
+} cpubind_lscpu_nodes;
+
+/* Reads the rows of `lscpu -e=CPU,NODE`.
+ *   out     out->cpu and out->node [0 .. out->n - 1]
  *   errors  ERR_ARG, ERR_MISSING (no header, no row), ERR_SYNTAX, ERR_CUT, ERR_RANGE,
- *           ERR_ORDER; ERR_SPACE with *out_n
+ *           ERR_ORDER; ERR_SPACE with out->n
  *   cost    O(len) */
-cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len, int32_t *cpu,
-                                              int32_t *node, int32_t cap, int32_t *out_n,
+cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len,
+                                              cpubind_lscpu_nodes *out,
                                               cpubind_text_fault *fault);
 
 /* Reads the number of threads a core from `lscpu`.

@@ -43,28 +43,28 @@ static cpubind_text_status find_allowed(const scan_text *in, scan_run *list)
     return CPUBIND_TEXT_OK;
 }
 
-cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t *out,
-                                         int32_t cap, int32_t *out_n, cpubind_text_fault *fault)
+cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_int_list *list,
+                                         cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     scan_run run = {0, 0};
-    scan_list list;
+    scan_list found;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(out, cap) || !out_n)
+    if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap))
         return scan_fail_arg(fault);
     status = find_allowed(&in, &run);
     if (status == CPUBIND_TEXT_OK)
-        status = cpubind_priv_read_list(&in, run, CPUBIND_MAX_CPUS, &list);
+        status = cpubind_priv_read_list(&in, run, CPUBIND_MAX_CPUS, &found);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    if (list.stop != run.end)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, list.stop,
+    if (found.stop != run.end)
+        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, found.stop,
                          "a byte does not belong to a list of CPUs");
-    *out_n = list.n;
-    if (list.n > cap)
+    list->n = found.n;
+    if (found.n > list->cap)
         return scan_fail_space(&in);
-    cpubind_priv_write_list(&in, &list, out);
+    cpubind_priv_write_list(&in, &found, list->out);
     return CPUBIND_TEXT_OK;
 }
 

@@ -26,13 +26,12 @@ extern "C" {
 #endif
 
 /* Reads the CPUs of the line "Cpus_allowed_list:" of /proc/<pid>/status.
- *   out     out[0 .. *out_n - 1], ascending; *out_n may be 0
+ *   out     list->out[0 .. list->n - 1], ascending; list->n may be 0
  *   errors  as cpubind_cpulist_parse with limit CPUBIND_MAX_CPUS, offsets counted in the whole
  *           text; ERR_MISSING without the line; ERR_SYNTAX with two such lines; ERR_CUT
  *           without the line feed after the list
  *   cost    O(len) */
-cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t *out,
-                                         int32_t cap, int32_t *out_n,
+cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_int_list *list,
                                          cpubind_text_fault *fault);
 
 /* Reads the number of a small file of /sys: "-1\n", "0x19e5\n", "128\n".

@@ -55,6 +55,14 @@ typedef struct cpubind_slice {
     int32_t len; /* bytes */
 } cpubind_slice;
 
+/* The caller's array for the numbers that a reader reads. With cap 0 the array may be NULL: the
+ * reader then gives the length, with ERR_SPACE when it is not 0. */
+typedef struct cpubind_int_list {
+    int32_t *out; /* in: the array */
+    int32_t cap;  /* in: elements of the array */
+    int32_t n;    /* out: numbers; after ERR_SPACE as many as the array needs */
+} cpubind_int_list;
+
 /* A place in a text, for messages. */
 typedef struct cpubind_place {
     int32_t line;   /* from 1 */

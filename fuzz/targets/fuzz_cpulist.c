@@ -12,16 +12,19 @@
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
-    return cpubind_cpulist_parse(text, len, limit, (int32_t *)r->array[0].at, r->array[0].cap,
-                                 &r->array[0].n, fault);
+    cpubind_int_list list = fuzz_list_of(r);
+    const cpubind_text_status status = cpubind_cpulist_parse(text, len, limit, &list, fault);
+    r->array[0].n = list.n;
+    return status;
 }
 
 /* A formatted list can be parsed to the same list, and fits a buffer of its exact length. */
 static void check_format(const int32_t *cpu, int32_t n)
 {
-    int32_t need = -1, len = -1, back_n = -1;
+    int32_t need = -1, len = -1;
     const cpubind_text_status asked = cpubind_cpulist_format(cpu, n, NULL, 0, &need);
     int32_t *back = (int32_t *)fuzz_filled((size_t)n * sizeof *back, FUZZ_FILL);
+    cpubind_int_list list = {back, n, -1};
     char *text;
     CHECK(asked == (n > 0 ? CPUBIND_TEXT_ERR_SPACE : CPUBIND_TEXT_OK));
     CHECK(need >= 0 && need <= 6 * n);
@@ -31,9 +34,8 @@ static void check_format(const int32_t *cpu, int32_t n)
         CHECK(len == need && fuzz_holds_only(text, (size_t)need, FUZZ_FILL));
     }
     CHECK(cpubind_cpulist_format(cpu, n, text, need, &len) == CPUBIND_TEXT_OK && len == need);
-    CHECK(cpubind_cpulist_parse(text, need, CPUBIND_MAX_CPUS, back, n, &back_n, NULL) ==
-          CPUBIND_TEXT_OK);
-    CHECK(back_n == n && fuzz_same(cpu, back, (size_t)n * sizeof *back));
+    CHECK(cpubind_cpulist_parse(text, need, CPUBIND_MAX_CPUS, &list, NULL) == CPUBIND_TEXT_OK);
+    CHECK(list.n == n && fuzz_same(cpu, back, (size_t)n * sizeof *back));
     free(back);
     free(text);
 }
@@ -89,15 +91,15 @@ static void check_limit(const char *text, int32_t len, int32_t limit)
 
 static void check_text(const char *text, int32_t len)
 {
-    int32_t n;
+    cpubind_int_list list = {NULL, 0, 0};
     check_limit(text, len, CPUBIND_MAX_CPUS);
     check_limit(text, len, 64);
     check_limit(text, len, 1);
     check_numbers((const uint8_t *)text, (size_t)len);
-    CHECK(cpubind_cpulist_parse(text, len, 0, NULL, 0, &n, NULL) == CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS + 1, NULL, 0, &n, NULL) ==
+    CHECK(cpubind_cpulist_parse(text, len, 0, &list, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS + 1, &list, NULL) ==
           CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_cpulist_parse(text, len, 1, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_cpulist_parse(text, len, 1, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

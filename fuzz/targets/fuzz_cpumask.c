@@ -10,8 +10,10 @@
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
-    return cpubind_cpumask_parse(text, len, limit, (int32_t *)r->array[0].at, r->array[0].cap,
-                                 &r->array[0].n, fault);
+    cpubind_int_list list = fuzz_list_of(r);
+    const cpubind_text_status status = cpubind_cpumask_parse(text, len, limit, &list, fault);
+    r->array[0].n = list.n;
+    return status;
 }
 
 /* A formatted mask can be parsed to the same list, and fits a buffer of its exact length. */
@@ -19,16 +21,16 @@ static void check_format(const int32_t *cpu, int32_t n, int32_t width)
 {
     const int32_t need = (width + 31) / 32 * 9 - 1;
     int32_t *back = (int32_t *)fuzz_filled((size_t)n * sizeof *back, FUZZ_FILL);
+    cpubind_int_list list = {back, n, -1};
     char *text = (char *)fuzz_filled((size_t)need, FUZZ_FILL);
-    int32_t len = -1, back_n = -1;
+    int32_t len = -1;
     CHECK(cpubind_cpumask_format(cpu, n, width, text, need - 1, &len) ==
           CPUBIND_TEXT_ERR_SPACE);
     CHECK(len == need && fuzz_holds_only(text, (size_t)need, FUZZ_FILL));
     CHECK(cpubind_cpumask_format(cpu, n, width, text, need, &len) == CPUBIND_TEXT_OK);
     CHECK(len == need);
-    CHECK(cpubind_cpumask_parse(text, need, CPUBIND_MAX_CPUS, back, n, &back_n, NULL) ==
-          CPUBIND_TEXT_OK);
-    CHECK(back_n == n && fuzz_same(cpu, back, (size_t)n * sizeof *back));
+    CHECK(cpubind_cpumask_parse(text, need, CPUBIND_MAX_CPUS, &list, NULL) == CPUBIND_TEXT_OK);
+    CHECK(list.n == n && fuzz_same(cpu, back, (size_t)n * sizeof *back));
     if (n > 0 && cpu[n - 1] > 0)
         CHECK(cpubind_cpumask_format(cpu, n, cpu[n - 1], text, need, &len) ==
               CPUBIND_TEXT_ERR_RANGE);
@@ -113,14 +115,14 @@ static void check_limit(const char *text, int32_t len, int32_t limit)
 
 static void check_text(const char *text, int32_t len)
 {
-    int32_t n;
+    cpubind_int_list list = {NULL, 0, 0};
     check_limit(text, len, CPUBIND_MAX_CPUS);
     check_limit(text, len, 100);
     check_numbers((const uint8_t *)text, (size_t)len);
-    CHECK(cpubind_cpumask_parse(text, len, 0, NULL, 0, &n, NULL) == CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_cpumask_parse(text, len, CPUBIND_MAX_CPUS + 1, NULL, 0, &n, NULL) ==
+    CHECK(cpubind_cpumask_parse(text, len, 0, &list, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_cpumask_parse(text, len, CPUBIND_MAX_CPUS + 1, &list, NULL) ==
           CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_cpumask_parse(text, len, 1, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_cpumask_parse(text, len, 1, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -239,10 +239,11 @@ static int is_word(const char *at, const char *end, const char *word)
 static void take_list(const char *value, const char *end, int32_t *list, const int32_t **out,
                       int32_t *n)
 {
+    cpubind_int_list cpus = {list, MAX_LIST, 0};
     const int is_list = cpubind_cpulist_parse(value, (int32_t)(end - value), CPUBIND_MAX_CPUS,
-                                              list, MAX_LIST, n, NULL) == CPUBIND_TEXT_OK;
+                                              &cpus, NULL) == CPUBIND_TEXT_OK;
     *out = is_list ? list : NULL;
-    *n = is_list ? *n : 0;
+    *n = is_list ? cpus.n : 0;
 }
 
 /* One line of the request. */
@@ -276,12 +277,14 @@ static void take_key(asked *a, const char *at, const char *end)
         q->visible = value;
         q->visible_len = (int32_t)(end - value);
     } else if (is_word(at, blank, "npus")) {
-        if (cpubind_cpulist_parse(value, (int32_t)(end - value), CPUBIND_MAX_DEVICES, a->npu,
-                                  MAX_NPUS, &q->n_npu, NULL) == CPUBIND_TEXT_OK &&
-            q->n_npu > 0)
+        cpubind_int_list npus = {a->npu, MAX_NPUS, 0};
+        const int is_list =
+            cpubind_cpulist_parse(value, (int32_t)(end - value), CPUBIND_MAX_DEVICES, &npus,
+                                  NULL) == CPUBIND_TEXT_OK &&
+            npus.n > 0;
+        if (is_list)
             q->npu = a->npu;
-        else
-            q->n_npu = 0;
+        q->n_npu = is_list ? npus.n : 0;
     }
 }
 
@@ -357,8 +360,7 @@ static void check_allowed(memory_host *h, const cpubind_request *q, const int32_
                           int32_t n)
 {
     const cpubind_input status = read_entry(h, "proc/self/status");
-    int32_t n_allowed = 0;
-    int32_t *allowed;
+    cpubind_int_list allowed = {NULL, CPUBIND_MAX_CPUS, 0};
     CHECK(!q->exclude || fuzz_count_both(q->exclude, q->n_exclude, cpu, n) == 0);
     if (q->allowed) {
         CHECK(fuzz_count_both(q->allowed, q->n_allowed, cpu, n) == n);
@@ -366,11 +368,10 @@ static void check_allowed(memory_host *h, const cpubind_request *q, const int32_
     }
     if (status.state != CPUBIND_INPUT_PRESENT)
         return;
-    allowed = (int32_t *)fuzz_filled(CPUBIND_MAX_CPUS * sizeof *allowed, FUZZ_FILL);
-    CHECK(cpubind_status_parse(status.data, status.len, allowed, CPUBIND_MAX_CPUS, &n_allowed,
-                               NULL) == CPUBIND_TEXT_OK);
-    CHECK(fuzz_count_both(allowed, n_allowed, cpu, n) == n);
-    free(allowed);
+    allowed.out = (int32_t *)fuzz_filled(CPUBIND_MAX_CPUS * sizeof *allowed.out, FUZZ_FILL);
+    CHECK(cpubind_status_parse(status.data, status.len, &allowed, NULL) == CPUBIND_TEXT_OK);
+    CHECK(fuzz_count_both(allowed.out, allowed.n, cpu, n) == n);
+    free(allowed.out);
 }
 
 static void check_pools(memory_host *h, const asked *a, const outcome *out)

@@ -11,13 +11,13 @@
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
-    int32_t n_cpu = r->extra[0];
-    const cpubind_text_status status =
-        cpubind_interrupts_parse(text, len, (cpubind_interrupt *)r->array[0].at,
-                                 r->array[0].cap, &r->array[0].n, &n_cpu, fault);
+    cpubind_interrupt_list list = {(cpubind_interrupt *)r->array[0].at, r->array[0].cap,
+                                   r->array[0].n, r->extra[0]};
+    const cpubind_text_status status = cpubind_interrupts_parse(text, len, &list, fault);
     (void)limit;
+    r->array[0].n = list.n;
     if (status != CPUBIND_TEXT_ERR_SPACE)
-        r->extra[0] = n_cpu;
+        r->extra[0] = list.n_cpu;
     return status;
 }
 
@@ -46,19 +46,17 @@ static void check_text(const char *text, int32_t len)
     fuzz_reading r;
     if (fuzz_read(&reader, text, len, &r)) {
         cpubind_interrupt *irq = (cpubind_interrupt *)r.array[0].at;
-        int32_t n = -1;
+        cpubind_interrupt_list again = {irq, r.array[0].n, -1, -1};
         CHECK(r.extra[0] >= 1);
         for (int32_t i = 0; i < r.array[0].n; i++) {
             CHECK(irq[i].irq >= 0 && (i == 0 || irq[i - 1].irq < irq[i].irq));
             check_names(text, len, irq[i].names);
         }
-        CHECK(cpubind_interrupts_parse(text, len, irq, r.array[0].n, &n, NULL, NULL) ==
-              CPUBIND_TEXT_OK);
-        CHECK(n == r.array[0].n);
+        CHECK(cpubind_interrupts_parse(text, len, &again, NULL) == CPUBIND_TEXT_OK);
+        CHECK(again.n == r.array[0].n);
         fuzz_end(&r);
     }
-    CHECK(cpubind_interrupts_parse(text, len, NULL, 0, NULL, NULL, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_interrupts_parse(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -10,9 +10,11 @@
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
+    cpubind_int_list list = fuzz_list_of(r);
+    const cpubind_text_status status = cpubind_irqbalance_parse(text, len, &list, fault);
     (void)limit;
-    return cpubind_irqbalance_parse(text, len, (int32_t *)r->array[0].at, r->array[0].cap,
-                                    &r->array[0].n, fault);
+    r->array[0].n = list.n;
+    return status;
 }
 
 /* Each number follows a word IRQ, and each word IRQ has its number. */
@@ -39,7 +41,7 @@ static void check_text(const char *text, int32_t len)
         check_numbers(text, len, (const int32_t *)r.array[0].at, r.array[0].n);
         fuzz_end(&r);
     }
-    CHECK(cpubind_irqbalance_parse(text, len, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_irqbalance_parse(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,10 +12,12 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
                                 cpubind_text_fault *fault)
 {
     int32_t *cpu = (int32_t *)r->array[0].at;
+    const int32_t cap = r->array[0].cap;
+    cpubind_lscpu_nodes rows = {cpu, cpu && cap > 0 ? cpu + cap : cpu, cap, r->array[0].n};
+    const cpubind_text_status status = cpubind_lscpu_parse_nodes(text, len, &rows, fault);
     (void)limit;
-    return cpubind_lscpu_parse_nodes(text, len, cpu,
-                                     cpu && r->array[0].cap > 0 ? cpu + r->array[0].cap : cpu,
-                                     r->array[0].cap, &r->array[0].n, fault);
+    r->array[0].n = rows.n;
+    return status;
 }
 
 static int32_t count_lines(const char *text, int32_t len)
@@ -29,21 +31,20 @@ static int32_t count_lines(const char *text, int32_t len)
 static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {read, 0, 1, {2 * sizeof(int32_t), 0}};
-    int32_t one = 0, n = 0;
+    int32_t one = 0;
+    cpubind_lscpu_nodes no_node = {&one, NULL, 1, 0};
     fuzz_reading r;
     if (fuzz_read(&reader, text, len, &r)) {
         const int32_t *cpu = (const int32_t *)r.array[0].at;
-        n = r.array[0].n;
+        const int32_t n = r.array[0].n;
         fuzz_check_list(cpu, n, CPUBIND_MAX_CPUS);
         CHECK(n >= 1 && n == count_lines(text, len) - 1);
         for (int32_t i = 0; i < n; i++)
             CHECK(cpu[n + i] >= -1 && cpu[n + i] < CPUBIND_MAX_CPUS);
         fuzz_end(&r);
     }
-    CHECK(cpubind_lscpu_parse_nodes(text, len, &one, NULL, 1, &n, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
-    CHECK(cpubind_lscpu_parse_nodes(text, len, NULL, NULL, 0, NULL, NULL) ==
-          CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_lscpu_parse_nodes(text, len, &no_node, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_lscpu_parse_nodes(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -193,12 +193,13 @@ static void take_name(function *f, const char *name)
 {
     const char *blank = strchr(name, ' ');
     const char *list = blank ? blank + 1 : "";
+    cpubind_int_list msi = {f->msi, MAX_MSI, 0};
     f->device = *name >= '0' && *name <= '9' ? 0 : -1;
     for (; *name >= '0' && *name <= '9' && f->device < 1 << 24; name++)
         f->device = f->device * 10 + (*name - '0');
-    if (cpubind_cpulist_parse(list, (int32_t)strlen(list), CPUBIND_MAX_CPUS, f->msi, MAX_MSI,
-                              &f->n_msi, NULL) != CPUBIND_TEXT_OK)
-        f->n_msi = 0;
+    if (cpubind_cpulist_parse(list, (int32_t)strlen(list), CPUBIND_MAX_CPUS, &msi, NULL) ==
+        CPUBIND_TEXT_OK)
+        f->n_msi = msi.n;
 }
 
 static void check_text(const char *text, int32_t len, const char *name)
@@ -206,6 +207,7 @@ static void check_text(const char *text, int32_t len, const char *name)
     static function f;
     cpubind_irq_goal *irq;
     cpubind_no_irq why = CPUBIND_IRQ_NO_INTERRUPTS;
+    cpubind_interrupt_list all = {NULL, 0, 0, 0};
     int32_t n = 0;
     cpubind_text_status status;
     memset(&f, 0, sizeof f);
@@ -213,11 +215,14 @@ static void check_text(const char *text, int32_t len, const char *name)
     f.len = len;
     take_name(&f, name);
     irq = (cpubind_irq_goal *)fuzz_filled((size_t)f.n_msi * sizeof *irq, FUZZ_FILL);
-    status = cpubind_interrupts_parse(text, len, NULL, 0, &f.n_all, NULL, NULL);
+    status = cpubind_interrupts_parse(text, len, &all, NULL);
     if (status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_SPACE) {
-        f.all = (cpubind_interrupt *)fuzz_filled((size_t)f.n_all * sizeof *f.all, FUZZ_FILL);
-        CHECK(cpubind_interrupts_parse(text, len, f.all, f.n_all, &f.n_all, NULL, NULL) ==
-              CPUBIND_TEXT_OK);
+        all.cap = all.n;
+        all.irq =
+            (cpubind_interrupt *)fuzz_filled((size_t)all.cap * sizeof *all.irq, FUZZ_FILL);
+        CHECK(cpubind_interrupts_parse(text, len, &all, NULL) == CPUBIND_TEXT_OK);
+        f.all = all.irq;
+        f.n_all = all.n;
         why = check_irqs(&f, irq, &n);
     }
     check_goal(&f, why, irq, n);

@@ -73,6 +73,28 @@ static int is(const char *input, const char *name)
     return strcmp(input, name) == 0;
 }
 
+static void read_nodes(const char *text, int32_t len, result *s)
+{
+    cpubind_lscpu_nodes rows = {s->a.number, s->b.number, MAX_CPUS, 0};
+    s->status = cpubind_lscpu_parse_nodes(text, len, &rows, &s->fault);
+    s->n[0] = rows.n;
+}
+
+static void read_status(const char *text, int32_t len, result *s)
+{
+    cpubind_int_list list = {s->a.number, MAX_CPUS, 0};
+    s->status = cpubind_status_parse(text, len, &list, &s->fault);
+    s->n[0] = list.n;
+}
+
+static void read_interrupts(const char *text, int32_t len, result *s)
+{
+    cpubind_interrupt_list list = {s->a.irq, MAX_ELEMENTS, 0, 0};
+    s->status = cpubind_interrupts_parse(text, len, &list, &s->fault);
+    s->n[0] = list.n;
+    s->extra[0] = list.n_cpu;
+}
+
 /* Calls the reader of an input; the status is OK for an input without a reader. */
 static void read_input(const char *input, const char *text, int32_t len, result *s)
 {
@@ -91,13 +113,11 @@ static void read_input(const char *input, const char *text, int32_t len, result 
     else if (is(input, "cmd/lscpu.txt"))
         s->status = cpubind_lscpu_parse_threads(text, len, &s->extra[0], &s->fault);
     else if (is(input, "cmd/lscpu-e.txt"))
-        s->status = cpubind_lscpu_parse_nodes(text, len, s->a.number, s->b.number, MAX_CPUS,
-                                              &s->n[0], &s->fault);
+        read_nodes(text, len, s);
     else if (is(input, "proc/self/status"))
-        s->status = cpubind_status_parse(text, len, s->a.number, MAX_CPUS, &s->n[0], &s->fault);
+        read_status(text, len, s);
     else if (is(input, "proc/interrupts"))
-        s->status = cpubind_interrupts_parse(text, len, s->a.irq, MAX_ELEMENTS, &s->n[0],
-                                             &s->extra[0], &s->fault);
+        read_interrupts(text, len, s);
     else if (cpubind_input_is_board(input, &card, &chip))
         s->status = cpubind_npusmi_parse_board(text, len, s->a.board, MAX_ELEMENTS, &s->n[0],
                                                &s->fault);

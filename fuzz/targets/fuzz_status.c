@@ -11,9 +11,11 @@
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
+    cpubind_int_list list = fuzz_list_of(r);
+    const cpubind_text_status status = cpubind_status_parse(text, len, &list, fault);
     (void)limit;
-    return cpubind_status_parse(text, len, (int32_t *)r->array[0].at, r->array[0].cap,
-                                &r->array[0].n, fault);
+    r->array[0].n = list.n;
+    return status;
 }
 
 /* The list reader reads the same CPUs from the rest of the one line, found byte by byte. */
@@ -22,7 +24,8 @@ static void check_line(const char *text, int32_t len, const int32_t *cpu, int32_
     static const char key[] = "Cpus_allowed_list:\t";
     const int32_t key_len = (int32_t)(sizeof key - 1);
     int32_t *again = (int32_t *)fuzz_filled((size_t)n * sizeof *again, FUZZ_FILL);
-    int32_t found = 0, again_n = -1;
+    cpubind_int_list list = {again, n, -1};
+    int32_t found = 0;
     for (int32_t at = 0; at + key_len <= len; at++) {
         int32_t end = at + key_len;
         if ((at > 0 && text[at - 1] != '\n') || memcmp(text + at, key, (size_t)key_len) != 0)
@@ -32,9 +35,9 @@ static void check_line(const char *text, int32_t len, const int32_t *cpu, int32_
             end++;
         CHECK(end < len);
         CHECK(cpubind_cpulist_parse(text + at + key_len, end - at - key_len, CPUBIND_MAX_CPUS,
-                                    again, n, &again_n, NULL) == CPUBIND_TEXT_OK);
+                                    &list, NULL) == CPUBIND_TEXT_OK);
     }
-    CHECK(found == 1 && again_n == n && fuzz_same(cpu, again, (size_t)n * sizeof *again));
+    CHECK(found == 1 && list.n == n && fuzz_same(cpu, again, (size_t)n * sizeof *again));
     free(again);
 }
 
@@ -47,7 +50,7 @@ static void check_text(const char *text, int32_t len)
         check_line(text, len, (const int32_t *)r.array[0].at, r.array[0].n);
         fuzz_end(&r);
     }
-    CHECK(cpubind_status_parse(text, len, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_status_parse(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

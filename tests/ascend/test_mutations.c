@@ -197,6 +197,45 @@ static void check_arrays(arrays *x, cpubind_text_status status, int32_t n)
     x->fault = no_fault;
 }
 
+static cpubind_text_status parse_list(arrays *x, int32_t cap)
+{
+    cpubind_int_list list = {x->a, cap, x->n};
+    const cpubind_text_status status =
+        cpubind_cpulist_parse(x->text, x->len, CPUBIND_MAX_CPUS, &list, &x->fault);
+
+    x->n = list.n;
+    return status;
+}
+
+static cpubind_text_status parse_mask(arrays *x, int32_t cap)
+{
+    cpubind_int_list list = {x->a, cap, x->n};
+    const cpubind_text_status status =
+        cpubind_cpumask_parse(x->text, x->len, CPUBIND_MAX_CPUS, &list, &x->fault);
+
+    x->n = list.n;
+    return status;
+}
+
+static cpubind_text_status parse_status(arrays *x, int32_t cap)
+{
+    cpubind_int_list list = {x->a, cap, x->n};
+    const cpubind_text_status status = cpubind_status_parse(x->text, x->len, &list, &x->fault);
+
+    x->n = list.n;
+    return status;
+}
+
+static cpubind_text_status parse_nodes(arrays *x, int32_t cap)
+{
+    cpubind_lscpu_nodes rows = {x->a, x->b, cap, x->n};
+    const cpubind_text_status status =
+        cpubind_lscpu_parse_nodes(x->text, x->len, &rows, &x->fault);
+
+    x->n = rows.n;
+    return status;
+}
+
 static cpubind_text_status parse_visible(arrays *x, int32_t cap)
 {
     cpubind_visible visible = {x->a, cap, x->n, x->used};
@@ -216,15 +255,10 @@ static void read_lists(const damaged *d, int32_t cap)
     cpubind_stat stat;
 
     x.fault = no_fault;
-    check_arrays(
-        &x, cpubind_cpulist_parse(x.text, x.len, CPUBIND_MAX_CPUS, x.a, cap, &x.n, &x.fault),
-        cap);
-    check_arrays(
-        &x, cpubind_cpumask_parse(x.text, x.len, CPUBIND_MAX_CPUS, x.a, cap, &x.n, &x.fault),
-        cap);
-    check_arrays(&x, cpubind_status_parse(x.text, x.len, x.a, cap, &x.n, &x.fault), cap);
-    check_arrays(&x, cpubind_lscpu_parse_nodes(x.text, x.len, x.a, x.b, cap, &x.n, &x.fault),
-                 cap);
+    check_arrays(&x, parse_list(&x, cap), cap);
+    check_arrays(&x, parse_mask(&x, cap), cap);
+    check_arrays(&x, parse_status(&x, cap), cap);
+    check_arrays(&x, parse_nodes(&x, cap), cap);
     check_arrays(&x, parse_visible(&x, cap), cap);
     if (cpubind_number_parse(x.text, x.len, &x.n, &x.fault) != CPUBIND_TEXT_OK)
         assert_fault(&x.fault, x.len);

@@ -260,13 +260,14 @@ static const char shared_function[] =
 TEST(trap_07_one_function_may_have_two_sq_interrupts)
 {
     cpubind_interrupt irq[8];
-    int32_t n = 0, device = -1, sq_of[4] = {-1, -1, -1, -1};
+    cpubind_interrupt_list list = {irq, 8, 0, 0};
+    int32_t device = -1, sq_of[4] = {-1, -1, -1, -1};
 
-    assert_int_equal(cpubind_interrupts_parse(shared_function, length(shared_function), irq, 8,
-                                              &n, NULL, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(n, 7);
-    for (int32_t i = 0; i < n; i++) {
+    assert_int_equal(
+        cpubind_interrupts_parse(shared_function, length(shared_function), &list, &fault),
+        CPUBIND_TEXT_OK);
+    assert_int_equal(list.n, 7);
+    for (int32_t i = 0; i < list.n; i++) {
         const char *name = shared_function + irq[i].names.at;
 
         if (strncmp(name, "trs-mbox-", 9) == 0)
@@ -282,7 +283,8 @@ TEST(trap_08_the_names_of_interrupts_count_and_not_their_numbers)
 {
     static char text[4096];
     cpubind_interrupt irq[32];
-    int32_t n = 0, n_cq = 0, at = 0;
+    cpubind_interrupt_list list = {irq, 32, 0, 0};
+    int32_t n_cq = 0, at = 0;
 
     at = snprintf(text, sizeof text,
                   "           CPU0       \n 10:          0   ITS-MSI 0 Edge "
@@ -291,9 +293,8 @@ TEST(trap_08_the_names_of_interrupts_count_and_not_their_numbers)
         at += snprintf(text + at, sizeof text - (size_t)at,
                        "%3d:          0   ITS-MSI %d Edge      cq_update_irq\n", 40 + 2 * i,
                        40 + 2 * i);
-    assert_int_equal(cpubind_interrupts_parse(text, at, irq, 32, &n, NULL, &fault),
-                     CPUBIND_TEXT_OK);
-    for (int32_t i = 0; i < n; i++)
+    assert_int_equal(cpubind_interrupts_parse(text, at, &list, &fault), CPUBIND_TEXT_OK);
+    for (int32_t i = 0; i < list.n; i++)
         n_cq += is_word(text, irq[i].names, "cq_update_irq");
     assert_int_equal(n_cq, 16);
     assert_int_equal(irq[1].irq, 40);
@@ -434,13 +435,14 @@ TEST(trap_15_single_cpus_count_and_ranges_do_not_run_backwards)
 {
     static const char status[] = "Name:\tx\nCpus_allowed_list:\t5,7-8\n";
     static const int32_t expected[] = {5, 7, 8};
-    int32_t cpu[8], n = 0;
+    int32_t cpu[8];
+    cpubind_int_list list = {cpu, 8, 0};
 
-    assert_int_equal(cpubind_status_parse(status, length(status), cpu, 8, &n, &fault),
+    assert_int_equal(cpubind_status_parse(status, length(status), &list, &fault),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(n, 3);
+    assert_int_equal(list.n, 3);
     assert_memory_equal(cpu, expected, sizeof expected);
-    assert_int_equal(cpubind_cpulist_parse("5-2", 3, CPUBIND_MAX_CPUS, cpu, 8, &n, &fault),
+    assert_int_equal(cpubind_cpulist_parse("5-2", 3, CPUBIND_MAX_CPUS, &list, &fault),
                      CPUBIND_TEXT_ERR_ORDER);
 }
 

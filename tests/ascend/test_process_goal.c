@@ -418,17 +418,17 @@ static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi,
     cpubind_interrupt all[8];
     const size_t size = (size_t)n_msi * sizeof(cpubind_irq_goal);
     cpubind_irq_goal *out = (cpubind_irq_goal *)malloc(size ? size : 1);
-    int32_t n_all = 0, n = -1;
+    cpubind_interrupt_list list = {all, 8, 0, 0};
+    int32_t n = -1;
     cpubind_irq_search search;
     cpubind_no_irq why;
     assert_non_null(out);
     for (int32_t i = 0; i < 8 && f->names[i]; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  "%d: 0 0 GICv3 %d Edge      %s\n", 10 + i, 32 + i, f->names[i]);
-    assert_int_equal(
-        cpubind_interrupts_parse(text, (int32_t)strlen(text), all, 8, &n_all, NULL, NULL),
-        CPUBIND_TEXT_OK);
-    search = (cpubind_irq_search){text, all, n_all, msi, n_msi, f->device};
+    assert_int_equal(cpubind_interrupts_parse(text, (int32_t)strlen(text), &list, NULL),
+                     CPUBIND_TEXT_OK);
+    search = (cpubind_irq_search){text, all, list.n, msi, n_msi, f->device};
     why = cpubind_goal_irqs(&search, out, &n);
     found[0] = '\0';
     for (int32_t i = 0; i < n; i++) {

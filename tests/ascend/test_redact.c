@@ -524,10 +524,9 @@ static cpubind_text_status law_status(const char *text, int32_t len, char *out, 
                                       cpubind_text_fault *fault)
 {
     static int32_t cpu[CPUBIND_MAX_CPUS];
-    int32_t n_cpu = 0;
-    const cpubind_text_status status =
-        cpubind_status_parse(text, len, cpu, CPUBIND_MAX_CPUS, &n_cpu, fault);
-    PUT_ARRAY(cpu, n_cpu);
+    cpubind_int_list list = {cpu, CPUBIND_MAX_CPUS, 0};
+    const cpubind_text_status status = cpubind_status_parse(text, len, &list, fault);
+    PUT_ARRAY(cpu, list.n);
     return status;
 }
 
@@ -544,11 +543,10 @@ static cpubind_text_status law_lscpu_e(const char *text, int32_t len, char *out,
                                        cpubind_text_fault *fault)
 {
     static int32_t cpu[CPUBIND_MAX_CPUS], node[CPUBIND_MAX_CPUS];
-    int32_t n_cpu = 0;
-    const cpubind_text_status status =
-        cpubind_lscpu_parse_nodes(text, len, cpu, node, CPUBIND_MAX_CPUS, &n_cpu, fault);
-    PUT_ARRAY(cpu, n_cpu);
-    PUT_ARRAY(node, n_cpu);
+    cpubind_lscpu_nodes rows = {cpu, node, CPUBIND_MAX_CPUS, 0};
+    const cpubind_text_status status = cpubind_lscpu_parse_nodes(text, len, &rows, fault);
+    PUT_ARRAY(cpu, rows.n);
+    PUT_ARRAY(node, rows.n);
     return status;
 }
 

@@ -247,9 +247,10 @@ typedef struct list {
 static void parse_list(void *ctx)
 {
     list *l = (list *)ctx;
-    must(cpubind_cpulist_parse(l->text, l->len, 65536, l->cpu, 640, &l->n, NULL) ==
-             CPUBIND_TEXT_OK,
+    cpubind_int_list numbers = {l->cpu, 640, 0};
+    must(cpubind_cpulist_parse(l->text, l->len, 65536, &numbers, NULL) == CPUBIND_TEXT_OK,
          "cpubind_cpulist_parse");
+    l->n = numbers.n;
 }
 
 static void format_list(void *ctx)

@@ -149,20 +149,18 @@ static void read_topo(void *ctx)
 static void read_nodes(void *ctx)
 {
     input *in = (input *)ctx;
-    int32_t n = 0;
-    must(cpubind_lscpu_parse_nodes(in->text, in->len, in->out.cpu, in->more, MAX_CPUS, &n,
-                                   NULL) == CPUBIND_TEXT_OK &&
-             n == in->n,
+    cpubind_lscpu_nodes rows = {in->out.cpu, in->more, MAX_CPUS, 0};
+    must(cpubind_lscpu_parse_nodes(in->text, in->len, &rows, NULL) == CPUBIND_TEXT_OK &&
+             rows.n == in->n,
          "cpubind_lscpu_parse_nodes");
 }
 
 static void read_status(void *ctx)
 {
     input *in = (input *)ctx;
-    int32_t n = 0;
-    must(cpubind_status_parse(in->text, in->len, in->out.cpu, MAX_CPUS, &n, NULL) ==
-                 CPUBIND_TEXT_OK &&
-             n == in->n,
+    cpubind_int_list list = {in->out.cpu, MAX_CPUS, 0};
+    must(cpubind_status_parse(in->text, in->len, &list, NULL) == CPUBIND_TEXT_OK &&
+             list.n == in->n,
          "cpubind_status_parse");
 }
 
@@ -177,12 +175,12 @@ static void find_npu_irqs(void *ctx)
 {
     input *in = (input *)ctx;
     cpubind_slice name;
-    int32_t n = 0, found = 0;
-    must(cpubind_interrupts_parse(in->text, in->len, in->out.irq, MAX_ROWS, &n, NULL, NULL) ==
-                 CPUBIND_TEXT_OK &&
-             n == in->n,
+    cpubind_interrupt_list list = {in->out.irq, MAX_ROWS, 0, 0};
+    int32_t found = 0;
+    must(cpubind_interrupts_parse(in->text, in->len, &list, NULL) == CPUBIND_TEXT_OK &&
+             list.n == in->n,
          "cpubind_interrupts_parse");
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < list.n; i++)
         for (int32_t at = 0;
              cpubind_interrupts_next_name(in->text, in->out.irq[i].names, &at, &name);)
             found += starts(in, name, "sq_send_trigger_irq") ||

@@ -92,7 +92,7 @@ shared_object_exports_nothing() {
 links_with_its_own_core() {
     printf '#define CPUBIND_IMPLEMENTATION\n#include <cpubind.h>\n%s\n' \
         '#include <cpubind/text/cpulist.h>' \
-        'int main(void) { return cpubind_cpulist_parse("", 0, 1, 0, 0, &(int32_t){0}, 0) != 0 ||' \
+        'int main(void) { return cpubind_cpulist_parse("", 0, 1, &(cpubind_int_list){0}, 0) != 0 ||' \
         '    cpubind_version() != CPUBIND_VERSION_HEX; }' >"$out/core.c"
     cc -I "$include" "$out/core.c" "$BUILD/libcpubind_ascend.a" -o "$out/core" && "$out/core"
 }

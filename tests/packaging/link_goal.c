@@ -15,6 +15,7 @@ int main(void)
                                " 52:          0  ITS-MSI 52 Edge      cq_update_irq\n";
     static const int32_t msi[] = {50, 51, 52};
     cpubind_interrupt all[3];
+    cpubind_interrupt_list list = {all, 3, 0, 0};
     cpubind_irq_goal goal[3];
     cpubind_source source;
     cpubind_problem problem;
@@ -22,9 +23,9 @@ int main(void)
 
     memset(&source, 0, sizeof source);
     cpubind_problem_clear(&problem);
-    if (cpubind_interrupts_parse(text, (int32_t)(sizeof text - 1), all, 3, &n, NULL, NULL) !=
+    if (cpubind_interrupts_parse(text, (int32_t)(sizeof text - 1), &list, NULL) !=
             CPUBIND_TEXT_OK ||
-        cpubind_goal_irqs(&(cpubind_irq_search){text, all, n, msi, 3, 7}, goal, &n) !=
+        cpubind_goal_irqs(&(cpubind_irq_search){text, all, list.n, msi, 3, 7}, goal, &n) !=
             CPUBIND_IRQ_FOUND)
         return 1;
     return n == 2 && goal[0].kind == CPUBIND_IRQ_SQ && goal[1].irq == 52 &&

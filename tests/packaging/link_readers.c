@@ -52,13 +52,15 @@ static int reads_lists_and_interrupts(void)
         "           CPU0       CPU1\n"
         " 12:          3          0   ITS-MSI 7 Edge      cq_update_irq\n";
     cpubind_interrupt irq[1];
-    int32_t cpu[4], n = 0;
+    int32_t cpu[4];
+    cpubind_interrupt_list irqs = {irq, 1, 0, 0};
+    cpubind_int_list cpus = {cpu, 4, 0};
 
-    return cpubind_cpulist_parse("0-2,7", 5, 64, cpu, 4, &n, NULL) == CPUBIND_TEXT_OK &&
-           n == 4 && cpu[3] == 7 &&
-           cpubind_interrupts_parse(rows, (int32_t)strlen(rows), irq, 1, &n, NULL, NULL) ==
+    return cpubind_cpulist_parse("0-2,7", 5, 64, &cpus, NULL) == CPUBIND_TEXT_OK &&
+           cpus.n == 4 && cpu[3] == 7 &&
+           cpubind_interrupts_parse(rows, (int32_t)strlen(rows), &irqs, NULL) ==
                CPUBIND_TEXT_OK &&
-           n == 1 && irq[0].irq == 12;
+           irqs.n == 1 && irqs.n_cpu == 2 && irq[0].irq == 12;
 }
 
 int main(void)

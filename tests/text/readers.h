@@ -175,12 +175,17 @@ static inline cpubind_text_status read_list_cap(reading *r, const char *text, in
 static inline cpubind_text_status read_interrupts_cap(reading *r, const char *text, int32_t len,
                                                       int32_t cap)
 {
+    cpubind_interrupt_list list;
+
     start_reading(r, text, len);
     r->irq = (cpubind_interrupt *)edge_array(cap, sizeof *r->irq);
-    memset(&r->n_irq, EDGE_FILL, sizeof r->n_irq);
-    memset(&r->n_irq_cpu, EDGE_FILL, sizeof r->n_irq_cpu);
-    r->status = cpubind_interrupts_parse(r->text, len, r->irq, cap, &r->n_irq, &r->n_irq_cpu,
-                                         &r->fault);
+    list.irq = r->irq;
+    list.cap = cap;
+    memset(&list.n, EDGE_FILL, sizeof list.n);
+    memset(&list.n_cpu, EDGE_FILL, sizeof list.n_cpu);
+    r->status = cpubind_interrupts_parse(r->text, len, &list, &r->fault);
+    r->n_irq = list.n;
+    r->n_irq_cpu = list.n_cpu;
     if (is_failure(r)) {
         assert_untouched(r->irq, (size_t)cap * sizeof *r->irq);
         assert_untouched(&r->n_irq_cpu, sizeof r->n_irq_cpu);

@@ -5,10 +5,10 @@
 
 #include "../../adapters/text/cpulist.h"
 
-static cpubind_text_status parse(const char *text, int32_t len, int32_t limit, int32_t *out,
-                                 int32_t cap, int32_t *n, cpubind_text_fault *fault)
+static cpubind_text_status parse(const char *text, int32_t len, int32_t limit,
+                                 cpubind_int_list *list, cpubind_text_fault *fault)
 {
-    return parse_edge(cpubind_cpulist_parse, text, len, limit, out, cap, n, fault);
+    return parse_edge(cpubind_cpulist_parse, text, len, limit, list, fault);
 }
 
 static void check_written(const int32_t *number, int32_t n, const char *expected, int32_t len)
@@ -64,52 +64,51 @@ TEST(every_vector_holds)
 
 TEST(a_reversed_range_is_refused_at_its_end)
 {
-    int32_t out[4], n = 0;
+    int32_t out[4];
+    cpubind_int_list list = {out, 4, 0};
     cpubind_text_fault fault;
 
-    assert_int_equal(parse("5-2", 3, 64, out, 4, &n, &fault), CPUBIND_TEXT_ERR_ORDER);
+    assert_int_equal(parse("5-2", 3, 64, &list, &fault), CPUBIND_TEXT_ERR_ORDER);
     assert_int_equal(fault.offset, 2);
     assert_string_equal(fault.what, "a range runs backwards");
 }
 
 TEST(capacity_zero_asks_for_the_length)
 {
-    int32_t n = -1;
+    cpubind_int_list list = {NULL, 0, -1};
 
-    assert_int_equal(cpubind_cpulist_parse("0-639", 5, 65536, NULL, 0, &n, NULL),
+    assert_int_equal(cpubind_cpulist_parse("0-639", 5, 65536, &list, NULL),
                      CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(n, 640);
-    assert_int_equal(cpubind_cpulist_parse(NULL, 0, 65536, NULL, 0, &n, NULL), CPUBIND_TEXT_OK);
-    assert_int_equal(n, 0);
+    assert_int_equal(list.n, 640);
+    assert_int_equal(cpubind_cpulist_parse(NULL, 0, 65536, &list, NULL), CPUBIND_TEXT_OK);
+    assert_int_equal(list.n, 0);
 }
 
 TEST(bad_arguments_are_refused)
 {
     int32_t out[4], n = 7;
+    cpubind_int_list list = {out, 4, 7}, no_array = {NULL, 4, 7}, below = {out, -1, 7};
     char text[8];
     cpubind_text_fault fault = no_fault;
 
-    assert_int_equal(cpubind_cpulist_parse("0", -1, 64, out, 4, &n, &fault),
-                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", -1, 64, &list, &fault), CPUBIND_TEXT_ERR_ARG);
     assert_fault(&fault, 0);
-    assert_int_equal(cpubind_cpulist_parse(NULL, 1, 64, out, 4, &n, NULL),
+    assert_int_equal(cpubind_cpulist_parse(NULL, 1, 64, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", CPUBIND_TEXT_MAX + 1, 64, &list, NULL),
                      CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpulist_parse("0", CPUBIND_TEXT_MAX + 1, 64, out, 4, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpulist_parse("0", 1, 0, out, 4, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpulist_parse("0", 1, 65537, out, 4, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, NULL, 4, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, out, -1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, out, 4, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 0, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 65537, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, &no_array, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, &below, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpulist_parse("0", 1, 64, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpulist_format(NULL, 1, text, 8, &n), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpulist_format(out, -1, text, 8, &n), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpulist_format(out, 0, NULL, 8, &n), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpulist_format(out, 0, text, 8, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(n, 7);
+    assert_int_equal(list.n, 7);
+    assert_int_equal(no_array.n, 7);
+    assert_int_equal(below.n, 7);
 }
 
 TEST(numbers_that_are_no_list_are_not_written)
@@ -152,13 +151,13 @@ TEST(a_written_text_reads_back_the_same)
     for (int32_t i = 0; i < LENGTH(limits); i++) {
         for (uint32_t sparse = 1; sparse <= 4; sparse++) {
             const int32_t n = random_set(&seed, limits[i], sparse, set);
-            int32_t len = 0, got = 0;
+            cpubind_int_list list = {back, n, 0};
+            int32_t len = 0;
 
             assert_int_equal(cpubind_cpulist_format(set, n, text, (int32_t)sizeof text, &len),
                              CPUBIND_TEXT_OK);
-            assert_int_equal(parse(text, len, limits[i], back, n, &got, &fault),
-                             CPUBIND_TEXT_OK);
-            assert_int_equal(got, n);
+            assert_int_equal(parse(text, len, limits[i], &list, &fault), CPUBIND_TEXT_OK);
+            assert_int_equal(list.n, n);
             assert_memory_equal(back, set, (size_t)n * sizeof *set);
         }
     }
@@ -172,13 +171,13 @@ TEST(long_lists_of_singles_are_whole)
     cpubind_text_fault fault;
 
     for (int32_t n = 510; n <= 515; n++) {
-        int32_t len = 0, got = 0;
+        cpubind_int_list list = {back, n, 0};
+        int32_t len = 0;
 
         for (int32_t i = 0; i < n; i++)
             len += snprintf(text + len, sizeof text - (size_t)len, "%s%d", i ? "," : "", 3 * i);
-        assert_int_equal(parse(text, len, CPUBIND_MAX_CPUS, back, n, &got, &fault),
-                         CPUBIND_TEXT_OK);
-        assert_int_equal(got, n);
+        assert_int_equal(parse(text, len, CPUBIND_MAX_CPUS, &list, &fault), CPUBIND_TEXT_OK);
+        assert_int_equal(list.n, n);
         for (int32_t i = 0; i < n; i++)
             assert_int_equal(back[i], 3 * i);
     }
@@ -188,18 +187,18 @@ TEST(long_lists_of_singles_are_whole)
 TEST(every_prefix_is_a_shorter_list_or_a_fault)
 {
     static const char text[] = "0-23,48,50,64-127,192-255,1000,65535\n";
-    int32_t whole[1024], out[1024], n_whole = 0, n = 0;
+    int32_t whole_cpu[1024], out[1024];
+    cpubind_int_list whole = {whole_cpu, 1024, 0}, list = {out, 1024, 0};
     cpubind_text_fault fault;
 
-    assert_int_equal(
-        parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, whole, 1024, &n_whole, &fault),
-        CPUBIND_TEXT_OK);
+    assert_int_equal(parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &whole, &fault),
+                     CPUBIND_TEXT_OK);
     for (int32_t len = 0; len < (int32_t)strlen(text); len++) {
-        if (parse(text, len, CPUBIND_MAX_CPUS, out, 1024, &n, &fault) != CPUBIND_TEXT_OK)
+        if (parse(text, len, CPUBIND_MAX_CPUS, &list, &fault) != CPUBIND_TEXT_OK)
             continue;
-        assert_in_range(n, 0, n_whole);
-        if (n > 1)
-            assert_memory_equal(out, whole, (size_t)(n - 1) * sizeof *out);
+        assert_in_range(list.n, 0, whole.n);
+        if (list.n > 1)
+            assert_memory_equal(out, whole_cpu, (size_t)(list.n - 1) * sizeof *out);
     }
 }
 

@@ -5,10 +5,10 @@
 
 #include "../../adapters/text/cpumask.h"
 
-static cpubind_text_status parse(const char *text, int32_t len, int32_t limit, int32_t *out,
-                                 int32_t cap, int32_t *n, cpubind_text_fault *fault)
+static cpubind_text_status parse(const char *text, int32_t len, int32_t limit,
+                                 cpubind_int_list *list, cpubind_text_fault *fault)
 {
-    return parse_edge(cpubind_cpumask_parse, text, len, limit, out, cap, n, fault);
+    return parse_edge(cpubind_cpumask_parse, text, len, limit, list, fault);
 }
 
 static void check_written(const int32_t *number, int32_t n, int32_t width, const char *expected)
@@ -65,19 +65,15 @@ TEST(every_vector_holds)
 TEST(bad_arguments_are_refused)
 {
     int32_t cpu[2] = {0, 1}, n = 7;
+    cpubind_int_list list = {cpu, 2, 7}, no_array = {NULL, 2, 7};
     char text[32];
 
-    assert_int_equal(cpubind_cpumask_parse("0", -1, 64, cpu, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpumask_parse(NULL, 1, 64, cpu, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpumask_parse("0", 1, 0, cpu, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpumask_parse("0", 1, 65537, cpu, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpumask_parse("0", 1, 64, NULL, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_cpumask_parse("0", 1, 64, cpu, 2, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", -1, 64, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse(NULL, 1, 64, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 0, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 65537, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 64, &no_array, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_cpumask_parse("0", 1, 64, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpumask_format(cpu, 2, 0, text, 32, &n), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpumask_format(cpu, 2, INT32_MAX, text, 32, &n),
                      CPUBIND_TEXT_ERR_ARG);
@@ -85,6 +81,8 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(cpubind_cpumask_format(cpu, 2, 64, NULL, 32, &n), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_cpumask_format(cpu, 2, 64, text, 32, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(n, 7);
+    assert_int_equal(list.n, 7);
+    assert_int_equal(no_array.n, 7);
 }
 
 TEST(cpus_that_do_not_fit_are_not_written)
@@ -115,7 +113,8 @@ TEST(a_written_text_reads_back_the_same)
     cpubind_text_fault fault;
 
     for (int32_t i = 0; i < LENGTH(widths); i++) {
-        int32_t n = 0, len = 0, got = 0;
+        int32_t n = 0, len = 0;
+        cpubind_int_list list = {back, 0, 0};
 
         for (int32_t cpu = 0; cpu < widths[i]; cpu++) {
             seed = seed * 1664525u + 1013904223u;
@@ -125,8 +124,9 @@ TEST(a_written_text_reads_back_the_same)
         assert_int_equal(
             cpubind_cpumask_format(set, n, widths[i], text, (int32_t)sizeof text, &len),
             CPUBIND_TEXT_OK);
-        assert_int_equal(parse(text, len, widths[i], back, n, &got, &fault), CPUBIND_TEXT_OK);
-        assert_int_equal(got, n);
+        list.cap = n;
+        assert_int_equal(parse(text, len, widths[i], &list, &fault), CPUBIND_TEXT_OK);
+        assert_int_equal(list.n, n);
         assert_memory_equal(back, set, (size_t)n * sizeof *set);
     }
 }
@@ -134,11 +134,12 @@ TEST(a_written_text_reads_back_the_same)
 TEST(every_prefix_is_a_mask_or_a_fault)
 {
     static const char text[] = "ff,00000000,12345678,9abcdef0\n";
-    int32_t out[128], n = 0;
+    int32_t out[128];
+    cpubind_int_list list = {out, 128, 0};
     cpubind_text_fault fault;
 
     for (int32_t len = 0; len <= (int32_t)strlen(text); len++) {
-        const cpubind_text_status status = parse(text, len, 128, out, 128, &n, &fault);
+        const cpubind_text_status status = parse(text, len, 128, &list, &fault);
         const int32_t is_whole_group =
             len == 1 || len == 2 || len == 11 || len == 20 || len >= 29;
 

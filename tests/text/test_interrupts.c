@@ -585,24 +585,20 @@ TEST(carriage_returns_at_the_end_of_lines_do_not_count)
 TEST(bad_arguments_are_refused)
 {
     cpubind_interrupt irq[1];
-    int32_t n = 7;
+    cpubind_interrupt_list list = {irq, 1, 7, 7}, none = {NULL, 0, 7, 7};
+    cpubind_interrupt_list bad[] = {{NULL, 1, 7, 7}, {irq, -1, 7, 7}};
 
-    assert_int_equal(cpubind_interrupts_parse(NULL, 1, irq, 1, &n, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_interrupts_parse("", -1, irq, 1, &n, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_interrupts_parse("", 0, NULL, 1, &n, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_interrupts_parse("", 0, irq, -1, &n, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_interrupts_parse("", 0, irq, 1, NULL, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(n, 7);
-    assert_int_equal(cpubind_interrupts_parse(NULL, 0, irq, 1, &n, NULL, NULL),
-                     CPUBIND_TEXT_ERR_MISSING);
-    assert_int_equal(cpubind_interrupts_parse(" CPU0\n", 6, NULL, 0, &n, NULL, NULL),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(n, 0);
+    assert_int_equal(cpubind_interrupts_parse(NULL, 1, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_interrupts_parse("", -1, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    for (int32_t i = 0; i < LENGTH(bad); i++) {
+        assert_int_equal(cpubind_interrupts_parse("", 0, &bad[i], NULL), CPUBIND_TEXT_ERR_ARG);
+        assert_int_equal(bad[i].n, 7);
+    }
+    assert_int_equal(cpubind_interrupts_parse("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(list.n, 7);
+    assert_int_equal(cpubind_interrupts_parse(NULL, 0, &list, NULL), CPUBIND_TEXT_ERR_MISSING);
+    assert_int_equal(cpubind_interrupts_parse(" CPU0\n", 6, &none, NULL), CPUBIND_TEXT_OK);
+    assert_int_equal(none.n, 0);
 }
 
 /* == NPUs =================================================================== */

@@ -11,11 +11,13 @@ static cpubind_text_status parse(const char *text, int32_t len, int32_t *out, in
 {
     char *edge = edge_text(text, len);
     int32_t *array = edge_ints(cap);
+    cpubind_int_list list = {array, cap, 0};
     cpubind_text_status status;
 
-    memset(out_n, EDGE_FILL, sizeof *out_n);
+    memset(&list.n, EDGE_FILL, sizeof list.n);
     *fault = no_fault;
-    status = cpubind_irqbalance_parse(edge, len, array, cap, out_n, fault);
+    status = cpubind_irqbalance_parse(edge, len, &list, fault);
+    *out_n = list.n;
     if (status != CPUBIND_TEXT_OK) {
         assert_untouched(array, (size_t)cap * sizeof *array);
         assert_fault(fault, len);
@@ -107,14 +109,18 @@ TEST(an_answer_that_ends_before_the_mask_is_cut)
 
 TEST(bad_arguments_are_refused)
 {
-    int32_t out[2], n = 7;
+    int32_t out[2];
+    cpubind_int_list list = {out, 2, 7};
+    cpubind_int_list bad[] = {{NULL, 2, 7}, {out, -1, 7}};
 
-    assert_int_equal(cpubind_irqbalance_parse(NULL, 1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_irqbalance_parse("", -1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_irqbalance_parse("", 0, NULL, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_irqbalance_parse("", 0, out, -1, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_irqbalance_parse("", 0, out, 2, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(n, 7);
+    assert_int_equal(cpubind_irqbalance_parse(NULL, 1, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_irqbalance_parse("", -1, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    for (int32_t i = 0; i < LENGTH(bad); i++) {
+        assert_int_equal(cpubind_irqbalance_parse("", 0, &bad[i], NULL), CPUBIND_TEXT_ERR_ARG);
+        assert_int_equal(bad[i].n, 7);
+    }
+    assert_int_equal(cpubind_irqbalance_parse("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(list.n, 7);
 }
 
 int main(void)

@@ -5,29 +5,31 @@
 
 #include "../../adapters/text/lscpu.h"
 
-static cpubind_text_status parse_nodes(const char *text, int32_t len, int32_t *cpu,
-                                       int32_t *node, int32_t cap, int32_t *n,
+/* Reads into arrays of exactly out->cap rows, which are copied to those of `out`. */
+static cpubind_text_status parse_nodes(const char *text, int32_t len, cpubind_lscpu_nodes *out,
                                        cpubind_text_fault *fault)
 {
+    const size_t size = (size_t)out->cap * sizeof *out->cpu;
     char *edge = edge_text(text, len);
-    int32_t *cpus = edge_ints(cap), *nodes = edge_ints(cap);
+    cpubind_lscpu_nodes exact = {edge_ints(out->cap), edge_ints(out->cap), out->cap, 0};
     cpubind_text_status status;
 
-    memset(n, EDGE_FILL, sizeof *n);
+    memset(&exact.n, EDGE_FILL, sizeof exact.n);
     *fault = no_fault;
-    status = cpubind_lscpu_parse_nodes(edge, len, cpus, nodes, cap, n, fault);
+    status = cpubind_lscpu_parse_nodes(edge, len, &exact, fault);
     if (status != CPUBIND_TEXT_OK) {
-        assert_untouched(cpus, (size_t)cap * sizeof *cpus);
-        assert_untouched(nodes, (size_t)cap * sizeof *nodes);
+        assert_untouched(exact.cpu, size);
+        assert_untouched(exact.node, size);
         assert_fault(fault, len);
         if (status != CPUBIND_TEXT_ERR_SPACE)
-            assert_untouched(n, sizeof *n);
+            assert_untouched(&exact.n, sizeof exact.n);
     } else {
-        memcpy(cpu, cpus, (size_t)*n * sizeof *cpu);
-        memcpy(node, nodes, (size_t)*n * sizeof *node);
+        memcpy(out->cpu, exact.cpu, (size_t)exact.n * sizeof *exact.cpu);
+        memcpy(out->node, exact.node, (size_t)exact.n * sizeof *exact.node);
     }
-    free(nodes);
-    free(cpus);
+    out->n = exact.n;
+    free(exact.node);
+    free(exact.cpu);
     free(edge);
     return status;
 }
@@ -36,27 +38,28 @@ TEST(rows_give_the_node_of_each_cpu)
 {
     static const char text[] = "CPU NODE\n  0    0\n  1    0\n  8    -\n 24    1\n191    7";
     const int32_t cpus[] = {0, 1, 8, 24, 191}, nodes[] = {0, 0, -1, 1, 7};
-    int32_t cpu[5], node[5], n = 0;
+    int32_t cpu[5], node[5];
+    cpubind_lscpu_nodes rows = {cpu, node, 5, 0};
     cpubind_text_fault fault;
 
-    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 5, &n, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(n, 5);
+    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), &rows, &fault), CPUBIND_TEXT_OK);
+    assert_int_equal(rows.n, 5);
     assert_memory_equal(cpu, cpus, sizeof cpus);
     assert_memory_equal(node, nodes, sizeof nodes);
-    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 4, &n, &fault),
+    rows.cap = 4;
+    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), &rows, &fault),
                      CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(n, 5);
+    assert_int_equal(rows.n, 5);
 }
 
 TEST(carriage_returns_are_blanks)
 {
     static const char text[] = "CPU NODE\r\n0 0\r\n1 3\r\n";
-    int32_t cpu[2], node[2], n = 0;
+    int32_t cpu[2], node[2];
+    cpubind_lscpu_nodes rows = {cpu, node, 2, 0};
     cpubind_text_fault fault;
 
-    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), cpu, node, 2, &n, &fault),
-                     CPUBIND_TEXT_OK);
+    assert_int_equal(parse_nodes(text, (int32_t)strlen(text), &rows, &fault), CPUBIND_TEXT_OK);
     assert_int_equal(node[1], 3);
 }
 
@@ -87,11 +90,12 @@ TEST(other_tables_are_refused_where_they_go_wrong)
     };
 
     for (int32_t i = 0; i < LENGTH(cases); i++) {
-        int32_t cpu[4], node[4], n = 0;
+        int32_t cpu[4], node[4];
+        cpubind_lscpu_nodes rows = {cpu, node, 4, 0};
         cpubind_text_fault fault;
 
-        if (parse_nodes(cases[i].text, (int32_t)strlen(cases[i].text), cpu, node, 4, &n,
-                        &fault) != cases[i].status ||
+        if (parse_nodes(cases[i].text, (int32_t)strlen(cases[i].text), &rows, &fault) !=
+                cases[i].status ||
             fault.offset != cases[i].offset)
             fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
     }
@@ -100,12 +104,13 @@ TEST(other_tables_are_refused_where_they_go_wrong)
 TEST(every_prefix_is_a_shorter_table_or_a_fault)
 {
     static const char text[] = "CPU NODE\n  0    0\n  1    0\n 24    1\n191    -\n";
-    int32_t cpu[8], node[8], n = 0;
+    int32_t cpu[8], node[8];
+    cpubind_lscpu_nodes rows = {cpu, node, 8, 0};
     cpubind_text_fault fault;
 
     for (int32_t len = 0; len <= (int32_t)strlen(text); len++)
-        if (parse_nodes(text, len, cpu, node, 8, &n, &fault) == CPUBIND_TEXT_OK) {
-            assert_in_range(n, 1, 4);
+        if (parse_nodes(text, len, &rows, &fault) == CPUBIND_TEXT_OK) {
+            assert_in_range(rows.n, 1, 4);
             assert_int_equal(cpu[0], 0);
             assert_int_equal(node[0], 0);
         }
@@ -155,18 +160,18 @@ TEST(threads_of_a_core_are_read_from_their_line)
 
 TEST(bad_arguments_are_refused)
 {
-    int32_t cpu[2], node[2], n = 7;
+    int32_t cpu[2], node[2];
+    cpubind_lscpu_nodes rows = {cpu, node, 2, 7};
+    cpubind_lscpu_nodes bad[] = {{NULL, node, 2, 7}, {cpu, NULL, 2, 7}};
 
-    assert_int_equal(cpubind_lscpu_parse_nodes(NULL, 1, cpu, node, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, NULL, node, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, cpu, NULL, 2, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, cpu, node, 2, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_lscpu_parse_nodes(NULL, 1, &rows, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(rows.n, 7);
+    for (int32_t i = 0; i < LENGTH(bad); i++) {
+        assert_int_equal(cpubind_lscpu_parse_nodes("", 0, &bad[i], NULL), CPUBIND_TEXT_ERR_ARG);
+        assert_int_equal(bad[i].n, 7);
+    }
+    assert_int_equal(cpubind_lscpu_parse_nodes("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_lscpu_parse_threads("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(n, 7);
 }
 
 int main(void)

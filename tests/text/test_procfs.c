@@ -19,11 +19,13 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t *
 {
     char *edge = edge_text(text, len);
     int32_t *array = edge_ints(cap);
+    cpubind_int_list list = {array, cap, 0};
     cpubind_text_status status;
 
-    memset(n, EDGE_FILL, sizeof *n);
+    memset(&list.n, EDGE_FILL, sizeof list.n);
     *fault = no_fault;
-    status = cpubind_status_parse(edge, len, array, cap, n, fault);
+    status = cpubind_status_parse(edge, len, &list, fault);
+    *n = list.n;
     if (status != CPUBIND_TEXT_OK) {
         assert_untouched(array, (size_t)cap * sizeof *array);
         assert_fault(fault, len);
@@ -515,10 +517,13 @@ TEST(every_status_has_a_name_and_a_sentence)
 TEST(bad_arguments_are_refused)
 {
     int32_t out[2], n = 7;
+    cpubind_int_list list = {out, 2, 7}, no_array = {NULL, 2, 7};
 
-    assert_int_equal(cpubind_status_parse(NULL, 1, out, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_status_parse("", 0, NULL, 2, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_status_parse("", 0, out, 2, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_status_parse(NULL, 1, &list, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_status_parse("", 0, &no_array, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_status_parse("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(list.n, 7);
+    assert_int_equal(no_array.n, 7);
     assert_int_equal(cpubind_number_parse("1", 1, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_number_parse(NULL, 1, &n, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(n, 7);

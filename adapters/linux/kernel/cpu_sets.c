@@ -92,17 +92,18 @@ int32_t cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
 int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                  const char *text, int32_t len)
 {
-    int32_t n = 0, set;
-    int32_t *cpu;
-    if (cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, NULL, 0, &n, NULL) !=
+    cpubind_int_list cpus = {NULL, 0, 0};
+    int32_t set;
+    if (cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &cpus, NULL) !=
         CPUBIND_TEXT_ERR_SPACE)
         return CPUBIND_CPUSET_NONE;
-    cpu = sys->malloc((size_t)n * sizeof *cpu);
-    if (!cpu)
+    cpus.cap = cpus.n;
+    cpus.out = sys->malloc((size_t)cpus.cap * sizeof *cpus.out);
+    if (!cpus.out)
         return CPUBIND_CPUSET_NO_MEMORY;
-    (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, cpu, n, &n, NULL);
-    set = cpubind_cpu_sets_of_list(sets, sys, cpu, n);
-    free(cpu);
+    (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &cpus, NULL);
+    set = cpubind_cpu_sets_of_list(sets, sys, cpus.out, cpus.n);
+    free(cpus.out);
     return set;
 }
 

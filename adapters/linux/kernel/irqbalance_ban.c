@@ -227,7 +227,7 @@ static cpubind_linux_fault join(const cpubind_sys *sys, const cpubind_ids *a,
 static cpubind_linux_fault read_list(cpubind_root *root, int32_t pid, cpubind_ids *out)
 {
     cpubind_bytes answer = {NULL, 0, 0};
-    int32_t n = 0;
+    cpubind_int_list list = {NULL, 0, 0};
     cpubind_linux_fault fault = ask(root, pid, FIRST_COMMAND, FIRST_MS, &answer);
     if (!fault.error && answer.len > 0)
         fault = cpubind_fault_of(EPROTO, "receive");
@@ -237,17 +237,20 @@ static cpubind_linux_fault read_list(cpubind_root *root, int32_t pid, cpubind_id
         fault = cpubind_fault_of(EACCES, "receive");
     if (!fault.error) {
         cpubind_text_status status =
-            cpubind_irqbalance_parse(answer.data, answer.len, NULL, 0, &n, NULL);
+            cpubind_irqbalance_parse(answer.data, answer.len, &list, NULL);
         if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
             fault = cpubind_fault_of(EPROTO, "receive");
     }
     if (!fault.error) {
-        *out = (cpubind_ids){root->sys->malloc((size_t)(n ? n : 1) * sizeof *out->id), 0, n};
+        list.cap = list.n;
+        list.out = root->sys->malloc((size_t)(list.n ? list.n : 1) * sizeof *list.out);
+        *out = (cpubind_ids){list.out, 0, list.cap};
         if (!out->id)
             fault = cpubind_fault_of(ENOMEM, "memory");
     }
     if (!fault.error) {
-        (void)cpubind_irqbalance_parse(answer.data, answer.len, out->id, n, &out->n, NULL);
+        (void)cpubind_irqbalance_parse(answer.data, answer.len, &list, NULL);
+        out->n = list.n;
         cpubind_ids_sort(out);
     }
     cpubind_bytes_free(&answer);

@@ -138,10 +138,12 @@ cpubind_linux_fault cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind
 static int read_list(cpubind_root *root, const char *name, node_list *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_int_list list = {out->node, CPUBIND_MAX_NODES, out->n};
     int error = cpubind_input_fault(cpubind_root_read(root, name, &bytes)).error;
-    if (!error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, out->node,
-                                        CPUBIND_MAX_NODES, &out->n, NULL) != CPUBIND_TEXT_OK)
+    if (!error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, &list,
+                                        NULL) != CPUBIND_TEXT_OK)
         error = EILSEQ;
+    out->n = list.n;
     cpubind_bytes_free(&bytes);
     return error;
 }
