@@ -518,6 +518,11 @@ TEST(bars_need_no_blanks_around_them)
     assert_int_equal(r.info.n_process, 1);
     check_process(&r, 0, 0, 1, 812, -1, "python3");
     end_reading(&r);
+    assert_int_equal(READ(read_info, &r,
+                          "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
+                          "|0|812|python3|150|\n"),
+                     CPUBIND_TEXT_ERR_SYNTAX);
+    end_reading(&r);
 }
 
 TEST(translated_words_do_not_matter)
