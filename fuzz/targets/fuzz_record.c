@@ -1,10 +1,10 @@
-/* fuzz_record.c - the text of a record
+/* fuzz_record.c - fuzz target: parse the text of a record, and format it again
  * SPDX-License-Identifier: MIT
  *
- * The input is read twice: as it is, and with its last line, where that begins with "sum ",
- * made the right sum: no fuzzer finds one. A text that is refused leaves an empty record, and
- * names a line; one that is read keeps the promises of record.h, and writing it gives the same
- * bytes again. A failing allocation is an error, never half a record.
+ * Parses the input as it is, and then with the right checksum if its last line begins with
+ * "sum ": a fuzzer does not find a checksum. A refused text gives an empty record and the
+ * number of a line. An accepted text keeps the promises of adapters/linux/bind/record.h, and is
+ * formatted to the same bytes. A failing allocation fails the whole call.
  */
 #include "../fuzz.h"
 
@@ -13,7 +13,7 @@
 #include "../../adapters/linux/bind/record.h"
 #include "../../cpubind.h"
 
-static int n_call, fail_at; /* which allocation fails; 0: none */
+static int n_call, fail_at; /* number of the allocation that fails; 0: none */
 
 static void *t_malloc(size_t size)
 {
@@ -105,7 +105,7 @@ static void check_state(const cpubind_record *state)
               : state->irqbalance_pid > 0 && state->irqbalance <= CPUBIND_IRQBALANCE_STOP);
 }
 
-/* == There and back ========================================================= */
+/* == Formatting ============================================================= */
 
 static char *written(const cpubind_record *state, int32_t *len)
 {
@@ -118,7 +118,7 @@ static char *written(const cpubind_record *state, int32_t *len)
     return text;
 }
 
-/* There is one text for a record, so that the record is equal when its text is. */
+/* A record has one text only: two records are equal if their texts are. */
 static void check_round(const cpubind_record *state, const char *text, int32_t len)
 {
     int32_t len_again;
@@ -152,7 +152,7 @@ static cpubind_linux_status read_state(const char *text, int32_t len, cpubind_re
     return status;
 }
 
-/* One of the allocations, chosen by the input; all of them would cost as many readings. */
+/* Fails one allocation, which depends on the input: failing each one takes too long. */
 static void check_without_memory(const char *text, int32_t len, int calls)
 {
     cpubind_record state;
