@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. Joins the tables of npu-smi by their
- * ids. It must not decide which of them are read: facts.c does.
+ * ids. It must not decide which of them are read: facts_read.c does.
  */
 #include "facts_reader.h"
 

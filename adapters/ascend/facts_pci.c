@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. The files are those of the kernel's
- * sysfs-bus-pci documentation. It must not decide which are read: facts.c does.
+ * sysfs-bus-pci documentation. It must not decide which are read: facts_read.c does.
  */
 #include "facts_reader.h"
 #include "input_list.h"

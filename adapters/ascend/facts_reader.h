@@ -44,7 +44,7 @@ typedef struct facts_reader {
 
 /* == The steps ============================================================== */
 
-/* Each step reads inputs and adds what they say to the facts. Only facts.c calls them: it
+/* Each step reads inputs and adds what they say to the facts. Only facts_read.c calls them: it
  * decides which are needed, and in which order. A problem ends the reading. */
 
 /* facts_cpus.c: allowed CPUs and nodes; threads a core. */

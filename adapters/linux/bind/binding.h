@@ -3,7 +3,7 @@
  *
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status. Calls go one way: apply.c, verify.c, then apply_*.c, then restore.c,
- * then placement.c and bind.c, and all of them use record.h.
+ * then placement.c and binding.c, and all of them use record.h.
  *
  * TERMS
  *   record      the file, and the struct of the same content, of all that was changed for one
@@ -85,7 +85,7 @@ struct cpubind_binding {
     cpubind_report report;
 };
 
-/* == The binding (bind.c) ================================================ */
+/* == The binding (binding.c) ================================================ */
 
 /* Whether a record file is there. */
 static inline int cpubind_is_recorded(const cpubind_binding *b)
@@ -118,7 +118,7 @@ void cpubind_unlock_irqbalance(cpubind_binding *b);
  * interrupt or thread to itself: the report names it, and the call goes on. */
 int cpubind_is_missing(int error);
 
-/* == Reports (bind.c) ==================================================== */
+/* == Reports (binding.c) ==================================================== */
 
 /* The thread, interrupt or daemon of an item, and its sets or NONE. */
 typedef struct cpubind_subject {

@@ -1,4 +1,4 @@
-/* bind.c - a binding: opening and closing it, its report, waiting for the process
+/* binding.c - a binding: opening and closing it, its report, waiting for the process
  * SPDX-License-Identifier: MIT
  *
  * Changes nothing of the process or the host; the record file is all that it writes.
