@@ -47,13 +47,6 @@ cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *pa
     return *fd < 0 ? cpubind_fault_errno("open") : cpubind_no_fault;
 }
 
-void cpubind_close_quietly(const cpubind_sys *sys, int fd)
-{
-    int error = errno;
-    sys->close(fd);
-    errno = error;
-}
-
 cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max,
                                      cpubind_bytes *bytes)
 {

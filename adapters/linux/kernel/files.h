@@ -79,10 +79,6 @@ int64_t cpubind_now_ms(void);
 cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *path, int flags,
                                  int *fd);
 
-/* Closes a descriptor and keeps errno. close(2) is never repeated: the descriptor is gone
- * whatever it returns. */
-void cpubind_close_quietly(const cpubind_sys *sys, int fd);
-
 /* Reads from here to the end of the file into `bytes`, after its content. The size that
  * fstat(2) reports is not used: it is 0 in /proc and 4096 in /sys.
  *   errors  EFBIG, "length": more than `max` bytes; ENOMEM, "memory"; "read" */
