@@ -1,8 +1,9 @@
 /* facts_read.c - from the inputs of a host to its facts
  * SPDX-License-Identifier: MIT
  *
- * Asks the source for inputs, hands their bytes to the parsers, and joins what they say by id.
- * Pure but for the source: no I/O of its own, no malloc.
+ * Asks the source for inputs, gives their bytes to the parsers, and joins the results by id.
+ * Pure but for the source: no I/O of its own, no malloc. It must not ask for an input that the
+ * request does not need; facts.h has these rules.
  */
 #include "facts_reader.h"
 

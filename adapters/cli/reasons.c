@@ -1,8 +1,9 @@
 /* reasons.c - explain what a binding did not do, and why a call failed
  * SPDX-License-Identifier: MIT
  *
- * A message says what, where, why, and what to do. The statuses and items are those of
- * adapters/linux/bind/bind.h. README.md quotes the sentences: tests/checks/readme.sh compares.
+ * A message says what, where, why, and what to do. Prints warnings only; changes nothing. The
+ * statuses and items are those of adapters/linux/bind/bind.h. README.md quotes the sentences:
+ * tests/checks/readme.sh compares.
  */
 #include <errno.h>
 #include <string.h>

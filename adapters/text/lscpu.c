@@ -1,4 +1,4 @@
-/* lscpu.c - `lscpu -e=CPU,NODE` and `lscpu`
+/* lscpu.c - readers of the output of `lscpu -e=CPU,NODE` and of `lscpu` (util-linux)
  * SPDX-License-Identifier: MIT
  *
  * Bytes to arrays. Pure: no I/O, no malloc, no errno, no locale. It must not run lscpu, and

@@ -1,8 +1,9 @@
 /* memory.c - the memory of a process: on which NUMA nodes it is, and moving it
  * SPDX-License-Identifier: MIT
  *
- * One migrate_pages(2) for each source node: a node that the limit leaves out is not touched,
- * and the progress is known between two calls.
+ * One call of migrate_pages(2) for each source node: a node that the limit leaves out is not
+ * touched, and the progress is known between two calls. Changes nothing but the nodes of pages
+ * and, for the calling process, its policy. Rules: migrate_pages(2), set_mempolicy(2).
  */
 #define _GNU_SOURCE
 #include "memory.h"
