@@ -16,6 +16,7 @@ int main(void)
     static const int32_t msi[] = {50, 51, 52};
     cpubind_interrupt all[3];
     cpubind_interrupt_list list = {all, 3, 0, 0};
+    cpubind_irq_search search = {text, all, 0, msi, 3, 7};
     cpubind_irq_goal goal[3];
     cpubind_source source;
     cpubind_problem problem;
@@ -24,9 +25,10 @@ int main(void)
     memset(&source, 0, sizeof source);
     cpubind_problem_clear(&problem);
     if (cpubind_interrupts_parse(text, (int32_t)(sizeof text - 1), &list, NULL) !=
-            CPUBIND_TEXT_OK ||
-        cpubind_goal_irqs(&(cpubind_irq_search){text, all, list.n, msi, 3, 7}, goal, &n) !=
-            CPUBIND_IRQ_FOUND)
+        CPUBIND_TEXT_OK)
+        return 1;
+    search.n_all = list.n;
+    if (cpubind_goal_irqs(&search, goal, &n) != CPUBIND_IRQ_FOUND)
         return 1;
     return n == 2 && goal[0].kind == CPUBIND_IRQ_SQ && goal[1].irq == 52 &&
                    strcmp(cpubind_role_word(CPUBIND_ROLE_IRQ), "irq") == 0 &&
