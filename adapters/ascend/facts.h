@@ -111,7 +111,8 @@ typedef enum cpubind_warning {
 
 /* == What is asked ========================================================== */
 
-/* What the caller asks for, and what it knows already. Arrays are borrowed. */
+/* The request: the options of the caller, and facts that it knows already. Arrays are
+ * borrowed. */
 typedef struct cpubind_request {
     cpubind_device_type type; /* AUTO: from chip names, else from PCI ids */
     int32_t is_auto_strategy; /* 1: by the device type; 0: `strategy` */

@@ -13,7 +13,7 @@ typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS } section;
 /* The kind of the last line read: it tells a whole output from one that was cut. */
 typedef enum last_line { LAST_OTHER, LAST_ROW, LAST_DASHES } last_line;
 
-/* What the second number of a device is, if a header says so. */
+/* The meaning of the second number of a device, if a header names it. */
 typedef enum second_id { SECOND_UNKNOWN, SECOND_ABSENT, SECOND_LOGIC, SECOND_PHY } second_id;
 
 enum {

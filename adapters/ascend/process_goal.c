@@ -39,7 +39,7 @@ const char *cpubind_no_irq_text(cpubind_no_irq why)
 
 /* == Interrupts of a device ================================================= */
 
-/* What the names of an interrupt's handlers tell. */
+/* The kind of an interrupt, by the names of its handlers. */
 typedef struct handlers {
     int32_t is_mailbox, is_sq, is_cq;
     int32_t device; /* the number in the name of the mailbox */

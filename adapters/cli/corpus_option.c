@@ -12,7 +12,7 @@
 
 #define MADE_BY "a corpus is made by cpubind fixture import DIR... --db FILE"
 
-/* What the user can do; NULL where the status says it. */
+/* The advice to the user; NULL where the status text says it. */
 static const char *way_out(cpubind_corpus_status status)
 {
     switch (status) {

@@ -1,7 +1,7 @@
 /* database.h - private to adapters/sqlite: a connection to a file that may be hostile
  * SPDX-License-Identifier: MIT
  *
- * What the reader (corpus*.c) and the writer (store.c) share: opening a file, the meaning of
+ * The reader (corpus*.c) and the writer (store.c) share this: opening a file, the meaning of
  * SQLite's result codes, the checks of header and tables, and texts that grow. Only the .c
  * files of this folder include this header.
  *

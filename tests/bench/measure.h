@@ -49,7 +49,7 @@ static inline double measure(work_function work, void *ctx)
     return best / times;
 }
 
-/* What must go right for a time to mean something. */
+/* Ends the program when a step fails: its time would mean nothing. */
 static inline void must(int good, const char *what)
 {
     if (good)
@@ -72,7 +72,7 @@ static inline void heading(const char *title)
     printf("\n%-44s %12s %10s %5s  %s\n", title, "ns", "goal", "met", "beside");
 }
 
-/* What a row is held against: its ns and its name. */
+/* The time, in ns, and the name that a row is compared with. */
 typedef struct measure_of {
     double ns;
     const char *name;

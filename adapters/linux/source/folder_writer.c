@@ -36,7 +36,7 @@ typedef struct folder_id {
     ino_t ino;
 } folder_id;
 
-/* What the target was at the start. */
+/* The target as it was at the start. */
 typedef enum existing { EXISTING_NONE, EXISTING_EMPTY, EXISTING_HOST } existing;
 
 /* How a step failed; `fault.error` 0: it did not. */
