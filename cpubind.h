@@ -25,7 +25,7 @@
  *   device         an accelerator; all devices of the host count, hidden ones too
  *   affinity       the CPUs that the host reports as near a device
  *   home           the allowed CPUs of the affinity
- *   next node      the node after the home's node in the list of nodes; after the last, the first
+ *   next node      the node after the home's node in the list of nodes; the first after the last
  *   extended pool  the home and, if it lies on one node, the allowed CPUs of the next node
  *   pool           the CPUs that a device gets
  *   role           a part of a pool with a purpose: irq, main, acl, release
@@ -259,7 +259,8 @@ typedef struct cpubind_plan {
                             n_want 1: device i alone */
     int32_t *cpu;        /* in: pools, row after row */
     int32_t *row;        /* in: one element more than rows: n_want + 1, or for all devices
-                            devices.affinity.n + 1; row i is cpu[row[i]] .. cpu[row[i + 1] - 1] */
+                            devices.affinity.n + 1; row i is cpu[row[i]] up to, not with,
+                            cpu[row[i + 1]] */
     int32_t *work;       /* in: scratch; its content afterwards means nothing */
     int32_t n_want;      /* in: elements of want: 0 when want is NULL, else 1 or more */
     int32_t cap_cpu;     /* in: elements of cpu, see CPUBIND_PLAN_CPUS */
@@ -1589,10 +1590,10 @@ CPUBIND_PRIV int32_t cpubind_priv_largest_load(cpubind_priv_planner *p)
     }
 }
 
-/* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the first
- * one with the largest load, `most` at the most; with less than that, all devices that could
- * pass CPUs on are the first *n_found of the queue. Ends as well when every device, or every
- * group, that is not DONE was found: no other can be. */
+/* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the
+ * first one with the largest load, `most` at the most; with less than that, all devices that
+ * could pass CPUs on are the first *n_found of the queue. Ends as well when every device, or
+ * every group, that is not DONE was found: no other can be. */
 CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor, int32_t most,
                                             int32_t search, int32_t *n_found)
 {

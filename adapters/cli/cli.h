@@ -116,8 +116,8 @@ typedef struct cli_options {
     int help, version; /* with either, no other option is checked */
 } cli_options;
 
-/* Reads the options of one command; `formats` are those of --format, or NULL. Returns 0, with the reason in *why, when one is wrong.
- * cli_free_options may be called in both cases. */
+/* Reads the options of one command; `formats` are those of --format, or NULL. Returns 0, with
+ * the reason in *why, when one is wrong. cli_free_options may be called in both cases. */
 int cli_parse(int argc, char **argv, enum cli_command command, const struct cli_format *formats,
               cli_options *out, cli_text *why);
 

@@ -12,8 +12,8 @@
  *          answers come from memory, and a writer changes none of them. The bytes of each input
  *          match their SHA-256, or the host is not opened. Names are compared byte by byte.
  *              no such name                        ABSENT
- *              a name above other names (folder)   read: FAILED, EISDIR; list: the distinct next
- *                                                  parts of the names below it
+ *              a name above other names (folder)   read: FAILED, EISDIR; list: the next
+ *                                                  parts of the names below it, each once
  *              a command without an exit code      TIMEOUT: it did not end in time
  *              an input over 64 MiB                TOO_LONG
  *              a listing over 4 MiB                TOO_LONG

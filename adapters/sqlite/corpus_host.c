@@ -365,7 +365,7 @@ cpubind_corpus_status cpubind_corpus_open_host(cpubind_corpus *corpus, const cha
         f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "the name is too long");
     else if (!(host = sqlite3_malloc64(sizeof *host)))
         f = cpubind_priv_fail_memory();
-    if (f.status)
+    if (!host)
         return cpubind_priv_report(&f, fault);
     *host = (cpubind_corpus_host){0};
     f = read_host(&corpus->d, name, host);

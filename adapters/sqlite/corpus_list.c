@@ -26,7 +26,7 @@ cpubind_corpus_status cpubind_corpus_open(const char *path, cpubind_corpus **out
         f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_OPEN, ENOENT, "open");
     else if (!(corpus = sqlite3_malloc64(sizeof *corpus)))
         f = cpubind_priv_fail_memory();
-    if (f.status)
+    if (!corpus)
         return cpubind_priv_report(&f, fault);
     corpus->d = (database){0};
     int result = cpubind_priv_open(&corpus->d, path, SQLITE_OPEN_READONLY);

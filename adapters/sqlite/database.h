@@ -95,8 +95,8 @@ failure cpubind_priv_check_header(const database *d);
  *           failure */
 failure cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin);
 
-/* Finalizes `pin`. After a failure it also drops SQLite's cache: SQLite does not check a page in
- * its cache again. */
+/* Finalizes `pin`. After a failure it also drops SQLite's cache: SQLite does not check a page
+ * in its cache again. */
 void cpubind_priv_end_reading(const database *d, sqlite3_stmt *pin, int has_failed);
 
 /* == Rows =================================================================== */

@@ -1,9 +1,9 @@
 /* store.c - one change of a corpus
  * SPDX-License-Identifier: MIT
  *
- * The contracts are in store.h. A change is a transaction with a savepoint for each put, so that
- * a refused put has no effect. If SQLite rolls back the whole transaction on its own, the change
- * has ended: another statement would be a transaction of its own.
+ * The contracts are in store.h. A change is a transaction with a savepoint for each put, so
+ * that a refused put has no effect. If SQLite rolls back the whole transaction on its own, the
+ * change has ended: another statement would be a transaction of its own.
  */
 #include "store.h"
 
@@ -134,7 +134,7 @@ static failure fail_sqlite(const cpubind_store *store, int result)
     return cpubind_priv_fail_sqlite(&store->d, result);
 }
 
-/* Whether a change continues after this failure: the corpus is sound and the put had no effect. */
+/* Whether a change continues after this failure: the corpus is sound, the put had no effect. */
 static int is_harmless(const failure *f)
 {
     return f->status == CPUBIND_CORPUS_OK || f->status == CPUBIND_CORPUS_ERR_ARG ||
@@ -206,9 +206,9 @@ static failure fail_open(cpubind_store *store, const char *path, int result)
     return f;
 }
 
-/* Sets, before the transaction begins, every option that decides the bytes of the file, the sync
- * of the folder after a commit, and that no page is written before the commit, so that readers
- * can continue. */
+/* Sets, before the transaction begins, every option that decides the bytes of the file, the
+ * sync of the folder after a commit, and that no page is written before the commit, so that
+ * readers can continue. */
 static int prepare_to_write(cpubind_store *store)
 {
     static const char sql[] = "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
@@ -277,8 +277,8 @@ static failure make_tables(cpubind_store *store)
     return result == SQLITE_OK ? no_failure : fail_sqlite(store, result);
 }
 
-/* Takes the lock. *is_gone: the process that had made the file has removed it, so this process has
- * opened a file without a name; SQLite may report that as an error. */
+/* Takes the lock. *is_gone: the process that had made the file has removed it, so this process
+ * has opened a file without a name; SQLite may report that as an error. */
 static failure lock(cpubind_store *store, int *is_gone)
 {
     int is_empty = 0;
@@ -374,7 +374,7 @@ cpubind_corpus_status cpubind_store_open(const char *path, cpubind_store **out,
         f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_OPEN, ENOENT, "open");
     else if (!(store = sqlite3_malloc64(sizeof *store)))
         f = cpubind_priv_fail_memory();
-    if (f.status)
+    if (!store)
         return cpubind_priv_report(&f, fault);
     int is_gone = 0;
     for (int i = 0; i == 0 || (is_gone && i < TRIES); i++) {
@@ -559,7 +559,7 @@ static failure check_limits(cpubind_store *store)
     return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "too many inputs, or too many bytes");
 }
 
-/* Whether the contents have this SHA-256: SQLITE_ROW and *is_equal, SQLITE_DONE, or an error. */
+/* Whether contents have this SHA-256: SQLITE_ROW and *is_equal, SQLITE_DONE, or an error. */
 static int has_content(cpubind_store *store, const cpubind_input *input, const char *sum,
                        int *is_equal)
 {
@@ -576,8 +576,8 @@ static int has_content(cpubind_store *store, const cpubind_input *input, const c
     return ended == SQLITE_OK ? result : ended;
 }
 
-/* Adds bytes by their SHA-256. Other bytes with that SHA-256 are damage: no host with them could
- * be read. */
+/* Adds bytes by their SHA-256. Other bytes with that SHA-256 are damage: no host with them
+ * could be read. */
 static failure put_content(cpubind_store *store, const cpubind_input *input, const char *sum)
 {
     sqlite3_stmt *insert = NULL;

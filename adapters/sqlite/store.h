@@ -10,16 +10,16 @@
  *
  * A change is one transaction of SQLite. It stays in memory until the commit, and readers see
  * the corpus as it was. If the process is killed during the commit, a journal stays beside the
- * file: the next cpubind_store_open rolls the change back; until then a reader fails (ERR_READ).
+ * file: the next cpubind_store_open rolls it back; until then a reader fails (ERR_READ).
  *
  * The same calls write the same bytes, on every run and machine, except SQLite's own version
  * number in the header (4 bytes at 96).
  *
  * FAILURE  A put that fails with ERR_ARG, ERR_EXISTS, ERR_RULE or ERR_LIMIT has no effect, and
- *          the change continues. Any other failure ends the change: later calls fail in the same
- *          way, and the corpus is as it was. A commit that fails with ERR_BUSY may be tried
- *          again. If a commit fails with ERR_UNSYNCED, the change is in the file, but the removal
- *          of the journal could not be synced: a power failure may undo the change.
+ *          the change continues. Any other failure ends the change: later calls fail in the
+ *          same way, and the corpus is as it was. A commit that fails with ERR_BUSY may be
+ *          tried again. If a commit fails with ERR_UNSYNCED, the change is in the file, but the
+ *          removal of the journal could not be synced: a power failure may undo the change.
  *
  * One thread at a time may use a store.
  */

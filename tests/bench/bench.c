@@ -89,7 +89,7 @@ static void host_close(bench_host *b)
     free(b->plan.work);
 }
 
-/* Moves the devices to every second node: extended pools are equal or have nothing in common. */
+/* Moves the devices to every second node: extended pools are equal, or share nothing. */
 static void spread_out(bench_host *b)
 {
     int32_t size = b->host.n_cpu / b->host.n_node;

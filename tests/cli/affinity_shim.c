@@ -4,9 +4,9 @@
  *   LD_PRELOAD=affinity_shim.so CPUBIND_SHIM=DIR cpubind apply ...
  *
  * Replaces syscall(2) of the C library. The CPUs of thread N are a list in the file DIR/N; a
- * thread without a file has all CPUs, 0 to 191. Each call is made for real too, with the present
- * value, so that ended threads, missing rights and filters fail as they do without the shim.
- * Calls that place memory are written to DIR/calls.
+ * thread without a file has all CPUs, 0 to 191. Each call is made for real too, with the
+ * present value, so that ended threads, missing rights and filters fail as they do without the
+ * shim. Calls that place memory are written to DIR/calls.
  *
  *   CPUBIND_SHIM_CPUS=N        so many CPUs
  *   CPUBIND_SHIM_CPUSET=LIST   the CPUs that a cpuset leaves to every thread

@@ -62,8 +62,8 @@ static void make_allowed(uint64_t *state, int32_t n_cpu, model_host *h)
     }
 }
 
-/* Kinds of affinity that hosts report: a node, a node for two devices, two nodes, part of a node, a few
- * CPUs anywhere, everything, nothing. */
+/* Kinds of affinity that hosts report: a node, a node for two devices, two nodes, part of a
+ * node, a few CPUs anywhere, everything, nothing. */
 static int32_t is_near(uint64_t *state, uint32_t kind, const model_host *h, int32_t node,
                        int32_t cpu, uint32_t salt)
 {

@@ -1,9 +1,9 @@
 /* test_collision.c - different extended pools with equal hashes are told apart
  * SPDX-License-Identifier: MIT
  *
- * Extended pools are looked up by a hash, the sum of the hashes of their segments. Two different
- * pools with one hash are so rare that no random host has them: the test searches for such a
- * pair, with the hash function of the header.
+ * Extended pools are looked up by a hash, the sum of the hashes of their segments. Two
+ * different pools with one hash are so rare that no random host has them: the test searches for
+ * such a pair, with the hash function of the header.
  */
 #define CPUBIND_STATIC
 #include "../../cpubind.h"
@@ -25,7 +25,7 @@ static int by_hash(const void *left, const void *right)
     return (l->hash > r->hash) - (l->hash < r->hash);
 }
 
-/* Finds two pairs of an even and an odd segment, four different ones, with one sum of hashes. */
+/* Finds two pairs of an even and an odd segment, all different, with one sum of hashes. */
 static int find_collision(pair *first, pair *second)
 {
     int32_t n = CPUS / 2 * (CPUS / 2);

@@ -971,8 +971,8 @@ TEST(without_overlap_the_three_policies_agree)
     rig_close(&r);
 }
 
-/* A host whose CPUs alternate between two nodes: a home of two neighbours lies on both nodes and
- * is not extended. */
+/* A host whose CPUs alternate between two nodes: a home of two neighbours lies on both nodes
+ * and is not extended. */
 static rig open_unextended(const char *allowed, const char *affinity)
 {
     rig r = rig_open(allowed, "0-1", "- -", affinity);
@@ -1011,8 +1011,9 @@ TEST(resolve_moves_cpus_along_a_chain_of_devices)
     rig_close(&r);
 }
 
-/* The first three share 9 CPUs, the next two share 5: the fifth goes to the first of them, since
- * the 9 divide evenly, however many segments they are. The last two devices make the overlap. */
+/* The first three share 9 CPUs, the next two share 5: the fifth goes to the first of them,
+ * since the 9 divide evenly, however many segments they are. The last two devices make the
+ * overlap. */
 TEST(resolve_counts_a_group_of_many_segments_once_for_each_device)
 {
     rig r = open_unextended("0-24", "0-4,8-11 0-4,8-11 0-4,8-11 12-16 12-16 20-22 22-24");

@@ -189,8 +189,8 @@ TEST(homes_inside_one_another_share_evenly)
     drop(&g);
 }
 
-/* Device 0 has `size` CPUs alone, and every two neighbours share `size` CPUs: pools are even only
- * when each shared block goes to the later device as a whole. */
+/* Device 0 has `size` CPUs alone, and every two neighbours share `size` CPUs: pools are even
+ * only when each shared block goes to the later device as a whole. */
 static void check_chain(int32_t n_device, int32_t size)
 {
     grown g = grow(n_device * size, 2, n_device, 2 * n_device * size);

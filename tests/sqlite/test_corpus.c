@@ -908,8 +908,8 @@ TEST(a_host_has_a_greatest_number_of_inputs)
 
 /* == writers == */
 
-/* Starts a process that begins to write, holds the lock for `ms`, and rolls back. Returns when it
- * has the lock. */
+/* Starts a process that begins to write, holds the lock for `ms`, and rolls back. Returns when
+ * it has the lock. */
 static pid_t start_writer(const char *begin, int ms, int is_rude)
 {
     int ends[2];
@@ -1205,8 +1205,8 @@ static uint32_t number_of(const char *at, int bytes)
     return number;
 }
 
-/* Makes a corpus of small pages, whose tables are trees of several pages. Returns the first page
- * of table `name`, counted from 1. */
+/* Makes a corpus of small pages, whose tables are trees of several pages. Returns the first
+ * page of table `name`, counted from 1. */
 static uint32_t make_trees(const char *name)
 {
     char text[128];
@@ -1259,8 +1259,8 @@ TEST(a_branch_that_occurs_twice_is_damage)
     }
 }
 
-/* Makes the schema a tree of fifteen levels, in which ten branches of each page lead to one page
- * of the next level. Without a limit, SQLite would read 10^15 rows. */
+/* Makes the schema a tree of fifteen levels, in which ten branches of each page lead to one
+ * page of the next level. Without a limit, SQLite would read 10^15 rows. */
 TEST(a_schema_without_an_end_is_damage)
 {
     static char file[1 << 18];

@@ -44,10 +44,11 @@ static cpubind_linux_fault choose_bans(cpubind_attempt *a)
 {
     cpubind_record *r = &a->b->record;
     int32_t *irq = (int32_t *)a->b->sys->malloc((size_t)r->n_irq * 2 * sizeof *irq);
-    int32_t *is_banned = irq + r->n_irq;
+    int32_t *is_banned;
     cpubind_linux_fault why;
     if (!irq)
         return cpubind_fault_of(ENOMEM, "memory");
+    is_banned = irq + r->n_irq;
     for (int32_t i = 0; i < r->n_irq; i++)
         irq[i] = r->irq[i].irq;
     why = cpubind_irqbalance_banned(&a->b->root, &a->daemon, irq, r->n_irq, is_banned);

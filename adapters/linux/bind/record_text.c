@@ -364,7 +364,7 @@ static int read_uvb(reader *r)
 
 static int read_rule(reader *r)
 {
-    cpubind_record_rule rule;
+    cpubind_record_rule rule = {0};
     return read_list(r, &rule.set) && read_name(r, rule.name, (int32_t)sizeof rule.name) &&
            is_added(r, cpubind_record_add_rule(r->record, r->sys, rule.name, rule.set));
 }
@@ -389,7 +389,7 @@ static int read_thread(reader *r)
 static int read_uvb_thread(reader *r)
 {
     const cpubind_record *s = r->record;
-    cpubind_record_uvb_thread t;
+    cpubind_record_uvb_thread t = {0};
     return read_id(r, 1, INT32_MAX, &t.pid) && read_id(r, 1, INT32_MAX, &t.tid) &&
            read_number(r, UINT64_MAX, &t.start) && read_list(r, &t.before) &&
            read_list(r, &t.set) &&
