@@ -25,7 +25,7 @@
  *   device         an accelerator; all devices of the host count, hidden ones too
  *   affinity       the CPUs that the host reports as near a device
  *   home           the allowed CPUs of the affinity
- *   next node      the node after the home's node in the list of nodes; the first after the last
+ *   next node      the node after the home's node in the list of nodes; after the last, the 1st
  *   extended pool  the home and, if it lies on one node, the allowed CPUs of the next node
  *   pool           the CPUs that a device gets
  *   role           a part of a pool with a purpose: irq, main, acl, release
