@@ -273,9 +273,9 @@ static void print_all(const times *t)
     const measure_of chain = {t->chain, "the chain"};
     const measure_of empty = {t->empty, "an empty process"};
     heading("into effect on a process of 258 threads");
-    row("open, apply, close", t->threads, 1e6, &both, t->taskset > 0);
-    row("the same, and memory to its node", t->memory, 1e6, &chain, t->chain > 0);
-    row("the masks alone, threads listed", t->masks, 350e3, &both, t->taskset > 0);
+    row("open, apply, close", t->threads, 2e6, &both, t->taskset > 0);
+    row("the same, and memory to its node", t->memory, 2e6, &chain, t->chain > 0);
+    row("the masks alone, threads listed", t->masks, 400e3, &both, t->taskset > 0);
     row("the names alone, a file of /proc each", t->names, 0, NULL, 0);
     row("an empty process (true)", t->empty, 0, NULL, 0);
     row("ps -Te, taskset -acp", t->taskset, 0, &empty, t->taskset > 0);
