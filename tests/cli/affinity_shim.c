@@ -23,6 +23,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../support/lists.h"
+
 #define MAX_CPUS  1024
 #define WORD_BITS (8 * sizeof(unsigned long))
 #define WORDS     (MAX_CPUS / WORD_BITS)
@@ -56,18 +58,20 @@ static int has(const mask *m, unsigned long cpu)
 
 /* == Lists ================================================================== */
 
+/* CPUs from MAX_CPUS on are left out. */
 static mask of_list(const char *text)
 {
     mask m = {{0}};
-    while (*text >= '0' && *text <= '9') {
-        char *end;
-        unsigned long first = strtoul(text, &end, 10), last = first;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        for (; first <= last && first < MAX_CPUS; first++)
-            m.word[first / WORD_BITS] |= 1UL << first % WORD_BITS;
-        text = *end == ',' ? end + 1 : end;
-    }
+    const char *at = text;
+    const int32_t n = lists_read(&at, NULL);
+    int32_t *list = (int32_t *)malloc((size_t)n * sizeof *list + 1);
+    if (!list)
+        abort();
+    (void)lists_read(&text, list);
+    for (int32_t i = 0; i < n; i++)
+        if ((unsigned long)list[i] < MAX_CPUS)
+            m.word[(size_t)list[i] / WORD_BITS] |= 1UL << (size_t)list[i] % WORD_BITS;
+    free(list);
     return m;
 }
 

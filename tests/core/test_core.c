@@ -10,7 +10,7 @@
 #include "../../cpubind.h"
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
-#include "lists.h"
+#include "../support/lists.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 

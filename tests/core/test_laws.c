@@ -7,7 +7,7 @@
 
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
-#include "lists.h"
+#include "../support/lists.h"
 #include "model.h"
 
 /* A plan in buffers of exactly the stated sizes. */

@@ -11,7 +11,7 @@
 #include "../../cpubind.h"
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
-#include "lists.h"
+#include "../support/lists.h"
 
 #define MAX_NODE   1024
 #define MAX_DEVICE 64

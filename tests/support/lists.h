@@ -1,11 +1,11 @@
-/* lists.h - lists of CPUs for the tests of the core: read from text, held against each other
+/* lists.h - lists of CPUs for the tests: read from text, compared with each other
  * SPDX-License-Identifier: MIT
  *
- * Independent of the core. The text is that of the tests: anything else than numbers and ranges
+ * Independent of the core and of the readers. The text is that of the tests: anything else than numbers and ranges
  * ends a list, and nothing is refused, so that lists that the core must refuse can be written.
  */
-#ifndef CPUBIND_TESTS_LISTS_H
-#define CPUBIND_TESTS_LISTS_H
+#ifndef CPUBIND_TESTS_SUPPORT_LISTS_H
+#define CPUBIND_TESTS_SUPPORT_LISTS_H
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,4 +40,4 @@ static inline int lists_are_disjoint(const int32_t *cpu, const int32_t *row, int
     return 1;
 }
 
-#endif /* CPUBIND_TESTS_LISTS_H */
+#endif /* CPUBIND_TESTS_SUPPORT_LISTS_H */
