@@ -1,8 +1,9 @@
 /* lists.h - lists of CPUs for the tests: read from text, compared with each other
  * SPDX-License-Identifier: MIT
  *
- * Independent of the core and of the readers. The text is that of the tests: anything else than numbers and ranges
- * ends a list, and nothing is refused, so that lists that the core must refuse can be written.
+ * Independent of the core and of the readers. The text is that of the tests: anything else than
+ * numbers and ranges ends a list, and nothing is refused, so that lists that the core must
+ * refuse can be written.
  */
 #ifndef CPUBIND_TESTS_SUPPORT_LISTS_H
 #define CPUBIND_TESTS_SUPPORT_LISTS_H
