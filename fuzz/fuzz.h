@@ -127,7 +127,7 @@ static inline int fuzz_named_input(const uint8_t *data, size_t size,
 
 /* == One reader ============================================================= */
 
-enum { FUZZ_ARRAYS = 2, FUZZ_EXTRA = 4 };
+enum { FUZZ_ARRAYS = 2, FUZZ_EXTRA = 5 };
 
 /* The arrays that one call of a reader gets, and its results. `extra` holds the results that
  * are neither elements nor counts. */

@@ -41,9 +41,9 @@
  *
  * EXAMPLE
  *   cpubind_npusmi_chip chip[64];
+ *   cpubind_npusmi_map map = {chip, 64, 0, 0, {0, 0}};
  *   cpubind_text_fault fault;
- *   int32_t n;
- *   if (cpubind_npusmi_parse_map(text, len, chip, 64, &n, &fault) != CPUBIND_TEXT_OK) {
+ *   if (cpubind_npusmi_parse_map(text, len, &map, &fault) != CPUBIND_TEXT_OK) {
  *       cpubind_place at = cpubind_text_place(text, len, fault.offset);
  *       fprintf(stderr, "npu-smi info -m:%d:%d: %s\n", at.line, at.column, fault.what);
  *   }

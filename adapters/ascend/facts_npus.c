@@ -105,24 +105,25 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 {
     cpubind_problem_code code;
     cpubind_text_fault fault;
-    cpubind_npusmi_chip *chip;
-    int32_t n = 0;
+    cpubind_npusmi_map map = {NULL, 0, 0, 0, {0, 0}};
     cpubind_text_status status =
-        cpubind_npusmi_parse_map(answer.data, answer.len, NULL, 0, &n, &fault);
+        cpubind_npusmi_parse_map(answer.data, answer.len, &map, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED)
         return fail_refusal(r, INPUT_MAP, answer, &fault);
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(r, INPUT_MAP, answer, &fault);
-    if (n > CPUBIND_MAX_DEVICES)
+    if (map.n_chip > CPUBIND_MAX_DEVICES)
         return facts_fail_input(r, INPUT_MAP, answer, 0, "it lists too many NPUs");
-    chip = (cpubind_npusmi_chip *)cpubind_arena_take(r->arena, n, sizeof *chip);
-    if (!chip)
+    map.chip =
+        (cpubind_npusmi_chip *)cpubind_arena_take(r->arena, map.n_chip, sizeof *map.chip);
+    if (!map.chip)
         return facts_fail_memory(r);
-    status = cpubind_npusmi_parse_map(answer.data, answer.len, chip, n, &n, &fault);
+    map.cap_chip = map.n_chip;
+    status = cpubind_npusmi_parse_map(answer.data, answer.len, &map, &fault);
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, INPUT_MAP, answer, &fault);
     facts_check_exit(r, answer);
-    code = take_chips(r, answer, chip, n);
+    code = take_chips(r, answer, map.chip, map.n_chip);
     if (code == CPUBIND_PROBLEM_NONE)
         note_lost_cards(r, answer);
     return code;
@@ -228,7 +229,7 @@ static cpubind_problem_code hand_out(facts_reader *r, cpubind_problem *unanswere
 
 cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered)
 {
-    cpubind_npusmi_topo topo = {NULL, 0, NULL, 0, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
+    cpubind_npusmi_topo topo = {.label = CPUBIND_NPUSMI_LABEL_CARD};
     cpubind_text_fault fault;
     cpubind_text_status status;
     cpubind_input answer;

@@ -83,25 +83,26 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const 
                                        cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
-    cpubind_npusmi_board *board;
+    cpubind_npusmi_boards boards = {NULL, 0, 0, {0, 0}};
     cpubind_text_fault fault;
-    int32_t n = 0;
     cpubind_text_status status =
-        cpubind_npusmi_parse_board(answer.data, answer.len, NULL, 0, &n, &fault);
+        cpubind_npusmi_parse_board(answer.data, answer.len, &boards, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED || status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(r, name, answer, &fault);
-    board = (cpubind_npusmi_board *)cpubind_arena_take(r->arena, n, sizeof *board);
-    if (!board)
+    boards.board = (cpubind_npusmi_board *)cpubind_arena_take(r->arena, boards.n_board,
+                                                              sizeof *boards.board);
+    if (!boards.board)
         return facts_fail_memory(r);
-    status = cpubind_npusmi_parse_board(answer.data, answer.len, board, n, &n, &fault);
+    boards.cap_board = boards.n_board;
+    status = cpubind_npusmi_parse_board(answer.data, answer.len, &boards, &fault);
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, name, answer, &fault);
     facts_check_exit(r, answer);
-    for (int32_t i = 0; i < n && npu->pci.domain < 0; i++)
-        if (is_board_of(&board[i], npu, n_chip))
-            npu->pci = board[i].pci;
+    for (int32_t i = 0; i < boards.n_board && npu->pci.domain < 0; i++)
+        if (is_board_of(&boards.board[i], npu, n_chip))
+            npu->pci = boards.board[i].pci;
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -9,6 +9,12 @@
  *   phy     `Chip Phy-ID`, the host's number, the same in every container
  * An id that the output does not print is -1. A name is a slice of the caller's text.
  *
+ * UNKNOWN TEXT
+ *   npu-smi gains columns, sections and lines with every release. A reader finds what it needs
+ *   by its name and passes over the rest. `unknown` is the first piece that the reader passed
+ *   over and does not know from npu-smi 21 to 26; len 0: there is none. A value that is needed
+ *   and missing, ambiguous or contradictory is an error.
+ *
  * The grammars are above each reader in npusmi_*.c.
  */
 #ifndef CPUBIND_ASCEND_NPUSMI_H
@@ -54,23 +60,33 @@ int32_t cpubind_npusmi_count_lost(const char *text, int32_t len);
 typedef struct cpubind_npusmi_chip {
     int32_t card;       /* NPU ID, >= 0 */
     int32_t chip;       /* Chip ID, >= 0 */
-    int32_t logic;      /* Chip Logic ID, or -1: this npu-smi prints no such column */
-    int32_t phy;        /* Chip Phy-ID, or -1: this npu-smi prints no such column */
+    int32_t logic;      /* Chip Logic ID; -1: not printed, see has_logic */
+    int32_t phy;        /* Chip Phy-ID; -1: not printed */
     cpubind_slice name; /* Chip Name, without blanks around it; may hold blanks; see below */
 } cpubind_npusmi_chip;
+
+typedef struct cpubind_npusmi_map {
+    cpubind_npusmi_chip *chip; /* the caller's array */
+    int32_t cap_chip;          /* its length */
+    int32_t n_chip;            /* out; at least one */
+    int32_t has_logic;         /* out: 1 when the table has a column Chip Logic ID: a chip with
+                                  logic -1 has no logic id then. 0: no chip has one, and the NPU
+                                  ID is the logic id, as on a 950 */
+    cpubind_slice unknown;     /* out: see UNKNOWN TEXT */
+} cpubind_npusmi_map;
 
 /* The NPU chips of `npu-smi info -m`. Rows of board controllers (Mcu, 3559: no logic id) are
  * checked and left out. A chip that npu-smi could not query has an empty name, and its logic
  * and phy ids may be 0 instead of what they are.
- *   out     chip[0 .. *out_n - 1], in the order of the text; at least one
+ *   in/out  map, as above; the chips are in the order of the text
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no header, no chip);
  *           ERR_SYNTAX (also: a row before the header, a column twice, the same card and chip
- *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_chip
  *   cuts    not detected after a row, and inside the name of the first chip
  *   cost    O(len + chips^2) */
 cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
-                                             cpubind_npusmi_chip *chip, int32_t cap,
-                                             int32_t *out_n, cpubind_text_fault *fault);
+                                             cpubind_npusmi_map *map,
+                                             cpubind_text_fault *fault);
 
 /* == info -t topo =========================================================== */
 
@@ -95,6 +111,7 @@ typedef struct cpubind_npusmi_topo {
     int32_t n_cpu;                /* out */
     cpubind_npusmi_label label;   /* out: the same for all rows */
     int32_t has_affinity;         /* out: 1 when the table has a CPU Affinity column, else 0 */
+    cpubind_slice unknown;        /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_topo;
 
 /* The matrix of `npu-smi info -t topo`.
@@ -129,7 +146,7 @@ typedef struct cpubind_npusmi_device {
 typedef struct cpubind_npusmi_process {
     int32_t card;          /* >= 0 */
     int32_t chip;          /* -1 on products whose table has no Chip column (950) */
-    int32_t pid;           /* as the host numbers it */
+    int32_t pid;           /* as the host numbers it; -1: hidden, but the chip runs a process */
     int32_t container_pid; /* 26.x: as the container numbers it, or -1 */
     cpubind_slice name;    /* may be empty, may hold blanks and bars */
 } cpubind_npusmi_process;
@@ -143,6 +160,7 @@ typedef struct cpubind_npusmi_info {
     int32_t n_process;               /* out */
     int32_t has_process_table;       /* out: 1 when its header was there, else 0 */
     cpubind_slice version;           /* out: of npu-smi; empty when it is not printed */
+    cpubind_slice unknown;           /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_info;
 
 /* The device table and the process table of `npu-smi info`, of all product families. A device
@@ -179,19 +197,26 @@ typedef struct cpubind_npusmi_board {
     cpubind_slice serial;    /* Serial Number */
 } cpubind_npusmi_board;
 
+typedef struct cpubind_npusmi_boards {
+    cpubind_npusmi_board *board; /* the caller's array */
+    int32_t cap_board;           /* its length */
+    int32_t n_board;             /* out; at least one */
+    cpubind_slice unknown;       /* out: see UNKNOWN TEXT */
+} cpubind_npusmi_boards;
+
 /* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
  * the next `Chip ID` of an output that prints the card first and then its chips. Other keys and
  * lines without a colon are left out.
- *   out     board[0 .. *out_n - 1], in the order of the text; at least one
+ *   in/out  boards, as above; the blocks are in the order of the text
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
  *           ERR_SYNTAX (also: one of these keys before the first NPU ID or twice in a block,
- *           the same card and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with *out_n
+ *           the same card and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_board
  *   cuts    detected inside a line, not after one: the chip may be missing then, which makes
  *           the block one of the whole card, or the address
  *   cost    O(len + blocks^2) */
 cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
-                                               cpubind_npusmi_board *board, int32_t cap,
-                                               int32_t *out_n, cpubind_text_fault *fault);
+                                               cpubind_npusmi_boards *boards,
+                                               cpubind_text_fault *fault);
 
 /* == info -l ================================================================ */
 
@@ -202,17 +227,24 @@ typedef struct cpubind_npusmi_card {
     cpubind_slice serial;  /* Serial Number; empty: not printed, NA */
 } cpubind_npusmi_card;
 
+typedef struct cpubind_npusmi_cards {
+    cpubind_npusmi_card *card; /* the caller's array */
+    int32_t cap_card;          /* its length */
+    int32_t n_card;            /* out; at least one */
+    cpubind_slice unknown;     /* out: see UNKNOWN TEXT */
+} cpubind_npusmi_cards;
+
 /* The cards of `npu-smi info -l`.
- *   out     card[0 .. *out_n - 1], in the order of the text: as many as `Total Count` (or
- *           `Card Count`) says; at least one
+ *   in/out  cards, as above; in the order of the text, and as many as `Total Count` (or
+ *           `Card Count`) says
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no count, no card);
  *           ERR_SYNTAX (also: a key twice, a card twice, more cards than the count);
- *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with *out_n
+ *           ERR_CUT (also: fewer cards than the count); ERR_RANGE; ERR_SPACE with n_card
  *   cuts    detected, except in the lines of the last card after its NPU ID
  *   cost    O(len + cards^2) */
 cpubind_text_status cpubind_npusmi_parse_list(const char *text, int32_t len,
-                                              cpubind_npusmi_card *card, int32_t cap,
-                                              int32_t *out_n, cpubind_text_fault *fault);
+                                              cpubind_npusmi_cards *cards,
+                                              cpubind_text_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -211,6 +211,7 @@ typedef struct board_reader {
     int32_t is_open;           /* 1: `board` is being read */
     uint32_t seen;             /* keys that it has */
     int32_t at;                /* where it starts */
+    cpubind_slice unknown;
     cpubind_npusmi_board board;
     device_keys keys;
 } board_reader;
@@ -350,6 +351,7 @@ static cpubind_text_status read_boards(const scan_text *in, board_reader *r)
     r->seen = 0;
     r->at = 0;
     r->board = no_board;
+    r->unknown.at = r->unknown.len = 0;
     r->keys.n = 0;
     while (next_pair(in, &p, &status)) {
         if (p.key == N_KEY || p.key == KEY_TOTAL)
@@ -366,23 +368,24 @@ static cpubind_text_status read_boards(const scan_text *in, board_reader *r)
 }
 
 cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
-                                               cpubind_npusmi_board *board, int32_t cap,
-                                               int32_t *out_n, cpubind_text_fault *fault)
+                                               cpubind_npusmi_boards *boards,
+                                               cpubind_text_fault *fault)
 {
     const scan_text in = {len > 0 ? text : "", len, fault};
     board_reader r;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(board, cap) || !out_n)
+    if (!scan_is_text(text, len) || !boards || !scan_is_array(boards->board, boards->cap_board))
         return scan_fail_arg(fault);
     r.out = NULL;
     status = read_boards(&in, &r);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(&in, status);
-    *out_n = r.n;
-    if (r.n > cap)
+    boards->n_board = r.n;
+    if (r.n > boards->cap_board)
         return scan_fail_space(&in);
-    r.out = board;
+    boards->unknown = r.unknown;
+    r.out = boards->board;
     return read_boards(&in, &r);
 }
 
@@ -393,6 +396,7 @@ typedef struct list_reader {
     int32_t n;                /* cards, with the card that is being read */
     int32_t total;            /* the number in the count line; -1 until it was read */
     uint32_t seen;            /* keys of the card that is being read */
+    cpubind_slice unknown;
     cpubind_npusmi_card card;
     device_keys keys;
 } list_reader;
@@ -479,6 +483,7 @@ static cpubind_text_status read_cards(const scan_text *in, list_reader *r)
     r->total = -1;
     r->seen = 0;
     r->card = no_card;
+    r->unknown.at = r->unknown.len = 0;
     r->keys.n = 0;
     while (next_pair(in, &p, &status)) {
         if (p.key == N_KEY)
@@ -500,22 +505,23 @@ static cpubind_text_status read_cards(const scan_text *in, list_reader *r)
 }
 
 cpubind_text_status cpubind_npusmi_parse_list(const char *text, int32_t len,
-                                              cpubind_npusmi_card *card, int32_t cap,
-                                              int32_t *out_n, cpubind_text_fault *fault)
+                                              cpubind_npusmi_cards *cards,
+                                              cpubind_text_fault *fault)
 {
     const scan_text in = {len > 0 ? text : "", len, fault};
     list_reader r;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(card, cap) || !out_n)
+    if (!scan_is_text(text, len) || !cards || !scan_is_array(cards->card, cards->cap_card))
         return scan_fail_arg(fault);
     r.out = NULL;
     status = read_cards(&in, &r);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(&in, status);
-    *out_n = r.n;
-    if (r.n > cap)
+    cards->n_card = r.n;
+    if (r.n > cards->cap_card)
         return scan_fail_space(&in);
-    r.out = card;
+    cards->unknown = r.unknown;
+    r.out = cards->card;
     return read_cards(&in, &r);
 }

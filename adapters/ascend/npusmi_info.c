@@ -50,6 +50,7 @@ typedef struct info_reader {
     int32_t is_half; /* 1: `half` has its first line and not its second */
     cpubind_npusmi_device half;
     cpubind_slice version;
+    cpubind_slice unknown;
     device_keys keys;
 } info_reader;
 
@@ -464,6 +465,7 @@ static cpubind_text_status read_info(const scan_text *in, info_reader *info)
     info->n_process_row = info->has_rules = info->is_half = 0;
     info->last = LAST_OTHER;
     info->version.at = info->version.len = 0;
+    info->unknown.at = info->unknown.len = 0;
     info->keys.n = 0;
     while (scan_next_line(in, &line)) {
         const cpubind_text_status status = read_line(in, &line, info);
@@ -496,6 +498,7 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
         return scan_fail_space(&in);
     info->has_process_table = reader.section == SECTION_PROCESS;
     info->version = reader.version;
+    info->unknown = reader.unknown;
     reader.device = info->device;
     reader.process = info->process;
     return read_info(&in, &reader);

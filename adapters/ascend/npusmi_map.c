@@ -38,6 +38,8 @@ typedef struct map_reader {
     int32_t n_column; /* 0 until the header was read */
     int32_t column[N_COLUMN];
     scan_run name; /* of the first chip that has one */
+    int32_t has_logic;
+    cpubind_slice unknown;
     device_keys keys;
 } map_reader;
 
@@ -93,6 +95,7 @@ static cpubind_text_status read_map_header(const scan_text *in, const scan_line 
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
                          "Chip Name is not the last column");
     map->n_column = n;
+    map->has_logic = (seen & 1u << COLUMN_LOGIC) != 0;
     return CPUBIND_TEXT_OK;
 }
 
@@ -226,7 +229,8 @@ static cpubind_text_status read_map(const scan_text *in, map_reader *map)
     scan_line line = {{0, 0}, 0, 0};
 
     map->n = 0;
-    map->n_column = 0;
+    map->n_column = map->has_logic = 0;
+    map->unknown.at = map->unknown.len = 0;
     map->keys.n = 0;
     map->name.at = map->name.end = 0;
     while (scan_next_line(in, &line)) {
@@ -251,22 +255,23 @@ static cpubind_text_status read_map(const scan_text *in, map_reader *map)
 }
 
 cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
-                                             cpubind_npusmi_chip *chip, int32_t cap,
-                                             int32_t *out_n, cpubind_text_fault *fault)
+                                             cpubind_npusmi_map *map, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    map_reader map;
+    map_reader reader;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !scan_is_array(chip, cap) || !out_n)
+    if (!scan_is_text(text, len) || !map || !scan_is_array(map->chip, map->cap_chip))
         return scan_fail_arg(fault);
-    map.out = NULL;
-    status = read_map(&in, &map);
+    reader.out = NULL;
+    status = read_map(&in, &reader);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(&in, status);
-    *out_n = map.n;
-    if (map.n > cap)
+    map->n_chip = reader.n;
+    if (reader.n > map->cap_chip)
         return scan_fail_space(&in);
-    map.out = chip;
-    return read_map(&in, &map);
+    map->has_logic = reader.has_logic;
+    map->unknown = reader.unknown;
+    reader.out = map->chip;
+    return read_map(&in, &reader);
 }

@@ -19,6 +19,7 @@ typedef struct topo_reader {
     int32_t hint;    /* index of the label that the next row is expected to have */
     int32_t has_affinity;
     int32_t kind; /* of the NPU labels */
+    cpubind_slice unknown;
     scan_run header;
     int32_t label[CPUBIND_MAX_DEVICES]; /* the id; ~id for a NIC */
     uint8_t seen[CPUBIND_MAX_DEVICES];  /* 1: its row was read */
@@ -276,6 +277,7 @@ static cpubind_text_status read_topo(const scan_text *in, topo_reader *topo)
 
     topo->n_row = topo->n_cpu = topo->n_label = topo->n_npu = topo->hint = 0;
     topo->has_affinity = topo->kind = 0;
+    topo->unknown.at = topo->unknown.len = 0;
     topo->header.at = topo->header.end = 0;
     while (scan_next_line(in, &line)) {
         const scan_run first = scan_word(in, line.run.at, line.run.end);
@@ -313,6 +315,7 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
         return scan_fail_space(&in);
     topo->label = (cpubind_npusmi_label)reader.kind;
     topo->has_affinity = reader.has_affinity;
+    topo->unknown = reader.unknown;
     reader.row = topo->row;
     reader.cpu = topo->cpu;
     return read_topo(&in, &reader);

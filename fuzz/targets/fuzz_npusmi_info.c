@@ -5,7 +5,7 @@
  */
 #include "../fuzz_npusmi.h"
 
-/* extra: has_process_table, offset and length of version. */
+/* extra: has_process_table, offset and length of version and of unknown. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
@@ -21,12 +21,16 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     info.has_process_table = r->extra[0];
     info.version.at = r->extra[1];
     info.version.len = r->extra[2];
+    info.unknown.at = r->extra[3];
+    info.unknown.len = r->extra[4];
     status = cpubind_npusmi_parse_info(text, len, &info, fault);
     r->array[0].n = info.n_device;
     r->array[1].n = info.n_process;
     r->extra[0] = info.has_process_table;
     r->extra[1] = info.version.at;
     r->extra[2] = info.version.len;
+    r->extra[3] = info.unknown.at;
+    r->extra[4] = info.unknown.len;
     return status;
 }
 
@@ -52,7 +56,7 @@ static void check_processes(const char *text, int32_t len,
 {
     for (int32_t i = 0; i < n; i++) {
         CHECK(process[i].card >= 0 && process[i].chip >= -1);
-        CHECK(process[i].pid >= 0 && process[i].container_pid >= -1);
+        CHECK(process[i].pid >= -1 && process[i].container_pid >= -1);
         fuzz_check_name(text, len, process[i].name);
         CHECK(i == 0 || process[i].name.at > process[i - 1].name.at);
     }
@@ -65,11 +69,13 @@ static void check_text(const char *text, int32_t len)
     fuzz_reading r;
     if (fuzz_read(&reader, text, len, &r)) {
         const cpubind_slice version = {r.extra[1], r.extra[2]};
+        const cpubind_slice unknown = {r.extra[3], r.extra[4]};
         check_devices(text, len, (const cpubind_npusmi_device *)r.array[0].at, r.array[0].n);
         check_processes(text, len, (const cpubind_npusmi_process *)r.array[1].at, r.array[1].n);
         CHECK(r.extra[0] == 0 || r.extra[0] == 1);
         CHECK(r.extra[0] == 1 || (r.array[1].n == 0 && r.array[0].n > 0));
         fuzz_check_name(text, len, version);
+        fuzz_check_name(text, len, unknown);
         fuzz_end(&r);
     }
     CHECK(cpubind_npusmi_parse_info(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);

@@ -7,22 +7,36 @@
 
 #include "../../adapters/ascend/npusmi.h"
 
+/* extra: has_logic, offset and length of unknown. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
+    cpubind_npusmi_map map = {(cpubind_npusmi_chip *)r->array[0].at,
+                              r->array[0].cap,
+                              r->array[0].n,
+                              r->extra[0],
+                              {r->extra[1], r->extra[2]}};
+    const cpubind_text_status status = cpubind_npusmi_parse_map(text, len, &map, fault);
     (void)limit;
-    return cpubind_npusmi_parse_map(text, len, (cpubind_npusmi_chip *)r->array[0].at,
-                                    r->array[0].cap, &r->array[0].n, fault);
+    r->array[0].n = map.n_chip;
+    r->extra[0] = map.has_logic;
+    r->extra[1] = map.unknown.at;
+    r->extra[2] = map.unknown.len;
+    return status;
 }
 
-static void check_chips(const char *text, int32_t len, const cpubind_npusmi_chip *chip,
-                        int32_t n)
+static void check_chips(const char *text, int32_t len, const fuzz_reading *r)
 {
+    const cpubind_npusmi_chip *chip = (const cpubind_npusmi_chip *)r->array[0].at;
+    const cpubind_slice unknown = {r->extra[1], r->extra[2]};
+    const int32_t n = r->array[0].n;
     CHECK(n >= 1 && n <= CPUBIND_MAX_DEVICES);
+    CHECK(r->extra[0] == 0 || r->extra[0] == 1);
+    fuzz_check_name(text, len, unknown);
     for (int32_t i = 0; i < n; i++) {
         CHECK(chip[i].card >= 0 && chip[i].chip >= 0);
         CHECK(chip[i].logic >= -1 && chip[i].phy >= -1);
-        CHECK((chip[i].logic < 0) == (chip[0].logic < 0));
+        CHECK(r->extra[0] || chip[i].logic < 0);
         fuzz_check_name(text, len, chip[i].name);
         CHECK(i == 0 || chip[i].name.at > chip[i - 1].name.at);
         for (int32_t k = 0; k < i && k < 64; k++)
@@ -35,10 +49,10 @@ static void check_text(const char *text, int32_t len)
     const fuzz_reader reader = {read, 0, 1, {sizeof(cpubind_npusmi_chip), 0}};
     fuzz_reading r;
     if (fuzz_read(&reader, text, len, &r)) {
-        check_chips(text, len, (const cpubind_npusmi_chip *)r.array[0].at, r.array[0].n);
+        check_chips(text, len, &r);
         fuzz_end(&r);
     }
-    CHECK(cpubind_npusmi_parse_map(text, len, NULL, 0, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    CHECK(cpubind_npusmi_parse_map(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

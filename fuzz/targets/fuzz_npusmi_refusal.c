@@ -12,8 +12,8 @@ static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal r
                          cpubind_slice line)
 {
     cpubind_text_fault fault = {-7, NULL};
-    int32_t n = 0;
-    const cpubind_text_status status = cpubind_npusmi_parse_map(text, len, NULL, 0, &n, &fault);
+    cpubind_npusmi_map map = {NULL, 0, 0, 0, {0, 0}};
+    const cpubind_text_status status = cpubind_npusmi_parse_map(text, len, &map, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED)
         CHECK(refusal != CPUBIND_NPUSMI_NONE && fault.offset == line.at);
     if (status == CPUBIND_TEXT_ERR_SYNTAX || status == CPUBIND_TEXT_ERR_CUT ||

@@ -7,7 +7,7 @@
 
 #include "../../adapters/ascend/npusmi.h"
 
-/* extra: label, has_affinity. */
+/* extra: label, has_affinity, offset and length of unknown. */
 static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fuzz_reading *r,
                                 cpubind_text_fault *fault)
 {
@@ -22,11 +22,15 @@ static cpubind_text_status read(const char *text, int32_t len, int32_t limit, fu
     topo.n_cpu = r->array[1].n;
     memcpy(&topo.label, &r->extra[0], sizeof topo.label);
     topo.has_affinity = r->extra[1];
+    topo.unknown.at = r->extra[2];
+    topo.unknown.len = r->extra[3];
     status = cpubind_npusmi_parse_topo(text, len, &topo, fault);
     r->array[0].n = topo.n_row;
     r->array[1].n = topo.n_cpu;
     memcpy(&r->extra[0], &topo.label, sizeof topo.label);
     r->extra[1] = topo.has_affinity;
+    r->extra[2] = topo.unknown.at;
+    r->extra[3] = topo.unknown.len;
     return status;
 }
 
@@ -56,7 +60,9 @@ static void check_text(const char *text, int32_t len)
     const fuzz_reader reader = {read, 0, 2, {sizeof(cpubind_npusmi_affinity), sizeof(int32_t)}};
     fuzz_reading r;
     if (fuzz_read(&reader, text, len, &r)) {
+        const cpubind_slice unknown = {r.extra[2], r.extra[3]};
         check_rows(&r);
+        fuzz_check_name(text, len, unknown);
         fuzz_end(&r);
     }
     CHECK(cpubind_npusmi_parse_topo(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);

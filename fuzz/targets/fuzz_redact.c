@@ -17,12 +17,13 @@
 
 enum { MAX_ELEMENTS = 256, MAX_CPUS = 2048 };
 
-/* The result of a reader: two arrays, and numbers. */
+/* The result of a reader: two arrays, numbers, and the text that the reader does not know. */
 typedef struct result {
     cpubind_text_status status;
     cpubind_text_fault fault;
     int32_t n[2];
     int32_t extra[4];
+    cpubind_slice unknown;
     union {
         cpubind_npusmi_device device[MAX_ELEMENTS];
         cpubind_npusmi_chip chip[MAX_ELEMENTS];
@@ -51,6 +52,7 @@ static void read_info(const char *text, int32_t len, result *s)
     s->extra[0] = info.has_process_table;
     s->extra[1] = info.version.at;
     s->extra[2] = info.version.len;
+    s->unknown = info.unknown;
 }
 
 static void read_topo(const char *text, int32_t len, result *s)
@@ -66,6 +68,32 @@ static void read_topo(const char *text, int32_t len, result *s)
     s->n[1] = topo.n_cpu;
     s->extra[0] = topo.has_affinity;
     s->extra[1] = (int32_t)topo.label;
+    s->unknown = topo.unknown;
+}
+
+static void read_map(const char *text, int32_t len, result *s)
+{
+    cpubind_npusmi_map map = {s->a.chip, MAX_ELEMENTS, 0, 0, {0, 0}};
+    s->status = cpubind_npusmi_parse_map(text, len, &map, &s->fault);
+    s->n[0] = map.n_chip;
+    s->extra[0] = map.has_logic;
+    s->unknown = map.unknown;
+}
+
+static void read_list(const char *text, int32_t len, result *s)
+{
+    cpubind_npusmi_cards cards = {s->a.card, MAX_ELEMENTS, 0, {0, 0}};
+    s->status = cpubind_npusmi_parse_list(text, len, &cards, &s->fault);
+    s->n[0] = cards.n_card;
+    s->unknown = cards.unknown;
+}
+
+static void read_board(const char *text, int32_t len, result *s)
+{
+    cpubind_npusmi_boards boards = {s->a.board, MAX_ELEMENTS, 0, {0, 0}};
+    s->status = cpubind_npusmi_parse_board(text, len, &boards, &s->fault);
+    s->n[0] = boards.n_board;
+    s->unknown = boards.unknown;
 }
 
 static int is(const char *input, const char *name)
@@ -105,11 +133,9 @@ static void read_input(const char *input, const char *text, int32_t len, result 
     else if (is(input, "cmd/npu-smi-info-t-topo.txt"))
         read_topo(text, len, s);
     else if (is(input, "cmd/npu-smi-info-m.txt"))
-        s->status =
-            cpubind_npusmi_parse_map(text, len, s->a.chip, MAX_ELEMENTS, &s->n[0], &s->fault);
+        read_map(text, len, s);
     else if (is(input, "cmd/npu-smi-info-l.txt"))
-        s->status =
-            cpubind_npusmi_parse_list(text, len, s->a.card, MAX_ELEMENTS, &s->n[0], &s->fault);
+        read_list(text, len, s);
     else if (is(input, "cmd/lscpu.txt"))
         s->status = cpubind_lscpu_parse_threads(text, len, &s->extra[0], &s->fault);
     else if (is(input, "cmd/lscpu-e.txt"))
@@ -119,8 +145,7 @@ static void read_input(const char *input, const char *text, int32_t len, result 
     else if (is(input, "proc/interrupts"))
         read_interrupts(text, len, s);
     else if (cpubind_input_is_board(input, &card, &chip))
-        s->status = cpubind_npusmi_parse_board(text, len, s->a.board, MAX_ELEMENTS, &s->n[0],
-                                               &s->fault);
+        read_board(text, len, s);
 }
 
 static int is_none(const cpubind_redacted *counts)

@@ -1093,24 +1093,24 @@ TEST(bad_arguments_are_refused)
     cpubind_npusmi_chip chip;
     cpubind_npusmi_topo topo;
     cpubind_npusmi_info info;
-    int32_t n = 7;
+    cpubind_npusmi_map map = {&chip, 1, 7, 7, {7, 7}};
+    cpubind_npusmi_map no_array = {NULL, 1, 7, 7, {7, 7}};
 
     memset(&topo, 0, sizeof topo);
     memset(&info, 0, sizeof info);
-    assert_int_equal(cpubind_npusmi_parse_map(NULL, 1, &chip, 1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_map("", 0, NULL, 1, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_map("", 0, &chip, -1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_map("", 0, &chip, 1, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_map(NULL, 1, &map, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_map("", 0, &no_array, NULL), CPUBIND_TEXT_ERR_ARG);
+    map.cap_chip = -1;
+    assert_int_equal(cpubind_npusmi_parse_map("", 0, &map, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_map("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_npusmi_parse_topo("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_npusmi_parse_info("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
     topo.cap_cpu = 1;
     info.cap_device = 1;
     assert_int_equal(cpubind_npusmi_parse_topo("", 0, &topo, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_npusmi_parse_info("", 0, &info, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(n, 7);
+    assert_int_equal(map.n_chip + no_array.n_chip, 14);
+    assert_int_equal(map.has_logic + map.unknown.at + map.unknown.len, 21);
 }
 
 int main(void)

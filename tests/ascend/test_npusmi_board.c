@@ -440,26 +440,24 @@ TEST(wrong_arguments_are_refused)
     cpubind_npusmi_board board;
     cpubind_npusmi_card card;
     cpubind_text_fault fault = no_fault;
-    int32_t n = 7;
+    cpubind_npusmi_boards boards = {&board, 1, 7, {7, 7}}, no_board = {NULL, 1, 7, {7, 7}};
+    cpubind_npusmi_cards cards = {&card, 1, 7, {7, 7}}, no_card = {NULL, 1, 7, {7, 7}};
 
-    assert_int_equal(cpubind_npusmi_parse_board(NULL, 1, &board, 1, &n, &fault),
+    assert_int_equal(cpubind_npusmi_parse_board(NULL, 1, &boards, &fault),
                      CPUBIND_TEXT_ERR_ARG);
     assert_non_null(fault.what);
-    assert_int_equal(cpubind_npusmi_parse_board("", -1, &board, 1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_board("", 0, NULL, 1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_board("", 0, &board, -1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_board("", 0, &board, 1, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_list(NULL, 1, &card, 1, &n, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_list("", 0, NULL, 1, &n, NULL), CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(cpubind_npusmi_parse_list("", 0, &card, 1, NULL, NULL),
-                     CPUBIND_TEXT_ERR_ARG);
-    assert_int_equal(n, 7);
-    assert_int_equal(cpubind_npusmi_parse_list(NULL, 0, NULL, 0, &n, NULL),
+    assert_int_equal(cpubind_npusmi_parse_board("", -1, &boards, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, &no_board, NULL), CPUBIND_TEXT_ERR_ARG);
+    boards.cap_board = -1;
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, &boards, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list(NULL, 1, &cards, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list("", 0, &no_card, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(boards.n_board + no_board.n_board + cards.n_card + no_card.n_card, 28);
+    assert_int_equal(boards.unknown.at + cards.unknown.len, 14);
+    no_card.cap_card = 0;
+    assert_int_equal(cpubind_npusmi_parse_list(NULL, 0, &no_card, NULL),
                      CPUBIND_TEXT_ERR_MISSING);
 }
 

@@ -90,7 +90,7 @@ TEST(trap_01_labels_of_the_topology_are_no_logic_ids)
     attempt a = try(&h, &request);
     cpubind_npusmi_affinity row[2];
     int32_t cpu[16];
-    cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
+    cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0, {0, 0}};
 
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.facts.npu[0].logic, 0);
@@ -147,15 +147,15 @@ TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
                                "\t0        0         0               Ascend 910B1\n";
     static const char none[] = "There is no NPU card on this server.\n";
     cpubind_npusmi_chip chip;
-    int32_t n = 0;
+    cpubind_npusmi_map map = {&chip, 1, 0, 0, {0, 0}};
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
 
-    assert_int_equal(cpubind_npusmi_parse_map(late, length(late), &chip, 1, &n, &fault),
+    assert_int_equal(cpubind_npusmi_parse_map(late, length(late), &map, &fault),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(n, 1);
+    assert_int_equal(map.n_chip, 1);
     assert_int_equal(chip.card, 0);
-    assert_int_equal(cpubind_npusmi_parse_map(none, length(none), &chip, 1, &n, &fault),
+    assert_int_equal(cpubind_npusmi_parse_map(none, length(none), &map, &fault),
                      CPUBIND_TEXT_ERR_REFUSED);
     set(&h, "cmd/npu-smi-info-m.txt", none);
     expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
@@ -235,7 +235,7 @@ TEST(trap_06_an_affinity_has_many_ranges_or_is_missing)
     static const int32_t expected[] = {0, 1, 4, 8, 9, 12, 13, 20, 24};
     cpubind_npusmi_affinity row[2];
     int32_t cpu[16];
-    cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0};
+    cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0, {0, 0}};
 
     assert_int_equal(cpubind_npusmi_parse_topo(text, length(text), &topo, &fault),
                      CPUBIND_TEXT_OK);
@@ -350,17 +350,19 @@ TEST(trap_11_rows_have_not_always_the_same_fields)
         "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
         "\t1        4         0         9             Ascend950PR\n";
     cpubind_npusmi_chip chip[2];
-    int32_t n = 0;
+    cpubind_npusmi_map map = {chip, 2, 0, 0, {0, 0}};
 
-    assert_int_equal(cpubind_npusmi_parse_map(with_controllers, length(with_controllers), chip,
-                                              2, &n, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(n, 2);
+    assert_int_equal(
+        cpubind_npusmi_parse_map(with_controllers, length(with_controllers), &map, &fault),
+        CPUBIND_TEXT_OK);
+    assert_int_equal(map.n_chip, 2);
+    assert_int_equal(map.has_logic, 1);
     assert_true(is_word(with_controllers, chip[1].name, "Ascend 310P3"));
-    assert_int_equal(cpubind_npusmi_parse_map(without_logic_ids, length(without_logic_ids),
-                                              chip, 2, &n, &fault),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(n, 1);
+    assert_int_equal(
+        cpubind_npusmi_parse_map(without_logic_ids, length(without_logic_ids), &map, &fault),
+        CPUBIND_TEXT_OK);
+    assert_int_equal(map.n_chip, 1);
+    assert_int_equal(map.has_logic, 0);
     assert_int_equal(chip[0].logic, -1);
     assert_int_equal(chip[0].phy, 9);
 }

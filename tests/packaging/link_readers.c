@@ -20,13 +20,15 @@ static const char broken[] = "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
 static int reads_the_map(void)
 {
     cpubind_npusmi_chip chip[2];
-    int32_t n = 0;
+    cpubind_npusmi_map rows = {NULL, 0, 0, 0, {0, 0}};
 
-    if (cpubind_npusmi_parse_map(map, (int32_t)strlen(map), NULL, 0, &n, NULL) !=
+    if (cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &rows, NULL) !=
             CPUBIND_TEXT_ERR_SPACE ||
-        n != 2)
+        rows.n_chip != 2)
         return 0;
-    return cpubind_npusmi_parse_map(map, (int32_t)strlen(map), chip, n, &n, NULL) ==
+    rows.chip = chip;
+    rows.cap_chip = rows.n_chip;
+    return cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &rows, NULL) ==
                CPUBIND_TEXT_OK &&
            chip[1].card == 6 && chip[1].logic == 1;
 }
@@ -36,9 +38,9 @@ static int says_where_it_is_broken(void)
     cpubind_npusmi_chip chip[2];
     cpubind_text_fault fault;
     cpubind_place at;
-    int32_t n = 0;
+    cpubind_npusmi_map rows = {chip, 2, 0, 0, {0, 0}};
 
-    if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), chip, 2, &n, &fault) !=
+    if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), &rows, &fault) !=
         CPUBIND_TEXT_ERR_SYNTAX)
         return 0;
     at = cpubind_text_place(broken, (int32_t)strlen(broken), fault.offset);

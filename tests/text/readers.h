@@ -15,8 +15,10 @@ typedef struct reading {
     int32_t len;
     cpubind_text_status status;
     cpubind_text_fault fault;
+    cpubind_slice unknown; /* of any of the readers */
     cpubind_npusmi_chip *chip;
     int32_t n_chip;
+    int32_t has_logic;
     cpubind_npusmi_topo topo;
     cpubind_npusmi_info info;
     cpubind_npusmi_board *board;
@@ -75,12 +77,20 @@ static inline int is_failure(const reading *r)
 static inline cpubind_text_status read_map_cap(reading *r, const char *text, int32_t len,
                                                int32_t cap)
 {
+    cpubind_npusmi_map map;
+
     start_reading(r, text, len);
-    r->chip = (cpubind_npusmi_chip *)edge_array(cap, sizeof *r->chip);
-    memset(&r->n_chip, EDGE_FILL, sizeof r->n_chip);
-    r->status = cpubind_npusmi_parse_map(r->text, len, r->chip, cap, &r->n_chip, &r->fault);
+    memset(&map, EDGE_FILL, sizeof map);
+    r->chip = map.chip = (cpubind_npusmi_chip *)edge_array(cap, sizeof *r->chip);
+    map.cap_chip = cap;
+    r->status = cpubind_npusmi_parse_map(r->text, len, &map, &r->fault);
+    r->n_chip = map.n_chip;
+    r->has_logic = map.has_logic;
+    r->unknown = map.unknown;
     if (is_failure(r)) {
         assert_untouched(r->chip, (size_t)cap * sizeof *r->chip);
+        assert_untouched(&r->has_logic, sizeof r->has_logic);
+        assert_untouched(&r->unknown, sizeof r->unknown);
         if (r->status != CPUBIND_TEXT_ERR_SPACE)
             assert_untouched(&r->n_chip, sizeof r->n_chip);
     }
@@ -100,7 +110,9 @@ static inline cpubind_text_status read_topo_cap(reading *r, const char *text, in
     topo->cpu = edge_ints(cap_cpu);
     topo->cap_cpu = cap_cpu;
     r->status = cpubind_npusmi_parse_topo(r->text, len, topo, &r->fault);
+    r->unknown = topo->unknown;
     if (is_failure(r)) {
+        assert_untouched(&r->unknown, sizeof r->unknown);
         assert_untouched(topo->row, (size_t)cap_row * sizeof *topo->row);
         assert_untouched(topo->cpu, (size_t)cap_cpu * sizeof *topo->cpu);
         assert_untouched(&topo->label, sizeof topo->label);
@@ -126,7 +138,9 @@ static inline cpubind_text_status read_info_cap(reading *r, const char *text, in
     info->process = (cpubind_npusmi_process *)edge_array(cap_process, sizeof *info->process);
     info->cap_process = cap_process;
     r->status = cpubind_npusmi_parse_info(r->text, len, info, &r->fault);
+    r->unknown = info->unknown;
     if (is_failure(r)) {
+        assert_untouched(&r->unknown, sizeof r->unknown);
         assert_untouched(info->device, (size_t)cap_device * sizeof *info->device);
         assert_untouched(info->process, (size_t)cap_process * sizeof *info->process);
         assert_untouched(&info->has_process_table, sizeof info->has_process_table);
@@ -143,11 +157,17 @@ static inline cpubind_text_status read_info_cap(reading *r, const char *text, in
 static inline cpubind_text_status read_board_cap(reading *r, const char *text, int32_t len,
                                                  int32_t cap)
 {
+    cpubind_npusmi_boards boards;
+
     start_reading(r, text, len);
-    r->board = (cpubind_npusmi_board *)edge_array(cap, sizeof *r->board);
-    memset(&r->n_board, EDGE_FILL, sizeof r->n_board);
-    r->status = cpubind_npusmi_parse_board(r->text, len, r->board, cap, &r->n_board, &r->fault);
+    memset(&boards, EDGE_FILL, sizeof boards);
+    r->board = boards.board = (cpubind_npusmi_board *)edge_array(cap, sizeof *r->board);
+    boards.cap_board = cap;
+    r->status = cpubind_npusmi_parse_board(r->text, len, &boards, &r->fault);
+    r->n_board = boards.n_board;
+    r->unknown = boards.unknown;
     if (is_failure(r)) {
+        assert_untouched(&r->unknown, sizeof r->unknown);
         assert_untouched(r->board, (size_t)cap * sizeof *r->board);
         if (r->status != CPUBIND_TEXT_ERR_SPACE)
             assert_untouched(&r->n_board, sizeof r->n_board);
@@ -159,11 +179,17 @@ static inline cpubind_text_status read_board_cap(reading *r, const char *text, i
 static inline cpubind_text_status read_list_cap(reading *r, const char *text, int32_t len,
                                                 int32_t cap)
 {
+    cpubind_npusmi_cards cards;
+
     start_reading(r, text, len);
-    r->card = (cpubind_npusmi_card *)edge_array(cap, sizeof *r->card);
-    memset(&r->n_card, EDGE_FILL, sizeof r->n_card);
-    r->status = cpubind_npusmi_parse_list(r->text, len, r->card, cap, &r->n_card, &r->fault);
+    memset(&cards, EDGE_FILL, sizeof cards);
+    r->card = cards.card = (cpubind_npusmi_card *)edge_array(cap, sizeof *r->card);
+    cards.cap_card = cap;
+    r->status = cpubind_npusmi_parse_list(r->text, len, &cards, &r->fault);
+    r->n_card = cards.n_card;
+    r->unknown = cards.unknown;
     if (is_failure(r)) {
+        assert_untouched(&r->unknown, sizeof r->unknown);
         assert_untouched(r->card, (size_t)cap * sizeof *r->card);
         if (r->status != CPUBIND_TEXT_ERR_SPACE)
             assert_untouched(&r->n_card, sizeof r->n_card);
