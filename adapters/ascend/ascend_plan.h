@@ -13,12 +13,32 @@
 extern "C" {
 #endif
 
-/* A plan for the NPUs that run and are visible. */
+/* A device of the core: an NPU in view, or one that this process cannot see. */
+typedef struct cpubind_candidate {
+    int32_t npu;      /* index into facts->npu, or -1: hidden */
+    int32_t function; /* index into facts->function, or -1: not known */
+} cpubind_candidate;
+
+/* An NPU of this process that has no pool, and why. */
+typedef struct cpubind_poolless {
+    int32_t npu; /* index into facts->npu */
+    cpubind_problem problem;
+} cpubind_poolless;
+
+/* A plan for the NPUs of this process: those that the request names, else the visible ones. */
 typedef struct cpubind_ascend_plan {
-    cpubind_plan core;       /* row i belongs to facts->npu[want[i]] */
-    cpubind_role_spec roles; /* each row is split by it */
-    int32_t *want, n_want;   /* indices into facts->npu, ascending */
-    int32_t rank_row;        /* the row of the NPU that request->rank drives */
+    cpubind_plan core; /* row i belongs to facts->npu[want[i]]; its faults and `shared`
+                                name candidates */
+    cpubind_candidate *candidate; /* the devices of the core */
+    int32_t n_candidate;
+    cpubind_role_spec roles;    /* each row is split by it */
+    int32_t *want, n_want;      /* indices into facts->npu, ascending */
+    cpubind_poolless *poolless; /* by ascending index */
+    int32_t n_poolless;
+    int32_t rank_row;        /* the row of the NPU that request->rank drives; of the first
+                                visible NPU without a rank; -1: it has no pool */
+    int32_t n_hidden;        /* candidates that this process cannot see */
+    int32_t n_idle;          /* allowed CPUs that no NPU of this process gets */
     int32_t total;           /* NPUs among which slices were cut, else logical NPUs */
     int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
     uint32_t warnings;       /* bits 1 << cpubind_warning, with those of the facts */

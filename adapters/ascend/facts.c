@@ -45,6 +45,22 @@ const char *cpubind_warning_word(cpubind_warning warning)
     return (size_t)warning < CPUBIND_WARNING_COUNT ? warnings[warning] : "?";
 }
 
+const char *cpubind_scope_word(cpubind_scope scope)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_SCOPE_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (size_t)scope < CPUBIND_SCOPE_COUNT ? words[scope] : "?";
+}
+
+const char *cpubind_origin_word(cpubind_origin origin)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_ORIGIN_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (size_t)origin < CPUBIND_ORIGIN_COUNT ? words[origin] : "?";
+}
+
 void cpubind_problem_clear(cpubind_problem *problem)
 {
     memset(problem, 0, sizeof *problem);

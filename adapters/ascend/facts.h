@@ -47,6 +47,35 @@ static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
     return (int32_t *)cpubind_arena_take(arena, n, sizeof(int32_t));
 }
 
+/* == Words of a request ===================================================== */
+
+/* (name, word): whose the allowed CPUs are. */
+#define CPUBIND_SCOPE_LIST(X)                                                                  \
+    X(AUTO, "auto")     /* own when DRA_CPUSET_* is in the environment, else cpuset */         \
+    X(CPUSET, "cpuset") /* all NPUs of the host share them */                                  \
+    X(HOST, "host") /* pools are cut from all online CPUs, then each to the allowed ones */    \
+    X(OWN, "own")   /* only the NPUs of this process share them */
+
+typedef enum cpubind_scope {
+#define CPUBIND_X(name, word) CPUBIND_SCOPE_##name,
+    CPUBIND_SCOPE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_SCOPE_COUNT
+} cpubind_scope;
+
+/* (name, word): which inputs name the NPUs. */
+#define CPUBIND_ORIGIN_LIST(X)                                                                 \
+    X(AUTO, "auto")       /* the driver's files where they name every NPU, else npu-smi */     \
+    X(DRIVER, "driver")   /* the driver's files alone */                                       \
+    X(NPU_SMI, "npu-smi") /* npu-smi alone */
+
+typedef enum cpubind_origin {
+#define CPUBIND_X(name, word) CPUBIND_ORIGIN_##name,
+    CPUBIND_ORIGIN_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_ORIGIN_COUNT
+} cpubind_origin;
+
 /* == What can go wrong ====================================================== */
 
 /* (name, code for machines, exit status of the command). 1: no plan is possible; 3: the host
@@ -59,6 +88,7 @@ static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
     X(OVERLAP, "overlap", 1)                                                                   \
     X(NOT_ARM, "not_arm", 1)                                                                   \
     X(SKIPPED, "skipped", 1)                                                                   \
+    X(BAD_REQUEST, "bad_request", 2)                                                           \
     X(UNREADABLE, "unreadable", 3)                                                             \
     X(NO_NPU_SMI, "no_npu_smi", 3)                                                             \
     X(UNKNOWN_TYPE, "unknown_device_type", 3)                                                  \
@@ -74,13 +104,15 @@ typedef enum cpubind_problem_code {
 /* A refusal or a fault, with the details for a message. Text is static or borrowed. */
 typedef struct cpubind_problem {
     cpubind_problem_code code;
-    const char *input;    /* the input at fault, or NULL */
-    cpubind_input answer; /* how the source answered for it */
-    int32_t offset;       /* byte of answer.data, or -1: no place */
-    const char *what;     /* static English clause, or NULL */
-    int32_t npu, other;   /* logic ids, or -1 */
-    int32_t cpu;          /* CPU id, or -1 */
-    int32_t need, have;   /* CPUs; 0, 0 when the problem is not about numbers */
+    const char *input;      /* the input at fault, or NULL */
+    cpubind_input answer;   /* how the source answered for it */
+    int32_t offset;         /* byte of answer.data, or -1: no place */
+    const char *what;       /* static English clause, or NULL */
+    int32_t npu, other;     /* logic ids, or -1 */
+    int32_t cpu;            /* CPU id, or -1 */
+    int32_t need, have;     /* CPUs; 0, 0 when the problem is not about numbers */
+    int32_t uncut;          /* scope host: CPUs of the pool before it was cut; else 0 */
+    cpubind_scope would_do; /* another scope, with which there is a plan; AUTO: none */
 } cpubind_problem;
 
 /* Warnings, which do not stop a plan: (name, code for machines). */
@@ -100,7 +132,13 @@ typedef struct cpubind_problem {
     X(ONLY_LOGIC_IDS, "only_logic_ids") /* slices by numbers that may differ in containers */  \
     X(RESOLVED, "resolved")             /* the rule gave CPUs twice; resolved */               \
     X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
-    X(NO_SPARE, "no_spare")             /* no CPU is left for the host's UVB threads */
+    X(NO_SPARE, "no_spare")             /* no CPU is left for the host's UVB threads */        \
+    X(UNKNOWN_TEXT, "unknown_text")     /* text that no reader knows was passed over */        \
+    X(INPUTS_DIFFER, "inputs_differ")   /* two inputs name different NPUs */                   \
+    X(PARTIAL_CPUSET, "partial_cpuset") /* some online CPUs are not allowed; no scope given */ \
+    X(NO_PROCESSES, "no_processes")     /* which NPUs run is not known */                      \
+    X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
+    X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
@@ -118,12 +156,17 @@ typedef struct cpubind_request {
     int32_t is_auto_strategy; /* 1: by the device type; 0: `strategy` */
     cpubind_strategy strategy;
     cpubind_overlap overlap;
-    const int32_t *npu;     /* logic ids, strictly ascending, instead of the process table; or
-                            NULL */
+    const int32_t *npu;     /* logic ids, strictly ascending, that the plan is for; or NULL: the
+                               visible ones */
     int32_t n_npu;          /* their number */
+    int32_t only_running;   /* 1: of these the NPUs in the process table alone */
+    int32_t total;          /* NPUs of the host, where no input tells; 0: not given */
+    cpubind_scope scope;    /* whose the allowed CPUs are */
+    cpubind_origin origin;  /* which inputs name the NPUs */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */
-    int32_t rank;           /* >= 0 */
+    int32_t has_rank;       /* 1: this process drives the NPU of `rank` */
+    int32_t rank;           /* >= 0; its NPU is rank-th of the visible ones */
     const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */
     int32_t n_allowed;
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
@@ -140,7 +183,8 @@ typedef enum cpubind_locality {
     CPUBIND_LOCALITY_UNKNOWN = 0, /* the kernel names none, or the PCI address is not known */
     CPUBIND_LOCALITY_SAME = 1,
     CPUBIND_LOCALITY_TAKEN = 2,   /* npu-smi names none: the kernel's are used */
-    CPUBIND_LOCALITY_DIFFERS = 3, /* npu-smi's are used */
+    CPUBIND_LOCALITY_DIFFERS = 3, /* the kernel's are used where it names those of every NPU,
+                                     else npu-smi's */
     CPUBIND_LOCALITY_NO_NODE = 4  /* the kernel has no node for it; npu-smi says node 0 */
 } cpubind_locality;
 
@@ -153,8 +197,33 @@ typedef struct cpubind_npu {
     int32_t affinity_count;  /* 0: not known */
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
-    int32_t is_running; /* named by the request, or in the process table */
+    int32_t function;   /* its index in facts->function, or -1: not known */
+    int32_t is_running; /* in the process table */
+    int32_t is_named;   /* by the request */
 } cpubind_npu;
+
+enum { CPUBIND_FUNCTION_NPUS = 2 }; /* most NPUs of one PCI function: 300I Duo */
+
+/* A function of the host's PCI bus with an NPU of the product. */
+typedef struct cpubind_function {
+    cpubind_pci_address pci;
+    int32_t node;       /* numa_node; -1: on no node, -2: not known */
+    const int32_t *cpu; /* the CPUs near it by the kernel, ascending */
+    int32_t n_cpu;      /* 0: not known */
+    int32_t n_npu;      /* NPUs that it has */
+    int32_t
+        phy[CPUBIND_FUNCTION_NPUS]; /* by the driver's mailboxes, ascending; -1: not known */
+    int32_t n_in_view; /* NPUs of facts->npu on it; the others are hidden from this process */
+} cpubind_function;
+
+/* Two inputs that name different NPUs. */
+typedef struct cpubind_difference {
+    const char *has, *lacks; /* the names of the inputs */
+    int32_t card, chip, phy; /* the NPU that the first names; -1: not known */
+    cpubind_pci_address pci; /* domain -1: not known */
+} cpubind_difference;
+
+enum { CPUBIND_MAX_DIFFERENCES = 8 }; /* that are kept; all are counted */
 
 typedef struct cpubind_facts {
     int32_t *cpu, *node, n_cpu; /* allowed CPUs without the excluded ones, ascending, and the
@@ -169,15 +238,25 @@ typedef struct cpubind_facts {
     int32_t *affinity;    /* CPUs, allowed or not, list after list */
     int32_t has_affinity; /* some NPU has a list */
     cpubind_device_type type;
-    cpubind_strategy strategy; /* of the plan: asked for or of the product; slices instead of
+    cpubind_strategy strategy;  /* of the plan: asked for or of the product; slices instead of
                                   topo_affinity where the affinity is not known */
-    int32_t threads;           /* threads a core, or 0: not known */
-    int32_t n_census;          /* NPUs of the host by /sys/bus/pci, or 0: not known */
-    int32_t has_processes;     /* npu-smi info has a process table; 0 when the request names
-                                  NPUs */
-    int32_t has_phy;           /* every NPU has a phy id */
-    const char *visible;       /* text of the visible devices, or NULL: all */
-    int32_t visible_len;       /* bytes */
+    int32_t threads;            /* threads a core, or 0: not known */
+    int32_t n_census;           /* NPUs of the host by /sys/bus/pci, or 0: not known */
+    cpubind_function *function; /* of the census, by PCI address */
+    int32_t n_function;
+    cpubind_origin origin;     /* DRIVER or NPU_SMI: the inputs that named the NPUs */
+    cpubind_scope scope;       /* CPUSET, HOST or OWN */
+    int32_t is_scope_given;    /* by the request or the environment */
+    int32_t n_online;          /* online CPUs, of cpu/online or on nodes */
+    const char *unknown_input; /* the first input with text that no reader knows, or NULL */
+    cpubind_input unknown_answer;
+    cpubind_slice unknown; /* that text */
+    cpubind_difference difference[CPUBIND_MAX_DIFFERENCES];
+    int32_t n_difference;  /* also of those that were not kept */
+    int32_t has_processes; /* the process table is known */
+    int32_t has_phy;       /* every NPU has a phy id */
+    const char *visible;   /* text of the visible devices, or NULL: all */
+    int32_t visible_len;   /* bytes */
     int32_t *visible_id, n_visible;
     uint32_t warnings; /* bits 1 << cpubind_warning */
 } cpubind_facts;
@@ -213,6 +292,10 @@ void cpubind_problem_clear(cpubind_problem *problem);
 const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
+
+/* "cpuset"; "driver". Static storage. */
+const char *cpubind_scope_word(cpubind_scope scope);
+const char *cpubind_origin_word(cpubind_origin origin);
 
 #ifdef __cplusplus
 }

@@ -323,6 +323,9 @@ void cli_explain(const cli_planned *planned, const cli_options *options, cli_tex
         cli_add(out, "%s; give it with --device-type ", p->what);
         cli_add_types(out);
         break;
+    case CPUBIND_PROBLEM_BAD_REQUEST:
+        cli_add(out, "%s", p->what);
+        break;
     case CPUBIND_PROBLEM_NO_MEMORY:
         cli_add(out, "there is no memory left to plan this host");
         break;
@@ -370,6 +373,14 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
                                         "every container: two containers with "
                                         "one cpuset would get the same CPUs"),
     [CPUBIND_WARNING_NO_SPARE] = "node 0 has no CPU left for the host's UVB polling threads",
+    [CPUBIND_WARNING_NO_PROCESSES] =
+        "which NPUs run is not known: the process table could not be read",
+    [CPUBIND_WARNING_NO_ADDRESSES] =
+        ("the PCI addresses of the NPUs are not known: NPUs that share CPUs are ordered by "
+         "logic id, and a process that knows the addresses may order them differently"),
+    [CPUBIND_WARNING_ORDER_DIFFERS] =
+        ("NPUs that share CPUs are ordered by PCI address, which is not the order of their "
+         "logic ids"),
 };
 
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
@@ -386,7 +397,25 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_AFFINITY:
     case CPUBIND_WARNING_ONLY_LOGIC_IDS:
     case CPUBIND_WARNING_NO_SPARE:
+    case CPUBIND_WARNING_NO_PROCESSES:
+    case CPUBIND_WARNING_NO_ADDRESSES:
+    case CPUBIND_WARNING_ORDER_DIFFERS:
         cli_add(out, "%s", sentences[warning]);
+        break;
+    case CPUBIND_WARNING_UNKNOWN_TEXT:
+        cli_add(out, "%s: text that cpubind does not know is passed over: \"%.*s\"",
+                facts->unknown_input, (int)facts->unknown.len,
+                facts->unknown_answer.data + facts->unknown.at);
+        break;
+    case CPUBIND_WARNING_INPUTS_DIFFER:
+        cli_add(out, "%s names an NPU that %s lacks", facts->difference[0].has,
+                facts->difference[0].lacks);
+        break;
+    case CPUBIND_WARNING_PARTIAL_CPUSET:
+        cli_add(out,
+                "%d of %d online CPUs are allowed and %d of them stay idle: say whose they are "
+                "with --scope cpuset, host or own",
+                (int)facts->n_cpu, (int)facts->n_online, (int)plan->n_idle);
         break;
     case CPUBIND_WARNING_UNKNOWN_CHIP:
         cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
