@@ -7,7 +7,8 @@
  *
  * USE
  *   #include "adapters/ascend/cpubind_ascend.h"      compile with it, from adapters/,
- *     text/{cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,text}.c ascend/npusmi_*.c    or
+ *     text/{cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,text}.c
+ *     ascend/{driver_files,npusmi_*}.c                  or
  *   #include <cpubind/ascend/cpubind_ascend.h>   link -lcpubind_ascend (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
  *   strlen.
@@ -38,6 +39,7 @@
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
  *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
+ *   driver_files.h files that the Ascend driver adds to /proc and /sys driver_files.c
  *
  * EXAMPLE
  *   cpubind_npusmi_chip chip[64];
@@ -58,6 +60,7 @@
 #include "../text/numa_maps.h"
 #include "../text/procfs.h"
 #include "../text/text.h"
+#include "driver_files.h"
 #include "npusmi.h"
 
 #endif /* CPUBIND_ASCEND_ALL_H */

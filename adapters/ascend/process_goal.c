@@ -6,6 +6,7 @@
  */
 #include "process_goal.h"
 
+#include "driver_files.h"
 #include "facts_reader.h"
 
 #define INPUT_INTERRUPTS "proc/interrupts"
@@ -45,20 +46,6 @@ typedef struct handlers {
     int32_t device; /* the number in the name of the mailbox */
 } handlers;
 
-/* The device of a mailbox, or -1 for another name.
- *   mailbox = "trs-mbox-" device "-" *byte */
-static int32_t mailbox_device(const scan_text *in, scan_run name)
-{
-    static const char prefix[] = "trs-mbox-";
-    const scan_text quiet = {in->text, in->len, NULL};
-    int32_t at = name.at + (int32_t)(sizeof prefix - 1), device;
-    if (!SCAN_STARTS(in, name, "trs-mbox-") ||
-        scan_number(&quiet, &at, name.end, INT32_MAX, &device) != CPUBIND_TEXT_OK ||
-        at == name.end || in->text[at] != '-')
-        return -1;
-    return device;
-}
-
 static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
 {
     const scan_text in = {text, irq->names.at + irq->names.len, NULL};
@@ -67,11 +54,9 @@ static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
     int32_t at = 0;
     while (cpubind_interrupts_next_name(text, irq->names, &at, &slice)) {
         const scan_run name = {slice.at, slice.at + slice.len};
-        const int32_t device = mailbox_device(&in, name);
-        if (device >= 0) {
-            found.is_mailbox = 1;
-            found.device = device;
-        }
+        found.is_mailbox |=
+            cpubind_driver_parse_mailbox(text + slice.at, slice.len, &found.device, NULL) ==
+            CPUBIND_TEXT_OK;
         found.is_sq |= SCAN_IS(&in, name, "sq_send_trigger_irq");
         found.is_cq |= SCAN_IS(&in, name, "cq_update_irq");
     }
