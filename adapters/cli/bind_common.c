@@ -64,7 +64,7 @@ static cpubind_linux_status open_waiting(const cpubind_bind_options *how, cpubin
 int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
 {
     cpubind_bind_options how;
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
     if (out->pid == 0)
         out->pid = options->pid ? options->pid : (int32_t)getppid();
@@ -214,7 +214,7 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
 
 int cli_apply_bound(const cli_options *options, cli_bound *bound)
 {
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status = cpubind_bind_apply(bound->binding, &bound->goal, &fault);
     cli_progress(options, NULL);
     if (status != CPUBIND_LINUX_OK)

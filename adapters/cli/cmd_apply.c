@@ -41,7 +41,7 @@ static int watch(const cli_options *options, cli_bound *bound)
 {
     int status = fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;
     while (status == CLI_DONE && !cpubind_bind_wait(bound->binding, options->watch_ms)) {
-        cpubind_linux_fault fault = {0, ""};
+        cpubind_linux_fault fault = {.what = ""};
         cpubind_linux_status result = cpubind_bind_again(bound->binding, &fault);
         if (result == CPUBIND_LINUX_ERR_GONE)
             return CLI_DONE;

@@ -29,7 +29,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
 static int restore_one(const cli_options *options, int32_t pid)
 {
     cli_bound bound = {.pid = pid, .is_restoring = 1};
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     int status = cli_open_bound(options, 0, &bound);
     if (status == CLI_DONE) {
@@ -45,7 +45,7 @@ static int restore_one(const cli_options *options, int32_t pid)
  * be restored does not stop the others; the worst exit status counts. */
 static int restore_all(const cli_options *options)
 {
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     const cli_bound none = {0};
     int32_t *pids, n;
     int status = CLI_DONE;

@@ -35,7 +35,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
 static int verify(cli_options *options, cli_bound *bound)
 {
     const int is_npu_named = options->one_npu >= 0 || options->has_rank;
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     cli_text why = {"", 0};
     int status = cli_open_bound(options, 1, bound);

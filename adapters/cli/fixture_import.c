@@ -223,7 +223,7 @@ static int import_host(walk *w)
 static int import_folder(const char *dir, cli_sink *sink, cli_text *why)
 {
     walk w = {.dir = dir, .sink = sink, .why = why};
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     struct cpubind_linux_host *host = NULL;
     int status;
     if (cpubind_linux_open_folder(dir, NULL, &host, &fault) != CPUBIND_LINUX_OK) {

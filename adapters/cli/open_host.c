@@ -28,7 +28,7 @@ static int open_in_corpus(const cli_options *options, cli_host *out, cli_text *w
 
 static int open_folder(const char *path, cli_host *out, cli_text *why)
 {
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     if (cpubind_linux_open_folder(path, NULL, &out->host, &fault) != CPUBIND_LINUX_OK) {
         cli_add(why, "the folder \"%s\" cannot be opened: %s", path, strerror(fault.error));
         return CLI_UNREADABLE;
@@ -39,7 +39,7 @@ static int open_folder(const char *path, cli_host *out, cli_text *why)
 
 int cli_open_live(int32_t pid, cli_host *out, cli_text *why)
 {
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     if (cpubind_linux_open_live(pid, CPUBIND_LIVE_LIMIT_MS, NULL, &out->host, &fault) !=
         CPUBIND_LINUX_OK) {
         cli_add(why, "the folder \"/\" cannot be opened: %s", strerror(fault.error));

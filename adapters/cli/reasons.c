@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../linux/bind/record.h"
 #include "bind_common.h"
 #include "output.h"
 
@@ -304,17 +303,27 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
 }
 
 /* Appends the path of the record. */
-static void add_record_of(const cli_options *options, const cli_bound *bound,
-                          const char *suffix, cli_text *to)
+static void add_record(const cli_options *options, const cli_bound *bound, int is_older,
+                       cli_text *to)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_record_usual_path(geteuid(), bound->pid, suffix, usual);
+    cpubind_bind_usual_path(geteuid(), bound->pid, is_older, usual);
     cli_add(to, "%s", options->state ? options->state : usual);
 }
 
-static void add_record(const cli_options *options, const cli_bound *bound, cli_text *to)
+/* Appends which line of a damaged record is wrong, and what was expected there. */
+static void add_line(const cpubind_linux_fault *fault, cli_text *to)
 {
-    add_record_of(options, bound, CPUBIND_RECORD_SUFFIX, to);
+    if (fault->line == 0)
+        cli_add(to, "it is too long");
+    else if (strcmp(fault->what, "line") == 0)
+        cli_add(to, "line %d begins with no word of a record", (int)fault->line);
+    else if (strcmp(fault->what, "end") == 0)
+        cli_add(to, "line %d follows the last line, \"sum\"", (int)fault->line);
+    else if (strcmp(fault->what, "pid") == 0)
+        cli_add(to, "line %d names another process", (int)fault->line);
+    else
+        cli_add(to, "line %d should be a valid line \"%s\"", (int)fault->line, fault->what);
 }
 
 /* Explains a record that this version cannot read. */
@@ -329,15 +338,13 @@ static void explain_damage(const cli_options *options, const cli_bound *bound,
                 (int)bound->pid,
                 is_older ? "was written by an older cpubind"
                          : "was written by another cpubind");
-        add_record_of(options, bound, is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX,
-                      why);
+        add_record(options, bound, is_older, why);
         return;
     }
-    cli_add(why,
-            "the record of process %d is damaged (%s); if nothing is to be put back, "
-            "remove it: ",
-            (int)bound->pid, fault->what);
-    add_record(options, bound, why);
+    cli_add(why, "the record of process %d is damaged: ", (int)bound->pid);
+    add_line(fault, why);
+    cli_add(why, "; if nothing is to be put back, remove it: ");
+    add_record(options, bound, 0, why);
 }
 
 /* Whether the record itself cannot be read, and not its folder. */
@@ -375,7 +382,7 @@ static int explain_state(const cli_options *options, const cli_bound *bound,
         cli_add(why, "its lock, beside it, must be a file owned by you, and no link: ");
     else
         cli_add(why, "it is ");
-    add_record(options, bound, why);
+    add_record(options, bound, 0, why);
     if (!is_record && !options->state)
         cli_add(why, "; or name a file: --state FILE");
     return is_read ? CLI_UNREADABLE : CLI_UNWRITTEN;

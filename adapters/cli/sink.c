@@ -50,7 +50,7 @@ static int written(const cli_sink *sink, const char *name, cpubind_linux_status 
 int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *out,
                          cli_text *why)
 {
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     size_t size = strlen(dir) + 1;
     memset(out, 0, sizeof *out);
     if (size > sizeof out->path) {
@@ -73,7 +73,7 @@ int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *wh
 int cli_commit_sink(cli_sink *sink, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_linux_fault said = {0, ""};
+    cpubind_linux_fault said = {.what = ""};
     sink->host = NULL; /* the error is about all hosts */
     if (sink->store)
         return stored(sink, cpubind_store_commit(sink->store, &fault), &fault, why);
@@ -93,7 +93,7 @@ void cli_close_sink(cli_sink *sink)
 static int put_file(const cli_sink *sink, const char *name, const char *data, size_t len,
                     cli_text *why)
 {
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     return written(sink, name,
                    cpubind_linux_writer_put(sink->writer, name, data, (int32_t)len, &fault),
                    &fault, why);

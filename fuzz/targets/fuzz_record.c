@@ -111,7 +111,7 @@ static char *written(const cpubind_record *state, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     char *text;
-    CHECK(cpubind_record_format(state, &table, &bytes, NULL) == CPUBIND_LINUX_OK);
+    CHECK(!cpubind_record_format(state, &table, &bytes).error);
     *len = bytes.len;
     text = fuzz_text(bytes.data, (size_t)bytes.len);
     cpubind_bytes_free(&bytes);
@@ -135,19 +135,18 @@ static void check_round(const cpubind_record *state, const char *text, int32_t l
 
 static cpubind_linux_status read_state(const char *text, int32_t len, cpubind_record *state)
 {
-    cpubind_linux_fault fault = {0, NULL};
+    cpubind_linux_fault fault;
     cpubind_linux_status status;
-    int32_t line = -1;
     memset(state, FUZZ_FILL, sizeof *state);
     n_call = 0;
-    status = cpubind_record_parse(text, len, &table, state, &line, &fault);
-    CHECK(line >= 1 && line <= len + 1);
+    fault = cpubind_record_parse(text, len, &table, state);
+    status = cpubind_record_status(fault);
     if (status == CPUBIND_LINUX_OK)
         return status;
     CHECK(fuzz_holds_only(state, sizeof *state, 0));
     CHECK(fault.what && fault.what[0]);
     CHECK(status == CPUBIND_LINUX_ERR_DAMAGED
-              ? fault.error == EILSEQ
+              ? fault.error == EILSEQ && fault.line >= 1 && fault.line <= len + 1
               : status == CPUBIND_LINUX_ERR_MEMORY && fault.error == ENOMEM);
     return status;
 }

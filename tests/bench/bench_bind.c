@@ -132,7 +132,7 @@ static double time_apply(pid_t pid, const char *state, cpubind_memory_action mem
                                .no_irq = CPUBIND_IRQ_NO_ADDRESS};
     const cpubind_bind_options how = {
         .pid = (int32_t)pid, .record_path = state, .memory = memory};
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     cpubind_binding *b;
     double took, start = now_ns();
     must(cpubind_bind_open(&how, NULL, &b, &fault) == CPUBIND_LINUX_OK, "open");

@@ -650,10 +650,28 @@ record_without_a_folder() {
     all_are_on 0-191
 }
 
+# The command names the line of a damaged record, as text and as JSON.
+says_line() {
+    cp "$out/good" "$state" && printf '%s\n' "$2" >"$out/bad" && cp "$out/bad" "$state" &&
+        refuses 3 "is damaged: line $1; if nothing" apply --npu 0 &&
+        refuses 3 "is damaged: line $1; if nothing" verify &&
+        refuses 3 "is damaged: line $1; if nothing" restore || return 1
+    restore --json >"$out/json"
+    [ $? -eq 3 ] && json "$out/json" '$.error.text' | grep -qF "is damaged: line $1; if nothing"
+}
+
 damaged_record() {
     apply --npu 0 || return 1
     cp "$state" "$out/good"
-    for text in "" "cpubind-record" "[]" "kept" "$(sed 's/^thread/&s/' "$state")"; do
+    lines=$(($(wc -l <"$state")))
+    before=$(grep -n '^before ' "$state" | cut -d: -f1)
+    thread=$(grep -n -m 1 '^thread ' "$state" | cut -d: -f1)
+    says_line "$before should be a valid line \"before\"" "$(sed 's/^before .*/before x/' "$out/good")" &&
+        says_line "$before should be a valid line \"before\"" "$(grep -v '^before ' "$out/good")" &&
+        says_line "$thread begins with no word of a record" "$(sed 's/^thread/&s/' "$out/good")" &&
+        says_line "$lines should be a valid line \"sum\"" "$(sed 's/^npu 0/npu 1/' "$out/good")" &&
+        says_line "1 should be a valid line \"cpubind-record\"" "kept" || return 1
+    for text in "" "cpubind-record" "[]" "kept" "$(sed 's/^thread/&s/' "$out/good")"; do
         printf %s "$text" >"$state"
         refuses 3 "the record of process $worker is damaged" apply --npu 0 &&
             refuses 3 "is damaged" verify && refuses 3 "is damaged" restore &&

@@ -61,7 +61,7 @@ static int bind_and_restore(const cpubind_goal *goal)
 {
     const cpubind_bind_options how = {.pid = (int32_t)getpid(),
                                       .memory = CPUBIND_MEMORY_PREFER};
-    cpubind_linux_fault fault = {0, ""};
+    cpubind_linux_fault fault = {.what = ""};
     cpubind_binding *binding = NULL;
     cpubind_linux_status status = cpubind_bind_open(&how, NULL, &binding, &fault);
     if (status == CPUBIND_LINUX_OK)

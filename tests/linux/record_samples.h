@@ -10,6 +10,13 @@
 
 #define SAMPLE_PID 4711
 
+/* The status of a fault, as the functions of bind.h return it; fills *out, if not NULL. */
+static inline cpubind_linux_status sample_status(cpubind_linux_fault why,
+                                                 cpubind_linux_fault *out)
+{
+    return cpubind_linux_end(cpubind_record_status(why), why, out);
+}
+
 static inline int32_t sample_set(cpubind_record *record, const char *text)
 {
     const int32_t set =

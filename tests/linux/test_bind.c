@@ -520,14 +520,10 @@ static void make_record_stale(void)
     text[n] = '\0';
     cpubind_record record;
     cpubind_bytes bytes = {NULL, 0, 0};
-    int32_t line;
-    scratch_need(cpubind_record_parse(text, (int32_t)n, &cpubind_sys_real, &record, &line,
-                                      NULL) == CPUBIND_LINUX_OK,
+    scratch_need(!cpubind_record_parse(text, (int32_t)n, &cpubind_sys_real, &record).error,
                  path);
     record.start ^= 1;
-    scratch_need(cpubind_record_format(&record, &cpubind_sys_real, &bytes, NULL) ==
-                     CPUBIND_LINUX_OK,
-                 path);
+    scratch_need(!cpubind_record_format(&record, &cpubind_sys_real, &bytes).error, path);
     scratch_need(ftruncate(fd, 0) == 0, path);
     scratch_need(pwrite(fd, bytes.data, (size_t)bytes.len, 0) == bytes.len, path);
     cpubind_bytes_free(&bytes);

@@ -141,7 +141,7 @@ static cpubind_linux_status do_step(const cpubind_sys *sys, step what, const sta
 static void do_step_to(step what, const stage_goal *goal, const char *expected)
 {
     char text[STAGE_TEXT];
-    cpubind_linux_fault why = {0, ""};
+    cpubind_linux_fault why = {.what = ""};
     if (fault.which)
         f.last = fault.which;
     fault_clear();
@@ -352,7 +352,7 @@ static void count_run(cpubind_linux_fault why)
 static int apply_with_fault(const stage_goal *goal, const char *from, const char *to)
 {
     char text[STAGE_TEXT];
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     cpubind_linux_status status = do_step(&fault_table, STEP_APPLY, goal, &why);
     int good;
     count_run(why);
@@ -426,7 +426,7 @@ static int step_with_fault(step what, const char *from, const char *to,
                            cpubind_linux_status *status)
 {
     char text[STAGE_TEXT];
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     *status = do_step(&fault_table, what, NULL, &why);
     count_run(why);
     int good = *status != CPUBIND_LINUX_OK
@@ -690,7 +690,7 @@ TEST(a_ban_is_part_of_all_or_nothing)
 static int apply_with_lasting_fault(void)
 {
     char text[STAGE_TEXT];
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     cpubind_linux_status status = do_step(&fault_table, STEP_APPLY, &f.first, &why);
     count_run(why);
     int good = status == CPUBIND_LINUX_OK ? becomes_done(f.before, f.first_done, text)
@@ -731,7 +731,7 @@ TEST(a_fault_that_stays_leaves_a_record_to_restore)
 /* In a child, which binds itself. Returns the number of the check that failed, or 0. */
 static int prefers_with(int error)
 {
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     cpubind_binding *b = NULL;
     const cpubind_bind_options options = {.pid = (int32_t)getpid(),
                                           .memory = CPUBIND_MEMORY_PREFER};
@@ -786,7 +786,7 @@ static int wait_for_end(void)
     assert_int_equal(open_binding(&fault_table, 1, &b, &why), CPUBIND_LINUX_OK);
     fault_set(which, nth, error);
     int has_ended = cpubind_bind_wait(b, 1);
-    count_run((cpubind_linux_fault){0, NULL});
+    count_run((cpubind_linux_fault){0});
     cpubind_bind_close(b);
     assert_int_equal(has_ended, 0);
     return has_ended;

@@ -74,7 +74,7 @@ static void snapshot(char text[STAGE_TEXT])
 static cpubind_linux_status do_job(job what)
 {
     cpubind_binding *b = NULL;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     const cpubind_bind_options options = {.pid = (int32_t)f.w.pid,
                                           .irqbalance = CPUBIND_IRQBALANCE_STOP,
                                           .memory = CPUBIND_MEMORY_NONE};

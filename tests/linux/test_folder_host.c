@@ -479,7 +479,7 @@ TEST(a_change_of_the_working_folder_is_harmless)
 TEST(a_folder_that_cannot_be_opened_says_why)
 {
     char path[SCRATCH_PATH * 2];
-    cpubind_linux_fault fault = {0, NULL};
+    cpubind_linux_fault fault = {0};
     cpubind_linux_host *host = f.host;
     scratch_path(&f.s, "nothing", path);
     assert_int_equal(cpubind_linux_open_folder(path, f.sys, &host, &fault),
@@ -498,7 +498,7 @@ TEST(a_folder_that_cannot_be_opened_says_why)
 TEST(arguments_are_checked)
 {
     cpubind_linux_host *host = f.host;
-    cpubind_linux_fault fault = {0, NULL};
+    cpubind_linux_fault fault = {0};
     assert_int_equal(cpubind_linux_open_folder(NULL, NULL, &host, &fault),
                      CPUBIND_LINUX_ERR_ARG);
     assert_null(host);

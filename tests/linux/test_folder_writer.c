@@ -44,7 +44,7 @@ static int set_up(void)
     scratch_make(&f.s);
     scratch_path(&f.s, "new", f.path);
     f.writer = NULL;
-    f.fault = (cpubind_linux_fault){0, NULL};
+    f.fault = (cpubind_linux_fault){0};
     f.descriptors = open_descriptors();
     return 0;
 }
@@ -355,7 +355,7 @@ TEST(a_target_that_is_no_snapshot_stays)
             scratch_file(&f.s, cases[i].name, "mine");
         tree_of(&f.s, "", &before);
         for (int is_replacing = 0; is_replacing < 2; is_replacing++) {
-            f.fault = (cpubind_linux_fault){0, NULL};
+            f.fault = (cpubind_linux_fault){0};
             assert_int_equal(start(is_replacing), CPUBIND_LINUX_ERR_EXISTS);
             assert_null(f.writer);
             assert_true(is_fault(EEXIST, "exists"));
@@ -629,7 +629,7 @@ TEST(a_name_that_breaks_the_rules_is_refused_and_writes_nothing)
     tree_text tree;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        f.fault = (cpubind_linux_fault){0, NULL};
+        f.fault = (cpubind_linux_fault){0};
         assert_int_equal(put(bad[i], "x"), CPUBIND_LINUX_ERR_ARG);
         assert_true(is_fault(EINVAL, "name"));
     }
@@ -701,7 +701,7 @@ TEST(a_name_is_written_once_and_is_a_file_or_a_folder)
         assert_int_equal(put(cases[i].name, "second"), CPUBIND_LINUX_ERR_WRITE);
         assert_true(is_fault(EEXIST, cases[i].what));
         /* From then on every call fails in the same way. */
-        f.fault = (cpubind_linux_fault){0, NULL};
+        f.fault = (cpubind_linux_fault){0};
         assert_int_equal(put("other", "x"), CPUBIND_LINUX_ERR_WRITE);
         assert_true(is_fault(EEXIST, cases[i].what));
         assert_int_equal(commit(), CPUBIND_LINUX_ERR_WRITE);
@@ -800,7 +800,7 @@ TEST(a_folder_without_a_name_of_its_own_is_refused)
                                       "./", "a/.", "a/..", "../", "/."};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         snprintf(f.path, sizeof f.path, "%s", bad[i]);
-        f.fault = (cpubind_linux_fault){0, NULL};
+        f.fault = (cpubind_linux_fault){0};
         assert_int_equal(start(1), CPUBIND_LINUX_ERR_ARG);
         assert_true(is_fault(EINVAL, "argument"));
         assert_null(f.writer);

@@ -178,7 +178,7 @@ static int is_of_removal(call which)
  * the injected error, else 0. */
 static int write_and_check(target what)
 {
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     tree_text found;
     if (f.present != what)
         make_target(what);
@@ -395,7 +395,7 @@ static ssize_t no_write(int fd, const void *data, size_t len)
 TEST(a_write_that_writes_nothing_is_not_repeated_for_ever)
 {
     cpubind_sys sys = cpubind_sys_real;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     cpubind_linux_writer *writer = NULL;
     sys.write = no_write;
     make_target(TARGET_NONE);
@@ -435,7 +435,7 @@ TEST(the_old_host_survives_what_cannot_be_undone)
     int put_backs = 0;
     for (int k = 0; k < N_KINDS; k++) {
         for (int nth = 1; nth <= 4; nth++) {
-            cpubind_linux_fault why = {0, NULL};
+            cpubind_linux_fault why = {0};
             f.kind = (kind)k;
             set_fault(CALL_rename, nth, EIO, 1);
             make_target(TARGET_HOST);
@@ -468,7 +468,7 @@ TEST(after_a_failed_undoing_neither_folder_is_removed)
     for (int what = 0; what < N_TARGETS; what++) {
         for (int k = 0; k < N_KINDS; k++) {
             cpubind_sys sys = fault_table;
-            cpubind_linux_fault why = {0, NULL};
+            cpubind_linux_fault why = {0};
             cpubind_linux_writer *writer = NULL;
             sys.fsync = fsync_of_parent_fails;
             f.kind = (kind)k;

@@ -628,7 +628,7 @@ TEST(arguments_are_checked)
 {
     static const int32_t bad[] = {0, -1, INT32_MIN, CPUBIND_LIVE_LIMIT_MAX_MS + 1};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        cpubind_linux_fault fault = {0, NULL};
+        cpubind_linux_fault fault = {0};
         assert_int_equal(cpubind_linux_open_live(0, bad[i], NULL, &f.host, &fault),
                          CPUBIND_LINUX_ERR_ARG);
         assert_null(f.host);

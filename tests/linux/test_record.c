@@ -90,8 +90,9 @@ static int n_names(const char *folder)
 static cpubind_record_file *open_usual(void)
 {
     cpubind_record_file *file = NULL;
-    cpubind_linux_fault why = {0, "?"};
-    if (cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why) !=
+    cpubind_linux_fault why = {.what = "?"};
+    if (sample_status(
+            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file), &why) !=
         CPUBIND_LINUX_OK)
         fail_msg("%s: %s", why.what, strerror(why.error));
     return file;
@@ -100,10 +101,11 @@ static cpubind_record_file *open_usual(void)
 static void check_refused(const char *path, cpubind_linux_status expected, int error,
                           const char *what)
 {
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     cpubind_record_file *file = (cpubind_record_file *)&why;
     assert_int_equal(
-        cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why),
+        sample_status(
+            cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file), &why),
         expected);
     assert_null(file);
     assert_int_equal(why.error, error);
@@ -115,7 +117,7 @@ static void save_sample(cpubind_record_file *file, int32_t npu)
     cpubind_record sample;
     sample_make(&sample);
     sample.npu = npu;
-    assert_int_equal(cpubind_record_save(file, &sample, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_save(file, &sample), NULL), CPUBIND_LINUX_OK);
     cpubind_record_free(&sample);
 }
 
@@ -126,7 +128,7 @@ static int holds_sample(cpubind_record_file *file, int32_t npu)
     int same;
     sample_make(&sample);
     sample.npu = npu;
-    assert_int_equal(cpubind_record_load(file, &found, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_load(file, &found), NULL), CPUBIND_LINUX_OK);
     same = sample_same(&sample, &found);
     cpubind_record_free(&sample);
     cpubind_record_free(&found);
@@ -137,9 +139,9 @@ static void check_load_fails(cpubind_record_file *file, cpubind_linux_status exp
                              int error, const char *what)
 {
     cpubind_record found;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     memset(&found, 0x5a, sizeof found);
-    assert_int_equal(cpubind_record_load(file, &found, &why), expected);
+    assert_int_equal(sample_status(cpubind_record_load(file, &found), &why), expected);
     assert_true(sample_is_zero(&found));
     assert_int_equal(why.error, error);
     assert_string_equal(why.what, what);
@@ -166,8 +168,8 @@ TEST(a_saved_record_is_loaded_until_it_is_removed)
 
     file = open_usual();
     assert_true(holds_sample(file, 5));
-    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
     cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 0);
@@ -189,8 +191,9 @@ TEST(an_ordinary_user_has_a_folder_of_their_own)
     char path[SCRATCH_PATH * 2];
     path_of(FOLDER, path);
     scratch_need(chown(path, 1000, 1000) == 0, "chown");
-    assert_int_equal(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file, NULL),
-                     CPUBIND_LINUX_ERR_STATE); /* the lock is root's, not his */
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file), NULL),
+        CPUBIND_LINUX_ERR_STATE); /* the lock is root's, not his */
     uid = 0;
     assert_int_equal(n_names(FOLDER), 1);
 }
@@ -198,11 +201,12 @@ TEST(an_ordinary_user_has_a_folder_of_their_own)
 TEST(a_missing_folder_is_made_when_it_may_be)
 {
     cpubind_record_file *file = NULL;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     char path[SCRATCH_PATH * 2];
     struct stat st;
-    assert_int_equal(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file, &why),
-                     CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file), &why),
+        CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, ENOENT);
     assert_string_equal(why.what, "folder");
     assert_false(is_there(f.folder));
@@ -217,14 +221,18 @@ TEST(arguments_outside_their_range_are_refused)
 {
     cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2];
-    assert_int_equal(cpubind_record_open(&f.root, NULL, 0, CPUBIND_RECORD_MAKE, &file, NULL),
-                     CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(cpubind_record_open(&f.root, NULL, -1, CPUBIND_RECORD_MAKE, &file, NULL),
-                     CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(cpubind_record_open(NULL, "x", 1, CPUBIND_RECORD_MAKE, &file, NULL),
-                     CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_MAKE, NULL, NULL),
-                     CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, NULL, 0, CPUBIND_RECORD_MAKE, &file), NULL),
+        CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, NULL, -1, CPUBIND_RECORD_MAKE, &file), NULL),
+        CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(
+        sample_status(cpubind_record_open(NULL, "x", 1, CPUBIND_RECORD_MAKE, &file), NULL),
+        CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_MAKE, NULL), NULL),
+        CPUBIND_LINUX_ERR_ARG);
     static const char *const bad[] = {"", "/", "a/", ".", "..", "/tmp/.", "a/.."};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_refused(bad[i], CPUBIND_LINUX_ERR_ARG, EINVAL, "argument");
@@ -238,8 +246,9 @@ TEST(the_longest_name_can_be_saved)
     cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2];
     snprintf(path, sizeof path, "%s/%0220d", f.s.dir, 0);
-    assert_int_equal(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file, NULL),
-                     CPUBIND_LINUX_OK);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file), NULL),
+        CPUBIND_LINUX_OK);
     assert_string_equal(cpubind_record_path(file), path);
     save_sample(file, 1);
     assert_true(holds_sample(file, 1));
@@ -325,8 +334,9 @@ TEST(a_sticky_folder_is_allowed_for_a_named_path_alone)
     scratch_need(chmod(path, 01777) == 0, "chmod");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
     path_of(in_folder("own.record"), path);
-    assert_int_equal(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file, NULL),
-                     CPUBIND_LINUX_OK);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file), NULL),
+        CPUBIND_LINUX_OK);
     save_sample(file, 2);
     assert_true(holds_sample(file, 2));
     cpubind_record_close(file);
@@ -347,7 +357,8 @@ TEST(a_named_path_is_used_unchanged)
     static const char *const names[] = {"here.record", "own/a", "./own//b", "own/../c"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_int_equal(
-            cpubind_record_open(&f.root, names[i], 0, CPUBIND_RECORD_WRITE, &file, NULL),
+            sample_status(
+                cpubind_record_open(&f.root, names[i], 0, CPUBIND_RECORD_WRITE, &file), NULL),
             CPUBIND_LINUX_OK);
         assert_string_equal(cpubind_record_path(file), names[i]);
         save_sample(file, 2);
@@ -398,16 +409,17 @@ TEST(a_link_is_not_followed_and_its_target_stays)
 TEST(a_folder_in_place_of_the_file_stays)
 {
     cpubind_record sample;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     scratch_folder(&f.s, f.folder);
     scratch_folder(&f.s, in_folder("4711.record"));
     cpubind_record_file *file = open_usual();
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, EISDIR, "file");
     sample_make(&sample);
-    assert_int_equal(cpubind_record_save(file, &sample, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(sample_status(cpubind_record_save(file, &sample), &why),
+                     CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EISDIR);
     assert_string_equal(why.what, "rename");
-    assert_int_equal(cpubind_record_remove(file, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(sample_status(cpubind_record_remove(file), &why), CPUBIND_LINUX_ERR_STATE);
     assert_string_equal(why.what, "remove");
     cpubind_record_free(&sample);
     cpubind_record_close(file);
@@ -484,13 +496,15 @@ TEST(a_file_of_another_process_is_damaged)
     path_of(in_folder("4712.record"), path);
     scratch_need(rename(from, path) == 0, "rename");
     assert_int_equal(
-        cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &file, NULL),
+        sample_status(cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &file),
+                      NULL),
         CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "pid");
     cpubind_record_close(file);
     /* under a name of the caller's own it is what it says */
-    assert_int_equal(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file, NULL),
-                     CPUBIND_LINUX_OK);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file), NULL),
+        CPUBIND_LINUX_OK);
     assert_true(holds_sample(file, 4));
     cpubind_record_close(file);
 }
@@ -502,7 +516,8 @@ TEST(an_impossible_record_is_not_saved)
     save_sample(file, 4);
     sample_make(&sample);
     sample.main = CPUBIND_CPUSET_NONE;
-    assert_int_equal(cpubind_record_save(file, &sample, NULL), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(sample_status(cpubind_record_save(file, &sample), NULL),
+                     CPUBIND_LINUX_ERR_ARG);
     cpubind_record_free(&sample);
     assert_true(holds_sample(file, 4));
     assert_int_equal(n_names(f.folder), 2);
@@ -530,7 +545,7 @@ TEST(leftovers_of_a_killed_process_do_no_harm)
     save_sample(file, 4);
     assert_true(holds_sample(file, 4));
     assert_int_equal(n_names(f.folder), 2 + 6 + 8);
-    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
     cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 8);
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
@@ -546,18 +561,20 @@ TEST(a_file_of_an_older_version_is_an_error)
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
     save_sample(file, 4);
     assert_true(holds_sample(file, 4));
-    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
     assert_true(is_there(in_folder("4711.json")));
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
     cpubind_record_close(file);
     path_of(in_folder("4711.json"), path); /* by its name */
-    assert_int_equal(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file, NULL),
-                     CPUBIND_LINUX_OK);
+    assert_int_equal(
+        sample_status(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file), NULL),
+        CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
     cpubind_record_close(file);
     path_of(in_folder("own.record"), path); /* a file of the caller's own has no older name */
     assert_int_equal(
-        cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
+        sample_status(
+            cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file), NULL),
         CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
     cpubind_record_close(file);
@@ -572,27 +589,31 @@ TEST(processes_with_a_file_are_listed)
         ".record",   "6.record.lock",     ".6.record.1.0.tmp", "7.recor",
         "8.recordx", "6.json.lock",       "8.jsonx",           "9"};
     static const int32_t expected[] = {3, 12, 80, 4711, INT32_MAX};
-    int32_t *pid = (int32_t *)names, n = -1;
-    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
-    assert_null(pid); /* no folder */
-    assert_int_equal(n, 0);
+    cpubind_ids pids = {(int32_t *)names, -1, -1};
+    assert_int_equal(sample_status(cpubind_record_list(&f.root, &pids), NULL),
+                     CPUBIND_LINUX_OK);
+    assert_null(pids.id); /* no folder */
+    assert_int_equal(pids.n, 0);
     scratch_folder(&f.s, f.folder);
-    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(n, 0);
+    assert_int_equal(sample_status(cpubind_record_list(&f.root, &pids), NULL),
+                     CPUBIND_LINUX_OK);
+    assert_int_equal(pids.n, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         scratch_file(&f.s, in_folder(names[i]), "");
-    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(n, 5);
-    assert_memory_equal(pid, expected, sizeof expected);
-    free(pid);
+    assert_int_equal(sample_status(cpubind_record_list(&f.root, &pids), NULL),
+                     CPUBIND_LINUX_OK);
+    assert_int_equal(pids.n, 5);
+    assert_memory_equal(pids.id, expected, sizeof expected);
+    free(pids.id);
     char path[SCRATCH_PATH * 2];
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     path_of(f.folder, path);
     scratch_need(chmod(path, 0777) == 0, "chmod");
-    assert_int_equal(cpubind_record_list(&f.root, &pid, &n, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(sample_status(cpubind_record_list(&f.root, &pids), &why),
+                     CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EPERM);
-    assert_null(pid);
-    assert_int_equal(n, 0);
+    assert_null(pids.id);
+    assert_int_equal(pids.n, 0);
 }
 
 /* == The lock =============================================================== */
@@ -603,7 +624,8 @@ TEST(a_second_opening_is_busy_at_once)
     for (int i = 0; i < 3; i++)
         check_refused(NULL, CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock");
     assert_int_equal(
-        cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &other, NULL),
+        sample_status(cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &other),
+                      NULL),
         CPUBIND_LINUX_OK); /* of another process */
     cpubind_record_close(other);
     save_sample(first, 1);
@@ -691,9 +713,9 @@ static int child_turns(int turns)
     path_of(mark, path);
     while (turns > 0) {
         cpubind_record_file *file = NULL;
-        cpubind_linux_fault why = {0, NULL};
-        cpubind_linux_status status =
-            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why);
+        cpubind_linux_fault why = {0};
+        cpubind_linux_status status = sample_status(
+            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file), &why);
         if (status == CPUBIND_LINUX_ERR_BUSY)
             continue;
         if (status != CPUBIND_LINUX_OK)
@@ -703,7 +725,8 @@ static int child_turns(int turns)
             return 3;
         if (turns % 4 == 0)
             save_sample(file, turns);
-        if (turns % 8 == 0 && cpubind_record_remove(file, NULL) != CPUBIND_LINUX_OK)
+        if (turns % 8 == 0 &&
+            sample_status(cpubind_record_remove(file), NULL) != CPUBIND_LINUX_OK)
             return 4;
         close(fd);
         if (unlink(path) != 0)
@@ -752,14 +775,15 @@ TEST(a_killed_writer_leaves_a_whole_file)
         scratch_need(waitpid(pid, NULL, 0) == pid, "waitpid");
         cpubind_record found;
         file = open_usual();
-        assert_int_equal(cpubind_record_load(file, &found, NULL), CPUBIND_LINUX_OK);
+        assert_int_equal(sample_status(cpubind_record_load(file, &found), NULL),
+                         CPUBIND_LINUX_OK);
         const int32_t npu = found.npu;
         cpubind_record_free(&found);
         assert_true(holds_sample(file, npu));
         cpubind_record_close(file);
     }
     file = open_usual();
-    assert_int_equal(cpubind_record_remove(file, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
     cpubind_record_close(file);
     assert_int_equal(n_names(f.folder), 0); /* and nothing of the writers is left */
 }

@@ -102,9 +102,10 @@ static cpubind_linux_status do_action(cpubind_record_file *file, action what,
 {
     cpubind_record found;
     if (what == ACTION_REMOVE)
-        return cpubind_record_remove(file, why);
+        return sample_status(cpubind_record_remove(file), why);
     if (what != ACTION_MAKE) {
-        const cpubind_linux_status status = cpubind_record_load(file, &found, why);
+        const cpubind_linux_status status =
+            sample_status(cpubind_record_load(file, &found), why);
         if (status != CPUBIND_LINUX_OK) {
             assert_true(sample_is_zero(&found));
             return status;
@@ -112,15 +113,17 @@ static cpubind_linux_status do_action(cpubind_record_file *file, action what,
         assert_true(sample_same(&found, &f.before));
         cpubind_record_free(&found);
     }
-    return cpubind_record_save(file, &f.after, why);
+    return sample_status(cpubind_record_save(file, &f.after), why);
 }
 
 static cpubind_linux_status run(action what, cpubind_linux_fault *why)
 {
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     cpubind_record_file *file = NULL;
-    cpubind_linux_status status = cpubind_record_open(
-        &root, what == ACTION_OWN ? f.file : NULL, SAMPLE_PID, what == ACTION_MAKE, &file, why);
+    cpubind_linux_status status =
+        sample_status(cpubind_record_open(&root, what == ACTION_OWN ? f.file : NULL, SAMPLE_PID,
+                                          what == ACTION_MAKE, &file),
+                      why);
     if (status == CPUBIND_LINUX_OK)
         status = do_action(file, what, why);
     else
@@ -151,7 +154,7 @@ static void check_why(cpubind_linux_status status, const cpubind_linux_fault *wh
 /* Does an action with the fault that is set. Returns 1 if it failed. */
 static int run_and_check(action what)
 {
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     char text[8192];
     const int may_leave = fault.which == CALL_unlinkat;
     make_files(what);
@@ -182,9 +185,10 @@ static void write_text(const cpubind_record *state, char text[8192])
     make_files(ACTION_MAKE);
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     assert_int_equal(
-        cpubind_record_open(&root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, NULL),
+        sample_status(cpubind_record_open(&root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file),
+                      NULL),
         CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_record_save(file, state, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_save(file, state), NULL), CPUBIND_LINUX_OK);
     cpubind_record_close(file);
     close(root.fd);
     read_file(text);
@@ -343,16 +347,18 @@ static ssize_t no_write(int fd, const void *data, size_t len)
 TEST(a_write_that_writes_nothing_is_not_repeated_for_ever)
 {
     cpubind_sys sys = cpubind_sys_real;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     cpubind_record_file *file = NULL;
     char text[8192];
     sys.write = no_write;
     make_files(ACTION_REPLACE);
     cpubind_root root = scratch_tree(&sys, f.s.dir);
     assert_int_equal(
-        cpubind_record_open(&root, NULL, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
+        sample_status(cpubind_record_open(&root, NULL, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file),
+                      NULL),
         CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_record_save(file, &f.after, &why), CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(sample_status(cpubind_record_save(file, &f.after), &why),
+                     CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, EIO);
     assert_string_equal(why.what, "write");
     cpubind_record_close(file);
@@ -392,24 +398,25 @@ TEST(every_fault_of_listing_is_reported)
     cpubind_root root = scratch_tree(&fault_table, f.s.dir);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int nth = 1;; nth++) {
-            int32_t *pid = NULL, n = -1;
-            cpubind_linux_fault why = {0, NULL};
+            cpubind_ids pids = {NULL, -1, -1};
+            cpubind_linux_fault why = {0};
             fault_set(cases[i].which, nth, cases[i].error);
-            const cpubind_linux_status status = cpubind_record_list(&root, &pid, &n, &why);
+            const cpubind_linux_status status =
+                sample_status(cpubind_record_list(&root, &pids), &why);
             assert_int_equal(open_descriptors(), f.descriptors + 1);
             if (fault.n_met == 0) {
                 assert_true(nth > 1);
                 assert_int_equal(status, CPUBIND_LINUX_OK);
-                assert_int_equal(n, 1);
-                assert_int_equal(pid[0], SAMPLE_PID);
-                free(pid);
+                assert_int_equal(pids.n, 1);
+                assert_int_equal(pids.id[0], SAMPLE_PID);
+                free(pids.id);
                 break;
             }
             assert_int_equal(status, cases[i].error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
                                                               : CPUBIND_LINUX_ERR_STATE);
             assert_int_equal(why.error, cases[i].error);
-            assert_null(pid);
-            assert_int_equal(n, 0);
+            assert_null(pids.id);
+            assert_int_equal(pids.n, 0);
         }
     }
     close(root.fd);
@@ -446,7 +453,7 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
         for (int which = 1; which < N_CALLS; which++) {
             for (int nth = 1; end_at((action)what, (call)which, nth); nth++) {
                 char text[8192];
-                cpubind_linux_fault why = {0, "?"};
+                cpubind_linux_fault why = {.what = "?"};
                 read_file(text);
                 const char *const before = what == ACTION_MAKE ? "" : f.old_text;
                 const char *const after = what == ACTION_REMOVE ? "" : f.new_text;

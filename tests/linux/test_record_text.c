@@ -89,7 +89,8 @@ static char *text_of(const cpubind_record *state, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     char *text;
-    assert_int_equal(cpubind_record_format(state, sys, &bytes, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(sample_status(cpubind_record_format(state, sys, &bytes), NULL),
+                     CPUBIND_LINUX_OK);
     *len = bytes.len;
     text = edge_text(bytes.data, bytes.len);
     cpubind_bytes_free(&bytes);
@@ -99,9 +100,9 @@ static char *text_of(const cpubind_record *state, int32_t *len)
 static void check_round(const cpubind_record *state)
 {
     cpubind_record back;
-    int32_t len, len_again, line;
+    int32_t len, len_again;
     char *text = text_of(state, &len), *again;
-    assert_int_equal(cpubind_record_parse(text, len, sys, &back, &line, NULL),
+    assert_int_equal(sample_status(cpubind_record_parse(text, len, sys, &back), NULL),
                      CPUBIND_LINUX_OK);
     assert_true(sample_same(state, &back));
     again = text_of(&back, &len_again);
@@ -264,7 +265,7 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
     for (int i = 0; i < 17; i++) {
         cpubind_record s;
         cpubind_bytes bytes = {NULL, 0, 0};
-        cpubind_linux_fault why = {0, NULL};
+        cpubind_linux_fault why = {0};
         sample_make(&s);
         s.pid = i == 0 ? 0 : s.pid;
         s.before = i == 1 ? CPUBIND_CPUSET_NONE : s.before;
@@ -283,7 +284,8 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
         s.irq[1].irq = i == 14 ? s.irq[0].irq : s.irq[1].irq;
         s.irqbalance_pid = i == 15 ? 0 : s.irqbalance_pid;
         s.thread[5].before = i == 16 ? s.sets.n : s.thread[5].before;
-        assert_int_equal(cpubind_record_format(&s, sys, &bytes, &why), CPUBIND_LINUX_ERR_ARG);
+        assert_int_equal(sample_status(cpubind_record_format(&s, sys, &bytes), &why),
+                         CPUBIND_LINUX_ERR_ARG);
         assert_int_equal(why.error, EINVAL);
         assert_string_equal(why.what, "argument");
         cpubind_bytes_free(&bytes);
@@ -294,13 +296,12 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
 /* == Other texts ============================================================ */
 
 static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *out,
-                                  int32_t *line, cpubind_linux_fault *why)
+                                  cpubind_linux_fault *why)
 {
     char *exact = edge_text(text, (int32_t)len);
-    const cpubind_linux_status status =
-        cpubind_record_parse(exact, (int32_t)len, sys, out, line, why);
+    const cpubind_linux_fault found = cpubind_record_parse(exact, (int32_t)len, sys, out);
     free(exact);
-    return status;
+    return sample_status(found, why);
 }
 
 static const char good[] = "cpubind-record 2 0.1.0\n"
@@ -351,16 +352,15 @@ static size_t edit(char *out, size_t size, const char *from, const char *to)
 static void check_damaged(const char *text, size_t len, const char *what, int32_t at_line)
 {
     cpubind_record s;
-    cpubind_linux_fault why = {0, NULL};
-    int32_t line = 0;
+    cpubind_linux_fault why = {0};
     memset(&s, 0x5a, sizeof s);
-    if (parse(text, len, &s, &line, &why) != CPUBIND_LINUX_ERR_DAMAGED)
+    if (parse(text, len, &s, &why) != CPUBIND_LINUX_ERR_DAMAGED)
         fail_msg("not refused: %.*s", (int)len, text);
     assert_int_equal(why.error, EILSEQ);
     assert_true(sample_is_zero(&s));
     assert_string_equal(why.what, what);
-    if (line != at_line)
-        fail_msg("line %d, not %d: %.*s", (int)line, (int)at_line, (int)len, text);
+    if (why.line != at_line)
+        fail_msg("line %d, not %d: %.*s", (int)why.line, (int)at_line, (int)len, text);
 }
 
 TEST(each_line_of_a_text_is_read)
@@ -368,9 +368,7 @@ TEST(each_line_of_a_text_is_read)
     char text[2048];
     const size_t len = edit(text, sizeof text, "sum", "sum");
     cpubind_record s;
-    int32_t line;
-    assert_int_equal(parse(text, len, &s, &line, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(line, 20);
+    assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(s.pid, 4711);
     assert_int_equal(s.start, 12345);
     assert_string_equal(s.boot, "b");
@@ -407,8 +405,7 @@ TEST(the_shortest_text_has_four_lines_after_the_first)
     static const char text[] = "cpubind-record 2 9.9.9\nprocess 1 0\nbefore 0\nmain 0\n"
                                "sum 8c827d73\n"; /* as `crc32` of zlib has it */
     cpubind_record s;
-    int32_t line;
-    assert_int_equal(parse(text, sizeof text - 1, &s, &line, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(parse(text, sizeof text - 1, &s, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(s.npu, -1);
     assert_int_equal(s.memory_node, -1);
     assert_int_equal(s.uvb, CPUBIND_CPUSET_NONE);
@@ -458,8 +455,7 @@ TEST(a_number_outside_its_range_is_damage)
             check_damaged(text, len, numbers[m].what, numbers[m].line);
         } else {
             cpubind_record s;
-            int32_t line;
-            assert_int_equal(parse(text, len, &s, &line, NULL), CPUBIND_LINUX_OK);
+            assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
             cpubind_record_free(&s);
         }
     }
@@ -581,10 +577,9 @@ TEST(a_text_that_does_not_match_its_sum_is_damage)
     const size_t before = len - strlen(" 00000000\n");
     for (size_t at = 0; at < len; at++) {
         cpubind_record s;
-        int32_t line;
         memcpy(other, text, len);
         other[at] = (char)(other[at] ^ 1);
-        assert_int_equal(parse(other, len, &s, &line, NULL), CPUBIND_LINUX_ERR_DAMAGED);
+        assert_int_equal(parse(other, len, &s, NULL), CPUBIND_LINUX_ERR_DAMAGED);
     }
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         snprintf(other, sizeof other, "%.*s%s", (int)before, text, sums[i]);
@@ -609,12 +604,11 @@ TEST(every_cut_text_is_damage)
     int32_t at_line = 1;
     for (size_t len = 0; len < whole; len++) {
         cpubind_record s;
-        cpubind_linux_fault why = {0, NULL};
-        int32_t line = 0;
-        assert_int_equal(parse(text, len, &s, &line, &why), CPUBIND_LINUX_ERR_DAMAGED);
+        cpubind_linux_fault why = {0};
+        assert_int_equal(parse(text, len, &s, &why), CPUBIND_LINUX_ERR_DAMAGED);
         assert_int_equal(why.error, EILSEQ);
         assert_string_equal(why.what, len < first ? "cpubind-record" : "sum");
-        assert_int_equal(line, at_line);
+        assert_int_equal(why.line, at_line);
         assert_true(sample_is_zero(&s));
         at_line += text[len] == '\n';
     }
@@ -629,11 +623,10 @@ static int fail_each_parse(call which)
     const int32_t len = (int32_t)edit(text, sizeof text, "sum", "sum");
     for (int nth = 1;; nth++) {
         cpubind_record s;
-        cpubind_linux_fault why = {0, NULL};
-        int32_t line;
+        cpubind_linux_fault why = {0};
         fault_set(which, nth, ENOMEM);
         cpubind_linux_status status =
-            cpubind_record_parse(text, len, &fault_table, &s, &line, &why);
+            sample_status(cpubind_record_parse(text, len, &fault_table, &s), &why);
         if (fault.n_met == 0) {
             assert_int_equal(status, CPUBIND_LINUX_OK);
             cpubind_record_free(&s);
@@ -641,6 +634,7 @@ static int fail_each_parse(call which)
         }
         assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
         assert_int_equal(why.error, ENOMEM);
+        assert_int_equal(why.line, 0);
         assert_true(sample_is_zero(&s));
     }
 }
@@ -657,7 +651,8 @@ static int fail_each_format(const cpubind_record *s, call which)
     for (int nth = 1;; nth++) {
         cpubind_bytes bytes = {NULL, 0, 0};
         fault_set(which, nth, ENOMEM);
-        cpubind_linux_status status = cpubind_record_format(s, &fault_table, &bytes, NULL);
+        cpubind_linux_status status =
+            sample_status(cpubind_record_format(s, &fault_table, &bytes), NULL);
         cpubind_bytes_free(&bytes);
         if (fault.n_met == 0) {
             assert_int_equal(status, CPUBIND_LINUX_OK);

@@ -149,7 +149,7 @@ static int read_all(kind k, const cpubind_sys *sys)
 {
     int failed = 0;
     cpubind_linux_host *host = NULL;
-    cpubind_linux_fault why = {0, NULL};
+    cpubind_linux_fault why = {0};
     if (open_kind(k, sys, 30000, &host, &why) != CPUBIND_LINUX_OK) {
         assert_null(host);
         assert_int_equal(why.error, fault.error);

@@ -54,43 +54,22 @@ static void undo(cpubind_attempt *a, const cpubind_record *previous)
                                  cpubind_is_recorded(b) ? a->main_before : b->record.before);
 }
 
-static cpubind_linux_status status_of(const cpubind_binding *b, cpubind_linux_fault why)
-{
-    if (b->report.n_not_restored > 0)
-        return CPUBIND_LINUX_ERR_UNDONE;
-    if (b->is_save_failed)
-        return CPUBIND_LINUX_ERR_STATE;
-    switch (why.error) {
-    case 0:
-        return CPUBIND_LINUX_OK;
-    case ENOMEM:
-        return CPUBIND_LINUX_ERR_MEMORY;
-    case ESRCH:
-        return CPUBIND_LINUX_ERR_GONE;
-    default:
-        return CPUBIND_LINUX_ERR_REFUSED;
-    }
-}
-
 /* Undoes the call and restores the file; when not all can be undone, the file stays. */
-static cpubind_linux_status give_up(cpubind_attempt *a, cpubind_record *previous,
-                                    cpubind_linux_fault why, cpubind_linux_fault *fault)
+static void give_up(cpubind_attempt *a, cpubind_record *previous, cpubind_linux_fault why)
 {
     cpubind_binding *b = a->b;
-    cpubind_linux_status status;
+    int is_undone;
     undo(a, previous);
+    is_undone = b->report.n_not_restored == 0;
     if (why.error == EPERM)
         b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
-    status = status_of(b, why);
-    if (status != CPUBIND_LINUX_ERR_UNDONE && cpubind_is_recorded(b))
-        (void)cpubind_record_save(b->file, previous, NULL);
-    else if (status != CPUBIND_LINUX_ERR_UNDONE)
-        (void)cpubind_record_remove(b->file, NULL);
-    b->phase = status == CPUBIND_LINUX_ERR_UNDONE || cpubind_is_recorded(b)
-                   ? CPUBIND_PHASE_OUTDATED
-                   : CPUBIND_PHASE_DROPPED;
+    if (is_undone && cpubind_is_recorded(b))
+        (void)cpubind_record_save(b->file, previous);
+    else if (is_undone)
+        (void)cpubind_record_remove(b->file);
+    b->phase =
+        is_undone && !cpubind_is_recorded(b) ? CPUBIND_PHASE_DROPPED : CPUBIND_PHASE_OUTDATED;
     cpubind_unlock_irqbalance(b);
-    return cpubind_linux_fail(status, why.error, why.what, fault);
 }
 
 /* Looks at all that the goal names but threads, and records what is to be changed. */
@@ -143,31 +122,30 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
 {
     cpubind_attempt a = {.b = b, .npu_before = b->record.npu, .main_before = b->record.main};
     cpubind_record previous = {0};
-    cpubind_linux_status status = CPUBIND_LINUX_OK;
-    cpubind_linux_fault why;
+    cpubind_linux_fault why = cpubind_no_fault;
     if (cpubind_is_recorded(b))
-        status = cpubind_record_load(b->file, &previous, fault);
-    if (status != CPUBIND_LINUX_OK)
-        return status;
+        why = cpubind_record_load(b->file, &previous);
+    if (why.error)
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
     b->phase = cpubind_is_recorded(b) ? CPUBIND_PHASE_REAPPLYING : CPUBIND_PHASE_APPLYING;
     b->n_known = 0;
     b->has_moved_threads = 0;
     b->is_save_failed = 0;
     why = put_into_effect(&a, goal);
     if (why.error)
-        status = give_up(&a, &previous, why, fault);
+        give_up(&a, &previous, why);
     else
         b->phase = CPUBIND_PHASE_BOUND;
     cpubind_record_free(&previous);
     free(a.irq);
     free(a.uvb_thread);
-    return status;
+    return cpubind_linux_end(cpubind_status_of(b, why), why, fault);
 }
 
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault)
 {
-    cpubind_linux_status status;
+    cpubind_linux_fault why;
     if (!binding || !goal || binding->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
     if (binding->task_dir_fd < 0)
@@ -175,17 +153,17 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
     if (binding->options.memory == CPUBIND_MEMORY_PREFER &&
         binding->options.pid != (int32_t)getpid())
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory", fault);
-    status = cpubind_begin_call(binding, fault);
+    why = cpubind_begin_call(binding);
     /* The record is of a process that has ended and had this pid: what it changed on the host
      * is restored first. */
-    if (status == CPUBIND_LINUX_OK && cpubind_is_recorded(binding) &&
-        !cpubind_process_is_alive(binding)) {
-        status = cpubind_bind_restore(binding, fault);
-        if (status == CPUBIND_LINUX_OK)
-            status = cpubind_begin_call(binding, fault);
+    if (!why.error && cpubind_is_recorded(binding) && !cpubind_process_is_alive(binding)) {
+        const cpubind_linux_status status = cpubind_bind_restore(binding, fault);
+        if (status != CPUBIND_LINUX_OK)
+            return status;
+        why = cpubind_begin_call(binding);
     }
-    if (status != CPUBIND_LINUX_OK)
-        return status;
+    if (why.error)
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
     binding->report.npu = goal->npu;
     return apply(binding, goal, fault);
 }
@@ -196,12 +174,11 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
 {
     int32_t n_new = 0;
     cpubind_linux_fault why;
-    cpubind_linux_status status;
     if (!binding || binding->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    status = cpubind_begin_call(binding, fault);
-    if (status != CPUBIND_LINUX_OK)
-        return status;
+    why = cpubind_begin_call(binding);
+    if (why.error)
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
     if (!cpubind_is_recorded(binding))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
     if (!cpubind_process_is_alive(binding))
@@ -209,7 +186,5 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
     why = cpubind_place_threads_once(binding, 1, &n_new);
     if (!why.error)
         why = cpubind_watch_irqs(binding);
-    if (!why.error)
-        return CPUBIND_LINUX_OK;
-    return cpubind_linux_fail(status_of(binding, why), why.error, why.what, fault);
+    return cpubind_linux_end(cpubind_status_of(binding, why), why, fault);
 }

@@ -184,8 +184,11 @@ typedef struct cpubind_binding cpubind_binding;
  *           ERR_GONE, unless there is a record: fault->error is ESRCH (no such process here),
  *           EPERM (/proc hides it: hidepid), EINVAL (the number is a thread's, not its
  *           process's), or says why /proc cannot be read
- *           ERR_STATE: the record cannot be read; ERR_DAMAGED: it makes no sense; fault->what
- *           is "older" or "format" when another version of cpubind wrote it */
+ *           ERR_STATE: the record cannot be read; ERR_DAMAGED: it makes no sense in
+ *           fault->line: fault->what is the first word that this line should have, "line" (the
+ *           line has no word of a record), "end" (the record has ended before this line), "pid"
+ *           (the record is of another process), "older" or "format" (another version of cpubind
+ *           wrote it); "length", and no line, for a file that is too long */
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        const cpubind_sys *sys, cpubind_binding **out,
                                        cpubind_linux_fault *fault);
@@ -193,6 +196,12 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
 /* The CPUs that the process had before it was bound first, if there is a record; else n is 0.
  * Plan from them: a bound process itself has the CPUs of its own pool alone. */
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);
+
+/* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
+ * is named. With is_older that of cpubind 0.1. */
+#define CPUBIND_RECORD_PATH_SIZE 64
+void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
+                             char out[CPUBIND_RECORD_PATH_SIZE]);
 
 /* The path of the record. */
 const char *cpubind_bind_record_path(const cpubind_binding *binding);

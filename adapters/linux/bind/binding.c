@@ -126,46 +126,62 @@ void cpubind_begin_record(cpubind_binding *b)
     b->phase = CPUBIND_PHASE_NEW;
 }
 
-cpubind_linux_status cpubind_read_record(cpubind_binding *b, cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_read_record(cpubind_binding *b)
 {
-    cpubind_linux_fault why = {ENOENT, "open"};
-    cpubind_linux_status status = CPUBIND_LINUX_ERR_STATE;
+    cpubind_linux_fault why;
     cpubind_begin_record(b);
-    if (b->file)
-        status = cpubind_record_load(b->file, &b->record, &why);
-    if (status == CPUBIND_LINUX_OK) {
+    if (!b->file)
+        return cpubind_no_fault;
+    why = cpubind_record_load(b->file, &b->record);
+    if (why.error)
+        cpubind_begin_record(b);
+    else
         b->phase = CPUBIND_PHASE_BOUND;
-        return CPUBIND_LINUX_OK;
-    }
-    cpubind_begin_record(b);
-    return status == CPUBIND_LINUX_ERR_STATE && why.error == ENOENT
-               ? CPUBIND_LINUX_OK
-               : cpubind_linux_fail(status, why.error, why.what, fault);
+    return why.error == ENOENT ? cpubind_no_fault : why;
 }
 
 cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
 {
-    cpubind_linux_fault why = cpubind_no_fault;
+    cpubind_linux_fault why;
     if (!b->is_dirty)
         return cpubind_no_fault;
-    b->is_save_failed = cpubind_record_save(b->file, &b->record, &why) != CPUBIND_LINUX_OK;
+    why = cpubind_record_save(b->file, &b->record);
+    b->is_save_failed = why.error != 0;
     b->is_dirty = b->is_save_failed;
     return why;
 }
 
-cpubind_linux_status cpubind_begin_call(cpubind_binding *b, cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
 {
     const cpubind_phase phase = b->phase;
-    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    cpubind_linux_fault why = cpubind_no_fault;
     if (phase == CPUBIND_PHASE_DROPPED || phase == CPUBIND_PHASE_OUTDATED) {
-        status = cpubind_read_record(b, fault);
-        if (status != CPUBIND_LINUX_OK)
+        why = cpubind_read_record(b);
+        if (why.error)
             b->phase = phase;
     }
     b->is_save_failed = 0;
     b->first_failure = cpubind_no_fault;
     cpubind_report_begin(b);
-    return status;
+    return why;
+}
+
+cpubind_linux_status cpubind_status_of(const cpubind_binding *b, cpubind_linux_fault why)
+{
+    if (!why.error)
+        return CPUBIND_LINUX_OK;
+    if (b->report.n_not_restored > 0)
+        return CPUBIND_LINUX_ERR_UNDONE;
+    if (b->is_save_failed)
+        return CPUBIND_LINUX_ERR_STATE;
+    switch (why.error) {
+    case ENOMEM:
+        return CPUBIND_LINUX_ERR_MEMORY;
+    case ESRCH:
+        return CPUBIND_LINUX_ERR_GONE;
+    default:
+        return CPUBIND_LINUX_ERR_REFUSED;
+    }
 }
 
 /* == Opening ================================================================ */
@@ -173,36 +189,32 @@ cpubind_linux_status cpubind_begin_call(cpubind_binding *b, cpubind_linux_fault 
 /* Finds the process, if there is one. Its task folder is opened first: if another process gets
  * the pid before the start time is read, the folder is that of the one that has ended, and
  * nothing is moved. */
-static cpubind_linux_status find_process(cpubind_binding *b, cpubind_linux_fault *fault)
+static cpubind_linux_fault find_process(cpubind_binding *b)
 {
     cpubind_proc_stat stat = {.start = 0};
-    int error = cpubind_tasks_open(&b->root, b->options.pid, &b->task_dir_fd).error;
-    if (!error)
-        error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
-    if (!error && cpubind_proc_is_thread(&b->root, b->options.pid))
-        error = EINVAL; /* a process has one record: that of its pid */
+    cpubind_linux_fault why = cpubind_tasks_open(&b->root, b->options.pid, &b->task_dir_fd);
+    if (!why.error)
+        why = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat);
+    if (!why.error && cpubind_proc_is_thread(&b->root, b->options.pid))
+        why.error = EINVAL; /* a process has one record: that of its pid */
     b->start = stat.start;
-    if (error && b->task_dir_fd >= 0) {
+    if (why.error && b->task_dir_fd >= 0) {
         b->sys->close(b->task_dir_fd);
         b->task_dir_fd = -1;
     }
-    if (!error || error == ENOENT || error == ESRCH)
-        return CPUBIND_LINUX_OK;
-    return cpubind_linux_fail(error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
-                                              : CPUBIND_LINUX_ERR_GONE,
-                              error, "process", fault);
+    if (why.error == ENOENT || why.error == ESRCH)
+        return cpubind_no_fault;
+    return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "process");
 }
 
 /* A process that kill(2) finds and /proc does not list is hidden. */
-static cpubind_linux_status fail_gone(const cpubind_binding *b, cpubind_linux_fault *fault)
+static cpubind_linux_fault fault_of_gone(const cpubind_binding *b)
 {
-    int error = ESRCH;
-    if (b->sys->kill((pid_t)b->options.pid, 0) == 0 || errno == EPERM)
-        error = EPERM;
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, error, "process", fault);
+    const int is_hidden = b->sys->kill((pid_t)b->options.pid, 0) == 0 || errno == EPERM;
+    return cpubind_fault_of(is_hidden ? EPERM : ESRCH, "process");
 }
 
-static cpubind_linux_status read_boot(cpubind_binding *b, cpubind_linux_fault *fault)
+static cpubind_linux_fault read_boot(cpubind_binding *b)
 {
     cpubind_bytes bytes = {0};
     cpubind_input input = cpubind_root_read(&b->root, INPUT_BOOT, &bytes);
@@ -211,47 +223,54 @@ static cpubind_linux_status read_boot(cpubind_binding *b, cpubind_linux_fault *f
         memcpy(b->boot, bytes.data, n);
     b->boot[strcspn(b->boot, "\n")] = '\0';
     cpubind_bytes_free(&bytes);
-    if (input.state == CPUBIND_INPUT_FAILED)
-        return cpubind_linux_fail(input.error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
-                                                        : CPUBIND_LINUX_ERR_OPEN,
-                                  input.error, "boot_id", fault);
-    return CPUBIND_LINUX_OK;
+    if (input.state != CPUBIND_INPUT_FAILED)
+        return cpubind_no_fault;
+    return cpubind_fault_of(input.error, input.error == ENOMEM ? "memory" : "boot_id");
 }
 
-static cpubind_linux_status open_file(cpubind_binding *b, cpubind_linux_fault *fault)
+static cpubind_linux_fault open_file(cpubind_binding *b)
 {
     const cpubind_bind_options *options = &b->options;
-    cpubind_linux_fault why = cpubind_no_fault;
-    cpubind_linux_status status = cpubind_record_open(
+    const cpubind_linux_fault why = cpubind_record_open(
         &b->root, options->record_path, options->pid,
-        options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file, &why);
-    if (status == CPUBIND_LINUX_OK)
-        return status;
-    if (options->is_reading && !options->record_path && why.error == ENOENT &&
-        b->task_dir_fd >= 0)
-        return CPUBIND_LINUX_OK; /* this user has never bound a process here */
-    if (b->task_dir_fd < 0 && why.error == ENOENT)
-        return fail_gone(b, fault); /* without a process and a folder, name the process */
-    return cpubind_linux_fail(status, why.error, why.what, fault);
+        options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file);
+    if (why.error != ENOENT)
+        return why;
+    if (b->task_dir_fd < 0) /* without a process and a folder, name the process */
+        return fault_of_gone(b);
+    return options->is_reading && !options->record_path
+               ? cpubind_no_fault /* this user has never bound a process here */
+               : why;
 }
 
-static cpubind_linux_status open_all(cpubind_binding *b, cpubind_linux_fault *fault)
+static cpubind_linux_fault open_all(cpubind_binding *b)
 {
     cpubind_linux_fault why =
         cpubind_open(b->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &b->root.fd);
-    cpubind_linux_status status;
     if (why.error)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, why.error, "open", fault);
-    status = find_process(b, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = open_file(b, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = read_boot(b, fault);
-    if (status == CPUBIND_LINUX_OK)
-        status = cpubind_read_record(b, fault);
-    if (status == CPUBIND_LINUX_OK && b->phase == CPUBIND_PHASE_NEW && b->task_dir_fd < 0)
-        status = fail_gone(b, fault);
-    return status;
+        return cpubind_fault_of(why.error, "/");
+    why = find_process(b);
+    if (!why.error)
+        why = open_file(b);
+    if (!why.error)
+        why = read_boot(b);
+    if (!why.error)
+        why = cpubind_read_record(b);
+    if (!why.error && b->phase == CPUBIND_PHASE_NEW && b->task_dir_fd < 0)
+        why = fault_of_gone(b);
+    return why;
+}
+
+/* The status of a fault of open_all. */
+static cpubind_linux_status status_of_open(cpubind_linux_fault why)
+{
+    if (why.line > 0)
+        return CPUBIND_LINUX_ERR_DAMAGED;
+    if (strcmp(why.what, "process") == 0)
+        return CPUBIND_LINUX_ERR_GONE;
+    if (strcmp(why.what, "/") == 0 || strcmp(why.what, "boot_id") == 0)
+        return CPUBIND_LINUX_ERR_OPEN;
+    return cpubind_record_status(why);
 }
 
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
@@ -259,7 +278,7 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        cpubind_linux_fault *fault)
 {
     cpubind_binding *b;
-    cpubind_linux_status status;
+    cpubind_linux_fault why;
     if (!out)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "out", fault);
     *out = NULL;
@@ -276,10 +295,10 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                            .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
                            .task_dir_fd = -1,
                            .irqbalance_lock_fd = -1};
-    status = open_all(b, fault);
-    if (status != CPUBIND_LINUX_OK) {
+    why = open_all(b);
+    if (why.error) {
         cpubind_bind_close(b);
-        return status;
+        return cpubind_linux_end(status_of_open(why), why, fault);
     }
     cpubind_report_begin(b);
     *out = b;
@@ -365,12 +384,14 @@ cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, in
     cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
     cpubind_linux_fault why =
         cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
-    cpubind_linux_status status;
+    cpubind_ids pids;
     *out = NULL;
     *out_n = 0;
     if (why.error)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, why.error, "open", fault);
-    status = cpubind_record_list(&root, out, out_n, fault);
+        return cpubind_linux_end(CPUBIND_LINUX_ERR_OPEN, why, fault);
+    why = cpubind_record_list(&root, &pids);
     root.sys->close(root.fd);
-    return status;
+    *out = pids.id;
+    *out_n = pids.n;
+    return cpubind_linux_end(cpubind_record_status(why), why, fault);
 }

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
- * bind.h return a status. Calls go one way: apply.c, verify.c, then apply_*.c, then restore.c,
+ * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
+ * for one of a step. Calls go one way: apply.c, verify.c, then apply_*.c, then restore.c,
  * then placement.c and binding.c, and all of them use record.h.
  *
  * TERMS
@@ -101,15 +102,20 @@ int cpubind_process_is_alive(const cpubind_binding *b);
 void cpubind_begin_record(cpubind_binding *b);
 
 /* Reads the record file into an empty record: phase NEW or BOUND.
- *   errors  as cpubind_record_load */
-cpubind_linux_status cpubind_read_record(cpubind_binding *b, cpubind_linux_fault *fault);
+ *   errors  as cpubind_record_load, but not that there is no file */
+cpubind_linux_fault cpubind_read_record(cpubind_binding *b);
 
 /* Writes the record if it is dirty. */
 cpubind_linux_fault cpubind_write_record(cpubind_binding *b);
 
 /* Begins a call: an empty report, and the record as its file has it.
- *   errors  as cpubind_record_load */
-cpubind_linux_status cpubind_begin_call(cpubind_binding *b, cpubind_linux_fault *fault);
+ *   errors  as cpubind_read_record */
+cpubind_linux_fault cpubind_begin_call(cpubind_binding *b);
+
+/* The status of a call whose last step ended with this fault: OK; ERR_UNDONE when something
+ * could not be put back; ERR_STATE when the record was not written; ERR_MEMORY; ERR_GONE;
+ * ERR_REFUSED. */
+cpubind_linux_status cpubind_status_of(const cpubind_binding *b, cpubind_linux_fault why);
 
 /* Closes the lock of irqbalance if it is held. */
 void cpubind_unlock_irqbalance(cpubind_binding *b);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cpubind_linux_fault no_memory = {ENOMEM, "memory"};
+static const cpubind_linux_fault no_memory = {ENOMEM, "memory", 0};
 
 void cpubind_record_free(cpubind_record *record)
 {
@@ -150,6 +150,20 @@ int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n
             high = middle;
     }
     return low;
+}
+
+cpubind_linux_status cpubind_record_status(cpubind_linux_fault why)
+{
+    if (!why.error)
+        return CPUBIND_LINUX_OK;
+    if (why.line > 0 || strcmp(why.what, "length") == 0)
+        return CPUBIND_LINUX_ERR_DAMAGED;
+    if (strcmp(why.what, "memory") == 0) /* a system call may fail with ENOMEM, too */
+        return CPUBIND_LINUX_ERR_MEMORY;
+    if (strcmp(why.what, "argument") == 0)
+        return CPUBIND_LINUX_ERR_ARG;
+    return strcmp(why.what, "lock") == 0 && why.error == EWOULDBLOCK ? CPUBIND_LINUX_ERR_BUSY
+                                                                     : CPUBIND_LINUX_ERR_STATE;
 }
 
 const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thread *list,

@@ -10,18 +10,20 @@
  *        environment. Written to a temporary name next to it (O_EXCL, mode 0600), synced,
  *        renamed; the folder is not synced: a host that stops takes its processes with it.
  *        Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of this user that
- *        nobody else may write to, else ERR_STATE with EPERM, "file"; for a link with ELOOP.
+ *        nobody else may write to, else EPERM, "file"; for a link ELOOP.
  * OLDER  cpubind 0.1 wrote JSON to <pid>.json. Such a file is not read, but it is not ignored
  *        either, because its process is bound: while it is there and <pid>.record is not,
- *        loading is ERR_DAMAGED with "older".
+ *        loading fails with "older".
  * FOLDER Made with mode 0755 when it is not there. It must be a folder, no link, of this user,
- *        that nobody else may write to: else ERR_STATE with EPERM, "folder". The folder of a
+ *        that nobody else may write to: else EPERM, "folder". The folder of a
  *        path that the caller names must be there, and the same rules hold; a sticky one such
  *        as /tmp may be root's, and all may write to it. All names are looked up in the folder
  *        that was opened and checked once: nobody else can replace a file there.
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
- *        ERR_BUSY at once. The kernel releases the lock of a killed process; the file that it
+ *        refused at once. The kernel releases the lock of a killed process; the file that it
  *        leaves does no harm.
+ * FAULTS A function below returns its fault by value; cpubind_record_status has the status of
+ *        each for the functions of bind.h.
  */
 #ifndef CPUBIND_LINUX_RECORD_H
 #define CPUBIND_LINUX_RECORD_H
@@ -127,24 +129,28 @@ const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thr
 int cpubind_record_compare_uvb_threads(const cpubind_record_uvb_thread *a,
                                        const cpubind_record_uvb_thread *b);
 
+/* The status of a fault of the functions below, for those of bind.h: ERR_MEMORY; ERR_ARG;
+ * ERR_BUSY; ERR_DAMAGED for a line, or for a file that is too long; else ERR_STATE. */
+cpubind_linux_status cpubind_record_status(cpubind_linux_fault why);
+
 /* == As text (record_text.c) ================================================ */
 
 /* Writes the text of a record. Reading it gives an equal record, and no other text does.
  *   out     `out`, empty before, holds it; undefined on failure, to be freed all the same
- *   errors  ERR_MEMORY; ERR_ARG: a record that could not be read back; ERR_STATE with EFBIG
+ *   errors  ENOMEM, "memory"; EINVAL, "argument": a record that could not be read back; EFBIG,
+ *           "write"
  *   cost    O(length of the text) */
-cpubind_linux_status cpubind_record_format(const cpubind_record *record, const cpubind_sys *sys,
-                                           cpubind_bytes *out, cpubind_linux_fault *fault);
+cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cpubind_sys *sys,
+                                          cpubind_bytes *out);
 
 /* Reads the record of a text.
- *   out     *out, all zero on failure; *line, from 1: the last line that was read
- *   errors  ERR_MEMORY; ERR_DAMAGED with EILSEQ, fault->what being the first word of the line
- *           that is wrong, or missing; "line" when it begins with no known word, "format" for
- *           another format, "older" for the JSON of cpubind 0.1, "end" for bytes after the sum
+ *   out     *out, all zero on failure
+ *   errors  ENOMEM, "memory"; EILSEQ with the line that is wrong or missing, and `what` is its
+ *           first word; "line" when it begins with no known word, "format" for another format,
+ *           "older" for the JSON of cpubind 0.1, "end" for bytes after the sum
  *   cost    O(length x sets) */
-cpubind_linux_status cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
-                                          cpubind_record *out, int32_t *line,
-                                          cpubind_linux_fault *fault);
+cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
+                                         cpubind_record *out);
 
 /* == As file (record_file.c, record_folder.c) =============================== */
 
@@ -152,24 +158,17 @@ cpubind_linux_status cpubind_record_parse(const char *text, int32_t len, const c
 #define CPUBIND_RECORD_SUFFIX ".record"
 #define CPUBIND_RECORD_OLDER  ".json"
 
-#define CPUBIND_RECORD_PATH_SIZE 64
-
-/* "/run/cpubind/4711.record", or that of an ordinary user. */
-void cpubind_record_usual_path(uid_t uid, int32_t pid, const char *suffix,
-                               char out[CPUBIND_RECORD_PATH_SIZE]);
-
 /* Opens the folder of `path` and checks it; with `path` NULL the usual folder, which is made
  * first if may_make.
  *   out     *dir, to be closed; else unchanged
- *   errors  ERR_STATE, "folder"; ERR_MEMORY */
-cpubind_linux_status cpubind_record_open_folder(cpubind_root *root, const char *path,
-                                                int may_make, int *dir,
-                                                cpubind_linux_fault *fault);
+ *   errors  "folder"; ENOMEM, "memory" */
+cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *path,
+                                               int may_make, int *dir);
 
 /* The pids that have a file in the usual folder, an older one too, ascending.
- *   out     *out, free(3)'s; none: n 0 */
-cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int32_t *out_n,
-                                         cpubind_linux_fault *fault);
+ *   out     *out, empty on failure; out->id is free(3)'s
+ *   errors  as cpubind_record_open_folder */
+cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out);
 
 typedef enum cpubind_record_mode {
     CPUBIND_RECORD_WRITE, /* takes the lock */
@@ -182,33 +181,29 @@ typedef struct cpubind_record_file cpubind_record_file;
 
 /* Opens the folder and takes the lock. Reads nothing.
  *   in      path: the file, or NULL for that of `pid` in the usual folder
- *   errors  ERR_BUSY; ERR_STATE with fault (what: "folder", "lock", "name"); ERR_MEMORY;
- *           ERR_ARG */
-cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
-                                         cpubind_record_mode mode, cpubind_record_file **out,
-                                         cpubind_linux_fault *fault);
+ *   errors  EWOULDBLOCK, "lock": another cpubind holds it; "folder"; "lock"; "name"; EINVAL,
+ *           "argument"; ENOMEM, "memory" */
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
+                                        cpubind_record_mode mode, cpubind_record_file **out);
 
 /* The path, for messages; valid until close. */
 const char *cpubind_record_path(const cpubind_record_file *file);
 
 /* Reads the file. The one of the usual folder must be of the process that it is named by.
  *   out     *out, all zero on failure
- *   errors  ERR_STATE with ENOENT: there is none; ERR_STATE; ERR_DAMAGED (what: as above,
- *           "length", or "pid": of another process); ERR_MEMORY */
-cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_record *out,
-                                         cpubind_linux_fault *fault);
+ *   errors  ENOENT, "open": there is none; "open"; "file"; "read"; EFBIG, "length"; those of
+ *           cpubind_record_parse, and EILSEQ, "pid": the record is of another process */
+cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_record *out);
 
 /* Replaces the file. On failure the old one stays.
- *   errors  ERR_STATE with fault (what: "create", "write", "sync", "close", "rename");
- *           ERR_MEMORY; ERR_ARG: a record that could not be read back
+ *   errors  "create"; "write"; "sync"; "close"; "rename"; those of cpubind_record_format
  *   cost    one write and one fsync; of 258 threads well under 0.1 ms on a tmpfs */
-cpubind_linux_status cpubind_record_save(cpubind_record_file *file,
-                                         const cpubind_record *record,
-                                         cpubind_linux_fault *fault);
+cpubind_linux_fault cpubind_record_save(cpubind_record_file *file,
+                                        const cpubind_record *record);
 
-/* Removes the file if it is there, and the temporary files of killed processes. */
-cpubind_linux_status cpubind_record_remove(cpubind_record_file *file,
-                                           cpubind_linux_fault *fault);
+/* Removes the file if it is there, and the temporary files of killed processes.
+ *   errors  "remove" */
+cpubind_linux_fault cpubind_record_remove(cpubind_record_file *file);
 
 /* Releases the lock. NULL is allowed. */
 void cpubind_record_close(cpubind_record_file *file);

@@ -25,19 +25,6 @@ struct cpubind_record_file {
     char path[]; /* and after it the other two */
 };
 
-/* An allocation that fails is "memory"; a system call may fail with ENOMEM, too. */
-static cpubind_linux_status fail(cpubind_linux_fault why, cpubind_linux_fault *fault)
-{
-    return cpubind_linux_fail(strcmp(why.what, "memory") == 0 ? CPUBIND_LINUX_ERR_MEMORY
-                                                              : CPUBIND_LINUX_ERR_STATE,
-                              why.error, why.what, fault);
-}
-
-static cpubind_linux_status fail_argument(cpubind_linux_fault *fault)
-{
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
-}
-
 /* == The lock =============================================================== */
 
 /* Opens the file of the lock; makes it when it is not there. ENOENT: it was removed since. */
@@ -99,15 +86,13 @@ static cpubind_linux_fault try_lock(cpubind_record_file *file)
     return why;
 }
 
-static cpubind_linux_status lock(cpubind_record_file *file, cpubind_linux_fault *fault)
+/* EWOULDBLOCK: another cpubind holds it. */
+static cpubind_linux_fault lock(cpubind_record_file *file)
 {
-    cpubind_linux_fault why = {ESTALE, "lock"};
+    cpubind_linux_fault why = {ESTALE, "lock", 0};
     for (int tries = 0; why.error == ESTALE && tries < LOCK_TRIES; tries++)
         why = try_lock(file);
-    if (why.error == EWOULDBLOCK || why.error == ESTALE)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_BUSY, EWOULDBLOCK, "lock", fault);
-    return why.error ? cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, why.error, "lock", fault)
-                     : CPUBIND_LINUX_OK;
+    return cpubind_fault_of(why.error == ESTALE ? EWOULDBLOCK : why.error, "lock");
 }
 
 /* == Opening and closing ==================================================== */
@@ -133,38 +118,35 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
     return file;
 }
 
-cpubind_linux_status cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
-                                         cpubind_record_mode mode, cpubind_record_file **out,
-                                         cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
+                                        cpubind_record_mode mode, cpubind_record_file **out)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
     cpubind_record_file *file;
-    cpubind_linux_status status;
-    if (!out)
-        return fail_argument(fault);
-    *out = NULL;
-    if (!root || (!path && pid < 1))
-        return fail_argument(fault);
+    cpubind_linux_fault why;
+    if (out)
+        *out = NULL;
+    if (!out || !root || (!path && pid < 1))
+        return cpubind_fault_of(EINVAL, "argument");
     if (!path)
-        cpubind_record_usual_path(root->sys->geteuid(), pid, CPUBIND_RECORD_SUFFIX, usual);
+        cpubind_bind_usual_path(root->sys->geteuid(), pid, 0, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
-        return fail(cpubind_fault_of(ENOMEM, "memory"), fault);
+        return cpubind_fault_of(ENOMEM, "memory");
     file->pid = path ? 0 : pid;
     if (!*file->base || strcmp(file->base, ".") == 0 || strcmp(file->base, "..") == 0)
-        status = fail_argument(fault);
+        why = cpubind_fault_of(EINVAL, "argument");
     else if (strlen(file->base) > CPUBIND_TEMP_BASE_MAX)
-        status = fail(cpubind_fault_of(ENAMETOOLONG, "name"), fault);
+        why = cpubind_fault_of(ENAMETOOLONG, "name");
     else
-        status = cpubind_record_open_folder(root, path, mode == CPUBIND_RECORD_MAKE, &file->dir,
-                                            fault);
-    if (status == CPUBIND_LINUX_OK && mode != CPUBIND_RECORD_READ)
-        status = lock(file, fault);
-    if (status == CPUBIND_LINUX_OK)
+        why = cpubind_record_open_folder(root, path, mode == CPUBIND_RECORD_MAKE, &file->dir);
+    if (!why.error && mode != CPUBIND_RECORD_READ)
+        why = lock(file);
+    if (!why.error)
         *out = file;
     else
         cpubind_record_close(file);
-    return status;
+    return why;
 }
 
 const char *cpubind_record_path(const cpubind_record_file *file)
@@ -205,51 +187,43 @@ static cpubind_linux_fault read_opened(const cpubind_sys *sys, int fd, cpubind_b
 }
 
 /* There is no file: ENOENT, unless cpubind 0.1 has left one of the process. */
-static cpubind_linux_status fail_missing(const cpubind_record_file *file,
-                                         cpubind_linux_fault *fault)
+static cpubind_linux_fault find_older(const cpubind_record_file *file)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_linux_fault why = {ENOENT, "open"};
+    cpubind_linux_fault why;
     int fd;
     if (!file->pid)
-        return fail(why, fault);
-    cpubind_record_usual_path(file->sys->geteuid(), file->pid, CPUBIND_RECORD_OLDER, path);
+        return cpubind_fault_of(ENOENT, "open");
+    cpubind_bind_usual_path(file->sys->geteuid(), file->pid, 1, path);
     why = cpubind_open(file->sys, file->dir, strrchr(path, '/') + 1,
                        O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
     if (why.error)
-        return fail(why, fault);
+        return why;
     file->sys->close(fd);
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older", fault);
+    return (cpubind_linux_fault){EILSEQ, "older", 1};
 }
 
-cpubind_linux_status cpubind_record_load(cpubind_record_file *file, cpubind_record *out,
-                                         cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_record *out)
 {
     const cpubind_sys *sys = file->sys;
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_linux_status status;
-    int32_t line;
     int fd;
     cpubind_linux_fault why =
         cpubind_open(sys, file->dir, file->base,
                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
     memset(out, 0, sizeof *out);
     if (why.error)
-        return why.error == ENOENT ? fail_missing(file, fault) : fail(why, fault);
+        return why.error == ENOENT ? find_older(file) : why;
     why = read_opened(sys, fd, &bytes);
     sys->close(fd);
-    if (why.error == EFBIG)
-        status = cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EFBIG, "length", fault);
-    else if (why.error)
-        status = fail(why, fault);
-    else
-        status = cpubind_record_parse(bytes.data, bytes.len, sys, out, &line, fault);
+    if (!why.error)
+        why = cpubind_record_parse(bytes.data, bytes.len, sys, out);
     cpubind_bytes_free(&bytes);
-    if (status == CPUBIND_LINUX_OK && file->pid && out->pid != file->pid) {
+    if (!why.error && file->pid && out->pid != file->pid) {
         cpubind_record_free(out);
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "pid", fault);
+        why = (cpubind_linux_fault){EILSEQ, "pid", 2};
     }
-    return status;
+    return why;
 }
 
 /* == Writing ================================================================ */
@@ -282,19 +256,14 @@ static cpubind_linux_fault replace(const cpubind_record_file *file, const cpubin
     return why;
 }
 
-cpubind_linux_status cpubind_record_save(cpubind_record_file *file,
-                                         const cpubind_record *record,
-                                         cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_save(cpubind_record_file *file, const cpubind_record *record)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_linux_status status = cpubind_record_format(record, file->sys, &bytes, fault);
-    if (status == CPUBIND_LINUX_OK) {
-        const cpubind_linux_fault why = replace(file, &bytes);
-        if (why.error)
-            status = cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, why.error, why.what, fault);
-    }
+    cpubind_linux_fault why = cpubind_record_format(record, file->sys, &bytes);
+    if (!why.error)
+        why = replace(file, &bytes);
     cpubind_bytes_free(&bytes);
-    return status;
+    return why;
 }
 
 /* While the lock is held, nobody writes to a temporary file. */
@@ -306,15 +275,14 @@ static cpubind_linux_fault remove_temp(void *ctx, const char *name)
     return cpubind_no_fault;
 }
 
-cpubind_linux_status cpubind_record_remove(cpubind_record_file *file,
-                                           cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_remove(cpubind_record_file *file)
 {
     int fd;
     if (file->sys->unlinkat(file->dir, file->base, 0) < 0 && errno != ENOENT)
-        return fail(cpubind_fault_errno("remove"), fault);
+        return cpubind_fault_errno("remove");
     if (!cpubind_open(file->sys, file->dir, ".",
                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, &fd)
              .error)
         (void)cpubind_each_name(file->sys, fd, remove_temp, file);
-    return CPUBIND_LINUX_OK;
+    return cpubind_no_fault;
 }

@@ -14,14 +14,6 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* An allocation that fails is "memory"; a system call may fail with ENOMEM, too. */
-static cpubind_linux_status fail(cpubind_linux_fault why, cpubind_linux_fault *fault)
-{
-    if (strcmp(why.what, "memory") == 0)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, why.error, "memory", fault);
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, why.error, "folder", fault);
-}
-
 /* The folder that the usual folder is in, below "/". */
 static void usual_parent(uid_t uid, char out[CPUBIND_RECORD_PATH_SIZE])
 {
@@ -31,13 +23,13 @@ static void usual_parent(uid_t uid, char out[CPUBIND_RECORD_PATH_SIZE])
         (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "run/user/%lu", (unsigned long)uid);
 }
 
-void cpubind_record_usual_path(uid_t uid, int32_t pid, const char *suffix,
-                               char out[CPUBIND_RECORD_PATH_SIZE])
+void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
+                             char out[CPUBIND_RECORD_PATH_SIZE])
 {
     char parent[CPUBIND_RECORD_PATH_SIZE];
     usual_parent(uid, parent);
-    (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%.8s", parent, (long)pid,
-                   suffix);
+    (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%s", parent, (long)pid,
+                   is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX);
 }
 
 /* == Opening ================================================================ */
@@ -74,7 +66,7 @@ static cpubind_linux_fault open_folder_of(const cpubind_sys *sys, const char *pa
     folder[n] = '\0';
     why = cpubind_open(sys, AT_FDCWD, folder, FOLDER_FLAGS, fd);
     free(folder);
-    return why;
+    return cpubind_fault_of(why.error, "folder");
 }
 
 static cpubind_linux_fault open_usual(cpubind_root *root, int may_make, int *fd)
@@ -86,7 +78,7 @@ static cpubind_linux_fault open_usual(cpubind_root *root, int may_make, int *fd)
     usual_parent(sys->geteuid(), name);
     why = cpubind_open(sys, root->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC, &parent);
     if (why.error)
-        return why;
+        return cpubind_fault_of(why.error, "folder");
     why = cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, fd);
     if (why.error == ENOENT && may_make) {
         CPUBIND_RETRY(made, sys->mkdirat(parent, "cpubind", 0755));
@@ -95,12 +87,11 @@ static cpubind_linux_fault open_usual(cpubind_root *root, int may_make, int *fd)
                   : cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, fd);
     }
     sys->close(parent);
-    return why;
+    return cpubind_fault_of(why.error, "folder");
 }
 
-cpubind_linux_status cpubind_record_open_folder(cpubind_root *root, const char *path,
-                                                int may_make, int *dir,
-                                                cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *path,
+                                               int may_make, int *dir)
 {
     int fd = -1;
     cpubind_linux_fault why =
@@ -112,10 +103,9 @@ cpubind_linux_status cpubind_record_open_folder(cpubind_root *root, const char *
     }
     if (why.error == ELOOP || why.error == ENOTDIR) /* a link, no folder */
         why.error = EPERM;
-    if (why.error)
-        return fail(why, fault);
-    *dir = fd;
-    return CPUBIND_LINUX_OK;
+    if (!why.error)
+        *dir = fd;
+    return why;
 }
 
 /* == Listing ================================================================ */
@@ -136,34 +126,30 @@ static int32_t pid_of_name(const char *name)
 
 typedef struct listing {
     const cpubind_sys *sys;
-    cpubind_ids pids;
+    cpubind_ids *pids;
 } listing;
 
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
     listing *l = (listing *)ctx;
     const int32_t pid = pid_of_name(name);
-    return pid == 0 ? cpubind_no_fault : cpubind_ids_add(&l->pids, l->sys, pid);
+    return pid == 0 ? cpubind_no_fault : cpubind_ids_add(l->pids, l->sys, pid);
 }
 
-cpubind_linux_status cpubind_record_list(cpubind_root *root, int32_t **out, int32_t *out_n,
-                                         cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out)
 {
-    listing l = {root->sys, {NULL, 0, 0}};
-    cpubind_linux_fault why = cpubind_no_fault;
-    int dir = -1;
-    *out = NULL;
-    *out_n = 0;
-    if (cpubind_record_open_folder(root, NULL, 0, &dir, &why) != CPUBIND_LINUX_OK)
-        return why.error == ENOENT ? CPUBIND_LINUX_OK : fail(why, fault);
+    listing l = {root->sys, out};
+    int dir;
+    cpubind_linux_fault why = cpubind_record_open_folder(root, NULL, 0, &dir);
+    *out = (cpubind_ids){0};
+    if (why.error)
+        return why.error == ENOENT ? cpubind_no_fault : why;
     why = cpubind_each_name(root->sys, dir, add_pid, &l);
     if (why.error) {
-        free(l.pids.id);
-        return why.error == ENOMEM ? fail(cpubind_fault_of(ENOMEM, "memory"), fault)
-                                   : fail(why, fault);
+        free(out->id);
+        *out = (cpubind_ids){0};
+        return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "folder");
     }
-    cpubind_ids_sort(&l.pids);
-    *out = l.pids.id;
-    *out_n = l.pids.n;
-    return CPUBIND_LINUX_OK;
+    cpubind_ids_sort(out);
+    return cpubind_no_fault;
 }

@@ -75,25 +75,26 @@ typedef struct writer {
     const cpubind_record *record;
     const cpubind_sys *sys;
     cpubind_bytes *bytes;
-    int error; /* ENOMEM, EFBIG, EINVAL: the record could not be read back */
+    cpubind_linux_fault why;
 } writer;
 
-static void require(writer *w, int is_good, int error)
+/* What is not so could not be read back. */
+static void require(writer *w, int is_good)
 {
-    if (!is_good && !w->error)
-        w->error = error;
+    if (!is_good && !w->why.error)
+        w->why = cpubind_fault_of(EINVAL, "argument");
 }
 
 __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
 {
     int32_t need = 80; /* most lines fit at the first try */
-    while (!w->error) {
+    while (!w->why.error) {
         va_list arguments;
         int len;
-        require(w, need <= CPUBIND_FILE_MAX - w->bytes->len, EFBIG);
-        if (!w->error)
-            require(w, !cpubind_bytes_reserve(w->bytes, w->sys, need).error, ENOMEM);
-        if (w->error)
+        w->why = need > CPUBIND_FILE_MAX - w->bytes->len
+                     ? cpubind_fault_of(EFBIG, "write")
+                     : cpubind_bytes_reserve(w->bytes, w->sys, need);
+        if (w->why.error)
             return;
         va_start(arguments, format);
         len = vsnprintf(w->bytes->data + w->bytes->len, (size_t)need, format, arguments);
@@ -108,8 +109,8 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
 
 static const char *list_of(writer *w, int32_t set)
 {
-    require(w, set >= 0 && set < w->record->sets.n, EINVAL);
-    return w->error ? "" : w->record->sets.set[set].text;
+    require(w, set >= 0 && set < w->record->sets.n);
+    return w->why.error ? "" : w->record->sets.set[set].text;
 }
 
 static const char *list_or_none(writer *w, int32_t set)
@@ -120,7 +121,7 @@ static const char *list_or_none(writer *w, int32_t set)
 static void put_name(writer *w, const char *word, const char *name)
 {
     put(w, "%s ", word);
-    require(w, *name != '\0', EINVAL);
+    require(w, *name != '\0');
     for (; *name; name++)
         put(w, is_plain((unsigned char)*name) ? "%c" : "%%%02x", (unsigned char)*name);
     put(w, "\n");
@@ -149,52 +150,46 @@ static void put_changes(writer *w)
     const cpubind_record *s = w->record;
     for (int32_t i = 0; i < s->n_thread; i++) {
         const cpubind_record_thread *t = &s->thread[i];
-        require(w, t->tid > (i ? t[-1].tid : 0), EINVAL);
+        require(w, t->tid > (i ? t[-1].tid : 0));
         put(w, "thread %d %s\n", (int)t->tid, list_of(w, t->before));
     }
     for (int32_t i = 0; i < s->n_uvb_thread; i++) {
         const cpubind_record_uvb_thread *t = &s->uvb_thread[i];
-        require(w, t->pid > 0 && t->tid > 0, EINVAL);
-        require(w, i == 0 || cpubind_record_compare_uvb_threads(t - 1, t) < 0, EINVAL);
+        require(w, t->pid > 0 && t->tid > 0);
+        require(w, i == 0 || cpubind_record_compare_uvb_threads(t - 1, t) < 0);
         put(w, "uvb-thread %d %d %llu %s %s\n", (int)t->pid, (int)t->tid,
             (unsigned long long)t->start, list_of(w, t->before), list_of(w, t->set));
     }
     for (int32_t i = 0; i < s->n_irq; i++) {
         const cpubind_record_irq *irq = &s->irq[i];
-        require(w, irq->irq > (i ? irq[-1].irq : -1), EINVAL);
-        require(w, irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS, EINVAL);
+        require(w, irq->irq > (i ? irq[-1].irq : -1));
+        require(w, irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS);
         put(w, "irq %d %s %d %s %s\n", (int)irq->irq, cpubind_irq_kind_word(irq->kind),
             (int)irq->cpu, list_or_none(w, irq->before), irq->is_banned ? "ban" : "-");
     }
     if (s->irqbalance == CPUBIND_IRQBALANCE_LEAVE)
         return;
-    require(w, s->irqbalance_pid > 0, EINVAL);
+    require(w, s->irqbalance_pid > 0);
     put(w, "irqbalance %d %llu %s\n", (int)s->irqbalance_pid,
         (unsigned long long)s->irqbalance_start,
         s->irqbalance == CPUBIND_IRQBALANCE_BAN ? "ban" : "stop");
 }
 
-cpubind_linux_status cpubind_record_format(const cpubind_record *record, const cpubind_sys *sys,
-                                           cpubind_bytes *out, cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cpubind_sys *sys,
+                                          cpubind_bytes *out)
 {
-    writer w = {record, sys, out, 0};
+    writer w = {record, sys, out, cpubind_no_fault};
     put(&w, HEAD FORMAT " " CPUBIND_VERSION "\n");
-    require(&w, record->pid > 0, EINVAL);
+    require(&w, record->pid > 0);
     put(&w, "process %d %llu\n", (int)record->pid, (unsigned long long)record->start);
     if (*record->boot)
         put_name(&w, "boot", record->boot);
     put(&w, "before %s\n", list_of(&w, record->before));
     put_goal(&w);
     put_changes(&w);
-    if (!w.error)
+    if (!w.why.error)
         put(&w, "sum %08lx\n", (unsigned long)crc32_of(out->data, out->len));
-    if (w.error == ENOMEM)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    if (w.error == EINVAL)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
-    if (w.error)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_STATE, w.error, "write", fault);
-    return CPUBIND_LINUX_OK;
+    return w.why;
 }
 
 /* == Reading: words ========================================================= */
@@ -205,7 +200,9 @@ typedef struct reader {
     const char *next;     /* the line after it */
     const cpubind_sys *sys;
     cpubind_record *record;
-    int is_memory_gone; /* why a read failed; else the text is wrong */
+    int32_t line; /* its number, from 1 */
+    cpubind_linux_fault
+        why; /* without memory; else a failed read means that the text is wrong */
 } reader;
 
 /* Each of these reads one word and, but at the end of the line, the blank after it.
@@ -270,7 +267,8 @@ static int read_list(reader *r, int32_t *set)
         if (is_word(sets->set[*set].text, word, len))
             return 1;
     *set = cpubind_cpu_sets_of_text(sets, r->sys, word, len);
-    r->is_memory_gone = *set == CPUBIND_CPUSET_NO_MEMORY;
+    if (*set == CPUBIND_CPUSET_NO_MEMORY)
+        r->why = cpubind_fault_of(ENOMEM, "memory");
     return *set >= 0 && is_word(sets->set[*set].text, word, len);
 }
 
@@ -320,7 +318,7 @@ static int read_name(reader *r, char *out, int32_t size)
 /* Whether adding worked, which fails for want of memory alone. */
 static int is_added(reader *r, cpubind_linux_fault why)
 {
-    r->is_memory_gone = why.error != 0;
+    r->why = why;
     return !why.error;
 }
 
@@ -518,14 +516,14 @@ static const char *read_head(reader *r, const char *text_end)
     return read_word(r, &word, &len) && r->at == r->end ? NULL : "cpubind-record";
 }
 
-static const char *read_lines(reader *r, const char *text_end, int32_t *line)
+/* NULL, or the kind of the line that is wrong or missing: the line r->line. */
+static const char *read_lines(reader *r, const char *text_end)
 {
     const char *what = read_head(r, text_end);
     int from = 0;
-    *line = 1;
     while (!what && from < N_KINDS) {
         int kind = N_KINDS;
-        ++*line;
+        r->line++;
         if (next_line(r, text_end))
             kind = find_kind(r, from, &what);
         else
@@ -536,23 +534,20 @@ static const char *read_lines(reader *r, const char *text_end, int32_t *line)
     }
     if (what || r->next == text_end)
         return what;
-    ++*line;
+    r->line++;
     return "end";
 }
 
-cpubind_linux_status cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
-                                          cpubind_record *out, int32_t *line,
-                                          cpubind_linux_fault *fault)
+cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
+                                         cpubind_record *out)
 {
     const char *const start = len > 0 ? text : "";
-    reader r = {start, NULL, NULL, start, sys, out, 0};
+    reader r = {.text = start, .next = start, .sys = sys, .record = out, .line = 1};
     const char *what;
     *out = (cpubind_record){.npu = -1, .memory_node = -1, .uvb = CPUBIND_CPUSET_NONE};
-    what = read_lines(&r, start + len, line);
+    what = read_lines(&r, start + len);
     if (!what)
-        return CPUBIND_LINUX_OK;
+        return cpubind_no_fault;
     cpubind_record_free(out);
-    if (r.is_memory_gone)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    return cpubind_linux_fail(CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, what, fault);
+    return r.why.error ? r.why : (cpubind_linux_fault){EILSEQ, what, r.line};
 }

@@ -180,10 +180,10 @@ static int is_stopped_for(cpubind_binding *b, int32_t pid, const cpubind_irqbala
     cpubind_record record = {0};
     cpubind_proc_stat stat = {.start = 0};
     int is_stopped = 0;
-    if (pid == b->options.pid || cpubind_record_open(&b->root, NULL, pid, CPUBIND_RECORD_READ,
-                                                     &file, NULL) != CPUBIND_LINUX_OK)
+    if (pid == b->options.pid ||
+        cpubind_record_open(&b->root, NULL, pid, CPUBIND_RECORD_READ, &file).error)
         return 0;
-    if (cpubind_record_load(file, &record, NULL) == CPUBIND_LINUX_OK) {
+    if (!cpubind_record_load(file, &record).error) {
         is_stopped = record.irqbalance == CPUBIND_IRQBALANCE_STOP &&
                      record.irqbalance_pid == daemon->pid &&
                      record.irqbalance_start == daemon->start &&
@@ -197,14 +197,12 @@ static int is_stopped_for(cpubind_binding *b, int32_t pid, const cpubind_irqbala
 
 int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon)
 {
-    int32_t *pids = NULL;
-    int32_t n = 0;
+    cpubind_ids pids;
     int is_stopped = 0;
-    if (cpubind_record_list(&b->root, &pids, &n, NULL) != CPUBIND_LINUX_OK)
-        return 0;
-    for (int32_t i = 0; !is_stopped && i < n; i++)
-        is_stopped = is_stopped_for(b, pids[i], daemon);
-    free(pids);
+    (void)cpubind_record_list(&b->root, &pids);
+    for (int32_t i = 0; !is_stopped && i < pids.n; i++)
+        is_stopped = is_stopped_for(b, pids.id[i], daemon);
+    free(pids.id);
     return is_stopped;
 }
 
@@ -257,14 +255,15 @@ void cpubind_put_back_irqbalance(cpubind_binding *b)
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault)
 {
     cpubind_binding *b = binding;
-    cpubind_linux_status status;
+    cpubind_linux_fault why;
     if (!b || b->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    status = cpubind_begin_call(b, fault);
-    if (status != CPUBIND_LINUX_OK)
-        return status;
-    if (!cpubind_is_recorded(b)) /* removes the temporary files of killed processes, too */
-        return cpubind_record_remove(b->file, fault);
+    why = cpubind_begin_call(b);
+    if (why.error || !cpubind_is_recorded(b)) {
+        if (!why.error) /* removes the temporary files of killed processes, too */
+            why = cpubind_record_remove(b->file);
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
+    }
     for (int32_t i = b->record.n_uvb_thread; i-- > 0;)
         cpubind_put_back_uvb_thread(b, &b->record.uvb_thread[i]);
     for (int32_t i = b->record.n_irq; i-- > 0;)
@@ -279,12 +278,11 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         if (b->first_failure.error == EPERM)
             b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
         cpubind_unlock_irqbalance(b);
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_UNDONE, b->first_failure.error,
-                                  b->first_failure.what, fault);
+        return cpubind_linux_end(CPUBIND_LINUX_ERR_UNDONE, b->first_failure, fault);
     }
-    status = cpubind_record_remove(b->file, fault);
+    why = cpubind_record_remove(b->file);
     cpubind_unlock_irqbalance(b);
-    if (status == CPUBIND_LINUX_OK)
+    if (!why.error)
         b->phase = CPUBIND_PHASE_DROPPED;
-    return status;
+    return cpubind_linux_end(cpubind_record_status(why), why, fault);
 }

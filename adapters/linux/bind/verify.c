@@ -123,15 +123,14 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
 {
     cpubind_binding *b = binding;
     cpubind_linux_fault why;
-    cpubind_linux_status status;
     int is_recorded;
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
     if (b->task_dir_fd < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    status = cpubind_begin_call(b, fault);
-    if (status != CPUBIND_LINUX_OK)
-        return status;
+    why = cpubind_begin_call(b);
+    if (why.error)
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
     is_recorded = cpubind_is_recorded(b);
     if (!cpubind_process_is_alive(b)) { /* the record is of another process of this pid */
         cpubind_begin_record(b);
@@ -145,14 +144,5 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
         b->phase = cpubind_is_recorded(b) ? CPUBIND_PHASE_OUTDATED : CPUBIND_PHASE_DROPPED;
     if (!why.error)
         why = compare_all(b, goal);
-    switch (why.error) {
-    case 0:
-        return CPUBIND_LINUX_OK;
-    case ENOMEM:
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    case ESRCH:
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    default:
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_REFUSED, why.error, why.what, fault);
-    }
+    return cpubind_linux_end(cpubind_status_of(b, why), why, fault);
 }

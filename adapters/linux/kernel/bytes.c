@@ -20,16 +20,16 @@ cpubind_linux_fault cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sy
                                           int32_t more)
 {
     if (bytes->cap - bytes->len >= more)
-        return (cpubind_linux_fault){0, NULL};
+        return (cpubind_linux_fault){0};
     int32_t cap = bytes->cap ? bytes->cap : FIRST_CAP;
     while (cap - bytes->len < more)
         cap *= 2;
     char *data = sys->realloc(bytes->data, (size_t)cap);
     if (!data)
-        return (cpubind_linux_fault){ENOMEM, "memory"};
+        return (cpubind_linux_fault){ENOMEM, "memory", 0};
     bytes->data = data;
     bytes->cap = cap;
-    return (cpubind_linux_fault){0, NULL};
+    return (cpubind_linux_fault){0};
 }
 
 char *cpubind_bytes_take(cpubind_bytes *bytes, const cpubind_sys *sys)
@@ -75,10 +75,10 @@ cpubind_linux_fault cpubind_ids_add(cpubind_ids *ids, const cpubind_sys *sys, in
 {
     int32_t *all = cpubind_grow(sys, ids->id, ids->n, &ids->cap, sizeof *all);
     if (!all)
-        return (cpubind_linux_fault){ENOMEM, "memory"};
+        return (cpubind_linux_fault){ENOMEM, "memory", 0};
     ids->id = all;
     all[ids->n++] = id;
-    return (cpubind_linux_fault){0, NULL};
+    return (cpubind_linux_fault){0};
 }
 
 static int compare(const void *a, const void *b)

@@ -33,28 +33,35 @@
 
 /* == Faults, repeats, time ================================================== */
 
-static const cpubind_linux_fault cpubind_no_fault = {0, NULL};
+static const cpubind_linux_fault cpubind_no_fault = {0};
 
 /* The fault of a step that ended with an errno, 0 for success. */
 static inline cpubind_linux_fault cpubind_fault_of(int error, const char *what)
 {
-    return error ? (cpubind_linux_fault){error, what} : cpubind_no_fault;
+    return error ? (cpubind_linux_fault){error, what, 0} : cpubind_no_fault;
 }
 
 /* The fault of a system call that failed: its errno, or EIO if it has set none. */
 static inline cpubind_linux_fault cpubind_fault_errno(const char *what)
 {
-    return (cpubind_linux_fault){errno ? errno : EIO, what};
+    return (cpubind_linux_fault){errno ? errno : EIO, what, 0};
 }
 
-/* Fills *out, which may be NULL, and returns the status: how a public function ends. */
+/* How a public function ends: fills *out, which may be NULL, unless the status is OK. */
+static inline cpubind_linux_status cpubind_linux_end(cpubind_linux_status status,
+                                                     cpubind_linux_fault why,
+                                                     cpubind_linux_fault *out)
+{
+    if (out && status != CPUBIND_LINUX_OK)
+        *out = why;
+    return status;
+}
+
 static inline cpubind_linux_status cpubind_linux_fail(cpubind_linux_status status, int error,
                                                       const char *what,
                                                       cpubind_linux_fault *out)
 {
-    if (out)
-        *out = (cpubind_linux_fault){error ? error : EIO, what};
-    return status;
+    return cpubind_linux_end(status, (cpubind_linux_fault){error ? error : EIO, what, 0}, out);
 }
 
 /* Whether an error says that a process or a thread has ended, or is hidden from this user. */

@@ -45,7 +45,7 @@ typedef struct failure {
     cpubind_linux_fault fault;
 } failure;
 
-static const failure none = {CPUBIND_LINUX_OK, {0, NULL}};
+static const failure none = {CPUBIND_LINUX_OK, {0}};
 
 struct cpubind_linux_writer {
     const cpubind_sys *sys;
@@ -83,9 +83,7 @@ static failure fail_write(const char *what)
 /* Ends a public function. */
 static cpubind_linux_status end(failure f, cpubind_linux_fault *fault)
 {
-    return f.status == CPUBIND_LINUX_OK
-               ? CPUBIND_LINUX_OK
-               : cpubind_linux_fail(f.status, f.fault.error, f.fault.what, fault);
+    return cpubind_linux_end(f.status, f.fault, fault);
 }
 
 static cpubind_linux_status end_argument(const char *what, cpubind_linux_fault *fault)
