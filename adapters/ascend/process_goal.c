@@ -7,9 +7,7 @@
 #include "process_goal.h"
 
 #include "driver_files.h"
-#include "facts_reader.h"
-
-#define INPUT_INTERRUPTS "proc/interrupts"
+#include "driver_reader.h"
 
 /* == Words ================================================================== */
 
@@ -148,46 +146,6 @@ typedef struct maker {
     cpubind_goal *out;
 } maker;
 
-/* The numbers among the names of a listing, ascending, in the arena. The names ascend as text,
- * so the numbers of each length are collected in turn. */
-static cpubind_problem_code read_msi(maker *m, cpubind_input listing, int32_t **out, int32_t *n)
-{
-    enum { DIGITS_MAX = 10 }; /* of 2147483647 */
-    const scan_text in = {listing.data, listing.len, NULL};
-    cpubind_slice name;
-    int32_t at = 0, cap = 0;
-    *n = 0;
-    while (facts_next_name(listing, &at, &name))
-        cap++;
-    *out = cpubind_arena_ints(m->r.arena, cap);
-    if (!*out)
-        return facts_fail_memory(&m->r);
-    for (int32_t digits = 1; digits <= DIGITS_MAX; digits++)
-        for (at = 0; facts_next_name(listing, &at, &name);)
-            if (name.len == digits &&
-                scan_whole_number(&in, (scan_run){name.at, name.at + name.len}, INT32_MAX,
-                                  &(*out)[*n]) == CPUBIND_TEXT_OK)
-                ++*n;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* The rows of /proc/interrupts, in the arena. */
-static cpubind_problem_code read_rows(maker *m, cpubind_input answer,
-                                      cpubind_interrupt_list *out)
-{
-    cpubind_text_fault fault;
-    cpubind_text_status status = cpubind_interrupts_parse(answer.data, answer.len, out, &fault);
-    if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
-    out->cap = out->n;
-    out->irq = (cpubind_interrupt *)cpubind_arena_take(m->r.arena, out->cap, sizeof *out->irq);
-    if (!out->irq)
-        return facts_fail_memory(&m->r);
-    status = cpubind_interrupts_parse(answer.data, answer.len, out, &fault);
-    return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
-                                     : facts_fail_text(&m->r, INPUT_INTERRUPTS, answer, &fault);
-}
-
 /* Finds the interrupts of the NPU. The SQ gets the first CPU of the irq role, the CQs the
  * second. */
 static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
@@ -197,8 +155,8 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
     const int32_t *cpu = m->pool + span.first;
     const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
     cpubind_irq_search search;
-    cpubind_interrupt_list all = {NULL, 0, 0, 0};
-    cpubind_problem_code code = read_rows(m, answer, &all);
+    cpubind_interrupt_list all;
+    cpubind_problem_code code = cpubind_priv_read_interrupts(&m->r, answer, &all);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     m->out->irq =
@@ -235,7 +193,7 @@ static cpubind_problem_code find_irqs(maker *m)
     answer = source->list(source->ctx, name);
     if (!facts_is_present(answer))
         return CPUBIND_PROBLEM_NONE;
-    code = read_msi(m, answer, &msi, &n_msi);
+    code = cpubind_priv_read_msi(&m->r, answer, &msi, &n_msi);
     if (code != CPUBIND_PROBLEM_NONE || n_msi == 0)
         return code;
     m->out->no_irq = CPUBIND_IRQ_NO_INTERRUPTS;

@@ -26,6 +26,7 @@ typedef struct memory_host {
     const char *failing; /* name of the input that fails, or NULL */
     const char *exits_1; /* name of the command that exits with 1, or NULL */
     cpubind_input_state state;
+    int32_t error;   /* of the failing input; 0: EIO */
     int32_t asked;   /* inputs asked for so far */
     char seen[4096]; /* their names, each followed by a blank */
 } memory_host;
@@ -44,7 +45,7 @@ static inline cpubind_input answer(memory_host *h, const char *name, int is_list
     h->asked++;
     if (h->failing && strcmp(h->failing, name) == 0) {
         input.state = h->state;
-        input.error = 5;
+        input.error = h->error ? h->error : 5;
         input.why = "read";
         return input;
     }

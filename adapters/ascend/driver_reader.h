@@ -1,0 +1,53 @@
+/* driver_reader.h - private to this folder: the NPUs of a host by the files of its driver
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c and
+ * process_goal.c alone.
+ */
+#ifndef CPUBIND_ASCEND_DRIVER_READER_H
+#define CPUBIND_ASCEND_DRIVER_READER_H
+
+#include "../text/interrupts.h"
+#include "facts_reader.h"
+
+#define INPUT_INTERRUPTS "proc/interrupts"
+
+/* == Interrupts ============================================================= */
+
+/* The rows of /proc/interrupts, in the arena. The text is checked once.
+ *   errors  NO_MEMORY; UNREADABLE with the place */
+cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input answer,
+                                                  cpubind_interrupt_list *out);
+
+/* The numbers among the names of the listing msi_irqs, ascending, in the arena. */
+cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
+                                           int32_t **out, int32_t *out_n);
+
+/* == The driver's files ===================================================== */
+
+typedef enum driver_outcome {
+    DRIVER_COMPLETE = 0, /* the files name every NPU of the census and its logic id */
+    DRIVER_GAP,          /* something that is needed is not there: npu-smi may know it */
+    DRIVER_CONTRADICTION /* two inputs disagree: npu-smi decides, with a warning */
+} driver_outcome;
+
+/* What the files of the driver say. */
+typedef struct driver_view {
+    driver_outcome outcome;
+    cpubind_problem why; /* of a gap or a contradiction: the problem of a request that names no
+                            other origin */
+    cpubind_npu *npu;    /* COMPLETE: the NPUs in view, by ascending logic id, with logic, phy,
+                            pci, function and is_running; in the arena */
+    int32_t n_npu;
+    int32_t has_processes; /* COMPLETE: is_running is known */
+} driver_view;
+
+/* Reads the NPUs of the host from the files of its driver, without npu-smi.
+ *   in      r->facts->function, the census
+ *   out     *out; the phy ids of the functions and their n_npu, when the mailbox interrupts name
+ *           them all and no other file disagrees
+ *   errors  NO_MEMORY; UNREADABLE: a file is there and could not be read, or is damaged. A file
+ *           that only root may read counts as absent for another user */
+cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out);
+
+#endif /* CPUBIND_ASCEND_DRIVER_READER_H */

@@ -1,0 +1,600 @@
+/* facts_driver.c - the NPUs of a host by the files of its driver, without npu-smi
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. Reading these files claims no device
+ * and needs no right. The facts about them are those of the driver's source; the grammars are
+ * in driver_files.c. It must not guess: what is missing is a gap, what disagrees is a
+ * contradiction, and the caller then asks npu-smi.
+ *
+ *   phy ids    the name of a mailbox interrupt, "trs-mbox-<phy>-<scheduler>", is the device's;
+ *              its number is in msi_irqs of the device's PCI function. One device a function,
+ *              or two on a 300I Duo. For root, davinci_dev_num, dev_id and
+ *              devdrv_sysfs_bdf_to_devid say the same once more.
+ *   logic ids  the driver numbers the devices that a process may open, by ascending udevid.
+ *              The udevid is the minor number of a device node; the number in its name may be
+ *              another one. For root, the own table of namespace_node says the same once more.
+ *   running    an entry of trs_core/proc is a process that uses a device. Its pid is one of the
+ *              host, so that a container cannot check whether the process is still there.
+ */
+#include "driver_files.h"
+#include "driver_reader.h"
+
+#define INPUT_DEV        "dev"
+#define INPUT_NAMESPACES "proc/uda/namespace_node"
+#define INPUT_PROCESSES  "proc/trs_core/proc"
+#define PCI_DEV_NUM      "davinci_dev_num"
+#define PCI_DEV_ID       "dev_id"
+#define PCI_TABLE        "devdrv_sysfs_bdf_to_devid"
+
+/* An interrupt of a mailbox. */
+typedef struct mailbox {
+    int32_t irq;
+    int32_t phy;
+    int32_t function; /* index of its PCI function, or -1 */
+} mailbox;
+
+/* The devices of a PCI function by its mailboxes, ascending. */
+typedef struct device_set {
+    int32_t phy[CPUBIND_FUNCTION_NPUS];
+    int32_t n;
+} device_set;
+
+/* One reading. */
+typedef struct reading {
+    facts_reader *r;
+    driver_view *view;
+    device_set *devices; /* by index of r->facts->function */
+} reading;
+
+typedef cpubind_problem_code step_fn(reading *d);
+
+/* Ends the reading with a gap or a contradiction. */
+static cpubind_problem_code stop(reading *d, driver_outcome outcome, const char *input,
+                                 const char *what)
+{
+    cpubind_problem *why = &d->view->why;
+    d->view->outcome = outcome;
+    why->code = CPUBIND_PROBLEM_UNREADABLE;
+    why->input = input;
+    why->what = what;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code stop_gap(reading *d, const char *input, const char *what)
+{
+    return stop(d, DRIVER_GAP, input, what);
+}
+
+static cpubind_problem_code stop_contradiction(reading *d, const char *input, const char *what)
+{
+    return stop(d, DRIVER_CONTRADICTION, input, what);
+}
+
+/* Notes the first text of all inputs that no reader knows. */
+static void note_unknown(facts_reader *r, const char *name, cpubind_input answer,
+                         cpubind_slice unknown)
+{
+    if (unknown.len == 0 || r->facts->unknown_input)
+        return;
+    r->facts->unknown_input = name;
+    r->facts->unknown_answer = answer;
+    r->facts->unknown = unknown;
+    facts_warn(r, CPUBIND_WARNING_UNKNOWN_TEXT);
+}
+
+/* Error numbers of Linux, the same on every architecture. */
+enum { LINUX_EPERM = 1, LINUX_EACCES = 13 };
+
+/* Asks for a file that only root may read: a refusal counts as absent. */
+static cpubind_problem_code ask_as_any_user(facts_reader *r, const char *name,
+                                            cpubind_input *out)
+{
+    if (!name)
+        return facts_fail_memory(r);
+    *out = r->source->read(r->source->ctx, name);
+    if (out->state == CPUBIND_INPUT_FAILED &&
+        (out->error == LINUX_EPERM || out->error == LINUX_EACCES))
+        out->state = CPUBIND_INPUT_ABSENT;
+    return facts_judge(r, name, *out);
+}
+
+/* Reads the number in such a file; -1 when it is not known. The driver prints nothing when it
+ * does not know the number. */
+static cpubind_problem_code read_known_number(facts_reader *r, const char *name, int32_t *out)
+{
+    cpubind_input answer;
+    cpubind_text_fault fault;
+    cpubind_problem_code code = ask_as_any_user(r, name, &answer);
+    *out = -1;
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer) || answer.len == 0)
+        return code;
+    return cpubind_number_parse(answer.data, answer.len, out, &fault) == CPUBIND_TEXT_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_text(r, name, answer, &fault);
+}
+
+static int has_phy(const device_set *set, int32_t phy)
+{
+    for (int32_t i = 0; i < set->n; i++)
+        if (set->phy[i] == phy)
+            return 1;
+    return 0;
+}
+
+/* The function of a device by the mailboxes, or -1. */
+static int32_t function_of(const reading *d, int32_t phy)
+{
+    for (int32_t i = 0; i < d->r->facts->n_function; i++)
+        if (has_phy(&d->devices[i], phy))
+            return i;
+    return -1;
+}
+
+/* == Phy ids ================================================================ */
+
+/* Collects the mailboxes of all devices; returns how many there are. `out` is NULL to count. */
+static int32_t find_mailboxes(const char *text, const cpubind_interrupt_list *list,
+                              mailbox *out)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < list->n; i++) {
+        cpubind_slice name;
+        int32_t at = 0, phy;
+        while (cpubind_interrupts_next_name(text, list->irq[i].names, &at, &name)) {
+            if (cpubind_driver_parse_mailbox(text + name.at, name.len, &phy, NULL) !=
+                CPUBIND_TEXT_OK)
+                continue;
+            if (out)
+                out[n] = (mailbox){list->irq[i].irq, phy, -1};
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Gives the mailboxes of a function to it. */
+static cpubind_problem_code join_function(reading *d, int32_t function, mailbox *box, int32_t n)
+{
+    facts_reader *r = d->r;
+    const char *name = facts_function_path(r, &r->facts->function[function].pci, "msi_irqs");
+    cpubind_problem_code code;
+    cpubind_input listing;
+    int32_t *msi, n_msi, k = 0;
+    if (!name)
+        return facts_fail_memory(r);
+    listing = r->source->list(r->source->ctx, name);
+    code = facts_judge(r, name, listing);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!facts_is_present(listing))
+        return stop_gap(d, name, "the kernel lists no interrupts of an NPU's PCI function");
+    code = cpubind_priv_read_msi(r, listing, &msi, &n_msi);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++) {
+        while (k < n_msi && msi[k] < box[i].irq)
+            k++;
+        if (k == n_msi || msi[k] != box[i].irq)
+            continue;
+        if (box[i].function >= 0)
+            return stop_contradiction(d, name, "two PCI functions have the same interrupt");
+        box[i].function = function;
+    }
+    return code;
+}
+
+/* Gives the device of a mailbox to its function. A device has a mailbox for each scheduler. */
+static cpubind_problem_code add_device(reading *d, const mailbox *box)
+{
+    device_set *own = &d->devices[box->function];
+    const int32_t known = function_of(d, box->phy);
+    int32_t i = own->n;
+    if (known == box->function)
+        return CPUBIND_PROBLEM_NONE;
+    if (known >= 0)
+        return stop_contradiction(d, INPUT_INTERRUPTS,
+                                  "two PCI functions have a mailbox of the same NPU");
+    if (own->n == CPUBIND_FUNCTION_NPUS)
+        return stop_contradiction(d, INPUT_INTERRUPTS,
+                                  "a PCI function has mailboxes of more NPUs than it can have");
+    for (; i > 0 && own->phy[i - 1] > box->phy; i--)
+        own->phy[i] = own->phy[i - 1];
+    own->phy[i] = box->phy;
+    own->n++;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Gives each mailbox to its function, and each device to the function of its mailboxes. */
+static cpubind_problem_code join_mailboxes(reading *d, mailbox *box, int32_t n)
+{
+    const cpubind_facts *f = d->r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < f->n_function && d->view->outcome == DRIVER_COMPLETE; i++) {
+        code = join_function(d, i, box, n);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+    }
+    for (int32_t i = 0; i < n && d->view->outcome == DRIVER_COMPLETE; i++) {
+        if (box[i].phy >= CPUBIND_DRIVER_VIRTUAL)
+            return stop_gap(d, INPUT_INTERRUPTS, "a mailbox belongs to a virtual NPU");
+        if (box[i].function < 0)
+            return stop_gap(d, INPUT_INTERRUPTS,
+                            "a mailbox belongs to no PCI function with an NPU of this product");
+        code = add_device(d, &box[i]);
+    }
+    for (int32_t i = 0; i < f->n_function && d->view->outcome == DRIVER_COMPLETE; i++) {
+        if (d->devices[i].n == 0)
+            return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
+        if (d->devices[i].n != d->devices[0].n)
+            return stop_gap(d, INPUT_INTERRUPTS,
+                            "some PCI functions have mailboxes of more NPUs than others");
+    }
+    return code;
+}
+
+static cpubind_problem_code read_mailboxes(reading *d)
+{
+    facts_reader *r = d->r;
+    const int32_t n_function = r->facts->n_function;
+    cpubind_interrupt_list list;
+    cpubind_input answer;
+    cpubind_problem_code code;
+    mailbox *box;
+    int32_t n;
+    if (n_function == 0)
+        return stop_gap(d, INPUT_PCI, "it lists no NPU");
+    code = facts_ask(r, INPUT_INTERRUPTS, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!facts_is_present(answer))
+        return stop_gap(d, INPUT_INTERRUPTS, "it is not there");
+    code = cpubind_priv_read_interrupts(r, answer, &list);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    n = find_mailboxes(answer.data, &list, NULL);
+    box = (mailbox *)cpubind_arena_take(r->arena, n, sizeof *box);
+    d->devices = (device_set *)cpubind_arena_take(r->arena, n_function, sizeof *d->devices);
+    if (!box || !d->devices)
+        return facts_fail_memory(r);
+    memset(d->devices, 0, (size_t)n_function * sizeof *d->devices);
+    (void)find_mailboxes(answer.data, &list, box);
+    return join_mailboxes(d, box, n);
+}
+
+/* == Phy ids, as root reads them ============================================ */
+
+/* Compares davinci_dev_num and dev_id of each function with its mailboxes. dev_id is of one
+ * device of a function with several. */
+static cpubind_problem_code check_numbers(reading *d)
+{
+    facts_reader *r = d->r;
+    for (int32_t i = 0; i < r->facts->n_function; i++) {
+        const cpubind_pci_address *pci = &r->facts->function[i].pci;
+        const char *dev_num = facts_function_path(r, pci, PCI_DEV_NUM);
+        const char *dev_id = facts_function_path(r, pci, PCI_DEV_ID);
+        int32_t n, id;
+        cpubind_problem_code code = read_known_number(r, dev_num, &n);
+        if (code == CPUBIND_PROBLEM_NONE)
+            code = read_known_number(r, dev_id, &id);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (n > d->devices[i].n)
+            return stop_gap(d, dev_num, "not every NPU of a PCI function has a mailbox");
+        if (n >= 0 && n < d->devices[i].n)
+            return stop_contradiction(d, dev_num,
+                                      "a PCI function has mailboxes of more NPUs than this");
+        if (id >= 0 && !has_phy(&d->devices[i], id))
+            return stop_contradiction(d, dev_id, "the mailbox names another NPU");
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether a row may be of this function: the table prints no domains. */
+static int is_row_of(const cpubind_driver_function *row, const cpubind_function *function)
+{
+    const cpubind_pci_address *a = &row->pci, *b = &function->pci;
+    return (a->domain < 0 || a->domain == b->domain) && a->bus == b->bus &&
+           a->device == b->device && a->function == b->function;
+}
+
+/* Compares the table with the mailboxes: each device is in a row of its function. */
+static cpubind_problem_code compare_table(reading *d, const char *name,
+                                          const cpubind_driver_functions *list)
+{
+    const cpubind_facts *f = d->r->facts;
+    int32_t n_known = 0;
+    for (int32_t i = 0; i < list->n; i++) {
+        const int32_t function = function_of(d, list->row[i].udevid);
+        if (function >= 0 && !is_row_of(&list->row[i], &f->function[function]))
+            return stop_contradiction(d, name, "the mailboxes give an NPU another PCI address");
+        n_known += function >= 0;
+    }
+    for (int32_t i = 0; i < f->n_function; i++)
+        n_known -= d->devices[i].n;
+    return n_known == 0 ? CPUBIND_PROBLEM_NONE
+                        : stop_contradiction(d, name, "it lacks an NPU that has a mailbox");
+}
+
+/* Every function has the same table; the first one with a text is read. */
+static cpubind_problem_code check_table(reading *d)
+{
+    facts_reader *r = d->r;
+    const char *name = facts_function_path(r, &r->facts->function[0].pci, PCI_TABLE);
+    cpubind_driver_functions list = {NULL, 0, 0, {0, 0}};
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    cpubind_text_status status;
+    cpubind_problem_code code = ask_as_any_user(r, name, &answer);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer) || answer.len == 0)
+        return code;
+    status = cpubind_driver_parse_functions(answer.data, answer.len, &list, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE) {
+        list.cap = list.n;
+        list.row =
+            (cpubind_driver_function *)cpubind_arena_take(r->arena, list.cap, sizeof *list.row);
+        if (!list.row)
+            return facts_fail_memory(r);
+        status = cpubind_driver_parse_functions(answer.data, answer.len, &list, &fault);
+    }
+    if (status != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, name, answer, &fault);
+    note_unknown(r, name, answer, list.unknown);
+    return compare_table(d, name, &list);
+}
+
+/* Hands out the phy ids of the functions. */
+static cpubind_problem_code take_phys(reading *d)
+{
+    cpubind_facts *f = d->r->facts;
+    for (int32_t i = 0; i < f->n_function; i++) {
+        f->function[i].n_npu = d->devices[i].n;
+        for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+            f->function[i].phy[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Logic ids ============================================================== */
+
+/* Adds an NPU in view, by its logic id. */
+static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic,
+                                    int32_t udevid)
+{
+    driver_view *v = d->view;
+    int32_t at = v->n_npu;
+    cpubind_npu npu;
+    memset(&npu, 0, sizeof npu);
+    npu.logic = logic;
+    npu.phy = udevid;
+    npu.card = npu.chip = -1;
+    npu.function = function_of(d, udevid);
+    if (udevid >= CPUBIND_DRIVER_VIRTUAL)
+        return stop_gap(d, input, "it is a virtual NPU");
+    if (npu.function < 0)
+        return stop_contradiction(d, input, "no mailbox is of this NPU");
+    npu.pci = d->r->facts->function[npu.function].pci;
+    for (; at > 0 && v->npu[at - 1].logic > logic; at--)
+        v->npu[at] = v->npu[at - 1];
+    v->npu[at] = npu;
+    v->n_npu++;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The number of NPUs with a mailbox; no process has more in view. */
+static int32_t count_devices(const reading *d)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < d->r->facts->n_function; i++)
+        n += d->devices[i].n;
+    return n;
+}
+
+/* Reads the number of a device node. */
+static cpubind_problem_code read_node(facts_reader *r, const char *name,
+                                      cpubind_driver_number *out)
+{
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    cpubind_problem_code code = facts_ask(r, name, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!facts_is_present(answer))
+        return facts_fail_input(r, name, answer, -1, "it is listed and not there");
+    return cpubind_driver_parse_number(answer.data, answer.len, out, &fault) == CPUBIND_TEXT_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_text(r, name, answer, &fault);
+}
+
+/* Inserts a number into an ascending list that has room; a number that is there is left out. */
+static void insert_number(int32_t *list, int32_t *n, int32_t number)
+{
+    int32_t at = *n;
+    while (at > 0 && list[at - 1] >= number)
+        at--;
+    if (at < *n && list[at] == number)
+        return;
+    for (int32_t i = *n; i > at; i--)
+        list[i] = list[i - 1];
+    list[at] = number;
+    ++*n;
+}
+
+/* Whether a name is "davinci" and a number: the name of an NPU's device node. */
+static int is_node_name(cpubind_input listing, cpubind_slice name)
+{
+    const scan_text in = {listing.data, listing.len, NULL};
+    scan_run run = {name.at, name.at + name.len};
+    int32_t number;
+    if (!SCAN_STARTS(&in, run, "davinci"))
+        return 0;
+    run.at += (int32_t)sizeof "davinci" - 1;
+    return scan_whole_number(&in, run, INT32_MAX, &number) == CPUBIND_TEXT_OK;
+}
+
+/* The name of the input of a node, in the arena; NULL when the arena is full. */
+static const char *node_path(facts_reader *r, const char *text, cpubind_slice name)
+{
+    const int32_t before = (int32_t)sizeof INPUT_DEV;
+    char *out = (char *)cpubind_arena_take(r->arena, before + name.len + 1, 1);
+    if (!out)
+        return NULL;
+    memcpy(out, INPUT_DEV "/", (size_t)before);
+    memcpy(out + before, text + name.at, (size_t)name.len);
+    out[before + name.len] = '\0';
+    return out;
+}
+
+/* Reads the udevids of the device nodes that this process may open, ascending. Two names may
+ * lead to one device; *is_there is 0 without such a folder. */
+static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, int *is_there)
+{
+    facts_reader *r = d->r;
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_DEV);
+    cpubind_problem_code code = facts_judge(r, INPUT_DEV, listing);
+    cpubind_driver_number number = {-1, -1};
+    cpubind_slice name;
+    int32_t at = 0, cap = 0, major = -1;
+    *is_there = facts_is_present(listing);
+    *n = 0;
+    while (facts_next_name(listing, &at, &name))
+        cap++;
+    *out = cpubind_arena_ints(r->arena, cap);
+    if (!*out)
+        return facts_fail_memory(r);
+    for (at = 0; code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name);) {
+        const char *path;
+        if (!is_node_name(listing, name))
+            continue;
+        path = node_path(r, listing.data, name);
+        if (!path)
+            return facts_fail_memory(r);
+        code = read_node(r, path, &number);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (major >= 0 && number.major != major)
+            return stop_contradiction(d, path, "it is of another driver than other nodes");
+        major = number.major;
+        insert_number(*out, n, number.minor);
+    }
+    return code;
+}
+
+/* Reads the own table of namespace_node; *is_there is 0 when this process may not read it, or
+ * its namespace has not used the driver yet. */
+static cpubind_problem_code read_own_table(reading *d, cpubind_driver_logics *out,
+                                           int *is_there)
+{
+    facts_reader *r = d->r;
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    cpubind_text_status status;
+    cpubind_problem_code code = ask_as_any_user(r, INPUT_NAMESPACES, &answer);
+    memset(out, 0, sizeof *out);
+    *is_there = 0;
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer))
+        return code;
+    status = cpubind_driver_parse_namespaces(answer.data, answer.len, out, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE) {
+        out->cap = out->n;
+        out->row =
+            (cpubind_driver_logic *)cpubind_arena_take(r->arena, out->cap, sizeof *out->row);
+        if (!out->row)
+            return facts_fail_memory(r);
+        status = cpubind_driver_parse_namespaces(answer.data, answer.len, out, &fault);
+    }
+    if (status == CPUBIND_TEXT_ERR_MISSING)
+        return CPUBIND_PROBLEM_NONE;
+    if (status != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, INPUT_NAMESPACES, answer, &fault);
+    note_unknown(r, INPUT_NAMESPACES, answer, out->unknown);
+    *is_there = 1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether the table numbers the devices as their nodes do. */
+static int is_same(const cpubind_driver_logics *table, const int32_t *node, int32_t n_node)
+{
+    if (table->n != n_node)
+        return 0;
+    for (int32_t i = 0; i < table->n; i++)
+        if (table->row[i].logic >= n_node || node[table->row[i].logic] != table->row[i].udevid)
+            return 0;
+    return 1;
+}
+
+/* Takes the logic ids of the own table, or of the device nodes. */
+static cpubind_problem_code read_logics(reading *d)
+{
+    facts_reader *r = d->r;
+    driver_view *v = d->view;
+    cpubind_driver_logics table;
+    int32_t *node, n_node, n;
+    int has_nodes, has_table;
+    cpubind_problem_code code = read_nodes(d, &node, &n_node, &has_nodes);
+    if (code == CPUBIND_PROBLEM_NONE && v->outcome == DRIVER_COMPLETE)
+        code = read_own_table(d, &table, &has_table);
+    if (code != CPUBIND_PROBLEM_NONE || v->outcome != DRIVER_COMPLETE)
+        return code;
+    if (!has_nodes && !has_table)
+        return stop_gap(d, INPUT_DEV, "it is not there, nor does the driver list logic ids");
+    if (has_nodes && has_table && !is_same(&table, node, n_node))
+        return stop_contradiction(d, INPUT_NAMESPACES,
+                                  "it lists other NPUs than this process may open");
+    n = has_nodes ? n_node : table.n;
+    if (n == 0)
+        return stop_gap(d, INPUT_DEV, "this process may open no NPU");
+    v->npu = (cpubind_npu *)cpubind_arena_take(r->arena, count_devices(d), sizeof *v->npu);
+    if (!v->npu)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; i < n && v->outcome == DRIVER_COMPLETE; i++) {
+        const int32_t udevid = has_nodes ? node[i] : table.row[i].udevid;
+        const int32_t logic = has_nodes ? i : table.row[i].logic;
+        code = add_npu(d, has_nodes ? INPUT_DEV : INPUT_NAMESPACES, logic, udevid);
+    }
+    return code;
+}
+
+/* == Running ================================================================ */
+
+/* Marks the NPUs that a process uses; processes of NPUs that are not in view are passed over.
+ * An old driver has no such folder. No pool depends on it: a failure is a problem only of a
+ * request for running NPUs. */
+static cpubind_problem_code read_running(reading *d)
+{
+    facts_reader *r = d->r;
+    driver_view *v = d->view;
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PROCESSES);
+    cpubind_problem_code code = facts_judge(r, INPUT_PROCESSES, listing);
+    cpubind_slice name;
+    int32_t at = 0;
+    v->has_processes = facts_is_present(listing);
+    while (facts_next_name(listing, &at, &name)) {
+        cpubind_driver_process process;
+        if (cpubind_driver_parse_process(listing.data + name.at, name.len, &process, NULL) !=
+            CPUBIND_TEXT_OK) {
+            note_unknown(r, INPUT_PROCESSES, listing, name);
+            continue;
+        }
+        for (int32_t i = 0; i < v->n_npu; i++)
+            v->npu[i].is_running |= v->npu[i].phy == process.udevid;
+    }
+    if (code == CPUBIND_PROBLEM_NONE || r->request->only_running)
+        return code;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == All ==================================================================== */
+
+cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
+{
+    static step_fn *const steps[] = {read_mailboxes, check_numbers, check_table,
+                                     take_phys,      read_logics,   read_running};
+    reading d = {r, out, NULL};
+    memset(out, 0, sizeof *out);
+    cpubind_problem_clear(&out->why);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        const cpubind_problem_code code = steps[i](&d);
+        if (code != CPUBIND_PROBLEM_NONE || out->outcome != DRIVER_COMPLETE)
+            return code;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}

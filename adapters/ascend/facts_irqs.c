@@ -1,0 +1,50 @@
+/* facts_irqs.c - the rows of /proc/interrupts and the interrupts of a PCI function
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. It must not judge what an interrupt is
+ * for: facts_driver.c and process_goal.c do.
+ */
+#include "driver_reader.h"
+
+/* A row has a line feed, so their number is enough room: the text needs no second reading to
+ * count its rows. A host with a thousand CPUs has 13 MB of it. */
+cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input answer,
+                                                  cpubind_interrupt_list *out)
+{
+    cpubind_text_fault fault;
+    const char *at = answer.data, *end = at + answer.len;
+    memset(out, 0, sizeof *out);
+    while (at < end && (at = (const char *)memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        at++;
+        out->cap++;
+    }
+    out->irq = (cpubind_interrupt *)cpubind_arena_take(r->arena, out->cap, sizeof *out->irq);
+    if (!out->irq)
+        return facts_fail_memory(r);
+    return cpubind_interrupts_parse(answer.data, answer.len, out, &fault) == CPUBIND_TEXT_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_text(r, INPUT_INTERRUPTS, answer, &fault);
+}
+
+/* The names ascend as text, so the numbers of each length are collected in turn. */
+cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
+                                           int32_t **out, int32_t *out_n)
+{
+    enum { DIGITS_MAX = 10 }; /* of 2147483647 */
+    const scan_text in = {listing.data, listing.len, NULL};
+    cpubind_slice name;
+    int32_t at = 0, cap = 0;
+    *out_n = 0;
+    while (facts_next_name(listing, &at, &name))
+        cap++;
+    *out = cpubind_arena_ints(r->arena, cap);
+    if (!*out)
+        return facts_fail_memory(r);
+    for (int32_t digits = 1; digits <= DIGITS_MAX; digits++)
+        for (at = 0; facts_next_name(listing, &at, &name);)
+            if (name.len == digits &&
+                scan_whole_number(&in, (scan_run){name.at, name.at + name.len}, INT32_MAX,
+                                  &(*out)[*out_n]) == CPUBIND_TEXT_OK)
+                ++*out_n;
+    return CPUBIND_PROBLEM_NONE;
+}
