@@ -40,7 +40,7 @@ extern "C" {
       .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES_ALL, .cluster = {8, 0, 0},     \
       .log_name = "", .log_main = "main")                                                      \
     X(A3, "a3",                                                                                \
-      .chip = {{"910_", 0}, {"910", 1}}, .pci = {0xd803},                                      \
+      .chip = {{"910_", 0}, {"910", 1}, {"910C", 0}}, .pci = {0xd803},                         \
       .strategy = CPUBIND_GLOBAL_SLICE, .roles = CPUBIND_ROLES_ALL, .cluster = {8, 0, 0},      \
       .log_name = "", .log_main = "main")                                                      \
     X(300I, "300i",                                                                            \

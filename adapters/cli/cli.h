@@ -37,6 +37,9 @@ __attribute__((format(printf, 2, 3))) void cli_add(cli_text *to, const char *for
 /* Appends a list as the kernel prints it; "none" when it is empty. */
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n);
 
+/* Appends a PCI address: "0000:c1:00.0". */
+void cli_add_pci(cli_text *to, const cpubind_pci_address *pci);
+
 /* Appends the words of --device-type but "auto": "a2, a3 or 950". */
 void cli_add_types(cli_text *to);
 
@@ -99,7 +102,7 @@ typedef struct cli_options {
     int32_t pid;                     /* the process; 0: the parent */
     int32_t one_npu;                 /* --npu, or -1 */
     const char *npu_text;            /* --npu as it was written */
-    int has_rank, has_memory, any_arch, all;
+    int has_memory, any_arch, all;
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;
     cpubind_memory_action memory;
@@ -117,9 +120,17 @@ typedef struct cli_options {
 } cli_options;
 
 /* Reads the options of one command; `formats` are those of --format, or NULL. Returns 0, with
- * the reason in *why, when one is wrong. cli_free_options may be called in both cases. */
+ * the reason in *why, when one is wrong. cli_free_options may be called in both cases.
+ *   in      argv[argc] may be written; words that are no options move to argv[1] and on */
 int cli_parse(int argc, char **argv, enum cli_command command, const struct cli_format *formats,
               cli_options *out, cli_text *why);
+
+/* Reads a list as taskset takes it (option_list.c): numbers below `limit` and ranges in any
+ * order, repeats, blanks around commas, strides such as 0-30:2.
+ *   out     *out, ascending, in memory that the caller frees; its former numbers are freed
+ *   errors  why the text is no list, a static clause, and *at, the offset of the byte; *out is
+ *           empty then. NULL: it is a list */
+const char *cli_read_numbers(const char *text, int32_t limit, cli_numbers *out, int32_t *at);
 
 /* Frees the lists of CPUs and NPUs. The CPUs of --thread are never freed: only a command has
  * them, and it ends with the process. */
@@ -226,6 +237,10 @@ typedef struct cli_format {
 /* Appends why there is no plan: what, where, why, and what to do; without a line feed. */
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out);
 
+/* Appends the same for one problem, such as that of an NPU without a pool. */
+void cli_explain_problem(const cpubind_problem *problem, const cpubind_facts *facts,
+                         const cli_options *options, cli_text *out);
+
 /* Appends the CPUs that are shared out, and those of --exclude: "0-22, excluded CPUs 23". */
 void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options);
 
@@ -240,8 +255,8 @@ cpubind_place cli_place(const cpubind_problem *problem);
  * status. */
 int cli_refuse(const cli_options *options, const cli_planned *planned);
 
-/* Prints any other error in the same way. Its code is "unreadable", "unwritten" or "refused",
- * by the status, which is returned. */
+/* Prints any other error in the same way. Its code is "refused", "usage", "unreadable" or
+ * "unwritten", by the status, which is returned. */
 int cli_fail(const cli_options *options, int status, const char *text);
 
 /* Appends that memory ran out; returns the exit status. */
@@ -260,9 +275,18 @@ typedef struct cli_row {
     const int32_t *cpu;
     int32_t n;
     cpubind_roles roles;
+    const cpubind_problem *problem; /* why it has no pool; NULL: it has one */
 } cli_row;
 
 cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t row);
+
+/* The rows that are shown: those of the plan and, between them, the NPUs without a pool, by
+ * ascending logic id. */
+int32_t cli_n_shown(const cpubind_ascend_plan *plan);
+cli_row cli_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i);
+
+/* The logic id of the NPU that the rank drives; -1 without --rank. */
+int32_t cli_rank_npu(const cli_planned *planned, const cli_options *options);
 
 /* Writes the nodes that have a CPU of the pool, ascending; `out` has room for all nodes.
  * Returns their number. */

@@ -437,10 +437,8 @@ int cli_capture(int argc, char **argv)
         return status;
     c.options = &options;
     status = name_host(&c, &name, &c.why);
-    if (status != CLI_DONE) {
-        fprintf(stderr, "cpubind: %s\n", c.why.text);
-        return status;
-    }
+    if (status != CLI_DONE)
+        return cli_fail(&options, status, c.why.text);
     status = run(&c, name.text);
     if (status != CLI_DONE)
         status = cli_fail(&options, status, c.why.text);

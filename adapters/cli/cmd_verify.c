@@ -34,7 +34,7 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
 /* Compares with the plan when an NPU is named, else with the record. */
 static int verify(cli_options *options, cli_bound *bound)
 {
-    const int is_npu_named = options->one_npu >= 0 || options->has_rank;
+    const int is_npu_named = options->one_npu >= 0 || options->request.has_rank;
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     cli_text why = {"", 0};

@@ -45,12 +45,71 @@ static json_t *nodes_json(const cpubind_facts *facts, const cli_row *row)
     return value;
 }
 
-static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+static int set_number(json_t *object, const char *key, int32_t value)
 {
-    cli_row row = cli_row_of(facts, plan, i);
-    json_t *npu = json_pack("{s:o, s:o, s:o, s:o, s:o}", "npu", id_json(row.npu->logic), "card",
-                            id_json(row.npu->card), "chip", id_json(row.npu->chip), "phy",
-                            id_json(row.npu->phy), "pool", list_json(row.cpu, row.n));
+    return json_object_set_new(object, key, json_integer(value)) == 0;
+}
+
+/* Adds the NPU, CPU, counts, input and place of a problem, where it has them. */
+static int add_details(json_t *error, const cpubind_problem *p)
+{
+    cpubind_place place = cli_place(p);
+    int good = 1;
+    if (p->npu >= 0)
+        good &= set_number(error, "npu", p->npu);
+    if (p->other >= 0)
+        good &= set_number(error, "other_npu", p->other);
+    if (p->cpu >= 0)
+        good &= set_number(error, "cpu", p->cpu);
+    if (p->need > 0)
+        good &= set_number(error, "need", p->need) && set_number(error, "have", p->have);
+    if (p->uncut > 0)
+        good &= set_number(error, "uncut", p->uncut);
+    if (p->would_do != CPUBIND_SCOPE_AUTO)
+        good &= json_object_set_new(error, "would_do",
+                                    json_string(cpubind_scope_word(p->would_do))) == 0;
+    if (p->input)
+        good &= json_object_set_new(error, "input", json_string(p->input)) == 0;
+    if (place.line > 0)
+        good &=
+            set_number(error, "line", place.line) && set_number(error, "column", place.column);
+    return good;
+}
+
+/* {"code": ..., "text": ..., and details} */
+static json_t *details_json(const cpubind_problem *problem, const char *text)
+{
+    json_t *error =
+        json_pack("{s:s, s:s}", "code", cpubind_problem_word(problem->code), "text", text);
+    if (error && add_details(error, problem))
+        return error;
+    json_decref(error);
+    return NULL;
+}
+
+static json_t *pci_json(const cpubind_pci_address *pci)
+{
+    cli_text text = {"", 0};
+    if (pci->domain < 0)
+        return json_null();
+    cli_add_pci(&text, pci);
+    return json_string(text.text);
+}
+
+static json_t *running_json(const cpubind_facts *facts, const cpubind_npu *npu)
+{
+    return facts->has_processes ? json_boolean(npu->is_running) : json_null();
+}
+
+static json_t *npu_json(const cli_planned *p, const cli_options *options, int32_t i)
+{
+    const cpubind_facts *facts = &p->facts;
+    cli_row row = cli_shown(facts, &p->plan, i);
+    json_t *npu =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu", id_json(row.npu->logic), "card",
+                  id_json(row.npu->card), "chip", id_json(row.npu->chip), "phy",
+                  id_json(row.npu->phy), "pci", pci_json(&row.npu->pci), "running",
+                  running_json(facts, row.npu), "pool", list_json(row.cpu, row.n));
     int good = npu != NULL;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         const cpubind_span span = row.roles.span[role];
@@ -60,6 +119,11 @@ static json_t *npu_json(const cpubind_facts *facts, const cpubind_ascend_plan *p
     good = good && json_object_set_new(npu, "nodes", nodes_json(facts, &row)) == 0 &&
            json_object_set_new(npu, "memory_node",
                                id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1)) == 0;
+    if (good && row.problem) {
+        cli_text text = {"", 0};
+        cli_explain_problem(row.problem, facts, options, &text);
+        good = json_object_set_new(npu, "error", details_json(row.problem, text.text)) == 0;
+    }
     if (good)
         return npu;
     json_decref(npu);
@@ -74,19 +138,19 @@ json_t *cli_json_append(json_t *array, json_t *value)
     return NULL;
 }
 
-static json_t *npus_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
+static json_t *npus_json(const cli_planned *p, const cli_options *options)
 {
     json_t *array = json_array();
-    for (int32_t i = 0; array && i < plan->n_want; i++)
-        array = cli_json_append(array, npu_json(facts, plan, i));
+    for (int32_t i = 0; array && i < cli_n_shown(&p->plan); i++)
+        array = cli_json_append(array, npu_json(p, options, i));
     return array;
 }
 
 static json_t *visible_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
 {
     json_t *array = json_array();
-    for (int32_t i = 0; array && i < plan->n_want; i++)
-        array = cli_json_append(array, json_integer(facts->npu[plan->want[i]].logic));
+    for (int32_t i = 0; array && i < cli_n_shown(plan); i++)
+        array = cli_json_append(array, json_integer(cli_shown(facts, plan, i).npu->logic));
     return array;
 }
 
@@ -121,50 +185,22 @@ json_t *cli_plan_json(const cli_planned *p, const cli_options *options)
     const cpubind_facts *facts = &p->facts;
     const cpubind_ascend_plan *plan = &p->plan;
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
-        "device_type", cpubind_type_word(facts->type), "strategy",
-        cli_strategy_word(plan->core.strategy), "overlap", cli_finding_word(plan->core.overlap),
-        "rank", (int)options->request.rank, "allowed", list_json(facts->cpu, facts->n_cpu),
-        "total_npus", (int)plan->total, "visible_npus", visible_json(facts, plan), "npus",
-        npus_json(facts, plan), "warnings", warnings_json(facts, plan));
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o}",
+        "cpubind", CPUBIND_VERSION, "device_type", cpubind_type_word(facts->type), "strategy",
+        cli_strategy_word(plan->core.strategy), "scope", cpubind_scope_word(facts->scope),
+        "facts", cpubind_origin_word(facts->origin), "overlap",
+        cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank, "rank_npu",
+        id_json(cli_rank_npu(p, options)), "allowed", list_json(facts->cpu, facts->n_cpu),
+        "total_npus", (int)plan->total, "hidden", (int)plan->n_hidden, "idle",
+        (int)plan->n_idle, "visible_npus", visible_json(facts, plan), "npus",
+        npus_json(p, options), "warnings", warnings_json(facts, plan));
     return add_excluded(json, &options->request);
-}
-
-static int set_number(json_t *object, const char *key, int32_t value)
-{
-    return json_object_set_new(object, key, json_integer(value)) == 0;
-}
-
-/* Adds the NPU, CPU, counts, input and place of a problem, where it has them. */
-static int add_details(json_t *error, const cpubind_problem *p)
-{
-    cpubind_place place = cli_place(p);
-    int good = 1;
-    if (p->npu >= 0)
-        good &= set_number(error, "npu", p->npu);
-    if (p->other >= 0)
-        good &= set_number(error, "other_npu", p->other);
-    if (p->cpu >= 0)
-        good &= set_number(error, "cpu", p->cpu);
-    if (p->need > 0)
-        good &= set_number(error, "need", p->need) && set_number(error, "have", p->have);
-    if (p->input)
-        good &= json_object_set_new(error, "input", json_string(p->input)) == 0;
-    if (place.line > 0)
-        good &=
-            set_number(error, "line", place.line) && set_number(error, "column", place.column);
-    return good;
 }
 
 json_t *cli_problem_json(const cpubind_problem *problem, const char *text)
 {
-    json_t *error =
-        json_pack("{s:s, s:s}", "code", cpubind_problem_word(problem->code), "text", text);
-    if (!error || !add_details(error, problem)) {
-        json_decref(error);
-        return NULL;
-    }
-    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "error", error);
+    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "error",
+                     details_json(problem, text));
 }
 
 json_t *cli_error_json(const char *code, const char *text)
@@ -215,6 +251,7 @@ int cli_refuse(const cli_options *options, const cli_planned *planned)
 int cli_fail(const cli_options *options, int status, const char *text)
 {
     const char *code = status == CLI_REFUSED     ? "refused"
+                       : status == CLI_USAGE     ? "usage"
                        : status == CLI_UNWRITTEN ? "unwritten"
                                                  : "unreadable";
     if (!options->json)

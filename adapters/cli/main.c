@@ -14,6 +14,17 @@ static int is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+/* Refuses a command that does not exist; as JSON where that is asked for. */
+static int refuse(int argc, char **argv)
+{
+    static cli_options options;
+    cli_text why = {"", 0};
+    for (int i = 2; i < argc; i++)
+        options.json |= strcmp(argv[i], "--json") == 0;
+    cli_add(&why, "there is no command \"%s\"; try: cpubind --help", argv[1]);
+    return cli_fail(&options, CLI_USAGE, why.text);
+}
+
 /* Flushes stdout: a full disk or a closed pipe is an error only then. */
 static int finish(int status)
 {
@@ -44,9 +55,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(word, commands[i].word) == 0)
             return finish(commands[i].run(argc - 1, argv + 1));
-    if (word[0] == '\0')
-        cli_print_help(stderr);
-    else
-        fprintf(stderr, "cpubind: there is no command \"%s\"; try: cpubind --help\n", word);
+    if (word[0] != '\0')
+        return finish(refuse(argc, argv));
+    cli_print_help(stderr);
     return CLI_USAGE;
 }

@@ -49,6 +49,12 @@ void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
         cli_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
 }
 
+void cli_add_pci(cli_text *to, const cpubind_pci_address *pci)
+{
+    cli_add(to, "%04x:%02x:%02x.%x", (unsigned)pci->domain, (unsigned)pci->bus,
+            (unsigned)pci->device, (unsigned)pci->function);
+}
+
 void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options)
 {
     cli_add_list(to, facts->cpu, facts->n_cpu);
@@ -274,8 +280,12 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
 
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out)
 {
-    const cpubind_problem *p = &planned->problem;
-    const cpubind_facts *facts = &planned->facts;
+    cli_explain_problem(&planned->problem, &planned->facts, options, out);
+}
+
+void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
+                         const cli_options *options, cli_text *out)
+{
     switch (p->code) {
     case CPUBIND_PROBLEM_TOO_FEW_CPUS:
         explain_too_few(p, facts, options, out);

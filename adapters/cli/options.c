@@ -1,14 +1,14 @@
 /* options.c - read the command line: one table of all options, and what each one does
  * SPDX-License-Identifier: MIT
  *
- * Only this file calls getopt_long(). It opens nothing and asks nothing of the host.
+ * Opens nothing and asks nothing of the host. An option is written in full: an abbreviation would
+ * become another option with the next version.
  */
-#include <getopt.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "cli.h"
 
@@ -36,8 +36,9 @@ typedef struct reading {
     cli_options *options;
     cli_text *why;
     const cli_format *formats; /* of --format, or NULL */
-    int argc;
     char **argv;
+    int argc;
+    int *next; /* index of the word after those that were read */
 } reading;
 
 static int wrong(const reading *r, const char *what, const char *value)
@@ -61,16 +62,49 @@ static int choose(const reading *r, const choice *choices, int32_t n, const char
     return 0;
 }
 
+/* Length of an argument, at most CPUBIND_TEXT_MAX, which no reader accepts. */
+static int32_t length(const char *text)
+{
+    size_t n = strlen(text);
+    return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
+}
+
+/* The type that the name of a chip tells, such as "910B" or "Ascend910B3"; AUTO when it is no
+ * chip name. Some names belong to a second type when the chip has a phy id. */
+static cpubind_device_type type_of_chip(const char *word, cpubind_device_type *second)
+{
+    static const char maker[] = "Ascend";
+    const size_t n = sizeof maker - 1;
+    const char *chip = word + (strncasecmp(word, maker, n) == 0 ? n : 0);
+    const int32_t len = length(chip + strspn(chip, " "));
+    chip += strspn(chip, " ");
+    if (!cpubind_is_chip_word(chip, len))
+        return CPUBIND_TYPE_AUTO;
+    *second = cpubind_type_of_chip(chip, len, 1);
+    return cpubind_type_of_chip(chip, len, 0);
+}
+
+/* Reads a device type or the name of a chip, in letters of either case. */
 static int choose_type(const reading *r, const char *word)
 {
+    cpubind_device_type *type = &r->options->request.type, second = CPUBIND_TYPE_AUTO;
     choice types[CPUBIND_TYPE_COUNT];
     int32_t value = 0;
-    for (int32_t i = 0; i < COUNT(types); i++)
+    for (int32_t i = 0; i < COUNT(types); i++) {
         types[i] = (choice){cpubind_type_word((cpubind_device_type)i), i};
-    if (!choose(r, types, COUNT(types), "device-type", word, &value))
-        return 0;
-    r->options->request.type = (cpubind_device_type)value;
-    return 1;
+        if (strcasecmp(types[i].word, word) == 0) {
+            *type = (cpubind_device_type)i;
+            return 1;
+        }
+    }
+    *type = type_of_chip(word, &second);
+    if (*type == CPUBIND_TYPE_AUTO)
+        return choose(r, types, COUNT(types), "device-type", word, &value);
+    if (*type == second)
+        return 1;
+    cli_add(r->why, "--device-type \"%s\" is a chip of %s and of %s; name one of them", word,
+            cpubind_type_word(*type), cpubind_type_word(second));
+    return 0;
 }
 
 static int choose_strategy(const reading *r, const char *word)
@@ -101,6 +135,34 @@ static int choose_overlap(const reading *r, const char *word)
     return 1;
 }
 
+static int choose_scope(const reading *r, const char *word)
+{
+    static const choice scopes[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_SCOPE_##name},
+        CPUBIND_SCOPE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, scopes, COUNT(scopes), "scope", word, &value))
+        return 0;
+    r->options->request.scope = (cpubind_scope)value;
+    return 1;
+}
+
+static int choose_origin(const reading *r, const char *word)
+{
+    static const choice origins[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_ORIGIN_##name},
+        CPUBIND_ORIGIN_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, origins, COUNT(origins), "facts", word, &value))
+        return 0;
+    r->options->request.origin = (cpubind_origin)value;
+    return 1;
+}
+
 static int choose_format(const reading *r, const char *word)
 {
     const cli_format *formats = r->formats;
@@ -116,57 +178,32 @@ static int choose_format(const reading *r, const char *word)
     return 0;
 }
 
-/* Length of an argument, at most CPUBIND_TEXT_MAX, which no reader accepts. */
-static int32_t length(const char *text)
-{
-    size_t n = strlen(text);
-    return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
-}
-
-static cpubind_text_status parse_list(const char *text, int32_t limit, cli_numbers *out,
-                                      cpubind_text_fault *fault)
-{
-    const int32_t len = length(text);
-    cpubind_int_list list = {NULL, 0, 0};
-    cpubind_text_status status = cpubind_cpulist_parse(text, len, limit, &list, fault);
-    free(out->item);
-    *out = (cli_numbers){NULL, 0};
-    if (status != CPUBIND_TEXT_ERR_SPACE)
-        return status;
-    list.out = (int32_t *)malloc((size_t)list.n * sizeof *list.out);
-    if (!list.out)
-        return status;
-    list.cap = list.n;
-    *out = (cli_numbers){list.out, list.n};
-    return cpubind_cpulist_parse(text, len, limit, &list, fault);
-}
-
 /* Reads a list that must not be empty; `what` is "CPU" or "NPU". */
 static int read_list(const reading *r, const char *option, const char *what, const char *text,
                      cli_numbers *out)
 {
     const int32_t limit = strcmp(what, "NPU") == 0 ? CPUBIND_MAX_DEVICES : CPUBIND_MAX_CPUS;
-    cpubind_text_fault fault = {0};
-    switch (parse_list(text, limit, out, &fault)) {
-    case CPUBIND_TEXT_OK:
-        if (out->n > 0)
-            return 1;
+    int32_t at = 0;
+    const char *fault = cli_read_numbers(text, limit, out, &at);
+    if (!fault && out->n > 0)
+        return 1;
+    if (fault)
+        cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6 or 0-30:2", option, text,
+                (int)at + 1, fault);
+    else
         cli_add(r->why, "--%s names no %s: \"%s\"; try: cpubind %s --help", option, what, text,
                 r->help->words);
-        return 0;
-    case CPUBIND_TEXT_ERR_SPACE:
-        return wrong(r, "there is no memory left for this list", text);
-    default:
-        cli_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6", option, text,
-                (int)fault.offset + 1, fault.what);
-        return 0;
-    }
+    return 0;
 }
 
+/* "all" are the visible ones, as without the option. */
 static int read_npus(const reading *r, const char *text)
 {
     cli_options *o = r->options;
-    const int good = read_list(r, "npus", "NPU", text, &o->npus);
+    const int is_all = strcasecmp(text, "all") == 0;
+    const int good = is_all || read_list(r, "npus", "NPU", text, &o->npus);
+    if (is_all)
+        o->npus = (cli_numbers){NULL, 0};
     o->request.npu = o->npus.item;
     o->request.n_npu = o->npus.n;
     return good;
@@ -206,9 +243,22 @@ static int read_number(const char *text, int32_t *out)
 
 static int read_rank(const reading *r, const char *text)
 {
-    if (!read_number(text, &r->options->request.rank))
-        return wrong(r, "--rank is not a number from 0", text);
-    r->options->has_rank = 1;
+    if (!read_number(text, &r->options->request.rank)) {
+        cli_add(r->why,
+                "--rank \"%s\" is not a number from 0 on: the launcher has not set the rank of "
+                "this worker; or name the NPU with --%s N",
+                text, r->options->command & LIVE ? "npu" : "npus");
+        return 0;
+    }
+    r->options->request.has_rank = 1;
+    return 1;
+}
+
+static int read_total(const reading *r, const char *text)
+{
+    int32_t *total = &r->options->request.total;
+    if (!read_number(text, total) || *total < 1 || *total > CPUBIND_MAX_DEVICES)
+        return wrong(r, "--total is not the number of NPUs of the host", text);
     return 1;
 }
 
@@ -313,11 +363,8 @@ static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 static int read_wish_list(const reading *r, const char *text, cpubind_thread_wish *wish)
 {
     cli_numbers list = {NULL, 0};
-    cpubind_text_fault fault = {0};
-    cpubind_text_status status = parse_list(text, CPUBIND_MAX_CPUS, &list, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE)
-        return wrong(r, "there is no memory left for this list", text);
-    if (status != CPUBIND_TEXT_OK || list.n == 0)
+    int32_t at = 0;
+    if (cli_read_numbers(text, CPUBIND_MAX_CPUS, &list, &at) || list.n == 0)
         return wrong(r, "--thread wants NAME=" CLI_ROLE_WORDS "pool, or CPUs", text);
     wish->kind = CPUBIND_WISH_LIST;
     wish->cpus.cpu = list.item;
@@ -359,11 +406,11 @@ static int read_env(const reading *r, const char *text)
 /* Reads the number of seconds after --watch, which may be missing. */
 static int read_watch(const reading *r, const char *text)
 {
-    const char *next = optind < r->argc ? r->argv[optind] : "";
+    const char *next = *r->next < r->argc ? r->argv[*r->next] : "";
     int32_t seconds = 1;
     (void)text;
     if (next[0] && next[strspn(next, "0123456789")] == '\0') {
-        optind++;
+        ++*r->next;
         if (!read_number(next, &seconds) || seconds < 1 || seconds > MAX_WATCH_SECONDS)
             return wrong(r, "--watch takes seconds from 1 to 3600", next);
     }
@@ -377,8 +424,8 @@ static int read_watch(const reading *r, const char *text)
  * cli_options: the text, or 1 for an option without a value. */
 typedef struct option_row {
     const char *dashed;
-    int has_value; /* as in struct option */
-    int commands;  /* that have it; with CLI_CASE an expectation may have it too */
+    int has_value;
+    int commands; /* that have it; with CLI_CASE an expectation may have it too */
     int (*read)(const reading *r, const char *text);
     size_t member;
     int letter; /* of the short form, or 0 */
@@ -386,15 +433,15 @@ typedef struct option_row {
 
 #define READ(name, commands, read)                                                             \
     {                                                                                          \
-        "--" name, required_argument, commands, read, 0, 0                                     \
+        "--" name, 1, commands, read, 0, 0                                                     \
     }
 #define TEXT(name, commands, member)                                                           \
     {                                                                                          \
-        "--" name, required_argument, commands, NULL, offsetof(cli_options, member), 0         \
+        "--" name, 1, commands, NULL, offsetof(cli_options, member), 0                         \
     }
 #define FLAG(name, commands, member)                                                           \
     {                                                                                          \
-        "--" name, no_argument, commands, NULL, offsetof(cli_options, member), 0               \
+        "--" name, 0, commands, NULL, offsetof(cli_options, member), 0                         \
     }
 
 static const option_row rows[] = {
@@ -405,11 +452,15 @@ static const option_row rows[] = {
     READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
     READ("rank", CASE, read_rank),
+    FLAG("running", CASE, request.only_running),
+    READ("total", CASE, read_total),
+    READ("facts", CASE, choose_origin),
+    READ("scope", CASE, choose_scope),
     READ("allowed", CASE, read_allowed),
     READ("exclude", CASE, read_exclude),
     READ("strategy", CASE, choose_strategy),
     READ("overlap", CASE, choose_overlap),
-    {"--output", required_argument, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
+    {"--output", 1, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
     TEXT("name", CLI_CAPTURE, name),
     TEXT("product", CLI_CAPTURE, product),
     TEXT("notes", CLI_CAPTURE, notes),
@@ -424,65 +475,138 @@ static const option_row rows[] = {
     READ("memory-limit", CLI_APPLY, read_limit),
     READ("irqbalance", CLI_APPLY | CLI_RUN, choose_irqbalance),
     FLAG("any-arch", CLI_APPLY | CLI_RUN, any_arch),
-    {"--watch", no_argument, CLI_APPLY, read_watch, 0, 0},
+    {"--watch", 0, CLI_APPLY, read_watch, 0, 0},
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("all", CLI_RESTORE, all),
     FLAG("json", HOST | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
     FLAG("quiet", HOST | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT,
          quiet),
-    {"--help", no_argument, EVERY, NULL, offsetof(cli_options, help), 'h'},
-    {"--version", no_argument, EVERY, NULL, offsetof(cli_options, version), 'V'},
+    {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
+    {"--version", 0, EVERY, NULL, offsetof(cli_options, version), 'V'},
 };
 
-/* getopt_long() returns the number of the row plus this, or a letter. */
-#define FIRST_ROW 256
+/* A part of a command line. */
+typedef enum part_kind { PART_END, PART_WORD, PART_OPTION, PART_FAULT } part_kind;
 
-static const option_row *row_of(int id)
+typedef struct part {
+    part_kind kind;
+    char *text;            /* the word as it was written */
+    const char *value;     /* of an option; NULL: it has none */
+    const option_row *row; /* of an option that the command has */
+    const char *fault;     /* of an option */
+} part;
+
+/* A walk over a command line. */
+typedef struct walk {
+    enum cli_command command;
+    char **argv;
+    int argc;
+    int next;
+    int is_over; /* the words that follow are no options */
+} walk;
+
+/* The row of an option as it was written, with its value where that is in the same word. */
+static const option_row *row_of(enum cli_command command, const char *text, const char **value)
 {
-    for (int32_t i = 0; i < COUNT(rows); i++)
-        if (id == FIRST_ROW + i || id == rows[i].letter)
+    const size_t n = strcspn(text, "=");
+    const int is_long = text[1] == '-';
+    *value = NULL;
+    for (int32_t i = 0; i < COUNT(rows); i++) {
+        if (!(rows[i].commands & (int)command))
+            continue;
+        if (is_long && strlen(rows[i].dashed) == n && strncmp(rows[i].dashed, text, n) == 0) {
+            *value = text[n] ? text + n + 1 : NULL;
             return &rows[i];
+        }
+        if (!is_long && command != CLI_CASE && rows[i].letter == text[1]) {
+            *value = text[2] ? text + 2 : NULL;
+            return &rows[i];
+        }
+    }
     return NULL;
 }
 
-static int take_option(const reading *r, const option_row *row)
+/* Adds the options that start with a word that is none. */
+static void add_full_names(enum cli_command command, const char *text, cli_text *why)
 {
+    int n = 0;
+    for (int32_t i = 0; i < COUNT(rows); i++)
+        if ((rows[i].commands & (int)command) && strlen(text) > 2 &&
+            strncmp(rows[i].dashed, text, strcspn(text, "=")) == 0)
+            cli_add(why, "%s %s",
+                    n++ ? "," : "; an option is written in full:", rows[i].dashed);
+}
+
+/* The words after those of run are the command that it becomes. */
+static part next_part(walk *w)
+{
+    part p = {PART_END, NULL, NULL, NULL, NULL};
+    if (w->next < w->argc && !w->is_over && strcmp(w->argv[w->next], "--") == 0) {
+        w->is_over = 1;
+        w->next++;
+    }
+    if (w->next >= w->argc)
+        return p;
+    p.text = w->argv[w->next++];
+    p.kind = PART_WORD;
+    w->is_over |= w->command == CLI_RUN && p.text[0] != '-';
+    if (w->is_over || p.text[0] != '-' || p.text[1] == '\0')
+        return p;
+    p.kind = PART_OPTION;
+    p.row = row_of(w->command, p.text, &p.value);
+    if (!p.row)
+        p.fault = "this command has no such option";
+    else if (!p.row->has_value && p.value)
+        p.fault = "this option takes no value";
+    else if (p.row->has_value && !p.value && w->next >= w->argc)
+        p.fault = "this option requires an argument";
+    else if (p.row->has_value && !p.value)
+        p.value = w->argv[w->next++];
+    if (p.fault)
+        p.kind = PART_FAULT;
+    return p;
+}
+
+static int take_option(const reading *r, const part *p)
+{
+    const option_row *row = p->row;
     cli_options *o = r->options;
     char *member = (char *)o + row->member;
     const int is_given = 1;
-    if (row->read && !row->read(r, optarg))
+    if (row->read && !row->read(r, p->value))
         return 0;
     if (!row->read && row->has_value)
-        memcpy(member, &optarg, sizeof optarg);
+        memcpy(member, &p->value, sizeof p->value);
     else if (!row->read)
         memcpy(member, &is_given, sizeof is_given);
     if (!(row->commands & CLI_CASE))
         return 1;
     /* An option that says what is planned is kept as arguments of an expectation. */
     if (o->n_arg + 2 > CLI_MAX_ARGS)
-        return wrong(r, "there are too many options", optarg);
+        return wrong(r, "there are too many options", p->text);
     o->arg[o->n_arg++] = row->dashed;
-    o->arg[o->n_arg++] = optarg;
+    if (row->has_value)
+        o->arg[o->n_arg++] = p->value;
     return 1;
 }
 
-/* The options of one command, ended by zeros. */
-static void select_options(enum cli_command command, struct option *out)
+/* Whether errors are to be JSON too: --json or such a --format is given, perhaps after the
+ * error. */
+static int wants_json(int argc, char **argv, enum cli_command command,
+                      const cli_format *formats)
 {
-    for (int32_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].commands & (int)command)
-            *out++ =
-                (struct option){rows[i].dashed + 2, rows[i].has_value, NULL, FIRST_ROW + i};
-    *out = (struct option){NULL, 0, NULL, 0};
-}
-
-static const char *short_options(enum cli_command command)
-{
-    if (command == CLI_CASE)
-        return ":";
-    /* "+": the words after those of run are the command that it becomes. */
-    return command == CLI_CAPTURE ? ":hVo:" : command == CLI_RUN ? "+:hV" : ":hV";
+    walk w = {command, argv, argc, 1, 0};
+    for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
+        if (p.kind != PART_OPTION)
+            continue;
+        if (!p.row->read && p.row->member == offsetof(cli_options, json))
+            return 1;
+        for (const cli_format *f = formats; p.row->read == choose_format && f->word; f++)
+            if (f->is_json && strcmp(f->word, p.value) == 0)
+                return 1;
+    }
+    return 0;
 }
 
 /* Without --format it is the first one, with --json the one that is JSON. */
@@ -508,40 +632,40 @@ void cli_free_options(cli_options *options)
 int cli_parse(int argc, char **argv, enum cli_command command, const cli_format *formats,
               cli_options *out, cli_text *why)
 {
-    struct option known[COUNT(rows) + 1];
-    const reading r = {cli_help_of(command), out, why, formats, argc, argv};
-    int id;
+    walk w = {command, argv, argc, 1, 0};
+    const reading r = {cli_help_of(command), out, why, formats, argv, argc, &w.next};
     memset(out, 0, sizeof *out);
     out->command = command;
     out->request.is_auto_strategy = 1;
     out->one_npu = -1;
     out->memory_limit = -1;
-    select_options(command, known);
-    optind = 0; /* makes getopt_long() start again, also after an earlier command line */
-    opterr = 0;
-    while ((id = getopt_long(argc, argv, short_options(command), known, NULL)) != -1) {
-        if (id == ':')
-            return wrong(&r, "this option requires an argument", argv[optind - 1]);
-        if (id == '?')
-            return wrong(&r, "this command has no such option", argv[optind - 1]);
-        if (!take_option(&r, row_of(id)))
+    out->word = argv + 1;
+    for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
+        if (p.kind == PART_FAULT) {
+            (void)wrong(&r, p.fault, p.text);
+            if (!p.row)
+                add_full_names(command, p.text, why);
+            return 0;
+        }
+        if (p.kind == PART_WORD)
+            out->word[out->n_word++] = p.text; /* of argv, from its start */
+        else if (!take_option(&r, &p))
             return 0;
         if (out->help || out->version)
             return 1;
     }
+    out->word[out->n_word] = NULL;
     choose_default_format(formats, out);
-    out->word = argv + optind;
-    out->n_word = argc - optind;
     return 1;
 }
 
 /* Says why options of a command that binds exclude each other; NULL when they do not. */
 static const char *binding_conflict(const cli_options *o, enum cli_command command)
 {
-    if (o->one_npu >= 0 && (o->has_rank || o->request.visible))
+    if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
         return "--npu names the NPU; --rank and --visible find it: give one";
-    if (o->one_npu < 0 && !o->has_rank && command != CLI_VERIFY)
-        return "say which NPU: --npu N, or --rank N among those that run and are visible";
+    if (o->one_npu < 0 && !o->request.has_rank && command != CLI_VERIFY)
+        return "say which NPU: --npu N, or --rank N among the visible ones";
     if (command == CLI_APPLY && o->memory == CPUBIND_MEMORY_PREFER)
         return "--memory prefer is for run: a process sets its own memory policy only";
     if (command == CLI_RUN && o->has_memory && o->memory == CPUBIND_MEMORY_MIGRATE)
@@ -612,6 +736,7 @@ int cli_start(int argc, char **argv, enum cli_command command, const cli_format 
               cli_options *out)
 {
     cli_text why = {"", 0};
+    const int is_json = wants_json(argc, argv, command, formats);
     int good = cli_parse(argc, argv, command, formats, out, &why);
     if (good && out->help) {
         cli_print_help_of(stdout, command, formats);
@@ -623,6 +748,6 @@ int cli_start(int argc, char **argv, enum cli_command command, const cli_format 
     }
     if (good && check(out, command, &why))
         return -1;
-    fprintf(stderr, "cpubind: %s\n", why.text);
-    return CLI_USAGE;
+    out->json = is_json;
+    return cli_fail(out, CLI_USAGE, why.text);
 }

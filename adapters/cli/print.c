@@ -39,6 +39,41 @@ cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, 
     return row;
 }
 
+int32_t cli_n_shown(const cpubind_ascend_plan *plan)
+{
+    return plan->n_want + plan->n_poolless;
+}
+
+cli_row cli_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+{
+    int32_t row = 0, k = 0;
+    cli_row none;
+    for (;;) {
+        const int is_poolless =
+            k < plan->n_poolless &&
+            (row == plan->n_want || plan->poolless[k].npu < plan->want[row]);
+        if (row + k == i && !is_poolless)
+            return cli_row_of(facts, plan, row);
+        if (row + k == i)
+            break;
+        if (is_poolless)
+            k++;
+        else
+            row++;
+    }
+    memset(&none, 0, sizeof none);
+    none.npu = &facts->npu[plan->poolless[k].npu];
+    none.problem = &plan->poolless[k].problem;
+    return none;
+}
+
+int32_t cli_rank_npu(const cli_planned *p, const cli_options *options)
+{
+    if (!options->request.has_rank || p->plan.rank_row < 0)
+        return -1;
+    return p->facts.npu[p->plan.want[p->plan.rank_row]].logic;
+}
+
 int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *out)
 {
     int32_t n = 0;
@@ -67,8 +102,8 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
     const cpubind_product *product = cpubind_product_of(facts->type);
     fprintf(out, "[cpu_bind_mode] mode=%s rank=%d visible_npus=[",
             cli_strategy_word(plan->core.strategy), (int)options->request.rank);
-    for (int32_t i = 0; i < plan->n_want; i++)
-        fprintf(out, "%s%d", i ? ", " : "", (int)facts->npu[plan->want[i]].logic);
+    for (int32_t i = 0; i < cli_n_shown(plan); i++)
+        fprintf(out, "%s%d", i ? ", " : "", (int)cli_shown(facts, plan, i).npu->logic);
     fputs("]\nThe CPU allocation plan is as follows:\n", out);
     for (int32_t i = 0; i < plan->n_want; i++) {
         cli_row row = cli_row_of(facts, plan, i);
@@ -89,10 +124,15 @@ static void add_row(cli_table *table, const cpubind_facts *facts, const cli_row 
                     int32_t *nodes)
 {
     const cpubind_span *spans = row->roles.span;
+    cli_text pci = {"", 0};
     cli_cell_number(table, row->npu->logic);
     cli_cell_number(table, row->npu->card);
     cli_cell_number(table, row->npu->chip);
     cli_cell_number(table, row->npu->phy);
+    if (row->npu->pci.domain >= 0)
+        cli_add_pci(&pci, &row->npu->pci);
+    cli_cell(table, "%s", pci.len > 0 ? pci.text : "-");
+    cli_cell(table, "%s", !facts->has_processes ? "-" : row->npu->is_running ? "yes" : "no");
     cli_cell_number(table, row->n);
     for (size_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
         cli_cell_list(table, row->cpu + spans[i].first, spans[i].count);
@@ -104,7 +144,8 @@ static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_asc
 {
 #define CPUBIND_X(name, word, letter) word,
     static const char *const heads[] = {
-        "NPU",        "card", "chip", "phy", "CPUs", CPUBIND_ROLE_LIST(CPUBIND_X) "nodes",
+        "NPU",        "card",    "chip", "phy",
+        "PCI",        "running", "CPUs", CPUBIND_ROLE_LIST(CPUBIND_X) "nodes",
         "memory node"};
 #undef CPUBIND_X
     cli_table table = {.n_column = sizeof heads / sizeof *heads};
@@ -113,8 +154,8 @@ static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_asc
         return;
     for (int32_t i = 0; i < table.n_column; i++)
         cli_cell(&table, "%s", heads[i]);
-    for (int32_t i = 0; i < plan->n_want; i++) {
-        cli_row row = cli_row_of(facts, plan, i);
+    for (int32_t i = 0; i < cli_n_shown(plan); i++) {
+        cli_row row = cli_shown(facts, plan, i);
         add_row(&table, facts, &row, nodes);
     }
     cli_print_table(out, &table);
@@ -154,15 +195,28 @@ static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *p
     cli_add_list(out, ids, n);
 }
 
-static void print_findings(FILE *out, const cpubind_facts *facts, const cli_options *options,
+/* Prints a line for each NPU without a pool: why. */
+static void print_poolless(FILE *out, const cpubind_facts *facts, const cli_options *options,
                            const cpubind_ascend_plan *plan)
 {
+    for (int32_t i = 0; i < plan->n_poolless; i++) {
+        cli_text text = {"", 0};
+        cli_explain_problem(&plan->poolless[i].problem, facts, options, &text);
+        fprintf(out, "no pool: %s\n", text.text);
+    }
+}
+
+static void print_findings(FILE *out, const cli_planned *p, const cli_options *options)
+{
+    const cpubind_facts *facts = &p->facts;
+    const cpubind_ascend_plan *plan = &p->plan;
+    const int32_t rank_npu = cli_rank_npu(p, options);
     cli_text text = {"", 0};
     cli_add(&text, "device type %s, allowed CPUs ", cpubind_type_word(facts->type));
     cli_add_allowed(&text, facts, options);
-    cli_add(&text, ", rank %d drives NPU %d\noverlap: %s, checked over ",
-            (int)options->request.rank, (int)facts->npu[plan->want[plan->rank_row]].logic,
-            cli_finding_word(plan->core.overlap));
+    if (rank_npu >= 0)
+        cli_add(&text, ", rank %d drives NPU %d", (int)options->request.rank, (int)rank_npu);
+    cli_add(&text, "\noverlap: %s, checked over ", cli_finding_word(plan->core.overlap));
     add_checked(facts, plan, &text);
     if (plan->n_spare > 0) {
         cli_add(&text, "\nUVB polling threads of the host: CPUs ");
@@ -399,8 +453,9 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
         return;
     fputs("\n", out);
     print_table(out, facts, plan);
+    print_poolless(out, facts, options, plan);
     fputs("\n", out);
-    print_findings(out, facts, options, plan);
+    print_findings(out, planned, options);
     fputs("\n", out);
     cli_print_map(out, planned);
 }

@@ -149,7 +149,15 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("plan", "--allowed", ""), 2, "--allowed names no CPU");
     expect_refusal(RUN("plan", "--allowed", "0,65536"), 2, "character 3");
     expect_refusal(RUN("plan", "--exclude", ""), 2, "--exclude names no CPU");
-    expect_refusal(RUN("plan", "--exclude", "3,2"), 2, "--exclude \"3,2\", character 3");
+    expect_refusal(RUN("plan", "--exclude", "3;2"), 2, "--exclude \"3;2\", character 2");
+    expect_refusal(RUN("plan", "--npus", "0-3:0"), 2, "a stride is at least 1");
+    expect_refusal(RUN("plan", "--allowed", "0-3 5"), 2, "character 5");
+    expect_refusal(RUN("plan", "--allowed", ",1"), 2, "character 1: a number");
+    expect_refusal(RUN("plan", "--scope", "mine"), 2, "auto, cpuset, host, own");
+    expect_refusal(RUN("plan", "--facts", "sysfs"), 2, "auto, driver, npu-smi");
+    expect_refusal(RUN("plan", "--total", "0"), 2, "--total");
+    expect_refusal(RUN("plan", "--total", "4097"), 2, "--total");
+    expect_refusal(RUN("plan", "--running=yes"), 2, "takes no value");
     expect_refusal(RUN("fixture", "replay", "--exclude", "3"), 2, "no such option");
     expect_refusal(RUN("plan", "--redact"), 2, "no such option: \"--redact\"");
     expect_refusal(RUN("fixture", "replays"), 2, "fixture replays");
@@ -157,9 +165,117 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("fixture", "list", "a2"), 2, "cpubind fixture list --help");
     expect_refusal(RUN("fixture", "replay", "--jobs", "0"), 2, "from 1 to 1024");
     expect_refusal(RUN("fixture", "replay", "--format", "xml"), 2, "text, tap, junit");
-    expect_refusal(RUN("fixture", "replay", "--format", "tap", "--json"), 2, "give one");
     expect_refusal(RUN("fixture", "export", "a2"), 2, "NAME of a host and a DIR");
     expect_refusal(RUN("fixture", "import"), 2, "the folders of hosts");
+}
+
+/* An abbreviation would become another option with the next version. */
+TEST(an_option_is_written_in_full)
+{
+    expect_refusal(RUN("plan", "--npu", "3"), 2, "written in full: --npus");
+    expect_refusal(RUN("plan", "--all", "0"), 2, "no such option: \"--all\"");
+    expect_refusal(RUN("plan", "--js"), 2, "written in full: --json");
+    expect_refusal(RUN("verify", "--all"), 2, "no such option: \"--all\"");
+    expect_refusal(RUN("restore", "--a"), 2, "written in full: --all");
+}
+
+/* The usual value of a launcher that has no rank, and that of a variable that is not set. */
+TEST(a_rank_that_is_not_set_is_a_usage_error)
+{
+    static const char *const ranks[] = {"-1", "", "$SLURM_LOCALID", "1x"};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        expect_refusal(RUN("plan", "--rank", ranks[i]), 2, "the launcher has not set the rank");
+        expect_refusal(RUN("run", "--rank", ranks[i], "--", "true"), 2, "with --npu N");
+    }
+}
+
+static json_t *json_of(command_result r)
+{
+    json_t *value = json_loads(r.out, 0, NULL);
+    if (!value)
+        fail_msg("status %d, stderr \"%s\"", r.status, r.err);
+    command_free(&r);
+    return value;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+TEST(with_json_a_usage_error_is_an_object)
+{
+    static const char *const lines[][6] = {{"plan", "--npus", "x", "--json", NULL},
+                                           {"plan", "--json", "--bogus", NULL},
+                                           {"plan", "--bogus", "--format", "json", NULL},
+                                           {"plan", "word", "--format=json", NULL},
+                                           {"plans", "--json", NULL},
+                                           {"apply", "--json", NULL},
+                                           {"run", "--json", "--npu", "0", NULL},
+                                           {"capture", "--json", NULL}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        command_result r = run(lines[i]);
+        json_t *error;
+        assert_int_equal(r.status, 2);
+        assert_string_equal(r.err, "");
+        error = json_of(r);
+        assert_string_equal(text_at(json_object_get(error, "error"), "code"), "usage");
+        json_decref(error);
+    }
+    expect_refusal(RUN("run", "--", "true", "--json"), 2, "say which NPU");
+    {
+        command_result r = RUN("fixture", "replay", "--format", "tap", "--json");
+        assert_int_equal(r.status, 2);
+        assert_non_null(strstr(r.out, "give one"));
+        command_free(&r);
+    }
+}
+
+/* == Words and lists that people write ====================================== */
+
+TEST(a_device_type_is_a_product_or_a_chip_in_any_letters)
+{
+    static const char *const types[][2] = {{"A2", "a2"},
+                                           {"910B", "a2"},
+                                           {"Ascend910B3", "a2"},
+                                           {"ascend 910b4", "a2"},
+                                           {"A3", "a3"},
+                                           {"910C", "a3"},
+                                           {"Ascend910_9392", "a3"},
+                                           {"300I", "300i"},
+                                           {"310P", "300i"},
+                                           {"Ascend310P3", "300i"},
+                                           {"Ascend950PR", "950"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        json_t *plan = json_of(RUN("plan", "--root", A2, "--device-type", types[i][0],
+                                   "--strategy", "global_slice", "--json"));
+        assert_string_equal(text_at(plan, "device_type"), types[i][1]);
+        json_decref(plan);
+    }
+    expect_refusal(RUN("plan", "--device-type", "910"), 2, "a chip of a2 and of a3");
+    expect_refusal(RUN("plan", "--device-type", "Ascend"), 2, "it knows auto, a2");
+    expect_refusal(RUN("plan", "--device-type", ""), 2, "it knows auto, a2");
+    expect_refusal(RUN("plan", "--device-type", "H100"), 2, "it knows auto, a2");
+}
+
+TEST(lists_are_read_as_taskset_reads_them)
+{
+    static const char *const same[][2] = {
+        {"3,1,1", "1,3"},   {" 0, 1 ,2", "0-2"}, {"0-7:2", "0,2,4,6"}, {"5,0-3", "0-3,5"},
+        {"0-3,2-5", "0-5"}, {"007", "7"},        {"all", "0-7"},       {"ALL", "0-7"}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        command_result a = RUN("plan", "--root", A2, "--npus", same[i][0]);
+        command_result b = RUN("plan", "--root", A2, "--npus", same[i][1]);
+        assert_int_equal(a.status, 0);
+        if (strcasecmp(same[i][0], "all") != 0)
+            assert_string_equal(a.out, b.out);
+        command_free(&a);
+        command_free(&b);
+    }
+    expect_output(RUN("plan", "--root", A2, "--allowed", "144-191, 0-143:2"),
+                  "allowed CPUs 0,2,4,6");
+    expect_output(RUN("plan", "--root", A2, "--exclude", "100,3,2-4"), "excluded CPUs 2-4,100");
 }
 
 TEST(no_command_prints_help_and_exits_with_2)
@@ -192,11 +308,12 @@ TEST(equal_hosts_give_equal_bytes)
 
 TEST(json_has_the_keys_in_their_order)
 {
-    static const char *const keys[] = {"cpubind", "device_type", "strategy",   "overlap",
-                                       "rank",    "allowed",     "total_npus", "visible_npus",
-                                       "npus",    "warnings"};
-    static const char *const npu_keys[] = {"npu",     "card",  "chip",       "phy",
-                                           "pool",    "irq",   "main",       "acl",
+    static const char *const keys[] = {"cpubind",      "device_type", "strategy", "scope",
+                                       "facts",        "overlap",     "rank",     "rank_npu",
+                                       "allowed",      "total_npus",  "hidden",   "idle",
+                                       "visible_npus", "npus",        "warnings"};
+    static const char *const npu_keys[] = {"npu",     "card",  "chip",       "phy",  "pci",
+                                           "running", "pool",  "irq",        "main", "acl",
                                            "release", "nodes", "memory_node"};
     command_result r = RUN("plan", "--root", A2, "--json");
     json_t *plan = json_loads(r.out, 0, NULL);
@@ -208,13 +325,13 @@ TEST(json_has_the_keys_in_their_order)
     {
         assert_string_equal(key, keys[n++]);
     }
-    assert_int_equal(n, 10);
+    assert_int_equal(n, sizeof keys / sizeof *keys);
     n = 0;
     json_object_foreach(json_array_get(json_object_get(plan, "npus"), 0), key, value)
     {
         assert_string_equal(key, npu_keys[n++]);
     }
-    assert_int_equal(n, 11);
+    assert_int_equal(n, sizeof npu_keys / sizeof *npu_keys);
     json_decref(plan);
     command_free(&r);
 }
@@ -459,21 +576,6 @@ TEST(a_rank_drives_its_visible_device)
 
 /* == --allowed and --exclude ================================================ */
 
-static json_t *json_of(command_result r)
-{
-    json_t *value = json_loads(r.out, 0, NULL);
-    if (!value)
-        fail_msg("status %d, stderr \"%s\"", r.status, r.err);
-    command_free(&r);
-    return value;
-}
-
-static const char *text_at(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 /* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
 TEST(excluded_cpus_are_in_no_pool_and_are_printed)
 {
@@ -486,7 +588,7 @@ TEST(excluded_cpus_are_in_no_pool_and_are_printed)
     assert_string_equal(text_at(json_array_get(npus, 1), "pool"), "168-190");
     json_decref(plan);
     expect_output(RUN("plan", "--root", A2, "--exclude", "150", "--npus", "0"),
-                  "allowed CPUs 0-149,151-191, excluded CPUs 150, rank 0 drives NPU 0\n");
+                  "allowed CPUs 0-149,151-191, excluded CPUs 150\n");
     plan = json_of(RUN("plan", "--root", A2, "--json"));
     assert_null(json_object_get(plan, "excluded"));
     json_decref(plan);
@@ -751,6 +853,11 @@ int main(void)
         cmocka_unit_test(help_fits_a_screen),
         cmocka_unit_test(version_is_one_line),
         cmocka_unit_test(wrong_arguments_exit_with_2),
+        cmocka_unit_test(an_option_is_written_in_full),
+        cmocka_unit_test(a_rank_that_is_not_set_is_a_usage_error),
+        cmocka_unit_test(with_json_a_usage_error_is_an_object),
+        cmocka_unit_test(a_device_type_is_a_product_or_a_chip_in_any_letters),
+        cmocka_unit_test(lists_are_read_as_taskset_reads_them),
         cmocka_unit_test(no_command_prints_help_and_exits_with_2),
         cmocka_unit_test(text_keeps_the_lines_of_the_logs),
         cmocka_unit_test(equal_hosts_give_equal_bytes),

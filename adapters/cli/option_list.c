@@ -1,0 +1,109 @@
+/* option_list.c - lists of CPUs and of NPUs in options, as taskset takes them
+ * SPDX-License-Identifier: MIT
+ *
+ * Lenient, since people write these lists; those of the kernel and of npu-smi are read strictly,
+ * by adapters/text. Prints nothing.
+ *
+ *   list  = item { "," item }
+ *   item  = number [ "-" number [ ":" number ] ]     with blanks before and after it
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* A list that is being read. */
+typedef struct list_reading {
+    const char *text;
+    int32_t at;
+    int32_t limit;
+    char *is_in; /* by number, `limit` of them */
+} list_reading;
+
+/* Reads a number up to `most`. Returns why there is none; NULL when there is one. */
+static const char *read_one(list_reading *r, int32_t most, int32_t *out)
+{
+    const int32_t start = r->at;
+    int32_t value = 0;
+    for (; r->text[r->at] >= '0' && r->text[r->at] <= '9'; r->at++)
+        if (value <= most)
+            value = value * 10 + (r->text[r->at] - '0');
+    *out = value;
+    if (r->at > start && value <= most)
+        return NULL;
+    if (r->at == start)
+        return "a number belongs here";
+    r->at = start;
+    return "the number is too large";
+}
+
+static void skip_blanks(list_reading *r)
+{
+    r->at += (int32_t)strspn(r->text + r->at, " \t");
+}
+
+static const char *read_item(list_reading *r)
+{
+    int32_t first, last, stride = 1, start;
+    const char *fault = read_one(r, r->limit - 1, &first);
+    last = first;
+    if (!fault && r->text[r->at] == '-') {
+        start = ++r->at;
+        fault = read_one(r, r->limit - 1, &last);
+        if (!fault && last < first) {
+            r->at = start;
+            return "the range ends before its start";
+        }
+        if (!fault && r->text[r->at] == ':') {
+            start = ++r->at;
+            fault = read_one(r, r->limit, &stride);
+            if (!fault && stride == 0) {
+                r->at = start;
+                return "a stride is at least 1";
+            }
+        }
+    }
+    for (int32_t i = first; !fault && i <= last; i += stride)
+        r->is_in[i] = 1;
+    return fault;
+}
+
+static const char *read_items(list_reading *r)
+{
+    const char *fault = NULL;
+    skip_blanks(r);
+    while (!fault && r->text[r->at]) {
+        fault = read_item(r);
+        skip_blanks(r);
+        if (fault || !r->text[r->at])
+            return fault;
+        if (r->text[r->at] != ',')
+            return "this character does not belong into a list";
+        r->at++;
+        skip_blanks(r);
+        if (!r->text[r->at])
+            return "a number belongs here";
+    }
+    return fault;
+}
+
+const char *cli_read_numbers(const char *text, int32_t limit, cli_numbers *out, int32_t *at)
+{
+    list_reading r = {text, 0, limit, (char *)calloc((size_t)limit, 1)};
+    const char *fault = r.is_in ? read_items(&r) : "there is no memory left";
+    int32_t n = 0;
+    free(out->item);
+    *out = (cli_numbers){NULL, 0};
+    *at = r.at;
+    for (int32_t i = 0; !fault && i < limit; i++)
+        n += r.is_in[i];
+    if (n > 0)
+        out->item = (int32_t *)malloc((size_t)n * sizeof *out->item);
+    if (n > 0 && !out->item)
+        fault = "there is no memory left";
+    for (int32_t i = 0; out->item && i < limit; i++)
+        if (r.is_in[i])
+            out->item[out->n++] = i;
+    free(r.is_in);
+    return fault;
+}
