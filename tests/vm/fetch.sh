@@ -50,7 +50,7 @@ fetch() {
 
 build_driver() {
     mkdir -p "$vm/npu"
-    cp "$here/vm_npu.c" "$vm/npu/npu.c"
+    cp "$here/npu.c" "$vm/npu/npu.c"
     echo 'obj-m := npu.o' >"$vm/npu/Kbuild"
     make -s -C "$apt/root/usr/src/headers" M="$vm/npu" ARCH=arm64 \
         CROSS_COMPILE=aarch64-linux-gnu- modules
@@ -61,6 +61,6 @@ if [ "$(cat "$apt/fetched" 2>/dev/null)" != "$vm $packages" ]; then
     echo "$vm $packages" >"$apt/fetched"
     rm -rf "$vm/npu"
 fi
-if [ ! -e "$vm/npu/npu.ko" ] || ! cmp -s "$here/vm_npu.c" "$vm/npu/npu.c"; then
+if [ ! -e "$vm/npu/npu.ko" ] || ! cmp -s "$here/npu.c" "$vm/npu/npu.c"; then
     build_driver >"$vm/driver.log" 2>&1 || { cat "$vm/driver.log" >&2 && exit 1; }
 fi

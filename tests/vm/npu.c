@@ -1,4 +1,4 @@
-/* vm_npu.c - a PCI driver that makes fake NPUs of an Ascend host in a virtual machine
+/* npu.c - a PCI driver that makes fake NPUs of an Ascend host in a virtual machine
  * SPDX-License-Identifier: GPL-2.0 OR MIT
  *
  *   insmod npu.ko device=0xd802 per_function=1 functions=8
