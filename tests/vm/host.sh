@@ -1,9 +1,9 @@
 #!/bin/sh
 # host.sh - writes the description of an Ascend host for a virtual machine, from a table of NPUs
 #
-#   tests/vm/host.sh a2|a3|300i|950 DIR
+#   tests/vm/host.sh a2|a3|300i|950 DIR [PHY...]
 #
-# Writes into DIR
+# With physical ids, describes a container that has these NPUs only. Writes into DIR
 #   npus      a line for each NPU: logic id, card, chip, phy id, PCI address, node, its index
 #             among the NPUs of that PCI function, its pool, and the node for its memory
 #   nodes     a line for each node: its number, its CPUs
@@ -18,6 +18,7 @@
 set -eu
 product=$1
 dir=$2
+shift 2
 mkdir -p "$dir"
 
 # card chip logic phy slot node pool memory, in the order of the logic ids. Slot n is PCI address
@@ -77,13 +78,19 @@ nodes() {
 }
 
 case $product in
-a2) module="device=0xd802 functions=8 per_function=1" ;;
-a3) module="device=0xd803 functions=8 per_function=1" ;;
-300i) module="device=0xd500 functions=4 per_function=2" ;;
-950) module="device=0xd806 functions=8 per_function=1" ;;
+a2) module="device=0xd802 functions=8 per_function=1 mailbox=1" ;;
+a3) module="device=0xd803 functions=8 per_function=1 mailbox=1" ;;
+300i) module="device=0xd500 functions=4 per_function=2 mailbox=1" ;;
+950) module="device=0xd806 functions=8 per_function=1 mailbox=0" ;;
 esac
+module="$module phy=$(npus | sort -s -n -k 5,5 | cut -d ' ' -f 4 | paste -s -d ,)"
 
-npus >"$dir/table.npus"
+# The NPUs in view. A container counts its logic ids from 0.
+in_view() { # phy id ...; none: all
+    npus | awk -v list=" $* " 'list == "  " || index(list, " " $4 " ") { $3 = n++ + 0; print }'
+}
+
+in_view "$@" >"$dir/table.npus"
 nodes >"$dir/nodes"
 echo "$module" >"$dir/module"
 echo "$product" >"$dir/product"

@@ -1,7 +1,8 @@
 /* vm_worker.c - a process with the threads and the memory of a process that drives an NPU
  * SPDX-License-Identifier: MIT
  *
- *   worker NODES MIB      threads of a runtime, MIB of memory on each of the first NODES nodes
+ *   worker NODES MIB NPU  threads of a runtime, MIB of memory on each of the first NODES nodes;
+ *                         drives the NPU of this logic id, as npu.c says
  *   worker --uvb THREADS  threads that poll for a 950 host
  *
  * Prints "ready" when all threads run. SIGUSR1: starts two more threads, one of them named
@@ -9,18 +10,21 @@
  * not change a mask otherwise.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_SECONDS 600
+#define MOST_NPUS    16
 #define MPOL_DEFAULT 0
 #define MPOL_BIND    2
 
@@ -96,6 +100,24 @@ static void fill_nodes(int n_node, size_t size)
     }
 }
 
+/* Opens each davinci device once, which gives the devices of a container their logic ids, and
+ * keeps davinci_manager open, as the library of the driver does. */
+static void drive(unsigned long logic_id)
+{
+    int manager = open("/dev/davinci_manager", O_RDWR | O_CLOEXEC);
+    if (manager < 0)
+        fail("davinci_manager");
+    for (int i = 0; i < MOST_NPUS; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/dev/davinci%d", i);
+        int npu = open(path, O_RDWR | O_CLOEXEC);
+        if (npu >= 0)
+            close(npu);
+    }
+    if (ioctl(manager, _IO('Z', 0), logic_id) != 0)
+        fail("ioctl");
+}
+
 static void serve(const sigset_t *signals)
 {
     static const char *const later[] = {"born_later", "acl_thread"};
@@ -122,7 +144,7 @@ int main(int argc, char **argv)
         NULL,
     };
     sigset_t signals;
-    if (argc != 3)
+    if (argc < 3)
         return 2;
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
@@ -133,6 +155,8 @@ int main(int argc, char **argv)
     alarm(MOST_SECONDS);
     if (pipe(drift) != 0)
         fail("pipe");
+    if (argc == 4)
+        drive(strtoul(argv[3], NULL, 10));
     if (strcmp(argv[1], "--uvb") == 0) {
         int n = atoi(argv[2]);
         static const char *uvb[16];
