@@ -3,15 +3,17 @@
 #
 #   tests/vm/fetch.sh            from the top folder; writes only below BUILD/vm
 #
-# The parts are a kernel, its headers, busybox and the static libraries of the command. Must not
-# install a package or change the architectures of this machine. Does nothing where all parts
-# are present.
+# The parts are a kernel, its headers, busybox, crun with its libraries, and the static
+# libraries of the command. Must not install a package or change the architectures of this
+# machine. Does nothing where all parts are present.
 
 set -eu
 here=$(dirname "$0")
 vm=$(mkdir -p "${BUILD:-build}/vm" && cd "${BUILD:-build}/vm" && pwd)
 apt=$vm/apt
-packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev"
+packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev
+    crun libc6 libcap2 libgcrypt20 libgpg-error0 liblz4-1 liblzma5 libseccomp2 libsystemd0
+    libyajl2 libzstd1"
 
 # Runs a program of apt with lists, cache and status below $apt.
 apt() { # program, arguments ...

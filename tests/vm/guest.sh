@@ -1,6 +1,8 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
+# /host/sections names the sections that run: views, which is in views.sh, and binding.
+#
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
 # machine is emulated: checks wait up to a minute and must not depend on times.
@@ -56,7 +58,8 @@ exits() { # code, command ...
 
 # Sets the variables of one NPU from its line in /host/npus.
 npu() { # logic id
-    while read -r logic _ _ _ address near place pool memory; do
+    # shellcheck disable=SC2034 # views.sh uses phy
+    while read -r logic _ _ phy address near place pool memory; do
         [ "$logic" = "$1" ] && break
     done </host/npus
     first=${pool%-*}
@@ -267,7 +270,7 @@ nothing_differs() { # file of `everything`
 # -- Workers -----------------------------------------------------------------
 
 start_worker() { # logic id
-    worker 8 2 >"/run/ready.$1" 2>&1 &
+    worker 8 2 "$1" >"/run/ready.$1" 2>&1 &
     echo $! >"/run/npus/$1"
 }
 
@@ -580,40 +583,48 @@ accidents() {
     check "no record is left after that" no_record_is_left
 }
 
-# -- The sequence ------------------------------------------------------------
+# -- The sections ------------------------------------------------------------
+
+# shellcheck source=tests/vm/views.sh
+. /views.sh
+
+binding() {
+    for i in $all; do start_worker "$i"; done
+    npu-smi look
+    if [ "$product" = 950 ]; then
+        worker --uvb 4 >/run/ready.uvb &
+        uvb=$!
+        check_soon "the host polls UVB" grep ready /run/ready.uvb
+    fi
+    check_soon "eight workers are ready" for_all worker_is_ready
+    cpubind plan --json >/run/plan 2>/run/plan.said
+    check "the plan is the expected one" for_all is_planned
+    npu 0
+    check "before apply every thread may use all CPUs" threads_are_all_on "$everywhere" "$pid"
+    check "before apply all interrupts may use all CPUs" irqs_are_right
+    everything /run/before
+
+    bind_all
+    drift
+    watch
+    npu 0
+    dead=$pid
+    grep -v "^$dead " /run/before >/run/before.living
+    mv /run/before.living /run/before
+    restore_all
+    start_worker 0
+    npu-smi look
+    check_soon "a new worker is ready" worker_is_ready 0
+    everything /run/later
+    run_commands
+    cpusets
+    accidents
+}
 
 read -r everywhere </sys/devices/system/cpu/online
+uvb=
 find_irqs
 check "the devices are those of a host of type $product" for_all device_is_there
-for i in $all; do start_worker "$i"; done
-npu-smi look
-uvb=
-if [ "$product" = 950 ]; then
-    worker --uvb 4 >/run/ready.uvb &
-    uvb=$!
-    check_soon "the host polls UVB" grep ready /run/ready.uvb
-fi
-check_soon "eight workers are ready" for_all worker_is_ready
-cpubind plan --json >/run/plan 2>/run/plan.said
-check "the plan is the expected one" for_all is_planned
-npu 0
-check "before apply every thread may use all CPUs" threads_are_all_on "$everywhere" "$pid"
-check "before apply all interrupts may use all CPUs" irqs_are_right
-everything /run/before
-
-bind_all
-drift
-watch
-npu 0
-dead=$pid
-grep -v "^$dead " /run/before >/run/before.living
-mv /run/before.living /run/before
-restore_all
-start_worker 0
-npu-smi look
-check_soon "a new worker is ready" worker_is_ready 0
-everything /run/later
-run_commands
-cpusets
-accidents
+read -r sections </host/sections
+for section in $sections; do $section; done
 echo "1..$tests"

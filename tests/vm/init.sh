@@ -10,7 +10,7 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmpfs /run
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-mkdir -p /tmp /run/npus /var/run
+mkdir -p /run/npus /var/run
 ip link set lo up
 
 read -r parameters </host/module
@@ -19,6 +19,13 @@ insmod /npu.ko $parameters || echo "not ok - npu.ko"
 while read -r _ _ _ _ address node _; do
     echo "$node" >"/sys/bus/pci/devices/$address/numa_node"
 done </host/npus
+
+# As the driver does that is installed for all users.
+chmod 666 /dev/davinci*
+mkdir -p /etc /run/user/1000
+chown 1000 /run/user/1000
+chmod 1777 /tmp
+echo 'user::1000:1000::/:/bin/sh' >/etc/passwd
 
 npu-smi look
 sh /guest.sh 2>&1

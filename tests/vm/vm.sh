@@ -7,30 +7,48 @@
 #   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, and prints the
 #                                console
 #
-# HOST is a2, a3, 300i or 950. fetch.sh and `make check-vm` must have made BUILD/vm. Writes only
-# below BUILD/vm.
+# HOST is a2, a3, 300i or 950. VM_SECTIONS="views binding" chooses the sections of guest.sh.
+# fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
 set -u
 BUILD=${BUILD:-build}
 vm=$BUILD/vm
 here=$(dirname "$0")
-most_seconds=${VM_SECONDS:-400}
+most_seconds=${VM_SECONDS:-900}
 
 # Makes the folder of the root file system of the machine, and packs it.
 make_disk() { # host, script
     root=$vm/$1.root
     rm -rf "$root"
-    mkdir -p "$root/bin" "$root/proc" "$root/sys" "$root/dev" "$root/run" "$root/host"
+    for folder in bin proc sys dev run host tmp; do mkdir -p "$root/$folder"; done
     cp "$vm/apt/root/bin/busybox" "$root/bin/busybox"
     cp "$vm/bin/cpubind" "$vm/bin/worker" "$root/bin/"
     cp "$vm/npu/npu.ko" "$root/npu.ko"
     cp "$here/npu-smi.sh" "$root/bin/npu-smi"
+    cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
+    cp "$here/views.sh" "$root/"
     ln -s busybox "$root/bin/sh"
-    chmod +x "$root/bin/npu-smi" "$root/init"
-    "$here/host.sh" "$1" "$root/host" || return 1
+    chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
+    add_crun
+    "$here/host.sh" "$1" "$root/host" && "$here/host.sh" "$1" "$root/views/one" 0 1 &&
+        "$here/host.sh" "$1" "$root/views/two" 2 3 || return 1
+    cp -r "$root/views/two" "$root/views/masked"
+    echo "${VM_SECTIONS:-views binding}" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) | gzip -1 >"$vm/$1.cpio.gz"
+}
+
+# crun is linked with the libraries of Debian.
+add_crun() {
+    cp "$vm/apt/root/usr/bin/crun" "$root/bin/"
+    mkdir -p "$root/lib/aarch64-linux-gnu"
+    cp "$vm/apt/root/lib/aarch64-linux-gnu/ld-linux-aarch64.so.1" "$root/lib/"
+    for name in libc.so.6 libcap.so.2 libgcrypt.so.20 libgpg-error.so.0 liblz4.so.1 liblzma.so.5 \
+        libseccomp.so.2 libsystemd.so.0 libyajl.so.2 libzstd.so.1; do
+        cp -L "$vm/apt/root"/*/aarch64-linux-gnu/$name "$vm/apt/root/usr/lib"/*/$name \
+            "$root/lib/aarch64-linux-gnu/" 2>/dev/null
+    done
 }
 
 # Prints the options of each node, and the distances of two sockets of four nodes.

@@ -1,0 +1,87 @@
+#!/bin/sh
+# bundle.sh - makes the OCI bundle of a container with some of the NPUs
+#
+#   bundle.sh NAME PHY...        in a virtual machine; writes only below /run/bundle/NAME
+#
+# A container of this bundle has mount, pid, ipc and uts namespaces of its own, root without the
+# capabilities that Docker drops, and the davinci devices of these physical ids. Its /bin is the
+# one of the host, its /host is /views/NAME, and /run is its own. The kernel's files of the host
+# are there, with the paths masked and read-only that Docker masked before version 28.0.2. With
+# MASK=/proc/interrupts they are those of Docker since then.
+
+set -eu
+name=$1
+shift
+dir=/run/bundle/$name
+for folder in bin host proc sys dev run tmp; do mkdir -p "$dir/rootfs/$folder"; done
+
+# Prints an object of JSON for each davinci device.
+for_devices() { # keys of the object; PATH stands for the path of the device
+    comma=
+    for at in /sys/class/misc/davinci_manager $devices; do
+        IFS=: read -r major minor <"$at/dev"
+        number="\"type\": \"c\", \"major\": $major, \"minor\": $minor"
+        echo "$comma{$1, $number}" | sed "s,PATH,/dev/${at##*/},"
+        comma=", "
+    done
+}
+
+devices=
+for phy in "$@"; do devices="$devices /sys/class/devdrv-class/davinci$phy"; done
+capabilities='["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL",
+        "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP", "CAP_NET_RAW", "CAP_SYS_CHROOT", "CAP_MKNOD"]'
+
+cat >"$dir/config.json" <<END
+{
+  "ociVersion": "1.0.0",
+  "hostname": "$name",
+  "root": {"path": "rootfs"},
+  "process": {
+    "args": ["sleep", "3600"],
+    "cwd": "/",
+    "env": ["PATH=/bin"],
+    "user": {"uid": 0, "gid": 0},
+    "capabilities": {
+      "bounding": $capabilities,
+      "effective": $capabilities,
+      "permitted": $capabilities
+    }
+  },
+  "mounts": [
+    {"destination": "/proc", "type": "proc", "source": "proc"},
+    {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["ro"]},
+    {"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup", "options": ["ro"]},
+    {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
+    {"destination": "/run", "type": "tmpfs", "source": "tmpfs"},
+    {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs"},
+    {"destination": "/bin", "type": "bind", "source": "/bin", "options": ["bind", "ro"]},
+    {
+      "destination": "/host", "type": "bind", "source": "/views/$name",
+      "options": ["bind", "ro"]
+    }
+  ],
+  "linux": {
+    "cgroupsPath": "/$name",
+    "namespaces": [
+      {"type": "mount"}, {"type": "pid"}, {"type": "ipc"}, {"type": "uts"}, {"type": "cgroup"}
+    ],
+    "devices": [
+      $(for_devices '"path": "PATH", "fileMode": 438')
+    ],
+    "resources": {
+      "devices": [
+        {"allow": false, "access": "rwm"},
+        $(for_devices '"allow": true, "access": "rwm"')
+      ]
+    },
+    "maskedPaths": [
+      "/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+      "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi",
+      "/sys/firmware", "${MASK:-/sys/devices/virtual/powercap}"
+    ],
+    "readonlyPaths": [
+      "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"
+    ]
+  }
+}
+END
