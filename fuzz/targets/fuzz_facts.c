@@ -4,12 +4,14 @@
  * Checks the promises of facts.h, ascend_plan.h and process_goal.h on a host in
  * memory; touches no real host. The input is a text of entries. A line "==" SP name starts an
  * entry, which ends before the next such line. Another byte in place of the second "=" means:
- * "-" without the last line feed; "!" the file cannot be read; "t" the command does not end in
- * time; "l" the output is too long; "1" .. "9" the exit code of the command. The lines before
- * the first entry are the request, a key and a value each:
+ * "-" without the last line feed; "!" the file cannot be read; "p" only root may read the file;
+ * "t" the command does not end in time; "l" the output is too long; "1" .. "9" the exit code of
+ * the command. The lines before the first entry are the request, a key and a value each:
  *   type WORD   strategy auto|0|1|2   overlap 0|1|2   rank N   npus LIST   visible TEXT
  *   allowed LIST   exclude LIST   pci 0|1   arena KIB
  */
+#include <errno.h>
+
 #include "../fuzz.h"
 
 #include "../../adapters/ascend/ascend_plan.h"
@@ -19,13 +21,19 @@
 #include "../../adapters/text/input_name.h"
 #include "../../adapters/text/procfs.h"
 
-enum { MAX_ENTRIES = 256, MAX_LISTINGS = 16, MAX_NPUS = 64, MAX_LIST = 512, ARENA_KIB = 1024 };
+enum {
+    MAX_ENTRIES = 256,
+    MAX_LISTINGS = 2048,
+    MAX_NPUS = 64,
+    MAX_LIST = 512,
+    ARENA_KIB = 1024
+};
 
 typedef struct entry {
     char *name; /* ended by NUL */
     char *data; /* allocation of the exact size */
     int32_t len;
-    char mark; /* '=', '-', '!', 't', 'l' or a digit */
+    char mark; /* '=', '-', '!', 'p', 't', 'l' or a digit */
 } entry;
 
 /* A host in memory. The first call that lists a folder makes the listing, later calls get the
@@ -50,7 +58,7 @@ static const char *line_end(const char *at, const char *end)
 
 static int is_entry(const char *at, const char *end)
 {
-    return end - at > 3 && at[0] == '=' && at[1] && strchr("=-!tl123456789", at[1]) &&
+    return end - at > 3 && at[0] == '=' && at[1] && strchr("=-!ptl123456789", at[1]) &&
            at[2] == ' ';
 }
 
@@ -127,7 +135,8 @@ static cpubind_input read_entry(void *ctx, const char *name)
         const entry *e = &h->entry[i];
         if (strcmp(e->name, name) != 0)
             continue;
-        input.state = e->mark == '!'   ? CPUBIND_INPUT_FAILED
+        const int is_failed = e->mark == '!' || e->mark == 'p';
+        input.state = is_failed        ? CPUBIND_INPUT_FAILED
                       : e->mark == 't' ? CPUBIND_INPUT_TIMEOUT
                       : e->mark == 'l' ? CPUBIND_INPUT_TOO_LONG
                                        : CPUBIND_INPUT_PRESENT;
@@ -136,8 +145,8 @@ static cpubind_input read_entry(void *ctx, const char *name)
             input.len = e->len;
             input.exit_code = e->mark >= '1' && e->mark <= '9' ? e->mark - '0' : 0;
         }
-        input.error = e->mark == '!' ? 5 : 0;
-        input.why = e->mark == '!' ? "read" : NULL;
+        input.error = e->mark == '!' ? EIO : is_failed ? EACCES : 0;
+        input.why = is_failed ? "read" : NULL;
         return input;
     }
     return input;

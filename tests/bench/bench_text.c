@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../adapters/ascend/cpubind_ascend.h"
+#include "../../adapters/ascend/driver_reader.h"
 #include "measure.h"
 
 enum { MAX_ROWS = 2048, MAX_CPUS = 1024 };
@@ -187,6 +188,68 @@ static void find_npu_irqs(void *ctx)
     must(found == N_NPU * N_VECTOR, "finding the interrupts of 16 NPUs");
 }
 
+/* == The NPUs of a host ===================================================== */
+
+/* An input of a host whose NPU i has PCI bus i and the device node davinci<i>. */
+static cpubind_input answer(void *ctx, const char *name, int is_list)
+{
+    static char texts[2][1024]; /* a listing is read while files are */
+    char *text = texts[is_list];
+    const input *in = (const input *)ctx;
+    cpubind_input found = {.state = CPUBIND_INPUT_PRESENT, .data = text};
+    int i, n = 0;
+    if (!is_list && strcmp(name, INPUT_INTERRUPTS) == 0)
+        return (cpubind_input){
+            .state = CPUBIND_INPUT_PRESENT, .data = in->text, .len = in->len};
+    if (is_list && sscanf(name, INPUT_PCI "/0000:%x:00.0/msi_irqs", (unsigned *)&i) == 1)
+        for (int k = 0; k < N_VECTOR; k++)
+            n += snprintf(text + n, sizeof texts[0] - (size_t)n, "%d\n",
+                          24 + N_OTHER + i * N_VECTOR + k);
+    else if (is_list && strcmp(name, "dev") == 0)
+        for (i = 0; i < N_NPU; i++)
+            n += snprintf(text + n, sizeof texts[0] - (size_t)n, "davinci%d\n", i);
+    else if (!is_list && sscanf(name, "dev/davinci%d", &i) == 1)
+        n = snprintf(text, sizeof texts[0], "236:%d\n", i);
+    else
+        found.state = CPUBIND_INPUT_ABSENT;
+    found.len = n;
+    return found;
+}
+
+static cpubind_input read_answer(void *ctx, const char *name)
+{
+    return answer(ctx, name, 0);
+}
+
+static cpubind_input list_answer(void *ctx, const char *name)
+{
+    return answer(ctx, name, 1);
+}
+
+/* Reads the NPUs of a host from the files of its driver, with those that only root may read
+ * absent. */
+static void find_npus(void *ctx)
+{
+    static char block[1 << 20];
+    static cpubind_function function[N_NPU];
+    const cpubind_source source = {ctx, read_answer, list_answer};
+    const cpubind_request request = {.rank = 0};
+    cpubind_arena arena = {block, sizeof block, 0};
+    cpubind_facts facts = {.function = function, .n_function = N_NPU};
+    cpubind_problem problem = {.code = CPUBIND_PROBLEM_NONE};
+    facts_reader r = {.source = &source,
+                      .request = &request,
+                      .arena = &arena,
+                      .facts = &facts,
+                      .problem = &problem};
+    driver_view view;
+    for (int32_t i = 0; i < N_NPU; i++)
+        function[i].pci = (cpubind_pci_address){0, i, 0, 0};
+    must(cpubind_priv_read_driver(&r, &view) == CPUBIND_PROBLEM_NONE &&
+             view.outcome == DRIVER_COMPLETE && view.n_npu == N_NPU,
+         "cpubind_priv_read_driver");
+}
+
 /* == The tables ============================================================= */
 
 /* goal: MB/s, or 0. */
@@ -231,6 +294,7 @@ static void bench_interrupts(input *in)
     feeds.ns = measure(find_feeds, in);
     ns = measure(find_npu_irqs, in);
     row("the interrupts of 16 NPUs, by name", ns, 3e6, &feeds, 1);
+    row("16 NPUs, by the files of the driver", measure(find_npus, in), 3e6, &feeds, 1);
     row("memchr of every line feed", feeds.ns, 0, NULL, 0);
     printf("  %-42s %12" PRId32 " %10s %5s  bytes, %" PRId32 " rows\n", "the text", in->len, "",
            "", in->n);
