@@ -12,6 +12,8 @@
  *                                      any numbers; -i0.txt without a chip: ascend/input_list.h
  *          env                         lines NAME=value; CPUBIND_ENV_LIST names the variables
  *          uname                       one line: the machine, as `uname -m` prints it
+ *        cmd/NAME.txt.err, the stderr of the command, is a part of cmd/NAME.txt (`err` below),
+ *        and no input of its own.
  *        Names hold no "..", no empty part and no byte below a blank (text/input_name.h).
  */
 #ifndef CPUBIND_SOURCE_H
@@ -40,6 +42,9 @@ typedef enum cpubind_input_state {
     CPUBIND_INPUT_TOO_LONG = 4 /* longer than the source accepts: no bytes */
 } cpubind_input_state;
 
+/* How many bytes of stderr an answer holds at most. */
+#define CPUBIND_INPUT_ERR_MAX 4096
+
 /* An answer. The bytes belong to the source and live until it is closed. */
 typedef struct cpubind_input {
     cpubind_input_state state;
@@ -48,6 +53,10 @@ typedef struct cpubind_input {
     int32_t exit_code; /* of a command: 0 .. 255, 128 + n when signal n ended it; else 0 */
     int32_t error;     /* errno when FAILED, else 0 */
     const char *why;   /* the step that failed ("open", "read", ...), static text; else NULL */
+    const char *err;   /* the first bytes that a command printed on stderr, not NUL-terminated,
+                          in any state; NULL when err_len is 0. It is text for messages: no plan
+                          depends on it */
+    int32_t err_len;   /* 0 .. CPUBIND_INPUT_ERR_MAX */
 } cpubind_input;
 
 /* One host. Neither function keeps its arguments. They may be called in any order, and return

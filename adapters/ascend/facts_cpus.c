@@ -118,7 +118,7 @@ static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input list
 static cpubind_problem_code read_online(facts_reader *r)
 {
     cpubind_input answer;
-    cpubind_input listing = {CPUBIND_INPUT_ABSENT, NULL, 0, 0, 0, NULL};
+    cpubind_input listing = {.state = CPUBIND_INPUT_ABSENT};
     int32_t *cpu;
     int32_t n;
     cpubind_problem_code code = facts_ask(r, INPUT_ONLINE, &answer);

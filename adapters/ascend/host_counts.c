@@ -33,7 +33,7 @@ static int is_hidden(const veil *v, const char *name)
     return 0;
 }
 
-static const cpubind_input absent = {CPUBIND_INPUT_ABSENT, NULL, 0, 0, 0, NULL};
+static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
 
 static cpubind_input read_veiled(void *ctx, const char *name)
 {

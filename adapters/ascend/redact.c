@@ -404,6 +404,8 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         redact_status(&r, &counts->process_names);
     else if (is_input(input, INPUT_LIST) || cpubind_input_is_board(input, &card, &chip))
         redact_serials(&r, &counts->serial_numbers);
-    redact_host(&r, choose_name(host), scan_starts_with_letters(input, n_input, INPUT_NPUSMI),
+    redact_host(&r, choose_name(host),
+                scan_starts_with_letters(input, n_input, INPUT_NPUSMI) &&
+                    !ends_with_letters(input, n_input, ".err"),
                 &counts->host_names);
 }

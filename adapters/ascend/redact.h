@@ -13,7 +13,8 @@
  *     - a number of up to 10 hexadecimal digits, or 0x and digits (c1, cafe);
  *     - a word of the formats, with or without a number after it (node0, npu, aarch64), the
  *       name of a chip (910b3) or of an interrupt of the driver.
- *   A line with which npu-smi refuses is not changed: a refusal is known by its words.
+ *   A line with which npu-smi refuses is not changed: a refusal is known by its words. (A line
+ *   of stderr is changed: no reader reads it.)
  */
 #ifndef CPUBIND_ASCEND_REDACT_H
 #define CPUBIND_ASCEND_REDACT_H
@@ -33,8 +34,9 @@ typedef struct cpubind_redacted {
 } cpubind_redacted;
 
 /* Redacts one input.
- *   in      input: its name in the seam; text[0 .. len - 1], 0 <= len; host: the host's name,
- *           ended by NUL, or NULL when it is not known
+ *   in      input: its name in the seam, or cmd/NAME.txt.err for the stderr of a command;
+ *           text[0 .. len - 1], 0 <= len; host: the host's name, ended by NUL, or NULL when it
+ *           is not known
  *   out     text, overwritten in place except blanks, control characters, bars and the serial
  *           number NA; *counts grew by the pieces that were overwritten
  *   after   a reader of this folder reads the same numbers, places and lengths from the text. A

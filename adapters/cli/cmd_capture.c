@@ -19,7 +19,7 @@
 /* One input. An input that exists but could not be read is left out of the capture. */
 typedef struct captured {
     char *name;
-    char *copy; /* the redacted bytes; NULL: input points to the bytes of the source */
+    char *copy, *err; /* the redacted bytes; NULL: input points to those of the source */
     cpubind_input input;
 } captured;
 
@@ -148,22 +148,29 @@ static void find_host_name(capture *c)
         read_host_name(&c->host.source, "etc/hostname", c->host_name, sizeof c->host_name);
 }
 
+/* Returns a redacted copy of an input, which the caller frees; NULL when there are no bytes. */
+static char *redact_copy(capture *c, const char *name, const char *data, int32_t len)
+{
+    char *copy = len > 0 ? (char *)malloc((size_t)len) : NULL;
+    if (!copy) {
+        c->is_short |= len > 0;
+        return NULL;
+    }
+    memcpy(copy, data, (size_t)len);
+    cpubind_redact(name, copy, len, c->host_name[0] ? c->host_name : NULL, &c->redacted);
+    return copy;
+}
+
 static void redact(capture *c)
 {
     find_host_name(c);
-    for (int32_t i = 0; i < c->n_input; i++) {
+    for (int32_t i = 0; i < c->n_input && !c->is_short; i++) {
         captured *in = &c->input[i];
-        if (in->input.len == 0)
-            continue;
-        in->copy = (char *)malloc((size_t)in->input.len);
-        if (!in->copy) {
-            c->is_short = 1;
-            return;
-        }
-        memcpy(in->copy, in->input.data, (size_t)in->input.len);
-        in->input.data = in->copy;
-        cpubind_redact(in->name, in->copy, in->input.len, c->host_name[0] ? c->host_name : NULL,
-                       &c->redacted);
+        cli_text err_name = {"", 0};
+        in->input.data = in->copy = redact_copy(c, in->name, in->input.data, in->input.len);
+        cli_add(&err_name, "%s.err", in->name);
+        in->input.err = in->err =
+            redact_copy(c, err_name.text, in->input.err, in->input.err_len);
     }
 }
 
@@ -419,6 +426,7 @@ static void free_capture(capture *c)
     for (int32_t i = 0; i < c->n_input; i++) {
         free(c->input[i].name);
         free(c->input[i].copy);
+        free(c->input[i].err);
     }
     free(c->input);
     json_decref(c->expectation);

@@ -329,8 +329,11 @@ void cli_print_lines(FILE *out, const char *before, const char *lines)
     while (*lines) {
         size_t n = strcspn(lines, "\n");
         fputs(before, out);
-        for (size_t i = 0; i < n; i++)
-            fputc(lines[i] >= ' ' && lines[i] <= '~' ? lines[i] : '?', out);
+        for (size_t i = 0; i < n;) {
+            const size_t step = (size_t)cli_character(lines + i, n - i);
+            fwrite(step ? lines + i : "?", 1, step ? step : 1, out);
+            i += step ? step : 1;
+        }
         fputc('\n', out);
         lines += n + (lines[n] == '\n');
     }

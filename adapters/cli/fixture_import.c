@@ -100,8 +100,8 @@ static int take_expectation(walk *w, const char *name, const char *stem, cpubind
     return cli_put_expectation(w->sink, stem, input.data, (size_t)input.len, w->why);
 }
 
-/* Checks that the output exists; the source has read the exit code together with it. */
-static int take_exit_code(walk *w, const char *name, const char *stem)
+/* Checks that the output exists; the source has read the exit code and stderr with it. */
+static int check_output(walk *w, const char *name, const char *stem)
 {
     cli_text output = {"", 0};
     cli_add(&output, "cmd/%s.txt", stem);
@@ -118,7 +118,9 @@ static int take_file(walk *w, const char *name, cpubind_input input)
     if (stem_of(name, "expect/", ".json", stem, sizeof stem))
         return take_expectation(w, name, stem, input);
     if (stem_of(name, "cmd/", ".exit", stem, sizeof stem))
-        return take_exit_code(w, name, stem);
+        return check_output(w, name, stem);
+    if (stem_of(name, "cmd/", ".txt.err", stem, sizeof stem))
+        return check_output(w, name, stem);
     if (!cpubind_input_list_has(name))
         return refuse(w, name,
                       "this is no input of a host; fixtures/README.md lists them, and cpubind "

@@ -142,10 +142,12 @@ static int print_tap(const cli_replay_result *result, const cli_options *options
 
 /* == JUnit ================================================================== */
 
-/* Prints text of an element or an attribute of XML: ASCII, line feeds kept. */
+/* Prints text of an element or an attribute of XML: UTF-8, line feeds kept. */
 static void print_xml(const char *text)
 {
-    for (; *text; text++) {
+    for (size_t step; *text; text += step) {
+        const size_t n = (size_t)cli_character(text, strlen(text));
+        step = n ? n : 1;
         if (*text == '&')
             fputs("&amp;", stdout);
         else if (*text == '<')
@@ -155,7 +157,7 @@ static void print_xml(const char *text)
         else if (*text == '"')
             fputs("&quot;", stdout);
         else
-            putchar((*text >= ' ' && *text <= '~') || *text == '\n' ? *text : '?');
+            fwrite(n || *text == '\n' ? text : "?", 1, step, stdout);
     }
 }
 

@@ -211,14 +211,16 @@ json_t *cli_error_json(const char *code, const char *text)
 
 json_t *cli_json_text(const char *text)
 {
-    json_t *value = json_string(text);
-    char *plain;
-    if (value)
-        return value;
-    plain = strdup(text);
-    for (char *at = plain; at && *at; at++)
-        if ((unsigned char)*at >= 0x80)
+    char *plain = strdup(text);
+    json_t *value;
+    size_t left = plain ? strlen(plain) : 0;
+    for (char *at = plain; left > 0;) {
+        const int32_t n = cli_character(at, left);
+        if (n == 0 && (unsigned char)*at >= 0x7f)
             *at = '?';
+        at += n ? n : 1;
+        left -= (size_t)(n ? n : 1);
+    }
     value = plain ? json_string(plain) : NULL;
     free(plain);
     return value;
@@ -226,7 +228,7 @@ json_t *cli_json_text(const char *text)
 
 int cli_print_json(FILE *out, json_t *value)
 {
-    int done = value && json_dumpf(value, out, JSON_ENSURE_ASCII) == 0;
+    int done = value && json_dumpf(value, out, 0) == 0;
     json_decref(value);
     return done && fputc('\n', out) != EOF;
 }

@@ -11,16 +11,44 @@
 #include "../text/cpulist.h"
 #include "cli.h"
 
-#define MAX_LIST  512 /* bytes of a list that is quoted in a message */
-#define MAX_QUOTE 80  /* bytes of a line that is quoted */
+#define MAX_LIST   512 /* bytes of a list that is quoted in a message */
+#define MAX_QUOTE  80  /* bytes of a line that is quoted, but for its last character */
+#define MAX_STDERR 200 /* bytes of a line of stderr that is quoted: the loader names files */
 
-/* Replaces control characters and bytes that are not ASCII, since messages quote files of other
- * users. Line feeds come from cpubind itself. */
-static void make_plain(char *text)
+/* RFC 3629: no form longer than it must be, no surrogate, nothing above U+10FFFF. */
+int32_t cli_character(const char *text, size_t len)
 {
-    for (; *text; text++)
-        if (*text != '\n' && (*text < ' ' || *text > '~'))
+    const unsigned char *c = (const unsigned char *)text;
+    uint32_t value;
+    int32_t n;
+    if (len == 0 || c[0] < ' ' || c[0] == 0x7f)
+        return 0;
+    if (c[0] < 0x80)
+        return 1;
+    n = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
+    value = c[0] & (0x7fu >> n);
+    if (c[0] < 0xc2 || c[0] > 0xf4 || (size_t)n > len)
+        return 0;
+    for (int32_t i = 1; i < n; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (c[i] & 0x3f);
+    }
+    if (value < 0xa0 || (n == 3 && value < 0x800) || (n == 4 && value < 0x10000) ||
+        value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+        return 0;
+    return n;
+}
+
+void cli_make_plain(char *text)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        const int32_t n = *text == '\n' ? 1 : cli_character(text, left);
+        if (n == 0)
             *text = '?';
+        text += n ? n : 1;
+        left -= (size_t)(n ? n : 1);
+    }
 }
 
 void cli_add(cli_text *to, const char *format, ...)
@@ -34,7 +62,7 @@ void cli_add(cli_text *to, const char *format, ...)
     va_end(arguments);
     if (n > 0)
         to->len += (size_t)n < room ? (size_t)n : room - 1;
-    make_plain(to->text + start);
+    cli_make_plain(to->text + start);
 }
 
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
@@ -117,25 +145,51 @@ static void add_input(cli_text *to, const char *name)
     cli_add(to, "%s", name);
 }
 
-/* Appends the line at fault without leading blanks; as a copy, since it may hold NUL bytes. */
-static void add_quote(const cpubind_problem *p, cli_text *out)
+/* Appends the start of text[at .. end - 1], up to `max` bytes, as a copy without NUL bytes. */
+static void add_quote(const char *text, int32_t at, int32_t end, int32_t max, cli_text *out)
+{
+    char quote[MAX_STDERR + 4];
+    int32_t n = 0;
+    while (at < end && n < max) {
+        const int32_t step = cli_character(text + at, (size_t)(end - at));
+        for (int32_t i = 0; i < (step ? step : 1); i++)
+            quote[n++] = step ? text[at + i] : '?';
+        at += step ? step : 1;
+    }
+    quote[n] = '\0';
+    if (n > 0)
+        cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");
+}
+
+/* Appends the line at fault without leading blanks. */
+static void add_line(const cpubind_problem *p, cli_text *out)
 {
     const char *text = p->answer.data;
     int32_t at = p->offset < p->answer.len ? p->offset : p->answer.len;
     int32_t end = at;
-    char quote[MAX_QUOTE + 1];
-    int32_t n = 0;
     while (at > 0 && text[at - 1] != '\n')
         at--;
     while (at < p->answer.len && (text[at] == ' ' || text[at] == '\t'))
         at++;
     while (end < p->answer.len && text[end] != '\n')
         end++;
-    for (; at < end && n < MAX_QUOTE; at++)
-        quote[n++] = text[at] ? text[at] : '?';
-    quote[n] = '\0';
-    if (n > 0)
-        cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");
+    add_quote(text, at, end, MAX_QUOTE, out);
+}
+
+/* Appends the first line that the command printed on stderr. */
+static void add_stderr(const cpubind_input *input, cli_text *out)
+{
+    int32_t at = 0, end;
+    while (at < input->err_len && (unsigned char)input->err[at] <= ' ')
+        at++;
+    for (end = at; end < input->err_len && input->err[end] != '\n'; end++)
+        ;
+    if (end > at && input->err[end - 1] == '\r')
+        end--;
+    if (end > at) {
+        cli_add(out, "; on stderr it said");
+        add_quote(input->err, at, end, MAX_STDERR, out);
+    }
 }
 
 /* Whether an input is read only for the CPUs near the NPUs. npu-smi info is such an input when
@@ -185,12 +239,13 @@ static void explain_input(const cpubind_problem *p, const cli_options *options, 
     if (p->npu >= 0)
         cli_add(out, " (%d)", (int)p->npu);
     if (place.line > 0)
-        add_quote(p, out);
+        add_line(p, out);
     if (p->answer.state == CPUBIND_INPUT_FAILED)
         cli_add(out, " (%s: %s)", p->answer.why ? p->answer.why : "read",
                 strerror(p->answer.error));
     if (p->answer.state == CPUBIND_INPUT_PRESENT && p->answer.exit_code != 0)
         cli_add(out, "; it exited with %d", (int)p->answer.exit_code);
+    add_stderr(&p->answer, out);
     cli_add(out, "; ");
     add_way_out(p->input, options, out);
 }

@@ -146,6 +146,17 @@ static int put_exit_file(const cli_sink *sink, const char *name, const cpubind_i
     return put_file(sink, path.text, text.text, text.len, why);
 }
 
+/* Writes cmd/NAME.txt.err beside cmd/NAME.txt, unless the command printed nothing on stderr. */
+static int put_err_file(const cli_sink *sink, const char *name, const cpubind_input *input,
+                        cli_text *why)
+{
+    cli_text path = {"", 0};
+    if (input->err_len == 0)
+        return CLI_DONE;
+    cli_add(&path, "%s.err", name);
+    return put_file(sink, path.text, input->err, (size_t)input->err_len, why);
+}
+
 int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
@@ -155,7 +166,9 @@ int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, 
                       cpubind_store_put_input(sink->store, sink->host, name, input, &fault),
                       &fault, why);
     status = put_file(sink, name, input->data, (size_t)input->len, why);
-    return status == CLI_DONE ? put_exit_file(sink, name, input, why) : status;
+    if (status == CLI_DONE)
+        status = put_exit_file(sink, name, input, why);
+    return status == CLI_DONE ? put_err_file(sink, name, input, why) : status;
 }
 
 int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size_t len,

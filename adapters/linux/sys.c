@@ -130,21 +130,36 @@ static int real_pidfd_send_signal(int pidfd, int signal)
 }
 #endif
 
+/* In a caller whose standard files are closed, an end of the pipe may get the number of one:
+ * setting the standard files of a child, one after the other, would replace it. */
 static int real_pipe(int fd[2])
 {
-    return pipe2(fd, O_CLOEXEC);
+    if (pipe2(fd, O_CLOEXEC) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        int above = fd[i] > STDERR_FILENO ? fd[i] : fcntl(fd[i], F_DUPFD_CLOEXEC, 3);
+        if (above == fd[i])
+            continue;
+        int error = errno;
+        close(fd[i]);
+        fd[i] = above;
+        if (above < 0) {
+            close(fd[1 - i]);
+            errno = error;
+            return -1;
+        }
+    }
+    return 0;
 }
 
-/* Opens the three standard files of the child. `out` is duplicated first: in a caller without
- * standard files `out` may be 0 or 2, and the two opens would replace it. */
-static int set_files(posix_spawn_file_actions_t *files, int out)
+/* Sets the three standard files of the child. */
+static int set_files(posix_spawn_file_actions_t *files, int out, int err)
 {
     int error = posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO);
     if (!error)
-        error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        error = posix_spawn_file_actions_adddup2(files, err, STDERR_FILENO);
     if (!error)
-        error =
-            posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     return error;
 }
 
@@ -168,7 +183,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 
 /* posix_spawnp returns the errno of a failed exec, so that a missing command differs from a
  * command that exits 127; and it copies no page table, however large the caller is. */
-static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, int out)
+static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, int out, int err)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -177,7 +192,7 @@ static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, in
         return error;
     error = posix_spawnattr_init(&attributes);
     if (!error) {
-        error = set_files(&files, out);
+        error = set_files(&files, out, err);
         if (!error)
             error = set_attributes(&attributes);
         if (!error) /* posix_spawnp does not write argv, although the parameter lacks const */

@@ -12,11 +12,11 @@
  *                      as a symbolic link too
  *   rename             renameat(2) within one folder; with flags renameat2(2), ENOSYS where the
  *                      kernel or its headers have none
- *   pipe               pipe2(2), both ends close-on-exec
+ *   pipe               pipe2(2), both ends close-on-exec and above the three standard files
  *   spawn              starts argv[0], found on PATH, in a process group of its own: stdout is
- *                      `out`, stdin and stderr are /dev/null, no signal is blocked, ignored or
- *                      handled. Returns 0 or an errno, that of a failed exec too: ENOENT where
- *                      the command does not exist
+ *                      `out`, stderr is `err`, both above 2, stdin is /dev/null, no signal is
+ *                      blocked, ignored or handled. Returns 0 or an errno, that of a failed
+ *                      exec too: ENOENT where the command does not exist
  *   thread_start       pthread_create(3) with the default attributes: returns 0 or an errno
  *   getaffinity        sched_getaffinity(2), the system call and not the function of the C
  *                      library: returns the number of bytes of the mask that the kernel wrote
@@ -72,8 +72,8 @@ extern "C" {
       (dir, from, to, flags), -1, real_rename)                                                 \
     X(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1, unlinkat) \
     X(int, pipe, (int fd[2]), (fd), -1, real_pipe)                                             \
-    X(int, spawn, (pid_t * pid, const char *const *argv, char *const *envp, int out),          \
-      (pid, argv, envp, out), errno, real_spawn)                                               \
+    X(int, spawn, (pid_t * pid, const char *const *argv, char *const *envp, int out, int err), \
+      (pid, argv, envp, out, err), errno, real_spawn)                                          \
     X(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms), (fds, n, timeout_ms), -1,    \
       poll)                                                                                    \
     X(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), -1,       \

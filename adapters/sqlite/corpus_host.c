@@ -20,6 +20,7 @@ typedef struct row {
     cpubind_input input;
     size_t name_at, data_at; /* where in the pool they are, while it grows and moves */
     char sum[SUM_SIZE];      /* "" if the bytes are not in the file */
+    int is_joined;           /* it is the stderr of another row, and leaves the array */
 } row;
 
 typedef struct expectation {
@@ -327,6 +328,42 @@ static failure read_tables(database *d, const char *name, cpubind_corpus_host *h
     return f;
 }
 
+/* The row of the command whose stderr is in row `r`, or NULL. */
+static row *command_of(const cpubind_corpus_host *host, const row *r)
+{
+    static const char end[] = ".txt" ERR_END;
+    char name[CPUBIND_INPUT_NAME_MAX + 1];
+    const size_t len = strlen(r->name);
+    if (strncmp(r->name, "cmd/", 4) != 0 || len < sizeof end ||
+        strcmp(r->name + len - (sizeof end - 1), end) != 0)
+        return NULL;
+    memcpy(name, r->name, len);
+    name[len - strlen(ERR_END)] = '\0';
+    const int32_t at = lower_bound(host, name);
+    return at < host->n_row && strcmp(host->row[at].name, name) == 0 ? &host->row[at] : NULL;
+}
+
+/* Makes the rows of stderr a part of the rows of their commands. Such a row without a command
+ * stays as it is. */
+static void join_err(cpubind_corpus_host *host)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < host->n_row; i++) {
+        const cpubind_input err = host->row[i].input;
+        row *command = command_of(host, &host->row[i]);
+        host->row[i].is_joined = command != NULL;
+        if (!command || err.state != CPUBIND_INPUT_PRESENT)
+            continue;
+        command->input.err = err.data;
+        command->input.err_len =
+            err.len < CPUBIND_INPUT_ERR_MAX ? err.len : CPUBIND_INPUT_ERR_MAX;
+    }
+    for (int32_t i = 0; i < host->n_row; i++)
+        if (!host->row[i].is_joined)
+            host->row[n++] = host->row[i];
+    host->n_row = n;
+}
+
 /* When the pool no longer moves: sets the addresses of names and bytes, and sorts the rows. */
 static void settle(cpubind_corpus_host *host)
 {
@@ -337,6 +374,7 @@ static void settle(cpubind_corpus_host *host)
     }
     if (host->n_row)
         qsort(host->row, (size_t)host->n_row, sizeof *host->row, compare_rows);
+    join_err(host);
 }
 
 static failure read_host(database *d, const char *name, cpubind_corpus_host *host)

@@ -24,6 +24,9 @@
 
 #define INPUT_MAX (64 << 20)
 
+/* What the name of a row ends in that holds the stderr of command cmd/NAME.txt. */
+#define ERR_END ".err"
+
 /* A connection. It must not move while it is open. */
 typedef struct database {
     sqlite3 *db;

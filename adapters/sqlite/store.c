@@ -648,17 +648,34 @@ static failure put_input(cpubind_store *store, const char *host, const char *nam
     return !f.status ? check_folders(store, host, name) : f;
 }
 
+/* Adds the stderr of a command as cmd/NAME.txt.err. */
+static failure put_err(cpubind_store *store, const char *host, const char *name,
+                       const cpubind_input *input)
+{
+    const cpubind_input err = {
+        .state = CPUBIND_INPUT_PRESENT, .data = input->err, .len = input->err_len};
+    char *err_name = sqlite3_mprintf("%s" ERR_END, name);
+    failure f = err_name ? put_input(store, host, err_name, &err) : cpubind_priv_fail_memory();
+    sqlite3_free(err_name);
+    return f;
+}
+
 cpubind_corpus_status cpubind_store_put_input(cpubind_store *store, const char *host,
                                               const char *name, const cpubind_input *input,
                                               cpubind_corpus_fault *fault)
 {
     failure f = cpubind_priv_fail_argument();
     if (store && host && name && input && input->len >= 0 && (input->len == 0 || input->data) &&
+        input->err_len >= 0 && (input->err_len == 0 || input->err) &&
         (input->state == CPUBIND_INPUT_PRESENT ||
          (input->state == CPUBIND_INPUT_TIMEOUT && input->len == 0))) {
         f = begin_put(store);
-        if (!f.status)
-            f = end_put(store, put_input(store, host, name, input));
+        if (!f.status) {
+            f = put_input(store, host, name, input);
+            if (!f.status && input->err_len > 0)
+                f = put_err(store, host, name, input);
+            f = end_put(store, f);
+        }
     }
     return cpubind_priv_report(&f, fault);
 }

@@ -53,7 +53,8 @@ cpubind_corpus_status cpubind_store_put_host(cpubind_store *store,
                                              int is_replacing, cpubind_corpus_fault *fault);
 
 /* Adds an input to a host. Equal bytes are stored once; their SHA-256 is computed here.
- *   in      input: PRESENT, or TIMEOUT without bytes
+ *   in      input: PRESENT, or TIMEOUT without bytes. Its err, if it has one, becomes a row of
+ *           its own, named as the input with ".err" at the end
  *   errors  ERR_ARG; ERR_RULE, also if the host does not exist, if it has an input of this
  *           name, and if a file and a folder would have one name; ERR_LIMIT (an input over
  *           64 MiB, CPUBIND_CORPUS_MAX_...) */

@@ -95,7 +95,8 @@ static int is_same_about(const cpubind_corpus_about *a, const cpubind_corpus_abo
 static int is_same_input(cpubind_input a, cpubind_input b)
 {
     return a.state == b.state && a.len == b.len && a.data == b.data &&
-           a.exit_code == b.exit_code && a.error == b.error && a.why == b.why;
+           a.exit_code == b.exit_code && a.error == b.error && a.why == b.why &&
+           a.err == b.err && a.err_len == b.err_len;
 }
 
 /* Does the listing have this line? */
@@ -244,8 +245,10 @@ static const char plan[] = "{\"args\": [], \"exit\": 0, \"plan\": {}}\n";
 
 static cpubind_input present(const char *text, int32_t exit_code)
 {
-    const cpubind_input input = {
-        CPUBIND_INPUT_PRESENT, text, (int32_t)strlen(text), exit_code, 0, NULL};
+    const cpubind_input input = {.state = CPUBIND_INPUT_PRESENT,
+                                 .data = text,
+                                 .len = (int32_t)strlen(text),
+                                 .exit_code = exit_code};
     return input;
 }
 
@@ -254,7 +257,7 @@ static cpubind_input present(const char *text, int32_t exit_code)
 static cpubind_corpus_status change(cpubind_store *store, cpubind_corpus_fault *fault)
 {
     const cpubind_input cpus = present("0-31\n", 0), refused = present("no\n", 187);
-    const cpubind_input late = {CPUBIND_INPUT_TIMEOUT, NULL, 0, 0, 0, NULL};
+    const cpubind_input late = {.state = CPUBIND_INPUT_TIMEOUT};
     cpubind_corpus_status status = cpubind_store_put_host(store, &added, 1, fault);
     if (status == CPUBIND_CORPUS_OK)
         status = cpubind_store_put_input(store, "fuzz", "proc/self/status", &cpus, fault);

@@ -390,6 +390,13 @@ TEST(a_host_may_have_255_bytes)
 }
 
 /* A host may have a word of a refusal for its name; the refusal must stay. */
+TEST(the_host_is_overwritten_in_stderr_whatever_it_says)
+{
+    expect("cmd/npu-smi-info-m.txt.err", "abcxy",
+           "Usage: npu-smi on abcxy\nError parameter of abcxy\n",
+           "Usage: npu-smi on xxxxx\nError parameter of xxxxx\n", 2, 0, 0);
+}
+
 TEST(a_refusal_stays_a_refusal)
 {
     expect_same(MAP, "server", "There is no NPU card on this server.\n");
@@ -779,6 +786,7 @@ int main(void)
         cmocka_unit_test(a_host_name_that_is_a_word_of_the_formats_stays),
         cmocka_unit_test(a_container_id_is_a_host),
         cmocka_unit_test(a_host_may_have_255_bytes),
+        cmocka_unit_test(the_host_is_overwritten_in_stderr_whatever_it_says),
         cmocka_unit_test(a_refusal_stays_a_refusal),
         cmocka_unit_test(pieces_of_each_kind_are_counted_separately),
         cmocka_unit_test(an_empty_text_is_not_changed),

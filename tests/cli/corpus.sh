@@ -607,9 +607,11 @@ redacts() {
         mkdir -p "$out/named/etc" && echo "$host" >"$out/named/etc/hostname" &&
         printf 'Name:\ttrainer\nCpus_allowed_list:\t0-191\n' >"$out/named/proc/self/status" &&
         printf '0:  1  eth0 %s\n1: 2 x.%s\n' "$host" "$host" >"$out/named/proc/interrupts" &&
-        says 0 "the name of the host 2 times" "$CPUBIND" capture --root "$out/named" \
+        echo "npu-smi on $host is old" >"$out/named/cmd/npu-smi-info-m.txt.err" &&
+        says 0 "the name of the host 3 times" "$CPUBIND" capture --root "$out/named" \
             -o "$out/redacted" --redact &&
         grep -q 'gives the same' "$out/said" && grep -q 'names of processes' "$out/said" &&
+        grep -qx 'npu-smi on x*[.x]* is old' "$out/redacted/cmd/npu-smi-info-m.txt.err" &&
         ! grep -rqw -e "$host" -e trainer -e python3 -e python "$out/redacted"
 }
 

@@ -719,6 +719,59 @@ TEST(an_empty_capture_is_an_error_with_its_place)
     }
 }
 
+TEST(stderr_of_a_failed_command_is_quoted)
+{
+    static const char name[] = "cmd/npu-smi-info-m.txt.err";
+    static const struct {
+        const char *text, *quoted;
+    } cases[] = {
+        {"npu-smi: invalid option -- 'm'\nUsage\n", "\"npu-smi: invalid option -- 'm'\";"},
+        {"\n  \t\r\nsecond line\r\n", "\"second line\";"},
+        {"\xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0", "\"\xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0\";"},
+        {"a\x1b[2J\xff\xc2\x9b\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80", "\"a?[2J????"
+                                                                     "????"
+                                                                     "????\";"},
+        {"\xf0\x9f\x98\x80 \x7f\xe6\x9c", "\"\xf0\x9f\x98\x80 ???\";"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        change_text("fixtures/hosts/npu-smi-no-library", name, cases[i].text);
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, cases[i].quoted);
+        command_result r = RUN("plan", "--root", temp.dir, "--json");
+        assert_int_equal(r.status, 3);
+        if (i == 2)
+            assert_non_null(strstr(r.out, "\xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0"));
+        command_free(&r);
+    }
+    change_text("fixtures/hosts/npu-smi-no-library", name, "\n \n");
+    command_result r = RUN("plan", "--root", temp.dir);
+    assert_null(strstr(r.err, "stderr"));
+    command_free(&r);
+}
+
+/* A character is quoted as a whole or not at all. */
+TEST(a_long_line_of_stderr_is_cut_between_characters)
+{
+    char text[CPUBIND_INPUT_ERR_MAX];
+    for (size_t before = 0; before < 4; before++) {
+        memset(text, 'x', sizeof text);
+        for (size_t i = before; i + 3 <= 900; i += 3)
+            memcpy(text + i, "\xe6\x9c\xaa", 3);
+        text[900] = '\0';
+        change_text("fixtures/hosts/npu-smi-no-library", "cmd/npu-smi-info-m.txt.err", text);
+        expect_refusal(RUN("plan", "--root", temp.dir), 3, "\xe6\x9c\xaa...\";");
+    }
+}
+
+TEST(a_text_in_chinese_is_quoted_as_it_is)
+{
+    static const char words[] = "\"bash: npu-smi: \xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0"
+                                "\xe5\x91\xbd\xe4\xbb\xa4\"";
+    expect_refusal(RUN("plan", "--root", "fixtures/hosts/zh-npu-missing"), 3, words);
+    command_result r = RUN("plan", "--root", "fixtures/hosts/zh-npu-missing", "--json");
+    assert_non_null(strstr(r.out, "\xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0"));
+    command_free(&r);
+}
+
 TEST(megabytes_of_noise_are_an_error)
 {
     size_t len = (size_t)4 << 20;
@@ -886,6 +939,9 @@ int main(void)
         cmocka_unit_test(warnings_of_affinity_name_their_npus),
         cmocka_unit_test(an_input_that_only_gives_affinity_can_be_left_out),
         cmocka_unit_test(an_empty_capture_is_an_error_with_its_place),
+        cmocka_unit_test(stderr_of_a_failed_command_is_quoted),
+        cmocka_unit_test(a_long_line_of_stderr_is_cut_between_characters),
+        cmocka_unit_test(a_text_in_chinese_is_quoted_as_it_is),
         cmocka_unit_test(megabytes_of_noise_are_an_error),
         cmocka_unit_test(swapped_captures_are_errors),
         cmocka_unit_test(a_capture_with_reversed_lines_is_an_error),

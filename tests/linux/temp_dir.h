@@ -152,6 +152,14 @@ static inline int is_text(cpubind_input input, const char *text)
            input.error == 0 && input.why == NULL;
 }
 
+/* Returns 1 if the err of the answer has exactly these bytes. */
+static inline int is_err(cpubind_input input, const char *text)
+{
+    size_t len = strlen(text);
+    return (size_t)input.err_len == len &&
+           (len ? memcmp(input.err, text, len) == 0 : input.err == NULL);
+}
+
 /* Returns 1 if the answer is FAILED with this errno and this step, and has no data. */
 static inline int is_failed(cpubind_input input, int error, const char *why)
 {

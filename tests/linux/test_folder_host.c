@@ -307,6 +307,40 @@ TEST(a_command_without_an_exit_file_exited_0)
     assert_true(is_state(get("cmd/only.txt"), CPUBIND_INPUT_ABSENT));
 }
 
+TEST(the_stderr_of_a_command_is_in_a_file_beside_its_output)
+{
+    char long_text[CPUBIND_INPUT_ERR_MAX + 2];
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    scratch_file(&f.s, "cmd/a.txt", "");
+    scratch_file(&f.s, "cmd/a.exit", "127\n");
+    scratch_file(&f.s, "cmd/a.txt.err", "no such library\n");
+    assert_true(is_text(get("cmd/a.txt"), ""));
+    assert_int_equal(get("cmd/a.txt").exit_code, 127);
+    assert_true(is_err(get("cmd/a.txt"), "no such library\n"));
+
+    scratch_file(&f.s, "cmd/late.txt", "");
+    scratch_file(&f.s, "cmd/late.exit", "timeout\n");
+    scratch_file(&f.s, "cmd/late.txt.err", "waiting");
+    assert_true(is_state(get("cmd/late.txt"), CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_err(get("cmd/late.txt"), "waiting"));
+
+    scratch_file(&f.s, "cmd/long.txt", "x");
+    scratch_file(&f.s, "cmd/long.txt.err", long_text);
+    long_text[CPUBIND_INPUT_ERR_MAX] = '\0';
+    assert_true(is_err(get("cmd/long.txt"), long_text));
+
+    scratch_file(&f.s, "cmd/none.txt", "x");
+    assert_true(is_err(get("cmd/none.txt"), ""));
+    scratch_file(&f.s, "cmd/folder.txt", "x");
+    scratch_folder(&f.s, "cmd/folder.txt.err");
+    assert_true(is_text(get("cmd/folder.txt"), "x"));
+    assert_true(is_err(get("cmd/folder.txt"), ""));
+    scratch_file(&f.s, "uname", "aarch64\n");
+    scratch_file(&f.s, "uname.err", "x");
+    assert_true(is_err(get("uname"), ""));
+}
+
 TEST(an_exit_file_that_cannot_be_read_fails_the_command)
 {
     scratch_file(&f.s, "cmd/a.txt", "x");
@@ -539,6 +573,7 @@ int main(void)
         EACH(a_dangling_link_is_absent_and_a_loop_fails),
         EACH(the_exit_code_of_a_command_is_in_a_file_beside_its_output),
         EACH(a_command_without_an_exit_file_exited_0),
+        EACH(the_stderr_of_a_command_is_in_a_file_beside_its_output),
         EACH(an_exit_file_that_cannot_be_read_fails_the_command),
         EACH(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output),
         EACH(a_word_that_resembles_timeout_is_malformed),

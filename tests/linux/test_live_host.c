@@ -310,10 +310,81 @@ TEST(a_command_gets_the_c_locale_and_the_rest_of_the_environment)
     unsetenv("CPUBIND_TEST");
 }
 
-TEST(stdin_is_empty_and_stderr_is_discarded)
+TEST(stdin_is_empty_and_stderr_is_no_part_of_the_output)
 {
     cpubind_input input = with_script(GENEROUS_MS, "cat; echo out; echo err >&2");
     assert_true(is_text(input, "out\n"));
+    assert_true(is_err(input, "err\n"));
+}
+
+/* == stderr == */
+
+TEST(the_stderr_of_each_command_comes_with_its_answer)
+{
+    scratch_script(&f.s, "bin/npu-smi", "echo \"$#\"; echo \"no $@\" >&2; exit 3");
+    open_host(GENEROUS_MS);
+    assert_true(is_err(get(TOPO), "no info -t topo\n"));
+    assert_true(is_err(get(MAP), "no info -m\n"));
+    assert_true(is_err(get(INFO), "no info\n"));
+    assert_true(is_err(get("cmd/npu-smi-info-t-board-i4.txt"), "no info -t board -i 4\n"));
+    assert_true(is_text(get(INFO), "1\n"));
+    assert_ptr_equal(get(INFO).err, get(INFO).err);
+    assert_true(is_err(get("uname"), ""));
+    assert_true(is_state(get(MAP ".err"), CPUBIND_INPUT_ABSENT)); /* no input of its own */
+}
+
+TEST(of_a_long_stderr_the_first_4_kib_are_kept)
+{
+    cpubind_input input = with_script(GENEROUS_MS, "yes 0123456789abcde | head -n 65536 >&2\n"
+                                                   "echo out");
+    assert_true(is_text(input, "out\n"));
+    assert_int_equal(input.err_len, CPUBIND_INPUT_ERR_MAX);
+    for (int32_t i = 0; i < input.err_len; i += 16)
+        assert_memory_equal(input.err + i, "0123456789abcde\n", 16);
+}
+
+/* A reader of one pipe alone would wait for it while the command waits for the other. */
+TEST(two_full_pipes_do_not_block_each_other)
+{
+    cpubind_input input =
+        with_script(GENEROUS_MS, "for i in 1 2 3 4; do head -c 1000000 /dev/zero >&2\n"
+                                 "head -c 1000000 /dev/zero; done");
+    assert_int_equal(input.state, CPUBIND_INPUT_PRESENT);
+    assert_int_equal(input.len, 4000000);
+    assert_int_equal(input.err_len, CPUBIND_INPUT_ERR_MAX);
+}
+
+TEST(an_endless_stderr_has_the_time_limit)
+{
+    cpubind_input input = with_script(SHORT_MS, "exec cat /dev/zero >&2");
+    assert_true(is_state(input, CPUBIND_INPUT_TIMEOUT));
+    assert_int_equal(input.err_len, CPUBIND_INPUT_ERR_MAX);
+}
+
+TEST(a_command_that_hangs_keeps_what_it_said_on_stderr)
+{
+    cpubind_input input = with_script(MEDIUM_MS, "echo waiting >&2; exec sleep 30");
+    assert_true(is_state(input, CPUBIND_INPUT_TIMEOUT));
+    assert_true(is_err(input, "waiting\n"));
+}
+
+TEST(closing_stderr_is_no_failure)
+{
+    cpubind_input input = with_script(GENEROUS_MS, "exec 2>&-; echo x");
+    assert_true(is_text(input, "x\n"));
+    assert_true(is_err(input, ""));
+}
+
+TEST(a_grandchild_that_holds_stderr_is_not_waited_for)
+{
+    char body[SCRATCH_PATH * 2];
+    snprintf(body, sizeof body, "sleep 30 >/dev/null & echo $! > %s/child; echo done", f.s.dir);
+    int64_t begun = clock_ms();
+    cpubind_input input = with_script(GENEROUS_MS, body);
+    assert_true(clock_ms() - begun < 10000);
+    assert_true(is_text(input, "done\n"));
+    assert_true(number_in("child") > 0);
+    kill((pid_t)number_in("child"), SIGKILL);
 }
 
 TEST(a_command_inherits_no_descriptor)
@@ -394,7 +465,8 @@ TEST(it_works_with_the_standard_files_closed)
         close(2);
         open_host(GENEROUS_MS);
         int good = is_text(get(MAP), "info -m\n") && is_text(get(INFO), "info\n") &&
-                   is_text(get(TOPO), "info -t topo\n");
+                   is_text(get(TOPO), "info -t topo\n") && is_err(get(MAP), "err\n") &&
+                   is_err(get(INFO), "err\n") && is_err(get(TOPO), "err\n");
         cpubind_linux_close(f.host);
         _exit(good ? 0 : 1);
     }
@@ -657,7 +729,14 @@ int main(void)
         EACH(a_board_without_npu_smi_is_absent),
         EACH(a_board_command_that_hangs_is_killed_and_another_may_run),
         EACH(a_command_gets_the_c_locale_and_the_rest_of_the_environment),
-        EACH(stdin_is_empty_and_stderr_is_discarded),
+        EACH(stdin_is_empty_and_stderr_is_no_part_of_the_output),
+        EACH(the_stderr_of_each_command_comes_with_its_answer),
+        EACH(of_a_long_stderr_the_first_4_kib_are_kept),
+        EACH(two_full_pipes_do_not_block_each_other),
+        EACH(an_endless_stderr_has_the_time_limit),
+        EACH(a_command_that_hangs_keeps_what_it_said_on_stderr),
+        EACH(closing_stderr_is_no_failure),
+        EACH(a_grandchild_that_holds_stderr_is_not_waited_for),
         EACH(a_command_inherits_no_descriptor),
         EACH(signals_are_default_in_the_child_and_unchanged_in_the_caller),
         EACH(a_caller_who_ignores_sigchld_gets_a_failure),

@@ -153,6 +153,46 @@ TEST(a_host_is_read_as_it_was_put)
     assert_true(is_sound(temp.path));
 }
 
+TEST(the_stderr_of_a_command_is_a_part_of_its_input)
+{
+    static char text[CPUBIND_INPUT_ERR_MAX + 1];
+    const cpubind_corpus_about about = about_of("one");
+    cpubind_input silent = present("x\n"), loud = present("y\n");
+    cpubind_input late = {.state = CPUBIND_INPUT_TIMEOUT, .err = "waiting\n", .err_len = 8};
+    memset(text, 'e', sizeof text);
+    loud.err = text;
+    loud.err_len = (int32_t)sizeof text; /* one byte more than a source gives */
+    opened();
+    assert_int_equal(cpubind_store_put_host(f.store, &about, 0, NULL), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a.txt", &silent, NULL), 0);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/b.txt", &loud, NULL), 0);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/b.txt-x", &silent, NULL), 0);
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/c.txt", &late, NULL), 0);
+    assert_int_equal(put("one", "cmd/alone.txt.err", "z"), CPUBIND_CORPUS_OK);
+    loud.err = NULL;
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/d.txt", &loud, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    loud.err_len = -1;
+    assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/d.txt", &loud, NULL),
+                     CPUBIND_CORPUS_ERR_ARG);
+    committed();
+    read_host("one");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 5);
+    assert_true(is_text(get("cmd/a.txt"), "x\n"));
+    assert_int_equal(get("cmd/a.txt").err_len, 0);
+    assert_null(get("cmd/a.txt").err);
+    assert_true(is_text(get("cmd/b.txt"), "y\n"));
+    assert_int_equal(get("cmd/b.txt").err_len, CPUBIND_INPUT_ERR_MAX);
+    assert_memory_equal(get("cmd/b.txt").err, text, CPUBIND_INPUT_ERR_MAX);
+    assert_true(is_text(get("cmd/b.txt-x"), "x\n"));
+    assert_true(is_state(get("cmd/c.txt"), CPUBIND_INPUT_TIMEOUT));
+    assert_int_equal(get("cmd/c.txt").err_len, 8);
+    assert_memory_equal(get("cmd/c.txt").err, "waiting\n", 8);
+    assert_true(is_state(get("cmd/b.txt.err"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_text(get("cmd/alone.txt.err"), "z"));
+    assert_true(is_sound(temp.path));
+}
+
 TEST(a_new_corpus_has_the_schema_and_its_numbers)
 {
     opened();
@@ -755,6 +795,7 @@ int main(void)
     configure_sqlite();
     const struct CMUnitTest tests[] = {
         RUN(a_host_is_read_as_it_was_put),
+        RUN(the_stderr_of_a_command_is_a_part_of_its_input),
         RUN(a_new_corpus_has_the_schema_and_its_numbers),
         RUN(an_empty_file_becomes_a_corpus),
         RUN(equal_bytes_are_stored_once),

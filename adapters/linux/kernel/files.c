@@ -443,12 +443,13 @@ cpubind_input cpubind_root_list(cpubind_root *root, const char *name, cpubind_by
 
 cpubind_input cpubind_input_of(cpubind_input_state state)
 {
-    return (cpubind_input){state, NULL, 0, 0, 0, NULL};
+    return (cpubind_input){.state = state};
 }
 
 cpubind_input cpubind_input_failed(int error, const char *why)
 {
-    return (cpubind_input){CPUBIND_INPUT_FAILED, NULL, 0, 0, error ? error : EIO, why};
+    return (cpubind_input){
+        .state = CPUBIND_INPUT_FAILED, .error = error ? error : EIO, .why = why};
 }
 
 cpubind_input cpubind_input_missing(int error, const char *why)

@@ -19,7 +19,7 @@
 /* A pipe holds 64 KiB: one read after the end of a child empties it. */
 #define READ_MIN 65536
 
-/* How many pipes one poll(2) waits for; CPUBIND_COMMAND_LIST is shorter by far. */
+/* How many commands one poll(2) waits for; CPUBIND_COMMAND_LIST is shorter by far. */
 #define GROUP_MAX 16
 
 #define TICK_MAX_MS 16
@@ -49,16 +49,24 @@ static char **make_environment(const cpubind_sys *sys)
     return out;
 }
 
-static void close_output(cpubind_command *c, const cpubind_sys *sys)
+static void close_pipe(int *fd, const cpubind_sys *sys)
 {
-    if (c->fd >= 0)
-        sys->close(c->fd);
-    c->fd = -1;
+    if (*fd >= 0)
+        sys->close(*fd);
+    *fd = -1;
+}
+
+static void close_pipes(cpubind_command *c, const cpubind_sys *sys)
+{
+    close_pipe(&c->fd, sys);
+    close_pipe(&c->err_fd, sys);
 }
 
 static void finish(cpubind_command *c, const cpubind_sys *sys)
 {
-    close_output(c, sys);
+    close_pipes(c, sys);
+    c->input.err = c->err_len > 0 ? c->err : NULL;
+    c->input.err_len = c->err_len;
     c->phase = CPUBIND_PHASE_DONE;
 }
 
@@ -70,7 +78,7 @@ static void stop(cpubind_command *c, cpubind_input input, const cpubind_sys *sys
         finish(c, sys);
         return;
     }
-    close_output(c, sys);
+    close_pipes(c, sys);
     sys->kill(-c->pid, SIGKILL); /* if that fails, the time limit ends the phase */
     c->phase = CPUBIND_PHASE_DYING;
     c->end_ms = cpubind_now_ms() + CPUBIND_COMMAND_KILL_MS;
@@ -79,30 +87,35 @@ static void stop(cpubind_command *c, cpubind_input input, const cpubind_sys *sys
 static void start(cpubind_command *c, char *const *environment, int32_t limit_ms,
                   const cpubind_sys *sys)
 {
-    int fd[2];
-    c->fd = -1;
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    pid_t pid = 0;
+    c->fd = c->err_fd = -1;
     c->pid = 0;
     c->phase = CPUBIND_PHASE_DONE;
-    if (sys->pipe(fd) < 0) {
+    if (sys->pipe(out) < 0 || sys->pipe(err) < 0) {
         c->input = cpubind_input_failed(errno, "pipe");
+        close_pipe(&out[0], sys);
+        close_pipe(&out[1], sys);
         return;
     }
-    pid_t pid = 0;
-    int error = sys->spawn(&pid, c->argv, environment, fd[1]);
-    sys->close(fd[1]); /* now only the command keeps the pipe open */
+    int error = sys->spawn(&pid, c->argv, environment, out[1], err[1]);
+    close_pipe(&out[1], sys); /* now only the command keeps the pipes open */
+    close_pipe(&err[1], sys);
     if (error) {
-        sys->close(fd[0]);
+        close_pipe(&out[0], sys);
+        close_pipe(&err[0], sys);
         c->input = cpubind_input_missing(error, "exec");
         return;
     }
-    c->fd = fd[0];
+    c->fd = out[0];
+    c->err_fd = err[0];
     c->pid = pid;
     c->phase = CPUBIND_PHASE_RUNNING;
     c->end_ms = cpubind_now_ms() + limit_ms;
     c->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
-/* Reads the pipe. In the phases RUNNING and DRAINING, after poll(2) said that a read does not
+/* Reads stdout. In the phases RUNNING and DRAINING, after poll(2) said that a read does not
  * block. */
 static void drain(cpubind_command *c, const cpubind_sys *sys)
 {
@@ -115,11 +128,25 @@ static void drain(cpubind_command *c, const cpubind_sys *sys)
     if (n > 0)
         c->bytes.len += (int32_t)n;
     if (n == 0)
-        close_output(c, sys);
+        close_pipe(&c->fd, sys);
     else if (n < 0 && errno != EINTR && errno != EAGAIN)
         stop(c, cpubind_input_failed(errno, "read"), sys);
     else if (c->bytes.len > CPUBIND_COMMAND_OUTPUT_MAX)
         stop(c, cpubind_input_of(CPUBIND_INPUT_TOO_LONG), sys);
+}
+
+/* Reads stderr, likewise. A failure ends the reading of stderr alone: no plan depends on it. */
+static void drain_err(cpubind_command *c, const cpubind_sys *sys)
+{
+    char dropped[CPUBIND_INPUT_ERR_MAX];
+    const int is_full = c->err_len == CPUBIND_INPUT_ERR_MAX;
+    ssize_t n = is_full ? sys->read(c->err_fd, dropped, sizeof dropped)
+                        : sys->read(c->err_fd, c->err + c->err_len,
+                                    (size_t)(CPUBIND_INPUT_ERR_MAX - c->err_len));
+    if (n > 0 && !is_full)
+        c->err_len += (int32_t)n;
+    else if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+        close_pipe(&c->err_fd, sys);
 }
 
 /* Whether the child was reaped. */
@@ -166,7 +193,7 @@ static void step(cpubind_command *c, int64_t now, const cpubind_sys *sys)
             finish(c, sys);
         break;
     case CPUBIND_PHASE_DRAINING:
-        if (c->fd < 0 || now >= c->end_ms)
+        if ((c->fd < 0 && c->err_fd < 0) || now >= c->end_ms)
             finish(c, sys);
         break;
     case CPUBIND_PHASE_DONE:
@@ -177,10 +204,12 @@ static void step(cpubind_command *c, int64_t now, const cpubind_sys *sys)
 /* Waits up to `tick` ms for output and reads it. Returns whether there was any. */
 static int take_output(cpubind_command *command, int32_t n, int tick, const cpubind_sys *sys)
 {
-    struct pollfd fds[GROUP_MAX];
-    for (int32_t i = 0; i < n; i++) /* poll(2) skips a negative descriptor */
-        fds[i] = (struct pollfd){command[i].fd, POLLIN, 0};
-    int ready = sys->poll(fds, (nfds_t)n, tick);
+    struct pollfd fds[2 * GROUP_MAX];
+    for (int32_t i = 0; i < n; i++) { /* poll(2) skips a negative descriptor */
+        fds[2 * i] = (struct pollfd){command[i].fd, POLLIN, 0};
+        fds[2 * i + 1] = (struct pollfd){command[i].err_fd, POLLIN, 0};
+    }
+    int ready = sys->poll(fds, 2 * (nfds_t)n, tick);
     if (ready < 0 && errno != EINTR) {
         cpubind_input failed = cpubind_input_failed(errno, "poll");
         for (int32_t i = 0; i < n; i++)
@@ -188,9 +217,12 @@ static int take_output(cpubind_command *command, int32_t n, int tick, const cpub
                 command[i].phase != CPUBIND_PHASE_DYING)
                 stop(&command[i], failed, sys);
     }
-    for (int32_t i = 0; ready > 0 && i < n; i++)
-        if (fds[i].revents && command[i].fd >= 0)
+    for (int32_t i = 0; ready > 0 && i < n; i++) {
+        if (fds[2 * i].revents && command[i].fd >= 0)
             drain(&command[i], sys);
+        if (fds[2 * i + 1].revents && command[i].err_fd >= 0)
+            drain_err(&command[i], sys);
+    }
     return ready > 0;
 }
 
@@ -204,7 +236,7 @@ static void run_group(cpubind_command *command, int32_t n, int32_t limit_ms,
         } else {
             command[i].input = cpubind_input_failed(ENOMEM, "memory");
             command[i].phase = CPUBIND_PHASE_DONE;
-            command[i].fd = -1;
+            command[i].fd = command[i].err_fd = -1;
         }
     }
     free(environment);

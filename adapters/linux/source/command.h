@@ -6,7 +6,9 @@
  *
  * A command that does not end in time is killed with its whole process group. Processes that a
  * command leaves running when it ends by itself are neither killed nor waited for: output up to
- * CPUBIND_COMMAND_DRAIN_MS after its end counts.
+ * CPUBIND_COMMAND_DRAIN_MS after its end counts. Both pipes are read as long as a command runs,
+ * whichever fills first: no command ever blocks on a full pipe. Of stderr the first bytes are
+ * kept, and the rest is read and dropped.
  */
 #ifndef CPUBIND_LINUX_COMMAND_H
 #define CPUBIND_LINUX_COMMAND_H
@@ -31,18 +33,20 @@
 typedef enum cpubind_command_phase {
     CPUBIND_PHASE_RUNNING = 0,  /* until its end or its limit */
     CPUBIND_PHASE_DYING = 1,    /* killed; `input` is set */
-    CPUBIND_PHASE_DRAINING = 2, /* ended; another process still holds the pipe */
+    CPUBIND_PHASE_DRAINING = 2, /* ended; another process still holds a pipe */
     CPUBIND_PHASE_DONE = 3
 } cpubind_command_phase;
 
 typedef struct cpubind_command {
     const char *const *argv; /* in: its words, ended by NULL; argv[0] is looked up on PATH */
-    cpubind_input input;     /* out: the answer, without its data */
+    cpubind_input input;     /* out: the answer, without its data; input.err is `err` below */
     cpubind_bytes bytes;     /* out: its output; the caller frees it */
     pid_t pid;               /* out: 0, or a child that is still to be reaped */
     /* The rest is for cpubind_commands_run alone. */
     cpubind_command_phase phase;
-    int fd;         /* the pipe of its output; -1 when it is closed */
+    int fd, err_fd; /* the pipes of stdout and stderr; -1 when closed */
+    int32_t err_len;
+    char err[CPUBIND_INPUT_ERR_MAX];
     int status;     /* of waitpid(2) */
     int64_t end_ms; /* when this phase ends at the latest */
 } cpubind_command;

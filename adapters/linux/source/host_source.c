@@ -54,6 +54,7 @@ struct cpubind_linux_host {
     fetch *read, *list;
     cpubind_input_cache files, folders; /* the answers of read and of list */
     cpubind_bytes bytes;                /* the content that is being fetched */
+    char err[CPUBIND_INPUT_ERR_MAX];    /* the stderr that is being fetched */
     /* The live host alone: */
     int32_t pid;      /* the process whose status and environment are read; 0: this one */
     int32_t limit_ms; /* for each command */
@@ -86,6 +87,28 @@ static cpubind_input parse_exit_code(const char *text, int32_t len)
     return input.exit_code > 255 ? cpubind_input_failed(EINVAL, "exit code") : input;
 }
 
+/* Sets the stderr of an answer to a copy, which the host keeps until the next fetch. */
+static void keep_err(cpubind_linux_host *host, const char *text, int32_t len,
+                     cpubind_input *input)
+{
+    input->err_len = len < CPUBIND_INPUT_ERR_MAX ? len : CPUBIND_INPUT_ERR_MAX;
+    input->err = len > 0 ? host->err : NULL;
+    if (len > 0)
+        memcpy(host->err, text, (size_t)input->err_len);
+}
+
+/* Reads cmd/NAME.txt.err; one that is missing or cannot be read is no stderr. */
+static void read_err(cpubind_linux_host *host, const char *name, cpubind_input *input)
+{
+    char path[PATH_MAX];
+    cpubind_bytes text = {NULL, 0, 0};
+    const int n = snprintf(path, sizeof path, "%s.err", name);
+    if (n > 8 && n < (int)sizeof path && strcmp(path + n - 8, ".txt.err") == 0 &&
+        cpubind_root_read(&host->root, path, &text).state == CPUBIND_INPUT_PRESENT)
+        keep_err(host, text.data, text.len, input);
+    cpubind_bytes_free(&text);
+}
+
 /* The exit code beside cmd/NAME.txt: PRESENT with it, TIMEOUT, or FAILED. */
 static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
 {
@@ -114,8 +137,10 @@ static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
 static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 {
     cpubind_input input = cpubind_root_read(&host->root, name, &host->bytes);
-    if (input.state == CPUBIND_INPUT_PRESENT && strncmp(name, "cmd/", 4) == 0)
-        return read_exit_code(host, name);
+    if (input.state == CPUBIND_INPUT_PRESENT && strncmp(name, "cmd/", 4) == 0) {
+        input = read_exit_code(host, name);
+        read_err(host, name, &input);
+    }
     return input;
 }
 
@@ -168,6 +193,7 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed_command *ask
             cpubind_bytes_free(&run[k].bytes);
         } else {
             input = run[k].input;
+            keep_err(host, run[k].err, run[k].err_len, &input);
             cpubind_bytes_free(&host->bytes);
             host->bytes = run[k].bytes;
         }
@@ -203,6 +229,7 @@ static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubi
     host->unreaped_board = run.pid;
     cpubind_bytes_free(&host->bytes);
     host->bytes = run.bytes;
+    keep_err(host, run.err, run.err_len, &run.input);
     return run.input;
 }
 

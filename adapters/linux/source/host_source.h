@@ -40,11 +40,12 @@ typedef struct cpubind_linux_host cpubind_linux_host;
  * cmd/NAME.txt is the one decimal number in cmd/NAME.exit, 0 .. 255 and at most one line feed;
  * 0 without that file. The word "timeout" in place of the number says that the command did not
  * end in time: the input is TIMEOUT, without the content of cmd/NAME.txt. Anything else makes
- * the input FAILED, EINVAL, "exit code".
+ * the input FAILED, EINVAL, "exit code". The err of cmd/NAME.txt is the first
+ * CPUBIND_INPUT_ERR_MAX bytes of cmd/NAME.txt.err; a missing or unreadable one is no err.
  *   in      sys: the system calls to use, kept until the host is closed; NULL for the real ones
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error (ENOENT, ENOTDIR, EACCES, ...); ERR_MEMORY
- *   cost    one system call; five for each file that is read */
+ *   cost    one system call; five for each file that is read, of which a command has three */
 cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sys *sys,
                                                cpubind_linux_host **out,
                                                cpubind_linux_fault *fault);
@@ -54,9 +55,10 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  * Nothing is read and no command runs before an input is asked for.
  *   files     below "/"; symbolic links lead where they lead
  *   commands  those of CPUBIND_COMMAND_LIST, found on PATH, without a shell, with LC_ALL=C,
- *             LANG=C and no LANGUAGE, stdin and stderr /dev/null, in a process group of their
- *             own, signals as at the start of a program. Only stdout is an answer (npu-smi
- *             prints its errors there). Not on PATH: ABSENT. Not executable: FAILED, "exec".
+ *             LANG=C and no LANGUAGE, stdin /dev/null, in a process group of their own, signals
+ *             as at the start of a program. Only stdout is an answer (npu-smi prints its errors
+ *             there); the start of stderr is the err of the answer. Not on PATH: ABSENT. Not
+ *             executable: FAILED, "exec".
  *             Still running after limit_ms, whether or not it has closed its stdout: the group
  *             is killed, TIMEOUT. Over 16 MiB: killed, TOO_LONG. Processes that a command
  *             leaves running are neither waited for nor killed.

@@ -84,6 +84,8 @@ cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpub
 void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_input input,
                         cpubind_bytes *bytes)
 {
+    const char *const text = input.err;
+    const int32_t n_text = input.err_len;
     input.data = NULL;
     input.len = 0;
     if (input.state == CPUBIND_INPUT_PRESENT && bytes->len > 0) {
@@ -96,6 +98,11 @@ void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_
             input = cpubind_input_failed(ENOMEM, "memory");
         }
     }
+    char *err = n_text > 0 ? sys->malloc((size_t)n_text) : NULL;
+    if (err)
+        memcpy(err, text, (size_t)n_text);
+    input.err = err;
+    input.err_len = err ? n_text : 0;
     answer->input = input;
 }
 
@@ -105,6 +112,7 @@ void cpubind_input_cache_free(cpubind_input_cache *answers)
         for (cpubind_answer *a = answers->bucket[i], *next; a; a = next) {
             next = a->next;
             free((char *)a->input.data); /* const for the readers of the answer alone */
+            free((char *)a->input.err);
             free(a);
         }
     }

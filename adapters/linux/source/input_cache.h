@@ -18,7 +18,7 @@
 typedef struct cpubind_answer {
     struct cpubind_answer *next; /* in the same bucket */
     uint64_t hash;
-    cpubind_input input; /* input.data belongs to the cache; may be NULL */
+    cpubind_input input; /* input.data and input.err belong to the cache; may be NULL */
     char name[];         /* NUL-terminated */
 } cpubind_answer;
 
@@ -39,8 +39,9 @@ cpubind_answer *cpubind_input_cache_find(const cpubind_input_cache *answers, con
 cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpubind_sys *sys,
                                         const char *name);
 
-/* Sets the answer to `input`, with the content of `bytes` as its data when it is PRESENT.
- * Without memory for the data the answer is FAILED. */
+/* Sets the answer to `input`, with the content of `bytes` as its data when it is PRESENT, and
+ * with a copy of its err. Without memory for the data the answer is FAILED; without memory for
+ * the err there is none. */
 void cpubind_answer_set(cpubind_answer *answer, const cpubind_sys *sys, cpubind_input input,
                         cpubind_bytes *bytes);
 
