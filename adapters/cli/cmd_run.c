@@ -111,15 +111,15 @@ static int become(const cli_options *options, cli_bound *bound)
 {
     const int32_t pid = bound->pid;
     cli_text why = {"", 0};
-    int error;
+    cpubind_linux_fault fault = {0};
     cli_close_bound(bound);
     fflush(NULL);
     (void)signal(SIGCHLD, child_signal);
-    error = cpubind_bind_exec(options->word, NULL);
+    (void)cpubind_bind_exec(options->word, NULL, &fault);
     put_back(options, pid);
-    cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(error));
+    cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(fault.error));
     (void)cli_fail(options, CLI_REFUSED, why.text);
-    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    return fault.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static int run(cli_options *options, cli_bound *bound)

@@ -153,10 +153,10 @@ static double time_masks(cpubind_root *root, pid_t pid)
     cpubind_cpu_sets sets = {0};
     cpubind_ids ids = {0};
     double took, start;
-    const int32_t set =
-        cpubind_cpu_sets_of_list(&sets, root->sys, turn++ % 2 ? &first_cpu : &last_cpu, 1);
+    const int32_t *const cpu = turn++ % 2 ? &first_cpu : &last_cpu;
+    int32_t set;
     int folder;
-    must(set >= 0, "set");
+    must(!cpubind_cpu_sets_of_list(&sets, root->sys, cpu, 1, &set).error, "set");
     start = now_ns();
     must(!cpubind_tasks_open(root, (int32_t)pid, &folder).error &&
              !cpubind_tasks_list(root->sys, folder, &ids).error,

@@ -19,9 +19,11 @@ static inline cpubind_linux_status sample_status(cpubind_linux_fault why,
 
 static inline int32_t sample_set(cpubind_record *record, const char *text)
 {
-    const int32_t set =
-        cpubind_cpu_sets_of_text(&record->sets, &cpubind_sys_real, text, (int32_t)strlen(text));
-    scratch_need(set >= 0, text);
+    int32_t set;
+    scratch_need(!cpubind_cpu_sets_of_text(&record->sets, &cpubind_sys_real, text,
+                                           (int32_t)strlen(text), &set)
+                      .error,
+                 text);
     return set;
 }
 

@@ -772,7 +772,11 @@ TEST(a_command_that_cannot_be_executed_is_reported)
     char *argv[] = {name, NULL};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         fault_set(CALL_exec, 1, errors[i]);
-        assert_int_equal(cpubind_bind_exec(argv, &fault_table), errors[i]);
+        cpubind_linux_fault why = {0};
+        assert_int_equal(cpubind_bind_exec(argv, &fault_table, &why),
+                         CPUBIND_LINUX_ERR_REFUSED);
+        assert_int_equal(why.error, errors[i]);
+        assert_string_equal(why.what, "exec");
     }
 }
 

@@ -14,37 +14,47 @@
 
 static const cpubind_sys *const sys = &cpubind_sys_real;
 
+/* The number of a set; NONE for a list, mask or text that is none, which must be the error. */
+static int32_t number_of(cpubind_linux_fault why, int32_t set)
+{
+    assert_int_equal(why.error, set == CPUBIND_CPUSET_NONE ? EILSEQ : 0);
+    return set;
+}
+
 static int32_t of_text(cpubind_cpu_sets *sets, const char *text)
 {
     const int32_t len = (int32_t)strlen(text);
     char *exact = edge_text(text, len);
-    const int32_t set = cpubind_cpu_sets_of_text(sets, sys, exact, len);
+    int32_t set;
+    const cpubind_linux_fault why = cpubind_cpu_sets_of_text(sets, sys, exact, len, &set);
     free(exact);
-    return set;
+    return number_of(why, set);
 }
 
 static int32_t of_list(cpubind_cpu_sets *sets, const int32_t *cpu, int32_t n)
 {
     int32_t *exact = edge_ints(n);
+    cpubind_linux_fault why;
     int32_t set;
     if (n)
         memcpy(exact, cpu, (size_t)n * sizeof *cpu);
-    set = cpubind_cpu_sets_of_list(sets, sys, exact, n);
+    why = cpubind_cpu_sets_of_list(sets, sys, exact, n, &set);
     free(exact);
-    return set;
+    return number_of(why, set);
 }
 
 static int32_t of_words(cpubind_cpu_sets *sets, const unsigned long *word, int32_t n)
 {
     const size_t size_bytes = (size_t)n * sizeof *word;
     unsigned long *exact = (unsigned long *)malloc(size_bytes ? size_bytes : 1);
+    cpubind_linux_fault why;
     int32_t set;
     assert_non_null(exact);
     if (n)
         memcpy(exact, word, size_bytes);
-    set = cpubind_cpu_sets_of_words(sets, sys, exact, n);
+    why = cpubind_cpu_sets_of_words(sets, sys, exact, n, &set);
     free(exact);
-    return set;
+    return number_of(why, set);
 }
 
 /* A list, a mask and a text are one set. */
@@ -164,23 +174,26 @@ TEST(many_sets_keep_their_numbers_and_their_cpus)
 
 /* == Memory ================================================================= */
 
-typedef int32_t add(cpubind_cpu_sets *sets, const cpubind_sys *with);
+typedef cpubind_linux_fault add(cpubind_cpu_sets *sets, const cpubind_sys *with, int32_t *set);
 
-static int32_t add_text(cpubind_cpu_sets *sets, const cpubind_sys *with)
+static cpubind_linux_fault add_text(cpubind_cpu_sets *sets, const cpubind_sys *with,
+                                    int32_t *set)
 {
-    return cpubind_cpu_sets_of_text(sets, with, "100-140,4095", 12);
+    return cpubind_cpu_sets_of_text(sets, with, "100-140,4095", 12, set);
 }
 
-static int32_t add_list(cpubind_cpu_sets *sets, const cpubind_sys *with)
+static cpubind_linux_fault add_list(cpubind_cpu_sets *sets, const cpubind_sys *with,
+                                    int32_t *set)
 {
     static const int32_t cpu[] = {9, 65535};
-    return cpubind_cpu_sets_of_list(sets, with, cpu, 2);
+    return cpubind_cpu_sets_of_list(sets, with, cpu, 2, set);
 }
 
-static int32_t add_words(cpubind_cpu_sets *sets, const cpubind_sys *with)
+static cpubind_linux_fault add_words(cpubind_cpu_sets *sets, const cpubind_sys *with,
+                                     int32_t *set)
 {
     static const unsigned long word[] = {0, 0xf0};
-    return cpubind_cpu_sets_of_words(sets, with, word, 2);
+    return cpubind_cpu_sets_of_words(sets, with, word, 2, set);
 }
 
 /* Adds to a table of `n` sets with each use of `which` failing. Returns the number of uses. */
@@ -191,17 +204,23 @@ static int fail_each_use(add *adding, int32_t n, call which)
         for (int32_t cpu = 0; cpu < n; cpu++)
             assert_int_equal(of_list(&sets, &cpu, 1), cpu);
         fault_set(which, nth, ENOMEM);
-        const int32_t set = adding(&sets, &fault_table);
+        int32_t set;
+        cpubind_linux_fault why = adding(&sets, &fault_table, &set);
         if (fault.n_met == 0) {
+            assert_int_equal(why.error, 0);
             assert_int_equal(set, n);
             cpubind_cpu_sets_free(&sets);
             return nth - 1;
         }
-        assert_int_equal(set, CPUBIND_CPUSET_NO_MEMORY);
+        assert_int_equal(why.error, ENOMEM);
+        assert_string_equal(why.what, "memory");
+        assert_int_equal(set, CPUBIND_CPUSET_NONE);
         assert_int_equal(sets.n, n);
         for (int32_t i = 0; i < n; i++)
             assert_int_equal(sets.set[i].cpu[0], i);
-        assert_int_equal(adding(&sets, sys), n); /* the table can still be used */
+        why = adding(&sets, sys, &set); /* the table can still be used */
+        assert_int_equal(why.error, 0);
+        assert_int_equal(set, n);
         cpubind_cpu_sets_free(&sets);
     }
 }
@@ -229,9 +248,13 @@ TEST(without_memory_the_table_is_as_it_was)
 TEST(a_known_set_needs_no_memory)
 {
     cpubind_cpu_sets sets = {0};
-    assert_int_equal(add_words(&sets, sys), 0);
+    int32_t set = -1;
+    assert_int_equal(add_words(&sets, sys, &set).error, 0);
+    assert_int_equal(set, 0);
     fault_clear();
-    assert_int_equal(add_words(&sets, &fault_table), 0);
+    set = -1;
+    assert_int_equal(add_words(&sets, &fault_table, &set).error, 0);
+    assert_int_equal(set, 0);
     assert_int_equal(fault.count[CALL_malloc] + fault.count[CALL_realloc], 0);
     cpubind_cpu_sets_free(&sets);
 }

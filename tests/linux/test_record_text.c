@@ -136,14 +136,15 @@ static uint32_t random_below(uint32_t n)
 
 static int32_t random_set(cpubind_record *s)
 {
-    int32_t cpu[64], n = 0, at = (int32_t)random_below(1000);
+    int32_t cpu[64], set, n = 0, at = (int32_t)random_below(1000);
     const int32_t most = 1 + (int32_t)random_below(64);
     const uint32_t step = random_below(8) ? 3 : 1000;
     for (; n < most && at < CPUBIND_MAX_CPUS; at += 1 + (int32_t)random_below(step))
         cpu[n++] = at;
     if (s->sets.n > 0 && random_below(4))
         return (int32_t)random_below((uint32_t)s->sets.n);
-    return cpubind_cpu_sets_of_list(&s->sets, sys, cpu, n);
+    sample_need(cpubind_cpu_sets_of_list(&s->sets, sys, cpu, n, &set));
+    return set;
 }
 
 static uint64_t random_start(void)
@@ -249,7 +250,8 @@ TEST(threads_of_many_masks_are_read_back)
     sample_begin(&s);
     for (int32_t i = 0; i < 10000; i++) {
         const int32_t cpu = i % 100;
-        const int32_t set = cpubind_cpu_sets_of_list(&s.sets, sys, &cpu, 1);
+        int32_t set;
+        sample_need(cpubind_cpu_sets_of_list(&s.sets, sys, &cpu, 1, &set));
         sample_need(cpubind_record_add_thread(&s, sys, 20000 - i, set));
     }
     check_round(&s);

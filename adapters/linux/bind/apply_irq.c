@@ -18,10 +18,10 @@ static cpubind_subject subject_of(const cpubind_binding *b, const cpubind_record
                              should};
 }
 
-/* The set of one CPU; NO_MEMORY. */
-static int32_t set_of_cpu(cpubind_binding *b, int32_t cpu)
+/* The set of one CPU. */
+static cpubind_linux_fault set_of_cpu(cpubind_binding *b, int32_t cpu, int32_t *set)
 {
-    return cpubind_cpu_sets_of_list(&b->record.sets, b->sys, &cpu, 1);
+    return cpubind_cpu_sets_of_list(&b->record.sets, b->sys, &cpu, 1, set);
 }
 
 /* Records an interrupt, and adds it to those to move if it is elsewhere. */
@@ -29,11 +29,12 @@ static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goa
 {
     cpubind_binding *b = a->b;
     cpubind_record_irq irq = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
-    int32_t now = CPUBIND_CPUSET_NONE, should = set_of_cpu(b, goal->cpu);
-    cpubind_linux_fault why = cpubind_irq_read(&b->root, goal->irq, &b->record.sets, &now);
+    int32_t now = CPUBIND_CPUSET_NONE, should;
+    cpubind_linux_fault why = set_of_cpu(b, goal->cpu, &should);
     cpubind_subject subject;
-    if (should == CPUBIND_CPUSET_NO_MEMORY)
-        return cpubind_fault_of(ENOMEM, "memory");
+    if (why.error)
+        return why;
+    why = cpubind_irq_read(&b->root, goal->irq, &b->record.sets, &now);
     subject = subject_of(b, &irq, now, should);
     if (cpubind_is_missing(why.error))
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
@@ -86,11 +87,15 @@ cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
     cpubind_binding *b = a->b;
     for (int32_t i = 0; i < a->n_irq; i++) {
         const cpubind_record_irq *irq = &a->irq[i];
-        int32_t actual, should = set_of_cpu(b, irq->cpu);
-        const cpubind_linux_fault why = move_irq(b, irq->irq, should, &actual);
-        const cpubind_subject subject = subject_of(b, irq, irq->before, should);
-        cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
-        cpubind_linux_fault no_memory;
+        int32_t actual, should;
+        cpubind_linux_fault why = set_of_cpu(b, irq->cpu, &should), no_memory;
+        cpubind_item_result result;
+        cpubind_subject subject;
+        if (why.error)
+            return why;
+        why = move_irq(b, irq->irq, should, &actual);
+        subject = subject_of(b, irq, irq->before, should);
+        result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
         a->n_irq_moved = i + 1;
         if (cpubind_is_missing(why.error)) {
             /* It may have been moved and only not read back; a skipped one is where it was. */
@@ -142,11 +147,11 @@ cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->record.n_irq; i++) {
         const cpubind_record_irq *irq = &b->record.irq[i];
-        int32_t now, actual, should = set_of_cpu(b, irq->cpu);
-        cpubind_linux_fault why;
+        int32_t now, actual, should;
+        cpubind_linux_fault why = set_of_cpu(b, irq->cpu, &should);
         cpubind_subject subject;
-        if (should < 0)
-            return cpubind_fault_of(ENOMEM, "memory");
+        if (why.error)
+            return why;
         if (cpubind_irq_read(&b->root, irq->irq, &b->record.sets, &now).error ||
             now == should || move_irq(b, irq->irq, should, &actual).error)
             continue;

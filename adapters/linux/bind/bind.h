@@ -253,8 +253,10 @@ void cpubind_bind_close(cpubind_binding *binding);
 
 /* Replaces this process by a command, found on PATH, with the environment of this process.
  *   in      argv ends with NULL; sys as above
- *   returns an errno, on failure only */
-int cpubind_bind_exec(char *const *argv, const cpubind_sys *sys);
+ *   returns on failure only
+ *   errors  ERR_REFUSED, "exec" */
+cpubind_linux_status cpubind_bind_exec(char *const *argv, const cpubind_sys *sys,
+                                       cpubind_linux_fault *fault);
 
 /* The processes that have a record in the usual folder.
  *   out     *out, free(3)'s, ascending; *out_n may be 0 */

@@ -371,11 +371,12 @@ int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)
     return is_over;
 }
 
-int cpubind_bind_exec(char *const *argv, const cpubind_sys *sys)
+cpubind_linux_status cpubind_bind_exec(char *const *argv, const cpubind_sys *sys,
+                                       cpubind_linux_fault *fault)
 {
     sys = sys ? sys : &cpubind_sys_real;
     (void)sys->exec(argv[0], argv);
-    return errno;
+    return cpubind_linux_end(CPUBIND_LINUX_ERR_REFUSED, cpubind_fault_errno("exec"), fault);
 }
 
 cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, int32_t *out_n,

@@ -18,10 +18,9 @@ static cpubind_linux_fault add_placed(cpubind_binding *b, int32_t set)
 /* The set of a list, which must not be empty. */
 static cpubind_linux_fault set_of(cpubind_binding *b, cpubind_cpus cpus, int32_t *set)
 {
-    *set = cpubind_cpu_sets_of_list(&b->record.sets, b->sys, cpus.cpu, cpus.n);
-    if (*set >= 0)
-        return cpubind_no_fault;
-    return cpubind_fault_of(*set == CPUBIND_CPUSET_NO_MEMORY ? ENOMEM : EINVAL, "goal");
+    const cpubind_linux_fault why =
+        cpubind_cpu_sets_of_list(&b->record.sets, b->sys, cpus.cpu, cpus.n, set);
+    return cpubind_fault_of(why.error == EILSEQ ? EINVAL : why.error, "goal");
 }
 
 /* Interrupts and UVB threads that the new goal puts elsewhere are on the sets of the goal

@@ -259,6 +259,7 @@ static int read_id(reader *r, int32_t least, int32_t most, int32_t *out)
 static int read_list(reader *r, int32_t *set)
 {
     cpubind_cpu_sets *sets = &r->record->sets;
+    cpubind_linux_fault why;
     const char *word;
     int32_t len;
     if (!read_word(r, &word, &len))
@@ -266,10 +267,10 @@ static int read_list(reader *r, int32_t *set)
     for (*set = 0; *set < sets->n; ++*set)
         if (is_word(sets->set[*set].text, word, len))
             return 1;
-    *set = cpubind_cpu_sets_of_text(sets, r->sys, word, len);
-    if (*set == CPUBIND_CPUSET_NO_MEMORY)
-        r->why = cpubind_fault_of(ENOMEM, "memory");
-    return *set >= 0 && is_word(sets->set[*set].text, word, len);
+    why = cpubind_cpu_sets_of_text(sets, r->sys, word, len, set);
+    if (why.error == ENOMEM)
+        r->why = why;
+    return !why.error && is_word(sets->set[*set].text, word, len);
 }
 
 static int read_list_or_none(reader *r, int32_t *set)

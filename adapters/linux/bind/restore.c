@@ -123,10 +123,9 @@ int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
     cpubind_linux_fault why;
     if (irq->before < 0)
         return 1;
-    given = cpubind_cpu_sets_of_list(sets, b->sys, &irq->cpu, 1);
-    why = cpubind_irq_read(&b->root, irq->irq, sets, &now);
-    if (given == CPUBIND_CPUSET_NO_MEMORY)
-        why = cpubind_fault_of(ENOMEM, "memory");
+    why = cpubind_cpu_sets_of_list(sets, b->sys, &irq->cpu, 1, &given);
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, irq->irq, sets, &now);
     if ((why.error == ENOENT && has_irqs(b)) || (!why.error && now == irq->before))
         return 1;
     subject.was = now;

@@ -36,25 +36,23 @@ static cpubind_linux_fault compare_threads(cpubind_binding *b)
 static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goal *goal)
 {
     cpubind_cpu_sets *sets = &b->record.sets;
-    int32_t is = CPUBIND_CPUSET_NONE, actual;
-    const int32_t should = cpubind_cpu_sets_of_list(sets, b->sys, &goal->cpu, 1);
-    const cpubind_linux_fault why = cpubind_irq_read(&b->root, goal->irq, sets, &is);
-    const cpubind_subject s = {CPUBIND_ITEM_IRQ,
-                               b->options.pid,
-                               goal->irq,
-                               cpubind_irq_kind_word(goal->kind),
-                               is,
-                               should};
-    cpubind_linux_fault no_memory;
-    if (should == CPUBIND_CPUSET_NO_MEMORY || why.error == ENOMEM)
-        return cpubind_fault_of(ENOMEM, "memory");
+    cpubind_subject s = {CPUBIND_ITEM_IRQ,    b->options.pid,
+                         goal->irq,           cpubind_irq_kind_word(goal->kind),
+                         CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    int32_t actual;
+    cpubind_linux_fault why = cpubind_cpu_sets_of_list(sets, b->sys, &goal->cpu, 1, &s.should);
+    if (why.error)
+        return why;
+    why = cpubind_irq_read(&b->root, goal->irq, sets, &s.was);
+    if (why.error == ENOMEM)
+        return why;
     if (why.error)
         return cpubind_report_why(b, &s, CPUBIND_ITEM_SKIPPED, why);
-    no_memory = add(b, &s);
-    if (!no_memory.error &&
-        !cpubind_irq_read_effective(&b->root, goal->irq, sets, &actual).error && actual >= 0)
+    why = add(b, &s);
+    if (!why.error && !cpubind_irq_read_effective(&b->root, goal->irq, sets, &actual).error &&
+        actual >= 0)
         b->report.item[b->report.n - 1].actual = cpubind_cpu_sets_text(sets, actual);
-    return no_memory;
+    return why;
 }
 
 /* The UVB threads of the record; those that have ended are skipped. */

@@ -10,9 +10,12 @@
 
 #include "../../text/cpulist.h"
 #include "bytes.h"
+#include "files.h"
 
 /* Words of the widest mask. */
 #define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
+
+static const cpubind_linux_fault no_set = {EILSEQ, "CPUs", 0};
 
 static void free_set(cpubind_cpu_set *set)
 {
@@ -48,63 +51,71 @@ static int fill(cpubind_cpu_set *set, const cpubind_sys *sys, const unsigned lon
     return 1;
 }
 
-int32_t cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
-                                  const unsigned long *word, int32_t n_word)
+cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                              const unsigned long *word, int32_t n_word,
+                                              int32_t *set)
 {
-    cpubind_cpu_set set, *all;
+    cpubind_cpu_set added, *all;
+    *set = CPUBIND_CPUSET_NONE;
     while (n_word > 0 && word[n_word - 1] == 0)
         n_word--;
     if (n_word == 0 || n_word > MAX_WORDS)
-        return CPUBIND_CPUSET_NONE;
-    for (int32_t i = 0; i < sets->n; i++)
+        return no_set;
+    for (int32_t i = 0; i < sets->n; i++) {
         if (sets->set[i].n_word == n_word &&
-            memcmp(sets->set[i].word, word, (size_t)n_word * sizeof *word) == 0)
-            return i;
+            memcmp(sets->set[i].word, word, (size_t)n_word * sizeof *word) == 0) {
+            *set = i;
+            return cpubind_no_fault;
+        }
+    }
     all = cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *all);
     if (!all)
-        return CPUBIND_CPUSET_NO_MEMORY;
+        return cpubind_fault_of(ENOMEM, "memory");
     sets->set = all;
-    if (!fill(&set, sys, word, n_word)) {
-        free_set(&set);
-        return CPUBIND_CPUSET_NO_MEMORY;
+    if (!fill(&added, sys, word, n_word)) {
+        free_set(&added);
+        return cpubind_fault_of(ENOMEM, "memory");
     }
-    all[sets->n] = set;
-    return sets->n++;
+    all[sets->n] = added;
+    *set = sets->n++;
+    return cpubind_no_fault;
 }
 
-int32_t cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
-                                 const int32_t *cpu, int32_t n)
+cpubind_linux_fault cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                             const int32_t *cpu, int32_t n, int32_t *set)
 {
     unsigned long word[MAX_WORDS];
     int32_t n_word;
+    *set = CPUBIND_CPUSET_NONE;
     if (n < 1 || cpu[0] < 0 || cpu[n - 1] >= CPUBIND_MAX_CPUS)
-        return CPUBIND_CPUSET_NONE;
+        return no_set;
     n_word = cpu[n - 1] / CPUBIND_WORD_BITS + 1;
     memset(word, 0, (size_t)n_word * sizeof *word);
     for (int32_t i = 0; i < n; i++) {
         if (cpu[i] > cpu[n - 1] || (i > 0 && cpu[i] <= cpu[i - 1]))
-            return CPUBIND_CPUSET_NONE;
+            return no_set;
         word[cpu[i] / CPUBIND_WORD_BITS] |= 1ul << cpu[i] % CPUBIND_WORD_BITS;
     }
-    return cpubind_cpu_sets_of_words(sets, sys, word, n_word);
+    return cpubind_cpu_sets_of_words(sets, sys, word, n_word, set);
 }
 
-int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
-                                 const char *text, int32_t len)
+cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                             const char *text, int32_t len, int32_t *set)
 {
     cpubind_int_list cpus = {NULL, 0, 0};
-    int32_t set;
+    cpubind_linux_fault fault;
+    *set = CPUBIND_CPUSET_NONE;
     if (cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &cpus, NULL) !=
         CPUBIND_TEXT_ERR_SPACE)
-        return CPUBIND_CPUSET_NONE;
+        return no_set;
     cpus.cap = cpus.n;
     cpus.out = sys->malloc((size_t)cpus.cap * sizeof *cpus.out);
     if (!cpus.out)
-        return CPUBIND_CPUSET_NO_MEMORY;
+        return cpubind_fault_of(ENOMEM, "memory");
     (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &cpus, NULL);
-    set = cpubind_cpu_sets_of_list(sets, sys, cpus.out, cpus.n);
+    fault = cpubind_cpu_sets_of_list(sets, sys, cpus.out, cpus.n, set);
     free(cpus.out);
-    return set;
+    return fault;
 }
 
 const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../linux.h"
 #include "../sys.h"
 
 #define CPUBIND_WORD_BITS ((int32_t)(8 * sizeof(unsigned long)))
@@ -31,26 +32,26 @@ typedef struct cpubind_cpu_sets {
     int32_t n, cap;
 } cpubind_cpu_sets;
 
-/* Numbers of no set. */
-enum {
-    CPUBIND_CPUSET_NONE = -1,     /* there is none */
-    CPUBIND_CPUSET_NO_MEMORY = -2 /* the table is as it was */
-};
+/* The number of no set. */
+enum { CPUBIND_CPUSET_NONE = -1 };
 
 /* The number of a set of this list; a new set is added.
  *   in      cpu[0 .. n - 1] strictly ascending
- *   out     its number; NONE when it is empty or out of order; NO_MEMORY
+ *   out     *set; NONE on failure
+ *   errors  EILSEQ, "CPUs": the list is empty or out of order; ENOMEM, "memory". The table is
+ *           as it was then
  *   cost    O(n + sets x words) */
-int32_t cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
-                                 const int32_t *cpu, int32_t n);
+cpubind_linux_fault cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                             const int32_t *cpu, int32_t n, int32_t *set);
 
 /* The same for the words of a mask, as sched_getaffinity(2) fills them. */
-int32_t cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
-                                  const unsigned long *word, int32_t n_word);
+cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                              const unsigned long *word, int32_t n_word,
+                                              int32_t *set);
 
-/* The same for a kernel list, "0-3,8" with or without a line feed; NONE when it is no list. */
-int32_t cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
-                                 const char *text, int32_t len);
+/* The same for a kernel list, "0-3,8" with or without a line feed. */
+cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                             const char *text, int32_t len, int32_t *set);
 
 /* The text of a set, "none" for NONE. */
 const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set);

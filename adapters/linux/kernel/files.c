@@ -213,19 +213,19 @@ typedef struct resolving {
     char left[PATH_MAX]; /* the rest, with everything that links brought in */
 } resolving;
 
-/* Moves the first part of `left` to the end of `done`. 0 or an errno. */
-static int advance(resolving *r)
+/* Moves the first part of `left` to the end of `done`. */
+static cpubind_linux_fault advance(resolving *r)
 {
     const char *part = r->left + strspn(r->left, "/");
     size_t len = strcspn(part, "/");
     if (len == 2 && part[0] == '.' && part[1] == '.') {
         const char *slash = memrchr(r->done, '/', r->n_done);
         if (r->n_done == 0)
-            return EXDEV;
+            return cpubind_fault_of(EXDEV, "open");
         r->n_done = slash ? (size_t)(slash - r->done) : 0;
     } else if (len > 1 || (len == 1 && part[0] != '.')) {
         if (r->n_done + 1 + len >= sizeof r->done)
-            return ENAMETOOLONG;
+            return cpubind_fault_of(ENAMETOOLONG, "open");
         if (r->n_done)
             r->done[r->n_done++] = '/';
         memcpy(r->done + r->n_done, part, len);
@@ -233,49 +233,51 @@ static int advance(resolving *r)
     }
     r->done[r->n_done] = '\0';
     memmove(r->left, part + len, strlen(part + len) + 1);
-    return 0;
+    return cpubind_no_fault;
 }
 
-/* Replaces a link, the last part of `done`, by its target. 0 or an errno. */
-static int replace_link(resolving *r, const char *target, size_t len)
+/* Replaces a link, the last part of `done`, by its target. */
+static cpubind_linux_fault replace_link(resolving *r, const char *target, size_t len)
 {
     size_t n_left = strlen(r->left);
     if (len > 0 && target[0] == '/')
-        return EXDEV;
+        return cpubind_fault_of(EXDEV, "open");
     if (len + 1 + n_left >= sizeof r->left)
-        return ENAMETOOLONG;
+        return cpubind_fault_of(ENAMETOOLONG, "open");
     memmove(r->left + len + 1, r->left, n_left + 1);
     memcpy(r->left, target, len);
     r->left[len] = '/';
     const char *slash = memrchr(r->done, '/', r->n_done);
     r->n_done = slash ? (size_t)(slash - r->done) : 0;
     r->done[r->n_done] = '\0';
-    return 0;
+    return cpubind_no_fault;
 }
 
 /* The path of `name` without links: r->done. */
 static cpubind_linux_fault resolve(const cpubind_root *root, const char *name, resolving *r)
 {
     char target[PATH_MAX];
-    int links = 0, error = 0;
+    int links = 0;
+    cpubind_linux_fault fault = cpubind_no_fault;
     r->n_done = 0;
     r->done[0] = '\0';
     memcpy(r->left, name, strlen(name) + 1);
-    while (!error && r->left[strspn(r->left, "/")]) {
-        error = advance(r);
-        if (error || r->n_done == 0)
+    while (!fault.error && r->left[strspn(r->left, "/")]) {
+        fault = advance(r);
+        if (fault.error || r->n_done == 0)
             continue;
         ssize_t len = root->sys->readlinkat(root->fd, r->done, target, sizeof target);
         if (len < 0)
-            error = errno == EINVAL ? 0 : errno; /* EINVAL: no link */
+            fault = errno == EINVAL ? cpubind_no_fault /* no link */
+                                    : cpubind_fault_errno("open");
         else if (++links > LINKS_MAX)
-            error = ELOOP;
+            fault = cpubind_fault_of(ELOOP, "open");
         else if ((size_t)len >= sizeof target)
-            error = ENAMETOOLONG;
+            fault = cpubind_fault_of(ENAMETOOLONG, "open");
         else
-            error = replace_link(r, target, (size_t)len);
+            fault = replace_link(r, target, (size_t)len);
     }
-    return cpubind_fault_of(error, "open");
+    return fault;
 }
 
 /* Opens a path without links part by part; a link there is refused. */

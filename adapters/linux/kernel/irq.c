@@ -17,49 +17,47 @@ static void name_of(int32_t irq, const char *file, char name[NAME_SIZE])
     snprintf(name, NAME_SIZE, "proc/irq/%d/%s", (int)irq, file);
 }
 
-/* Reads the list in a file of the interrupt into *set; NONE when the list is empty. 0 or an
- * errno. */
-static int read_list(cpubind_root *root, int32_t irq, const char *file, cpubind_cpu_sets *sets,
-                     int32_t *set)
+/* Reads the list in a file of the interrupt into *set, which a failure leaves as it was; NONE
+ * when the list is empty. */
+static cpubind_linux_fault read_list(cpubind_root *root, int32_t irq, const char *file,
+                                     cpubind_cpu_sets *sets, int32_t *set)
 {
     char name[NAME_SIZE];
     cpubind_bytes bytes = {NULL, 0, 0};
+    int32_t found = CPUBIND_CPUSET_NONE;
     name_of(irq, file, name);
-    int error = cpubind_input_fault(cpubind_root_read(root, name, &bytes)).error;
-    if (!error && (bytes.len == 0 || (bytes.len == 1 && bytes.data[0] == '\n'))) {
-        *set = CPUBIND_CPUSET_NONE;
-    } else if (!error) {
-        int32_t found = cpubind_cpu_sets_of_text(sets, root->sys, bytes.data, bytes.len);
-        if (found >= 0)
-            *set = found;
-        else
-            error = found == CPUBIND_CPUSET_NO_MEMORY ? ENOMEM : EILSEQ;
-    }
+    cpubind_linux_fault fault = cpubind_input_fault(cpubind_root_read(root, name, &bytes));
+    if (!fault.error && bytes.len > 0 && (bytes.len > 1 || bytes.data[0] != '\n'))
+        fault = cpubind_cpu_sets_of_text(sets, root->sys, bytes.data, bytes.len, &found);
     cpubind_bytes_free(&bytes);
-    return error;
+    if (!fault.error)
+        *set = found;
+    return fault;
 }
 
 cpubind_linux_fault cpubind_irq_read(cpubind_root *root, int32_t irq, cpubind_cpu_sets *sets,
                                      int32_t *set)
 {
-    int32_t found = CPUBIND_CPUSET_NONE;
-    int error = read_list(root, irq, "smp_affinity_list", sets, &found);
-    if (!error && found < 0)
-        error = EILSEQ; /* the kernel never writes an empty list */
-    if (!error)
+    int32_t found;
+    cpubind_linux_fault fault = read_list(root, irq, "smp_affinity_list", sets, &found);
+    if (!fault.error && found < 0)
+        fault.error = EILSEQ; /* the kernel never writes an empty list */
+    if (!fault.error)
         *set = found;
-    return cpubind_fault_of(error, error == ENOMEM ? "memory" : "read smp_affinity_list");
+    return cpubind_fault_of(fault.error,
+                            fault.error == ENOMEM ? "memory" : "read smp_affinity_list");
 }
 
 cpubind_linux_fault cpubind_irq_read_effective(cpubind_root *root, int32_t irq,
                                                cpubind_cpu_sets *sets, int32_t *set)
 {
-    int error = read_list(root, irq, "effective_affinity_list", sets, set);
-    if (error == ENOENT) {
+    cpubind_linux_fault fault = read_list(root, irq, "effective_affinity_list", sets, set);
+    if (fault.error == ENOENT) {
         *set = CPUBIND_CPUSET_NONE;
-        error = 0;
+        return cpubind_no_fault;
     }
-    return cpubind_fault_of(error, error == ENOMEM ? "memory" : "read effective_affinity_list");
+    return cpubind_fault_of(fault.error,
+                            fault.error == ENOMEM ? "memory" : "read effective_affinity_list");
 }
 
 cpubind_linux_fault cpubind_irq_write(cpubind_root *root, int32_t irq,

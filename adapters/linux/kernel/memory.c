@@ -48,7 +48,7 @@ typedef struct migrate_call {
     unsigned long n_bit;
     unsigned long from[MASK_WORDS], to[MASK_WORDS];
     long result;
-    int error; /* errno when the result is below 0 */
+    cpubind_linux_fault fault;
 } migrate_call;
 
 /* The progress of a move. */
@@ -78,75 +78,76 @@ static int32_t page_kb(void)
 
 /* == Where the memory is ==================================================== */
 
-/* Adds up the whole lines in `bytes` and keeps the rest. 0 or an errno. */
-static int take_lines(cpubind_bytes *bytes, cpubind_memory *sum)
+/* Adds up the whole lines in `bytes` and keeps the rest. */
+static cpubind_linux_fault take_lines(cpubind_bytes *bytes, cpubind_memory *sum)
 {
     const char *feed = memrchr(bytes->data, '\n', (size_t)bytes->len);
     const int32_t len = feed ? (int32_t)(feed - bytes->data) + 1 : 0;
     if (len == 0)
-        return bytes->len >= LINE_MAX_BYTES ? EILSEQ : 0;
+        return cpubind_fault_of(bytes->len >= LINE_MAX_BYTES ? EILSEQ : 0, "numa_maps");
     if (cpubind_numa_maps_add(bytes->data, len, page_kb(), sum->bytes, CPUBIND_MAX_NODES,
                               NULL) != CPUBIND_TEXT_OK)
-        return EILSEQ;
+        return cpubind_fault_of(EILSEQ, "numa_maps");
     bytes->len -= len;
     memmove(bytes->data, bytes->data + len, (size_t)bytes->len);
-    return 0;
+    return cpubind_no_fault;
 }
 
-/* Adds up all lines of an open file. 0 or an errno. */
-static int read_lines(const cpubind_sys *sys, int fd, cpubind_bytes *bytes, cpubind_memory *sum)
+/* Adds up all lines of an open file. */
+static cpubind_linux_fault read_lines(const cpubind_sys *sys, int fd, cpubind_bytes *bytes,
+                                      cpubind_memory *sum)
 {
-    int error = 0;
-    while (!error) {
+    cpubind_linux_fault fault = cpubind_no_fault;
+    while (!fault.error) {
         ssize_t n;
-        if (cpubind_bytes_reserve(bytes, sys, READ_BYTES).error)
-            return ENOMEM;
+        fault = cpubind_bytes_reserve(bytes, sys, READ_BYTES);
+        if (fault.error)
+            return fault;
         CPUBIND_RETRY(
             n, sys->read(fd, bytes->data + bytes->len, (size_t)(bytes->cap - bytes->len)));
         if (n < 0)
-            return errno ? errno : EIO;
+            return cpubind_fault_errno("numa_maps");
         if (n == 0)
-            return bytes->len ? EILSEQ : 0;
+            return cpubind_fault_of(bytes->len ? EILSEQ : 0, "numa_maps");
         bytes->len += (int32_t)n;
-        error = take_lines(bytes, sum);
+        fault = take_lines(bytes, sum);
     }
-    return error;
+    return fault;
 }
 
 cpubind_linux_fault cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out)
 {
-    static const char what[] = "numa_maps";
     char name[64];
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_memory sum = {{0}, 0};
     int fd;
     snprintf(name, sizeof name, "proc/%d/numa_maps", (int)pid);
-    int error = cpubind_root_open(root, name, 0, &fd).error;
-    if (error)
-        return cpubind_fault_of(error, what);
-    error = read_lines(root->sys, fd, &bytes, &sum);
-    root->sys->close(fd);
-    cpubind_bytes_free(&bytes);
-    if (error)
-        return cpubind_fault_of(error, what);
+    cpubind_linux_fault fault = cpubind_root_open(root, name, 0, &fd);
+    if (!fault.error) {
+        fault = read_lines(root->sys, fd, &bytes, &sum);
+        root->sys->close(fd);
+        cpubind_bytes_free(&bytes);
+    }
+    if (fault.error)
+        return cpubind_fault_of(fault.error, "numa_maps");
     for (int32_t n = 0; n < CPUBIND_MAX_NODES; n++)
         sum.total = add(sum.total, sum.bytes[n]);
     *out = sum;
     return cpubind_no_fault;
 }
 
-/* Reads a list of nodes. 0 or an errno. */
-static int read_list(cpubind_root *root, const char *name, node_list *out)
+/* Reads a list of nodes. */
+static cpubind_linux_fault read_list(cpubind_root *root, const char *name, node_list *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_int_list list = {out->node, CPUBIND_MAX_NODES, out->n};
-    int error = cpubind_input_fault(cpubind_root_read(root, name, &bytes)).error;
-    if (!error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, &list,
-                                        NULL) != CPUBIND_TEXT_OK)
-        error = EILSEQ;
+    cpubind_linux_fault fault = cpubind_input_fault(cpubind_root_read(root, name, &bytes));
+    if (!fault.error && cpubind_cpulist_parse(bytes.data, bytes.len, CPUBIND_MAX_NODES, &list,
+                                              NULL) != CPUBIND_TEXT_OK)
+        fault.error = EILSEQ;
     out->n = list.n;
     cpubind_bytes_free(&bytes);
-    return error;
+    return cpubind_fault_of(fault.error, "has_memory");
 }
 
 static int has_node(const node_list *nodes, int32_t node)
@@ -227,13 +228,13 @@ static void report_period(void *ctx)
 /* == Moving ================================================================= */
 
 /* Notes a refusal; the first one stays. */
-static void refuse(cpubind_memory_move *move, int error, const char *what)
+static void refuse(cpubind_memory_move *move, cpubind_linux_fault fault)
 {
     if (move->result == CPUBIND_MEMORY_REFUSED)
         return;
     move->result = CPUBIND_MEMORY_REFUSED;
-    move->error = error ? error : EIO;
-    move->what = what;
+    move->error = fault.error;
+    move->what = fault.what;
 }
 
 static void set_left(cpubind_memory_move *move)
@@ -248,7 +249,7 @@ static void migrate(void *ctx)
 {
     migrate_call *c = ctx;
     CPUBIND_RETRY(c->result, c->sys->migrate_pages(c->pid, c->n_bit, c->from, c->to));
-    c->error = c->result < 0 ? errno : 0;
+    c->fault = c->result < 0 ? cpubind_fault_errno("migrate_pages") : cpubind_no_fault;
 }
 
 /* Moves the memory of one node. */
@@ -262,8 +263,8 @@ static void move_from(progress *p, int32_t source, cpubind_memory_move *move)
     p->begin = move->progress ? pages_moved(p->root) : -1;
     cpubind_linux_run_beside(c.sys, migrate, &c, PERIOD_MS,
                              move->progress ? report_period : NULL, p);
-    if (c.result < 0) {
-        refuse(move, c.error, "migrate_pages");
+    if (c.fault.error) {
+        refuse(move, c.fault);
         return;
     }
     if (c.result > 0 && move->result == CPUBIND_MEMORY_MOVED)
@@ -300,9 +301,11 @@ static int64_t choose_sources(cpubind_memory_move *move, const node_list *nodes,
  * moving its memory is EINVAL. */
 static void measure(cpubind_root *root, cpubind_memory_move *move)
 {
-    const int error = cpubind_memory_read(root, move->pid, &move->after).error;
-    if (error)
-        refuse(move, error == ENOENT ? ESRCH : error, "numa_maps");
+    cpubind_linux_fault fault = cpubind_memory_read(root, move->pid, &move->after);
+    if (fault.error == ENOENT)
+        fault.error = ESRCH;
+    if (fault.error)
+        refuse(move, fault);
     else if (move->error == EINVAL && move->after.total == 0)
         move->error = ESRCH;
 }
@@ -346,22 +349,23 @@ static void move_all(cpubind_root *root, const node_list *nodes, cpubind_memory_
  * too much. */
 static int look(cpubind_root *root, node_list *nodes, cpubind_memory_move *move)
 {
-    int nodes_error = read_list(root, "sys/devices/system/node/has_memory", nodes);
+    cpubind_linux_fault nodes_fault =
+        read_list(root, "sys/devices/system/node/has_memory", nodes);
     /* Kernels before 4.14 have that file only when memory can be unplugged; the other file is
      * the same where no memory is reserved for that. */
-    if (nodes_error == ENOENT)
-        nodes_error = read_list(root, "sys/devices/system/node/has_normal_memory", nodes);
+    if (nodes_fault.error == ENOENT)
+        nodes_fault = read_list(root, "sys/devices/system/node/has_normal_memory", nodes);
     memset(&move->before, 0, sizeof move->before);
     memset(&move->after, 0, sizeof move->after);
     move->left = 0;
     move->error = 0;
     move->what = NULL;
     move->result = CPUBIND_MEMORY_NO_NODE;
-    if (!nodes_error && (nodes->n < 2 || !has_node(nodes, move->node)))
+    if (!nodes_fault.error && (nodes->n < 2 || !has_node(nodes, move->node)))
         return 0;
     move->result = CPUBIND_MEMORY_MOVED;
-    const int error = cpubind_memory_read(root, move->pid, &move->before).error;
-    if (error == ENOENT) { /* no NUMA in this kernel, or no such process */
+    const cpubind_linux_fault fault = cpubind_memory_read(root, move->pid, &move->before);
+    if (fault.error == ENOENT) { /* no NUMA in this kernel, or no such process */
         int fd;
         const cpubind_linux_fault own = cpubind_root_open(root, "proc/self/numa_maps", 0, &fd);
         if (!own.error)
@@ -369,17 +373,17 @@ static int look(cpubind_root *root, node_list *nodes, cpubind_memory_move *move)
         if (own.error == ENOENT)
             move->result = CPUBIND_MEMORY_NO_NODE;
         else
-            refuse(move, ESRCH, "numa_maps");
-    } else if (error) {
-        refuse(move, error, "numa_maps");
+            refuse(move, cpubind_fault_of(ESRCH, "numa_maps"));
+    } else if (fault.error) {
+        refuse(move, fault);
     }
-    if (error)
+    if (fault.error)
         return 0;
     move->after = move->before;
     set_left(move);
-    if (nodes_error)
-        refuse(move, nodes_error, "has_memory");
-    return !nodes_error;
+    if (nodes_fault.error)
+        refuse(move, nodes_fault);
+    return !nodes_fault.error;
 }
 
 void cpubind_memory_look(cpubind_root *root, cpubind_memory_move *move)

@@ -140,10 +140,9 @@ cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,
     *set = CPUBIND_CPUSET_NONE;
     if (n < 0)
         return cpubind_fault_errno(what);
-    *set = cpubind_cpu_sets_of_words(sets, sys, mask, (int32_t)((size_t)n / sizeof *mask));
-    if (*set == CPUBIND_CPUSET_NO_MEMORY)
-        return cpubind_fault_of(ENOMEM, what);
-    return cpubind_fault_of(*set < 0 ? EILSEQ : 0, what);
+    const int32_t n_word = (int32_t)((size_t)n / sizeof *mask);
+    return cpubind_fault_of(cpubind_cpu_sets_of_words(sets, sys, mask, n_word, set).error,
+                            what);
 }
 
 cpubind_linux_fault cpubind_task_move(const cpubind_sys *sys, int32_t tid,

@@ -135,12 +135,13 @@ typedef struct removal {
     int fd, next;        /* the folder being emptied, and one in it that is not empty */
 } removal;
 
-/* 0; ENOTEMPTY: a folder that is not empty; another errno. */
-static int remove_empty(const cpubind_sys *sys, int dir, const char *name)
+/* ENOTEMPTY: a folder that is not empty. */
+static cpubind_linux_fault remove_empty(const cpubind_sys *sys, int dir, const char *name)
 {
     if (sys->unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
-        return 0;
-    return errno == EEXIST ? ENOTEMPTY : errno;
+        return cpubind_no_fault;
+    return errno == EEXIST ? cpubind_fault_of(ENOTEMPTY, "remove")
+                           : cpubind_fault_errno("remove");
 }
 
 /* Removes one entry. ENOTEMPTY stops the listing: r->next is a folder that is not empty. */
@@ -151,15 +152,15 @@ static cpubind_linux_fault remove_entry(void *ctx, const char *name)
         return cpubind_fault_of(E2BIG, "remove");
     if (r->sys->unlinkat(r->fd, name, 0) == 0 || errno == ENOENT)
         return cpubind_no_fault;
-    int error = errno;
-    if (error == EISDIR || error == EPERM) { /* the answers for a folder */
-        const int folder_error = remove_empty(r->sys, r->fd, name);
-        if (folder_error != ENOTDIR)
-            error = folder_error;
+    cpubind_linux_fault fault = cpubind_fault_errno("remove");
+    if (fault.error == EISDIR || fault.error == EPERM) { /* the answers for a folder */
+        const cpubind_linux_fault of_folder = remove_empty(r->sys, r->fd, name);
+        if (of_folder.error != ENOTDIR)
+            fault = of_folder;
     }
-    if (error != ENOTEMPTY)
-        return cpubind_fault_of(error, "remove");
-    cpubind_linux_fault fault = open_folder(r->sys, r->fd, name, r->id, 1, &r->next);
+    if (fault.error != ENOTEMPTY)
+        return fault;
+    fault = open_folder(r->sys, r->fd, name, r->id, 1, &r->next);
     if (fault.error) {
         r->next = -1;
         return fault;
@@ -188,7 +189,7 @@ static void remove_folder(const cpubind_linux_writer *w, const char *name, const
     removal r = {w->sys, id, REMOVE_MAX, -1, -1};
     while (r.steps_left-- > 0) {
         if (open_folder(w->sys, w->parent, name, id, 0, &r.fd).error || empty_one(&r).error ||
-            remove_empty(w->sys, w->parent, name) != ENOTEMPTY)
+            remove_empty(w->sys, w->parent, name).error != ENOTEMPTY)
             return;
     }
 }
@@ -483,10 +484,11 @@ static cpubind_linux_fault sync_folders(const cpubind_linux_writer *w)
 
 /* == Commit: rename ========================================================= */
 
-static int rename_with(const cpubind_linux_writer *w, const char *from, const char *to,
-                       int flags)
+static cpubind_linux_fault rename_with(const cpubind_linux_writer *w, const char *from,
+                                       const char *to, int flags)
 {
-    return w->sys->rename(w->parent, from, to, flags);
+    return w->sys->rename(w->parent, from, to, flags) < 0 ? cpubind_fault_errno("rename")
+                                                          : cpubind_no_fault;
 }
 
 /* Whether an error may mean that the kernel or the file system does not know a flag. (EPERM:
@@ -498,27 +500,34 @@ static int may_lack_flags(int error)
 }
 
 /* Renames to a name that is free. */
-static int rename_new(const cpubind_linux_writer *w, const char *from, const char *to)
+static cpubind_linux_fault rename_new(const cpubind_linux_writer *w, const char *from,
+                                      const char *to)
 {
-    int result = rename_with(w, from, to, CPUBIND_RENAME_NOREPLACE);
-    if (result < 0 && may_lack_flags(errno))
-        result = rename_with(w, from, to, 0);
-    return result;
+    cpubind_linux_fault fault = rename_with(w, from, to, CPUBIND_RENAME_NOREPLACE);
+    if (may_lack_flags(fault.error))
+        fault = rename_with(w, from, to, 0);
+    return fault;
 }
 
-/* A rename that failed: somebody was faster, or another reason. */
-static failure fail_rename(void)
+/* A rename that failed, if it did: somebody was faster, or another reason. */
+static failure fail_rename(cpubind_linux_fault fault)
 {
-    if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR || errno == EISDIR)
+    const int error = fault.error;
+    if (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR || error == EISDIR)
         return fail_exists();
-    return fail_write("rename");
+    return fail(CPUBIND_LINUX_ERR_WRITE, fault);
+}
+
+static failure fail_put_back(cpubind_linux_fault fault)
+{
+    return fail(CPUBIND_LINUX_ERR_WRITE, cpubind_fault_of(fault.error, "put back"));
 }
 
 /* Renames when there is no target. */
 static failure take_free(cpubind_linux_writer *w)
 {
     w->existing = EXISTING_NONE;
-    return rename_new(w, w->temp, w->base) < 0 ? fail_rename() : none;
+    return fail_rename(rename_new(w, w->temp, w->base));
 }
 
 /* Renames the old folder to w->old, and the new one to the target. */
@@ -527,40 +536,38 @@ static failure take_in_two(cpubind_linux_writer *w)
     cpubind_linux_fault fault = cpubind_make_temp(w->base, make_folder, w, w->old);
     if (fault.error)
         return fail(CPUBIND_LINUX_ERR_WRITE, fault);
-    if (rename_with(w, w->base, w->old, 0) < 0) {
-        int error = errno;
+    fault = rename_with(w, w->base, w->old, 0);
+    if (fault.error) {
         w->sys->unlinkat(w->parent, w->old, AT_REMOVEDIR);
-        errno = error;
-        return error == ENOENT ? take_free(w) : fail_rename();
+        return fault.error == ENOENT ? take_free(w) : fail_rename(fault);
     }
-    if (rename_new(w, w->temp, w->base) == 0)
+    fault = rename_new(w, w->temp, w->base);
+    if (!fault.error)
         return none;
-    const failure failed = fail_rename();
-    return rename_new(w, w->old, w->base) < 0 ? fail_write("put back") : failed;
+    const cpubind_linux_fault back = rename_new(w, w->old, w->base);
+    return back.error ? fail_put_back(back) : fail_rename(fault);
 }
 
 /* Renames when there is a target; the old folder is at w->old afterwards. */
 static failure take_over(cpubind_linux_writer *w)
 {
-    if (rename_with(w, w->temp, w->base, CPUBIND_RENAME_EXCHANGE) == 0) {
+    const cpubind_linux_fault fault = rename_with(w, w->temp, w->base, CPUBIND_RENAME_EXCHANGE);
+    if (!fault.error)
         memcpy(w->old, w->temp, sizeof w->old);
-        return none;
-    }
-    if (may_lack_flags(errno))
+    if (may_lack_flags(fault.error))
         return take_in_two(w);
-    if (errno == ENOENT) /* it was removed meanwhile */
+    if (fault.error == ENOENT) /* it was removed meanwhile */
         return take_free(w);
-    return fail_rename();
+    return fail_rename(fault);
 }
 
-/* Undoes the renames. 0, or below 0 with errno. */
-static int put_back(const cpubind_linux_writer *w)
+/* Undoes the renames. */
+static cpubind_linux_fault put_back(const cpubind_linux_writer *w)
 {
     if (w->existing != EXISTING_NONE && strcmp(w->old, w->temp) == 0)
         return rename_with(w, w->temp, w->base, CPUBIND_RENAME_EXCHANGE);
-    if (rename_new(w, w->base, w->temp) < 0)
-        return -1;
-    return w->existing == EXISTING_NONE ? 0 : rename_new(w, w->old, w->base);
+    const cpubind_linux_fault fault = rename_new(w, w->base, w->temp);
+    return fault.error || w->existing == EXISTING_NONE ? fault : rename_new(w, w->old, w->base);
 }
 
 /* Ends a rename. The old folder is removed last, when the new name is on the disk: after a
@@ -598,9 +605,10 @@ static failure commit(cpubind_linux_writer *w)
     if (failed.status != CPUBIND_LINUX_OK)
         return failed;
     failed = settle(w);
-    if (failed.status == CPUBIND_LINUX_OK || put_back(w) == 0)
+    if (failed.status == CPUBIND_LINUX_OK)
         return failed;
-    return fail_write("put back");
+    const cpubind_linux_fault back = put_back(w);
+    return back.error ? fail_put_back(back) : failed;
 }
 
 cpubind_linux_status cpubind_linux_writer_commit(cpubind_linux_writer *writer,
