@@ -347,7 +347,8 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
  *           whose home is on it alone counts)
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
  *   cost    linear in CPUs + nodes + devices + affinity entries; RESOLVE adds the searches
- *           for paths where pools overlap unevenly, each linear in the same
+ *           for paths where pools overlap unevenly, each linear in the same at most; where
+ *           searches are long, one reading of all claims serves several of them
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer
  *           does not depend on plan->want; so processes that see the same host agree
  *   source  S1 .. S5 */
@@ -918,6 +919,18 @@ typedef struct cpubind_priv_planner {
     int32_t unused;       /* first of the list of groups without segments, or NONE */
     int32_t n_open;       /* RESOLVE: devices that are not DONE */
     int32_t n_open_group; /* RESOLVE: groups that are not DONE */
+    int32_t n_search;     /* RESOLVE: searches so far */
+    int32_t n_tier;       /* RESOLVE: tiers that have levels; 0: there are no levels */
+    int32_t work;         /* RESOLVE: claims and shares read since the levels were made */
+    /* of the levels, in arrays that are not needed any more; by device: */
+    int32_t *level, *claim_at; /* lower claims do not lead to the next level */
+    int32_t *filled;           /* first of the list of its shares that have CPUs, or NONE */
+    /* by tier: */
+    int32_t *tier_load, *tier_rich; /* the largest load; how many devices still have it */
+    /* by group: */
+    int32_t *group_level, *group_at; /* lower shares do not have the level of the group */
+    /* by share that has CPUs: */
+    int32_t *filled_group, *filled_next;
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -1442,7 +1455,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
  * Each group is split evenly at first; then CPUs move from devices with more CPUs to devices
  * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). */
 
-#define CPUBIND_PRIV_DONE CPUBIND_PRIV_MAX
+#define CPUBIND_PRIV_DONE     CPUBIND_PRIV_MAX
+#define CPUBIND_PRIV_PATIENCE 4096 /* claims and shares that are always worth a search */
 
 CPUBIND_PRIV int32_t cpubind_priv_new_group(cpubind_priv_planner *p)
 {
@@ -1593,10 +1607,12 @@ CPUBIND_PRIV int32_t cpubind_priv_largest_load(cpubind_priv_planner *p)
 /* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the
  * first one with the largest load, `most` at the most; with less than that, all devices that
  * could pass CPUs on are the first *n_found of the queue. Ends as well when every device, or
- * every group, that is not DONE was found: no other can be. */
+ * every group, that is not DONE was found: no other can be. Gives up after `work` claims and
+ * shares, with NONE. */
 CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor, int32_t most,
-                                            int32_t search, int32_t *n_found)
+                                            int32_t work, int32_t *n_found)
 {
+    const int32_t search = ++p->n_search;
     int32_t groups_left = p->n_open_group;
     int32_t rich = poor;
     int32_t end = 0;
@@ -1604,6 +1620,9 @@ CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poo
     p->search[poor] = search;
     for (int32_t i = 0; i < end && end < p->n_open && groups_left > 0; i++) {
         int32_t to = p->queue[i];
+        work -= p->claim_row[to + 1] - p->claim_row[to];
+        if (work < 0)
+            return CPUBIND_PRIV_NONE;
         for (int32_t c = p->claim_row[to]; c < p->claim_row[to + 1]; c++) {
             int32_t group = p->claim_group[c];
             int32_t last = p->share_row[group + 1];
@@ -1615,6 +1634,7 @@ CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poo
             while ((s = cpubind_priv_next_filled(p, s, last)) < last) {
                 int32_t share = s++;
                 int32_t from = p->share_device[share];
+                work--;
                 if (p->search[from] >= search)
                     continue;
                 p->search[from] = search;
@@ -1630,6 +1650,207 @@ CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poo
     }
     *n_found = end;
     return rich;
+}
+
+/* == The plan: levels =======================================================
+ *
+ * A search from a poor device may read most claims, and there may be as many searches as CPUs.
+ * Levels find the same path without that. The level of a device is the length of the shortest
+ * path to it from a rich device, one with the largest load of all devices that have a path to
+ * it; the level of a group is the lowest level of a device that has CPUs of it. The search
+ * breadth first returns the shortest path that takes, at each device, the first claim and the
+ * first share that lead to a level lower by 1: climb follows that path directly.
+ *
+ * A move along a shortest path makes no path shorter, so levels only rise until the rich
+ * devices have passed CPUs on. When no device or group lower by 1 is left, climb raises a level.
+ * So a claim or a share is read once for each level, not once for each search.
+ *
+ * Devices with the same largest load are a tier; the levels of tier t start at
+ * t * (n_device + 2). No path leads from a tier to a rich device of an earlier tier. */
+
+#define CPUBIND_PRIV_FAR CPUBIND_PRIV_MAX /* no path is known */
+
+CPUBIND_PRIV int32_t cpubind_priv_tier(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->level[device] / (p->n_device + 2);
+}
+
+/* Lists the shares with CPUs by device, for groups that more devices than one claim. There are
+ * at most as many as CPUs. */
+CPUBIND_PRIV void cpubind_priv_list_filled(cpubind_priv_planner *p)
+{
+    int32_t n = 0;
+    cpubind_priv_fill(p->filled, p->n_device, CPUBIND_PRIV_NONE);
+    for (int32_t g = 0; g < p->n_group; g++) {
+        int32_t last = p->share_row[g + 1];
+        int32_t s = p->share_row[g];
+        p->group_level[g] = CPUBIND_PRIV_FAR;
+        p->group_at[g] = s;
+        if (last - s < 2 || p->group_search[g] == CPUBIND_PRIV_DONE)
+            continue;
+        for (; (s = cpubind_priv_next_filled(p, s, last)) < last; s++) {
+            p->filled_group[n] = g;
+            p->filled_next[n] = p->filled[p->share_device[s]];
+            p->filled[p->share_device[s]] = n++;
+        }
+    }
+}
+
+/* Sets the levels of a tier from its rich devices, the first `end` of the queue, at `level`.
+ * Returns how many of the `left` devices without a level are left. */
+CPUBIND_PRIV int32_t cpubind_priv_level_tier(cpubind_priv_planner *p, int32_t end, int32_t left)
+{
+    for (int32_t i = 0; i < end; i++) {
+        int32_t from = p->queue[i];
+        for (int32_t f = p->filled[from]; f != CPUBIND_PRIV_NONE; f = p->filled_next[f]) {
+            int32_t group = p->filled_group[f];
+            int32_t last = p->share_row[group + 1];
+            if (p->group_level[group] != CPUBIND_PRIV_FAR)
+                continue;
+            p->group_level[group] = p->level[from];
+            for (int32_t s = p->share_row[group]; s < last && left > 0; s++) {
+                int32_t to = p->share_device[s];
+                if (p->level[to] != CPUBIND_PRIV_FAR || p->search[to] == CPUBIND_PRIV_DONE)
+                    continue;
+                p->level[to] = p->level[from] + 1;
+                p->queue[end++] = to;
+                left--;
+            }
+        }
+    }
+    return left;
+}
+
+/* Sets the levels, tier after tier, until `poor` has one or no tier can help it. */
+CPUBIND_PRIV void cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor)
+{
+    int32_t left = p->n_open;
+    int32_t most;
+    p->n_tier = 0;
+    p->work = 0;
+    cpubind_priv_list_filled(p);
+    cpubind_priv_fill(p->level, p->n_device, CPUBIND_PRIV_FAR);
+    for (int32_t d = 0; d < p->n_device; d++)
+        p->claim_at[d] = p->claim_row[d];
+    do {
+        int32_t n = 0;
+        most = CPUBIND_PRIV_NONE;
+        for (int32_t d = 0; d < p->n_device; d++) {
+            if (p->search[d] == CPUBIND_PRIV_DONE || p->level[d] != CPUBIND_PRIV_FAR ||
+                p->filled[d] == CPUBIND_PRIV_NONE || p->load[d] < most)
+                continue;
+            n = p->load[d] > most ? 0 : n;
+            most = p->load[d];
+            p->queue[n++] = d;
+        }
+        if (n == 0)
+            return;
+        for (int32_t i = 0; i < n; i++)
+            p->level[p->queue[i]] = p->n_tier * (p->n_device + 2);
+        p->tier_load[p->n_tier] = most;
+        p->tier_rich[p->n_tier++] = n;
+        left = cpubind_priv_level_tier(p, n, left - n);
+    } while (p->level[poor] == CPUBIND_PRIV_FAR && most - p->load[poor] >= 2);
+}
+
+/* Whether levels lead from `poor` to a device that can help it. */
+CPUBIND_PRIV int32_t cpubind_priv_has_level(const cpubind_priv_planner *p, int32_t poor)
+{
+    int32_t tier;
+    if (p->n_tier == 0 || p->level[poor] == CPUBIND_PRIV_FAR)
+        return 0;
+    tier = cpubind_priv_tier(p, poor);
+    return p->tier_rich[tier] > 0 && p->tier_load[tier] - p->load[poor] >= 2;
+}
+
+/* The first share of a group with CPUs whose device has the level of the group, or NONE; then
+ * the level of the group rises. */
+CPUBIND_PRIV int32_t cpubind_priv_climb_group(cpubind_priv_planner *p, int32_t group)
+{
+    const int32_t last = p->share_row[group + 1];
+    const int32_t level = p->group_level[group];
+    int32_t least = CPUBIND_PRIV_FAR;
+    int32_t s = p->group_at[group];
+    for (; (s = cpubind_priv_next_filled(p, s, last)) < last; s++) {
+        p->work++;
+        if (p->level[p->share_device[s]] == level) {
+            p->group_at[group] = s;
+            return s;
+        }
+    }
+    p->group_at[group] = last;
+    s = p->share_row[group];
+    for (; (s = cpubind_priv_next_filled(p, s, last)) < last; s++) {
+        int32_t other = p->level[p->share_device[s]];
+        p->work++;
+        if (other <= level || other >= least)
+            continue;
+        least = other;
+        p->group_at[group] = s;
+        if (other == level + 1)
+            break;
+    }
+    p->group_level[group] = least;
+    return CPUBIND_PRIV_NONE;
+}
+
+/* The first share, of the claims of `to` in their order, whose device is lower than `to` by 1,
+ * or NONE; then the level of `to` rises, up to `top`. */
+CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t to, int32_t top)
+{
+    const int32_t end = p->claim_row[to + 1];
+    const int32_t level = p->level[to];
+    int32_t least = CPUBIND_PRIV_FAR;
+    int32_t c;
+    for (c = p->claim_at[to]; c < end; c++) {
+        int32_t share;
+        p->work++;
+        if (p->group_level[p->claim_group[c]] != level - 1)
+            continue;
+        share = cpubind_priv_climb_group(p, p->claim_group[c]);
+        if (share != CPUBIND_PRIV_NONE) {
+            p->claim_at[to] = c;
+            return share;
+        }
+    }
+    p->claim_at[to] = end;
+    for (c = p->claim_row[to]; c < end && least > level; c++) {
+        int32_t other = p->group_level[p->claim_group[c]];
+        p->work++;
+        if (other >= least)
+            continue;
+        least = other;
+        p->claim_at[to] = c;
+    }
+    p->level[to] = least < top - 1 ? least + 1 : CPUBIND_PRIV_FAR;
+    return CPUBIND_PRIV_NONE;
+}
+
+/* The rich device that the search breadth first from `poor` finds, with the path to it; NONE
+ * when new levels should be made: `poor` has none any more, or they rise too often. */
+CPUBIND_PRIV int32_t cpubind_priv_climb(cpubind_priv_planner *p, int32_t poor, int32_t work)
+{
+    const int32_t tier = cpubind_priv_tier(p, poor);
+    const int32_t top = (tier + 1) * (p->n_device + 2);
+    int32_t to = poor;
+    int32_t n = 0;
+    for (;;) {
+        int32_t share, from;
+        if (p->load[to] == p->tier_load[tier])
+            return to;
+        share = cpubind_priv_climb_device(p, to, top);
+        if (share != CPUBIND_PRIV_NONE) {
+            from = p->share_device[share];
+            p->give_share[from] = share;
+            p->take_share[from] = p->claim_share[p->claim_at[to]];
+            p->queue[n++] = to;
+            to = from;
+        } else if (p->work > work || p->level[poor] == CPUBIND_PRIV_FAR) {
+            return CPUBIND_PRIV_NONE;
+        } else if (to != poor) {
+            to = p->queue[--n];
+        }
+    }
 }
 
 /* Moves as many CPUs as helps from `rich` to `poor`, along the path of the last search. */
@@ -1674,6 +1895,78 @@ CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
     }
 }
 
+/* No path helps the devices of the last search: all of them, and its groups, are DONE. */
+CPUBIND_PRIV void cpubind_priv_close(cpubind_priv_planner *p, int32_t n_found)
+{
+    for (int32_t i = 0; i < n_found; i++) {
+        p->search[p->queue[i]] = CPUBIND_PRIV_DONE;
+        p->level[p->queue[i]] = CPUBIND_PRIV_FAR;
+    }
+    p->n_open -= n_found;
+    for (int32_t g = 0; g < p->n_group; g++) {
+        if (p->group_search[g] != p->n_search)
+            continue;
+        p->group_search[g] = CPUBIND_PRIV_DONE;
+        p->n_open_group--;
+    }
+}
+
+/* Moves CPUs to `poor`, if a path helps it, or closes what its search finds. A search that
+ * reads many claims is given up for levels. */
+CPUBIND_PRIV void cpubind_priv_help(cpubind_priv_planner *p, int32_t poor, int32_t most)
+{
+    const int32_t n_claim = p->claim_row[p->n_device];
+    int32_t n_found = 0;
+    int32_t rich = CPUBIND_PRIV_NONE;
+    if (!cpubind_priv_has_level(p, poor)) {
+        rich = cpubind_priv_find_rich(p, poor, most, n_claim / 16 + CPUBIND_PRIV_PATIENCE,
+                                      &n_found);
+        if (rich == CPUBIND_PRIV_NONE)
+            cpubind_priv_make_levels(p, poor);
+        else if (p->n_tier > 0 && p->level[rich] != CPUBIND_PRIV_FAR &&
+                 p->tier_rich[cpubind_priv_tier(p, rich)] > 0)
+            p->n_tier = 0; /* CPUs leave a tier by a path that is not one of its levels */
+    }
+    if (rich == CPUBIND_PRIV_NONE && cpubind_priv_has_level(p, poor)) {
+        rich = cpubind_priv_climb(p, poor, n_claim + CPUBIND_PRIV_PATIENCE);
+        if (rich == CPUBIND_PRIV_NONE) {
+            p->n_tier = 0;
+            return; /* the next call helps it */
+        }
+        p->tier_rich[cpubind_priv_tier(p, rich)]--;
+    }
+    if (rich == CPUBIND_PRIV_NONE)
+        rich = cpubind_priv_find_rich(p, poor, most, CPUBIND_PRIV_MAX, &n_found);
+    if (p->load[rich] - p->load[poor] >= 2)
+        cpubind_priv_pass_on(p, rich, poor);
+    else
+        cpubind_priv_close(p, n_found);
+}
+
+/* Sets up the search: every array of the levels is one that RESOLVE needs no more. */
+CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
+{
+    p->n_search = 0;
+    p->n_open = 0;
+    p->n_open_group = p->n_group;
+    p->n_tier = 0;
+    p->level = p->pool_size;
+    p->claim_at = p->pool_hash;
+    p->filled = p->pool_table;
+    p->tier_load = p->pool_table + p->n_device;
+    p->tier_rich = p->pool_table + 2 * p->n_device;
+    p->group_level = p->group_segments;
+    p->group_at = p->group_cut;
+    p->filled_group = p->segment_of;
+    p->filled_next = p->node_segment;
+    cpubind_priv_fill(p->group_search, p->n_group, 0);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        p->search[d] = cpubind_priv_has_home(p, d) ? 0 : CPUBIND_PRIV_DONE;
+        p->n_open += p->search[d] != CPUBIND_PRIV_DONE;
+        p->is_bare[d] = !cpubind_priv_can_give(p, d);
+    }
+}
+
 /* Helps the device with the smallest load first. When no path helps it, no path helps a device
  * that its search found either, now or later, since the search of that device finds no more:
  * all of them are DONE. Ends when no load is larger by 2 than the smallest; that comes, because
@@ -1684,35 +1977,15 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
     int32_t poor;
     order.load = CPUBIND_PRIV_NONE;
     order.at = 0;
-    p->n_open = 0;
-    p->n_open_group = p->n_group;
-    cpubind_priv_fill(p->group_search, p->n_group, 0);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        p->search[d] = cpubind_priv_has_home(p, d) ? 0 : CPUBIND_PRIV_DONE;
-        p->n_open += p->search[d] != CPUBIND_PRIV_DONE;
-        p->is_bare[d] = !cpubind_priv_can_give(p, d);
-    }
-    for (int32_t search = 1; (poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE;
-         search++) {
-        int32_t most = cpubind_priv_largest_load(p);
-        int32_t n_found = 0;
-        int32_t rich;
-        if (most - p->load[poor] < 2)
-            break;
-        rich = cpubind_priv_find_rich(p, poor, most, search, &n_found);
-        if (p->load[rich] - p->load[poor] >= 2) {
-            cpubind_priv_pass_on(p, rich, poor);
-            continue;
+    cpubind_priv_open(p);
+    while ((poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE) {
+        int32_t most = 0;
+        if (!cpubind_priv_has_level(p, poor)) {
+            most = cpubind_priv_largest_load(p);
+            if (most - p->load[poor] < 2)
+                break;
         }
-        for (int32_t i = 0; i < n_found; i++)
-            p->search[p->queue[i]] = CPUBIND_PRIV_DONE;
-        p->n_open -= n_found;
-        for (int32_t g = 0; g < p->n_group; g++) {
-            if (p->group_search[g] != search)
-                continue;
-            p->group_search[g] = CPUBIND_PRIV_DONE;
-            p->n_open_group--;
-        }
+        cpubind_priv_help(p, poor, most);
     }
     for (int32_t s = 0; s < p->share_row[p->n_group]; s++)
         if (p->share_count[s] < 0)
@@ -2019,6 +2292,8 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 #undef CPUBIND_PRIV_NONE
 #undef CPUBIND_PRIV_MAX
 #undef CPUBIND_PRIV_DONE
+#undef CPUBIND_PRIV_FAR
+#undef CPUBIND_PRIV_PATIENCE
 #undef CPUBIND_PRIV_BLOCK
 
 #ifdef __cplusplus
