@@ -43,7 +43,7 @@
  *
  * EXAMPLE
  *   cpubind_npusmi_chip chip[64];
- *   cpubind_npusmi_map map = {chip, 64, 0, 0, {0, 0}};
+ *   cpubind_npusmi_map map = {chip, 64, 0, 0, 0, {0, 0}};
  *   cpubind_text_fault fault;
  *   if (cpubind_npusmi_parse_map(text, len, &map, &fault) != CPUBIND_TEXT_OK) {
  *       cpubind_place at = cpubind_text_place(text, len, fault.offset);

@@ -105,7 +105,7 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 {
     cpubind_problem_code code;
     cpubind_text_fault fault;
-    cpubind_npusmi_map map = {NULL, 0, 0, 0, {0, 0}};
+    cpubind_npusmi_map map = {NULL, 0, 0, 0, 0, {0, 0}};
     cpubind_text_status status =
         cpubind_npusmi_parse_map(answer.data, answer.len, &map, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED)

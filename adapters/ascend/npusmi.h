@@ -72,17 +72,25 @@ typedef struct cpubind_npusmi_map {
     int32_t has_logic;         /* out: 1 when the table has a column Chip Logic ID: a chip with
                                   logic -1 has no logic id then. 0: no chip has one, and the NPU
                                   ID is the logic id, as on a 950 */
+    int32_t has_name;          /* out: 1 when the table has a column Chip Name; 0: all names are
+                                  empty, and chips are not told from board controllers but by
+                                  their logic ids */
     cpubind_slice unknown;     /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_map;
 
-/* The NPU chips of `npu-smi info -m`. Rows of board controllers (Mcu, 3559: no logic id) are
- * checked and left out. A chip that npu-smi could not query has an empty name, and its logic
- * and phy ids may be 0 instead of what they are.
+/* The NPU chips of `npu-smi info -m`. Needed columns: NPU ID, Chip ID, and Chip Logic ID, or
+ * Slot ID where the NPU ID is the logic id. Rows of board controllers (Mcu, 3559: no logic id)
+ * are checked and left out; a chip with another name and no logic id is a chip, with logic -1.
+ * A chip that npu-smi could not query has an empty name, and its logic and phy ids may be 0
+ * instead of what they are.
  *   in/out  map, as above; the chips are in the order of the text
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no header, no chip);
- *           ERR_SYNTAX (also: a row before the header, a column twice, the same card and chip
- *           twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_chip
- *   cuts    not detected after a row, and inside the name of the first chip
+ *           ERR_SYNTAX (also: a needed column is missing; a column twice, or one that may be
+ *           that of a missing id under another name; a row before the header, or whose cells
+ *           do not fit the columns; the same card and chip twice; a logic id twice); ERR_CUT;
+ *           ERR_RANGE; ERR_SPACE with n_chip
+ *   cuts    not detected after a row, and inside the name of the first chip. Only the census of
+ *           the host tells of a lost row, and of a changed digit that makes another free id.
  *   cost    O(len + chips^2) */
 cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
                                              cpubind_npusmi_map *map,
@@ -99,7 +107,7 @@ typedef enum cpubind_npusmi_label {
 typedef struct cpubind_npusmi_affinity {
     int32_t id;    /* the number in the label */
     int32_t first; /* its CPUs: cpu[first] .. cpu[first + count - 1], strictly ascending */
-    int32_t count; /* 0 without a CPU Affinity column, or when its cell is empty */
+    int32_t count; /* 0 without a CPU Affinity column, or when its cell is empty or NA */
 } cpubind_npusmi_affinity;
 
 typedef struct cpubind_npusmi_topo {
@@ -107,20 +115,23 @@ typedef struct cpubind_npusmi_topo {
     int32_t cap_row;              /* its length */
     int32_t *cpu;                 /* the caller's array: CPU ids of all rows */
     int32_t cap_cpu;              /* its length */
-    int32_t n_row;                /* out: rows of NPUs (NIC rows are checked and left out) */
+    int32_t n_row;                /* out: rows of NPUs; rows of NICs are checked, not kept */
     int32_t n_cpu;                /* out */
     cpubind_npusmi_label label;   /* out: the same for all rows */
     int32_t has_affinity;         /* out: 1 when the table has a CPU Affinity column, else 0 */
     cpubind_slice unknown;        /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_topo;
 
-/* The matrix of `npu-smi info -t topo`.
+/* The matrix of `npu-smi info -t topo`. Columns and rows of other kinds (NIC, UB, RNIC), further
+ * columns and other tables after the matrix are passed over.
  *   in/out  topo, as above
  *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (no header, no row); ERR_SYNTAX (also: a label
- *           that the header does not have, a row twice, a missing row); ERR_CUT (also: the text
- *           ends with a list of CPUs that no other row has: it may go on); ERR_RANGE;
- *           ERR_ORDER; ERR_SPACE with n_row and n_cpu
- *   cuts    detected when a row or a CPU of an NPU is lost
+ *           that the header does not have, a row twice, a missing row, a row whose cells do not
+ *           fit the columns, a column that may be that of the affinity under another name);
+ *           ERR_CUT (also: the text ends with a list of CPUs that no other row has: it may go
+ *           on); ERR_RANGE; ERR_ORDER; ERR_SPACE with n_row and n_cpu
+ *   cuts    detected when a row or a CPU of an NPU is lost. Only the lists of the kernel tell of
+ *           a changed digit inside a list.
  *   cost    O(len + rows^2) */
 cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
                                               cpubind_npusmi_topo *topo,

@@ -13,6 +13,8 @@
 #ifndef CPUBIND_ASCEND_NPUSMI_SCAN_H
 #define CPUBIND_ASCEND_NPUSMI_SCAN_H
 
+#include <stddef.h>
+
 #include "../text/scan.h"
 #include "npusmi.h"
 
@@ -46,6 +48,20 @@ static inline int starts_with_letters(const scan_text *in, scan_run run, const c
 
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \
     starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
+
+/* The cell at or after `at`: words that are one blank apart; an empty run when there is none. */
+static inline scan_run scan_cell(const scan_text *in, int32_t at, int32_t end)
+{
+    scan_run cell;
+
+    at = scan_skip_blanks(in, at, end);
+    cell.at = at;
+    while (at < end && in->text[at] != '\t' &&
+           !(in->text[at] == ' ' && at + 1 < end && scan_is_blank(in->text[at + 1])))
+        at++;
+    cell.end = at;
+    return scan_trim(in, cell);
+}
 
 /* Card and chip of each row or block so far, to find a repeated one. A host has 16 to 64 chips;
  * the keys take 32 KiB of stack. */
@@ -94,7 +110,16 @@ static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
 /* Whether a cell says that the chip has no such id. */
 static inline int is_no_id(const scan_text *in, scan_run word)
 {
-    return SCAN_IS(in, word, "-") || SCAN_IS(in, word, "NA") || SCAN_IS(in, word, "MCU");
+    return SCAN_IS(in, word, "-") || SCAN_IS(in, word, "--") || SCAN_IS(in, word, "NA") ||
+           SCAN_IS(in, word, "N/A") || SCAN_IS(in, word, "MCU");
+}
+
+/* Whether a line is a message that npu-smi is known to print beside a table, or the mark of a
+ * sample that was shortened. */
+static inline int is_known_message(const scan_text *in, scan_run run)
+{
+    return STARTS_WITH_LETTERS(in, run, "Failed to get ") || SCAN_STARTS(in, run, "...") ||
+           STARTS_WITH_LETTERS(in, run, "[WARNING]The driver package ");
 }
 
 static inline cpubind_text_status fail_cell(const scan_text *in, scan_run cell,

@@ -1,29 +1,49 @@
 /* npusmi_topo.c - `npu-smi info -t topo`: the CPUs near each NPU
  * SPDX-License-Identifier: MIT
  *
- * Pure. Links between devices are checked and not kept. It must not take a list that was cut
- * for a whole one. The grammar is above the function that reads the lines.
+ * Pure. Links between devices are checked and not kept; columns and rows of other kinds are
+ * passed over. The reader must not take a list that was cut for a whole one, nor another column
+ * for CPU Affinity. The grammar is above the function that reads the lines.
  */
 #include "npusmi_scan.h"
 
 enum { LABEL_NIC = -1 }; /* a third label, after CPUBIND_NPUSMI_LABEL_CARD and _PHY */
 
-/* The state of one reading. Labels and marks take 20 KiB of stack. */
+enum {
+    LINKS,    /* a column of links, with a label for its name */
+    AFFINITY, /* CPU Affinity */
+    OTHER     /* a column that is not known */
+};
+
+/* The state of one reading. The columns take 24 KiB of stack. */
 typedef struct topo_reader {
     cpubind_npusmi_affinity *row; /* NULL: check and count */
     int32_t *cpu;
+    int32_t start; /* of the line */
     int32_t n_row;
     int32_t n_cpu;
-    int32_t n_label; /* 0 until the header was read */
-    int32_t n_npu;   /* labels that are not NIC */
-    int32_t hint;    /* index of the label that the next row is expected to have */
-    int32_t has_affinity;
-    int32_t kind; /* of the NPU labels */
-    cpubind_slice unknown;
+    int32_t n_column; /* 0 until the header was read */
+    int32_t n_npu;    /* labels that are not NIC */
+    int32_t n_other;
+    int32_t hint;     /* index of the label that the next row is expected to have */
+    int32_t affinity; /* index of the column CPU Affinity, or -1 */
+    int32_t has_more; /* 1: CPU Affinity is followed by words that may be further columns */
+    int32_t n_more;   /* cells of a row in these columns; -1 until the first row tells */
+    int32_t is_past;  /* 1: every label has its row, and something else follows */
+    int32_t kind;     /* of the NPU labels */
     scan_run header;
-    int32_t label[CPUBIND_MAX_DEVICES]; /* the id; ~id for a NIC */
-    uint8_t seen[CPUBIND_MAX_DEVICES];  /* 1: its row was read */
+    scan_run near; /* a name that may be another one of CPU Affinity; empty: there is none */
+    cpubind_slice unknown;
+    int32_t label[CPUBIND_MAX_DEVICES];       /* the id; ~id for a NIC */
+    uint8_t column_kind[CPUBIND_MAX_DEVICES]; /* LINKS, AFFINITY, OTHER */
+    uint8_t seen[CPUBIND_MAX_DEVICES];        /* 1: its row was read */
 } topo_reader;
+
+static void note_unknown(topo_reader *topo, scan_run run)
+{
+    if (topo->unknown.len == 0)
+        topo->unknown = scan_slice(run);
+}
 
 /*   label  = ( "NPU" / "Phy-ID" / "NIC" ) number
  * Returns 0 when the word is no label. */
@@ -50,38 +70,83 @@ static int read_label(const scan_text *in, scan_run word, int32_t *kind, int32_t
     return 1;
 }
 
-/* Whether a line is the header. Its first word is a label, as that of a row; the second
- * tells. */
-static int is_topo_header(const scan_text *in, scan_run run, scan_run first)
+/* Whether a word is built as a label: "UB0", "RNIC3". */
+static int is_like_label(const scan_text *in, scan_run word)
 {
+    return word.end - word.at > 2 && scan_is_letter(in->text[word.at]) &&
+           scan_is_letter(in->text[word.at + 1]) && scan_is_digit(in->text[word.end - 1]);
+}
+
+/* Whether the words at `at` are "CPU Affinity"; *stop is where they end. */
+static int is_affinity(const scan_text *in, int32_t at, int32_t end, int32_t *stop)
+{
+    const scan_run first = scan_word(in, at, end), second = scan_word(in, first.end, end);
+
+    *stop = second.end;
+    return STARTS_WITH_LETTERS(in, first, "CPU") && first.end - first.at == 3 &&
+           STARTS_WITH_LETTERS(in, second, "Affinity") && second.end - second.at == 8;
+}
+
+/* Whether a line is a header. A row starts with a label, too: then the second word tells. */
+static int is_topo_header(const scan_text *in, scan_run run, const topo_reader *topo)
+{
+    const scan_run first = scan_word(in, run.at, run.end);
     const scan_run second = scan_word(in, first.end, run.end);
     int32_t kind = 0, id = 0;
 
-    return scan_is_empty(second) || SCAN_IS(in, second, "CPU") ||
-           read_label(in, second, &kind, &id);
+    if (read_label(in, first, &kind, &id)) {
+        if (topo->n_column > 0)
+            return read_label(in, second, &kind, &id) ||
+                   is_affinity(in, second.at, run.end, &id);
+        return scan_is_empty(second) || is_like_label(in, second) ||
+               read_label(in, second, &kind, &id) || is_affinity(in, second.at, run.end, &id) ||
+               SCAN_IS(in, second, "NUMA");
+    }
+    if (!is_like_label(in, first) && !is_affinity(in, run.at, run.end, &id) &&
+        scan_cell(in, run.at, run.end).end == run.end)
+        return 0;
+    for (scan_run word = second; !scan_is_empty(word); word = scan_word(in, word.end, run.end))
+        if (read_label(in, word, &kind, &id) && kind != LABEL_NIC)
+            return 1;
+    return 0;
 }
 
 /* The index of a label in the header, searched from the hint on; -1 when it is not there. */
 static int32_t find_label(const topo_reader *topo, int32_t id)
 {
-    for (int32_t i = topo->hint; i < topo->n_label; i++)
-        if (topo->label[i] == id)
+    for (int32_t i = topo->hint; i < topo->n_column; i++)
+        if (topo->label[i] == id && topo->column_kind[i] == LINKS)
             return i;
     for (int32_t i = 0; i < topo->hint; i++)
-        if (topo->label[i] == id)
+        if (topo->label[i] == id && topo->column_kind[i] == LINKS)
             return i;
     return -1;
 }
 
-static cpubind_text_status add_label(const scan_text *in, topo_reader *topo, scan_run word)
+static cpubind_text_status add_column(const scan_text *in, topo_reader *topo, scan_run name,
+                                      int32_t column_kind, int32_t id)
 {
-    int32_t kind = 0, id = 0;
+    if (topo->n_column == CPUBIND_MAX_DEVICES)
+        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, name.at, "there are too many labels");
+    if (column_kind == OTHER) {
+        topo->n_other++;
+        note_unknown(topo, name);
+    }
+    if (column_kind == AFFINITY) {
+        if (topo->affinity >= 0)
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at,
+                             "the header has CPU Affinity twice");
+        topo->affinity = topo->n_column;
+    }
+    topo->seen[topo->n_column] = 0;
+    topo->column_kind[topo->n_column] = (uint8_t)column_kind;
+    topo->label[topo->n_column++] = id;
+    return CPUBIND_TEXT_OK;
+}
 
-    if (!read_label(in, word, &kind, &id))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                         "a cell of the header is no label");
-    if (topo->n_label == CPUBIND_MAX_DEVICES)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, word.at, "there are too many labels");
+static cpubind_text_status add_label(const scan_text *in, topo_reader *topo, scan_run word,
+                                     int32_t kind, int32_t id)
+{
     if (find_label(topo, id) >= 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at, "the header has a label twice");
     if (kind != LABEL_NIC) {
@@ -91,36 +156,90 @@ static cpubind_text_status add_label(const scan_text *in, topo_reader *topo, sca
         topo->kind = kind;
         topo->n_npu++;
     }
-    topo->seen[topo->n_label] = 0;
-    topo->label[topo->n_label++] = id;
-    return CPUBIND_TEXT_OK;
+    return add_column(in, topo, word, LINKS, id);
 }
 
+/* Whether a name or a line tells of affinities, or of CPUs. */
+static int holds_affinity(const scan_text *in, scan_run run, int with_cpu)
+{
+    for (; run.at < run.end; run.at++)
+        if (STARTS_WITH_LETTERS(in, run, "Affin") || STARTS_WITH_LETTERS(in, run, "ffinity") ||
+            (with_cpu && STARTS_WITH_LETTERS(in, run, "CPU")))
+            return 1;
+    return 0;
+}
+
+/* Reads a cell of the header: labels and "CPU Affinity", one blank apart; or the name of a
+ * column that is not known. Words after "CPU Affinity" in the same cell may be more columns. */
+static cpubind_text_status read_header_cell(const scan_text *in, topo_reader *topo,
+                                            scan_run cell)
+{
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+
+    while (status == CPUBIND_TEXT_OK && cell.at < cell.end) {
+        const scan_run word = scan_word(in, cell.at, cell.end);
+        int32_t kind = 0, id = 0, stop = word.end;
+
+        if (read_label(in, word, &kind, &id)) {
+            status = add_label(in, topo, word, kind, id);
+        } else if (is_affinity(in, cell.at, cell.end, &stop)) {
+            status = add_column(in, topo, word, AFFINITY, 0);
+            cell.at = scan_skip_blanks(in, stop, cell.end);
+            if (cell.at == cell.end ||
+                read_label(in, scan_word(in, cell.at, cell.end), &kind, &id))
+                continue;
+            topo->has_more = 1;
+            note_unknown(topo, cell);
+            stop = cell.end;
+        } else {
+            if (!is_like_label(in, word))
+                stop = cell.end;
+            const scan_run name = {word.at, stop};
+            status = add_column(in, topo, name, OTHER, 0);
+            if (!is_like_label(in, word) && holds_affinity(in, name, 1))
+                topo->near = name;
+        }
+        cell.at = scan_skip_blanks(in, stop, cell.end);
+    }
+    return status;
+}
+
+static int has_all_rows(const topo_reader *topo)
+{
+    return topo->n_npu > 0 && topo->n_row == topo->n_npu;
+}
+
+/* A header after the whole matrix is that of another table, unless it says "Affinity", too. */
 static cpubind_text_status read_topo_header(const scan_text *in, const scan_line *line,
                                             topo_reader *topo)
 {
-    scan_run word = scan_word(in, line->run.at, line->run.end);
+    scan_run cell = scan_cell(in, line->run.at, line->run.end);
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+    int32_t kind = 0, id = 0;
 
-    if (topo->n_label > 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "the header occurs twice");
-    topo->header = line->run;
-    for (; !scan_is_empty(word); word = scan_word(in, word.end, line->run.end)) {
-        cpubind_text_status status;
-
-        if (SCAN_IS(in, word, "CPU")) {
-            const scan_run next = scan_word(in, word.end, line->run.end);
-
-            if (!SCAN_IS(in, next, "Affinity") || next.end != line->run.end)
-                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                                 "the header does not end in \"CPU Affinity\"");
-            topo->has_affinity = 1;
-            break;
-        }
-        status = add_label(in, topo, word);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
+    if (topo->n_column > 0) {
+        if (!has_all_rows(topo) || holds_affinity(in, line->run, 0))
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
+                             "the header occurs twice");
+        topo->is_past = 1;
+        note_unknown(topo, line->run);
+        return CPUBIND_TEXT_OK;
     }
-    return CPUBIND_TEXT_OK;
+    topo->header = line->run;
+    /* A title above the labels of the rows is no column. */
+    if (line->run.at == topo->start && !is_like_label(in, scan_word(in, cell.at, cell.end)) &&
+        !is_affinity(in, cell.at, cell.end, &id) &&
+        !read_label(in, scan_word(in, cell.at, cell.end), &kind, &id)) {
+        note_unknown(topo, cell);
+        cell = scan_cell(in, cell.end, line->run.end);
+    }
+    for (; status == CPUBIND_TEXT_OK && !scan_is_empty(cell);
+         cell = scan_cell(in, cell.end, line->run.end))
+        status = read_header_cell(in, topo, cell);
+    if (status == CPUBIND_TEXT_OK && topo->affinity < 0 && !scan_is_empty(topo->near))
+        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, topo->near.at,
+                           "a column may be that of the CPU affinity under another name");
+    return status;
 }
 
 /* Whether an earlier line ends in the same list. */
@@ -139,9 +258,9 @@ static int is_list_above(const scan_text *in, const scan_line *line, scan_run li
     return 0;
 }
 
-/* Reads the CPU Affinity cell, the last of its row; it is empty for a node without CPUs. A list
- * at the end of the text may be cut: "0-2" of "0-23". It is whole when another NPU has the same
- * list, since lists of two nodes share no CPU. */
+/* Reads the CPU Affinity cell; it is empty for a node without CPUs. A list at the end of the
+ * text may be cut: "0-2" of "0-23". It is whole when another NPU has the same list, since lists
+ * of two nodes share no CPU. */
 static cpubind_text_status read_affinity(const scan_text *in, const scan_line *line,
                                          scan_run word, int32_t *out, int32_t *out_n)
 {
@@ -152,6 +271,8 @@ static cpubind_text_status read_affinity(const scan_text *in, const scan_line *l
     if (scan_is_empty(word))
         return line->ended ? CPUBIND_TEXT_OK
                            : fail_short(in, line, "the row ends before its CPU affinity");
+    if (is_no_id(in, word))
+        return CPUBIND_TEXT_OK;
     status = cpubind_priv_read_list(in, word, CPUBIND_MAX_CPUS, &list);
     if (status != CPUBIND_TEXT_OK)
         return status;
@@ -166,37 +287,99 @@ static cpubind_text_status read_affinity(const scan_text *in, const scan_line *l
     return CPUBIND_TEXT_OK;
 }
 
-/* Reads one link for each label, then the affinity. A link is a word that starts with a letter;
- * its words differ between products. */
-static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line *line,
-                                           const topo_reader *topo, int32_t at, int32_t *out,
-                                           int32_t *out_n)
-{
-    scan_run word;
-    cpubind_text_status status = CPUBIND_TEXT_OK;
+typedef scan_run next_fn(const scan_text *in, int32_t at, int32_t end);
 
-    for (int32_t i = 0; i < topo->n_label; i++) {
-        word = scan_word(in, at, line->run.end);
-        if (scan_is_empty(word))
-            return fail_short(in, line, "the row has fewer cells than the header");
-        if (scan_starts_with_digit(in, word))
+static int32_t count_runs(const scan_text *in, int32_t at, int32_t end, next_fn *next)
+{
+    int32_t n = 0;
+
+    for (scan_run run = next(in, at, end); !scan_is_empty(run); run = next(in, run.end, end))
+        n++;
+    return n;
+}
+
+/* How the cells of a row are parted, so that there are as many as columns: as words; else, with
+ * a column that is not known, by two blanks. The last column may be empty when it is that of
+ * the affinity and all columns are known. NULL: in no way. */
+static next_fn *find_split(const scan_text *in, const scan_line *line, topo_reader *topo,
+                           int32_t at)
+{
+    const int32_t n_word = count_runs(in, at, line->run.end, scan_word);
+    const int32_t more = n_word - topo->n_column;
+
+    if (topo->has_more) {
+        if (more < 0 || (topo->n_more >= 0 && more != topo->n_more))
+            return NULL;
+        topo->n_more = more;
+        return scan_word;
+    }
+    if (more == 0)
+        return scan_word;
+    if (topo->n_other > 0)
+        return count_runs(in, at, line->run.end, scan_cell) == topo->n_column ? scan_cell
+                                                                              : NULL;
+    return more == -1 && topo->affinity == topo->n_column - 1 ? scan_word : NULL;
+}
+
+/* Fails a row whose cells are not as many as the columns. */
+static cpubind_text_status fail_cells(const scan_text *in, const scan_line *line,
+                                      const topo_reader *topo, int32_t at)
+{
+    const int32_t n_word = count_runs(in, at, line->run.end, scan_word);
+    scan_run word = {at, at};
+
+    if (n_word < topo->n_column)
+        return fail_short(in, line, "the row has fewer cells than the header");
+    for (int32_t i = 0; i < topo->n_column; i++) {
+        word = scan_word(in, word.end, line->run.end);
+        if (topo->column_kind[i] == LINKS && scan_starts_with_digit(in, word))
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
                              "there is a number in the place of a link");
-        at = word.end;
     }
-    *out_n = 0;
-    word = scan_word(in, at, line->run.end);
-    if (topo->has_affinity) {
-        status = read_affinity(in, line, word, out, out_n);
+    if (n_word > topo->n_column)
         word = scan_word(in, word.end, line->run.end);
+    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
+                     "the row has more cells than the header");
+}
+
+/* Whether a cell may be a list of CPUs: "0-23", "0,4". */
+static int is_like_list(const scan_text *in, scan_run cell)
+{
+    int32_t at = cell.at;
+
+    while (at < cell.end && scan_is_digit(in->text[at]))
+        at++;
+    return at > cell.at && at < cell.end && (in->text[at] == '-' || in->text[at] == ',');
+}
+
+/* Reads the cells of a row in the order of the columns. A link is a word that starts with no
+ * digit; its words differ between products. */
+static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line *line,
+                                           topo_reader *topo, int32_t at, int32_t *out,
+                                           int32_t *out_n)
+{
+    next_fn *next = find_split(in, line, topo, at);
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+
+    *out_n = 0;
+    if (!next)
+        return fail_cells(in, line, topo, at);
+    for (int32_t i = 0; status == CPUBIND_TEXT_OK && i < topo->n_column; i++) {
+        const scan_run cell = next(in, at, line->run.end);
+
+        at = cell.end;
+        if (topo->column_kind[i] == AFFINITY)
+            status = read_affinity(in, line, cell, out, out_n);
+        else if (topo->column_kind[i] == LINKS && scan_starts_with_digit(in, cell))
+            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at,
+                               "there is a number in the place of a link");
+        else if (topo->column_kind[i] == OTHER && topo->affinity < 0 && is_like_list(in, cell))
+            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at,
+                               "there is a list in a column that is not CPU Affinity");
     }
-    if (status == CPUBIND_TEXT_OK && !scan_is_empty(word))
-        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                           "the row has more cells than the header");
     return status;
 }
 
-/*   row    = label 1*( blanks link ) [ blanks list ] */
 static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *line,
                                          topo_reader *topo, scan_run first, int32_t id)
 {
@@ -217,7 +400,7 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
     if (status != CPUBIND_TEXT_OK)
         return status;
     topo->seen[index] = 1;
-    topo->hint = index + 1 < topo->n_label ? index + 1 : 0;
+    topo->hint = index + 1 < topo->n_column ? index + 1 : 0;
     if (id < 0)
         return CPUBIND_TEXT_OK; /* a NIC */
     if (topo->row)
@@ -227,16 +410,32 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
     return CPUBIND_TEXT_OK;
 }
 
-/* Reads a line that starts with a label: the header or a row. */
-static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *line,
-                                          topo_reader *topo, scan_run first, int32_t kind,
-                                          int32_t id)
+/* Whether a line is of the legend, or names a NIC: "NIC0: ens0". */
+static int is_legend(const scan_text *in, scan_run run)
 {
-    const int32_t is_cut_label = topo->n_label > 0 && first.end == line->run.end;
+    const scan_run second = scan_word(in, scan_word(in, run.at, run.end).end, run.end);
 
-    if (is_topo_header(in, line->run, first) && !is_cut_label)
+    return SCAN_IS(in, second, "=") || STARTS_WITH_LETTERS(in, run, "Legend") ||
+           SCAN_STARTS(in, run, "NIC") || is_known_message(in, run);
+}
+
+static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *line,
+                                          topo_reader *topo)
+{
+    const scan_run first = scan_word(in, line->run.at, line->run.end);
+    int32_t kind = 0, id = 0;
+    const int is_label = read_label(in, first, &kind, &id);
+
+    if (is_topo_header(in, line->run, topo))
         return read_topo_header(in, line, topo);
-    if (topo->n_label == 0)
+    if (!is_label || topo->is_past) {
+        if (is_legend(in, line->run))
+            return CPUBIND_TEXT_OK;
+        topo->is_past |= has_all_rows(topo);
+        note_unknown(topo, line->run);
+        return CPUBIND_TEXT_OK;
+    }
+    if (topo->n_column == 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
                          "a row comes before the header");
     if (kind != LABEL_NIC && kind != topo->kind)
@@ -248,45 +447,56 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
 /* Fails when an NPU of the header has no row. A missing row of a NIC loses nothing. */
 static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader *topo)
 {
-    scan_run word = {topo->header.at, topo->header.at};
+    scan_run word = scan_word(in, topo->header.at, topo->header.end);
 
     if (topo->n_npu == 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len, "there is no header");
     if (topo->n_row == 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len, "the table has no row");
-    for (int32_t i = 0; i < topo->n_label; i++) {
-        word = scan_word(in, word.end, topo->header.end);
-        if (!topo->seen[i] && topo->label[i] >= 0)
+    for (; !scan_is_empty(word); word = scan_word(in, word.end, topo->header.end)) {
+        int32_t kind = 0, id = 0;
+
+        if (read_label(in, word, &kind, &id) && id >= 0 && !topo->seen[find_label(topo, id)])
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
                              "a label of the header has no row");
     }
     return CPUBIND_TEXT_OK;
 }
 
-/*   topo   = *noise header *( row / noise )
- *   header = label *( blanks label ) [ blanks "CPU" blanks "Affinity" ]
- *   label  = ( "NPU" / "Phy-ID" / "NIC" ) number
- *   row    = label *( blanks link ) [ blanks list ]    a link per label of the header; the list
- *                                                      if the header says "CPU Affinity"
- *   link   = a word that starts with no digit
- *   noise  = a line that does not start with a label: the legend, "NIC0: name"
- * Each label has one row, in any order. NIC rows may be missing: a cut there loses nothing. */
+/*   topo   = *( header / row / section / other )
+ *   header = [ title ] cell *( gap cell )
+ *   cell   = 1*( label / "CPU Affinity" )              one blank apart
+ *          / "CPU Affinity" more                       more: may be further columns
+ *          / name                                      a column that is not known
+ *   label  = ( "NPU" / "Phy-ID" / "NIC" ) number       each once; NPU and Phy-ID do not mix
+ *   title  = a name at the start of the line, which is indented otherwise
+ *   row    = label cells              a cell per column, in their order: a word; or, in a table
+ *                                     with a name, words that are one blank apart
+ *            link = starts with no digit             in the column of a label
+ *            list / "NA" / "N/A" / "-" / nothing     in the column CPU Affinity; nothing if it
+ *                                                    is the last column, and all are known
+ *   section = after all rows: a header without the word "Affinity" or an unknown line, and all
+ *             lines after it
+ *   other  = a line that does not start with a label: the legend, "NIC0: name", "UB0 X NA"
+ *   gap    = 2*blank / TAB
+ * Each label has one row, in any order. NIC rows may be missing: a cut there loses nothing.
+ * With `more` all rows have as many cells as the first. Without CPU Affinity a name that holds
+ * "Affin" or "CPU" and a cell that is a list are refused: the column may have another name. */
 static cpubind_text_status read_topo(const scan_text *in, topo_reader *topo)
 {
     scan_line line = {{0, 0}, 0, 0};
 
-    topo->n_row = topo->n_cpu = topo->n_label = topo->n_npu = topo->hint = 0;
-    topo->has_affinity = topo->kind = 0;
+    topo->n_row = topo->n_cpu = topo->n_column = topo->n_npu = topo->n_other = topo->hint = 0;
+    topo->has_more = topo->is_past = topo->kind = 0;
+    topo->affinity = topo->n_more = -1;
     topo->unknown.at = topo->unknown.len = 0;
-    topo->header.at = topo->header.end = 0;
-    while (scan_next_line(in, &line)) {
-        const scan_run first = scan_word(in, line.run.at, line.run.end);
-        int32_t kind = 0, id = 0;
+    topo->header.at = topo->header.end = topo->near.at = topo->near.end = 0;
+    for (topo->start = 0; scan_next_line(in, &line); topo->start = line.next) {
         cpubind_text_status status;
 
-        if (!read_label(in, first, &kind, &id))
+        if (scan_is_empty(line.run))
             continue;
-        status = read_topo_line(in, &line, topo, first, kind, id);
+        status = read_topo_line(in, &line, topo);
         if (status != CPUBIND_TEXT_OK)
             return status;
     }
@@ -314,7 +524,7 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
     if (reader.n_row > topo->cap_row || reader.n_cpu > topo->cap_cpu)
         return scan_fail_space(&in);
     topo->label = (cpubind_npusmi_label)reader.kind;
-    topo->has_affinity = reader.has_affinity;
+    topo->has_affinity = reader.affinity >= 0;
     topo->unknown = reader.unknown;
     reader.row = topo->row;
     reader.cpu = topo->cpu;

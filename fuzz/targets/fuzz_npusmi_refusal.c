@@ -12,7 +12,7 @@ static void check_reader(const char *text, int32_t len, cpubind_npusmi_refusal r
                          cpubind_slice line)
 {
     cpubind_text_fault fault = {-7, NULL};
-    cpubind_npusmi_map map = {NULL, 0, 0, 0, {0, 0}};
+    cpubind_npusmi_map map = {NULL, 0, 0, 0, 0, {0, 0}};
     const cpubind_text_status status = cpubind_npusmi_parse_map(text, len, &map, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED)
         CHECK(refusal != CPUBIND_NPUSMI_NONE && fault.offset == line.at);

@@ -73,7 +73,7 @@ static void read_topo(const char *text, int32_t len, result *s)
 
 static void read_map(const char *text, int32_t len, result *s)
 {
-    cpubind_npusmi_map map = {s->a.chip, MAX_ELEMENTS, 0, 0, {0, 0}};
+    cpubind_npusmi_map map = {s->a.chip, MAX_ELEMENTS, 0, 0, 0, {0, 0}};
     s->status = cpubind_npusmi_parse_map(text, len, &map, &s->fault);
     s->n[0] = map.n_chip;
     s->extra[0] = map.has_logic;

@@ -146,10 +146,10 @@ TEST(other_maps_are_refused_where_they_go_wrong)
         {HEADER "0 0 0 x\n1 0 1 x\n1 0 2 x\n", CPUBIND_TEXT_ERR_SYNTAX, 58},
         {HEADER "1 0 0 x\n0 0 1 x\n1 0 2 x\n", CPUBIND_TEXT_ERR_SYNTAX, 58},
         {"NPU ID  NPU ID  Chip ID  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 8},
-        {"NPU ID  Chip ID  Weight  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 17},
+        {"NPU ID  Chip ID  Weight  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
         {"NPU ID  Chip Logic ID  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 32},
         {"NPU ID  Chip ID", CPUBIND_TEXT_ERR_CUT, 15},
-        {"NPU ID  Chip ID  Chip Name  Chip Logic ID\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
+        {"NPU ID  Chip ID  Chip Name  Chip Logic ID\n", CPUBIND_TEXT_ERR_MISSING, 42},
     };
 
     check_verdicts(read_map, cases, LENGTH(cases));
@@ -359,7 +359,7 @@ TEST(other_matrices_are_refused_where_they_go_wrong)
         {MATRIX "NPU0 X A 1\nNIC1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
         {MATRIX "NPU0 X\nNPU1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 29},
         {MATRIX "NPU0 X 1\nNPU1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 30},
-        {MATRIX "NPU0 X A A 1\n", CPUBIND_TEXT_ERR_SYNTAX, 32},
+        {MATRIX "NPU0 X A A 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
         {MATRIX "NPU0 X A 1 2\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
         {MATRIX "NPU0 X A 1,\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
         {MATRIX "NPU0 X A 3-1\n", CPUBIND_TEXT_ERR_ORDER, 34},
@@ -376,8 +376,8 @@ TEST(other_matrices_are_refused_where_they_go_wrong)
         {"NPU0 NPU0\n", CPUBIND_TEXT_ERR_SYNTAX, 5},
         {"NPU0 Phy-ID1\n", CPUBIND_TEXT_ERR_SYNTAX, 5},
         {"NPU0 NPU1 CPU\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
-        {"NPU0 NPU1 CPU Affinity NPU2\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
-        {"NPU0 NPU1 GPU0\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
+        {"NPU0 NPU1 CPU Affinity NPU2\n", CPUBIND_TEXT_ERR_MISSING, 28},
+        {"NPU0 NPU1 GPU0\n", CPUBIND_TEXT_ERR_MISSING, 15},
         {MATRIX "NPU0 X A 1\nFailed to query \"topo\" info.\n", CPUBIND_TEXT_ERR_REFUSED, 34},
     };
 
@@ -1074,7 +1074,7 @@ TEST(more_devices_than_the_limit_are_refused)
 
         map_len += snprintf(text, CAP, HEADER);
         for (int32_t i = n; i > 0; i--)
-            map_len += snprintf(text + map_len, (size_t)(CAP - map_len), "%d 0 0 x\n", i);
+            map_len += snprintf(text + map_len, (size_t)(CAP - map_len), "%d 0 %d x\n", i, i);
         assert_int_equal(read_map(&r, text, map_len),
                          n > CPUBIND_MAX_DEVICES ? CPUBIND_TEXT_ERR_RANGE : CPUBIND_TEXT_OK);
         end_reading(&r);
@@ -1093,8 +1093,8 @@ TEST(bad_arguments_are_refused)
     cpubind_npusmi_chip chip;
     cpubind_npusmi_topo topo;
     cpubind_npusmi_info info;
-    cpubind_npusmi_map map = {&chip, 1, 7, 7, {7, 7}};
-    cpubind_npusmi_map no_array = {NULL, 1, 7, 7, {7, 7}};
+    cpubind_npusmi_map map = {&chip, 1, 7, 7, 7, {7, 7}};
+    cpubind_npusmi_map no_array = {NULL, 1, 7, 7, 7, {7, 7}};
 
     memset(&topo, 0, sizeof topo);
     memset(&info, 0, sizeof info);

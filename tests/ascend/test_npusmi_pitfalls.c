@@ -147,7 +147,7 @@ TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
                                "\t0        0         0               Ascend 910B1\n";
     static const char none[] = "There is no NPU card on this server.\n";
     cpubind_npusmi_chip chip;
-    cpubind_npusmi_map map = {&chip, 1, 0, 0, {0, 0}};
+    cpubind_npusmi_map map = {&chip, 1, 0, 0, 0, {0, 0}};
     memory_host h = cards_4_and_6();
     cpubind_request request = ask_nothing();
 
@@ -350,7 +350,7 @@ TEST(trap_11_rows_have_not_always_the_same_fields)
         "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
         "\t1        4         0         9             Ascend950PR\n";
     cpubind_npusmi_chip chip[2];
-    cpubind_npusmi_map map = {chip, 2, 0, 0, {0, 0}};
+    cpubind_npusmi_map map = {chip, 2, 0, 0, 0, {0, 0}};
 
     assert_int_equal(
         cpubind_npusmi_parse_map(with_controllers, length(with_controllers), &map, &fault),

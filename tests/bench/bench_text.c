@@ -126,7 +126,7 @@ static void read_info(void *ctx)
 static void read_map(void *ctx)
 {
     input *in = (input *)ctx;
-    cpubind_npusmi_map map = {in->out.chip, 64, 0, 0, {0, 0}};
+    cpubind_npusmi_map map = {in->out.chip, 64, 0, 0, 0, {0, 0}};
     must(cpubind_npusmi_parse_map(in->text, in->len, &map, NULL) == CPUBIND_TEXT_OK &&
              map.n_chip == in->n,
          "cpubind_npusmi_parse_map");

@@ -20,7 +20,7 @@ static const char broken[] = "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
 static int reads_the_map(void)
 {
     cpubind_npusmi_chip chip[2];
-    cpubind_npusmi_map rows = {NULL, 0, 0, 0, {0, 0}};
+    cpubind_npusmi_map rows = {NULL, 0, 0, 0, 0, {0, 0}};
 
     if (cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &rows, NULL) !=
             CPUBIND_TEXT_ERR_SPACE ||
@@ -38,7 +38,7 @@ static int says_where_it_is_broken(void)
     cpubind_npusmi_chip chip[2];
     cpubind_text_fault fault;
     cpubind_place at;
-    cpubind_npusmi_map rows = {chip, 2, 0, 0, {0, 0}};
+    cpubind_npusmi_map rows = {chip, 2, 0, 0, 0, {0, 0}};
 
     if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), &rows, &fault) !=
         CPUBIND_TEXT_ERR_SYNTAX)

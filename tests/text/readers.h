@@ -19,6 +19,7 @@ typedef struct reading {
     cpubind_npusmi_chip *chip;
     int32_t n_chip;
     int32_t has_logic;
+    int32_t has_name;
     cpubind_npusmi_topo topo;
     cpubind_npusmi_info info;
     cpubind_npusmi_board *board;
@@ -86,10 +87,12 @@ static inline cpubind_text_status read_map_cap(reading *r, const char *text, int
     r->status = cpubind_npusmi_parse_map(r->text, len, &map, &r->fault);
     r->n_chip = map.n_chip;
     r->has_logic = map.has_logic;
+    r->has_name = map.has_name;
     r->unknown = map.unknown;
     if (is_failure(r)) {
         assert_untouched(r->chip, (size_t)cap * sizeof *r->chip);
         assert_untouched(&r->has_logic, sizeof r->has_logic);
+        assert_untouched(&r->has_name, sizeof r->has_name);
         assert_untouched(&r->unknown, sizeof r->unknown);
         if (r->status != CPUBIND_TEXT_ERR_SPACE)
             assert_untouched(&r->n_chip, sizeof r->n_chip);
