@@ -216,7 +216,7 @@ TEST(the_minor_number_of_a_node_is_the_device_whatever_its_name)
 {
     static const int32_t phy[] = {1, 2};
     trial *t = start();
-    set(&t->host, "dev/", "davinci0\ndavinci1\ndavinci_manager\ndavinci12\n");
+    set(&t->host, "dev/", "davinci0\ndavinci1\ndavinci12\ndavinci_manager\nnull\n");
     set(&t->host, "dev/davinci0", "236:2\n");
     set(&t->host, "dev/davinci1", "236:1\n");
     set(&t->host, "dev/davinci12", "236:2\n");
@@ -232,6 +232,8 @@ TEST(two_npus_of_one_function_are_both_named)
     for (int32_t i = 0; i < LENGTH(tables); i++) {
         trial *t = start();
         t->facts.n_function = 2;
+        set(&t->host, INTERRUPTS,
+            HEAD ROWS("10", "0") ROWS("11", "1") ROWS("12", "3") ROWS("13", "2"));
         set(&t->host, PCI "01:00.0/msi_irqs/", "120\n121\n122\n130\n131\n132\n");
         set(&t->host, PCI "02:00.0/msi_irqs/", "100\n101\n102\n110\n111\n112\n");
         if (tables[i]) {
