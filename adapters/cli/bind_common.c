@@ -80,6 +80,7 @@ void cli_close_bound(cli_bound *bound)
 {
     cpubind_bind_close(bound->binding);
     cli_close_host(&bound->live);
+    cli_close_host(&bound->host);
     cli_free_planned(&bound->planned);
     free(bound->arena.base);
     memset(bound, 0, sizeof *bound);
@@ -138,19 +139,17 @@ static int make_plan(const cli_options *options, cli_bound *bound)
 {
     const int is_live = !options->root && !options->fixture;
     const cpubind_source *source = &bound->live.source;
-    cli_host other = {0};
     cli_text why = {"", 0};
-    int status = is_live ? CLI_DONE : cli_open_host(options, &other, &why);
+    int status = is_live ? CLI_DONE : cli_open_host(options, &bound->host, &why);
     if (status != CLI_DONE)
         return cli_fail(options, status, why.text);
     if (is_live)
         cli_progress(options, "cpubind: asking npu-smi ...");
-    cli_make(is_live ? source : &other.source, &options->request, &bound->planned);
+    cli_make(is_live ? source : &bound->host.source, &options->request, &bound->planned);
     if (is_live)
         cli_progress(options, NULL);
     if (bound->planned.code != CPUBIND_PROBLEM_NONE)
         status = cli_refuse(options, &bound->planned);
-    cli_close_host(&other);
     return status;
 }
 

@@ -17,6 +17,7 @@ typedef struct cli_bound {
     int is_restoring; /* restore */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
+    cli_host host; /* the host of --root or --fixture, which the facts quote */
     cli_planned planned;
     cpubind_arena arena; /* of the goal */
     cpubind_goal goal;
@@ -58,7 +59,7 @@ const char *cli_kind_word(cpubind_item_kind kind);
 /* Whether more than a tenth of the memory is on other nodes. */
 int cli_memory_is_wrong(const cpubind_report *report);
 
-/* Prints warnings on stderr: what was not done and why. */
+/* Prints warnings on stderr: those of the plan, then what was not done and why. */
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report);
 
 /* The same warnings as an array of {"code", "text"}; NULL without memory. */

@@ -24,6 +24,8 @@ enum cli_exit {
 
 /* == Words ================================================================== */
 
+enum { CLI_MAX_QUOTE = 80 }; /* bytes of a text that is quoted in a message */
+
 /* A message that is built in parts. A longer one is cut. */
 typedef struct cli_text {
     char text[4096];
@@ -44,6 +46,12 @@ __attribute__((format(printf, 2, 3))) void cli_add(cli_text *to, const char *for
 
 /* Appends a list as the kernel prints it; "none" when it is empty. */
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n);
+
+/* Appends the name of an input; for the output of a command, the command line. */
+void cli_add_input(cli_text *to, const char *name);
+
+/* Appends `: "text"`, at most CLI_MAX_QUOTE bytes of it; nothing when it is empty. */
+void cli_add_quote(cli_text *to, const char *text, int32_t len);
 
 /* Appends a PCI address: "0000:c1:00.0". */
 void cli_add_pci(cli_text *to, const cpubind_pci_address *pci);
@@ -251,6 +259,13 @@ void cli_explain_problem(const cpubind_problem *problem, const cpubind_facts *fa
 
 /* Appends the CPUs that are shared out, and those of --exclude: "0-22, excluded CPUs 23". */
 void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options);
+
+/* Appends the form of the visible devices that the Ascend runtime reads, if their text is a list
+ * in another form: "0-3" is 0,1,2,3. */
+void cli_add_comma_form(cli_text *to, const cpubind_facts *facts);
+
+/* Prints the warnings of a plan on stderr; nothing when there is no plan. */
+void cli_print_warnings(const cli_planned *planned);
 
 /* Appends one warning as a sentence, without a line feed. */
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,

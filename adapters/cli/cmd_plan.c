@@ -8,17 +8,6 @@
 #include "cli.h"
 #include "output.h"
 
-static void print_warnings(const cli_planned *p)
-{
-    for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
-        cli_text text = {"", 0};
-        if (!(p->plan.warnings & (1u << i)))
-            continue;
-        cli_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
-        fprintf(stderr, "cpubind: warning: %s\n", text.text);
-    }
-}
-
 static int print_text(const cli_planned *p, const cli_options *options)
 {
     cli_print_text(stdout, p, options);
@@ -49,7 +38,7 @@ static int print_plan(const cli_planned *p, const cli_options *options)
     if (!options->format->plan(p, options))
         return cli_no_memory();
     if (!options->json && !options->quiet)
-        print_warnings(p);
+        cli_print_warnings(p);
     return CLI_DONE;
 }
 

@@ -52,28 +52,9 @@ void cli_print_fixture_help(FILE *out)
           out);
 }
 
-#define HOST_OPTIONS                                                                           \
-    "Which host (default: this one):\n"                                                        \
-    "  --root DIR            a snapshot folder: proc/, sys/ and cmd/ of a host\n"              \
-    "  --fixture NAME        a host of a corpus, such as a2-192cpu-8npu\n"
-
-#define TYPES "@types@" /* the mark of the words of --device-type */
-
-#define PLAN_OPTIONS                                                                           \
-    "Which NPUs:\n"                                                                            \
-    "  --npus LIST           logic ids, such as 0-3,6, instead of the process table\n"         \
-    "  --visible LIST        instead of ASCEND_RT_VISIBLE_DEVICES\n"                           \
-    "  --rank N              the number of the worker (default 0)\n"                           \
-    "  --device-type TYPE    " TYPES " (default: from npu-smi or PCI ids)\n"                   \
-    "\n"                                                                                       \
-    "Which CPUs:\n"                                                                            \
-    "  --allowed LIST        such as 0-95, instead of those that this process may use\n"       \
-    "  --exclude LIST        CPUs that are left out of every pool\n"                           \
-    "\n"                                                                                       \
-    "How:\n"                                                                                   \
-    "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"                   \
-    "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
-    "\n"
+#define TYPES   "@types@"   /* the mark of the words of --device-type */
+#define SCOPES  "@scopes@"  /* of --scope */
+#define ORIGINS "@origins@" /* of --facts */
 
 /* cli_print_help_of prints the formats of the command in place of the form feed. */
 #define FORMATS "  --format FORMAT       how to print:\n\f"
@@ -81,12 +62,11 @@ void cli_print_fixture_help(FILE *out)
 #define DB "  --db FILE             the corpus (default: the one installed with cpubind)\n"
 
 #define WHICH_NPU                                                                              \
-    "  --npu N               its NPU, by logic id; or\n"                                       \
-    "  --rank N              its number among the NPUs that run and are visible\n"
+    "  --npu N, or --rank N  its NPU by logic id, or its number among visible ones\n"
 
 #define THREADS                                                                                \
-    "  --thread NAME=WHERE   where threads of this name are bound:\n"                          \
-    "                        " CLI_ROLE_WORDS "pool, or CPUs; may be repeated\n"
+    "  --thread NAME=WHERE   where threads of this name are bound, may be repeated:\n"         \
+    "                        " CLI_ROLE_WORDS "pool, or CPUs\n"
 
 #define BRACED(name, word, letter) "{" word "}, "
 
@@ -97,54 +77,61 @@ void cli_print_fixture_help(FILE *out)
     "                        root /run/user/UID/cpubind/PID.record)\n"
 
 #define LIVE_PLAN                                                                              \
-    "The plan: --device-type, --visible, --strategy, --overlap, --allowed, --exclude,\n"       \
-    "--root, --fixture, --db: as for plan\n"                                                   \
-    "\n"
+    "  --device-type, --visible, --running, --total, --facts, --allowed, --exclude,\n"         \
+    "  --scope, --strategy, --overlap, --root, --fixture, --db: as for plan\n"
+
+#define ANY_ARCH "  --any-arch            bind also on a machine that is not ARM\n"
 
 static const cli_help helps[] = {
     {CLI_PLAN, "plan",
      "Usage: cpubind plan [OPTION...]\n"
-     "\n"
      "Prints which CPUs each NPU would get. Changes nothing.\n"
-     "\n" HOST_OPTIONS DB "\n" PLAN_OPTIONS "Output:\n" FORMATS
+     "\n"
+     "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"
+     "  --fixture NAME        a host of a corpus (--db FILE), such as a2-192cpu-8npu\n"
+     "  --npus LIST           logic ids, such as 0-3,6 (default: all that are visible)\n"
+     "  --running             of these NPUs those that run\n"
+     "  --visible LIST        in place of ASCEND_RT_VISIBLE_DEVICES, such as 0,1,2\n"
+     "  --rank N              the number of the worker: say which NPU it drives\n"
+     "  --total N             the number of NPUs of the host, where no input tells\n"
+     "  --device-type TYPE    " TYPES ", or a chip, such as 910B\n"
+     "  --facts FROM          which inputs name the NPUs: " ORIGINS "\n"
+     "  --allowed LIST        CPUs, such as 0-95, in place of those of this process\n"
+     "  --exclude LIST        CPUs that are left out of every pool\n"
+     "  --scope SCOPE         whose the allowed CPUs are: " SCOPES "\n"
+     "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"
+     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n" FORMATS
      "  --json                the same as --format json\n"
-     "  --quiet               the plan alone: no table, map or warnings\n"
-     "  --help, --version\n"},
+     "  --quiet               the plan alone; also: --help, --version\n"},
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"
-     "\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
      "where the plan puts them. Everything but memory is recorded first, and cpubind\n"
      "restore undoes it. If a step fails, the steps before it are undone.\n"
      "\n"
-     "  --pid N               the process (default: the parent)\n" WHICH_NPU "\n"
-     "What is bound:\n" THREADS "  --memory WAY          migrate (default) or none\n"
+     "  --pid N               the process (default: the parent)\n" WHICH_NPU THREADS
+     "  --memory WAY          migrate (default) or none\n"
      "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
      "                        new threads, changed masks; ends with the process\n"
-     "\n" LIVE_PLAN STATE "  --any-arch            bind also on a machine that is not ARM\n"
-     "  --json, --quiet, --help, --version\n"},
+     "\n"
+     "The plan:\n" LIVE_PLAN "\n" STATE ANY_ARCH "  --json, --quiet, --help, --version\n"},
     {CLI_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
-     "\n"
-     "Binds itself, then executes the command in its place: no process stays in\n"
-     "between, signals and exit status are those of the command. Exits with 127 if\n"
-     "there is no such command and with 126 if it cannot be executed; the binding is\n"
-     "undone then. Threads get their names later: use apply --watch for --thread.\n"
-     "The record stays after the command has ended, until restore.\n"
-     "\n" WHICH_NPU "\n"
-     "What is bound:\n" THREADS
-     "  --memory WAY          prefer (default: new memory comes from "
+     "Binds itself, then executes the command in its place: signals and exit status\n"
+     "are those of the command. Exits with 127 if there is no such command and with\n"
+     "126 if it cannot be executed; the binding is undone then. Threads get their\n"
+     "names later: use apply --watch for --thread. The record stays until restore.\n"
+     "\n" WHICH_NPU THREADS "  --memory WAY          prefer (default: new memory comes from "
      "its node) or none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; " CPUBIND_ROLE_LIST(
          BRACED) "{pool}\n"
                  "                        stand for lists, {threads} for the number of main "
                  "CPUs,\n"
                  "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
-                 "\n" LIVE_PLAN STATE
-                 "  --any-arch            bind also on a machine that is not ARM\n"
-                 "  --json                errors as one JSON object\n"
-                 "  --quiet, --help, --version\n"},
+                 "\n"
+                 "The plan:\n" LIVE_PLAN "\n" STATE ANY_ARCH
+                 "  --json (errors alone), --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
      "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"
      "\n"
@@ -152,9 +139,10 @@ static const cli_help helps[] = {
      "where they belong; exits with 1 if one is elsewhere. Without an NPU it compares\n"
      "with the record of apply or run. Changes nothing.\n"
      "\n"
-     "  --pid N               the process (default: the parent)\n" WHICH_NPU "\n" THREADS
+     "  --pid N               the process (default: the parent)\n" WHICH_NPU THREADS
      "  --memory none         do not check the memory\n"
-     "\n" LIVE_PLAN STATE "  --json, --quiet, --help, --version\n"},
+     "\n"
+     "The plan:\n" LIVE_PLAN "\n" STATE "  --json, --quiet, --help, --version\n"},
     {CLI_RESTORE, "restore",
      "Usage: cpubind restore [--pid N | --all] [--state FILE]\n"
      "\n"
@@ -183,8 +171,8 @@ static const cli_help helps[] = {
      "  --notes TEXT          why it is worth keeping\n"
      "\n"
      "The plan and the host:\n"
-     "  --npus, --visible, --rank, --allowed, --exclude, --device-type, --strategy,\n"
-     "  --overlap: as for plan\n"
+     "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
+     "  --scope, --device-type, --strategy, --overlap: as for plan\n"
      "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
      "\n"
      "  --json, --quiet, --help, --version\n"},
@@ -243,20 +231,55 @@ const cli_help *cli_help_of(enum cli_command command)
     return &helps[0];
 }
 
+/* Appends the words of a mark: "auto, driver or npu-smi". */
+static void add_words(int32_t n, const char *(*word)(int32_t), cli_text *to)
+{
+    for (int32_t i = 0; i < n; i++)
+        cli_add(to, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", word(i));
+}
+
+static const char *scope_word(int32_t i)
+{
+    return cpubind_scope_word((cpubind_scope)i);
+}
+
+static const char *origin_word(int32_t i)
+{
+    return cpubind_origin_word((cpubind_origin)i);
+}
+
+/* Appends the words that stand for the mark at `text`; returns its length, 0: no mark. */
+static size_t expand_mark(const char *text, cli_text *to)
+{
+    if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
+        cli_add_types(to);
+        return strlen(TYPES);
+    }
+    if (strncmp(text, SCOPES, strlen(SCOPES)) == 0) {
+        add_words(CPUBIND_SCOPE_COUNT, scope_word, to);
+        return strlen(SCOPES);
+    }
+    if (strncmp(text, ORIGINS, strlen(ORIGINS)) == 0) {
+        add_words(CPUBIND_ORIGIN_COUNT, origin_word, to);
+        return strlen(ORIGINS);
+    }
+    return 0;
+}
+
 void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *formats)
 {
     const char *text = cli_help_of(command)->text;
-    for (; *text; text++) {
-        if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
-            cli_text types = {"", 0};
-            cli_add_types(&types);
-            fputs(types.text, out);
-            text += strlen(TYPES) - 1;
+    while (*text) {
+        cli_text words = {"", 0};
+        const size_t n = expand_mark(text, &words);
+        if (n > 0) {
+            fputs(words.text, out);
         } else if (*text == '\f') {
             for (const cli_format *format = formats; format->word; format++)
                 fprintf(out, "                          %-7s %s\n", format->word, format->what);
         } else {
             putc(*text, out);
         }
+        text += n > 0 ? n : 1;
     }
 }

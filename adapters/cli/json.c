@@ -154,21 +154,6 @@ static json_t *visible_json(const cpubind_facts *facts, const cpubind_ascend_pla
     return array;
 }
 
-static json_t *warnings_json(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
-{
-    json_t *array = json_array();
-    for (int i = 0; array && i < CPUBIND_WARNING_COUNT; i++) {
-        cli_text text = {"", 0};
-        if (!(plan->warnings & (1u << i)))
-            continue;
-        cli_explain_warning((cpubind_warning)i, facts, plan, &text);
-        array = cli_json_append(array, json_pack("{s:s, s:s}", "code",
-                                                 cpubind_warning_word((cpubind_warning)i),
-                                                 "text", text.text));
-    }
-    return array;
-}
-
 /* Adds the CPUs of --exclude; no key without that option. */
 static json_t *add_excluded(json_t *plan, const cpubind_request *request)
 {
@@ -193,7 +178,7 @@ json_t *cli_plan_json(const cli_planned *p, const cli_options *options)
         id_json(cli_rank_npu(p, options)), "allowed", list_json(facts->cpu, facts->n_cpu),
         "total_npus", (int)plan->total, "hidden", (int)plan->n_hidden, "idle",
         (int)plan->n_idle, "visible_npus", visible_json(facts, plan), "npus",
-        npus_json(p, options), "warnings", warnings_json(facts, plan));
+        npus_json(p, options), "warnings", cli_warnings_json(p));
     return add_excluded(json, &options->request);
 }
 

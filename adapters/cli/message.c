@@ -1,10 +1,11 @@
-/* message.c - explain problems and warnings of a plan: what, where, why, and what to do
+/* message.c - explain why there is no plan: what, where, why, and what to do
  * SPDX-License-Identifier: MIT
  *
- * Each problem and each warning is one case. The codes are those of adapters/ascend/facts.h;
- * this file only words them.
+ * Each problem is one case. The codes are those of adapters/ascend/facts.h; this file only words
+ * them. An advice is given only where it helps with the options that were given.
  */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../ascend/input_list.h"
@@ -12,7 +13,7 @@
 #include "cli.h"
 
 #define MAX_LIST   512 /* bytes of a list that is quoted in a message */
-#define MAX_QUOTE  80  /* bytes of a line that is quoted, but for its last character */
+#define MAX_QUOTE  CLI_MAX_QUOTE
 #define MAX_STDERR 200 /* bytes of a line of stderr that is quoted: the loader names files */
 
 /* RFC 3629: no form longer than it must be, no surrogate, nothing above U+10FFFF. */
@@ -117,8 +118,7 @@ cpubind_place cli_place(const cpubind_problem *problem)
     return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset);
 }
 
-/* Appends the name of an input; for the output of a command, the command line. */
-static void add_input(cli_text *to, const char *name)
+void cli_add_input(cli_text *to, const char *name)
 {
     static const struct {
         const char *name;
@@ -145,35 +145,40 @@ static void add_input(cli_text *to, const char *name)
     cli_add(to, "%s", name);
 }
 
-/* Appends the start of text[at .. end - 1], up to `max` bytes, as a copy without NUL bytes. */
-static void add_quote(const char *text, int32_t at, int32_t end, int32_t max, cli_text *out)
+/* Appends the start of a text, up to `max` bytes, as a copy without NUL bytes. */
+static void add_quote(const char *text, int32_t len, int32_t max, cli_text *out)
 {
     char quote[MAX_STDERR + 4];
-    int32_t n = 0;
-    while (at < end && n < max) {
-        const int32_t step = cli_character(text + at, (size_t)(end - at));
+    int32_t at = 0, n = 0;
+    while (at < len && n < max) {
+        const int32_t step = cli_character(text + at, (size_t)(len - at));
         for (int32_t i = 0; i < (step ? step : 1); i++)
             quote[n++] = step ? text[at + i] : '?';
         at += step ? step : 1;
     }
     quote[n] = '\0';
     if (n > 0)
-        cli_add(out, ": \"%s%s\"", quote, at < end ? "..." : "");
+        cli_add(out, ": \"%s%s\"", quote, at < len ? "..." : "");
+}
+
+void cli_add_quote(cli_text *to, const char *text, int32_t len)
+{
+    add_quote(text, len, MAX_QUOTE, to);
 }
 
 /* Appends the line at fault without leading blanks. */
-static void add_line(const cpubind_problem *p, cli_text *out)
+static void add_line_at_fault(const cpubind_problem *p, cli_text *out)
 {
     const char *text = p->answer.data;
     int32_t at = p->offset < p->answer.len ? p->offset : p->answer.len;
     int32_t end = at;
     while (at > 0 && text[at - 1] != '\n')
         at--;
-    while (at < p->answer.len && (text[at] == ' ' || text[at] == '\t'))
+    while (at < end && (text[at] == ' ' || text[at] == '\t'))
         at++;
     while (end < p->answer.len && text[end] != '\n')
         end++;
-    add_quote(text, at, end, MAX_QUOTE, out);
+    cli_add_quote(out, text + at, end - at);
 }
 
 /* Appends the first line that the command printed on stderr. */
@@ -188,19 +193,8 @@ static void add_stderr(const cpubind_input *input, cli_text *out)
         end--;
     if (end > at) {
         cli_add(out, "; on stderr it said");
-        add_quote(input->err, at, end, MAX_STDERR, out);
+        add_quote(input->err + at, end - at, MAX_STDERR, out);
     }
-}
-
-/* Whether an input is read only for the CPUs near the NPUs. npu-smi info is such an input when
- * the NPUs are named. */
-static int is_for_affinity(const char *input, const cli_options *options)
-{
-    cpubind_slice card, chip;
-    if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
-        return options->request.npu != NULL;
-    return strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0 ||
-           cpubind_input_is_board(input, &card, &chip);
 }
 
 /* The option that names NPUs, so that they need not be found. */
@@ -210,27 +204,62 @@ static const char *name_npus(const cli_options *options)
                                           : "name the NPUs with --npus LIST";
 }
 
+static int is_prefix(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The option with which a plan goes on without an input, or NULL. */
+static const char *way_without(const char *input, const cli_options *options, int *names_npus)
+{
+    const cpubind_request *request = &options->request;
+    cpubind_slice card, chip;
+    *names_npus = 0;
+    if (strcmp(input, "proc/self/status") == 0)
+        return request->allowed ? NULL : "--allowed LIST";
+    if (is_prefix(input, "sys/fs/cgroup") || strcmp(input, "proc/self/cgroup") == 0)
+        return request->allowed ? "--scope cpuset" : "--scope cpuset or --allowed LIST";
+    if (strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0 ||
+        cpubind_input_is_board(input, &card, &chip))
+        return "--strategy global_slice";
+    if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->only_running)
+        return "no --running";
+    if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->npu)
+        return "--strategy global_slice";
+    if (is_prefix(input, "cmd/npu-smi")) {
+        *names_npus = !request->npu || request->type == CPUBIND_TYPE_AUTO;
+        return NULL;
+    }
+    if (is_prefix(input, "cmd/"))
+        return NULL;
+    return is_prefix(input, "sys/devices/system/") || request->origin == CPUBIND_ORIGIN_NPU_SMI
+               ? NULL
+               : "--facts npu-smi";
+}
+
 /* Appends what to do about an input that cannot be read. */
 static void add_way_out(const char *input, const cli_options *options, cli_text *out)
 {
-    if (!input || strncmp(input, "cmd/", 4) != 0)
+    int names_npus;
+    const char *way = input ? way_without(input, options, &names_npus) : NULL;
+    if (!input || !is_prefix(input, "cmd/"))
         cli_add(out, "look at this file to see why");
-    else if (is_for_affinity(input, options))
-        cli_add(out, "run the command by hand to see why, or plan without it: --strategy "
-                     "global_slice");
-    else if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
-        cli_add(out, "run the command by hand to see why, or %s", name_npus(options));
+    else if (is_prefix(input, "cmd/npu-smi"))
+        cli_add(out, "run the command by hand to see why: is the driver loaded, and may this "
+                     "user use it?");
     else
-        cli_add(out,
-                "run the command by hand to see why: is the driver loaded, and may this user "
-                "use it?");
+        cli_add(out, "run the command by hand to see why");
+    if (way)
+        cli_add(out, "; or plan without it: %s", way);
+    else if (input && names_npus)
+        cli_add(out, "; or %s and their type with --device-type TYPE", name_npus(options));
 }
 
 static void explain_input(const cpubind_problem *p, const cli_options *options, cli_text *out)
 {
     cpubind_place place = cli_place(p);
     if (p->input) {
-        add_input(out, p->input);
+        cli_add_input(out, p->input);
         if (place.line > 0)
             cli_add(out, ", line %d, column %d", (int)place.line, (int)place.column);
         cli_add(out, ": ");
@@ -239,7 +268,7 @@ static void explain_input(const cpubind_problem *p, const cli_options *options, 
     if (p->npu >= 0)
         cli_add(out, " (%d)", (int)p->npu);
     if (place.line > 0)
-        add_line(p, out);
+        add_line_at_fault(p, out);
     if (p->answer.state == CPUBIND_INPUT_FAILED)
         cli_add(out, " (%s: %s)", p->answer.why ? p->answer.why : "read",
                 strerror(p->answer.error));
@@ -256,15 +285,6 @@ static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
         if (facts->npu[i].logic == logic)
             return &facts->npu[i];
     return NULL;
-}
-
-static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality, cli_text *out)
-{
-    int32_t ids[CPUBIND_MAX_DEVICES], n = 0;
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].locality == locality)
-            ids[n++] = facts->npu[i].logic;
-    cli_add_list(out, ids, n);
 }
 
 static void add_logic_ids(const cpubind_facts *facts, cli_text *out)
@@ -288,11 +308,30 @@ static void add_affinity(const cpubind_facts *facts, const cli_options *options,
     cli_add_allowed(out, facts, options);
 }
 
+/* Appends the form of the visible devices that the Ascend runtime reads, if their text is a list
+ * in another form: "0-3" is 0,1,2,3. */
+void cli_add_comma_form(cli_text *to, const cpubind_facts *facts)
+{
+    char text[MAX_LIST];
+    cli_numbers ids = {NULL, 0};
+    int32_t at = 0;
+    if (!facts->visible || facts->visible_len >= MAX_LIST)
+        return;
+    memcpy(text, facts->visible, (size_t)facts->visible_len);
+    text[facts->visible_len] = '\0';
+    if (!cli_read_numbers(text, CPUBIND_MAX_DEVICES, &ids, &at) && ids.n > 0) {
+        cli_add(to, "; the Ascend runtime reads ascending ids with commas between them: ");
+        for (int32_t i = 0; i < ids.n; i++)
+            cli_add(to, "%s%d", i ? "," : "", (int)ids.item[i]);
+    }
+    free(ids.item);
+}
+
 static void explain_running(const cpubind_problem *p, const cpubind_facts *facts,
                             const cli_options *options, cli_text *out)
 {
     if (p->input) {
-        add_input(out, p->input);
+        cli_add_input(out, p->input);
         cli_add(out, ": ");
     }
     cli_add(out, "%s", p->what);
@@ -302,9 +341,12 @@ static void explain_running(const cpubind_problem *p, const cpubind_facts *facts
                 facts->visible);
     if (p->input)
         cli_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
+    else if (facts->visible && facts->n_visible == 0)
+        cli_add_comma_form(out, facts);
+    else if (options->request.only_running)
+        cli_add(out, "; leave out --running to plan before the workers run");
     else
-        cli_add(out, "; start the workers first, so that npu-smi info lists them, or %s",
-                name_npus(options));
+        cli_add(out, "; %s", name_npus(options));
 }
 
 static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts,
@@ -314,8 +356,38 @@ static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts
         cli_add(out, "NPU %d: %s", (int)p->npu, p->what);
     else
         cli_add(out, "rank %d: %s", (int)options->request.rank, p->what);
+    if (facts->visible)
+        cli_add(out, " (visible devices: \"%.*s\")",
+                facts->visible_len < MAX_QUOTE ? (int)facts->visible_len : MAX_QUOTE,
+                facts->visible);
     cli_add(out, "; this host has NPUs ");
     add_logic_ids(facts, out);
+}
+
+/* What another scope means, after "--scope NAME would do: ". */
+static const char *const scope_sentences[CPUBIND_SCOPE_COUNT] = {
+    [CPUBIND_SCOPE_AUTO] = "",
+    [CPUBIND_SCOPE_CPUSET] = "all NPUs of the host share the allowed CPUs then; right if the "
+                             "workers of the host have one cpuset",
+    [CPUBIND_SCOPE_HOST] = "pools are cut from all online CPUs of the host then",
+    [CPUBIND_SCOPE_OWN] = "only the NPUs of this process share the allowed CPUs then; right if "
+                          "these CPUs are its own",
+};
+
+/* Appends what helps against too few CPUs, with the options that were given. */
+static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
+                          const cli_options *options, cli_text *out)
+{
+    if (p->would_do != CPUBIND_SCOPE_AUTO) {
+        cli_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
+                scope_sentences[p->would_do]);
+        return;
+    }
+    cli_add(out, "; give the process more CPUs (cpuset, taskset)");
+    if (options->request.exclude)
+        cli_add(out, ", exclude fewer");
+    if (facts->scope == CPUBIND_SCOPE_OWN)
+        cli_add(out, ", or make fewer NPUs visible (--visible)");
 }
 
 static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts,
@@ -326,11 +398,48 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
     cli_add(out, "%s", p->what);
     if (p->need > 0)
         cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
+    if (p->uncut > 0)
+        cli_add(out, " of the %d of its pool, since no others are allowed", (int)p->uncut);
     cli_add(out, " (allowed ");
     cli_add_allowed(out, facts, options);
-    cli_add(out, "); give the process more CPUs (cpuset, taskset), %s",
-            options->request.exclude ? "exclude fewer, or use fewer NPUs"
-                                     : "or use fewer NPUs");
+    cli_add(out, ")");
+    add_more_cpus(p, facts, options, out);
+}
+
+static void explain_no_local(const cpubind_problem *p, const cpubind_facts *facts,
+                             const cli_options *options, cli_text *out)
+{
+    cli_add(out, "NPU %d: %s (", (int)p->npu, p->what);
+    add_affinity(facts, options, p->npu, out);
+    cli_add(out, ")");
+    if (p->would_do != CPUBIND_SCOPE_AUTO)
+        cli_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
+                scope_sentences[p->would_do]);
+    else
+        cli_add(out, "; allow some of them (cpuset, taskset), or use --strategy global_slice");
+}
+
+static void explain_skipped(const cpubind_problem *p, const cli_options *options, cli_text *out)
+{
+    cli_add(out, "binding is skipped: ");
+    if (p->npu >= 0)
+        cli_add(out, "NPU %d: ", (int)p->npu);
+    cli_add(out, "%s", p->what);
+    if (p->need > 0)
+        cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
+    cli_add(out, "; %s, or cut slices with --strategy global_slice",
+            options->command & CLI_RUN ? "the command is not started: start it without cpubind"
+                                       : "the workers run without being bound");
+}
+
+static void explain_no_npu_smi(const cli_options *options, cli_text *out)
+{
+    if (options->root || options->fixture)
+        cli_add(out, "npu-smi is not on this host; ");
+    else
+        cli_add(out, "npu-smi is not on this machine; plan a captured host with --root DIR, a "
+                     "fixture host with --fixture NAME, or ");
+    cli_add(out, "%s and their type with --device-type TYPE", name_npus(options));
 }
 
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out)
@@ -346,9 +455,7 @@ void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         explain_too_few(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_LOCAL_CPUS:
-        cli_add(out, "NPU %d: %s (", (int)p->npu, p->what);
-        add_affinity(facts, options, p->npu, out);
-        cli_add(out, "); allow some of them (cpuset, taskset), or use --strategy global_slice");
+        explain_no_local(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_RUNNING_NPU:
         explain_running(p, facts, options, out);
@@ -370,19 +477,10 @@ void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
                 "all the same, use --any-arch");
         break;
     case CPUBIND_PROBLEM_SKIPPED:
-        cli_add(out, "binding is skipped: ");
-        if (p->npu >= 0)
-            cli_add(out, "NPU %d: ", (int)p->npu);
-        cli_add(out, "%s", p->what);
-        if (p->need > 0)
-            cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
-        cli_add(out, "; nothing needs to be done: the workers run without being bound");
+        explain_skipped(p, options, out);
         break;
     case CPUBIND_PROBLEM_NO_NPU_SMI:
-        cli_add(out,
-                "npu-smi is not on this %s; plan a captured host with --root DIR, a fixture "
-                "host with --fixture NAME, or %s",
-                options->root || options->fixture ? "host" : "machine", name_npus(options));
+        explain_no_npu_smi(options, out);
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
         cli_add(out, "%s; give it with --device-type ", p->what);
@@ -397,116 +495,6 @@ void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
     case CPUBIND_PROBLEM_UNREADABLE:
     case CPUBIND_PROBLEM_NONE:
         explain_input(p, options, out);
-        break;
-    }
-}
-
-static void explain_locality(cpubind_warning warning, const cpubind_facts *facts, cli_text *out)
-{
-    if (warning == CPUBIND_WARNING_PCI_AFFINITY) {
-        cli_add(out, "npu-smi gives no CPU affinity for NPU ");
-        add_npus_with(facts, CPUBIND_LOCALITY_TAKEN, out);
-        cli_add(out, ": it is taken from the kernel (numa_node, local_cpulist)");
-    } else if (warning == CPUBIND_WARNING_AFFINITY_DIFFERS) {
-        cli_add(out,
-                "npu-smi and the kernel (numa_node, local_cpulist) disagree about the CPUs "
-                "near NPU ");
-        add_npus_with(facts, CPUBIND_LOCALITY_DIFFERS, out);
-        cli_add(out, ": the CPUs of npu-smi are used");
-    } else {
-        cli_add(out, "the kernel has no node for NPU ");
-        add_npus_with(facts, CPUBIND_LOCALITY_NO_NODE, out);
-        cli_add(out,
-                " (numa_node -1): in that case npu-smi prints the CPUs of node 0, which may be "
-                "far from the NPU");
-    }
-}
-
-/* The warnings that are one sentence for every host. */
-static const char *const sentences[CPUBIND_WARNING_COUNT] = {
-    [CPUBIND_WARNING_NO_STATUS] =
-        "proc/self/status is missing: all online CPUs count as allowed",
-    [CPUBIND_WARNING_OFFLINE] = "some allowed CPUs are offline and are left out",
-    [CPUBIND_WARNING_NODE_MAP] = "/sys has no NUMA nodes: they are read from lscpu -e=CPU,NODE",
-    [CPUBIND_WARNING_NO_NODES] = "no NUMA nodes are known: all CPUs count as node 0",
-    [CPUBIND_WARNING_NO_MAP] = "npu-smi info -m gave no output: all ids count as logic ids",
-    [CPUBIND_WARNING_EXIT_CODE] = "npu-smi printed its output, but its exit status was not 0",
-    [CPUBIND_WARNING_NO_AFFINITY] =
-        ("the affinity of some NPU is not known (npu-smi info -t topo, numa_node of the PCI "
-         "function): global_slice is used instead"),
-    [CPUBIND_WARNING_ONLY_LOGIC_IDS] = ("slices are cut by logic ids, which start at 0 in "
-                                        "every container: two containers with "
-                                        "one cpuset would get the same CPUs"),
-    [CPUBIND_WARNING_NO_SPARE] = "node 0 has no CPU left for the host's UVB polling threads",
-    [CPUBIND_WARNING_NO_PROCESSES] =
-        "which NPUs run is not known: the process table could not be read",
-    [CPUBIND_WARNING_NO_ADDRESSES] =
-        ("the PCI addresses of the NPUs are not known: NPUs that share CPUs are ordered by "
-         "logic id, and a process that knows the addresses may order them differently"),
-    [CPUBIND_WARNING_ORDER_DIFFERS] =
-        ("NPUs that share CPUs are ordered by PCI address, which is not the order of their "
-         "logic ids"),
-};
-
-void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
-                         const cpubind_ascend_plan *plan, cli_text *out)
-{
-    const cpubind_fault *shared = &plan->core.shared;
-    switch (warning) {
-    case CPUBIND_WARNING_NO_STATUS:
-    case CPUBIND_WARNING_OFFLINE:
-    case CPUBIND_WARNING_NODE_MAP:
-    case CPUBIND_WARNING_NO_NODES:
-    case CPUBIND_WARNING_NO_MAP:
-    case CPUBIND_WARNING_EXIT_CODE:
-    case CPUBIND_WARNING_NO_AFFINITY:
-    case CPUBIND_WARNING_ONLY_LOGIC_IDS:
-    case CPUBIND_WARNING_NO_SPARE:
-    case CPUBIND_WARNING_NO_PROCESSES:
-    case CPUBIND_WARNING_NO_ADDRESSES:
-    case CPUBIND_WARNING_ORDER_DIFFERS:
-        cli_add(out, "%s", sentences[warning]);
-        break;
-    case CPUBIND_WARNING_UNKNOWN_TEXT:
-        cli_add(out, "%s: text that cpubind does not know is passed over: \"%.*s\"",
-                facts->unknown_input, (int)facts->unknown.len,
-                facts->unknown_answer.data + facts->unknown.at);
-        break;
-    case CPUBIND_WARNING_INPUTS_DIFFER:
-        cli_add(out, "%s names an NPU that %s lacks", facts->difference[0].has,
-                facts->difference[0].lacks);
-        break;
-    case CPUBIND_WARNING_PARTIAL_CPUSET:
-        cli_add(out,
-                "%d of %d online CPUs are allowed and %d of them stay idle: say whose they are "
-                "with --scope cpuset, host or own",
-                (int)facts->n_cpu, (int)facts->n_online, (int)plan->n_idle);
-        break;
-    case CPUBIND_WARNING_UNKNOWN_CHIP:
-        cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
-                (int)facts->n_unknown);
-        break;
-    case CPUBIND_WARNING_VISIBLE_TAIL:
-        cli_add(out,
-                "only the first entries of the visible devices \"%.*s\" are valid; the entries "
-                "from the first bad one on are ignored, as the Ascend runtime does",
-                (int)facts->visible_len, facts->visible);
-        break;
-    case CPUBIND_WARNING_PCI_AFFINITY:
-    case CPUBIND_WARNING_AFFINITY_DIFFERS:
-    case CPUBIND_WARNING_NO_NUMA_NODE:
-        explain_locality(warning, facts, out);
-        break;
-    case CPUBIND_WARNING_RESOLVED:
-    case CPUBIND_WARNING_OVERLAP:
-        cli_add(out, "the rule gives CPU %d to NPU %d and NPU %d: %s", (int)shared->cpu,
-                (int)facts->npu[shared->other].logic, (int)facts->npu[shared->device].logic,
-                warning == CPUBIND_WARNING_RESOLVED
-                    ? "resolved, each CPU has one NPU now"
-                    : "kept, as --overlap keep says; --overlap resolve gives each CPU to one "
-                      "NPU");
-        break;
-    case CPUBIND_WARNING_COUNT:
         break;
     }
 }

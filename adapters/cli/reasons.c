@@ -226,13 +226,13 @@ static void warn_all(listener *to, const cpubind_report *report)
 
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
 {
-    listener to = {NULL, bound->is_reading};
-    warn_all(&to, report);
+    cli_print_warnings(&bound->planned);
+    warn_all(&(listener){NULL, bound->is_reading}, report);
 }
 
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)
 {
-    listener to = {json_array(), bound->is_reading};
+    listener to = {cli_warnings_json(&bound->planned), bound->is_reading};
     if (to.array)
         warn_all(&to, report);
     return to.array;

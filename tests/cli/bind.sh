@@ -961,6 +961,49 @@ arm_alone() {
             --state "$state" --any-arch && is_on worker 146-165
 }
 
+# The warnings of cpubind plan in $out/plan.json and on the lines of $out/plan.err are among those
+# in a file of JSON, or on the lines of a file; those of JSON come first.
+holds_warnings() { # file of JSON, file of lines
+    [ "$(sqlite3 :memory: "SELECT count(*) FROM json_each(readfile('$out/plan.json'), '\$.warnings') p
+        LEFT JOIN json_each(readfile('$1'), '\$.warnings') a ON a.key = p.key AND a.value = p.value
+        WHERE a.key IS NULL")" = 0 ] || {
+        echo "the warnings of the plan are not the first of $1:"
+        cat "$out/plan.json" "$1"
+        return 1
+    }
+    ! grep -vxF -f "$2" "$out/plan.err" || {
+        echo "not on stderr: these warnings of the plan"
+        return 1
+    }
+}
+
+# apply, run and verify print the warnings of their plan, as text and as JSON, before their own.
+plan_warnings_are_printed() {
+    while IFS='|' read -r code options npu; do
+        rm -f "$state"
+        # shellcheck disable=SC2086
+        set -- $options
+        cpubind plan "$@" --npus "$npu" --visible "$npu" --json >"$out/plan.json" &&
+            cpubind plan "$@" --npus "$npu" --visible "$npu" 2>"$out/plan.err" >"$out/said" &&
+            grep -q "\"$code\"" "$out/plan.json" && [ -s "$out/plan.err" ] || return 1
+        set -- "$@" --npu "$npu" --memory none --state "$state"
+        says 0 "" cpubind apply --pid "$worker" "$@" --json && cp "$out/said" "$out/apply.json" &&
+            says 0 "" cpubind apply --pid "$worker" "$@" &&
+            holds_warnings "$out/apply.json" "$out/err" || return 1
+        says 0 "" cpubind apply --pid "$worker" "$@" --quiet && [ ! -s "$out/err" ] || return 1
+        says 0 "" cpubind verify --pid "$worker" "$@" --json && cp "$out/said" "$out/verify.json" &&
+            says 0 "" cpubind verify --pid "$worker" "$@" &&
+            holds_warnings "$out/verify.json" "$out/err" || return 1
+        rm -f "$state"
+        says 0 "ran" cpubind run "$@" -- echo ran && holds_warnings "$out/apply.json" "$out/err" ||
+            return 1
+    done <<'END'
+overlap|--fixture a2-192cpu-4node-8npu --overlap keep --allowed 0-191|0
+only_logic_ids|--fixture a3-container-no-census --allowed 0-191|1
+no_numa_node|--fixture a2-no-numa-node --allowed 0-191|2
+END
+}
+
 # Wrong command lines: exit status 2 and one line on stderr, which says what is wrong. A row has
 # commands, what the line says, and arguments; the row is tried with each command.
 check_usage() {
@@ -993,7 +1036,7 @@ apply run verify|--root and --fixture each name a host; give one|--root a --fixt
 apply run verify|--db needs the name of a host|--db a
 apply run verify|--exclude names no CPU|--exclude ""
 apply run verify|--allowed names no CPU|--allowed ""
-apply run verify|--rank is not a number|--rank -1
+apply run verify|--rank "-1" is not a number from 0 on: the launcher has not set the rank|--rank -1
 apply run verify|--device-type does not know|--device-type a4
 apply run verify|--strategy does not know|--strategy best
 apply run verify|--overlap does not know|--overlap allow
@@ -1028,6 +1071,7 @@ check_worker "--thread binds threads by name" threads_go_where_asked \
 check_worker "--exclude leaves CPUs out of the pools" excluded_are_left_out acl_thread
 check_worker "apply twice: the record holds the CPUs from before the first" applies_twice acl_thread
 check_worker "--rank and --visible find the NPU" finds_its_npu
+check_worker "apply, run and verify print the warnings of the plan" plan_warnings_are_printed
 check_worker "a refusal names only options that the command has" names_ways_out
 check_worker "without --pid the parent is bound" binds_who_calls
 check_worker "with --json an error is an object" errors_are_json_too

@@ -326,7 +326,7 @@ code: expected "overlap", got "too_few_cpus"|too-few|default|"too_few_cpus"|"ove
 have: expected 3, got 2|too-few|default|"have": 2|"have": 3
 expected a plan, got too_few_cpus: |too-few|default|"error"|"plan"
 expected the refusal nothing, got a plan|a2-192cpu-8npu|default|"plan"|"error"
-the arguments of the expectation: --rank is not|a2-192cpu-8npu|default|"args": \[\]|"args": ["--rank", "x"]
+the arguments of the expectation: --rank "x" is not a number|a2-192cpu-8npu|default|"args": \[\]|"args": ["--rank", "x"]
 the arguments of the expectation: this command has no such option: "--root"|a2-192cpu-8npu|default|"args": \[\]|"args": ["--root", "x"]
 END
 }

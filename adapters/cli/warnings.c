@@ -1,0 +1,245 @@
+/* warnings.c - explain the warnings of a plan: what, where, and what to do
+ * SPDX-License-Identifier: MIT
+ *
+ * Each warning is one sentence. The codes are those of adapters/ascend/facts.h; this file only
+ * words them, and prints them on stderr.
+ */
+#include <string.h>
+
+#include "cli.h"
+#include "output.h"
+
+static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality, cli_text *out)
+{
+    int32_t ids[CPUBIND_MAX_DEVICES], n = 0;
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].locality == locality)
+            ids[n++] = facts->npu[i].logic;
+    cli_add_list(out, ids, n);
+}
+
+/* Whether the CPUs near an NPU are those that the kernel names. */
+static int is_by_kernel(const cpubind_facts *facts, const cpubind_npu *npu)
+{
+    const cpubind_function *function =
+        npu->function < 0 ? NULL : &facts->function[npu->function];
+    return function && npu->affinity_count > 0 && function->n_cpu == npu->affinity_count &&
+           memcmp(function->cpu, facts->affinity + npu->affinity_first,
+                  (size_t)function->n_cpu * sizeof *function->cpu) == 0;
+}
+
+static void explain_differing_affinity(const cpubind_facts *facts, cli_text *out)
+{
+    int by_kernel = 0;
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].locality == CPUBIND_LOCALITY_DIFFERS)
+            by_kernel |= is_by_kernel(facts, &facts->npu[i]);
+    cli_add(out,
+            "npu-smi and the kernel (numa_node, local_cpulist) disagree about the CPUs near "
+            "NPU ");
+    add_npus_with(facts, CPUBIND_LOCALITY_DIFFERS, out);
+    cli_add(out, ": the CPUs of %s are used", by_kernel ? "the kernel" : "npu-smi");
+}
+
+static void explain_locality(cpubind_warning warning, const cpubind_facts *facts, cli_text *out)
+{
+    if (warning == CPUBIND_WARNING_PCI_AFFINITY) {
+        cli_add(out, "npu-smi gives no CPU affinity for NPU ");
+        add_npus_with(facts, CPUBIND_LOCALITY_TAKEN, out);
+        cli_add(out, ": it is taken from the kernel (numa_node, local_cpulist)");
+    } else if (warning == CPUBIND_WARNING_AFFINITY_DIFFERS) {
+        explain_differing_affinity(facts, out);
+    } else {
+        cli_add(out, "the kernel has no node for NPU ");
+        add_npus_with(facts, CPUBIND_LOCALITY_NO_NODE, out);
+        cli_add(out,
+                " (numa_node -1): in that case npu-smi prints the CPUs of node 0, which may be "
+                "far from the NPU");
+    }
+}
+
+static void explain_unknown_text(const cpubind_facts *facts, cli_text *out)
+{
+    const cpubind_input *answer = &facts->unknown_answer;
+    cpubind_place place;
+    if (!facts->unknown_input) {
+        cli_add(out, "text that cpubind does not know is passed over");
+        return;
+    }
+    place = cpubind_text_place(answer->data, answer->len, facts->unknown.at);
+    cli_add_input(out, facts->unknown_input);
+    cli_add(out, ", line %d, column %d: cpubind does not know this text and passes over it",
+            (int)place.line, (int)place.column);
+    cli_add_quote(out, answer->data + facts->unknown.at, facts->unknown.len);
+    cli_add(out, "; if the plan looks wrong, keep the text with cpubind capture");
+}
+
+/* Appends the numbers of an NPU that are known: "card 3, chip 0, phy id 6, PCI 0000:c1:00.0". */
+static void add_identity(const cpubind_difference *d, cli_text *out)
+{
+    const struct {
+        const char *word;
+        int32_t id;
+    } ids[] = {{"card", d->card}, {"chip", d->chip}, {"phy id", d->phy}};
+    const char *between = " with ";
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (ids[i].id < 0)
+            continue;
+        cli_add(out, "%s%s %d", between, ids[i].word, (int)ids[i].id);
+        between = ", ";
+    }
+    if (d->pci.domain >= 0) {
+        cli_add(out, "%sPCI address ", between);
+        cli_add_pci(out, &d->pci);
+    }
+}
+
+static void explain_difference(const cpubind_facts *facts, cli_text *out)
+{
+    const int32_t kept = facts->n_difference < CPUBIND_MAX_DIFFERENCES
+                             ? facts->n_difference
+                             : CPUBIND_MAX_DIFFERENCES;
+    for (int32_t i = 0; i < kept; i++) {
+        const cpubind_difference *d = &facts->difference[i];
+        cli_add(out, "%s", i ? "; " : "");
+        cli_add_input(out, d->has);
+        cli_add(out, " names an NPU");
+        add_identity(d, out);
+        cli_add(out, " that ");
+        cli_add_input(out, d->lacks);
+        cli_add(out, " lacks");
+    }
+    if (facts->n_difference > kept)
+        cli_add(out, "; and %d more", (int)(facts->n_difference - kept));
+    cli_add(out,
+            ": every NPU that the host has counts; is a card lost (npu-smi info -l, dmesg)?");
+}
+
+static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                            cli_text *out)
+{
+    cli_add(out,
+            "%d of %d online CPUs are allowed, and %d of these stay idle; whose are they? "
+            "--scope own: of this process alone; --scope cpuset: of all workers of the host, "
+            "which have the same cpuset; --scope host: the cpusets of the workers differ and "
+            "overlap",
+            (int)facts->n_cpu, (int)facts->n_online, (int)plan->n_idle);
+}
+
+static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
+                           const cpubind_ascend_plan *plan, cli_text *out)
+{
+    const int32_t devices[] = {plan->core.shared.other, plan->core.shared.device};
+    cli_add(out, "the rule gives CPU %d to ", (int)plan->core.shared.cpu);
+    for (int i = 0; i < 2; i++) {
+        const cpubind_candidate *candidate =
+            plan->candidate ? &plan->candidate[devices[i]] : NULL;
+        const int32_t npu = candidate ? candidate->npu : devices[i];
+        cli_add(out, "%s", i ? " and " : "");
+        if (npu >= 0)
+            cli_add(out, "NPU %d", (int)facts->npu[npu].logic);
+        else
+            cli_add(out, "a hidden NPU");
+        if (npu < 0 && candidate->function >= 0) {
+            cli_add(out, " at PCI address ");
+            cli_add_pci(out, &facts->function[candidate->function].pci);
+        }
+    }
+    cli_add(out, ": %s",
+            warning == CPUBIND_WARNING_RESOLVED
+                ? "resolved, each CPU has one NPU now"
+                : "kept, as --overlap keep says; --overlap resolve gives each CPU to one NPU");
+}
+
+/* The warnings that are one sentence for every host; NULL: the others. */
+static const char *const sentences[CPUBIND_WARNING_COUNT] = {
+    [CPUBIND_WARNING_NO_STATUS] =
+        "proc/self/status is missing: all online CPUs count as allowed",
+    [CPUBIND_WARNING_OFFLINE] = "some allowed CPUs are offline and are left out",
+    [CPUBIND_WARNING_NODE_MAP] = "/sys has no NUMA nodes: they are read from lscpu -e=CPU,NODE",
+    [CPUBIND_WARNING_NO_NODES] = "no NUMA nodes are known: all CPUs count as node 0",
+    [CPUBIND_WARNING_NO_MAP] = "npu-smi info -m gave no output: all ids count as logic ids",
+    [CPUBIND_WARNING_EXIT_CODE] = "npu-smi printed its output, but its exit status was not 0",
+    [CPUBIND_WARNING_NO_AFFINITY] =
+        ("the affinity of some NPU is not known (npu-smi info -t topo, numa_node of the PCI "
+         "function): global_slice is used instead"),
+    [CPUBIND_WARNING_ONLY_LOGIC_IDS] = ("slices are cut by logic ids, which start at 0 in "
+                                        "every container: two containers with "
+                                        "one cpuset would get the same CPUs"),
+    [CPUBIND_WARNING_NO_SPARE] = "node 0 has no CPU left for the host's UVB polling threads",
+    [CPUBIND_WARNING_NO_PROCESSES] = ("which NPUs run is not known: no process table could be "
+                                      "read; the pools do not depend on "
+                                      "it"),
+    [CPUBIND_WARNING_NO_ADDRESSES] =
+        ("the PCI addresses of the NPUs are not known: NPUs that share CPUs are ordered by "
+         "logic id, and a process that knows the addresses may order them differently"),
+    [CPUBIND_WARNING_ORDER_DIFFERS] =
+        ("NPUs that share CPUs are ordered by PCI address, which is not the order of their "
+         "logic ids"),
+};
+
+void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
+                         const cpubind_ascend_plan *plan, cli_text *out)
+{
+    if (sentences[warning]) {
+        cli_add(out, "%s", sentences[warning]);
+        return;
+    }
+    switch ((int)warning) {
+    case CPUBIND_WARNING_UNKNOWN_TEXT:
+        explain_unknown_text(facts, out);
+        break;
+    case CPUBIND_WARNING_INPUTS_DIFFER:
+        explain_difference(facts, out);
+        break;
+    case CPUBIND_WARNING_PARTIAL_CPUSET:
+        explain_partial(facts, plan, out);
+        break;
+    case CPUBIND_WARNING_UNKNOWN_CHIP:
+        cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
+                (int)facts->n_unknown);
+        break;
+    case CPUBIND_WARNING_VISIBLE_TAIL:
+        cli_add(out,
+                "only the first entries of the visible devices \"%.*s\" are valid; the entries "
+                "from the first bad one on are ignored, as the Ascend runtime does",
+                (int)facts->visible_len, facts->visible);
+        cli_add_comma_form(out, facts);
+        break;
+    case CPUBIND_WARNING_RESOLVED:
+    case CPUBIND_WARNING_OVERLAP:
+        explain_shared(warning, facts, plan, out);
+        break;
+    default:
+        explain_locality(warning, facts, out);
+        break;
+    }
+}
+
+/* == All warnings of a plan ================================================= */
+
+void cli_print_warnings(const cli_planned *p)
+{
+    for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
+        cli_text text = {"", 0};
+        if (!(p->plan.warnings & (1u << i)))
+            continue;
+        cli_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
+        fprintf(stderr, "cpubind: warning: %s\n", text.text);
+    }
+}
+
+json_t *cli_warnings_json(const cli_planned *p)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < CPUBIND_WARNING_COUNT; i++) {
+        cli_text text = {"", 0};
+        if (!(p->plan.warnings & (1u << i)))
+            continue;
+        cli_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
+        array = cli_json_append(array, json_pack("{s:s, s:s}", "code",
+                                                 cpubind_warning_word((cpubind_warning)i),
+                                                 "text", text.text));
+    }
+    return array;
+}
