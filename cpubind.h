@@ -931,6 +931,10 @@ typedef struct cpubind_priv_planner {
     int32_t *group_level, *group_at; /* lower shares do not have the level of the group */
     /* by share that has CPUs: */
     int32_t *filled_group, *filled_next;
+    int32_t *claim_bits;        /* the devices that claim a group, 31 to an element, by share */
+    int32_t *far_bits;          /* the devices that have no level */
+    int32_t first_far, end_far; /* elements of far_bits outside of these are 0 */
+    int32_t n_queue;            /* elements of queue, while levels are made */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -1662,8 +1666,8 @@ CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poo
  * first share that lead to a level lower by 1: climb follows that path directly.
  *
  * A move along a shortest path makes no path shorter, so levels only rise until the rich
- * devices have passed CPUs on. When no device or group lower by 1 is left, climb raises a level.
- * So a claim or a share is read once for each level, not once for each search.
+ * devices have passed CPUs on. When no device or group lower by 1 is left, climb raises a
+ * level. So a claim or a share is read once for each level, not once for each search.
  *
  * Devices with the same largest load are a tier; the levels of tier t start at
  * t * (n_device + 2). No path leads from a tier to a rich device of an earlier tier. */
@@ -1696,42 +1700,90 @@ CPUBIND_PRIV void cpubind_priv_list_filled(cpubind_priv_planner *p)
     }
 }
 
-/* Sets the levels of a tier from its rich devices, the first `end` of the queue, at `level`.
- * Returns how many of the `left` devices without a level are left. */
-CPUBIND_PRIV int32_t cpubind_priv_level_tier(cpubind_priv_planner *p, int32_t end, int32_t left)
+/* Sets a bit for each device that claims a group, for groups with so many claims that the bits
+ * fit into as many elements. */
+CPUBIND_PRIV void cpubind_priv_make_bits(cpubind_priv_planner *p)
 {
-    for (int32_t i = 0; i < end; i++) {
+    const int32_t n_word = (p->n_device + 30) / 31;
+    for (int32_t g = 0; g < p->n_group; g++) {
+        int32_t first = p->share_row[g];
+        if (p->share_row[g + 1] - first < n_word)
+            continue;
+        cpubind_priv_fill(p->claim_bits + first, n_word, 0);
+        for (int32_t s = first; s < p->share_row[g + 1]; s++)
+            p->claim_bits[first + p->share_device[s] / 31] |= 1 << p->share_device[s] % 31;
+    }
+}
+
+/* Puts the device into the queue, with a level. */
+CPUBIND_PRIV void cpubind_priv_add_level(cpubind_priv_planner *p, int32_t device, int32_t level)
+{
+    p->level[device] = level;
+    p->far_bits[device / 31] &= ~(1 << device % 31);
+    p->queue[p->n_queue++] = device;
+}
+
+/* Gives `level` to the devices that claim a group and have no level. */
+CPUBIND_PRIV void cpubind_priv_level_claims(cpubind_priv_planner *p, int32_t group,
+                                            int32_t level)
+{
+    const int32_t n_word = (p->n_device + 30) / 31;
+    const int32_t *bits = p->claim_bits + p->share_row[group];
+    if (p->share_row[group + 1] - p->share_row[group] < n_word) {
+        for (int32_t s = p->share_row[group]; s < p->share_row[group + 1]; s++) {
+            int32_t to = p->share_device[s];
+            if (p->far_bits[to / 31] >> to % 31 & 1)
+                cpubind_priv_add_level(p, to, level);
+        }
+        return;
+    }
+    while (p->first_far < p->end_far && p->far_bits[p->first_far] == 0)
+        p->first_far++;
+    while (p->first_far < p->end_far && p->far_bits[p->end_far - 1] == 0)
+        p->end_far--;
+    for (int32_t w = p->first_far; w < p->end_far; w++) {
+        int32_t both = bits[w] & p->far_bits[w];
+        for (int32_t to = 31 * w; both != 0; to++, both >>= 1)
+            if (both & 1)
+                cpubind_priv_add_level(p, to, level);
+    }
+}
+
+/* Sets the levels of a tier from its rich devices, which are in the queue. */
+CPUBIND_PRIV void cpubind_priv_level_tier(cpubind_priv_planner *p)
+{
+    for (int32_t i = 0; i < p->n_queue; i++) {
         int32_t from = p->queue[i];
         for (int32_t f = p->filled[from]; f != CPUBIND_PRIV_NONE; f = p->filled_next[f]) {
             int32_t group = p->filled_group[f];
-            int32_t last = p->share_row[group + 1];
             if (p->group_level[group] != CPUBIND_PRIV_FAR)
                 continue;
             p->group_level[group] = p->level[from];
-            for (int32_t s = p->share_row[group]; s < last && left > 0; s++) {
-                int32_t to = p->share_device[s];
-                if (p->level[to] != CPUBIND_PRIV_FAR || p->search[to] == CPUBIND_PRIV_DONE)
-                    continue;
-                p->level[to] = p->level[from] + 1;
-                p->queue[end++] = to;
-                left--;
-            }
+            cpubind_priv_level_claims(p, group, p->level[from] + 1);
         }
     }
-    return left;
 }
 
 /* Sets the levels, tier after tier, until `poor` has one or no tier can help it. */
 CPUBIND_PRIV void cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor)
 {
-    int32_t left = p->n_open;
     int32_t most;
     p->n_tier = 0;
     p->work = 0;
+    if (p->claim_bits == NULL) {
+        p->claim_bits = p->run_first;
+        cpubind_priv_make_bits(p);
+    }
     cpubind_priv_list_filled(p);
     cpubind_priv_fill(p->level, p->n_device, CPUBIND_PRIV_FAR);
-    for (int32_t d = 0; d < p->n_device; d++)
+    p->first_far = 0;
+    p->end_far = (p->n_device + 30) / 31;
+    cpubind_priv_fill(p->far_bits, p->end_far, 0);
+    for (int32_t d = 0; d < p->n_device; d++) {
         p->claim_at[d] = p->claim_row[d];
+        if (p->search[d] != CPUBIND_PRIV_DONE)
+            p->far_bits[d / 31] |= 1 << d % 31;
+    }
     do {
         int32_t n = 0;
         most = CPUBIND_PRIV_NONE;
@@ -1745,11 +1797,12 @@ CPUBIND_PRIV void cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor
         }
         if (n == 0)
             return;
+        p->n_queue = 0;
         for (int32_t i = 0; i < n; i++)
-            p->level[p->queue[i]] = p->n_tier * (p->n_device + 2);
+            cpubind_priv_add_level(p, p->queue[i], p->n_tier * (p->n_device + 2));
         p->tier_load[p->n_tier] = most;
         p->tier_rich[p->n_tier++] = n;
-        left = cpubind_priv_level_tier(p, n, left - n);
+        cpubind_priv_level_tier(p);
     } while (p->level[poor] == CPUBIND_PRIV_FAR && most - p->load[poor] >= 2);
 }
 
@@ -1957,6 +2010,8 @@ CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
     p->tier_rich = p->pool_table + 2 * p->n_device;
     p->group_level = p->group_segments;
     p->group_at = p->group_cut;
+    p->far_bits = p->pool_table + 3 * p->n_device;
+    p->claim_bits = NULL; /* at run_first, and on into run_end, when made */
     p->filled_group = p->segment_of;
     p->filled_next = p->node_segment;
     cpubind_priv_fill(p->group_search, p->n_group, 0);

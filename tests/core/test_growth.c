@@ -173,19 +173,84 @@ TEST(large_homes_that_all_differ_share_evenly)
     drop(&g);
 }
 
+/* A host whose homes all lie on both nodes: none is extended. */
+static grown grow_mixed(int32_t n_cpu, int32_t n_device, int32_t n_affinity)
+{
+    grown g = grow(n_cpu, 2, n_device, n_affinity);
+    for (int32_t i = 0; i < n_cpu; i++)
+        g.node[i] = i % 2;
+    return g;
+}
+
 /* The home of each device contains the homes of all devices before it. Pools are even only when
  * each device gets the CPUs that its home adds; most shares have no CPUs all the while. */
 TEST(homes_inside_one_another_share_evenly)
 {
     enum { DEVICES = 512 };
-    grown g = grow(DEVICES * 8, 2, DEVICES, DEVICES * (DEVICES + 1) / 2 * 8);
+    grown g = grow_mixed(DEVICES * 8, DEVICES, DEVICES * (DEVICES + 1) / 2 * 8);
     for (int32_t d = 0; d < DEVICES; d++)
         add_near(&g, d, 0, 8 * (d + 1));
-    for (int32_t i = 0; i < g.host.n_cpu; i++)
-        g.node[i] = i % 2; /* every home lies on both nodes: none is extended */
     plan_all(&g);
     assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
     assert_blocks(&g, 8);
+    drop(&g);
+}
+
+/* Every pool has `size` CPUs or one more; an even pool of each device is possible. */
+static void assert_even(const grown *g, int32_t size)
+{
+    assert_int_equal(g->plan.overlap, CPUBIND_FOUND_RESOLVED);
+    assert_int_equal(g->plan.n_cpu, g->host.n_cpu);
+    for (int32_t d = 0; d < g->devices.affinity.n; d++) {
+        int32_t n = g->plan.row[d + 1] - g->plan.row[d];
+        assert_true(n == size || n == size + 1);
+    }
+}
+
+TEST(homes_inside_one_another_at_the_end_share_evenly)
+{
+    enum { DEVICES = 512 };
+    grown g = grow_mixed(DEVICES * 8, DEVICES, DEVICES * (DEVICES + 1) / 2 * 8);
+    for (int32_t d = 0; d < DEVICES; d++)
+        add_near(&g, d, 8 * (DEVICES - d - 1), 8 * (d + 1));
+    plan_all(&g);
+    assert_even(&g, 8);
+    drop(&g);
+}
+
+TEST(homes_inside_one_another_from_the_largest_share_evenly)
+{
+    enum { DEVICES = 256 };
+    grown g = grow_mixed(DEVICES * 16, DEVICES, DEVICES * (DEVICES + 1) / 2 * 16);
+    for (int32_t d = 0; d < DEVICES; d++)
+        add_near(&g, d, 0, 16 * (DEVICES - d));
+    plan_all(&g);
+    assert_even(&g, 16);
+    drop(&g);
+}
+
+/* Each home starts 8 CPUs after the one before it. */
+TEST(homes_that_slide_share_evenly)
+{
+    enum { DEVICES = 256, NEAR = 2048 };
+    grown g = grow_mixed(8 * (DEVICES - 1) + NEAR, DEVICES, DEVICES * NEAR);
+    for (int32_t d = 0; d < DEVICES; d++)
+        add_near(&g, d, 8 * d, NEAR);
+    plan_all(&g);
+    assert_even(&g, (8 * (DEVICES - 1) + NEAR) / DEVICES);
+    drop(&g);
+}
+
+/* Each device is near every 7th to 19th CPU. */
+TEST(homes_of_every_nth_cpu_share_evenly)
+{
+    enum { DEVICES = 256, CPUS = 4096 };
+    grown g = grow_mixed(CPUS, DEVICES, DEVICES * (CPUS / 7 + 1));
+    for (int32_t d = 0; d < DEVICES; d++)
+        for (int32_t cpu = d % 7; cpu < CPUS; cpu += 7 + d % 13)
+            add_near(&g, d, cpu, 1);
+    plan_all(&g);
+    assert_even(&g, CPUS / DEVICES);
     drop(&g);
 }
 
@@ -193,11 +258,9 @@ TEST(homes_inside_one_another_share_evenly)
  * only when each shared block goes to the later device as a whole. */
 static void check_chain(int32_t n_device, int32_t size)
 {
-    grown g = grow(n_device * size, 2, n_device, 2 * n_device * size);
+    grown g = grow_mixed(n_device * size, n_device, 2 * n_device * size);
     for (int32_t d = 0; d < n_device; d++)
         add_near(&g, d, d * size, d == n_device - 1 ? size : 2 * size);
-    for (int32_t i = 0; i < g.host.n_cpu; i++)
-        g.node[i] = i % 2; /* every home lies on both nodes: none is extended */
     plan_all(&g);
     assert_int_equal(g.plan.overlap, CPUBIND_FOUND_RESOLVED);
     assert_blocks(&g, size);
@@ -249,6 +312,10 @@ int main(void)
         cmocka_unit_test(of_1024_devices_on_8192_cpus_eight_share_a_node),
         cmocka_unit_test(large_homes_that_all_differ_share_evenly),
         cmocka_unit_test(homes_inside_one_another_share_evenly),
+        cmocka_unit_test(homes_inside_one_another_at_the_end_share_evenly),
+        cmocka_unit_test(homes_inside_one_another_from_the_largest_share_evenly),
+        cmocka_unit_test(homes_that_slide_share_evenly),
+        cmocka_unit_test(homes_of_every_nth_cpu_share_evenly),
         cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
         cmocka_unit_test(the_limits_are_planned_with_homes_at_random),
     };
