@@ -507,8 +507,9 @@ TEST(a_thousand_threads_that_start_and_end_meanwhile_are_no_failure)
 
 /* == Records and locks ====================================================== */
 
-/* Changes the start time in the record: it is of an earlier process with the same pid. */
-static void make_record_stale(void)
+/* Changes bits of the start time in the record, and its memory node. Returns the node that the
+ * record had before. */
+static int32_t change_record(uint64_t start_bits, int32_t memory_node)
 {
     char path[STAGE_PATH], name[32], text[STAGE_TEXT];
     snprintf(name, sizeof name, "/%d.record", (int)f.w.pid);
@@ -522,13 +523,22 @@ static void make_record_stale(void)
     cpubind_bytes bytes = {NULL, 0, 0};
     scratch_need(!cpubind_record_parse(text, (int32_t)n, &cpubind_sys_real, &record).error,
                  path);
-    record.start ^= 1;
+    const int32_t node_before = record.memory_node;
+    record.start ^= start_bits;
+    record.memory_node = memory_node;
     scratch_need(!cpubind_record_format(&record, &cpubind_sys_real, &bytes).error, path);
     scratch_need(ftruncate(fd, 0) == 0, path);
     scratch_need(pwrite(fd, bytes.data, (size_t)bytes.len, 0) == bytes.len, path);
     cpubind_bytes_free(&bytes);
     cpubind_record_free(&record);
     close(fd);
+    return node_before;
+}
+
+/* The record is of an earlier process with the same pid. */
+static void make_record_stale(void)
+{
+    (void)change_record(1, -1);
 }
 
 static void lay_interrupts(void)
@@ -1231,6 +1241,23 @@ TEST(memory_is_measured_and_makes_no_call_fail)
     assert_all_is_as_before();
 }
 
+TEST(verify_without_memory_keeps_the_node_of_the_record)
+{
+    open_binding();
+    apply(&f.goal);
+    close_binding();
+    (void)change_record(0, 0);
+    open_binding(); /* without memory, as the set-up asks */
+    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->memory_node, -1);
+    assert_false(cpubind_bind_report(f.b)->has_memory);
+    (void)worker_thread_add(&f.w, "acl_thread"); /* the next call writes the record */
+    assert_ok(cpubind_bind_again(f.b, &f.why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 1);
+    assert_int_equal(change_record(0, -1), 0);
+    restore_and_close();
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -1278,6 +1305,7 @@ int main(void)
         EACH(polling_threads_of_other_processes_are_moved_verified_and_restored),
         EACH(only_the_calling_process_can_prefer_a_node),
         EACH(memory_is_measured_and_makes_no_call_fail),
+        EACH(verify_without_memory_keeps_the_node_of_the_record),
     };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");

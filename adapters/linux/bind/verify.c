@@ -70,9 +70,9 @@ static cpubind_linux_fault compare_uvb_thread(cpubind_binding *b,
 static void measure_memory(cpubind_binding *b)
 {
     cpubind_report *r = &b->report;
-    r->memory_node = b->record.memory_node;
-    if (r->memory_node < 0)
+    if (b->options.memory == CPUBIND_MEMORY_NONE || b->record.memory_node < 0)
         return;
+    r->memory_node = b->record.memory_node;
     r->has_memory = 1;
     r->memory.pid = b->options.pid;
     r->memory.node = r->memory_node;
@@ -104,8 +104,6 @@ static cpubind_linux_fault begin_goal(cpubind_binding *b, const cpubind_goal *go
     cpubind_linux_fault why = cpubind_no_fault;
     if (goal)
         why = cpubind_set_goal(b, goal);
-    if (b->options.memory == CPUBIND_MEMORY_NONE)
-        b->record.memory_node = -1;
     b->report.has_goal = 1;
     b->report.npu = r->npu;
     if (goal)
