@@ -5,8 +5,12 @@
 # must plan the same pools for the same NPUs, from the files of the driver and from npu-smi, and
 # no view may open a davinci device, since an open assigns the device to a container.
 #
-# A view is host, user, or the name of a container. A container named `masked` is as `two`, but
-# does not see /proc/interrupts.
+# A view is one of
+#   host        root on the host
+#   user        an ordinary user
+#   part        an ordinary user who may open the davinci devices from 2 on
+#   one, two    root in a container
+#   masked      as two, but does not see /proc/interrupts
 
 containers="one two masked"
 
@@ -18,6 +22,13 @@ seen_by() { # view, command ...
     case $view in
     host) "$@" ;;
     user) su -c 'exec "$0" "$@"' -- user "$@" ;;
+    part)
+        chmod 600 /dev/davinci[01]
+        seen_by user "$@"
+        got=$?
+        chmod 666 /dev/davinci[01]
+        return $got
+        ;;
     *) crun --root /run/crun exec "$view" "$@" ;;
     esac
 }
@@ -99,12 +110,13 @@ pools() { # file
     tr '{' '\n' <"$1" | sed -n 's/^"npu": \([0-9]*\), .*"pool": "\([^"]*\)".*/\1 \2/p'
 }
 
-plans_the_pools() { # view, more options ...
+plans_the_pools() { # view, origin of its facts, more options ...
     of=$1
-    shift
+    origin=$2
+    shift 2
     seen_by "$of" cpubind plan --json "$@" >/run/plan 2>/run/plan.said
     awk '{ print $1, $8 }' "$(described "$of")/npus" >/run/want
-    pools /run/plan | diff /run/want - && return 0
+    pools /run/plan | diff /run/want - && grep "\"facts\": \"$origin\"" /run/plan && return 0
     cat /run/plan /run/plan.said
     return 1
 }
@@ -124,17 +136,22 @@ has_ranks() { # view, more options
 }
 
 plans() {
-    ways="npu-smi driver auto"
-    [ "$product" = 950 ] && ways="npu-smi auto"
-    for way in $ways; do
+    origins="npu-smi driver"
+    [ "$product" = 950 ] && origins=npu-smi
+    for origin in $origins; do
         for view in host user one two; do
-            check "$view plans the pools of the host, facts from $way" \
-                plans_the_pools $view --facts "$way"
+            check "$view plans the pools of the host, facts from $origin" \
+                plans_the_pools "$view" "$origin" --facts "$origin"
         done
-        check "two has its ranks, facts from $way" has_ranks two --facts "$way"
     done
+    for view in host one; do
+        check "$view takes facts from $origin by itself" plans_the_pools "$view" "$origin"
+    done
+    check "container two has its ranks" has_ranks two --facts "$origin"
+    [ "$product" = 950 ] || check "a user who may open six devices plans the pools of the host" \
+        plans_the_pools part driver --facts driver
     check "a container that does not see the interrupts plans the pools of the host" \
-        plans_the_pools masked
+        plans_the_pools masked npu-smi
     check "no plan opened a davinci device" opens_are 0
 }
 

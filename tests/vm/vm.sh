@@ -32,8 +32,10 @@ make_disk() { # host, script
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
     add_crun
-    "$here/host.sh" "$1" "$root/host" && "$here/host.sh" "$1" "$root/views/one" 0 1 &&
-        "$here/host.sh" "$1" "$root/views/two" 2 3 || return 1
+    "$here/host.sh" "$1" "$root/host" || return 1
+    "$here/host.sh" "$1" "$root/views/one" 0 1
+    "$here/host.sh" "$1" "$root/views/two" 2 3
+    "$here/host.sh" "$1" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
     echo "${VM_SECTIONS:-views binding}" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) | gzip -1 >"$vm/$1.cpio.gz"
