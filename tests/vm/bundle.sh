@@ -7,7 +7,7 @@
 # capabilities that Docker drops, and the davinci devices of these physical ids. Its /bin is the
 # one of the host, its /host is /views/NAME, and /run is its own. The kernel's files of the host
 # are there, with the paths masked and read-only that Docker masked before version 28.0.2. With
-# MASK=/proc/interrupts they are those of Docker since then.
+# MASK=/proc/interrupts they are those of Docker since then. CPUS=0-31 gives it a cpuset.
 
 set -eu
 name=$1
@@ -69,6 +69,7 @@ cat >"$dir/config.json" <<END
       $(for_devices '"path": "PATH", "fileMode": 438')
     ],
     "resources": {
+      ${CPUS:+\"cpu\": {\"cpus\": \"$CPUS\"\},}
       "devices": [
         {"allow": false, "access": "rwm"},
         $(for_devices '"allow": true, "access": "rwm"')

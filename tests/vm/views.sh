@@ -11,8 +11,9 @@
 #   part        an ordinary user who may open the davinci devices from 2 on
 #   one, two    root in a container
 #   masked      as two, but does not see /proc/interrupts
+#   own         root in a container that has CPUs 0-31 for its NPUs 4 and 5
 
-containers="one two masked"
+containers="one two masked own"
 
 # Runs a command in a view.
 seen_by() { # view, command ...
@@ -121,6 +122,15 @@ plans_the_pools() { # view, origin of its facts, more options ...
     return 1
 }
 
+# The launcher may have cut the CPUs of one process further: the cpuset counts.
+plans_its_cpuset() { # pools of its two NPUs
+    seen_by own taskset 3 cpubind plan --json --scope own >/run/plan 2>/run/plan.said
+    printf '0 %s\n1 %s\n' "$@" >/run/want
+    pools /run/plan | diff /run/want - && return 0
+    cat /run/plan /run/plan.said
+    return 1
+}
+
 # Rank n drives the n-th NPU in view, while no NPU runs.
 has_ranks() { # view, more options
     of=$1
@@ -152,6 +162,11 @@ plans() {
         plans_the_pools part driver --facts driver
     check "a container that does not see the interrupts plans the pools of the host" \
         plans_the_pools masked npu-smi
+    text="the CPUs of a container of its own go to its NPUs"
+    case $product in
+    a2) check "$text" plans_its_cpuset 16-31 0-15 ;;
+    a3) check "$text" plans_its_cpuset 0-15 16-31 ;;
+    esac
     check "no plan opened a davinci device" opens_are 0
 }
 
@@ -210,8 +225,8 @@ shows_running() { # view, logic id ...
 # -- The section -----------------------------------------------------------------------------
 
 start_containers() {
-    bundle.sh one 0 1 && bundle.sh two 2 3 && MASK=/proc/interrupts bundle.sh masked 2 3 ||
-        return 1
+    bundle.sh one 0 1 && bundle.sh two 2 3 && MASK=/proc/interrupts bundle.sh masked 2 3 &&
+        CPUS=0-31 bundle.sh own 4 5 || return 1
     for name in $containers; do
         crun --root /run/crun --cgroup-manager cgroupfs run --detach --no-pivot \
             --bundle "/run/bundle/$name" "$name" || return 1
@@ -256,6 +271,11 @@ views() {
         check "$1: the interrupts stay, since they are read-only there" irqs_are_right
         check "$1: restore" restores_inside "$@"
     done
+    if [ "$product" != 950 ] && cpubind plan --help | grep -q -e --facts; then
+        check "the host sees which NPUs run" shows_running host 0 3 4
+        check "an ordinary user sees which NPUs run" shows_running user 0 3 4
+        check "container two sees which of its NPUs runs" shows_running two 1
+    fi
     check "no apply opened a davinci device" opens_are "$before"
     kill "$pid"
     check "containers end" end_containers

@@ -35,6 +35,7 @@ make_disk() { # host, script
     "$here/host.sh" "$1" "$root/host" || return 1
     "$here/host.sh" "$1" "$root/views/one" 0 1
     "$here/host.sh" "$1" "$root/views/two" 2 3
+    "$here/host.sh" "$1" "$root/views/own" 4 5
     "$here/host.sh" "$1" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
     echo "${VM_SECTIONS:-views binding}" >"$root/host/sections"
