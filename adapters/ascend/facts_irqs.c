@@ -12,11 +12,12 @@ cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input
                                                   cpubind_interrupt_list *out)
 {
     cpubind_text_fault fault;
-    const char *at = answer.data, *end = at + answer.len;
+    const char *feed;
     memset(out, 0, sizeof *out);
-    while (at < end && (at = (const char *)memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        at++;
-        out->cap++;
+    for (int32_t at = 0; at < answer.len; at = (int32_t)(feed - answer.data) + 1, out->cap++) {
+        feed = (const char *)memchr(answer.data + at, '\n', (size_t)(answer.len - at));
+        if (!feed)
+            break;
     }
     out->irq = (cpubind_interrupt *)cpubind_arena_take(r->arena, out->cap, sizeof *out->irq);
     if (!out->irq)

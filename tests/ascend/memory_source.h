@@ -56,8 +56,8 @@ static inline cpubind_input answer(memory_host *h, const char *name, int is_list
             strlen(e->name) != n + (size_t)folder)
             continue;
         input.state = CPUBIND_INPUT_PRESENT;
-        input.data = e->text;
         input.len = (int32_t)strlen(e->text);
+        input.data = input.len > 0 ? e->text : NULL;
         input.exit_code = h->exits_1 && strcmp(h->exits_1, name) == 0;
         return input;
     }

@@ -514,6 +514,7 @@ TEST(a_damaged_file_is_a_failure_with_its_place)
         const char *name, *text;
         int32_t offset;
     } cases[] = {
+        {INTERRUPTS, "", 0},
         {INTERRUPTS, HEAD "100: x\n", (int32_t)sizeof HEAD - 1 + 5},
         {INTERRUPTS, HEAD "100:          7  GICv3", (int32_t)sizeof HEAD - 1 + 22},
         {PCI "c1:00.0/dev_id", "x\n", 0},
