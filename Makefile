@@ -39,6 +39,7 @@ TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/asc
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
+VIEWS     := $(addprefix tests/ascend/,random_view host_view view_texts random_host)
 SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
@@ -202,6 +203,7 @@ $(call link, cpubind, , $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -ls
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/ascend/test_views, tests/ascend/test_views $(VIEWS), $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)

@@ -1,0 +1,330 @@
+/* host_view.c - what one process sees of a random host: a source in memory
+ * SPDX-License-Identifier: MIT
+ *
+ * Answers for each name that a reader of an Ascend host may ask for, and lets one input fail. It
+ * must answer ABSENT for any other name. The texts are those of view_texts.c.
+ */
+#include "host_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view_texts.h"
+
+/* == Answers ================================================================ */
+
+static cpubind_input no_answer(cpubind_input_state state, int32_t error)
+{
+    cpubind_input input;
+    memset(&input, 0, sizeof input);
+    input.state = state;
+    input.error = state == CPUBIND_INPUT_FAILED ? error : 0;
+    input.why = state == CPUBIND_INPUT_FAILED ? "read" : NULL;
+    return input;
+}
+
+static cpubind_input answer_from(const view_source *s, int32_t start)
+{
+    cpubind_input input = no_answer(CPUBIND_INPUT_PRESENT, 0);
+    input.len = s->used - start;
+    input.data = input.len > 0 ? s->room + start : NULL;
+    return input;
+}
+
+/* The rest of a name after its start, or NULL. */
+static const char *after(const char *name, const char *start)
+{
+    const size_t n = strlen(start);
+    return strncmp(name, start, n) == 0 ? name + n : NULL;
+}
+
+static const host_function *find_function(const random_host *h, const char *name,
+                                          const char **leaf)
+{
+    for (int32_t i = 0; i < h->n_function; i++) {
+        *leaf = after(name, h->function[i].name);
+        if (*leaf && **leaf == '/') {
+            ++*leaf;
+            return &h->function[i];
+        }
+    }
+    return NULL;
+}
+
+static void put_hex(view_source *s, int32_t value)
+{
+    char text[16];
+    (void)snprintf(text, sizeof text, "0x%04x\n", (unsigned)value);
+    view_put(s, text);
+}
+
+/* Whether the driver has started a device of the function. */
+static int32_t is_started(const random_host *h, const host_function *function)
+{
+    return h->has_driver && function->n_npu > 0 && h->npu[function->first].state == NPU_ALIVE;
+}
+
+static cpubind_input read_driver_attribute(view_source *s, const host_function *function,
+                                           const char *leaf)
+{
+    const int32_t start = s->used;
+    if (!is_started(s->view->host, function))
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (!s->view->is_root)
+        return no_answer(CPUBIND_INPUT_FAILED, 13);
+    if (strcmp(leaf, "dev_id") == 0)
+        view_put_number(s, function->first);
+    else if (strcmp(leaf, "davinci_dev_num") == 0)
+        view_put_number(s, function->n_npu);
+    else if (strcmp(leaf, "devdrv_sysfs_bdf_to_devid") == 0)
+        view_make_functions_table(s);
+    else
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (leaf[0] == 'd' && strcmp(leaf, "devdrv_sysfs_bdf_to_devid") != 0)
+        view_put(s, "\n");
+    return answer_from(s, start);
+}
+
+static cpubind_input read_function(view_source *s, const char *rest)
+{
+    const random_host *h = s->view->host;
+    const int32_t start = s->used;
+    const char *leaf = "";
+    const host_function *function = find_function(h, rest, &leaf);
+    if (!function)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (strcmp(leaf, "vendor") == 0)
+        put_hex(s, function->vendor);
+    else if (strcmp(leaf, "device") == 0)
+        put_hex(s, function->device);
+    else if (strcmp(leaf, "numa_node") == 0)
+        view_put_number(s, function->node < 0 ? -1 : h->node[function->node].id);
+    else if (strcmp(leaf, "local_cpulist") == 0)
+        view_put_line(s, function->node < 0 ? &h->online : &h->node[function->node].online);
+    else if (strcmp(leaf, "physfn") == 0)
+        return no_answer(function->is_virtual ? CPUBIND_INPUT_FAILED : CPUBIND_INPUT_ABSENT,
+                         21);
+    else
+        return read_driver_attribute(s, function, leaf);
+    if (strcmp(leaf, "numa_node") == 0)
+        view_put(s, "\n");
+    return answer_from(s, start);
+}
+
+static cpubind_input read_system(view_source *s, const char *rest)
+{
+    const random_host *h = s->view->host;
+    const int32_t start = s->used;
+    const char *node = after(rest, "node/node");
+    if (node) {
+        const int32_t id = (int32_t)strtol(node, NULL, 10);
+        for (int32_t i = 0; i < h->n_node; i++)
+            if (h->node[i].id == id && strcmp(strchr(node, '/'), "/cpulist") == 0) {
+                view_put_line(s, &h->node[i].online);
+                return answer_from(s, start);
+            }
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    }
+    if (strcmp(rest, "cpu/online") == 0) {
+        view_put_line(s, &h->online);
+        return answer_from(s, start);
+    }
+    if (after(rest, "cpu/cpu") && strstr(rest, "/topology/thread_siblings_list")) {
+        const int32_t cpu = (int32_t)strtol(rest + strlen("cpu/cpu"), NULL, 10);
+        cpu_bits set;
+        memset(&set, 0, sizeof set);
+        bits_add(&set, h->siblings == 1 ? cpu / h->threads * h->threads : cpu % h->siblings);
+        if (h->threads == 2)
+            bits_add(&set, h->siblings == 1 ? cpu | 1 : cpu % h->siblings + h->siblings);
+        view_put_line(s, &set);
+        return answer_from(s, start);
+    }
+    return no_answer(CPUBIND_INPUT_ABSENT, 0);
+}
+
+/* The answer of a command that is there. */
+static cpubind_input read_command(view_source *s, const char *rest)
+{
+    const int32_t start = s->used;
+    int card = 0, chip = -1;
+    if (!s->view->has_npu_smi)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (strcmp(rest, "-m.txt") == 0)
+        view_make_map(s);
+    else if (strcmp(rest, ".txt") == 0)
+        view_make_info(s);
+    else if (strcmp(rest, "-t-topo.txt") == 0)
+        view_make_topo(s);
+    else if (sscanf(rest, "-t-board-i%d-c%d.txt", &card, &chip) < 1 ||
+             !view_make_board(s, card, chip))
+        view_put(s, "This device does not support querying board.\n");
+    return answer_from(s, start);
+}
+
+static cpubind_input read_driver_file(view_source *s, const char *name)
+{
+    const int32_t start = s->used;
+    const char *rest;
+    if (!s->view->host->has_driver)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (strcmp(name, "proc/uda/namespace_node") == 0) {
+        if (!s->view->is_root)
+            return no_answer(CPUBIND_INPUT_FAILED, 13);
+        view_make_namespaces(s);
+        return answer_from(s, start);
+    }
+    rest = after(name, "sys/class/devdrv-class/");
+    if (rest) {
+        char node[VIEW_NAME] = "";
+        (void)snprintf(node, sizeof node, "%.*s", (int)strcspn(rest, "/"), rest);
+        return view_make_device_node(s, node, 1) ? answer_from(s, start)
+                                                 : no_answer(CPUBIND_INPUT_ABSENT, 0);
+    }
+    rest = after(name, "dev/");
+    return rest && view_make_device_node(s, rest, 0) ? answer_from(s, start)
+                                                     : no_answer(CPUBIND_INPUT_ABSENT, 0);
+}
+
+static cpubind_input read_well(view_source *s, const char *name)
+{
+    const int32_t start = s->used;
+    const char *rest = after(name, "sys/bus/pci/devices/");
+    if (rest)
+        return read_function(s, rest);
+    rest = after(name, "sys/devices/system/");
+    if (rest)
+        return read_system(s, rest);
+    rest = after(name, "cmd/npu-smi-info");
+    if (rest)
+        return read_command(s, rest);
+    if (strcmp(name, "proc/self/status") == 0)
+        view_make_status(s);
+    else if (strcmp(name, "env") == 0)
+        view_make_env(s);
+    else if (strcmp(name, "uname") == 0)
+        view_put(s, "aarch64\n");
+    else if (strcmp(name, "proc/interrupts") == 0)
+        view_make_interrupts(s);
+    else if (strcmp(name, "proc/self/cgroup") == 0)
+        view_put(s, "0::/kubepods/pod1\n");
+    else if (strcmp(name, "sys/fs/cgroup/kubepods/pod1/cpuset.cpus.effective") == 0)
+        view_put_line(s, &s->view->cgroup);
+    else
+        return read_driver_file(s, name);
+    return answer_from(s, start);
+}
+
+static cpubind_input list_well(view_source *s, const char *name)
+{
+    const random_host *h = s->view->host;
+    const int32_t start = s->used;
+    const char *rest = after(name, "sys/bus/pci/devices/"), *leaf = "";
+    const host_function *function = rest ? find_function(h, rest, &leaf) : NULL;
+    if (function && strcmp(leaf, "msi_irqs") == 0)
+        view_list_vectors(s, function);
+    else if (function && strcmp(leaf, "physfn") == 0 && function->is_virtual)
+        view_put(s, "device\nvendor\n");
+    else if (strcmp(name, "sys/bus/pci/devices") == 0)
+        view_list_functions(s);
+    else if (strcmp(name, "sys/devices/system/node") == 0)
+        view_list_nodes(s);
+    else if (!h->has_driver)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    else if (strcmp(name, "proc/trs_core/proc") == 0)
+        view_list_processes(s);
+    else if (strcmp(name, "sys/class/devdrv-class") == 0)
+        view_list_device_nodes(s, 1);
+    else if (strcmp(name, "dev") == 0)
+        view_list_device_nodes(s, 0);
+    else
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    return answer_from(s, start);
+}
+
+/* == The source ============================================================= */
+
+static int32_t is_failing(const host_view *v, const char *name)
+{
+    const char *star = strchr(v->failing, '*');
+    if (v->failure == FAILURE_NONE)
+        return 0;
+    return star ? strncmp(name, v->failing, (size_t)(star - v->failing)) == 0
+                : strcmp(name, v->failing) == 0;
+}
+
+/* Whether an input may be cut: the output of a command, a long file. The kernel gives a listing
+ * and a file of one line as a whole or not at all. */
+static int32_t can_be_cut(const char *name, int32_t is_list)
+{
+    return !is_list && !after(name, "sys/") && !after(name, "dev/");
+}
+
+/* Whether an input may be absent in one view alone: a folder or a file that a container may not
+ * have. Each PCI function has its attributes, each process /proc/interrupts, and npu-smi is there
+ * with all of its commands or not at all. */
+static int32_t can_be_absent(const char *name)
+{
+    const char *rest = after(name, "sys/bus/pci/devices/");
+    if (rest)
+        return strstr(rest, "/d") && !strstr(rest, "/device");
+    return strcmp(name, "proc/interrupts") != 0 && !after(name, "cmd/");
+}
+
+/* Makes an answer fail. An input that is absent in this view stays so. */
+static cpubind_input fail_answer(view_source *s, const char *name, cpubind_input input,
+                                 int32_t is_list)
+{
+    const host_view *v = s->view;
+    if (!is_failing(v, name) || input.state != CPUBIND_INPUT_PRESENT)
+        return input;
+    s->has_failed = 1;
+    switch (v->failure) {
+    case FAILURE_ABSENT:
+        if (!can_be_absent(name))
+            return no_answer(CPUBIND_INPUT_FAILED, 5);
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    case FAILURE_TIMEOUT:
+        return after(name, "cmd/") ? no_answer(CPUBIND_INPUT_TIMEOUT, 0)
+                                   : no_answer(CPUBIND_INPUT_FAILED, 5);
+    case FAILURE_TOO_LONG:
+        return no_answer(CPUBIND_INPUT_TOO_LONG, 0);
+    case FAILURE_EMPTY:
+        input.len = 0;
+        break;
+    case FAILURE_CUT:
+        if (!can_be_cut(name, is_list))
+            return no_answer(CPUBIND_INPUT_FAILED, 5);
+        input.len = input.len * v->cut / 256;
+        break;
+    default:
+        return no_answer(CPUBIND_INPUT_FAILED, 5);
+    }
+    input.data = input.len > 0 ? input.data : NULL;
+    return input;
+}
+
+static cpubind_input read_view(void *ctx, const char *name)
+{
+    view_source *s = (view_source *)ctx;
+    return fail_answer(s, name, read_well(s, name), 0);
+}
+
+static cpubind_input list_view(void *ctx, const char *name)
+{
+    view_source *s = (view_source *)ctx;
+    return fail_answer(s, name, list_well(s, name), 1);
+}
+
+void view_source_start(view_source *s, const host_view *view)
+{
+    s->view = view;
+    s->used = 0;
+    s->has_failed = 0;
+}
+
+cpubind_source view_source_of(view_source *s)
+{
+    const cpubind_source source = {s, read_view, list_view};
+    return source;
+}
