@@ -10,7 +10,13 @@
  *          cmd/npu-smi-info-m.txt      the output of a command (CPUBIND_COMMAND_LIST)
  *          cmd/npu-smi-info-t-board-i0-c1.txt      of `npu-smi info -t board -i 0 -c 1`, for
  *                                      any numbers; -i0.txt without a chip: ascend/input_list.h
- *          env                         lines NAME=value; CPUBIND_ENV_LIST names the variables
+ *          env                         lines NAME=value; CPUBIND_ENV_LIST names the variables,
+ *                                      and all that start with CPUBIND_ENV_PREFIX, sorted
+ *          dev, dev/davinci3           the device nodes davinci<N> that this process may open
+ *                                      for reading and writing: a node's text is "major:minor"
+ *                                      and a line feed. No node is ever opened: to open one is
+ *                                      to claim the device
+ *          sys/.../physfn              empty, on a virtual PCI function alone
  *          uname                       one line: the machine, as `uname -m` prints it
  *        cmd/NAME.txt.err, the stderr of the command, is a part of cmd/NAME.txt (`err` below),
  *        and no input of its own.
@@ -32,6 +38,7 @@
 
 /* The environment variables that are part of a snapshot. */
 #define CPUBIND_ENV_LIST(X) X("ASCEND_RT_VISIBLE_DEVICES")
+#define CPUBIND_ENV_PREFIX  "DRA_CPUSET_"
 
 /* The outcome of reading an input. */
 typedef enum cpubind_input_state {
@@ -66,7 +73,8 @@ typedef struct cpubind_source {
     /* The bytes of input `name`. */
     cpubind_input (*read)(void *ctx, const char *name);
     /* The names in folder `name` ("sys/devices/system/node"), one a line, each ended by LF, in
-     * ascending byte order, without "." and "..". */
+     * ascending byte order, without "." and "..". In a snapshot an empty file below
+     * proc/ stands for an empty folder. */
     cpubind_input (*list)(void *ctx, const char *name);
 } cpubind_source;
 

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. It must not read an input to find out
- * whether it is known. One list holds the known files and the order of the visits.
+ * whether it is known, and must not name the files of the driver that act when they are written
+ * or that all readers share (hotreset_flag, davinci_dev_id). One list holds the known files and
+ * the order of the visits.
  */
 #include "input_list.h"
 
@@ -16,7 +18,8 @@ typedef enum rule {
     RULE_ALWAYS,
     RULE_ELSE,      /* visited when the file before it is absent */
     RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online is absent */
-    RULE_ONCE       /* the first such file stands for those of all folders */
+    RULE_ONCE,      /* the first such file stands for those of all folders */
+    RULE_ROOT       /* a file that only root may read: no visit when this user may not */
 } rule;
 
 /* A file below a folder of the list. */
@@ -25,27 +28,39 @@ typedef struct leaf {
     rule rule;
 } leaf;
 
-enum { MAX_LEAVES = 14 };
+enum { MAX_LEAVES = 16 };
+
+/* What the members of a group are. */
+typedef enum member {
+    MEMBER_FOLDER,
+    MEMBER_FUNCTION, /* a folder, of a PCI function; only those of NPU vendors are visited */
+    MEMBER_PROCESS,  /* a folder; the group without members is visited as an empty file */
+    MEMBER_FILE      /* a file without leaves */
+} member;
 
 /* Folders with the same files, named `prefix` and a number; with an empty prefix, by any
  * name. */
 typedef struct group {
-    const char *folder; /* that holds the folders; empty: the leaves are whole names */
+    const char *folder; /* that holds the members; empty: the leaves are whole names */
     const char *prefix;
-    int is_pci; /* the folders are PCI functions; only those of NPU vendors are visited */
+    member member;
     leaf leaf[MAX_LEAVES];
 } group;
 
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 #define INPUT_CMD    "cmd"
+#define INPUT_CGROUP "proc/self/cgroup"
+#define CGROUP_MOUNT "sys/fs/cgroup"
 
 /* Old kernels have cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
 static const group groups[] = {
     {"",
      "",
-     0,
+     MEMBER_FOLDER,
      {{"proc/self/status", RULE_ALWAYS},
+      {INPUT_CGROUP, RULE_ALWAYS},
       {"proc/interrupts", RULE_ALWAYS},
+      {"proc/uda/namespace_node", RULE_ROOT},
       {"env", RULE_ALWAYS},
       {"uname", RULE_ALWAYS},
       {INPUT_ONLINE, RULE_ALWAYS},
@@ -57,21 +72,33 @@ static const group groups[] = {
       {"sys/devices/system/node/has_memory", RULE_ALWAYS}}},
     {"sys/devices/system/cpu",
      "cpu",
-     0,
+     MEMBER_FOLDER,
      {{"online", RULE_NO_ONLINE}, {"topology/thread_siblings_list", RULE_ONCE}}},
     {"sys/devices/system/node",
      "node",
-     0,
+     MEMBER_FOLDER,
      {{"cpulist", RULE_ALWAYS}, {"cpumap", RULE_ELSE}, {"distance", RULE_ALWAYS}}},
     {"sys/bus/pci/devices",
      "",
-     1,
+     MEMBER_FUNCTION,
      {{"vendor", RULE_ALWAYS},
       {"device", RULE_ALWAYS},
       {"numa_node", RULE_ALWAYS},
       {"local_cpulist", RULE_ALWAYS},
+      {"physfn", RULE_ALWAYS},
+      {"dev_id", RULE_ROOT},
+      {"davinci_dev_num", RULE_ROOT},
+      {"devdrv_sysfs_bdf_to_devid", RULE_ROOT},
       {"msi_irqs/", RULE_ALWAYS}}},
+    {"proc/trs_core/proc", "", MEMBER_PROCESS, {{"summary", RULE_ALWAYS}}},
+    {"sys/class/devdrv-class", "davinci", MEMBER_FOLDER, {{"dev", RULE_ALWAYS}}},
+    {"dev", "davinci", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
 };
+
+/* The files of a cgroup that name CPUs: of the hierarchy of version 2, and of the version 1
+ * hierarchy of the controller cpuset. */
+static const char *const cgroup_leaves[] = {"cpuset.cpus.effective", "cpuset.effective_cpus",
+                                            "cpuset.cpus"};
 
 enum { N_GROUPS = (int)(sizeof groups / sizeof groups[0]) };
 
@@ -146,8 +173,12 @@ static int is_of(const group *g, const char *name)
     if (!*g->folder)
         return is_leaf_of(g, name);
     part = rest_after(name, g->folder);
+    if (part && !*part)
+        return g->member == MEMBER_PROCESS;
     if (!part || *part++ != '/')
         return 0;
+    if (g->member == MEMBER_FILE)
+        return is_folder_of(g, part, (int32_t)strlen(part));
     slash = (const char *)memchr(part, '/', strlen(part));
     return slash && is_folder_of(g, part, (int32_t)(slash - part)) && is_leaf_of(g, slash + 1);
 }
@@ -161,10 +192,28 @@ static int is_command(const char *name)
     return cpubind_input_is_board(name, &card, &chip);
 }
 
+/* Whether a name is that of a file with the CPUs of a cgroup. */
+static int is_cgroup(const char *name)
+{
+    const char *rest = rest_after(name, CGROUP_MOUNT "/");
+    const char *last = rest;
+    if (!rest)
+        return 0;
+    for (const char *c = rest; *c; c++)
+        if (*c == '/')
+            last = c + 1;
+    for (size_t i = 0; i < sizeof cgroup_leaves / sizeof cgroup_leaves[0]; i++)
+        if (is_same(last, cgroup_leaves[i]))
+            return 1;
+    return 0;
+}
+
 int cpubind_input_list_has(const char *name)
 {
     if (!cpubind_input_is_name(name))
         return 0;
+    if (is_cgroup(name))
+        return 1;
     for (int i = 0; i < N_GROUPS; i++)
         if (is_of(&groups[i], name))
             return 1;
@@ -290,6 +339,17 @@ static int visit_file(walk *w)
     return visit_answer(w, w->source->read(w->source->ctx, w->name));
 }
 
+/* Visits a file that only root may read. */
+static int visit_file_of_root(walk *w)
+{
+    enum { LINUX_EPERM = 1, LINUX_EACCES = 13 };
+    const cpubind_input answer = w->source->read(w->source->ctx, w->name);
+    if (answer.state == CPUBIND_INPUT_FAILED &&
+        (answer.error == LINUX_EPERM || answer.error == LINUX_EACCES))
+        return 0;
+    return visit_answer(w, answer);
+}
+
 /* Lists folder w->name. A folder that cannot be listed is visited itself, and its list is
  * empty. */
 static int list_folder(walk *w, cpubind_input *out)
@@ -337,6 +397,7 @@ static int is_wanted(const walk *w, const leaf *l, uint32_t bit)
 {
     switch (l->rule) {
     case RULE_ALWAYS:
+    case RULE_ROOT:
         break;
     case RULE_ELSE:
         return w->last == CPUBIND_INPUT_ABSENT;
@@ -359,7 +420,9 @@ static int visit_leaves(walk *w, const group *g)
         cut(w, len);
         if (!is_wanted(w, l, bit) || !append_text(w, l->name))
             continue;
-        result = is_folder(l) ? visit_folder(w) : visit_file(w);
+        result = is_folder(l)           ? visit_folder(w)
+                 : l->rule == RULE_ROOT ? visit_file_of_root(w)
+                                        : visit_file(w);
         if (l->rule == RULE_ONCE && w->last != CPUBIND_INPUT_ABSENT)
             w->found |= bit;
     }
@@ -393,12 +456,88 @@ static int visit_group(walk *w, const group *g)
         return visit_leaves(w, g);
     (void)append_text(w, g->folder);
     result = list_folder(w, &listing);
+    if (g->member == MEMBER_PROCESS && listing.state == CPUBIND_INPUT_PRESENT &&
+        listing.len == 0)
+        return visit_answer(w, listing);
     while (result == 0 && next_part(listing, &at, &part)) {
         cut(w, (int32_t)strlen(g->folder));
-        if (is_folder_of(g, listing.data + part.at, part.len) && append(w, "/", 1) &&
-            append(w, listing.data + part.at, part.len) && append(w, "/", 1) &&
-            !(g->is_pci && is_other_vendor(w)))
+        if (!is_folder_of(g, listing.data + part.at, part.len) || !append(w, "/", 1) ||
+            !append(w, listing.data + part.at, part.len))
+            continue;
+        if (g->member == MEMBER_FILE)
+            result = visit_file(w);
+        else if (append(w, "/", 1) && !(g->member == MEMBER_FUNCTION && is_other_vendor(w)))
             result = visit_leaves(w, g);
+    }
+    return result;
+}
+
+/* Visits the files of one cgroup and of all above it, up to the mount.
+ *   in      mount: where the hierarchy is mounted; path: "/PATH" of the cgroup */
+static int visit_cgroups(walk *w, const char *mount, const char *path, int32_t len)
+{
+    int result = 0;
+    while (result == 0) {
+        while (len > 0 && path[len - 1] == '/')
+            len--;
+        for (size_t i = 0; result == 0 && i < sizeof cgroup_leaves / sizeof cgroup_leaves[0];
+             i++) {
+            cut(w, 0);
+            if (append_text(w, mount) && append(w, path, len) && append(w, "/", 1) &&
+                append_text(w, cgroup_leaves[i]) && cpubind_input_is_name(w->name))
+                result = visit_file(w);
+        }
+        if (len == 0)
+            break;
+        while (len > 0 && path[len - 1] != '/')
+            len--;
+    }
+    return result;
+}
+
+/* The controllers of a line of proc/self/cgroup, "N:CONTROLLERS:/PATH", and its path; returns 0
+ * for another line. */
+static int split_cgroup(cpubind_input text, cpubind_slice line, cpubind_slice *controllers,
+                        cpubind_slice *path)
+{
+    const char *at = text.data + line.at, *end = at + line.len;
+    const char *first = (const char *)memchr(at, ':', (size_t)line.len);
+    const char *second =
+        first ? (const char *)memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
+    if (!second || second + 1 == end || second[1] != '/')
+        return 0;
+    controllers->at = (int32_t)(first + 1 - text.data);
+    controllers->len = (int32_t)(second - first - 1);
+    path->at = (int32_t)(second + 1 - text.data);
+    path->len = (int32_t)(end - second - 1);
+    return 1;
+}
+
+static int has_cpuset(const char *words, int32_t len)
+{
+    static const char word[] = "cpuset";
+    const int32_t n = (int32_t)sizeof word - 1;
+    for (int32_t at = 0; at + n <= len; at++)
+        if ((at == 0 || words[at - 1] == ',') && (at + n == len || words[at + n] == ',') &&
+            memcmp(words + at, word, (size_t)n) == 0)
+            return 1;
+    return 0;
+}
+
+/* Visits the files with the CPUs of the cgroup of the process. */
+static int visit_own_cgroup(walk *w)
+{
+    const cpubind_input text = w->source->read(w->source->ctx, INPUT_CGROUP);
+    cpubind_slice line, controllers, path;
+    int32_t at = 0;
+    int result = 0;
+    while (result == 0 && text.state == CPUBIND_INPUT_PRESENT && next_part(text, &at, &line)) {
+        if (!split_cgroup(text, line, &controllers, &path))
+            continue;
+        if (controllers.len == 0)
+            result = visit_cgroups(w, CGROUP_MOUNT, text.data + path.at, path.len);
+        else if (has_cpuset(text.data + controllers.at, controllers.len))
+            result = visit_cgroups(w, CGROUP_MOUNT "/cpuset", text.data + path.at, path.len);
     }
     return result;
 }
@@ -446,5 +585,7 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     w.is_online_there = source->read(source->ctx, INPUT_ONLINE).state != CPUBIND_INPUT_ABSENT;
     for (int i = 0; result == 0 && i < N_GROUPS; i++)
         result = visit_group(&w, &groups[i]);
+    if (result == 0)
+        result = visit_own_cgroup(&w);
     return result == 0 ? visit_commands(&w) : result;
 }

@@ -14,10 +14,11 @@
 #include "npusmi.h"
 #include "products.h"
 
-#define INPUT_INFO   "cmd/npu-smi-info.txt"
-#define INPUT_LIST   "cmd/npu-smi-info-l.txt"
-#define INPUT_STATUS "proc/self/status"
-#define INPUT_NPUSMI "cmd/npu-smi" /* how the names of all its outputs start */
+#define INPUT_INFO      "cmd/npu-smi-info.txt"
+#define INPUT_LIST      "cmd/npu-smi-info-l.txt"
+#define INPUT_STATUS    "proc/self/status"
+#define INPUT_PROCESSES "proc/trs_core/proc/" /* how the names of all its files start */
+#define INPUT_NPUSMI    "cmd/npu-smi"         /* how the names of all its outputs start */
 
 /* A text that is read through `in` and written through `text`. */
 typedef struct redactor {
@@ -228,6 +229,23 @@ static void redact_serials(const redactor *r, int32_t *count)
     }
 }
 
+/*   text = "pid " number "(" name ") task_id " rest          the first line of a summary
+ * The name may hold brackets and line feeds: it ends at the last ") task_id ". */
+static void redact_summary(const redactor *r, int32_t *count)
+{
+    static const char end[] = ") task_id ";
+    const char *open = (const char *)memchr(r->text, '(', (size_t)r->in.len);
+    const int32_t n = (int32_t)sizeof end - 1;
+    scan_run name = {open ? (int32_t)(open - r->text) + 1 : r->in.len, r->in.len};
+    for (int32_t at = r->in.len - n; at >= name.at; at--)
+        if (memcmp(r->text + at, end, (size_t)n) == 0) {
+            name.end = at;
+            break;
+        }
+    if (open)
+        overwrite(r, name, count);
+}
+
 /*   line = "Name:" name */
 static void redact_status(const redactor *r, int32_t *count)
 {
@@ -400,6 +418,8 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         return;
     if (is_input(input, INPUT_INFO))
         redact_processes(&r, &counts->process_names);
+    else if (scan_starts_with_letters(input, n_input, INPUT_PROCESSES))
+        redact_summary(&r, &counts->process_names);
     else if (is_input(input, INPUT_STATUS))
         redact_status(&r, &counts->process_names);
     else if (is_input(input, INPUT_LIST) || cpubind_input_is_board(input, &card, &chip))

@@ -30,7 +30,8 @@ extern "C" {
 typedef struct cpubind_redacted {
     int32_t host_names;     /* the name of the host, as a whole word, in any input */
     int32_t serial_numbers; /* Serial Number, VDie ID, NDie ID, Die ID, UUID ... of boards */
-    int32_t process_names;  /* of the process table of npu-smi info; Name: of a status */
+    int32_t process_names;  /* of the process table of npu-smi info; Name: of a status; those of
+                               the driver's summaries */
 } cpubind_redacted;
 
 /* Redacts one input.

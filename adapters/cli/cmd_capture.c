@@ -167,6 +167,10 @@ static void redact(capture *c)
     for (int32_t i = 0; i < c->n_input && !c->is_short; i++) {
         captured *in = &c->input[i];
         cli_text err_name = {"", 0};
+        /* The path of a cgroup, which may hold the name, is in proc/self/cgroup too. */
+        if (strncmp(in->name, "sys/fs/cgroup/", strlen("sys/fs/cgroup/")) == 0)
+            cpubind_redact("", in->name, (int32_t)strlen(in->name),
+                           c->host_name[0] ? c->host_name : NULL, &c->redacted);
         in->input.data = in->copy = redact_copy(c, in->name, in->input.data, in->input.len);
         cli_add(&err_name, "%s.err", in->name);
         in->input.err = in->err =

@@ -51,6 +51,16 @@ static int real_open_beneath(int dir, const char *path, int flags)
 }
 #endif
 
+static int real_statat(int dir, const char *path, struct stat *out)
+{
+    return fstatat(dir, path, out, 0);
+}
+
+static int real_accessat(int dir, const char *path, int mode)
+{
+    return faccessat(dir, path, mode, AT_EACCESS);
+}
+
 static int real_create(int dir, const char *path, mode_t mode)
 {
     return openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);

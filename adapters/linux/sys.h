@@ -8,6 +8,8 @@
  *
  *   open_beneath       openat2(2) with RESOLVE_BENEATH; ENOSYS where the kernel or its headers
  *                      have no openat2
+ *   statat             fstatat(2), which follows a symbolic link
+ *   accessat           faccessat(2) by the effective ids, with AT_EACCESS
  *   create             openat(2) that creates a file for writing; EEXIST where the name exists,
  *                      as a symbolic link too
  *   rename             renameat(2) within one folder; with flags renameat2(2), ENOSYS where the
@@ -57,6 +59,10 @@ extern "C" {
     X(ssize_t, readlinkat, (int dir, const char *path, char *text, size_t cap),                \
       (dir, path, text, cap), -1, readlinkat)                                                  \
     X(int, fstat, (int fd, struct stat *out), (fd, out), -1, fstat)                            \
+    X(int, statat, (int dir, const char *path, struct stat *out), (dir, path, out), -1,        \
+      real_statat)                                                                             \
+    X(int, accessat, (int dir, const char *path, int mode), (dir, path, mode), -1,             \
+      real_accessat)                                                                           \
     X(ssize_t, read, (int fd, void *data, size_t cap), (fd, data, cap), -1, read)              \
     X(int, close, (int fd), (fd), -1, close)                                                   \
     X(DIR *, fdopendir, (int fd), (fd), NULL, fdopendir)                                       \

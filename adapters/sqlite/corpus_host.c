@@ -510,8 +510,13 @@ static cpubind_input list_input(void *ctx, const char *name)
             return known->input;
     int32_t first;
     int32_t end = rows_below(host, name, &first);
-    if (first == end)
-        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
+    if (first == end) { /* an empty file below proc/ stands for an empty folder */
+        const cpubind_input file = read_input(ctx, name);
+        return (cpubind_input){.state = file.state == CPUBIND_INPUT_PRESENT && file.len == 0 &&
+                                                strncmp(name, "proc/", 5) == 0
+                                            ? CPUBIND_INPUT_PRESENT
+                                            : CPUBIND_INPUT_ABSENT};
+    }
     size_t name_size = strlen(name) + 1;
     size_t size = write_parts(host, first, end, name_size, NULL);
     if (size > LIST_MAX)

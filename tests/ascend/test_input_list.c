@@ -52,6 +52,21 @@ TEST(an_input_that_is_read_is_known)
         "cmd/lscpu.txt",
         "cmd/npu-smi-info-t-board-i0.txt",
         "cmd/npu-smi-info-t-board-i1536-c1.txt",
+        "proc/self/cgroup",
+        "proc/uda/namespace_node",
+        "proc/trs_core/proc",
+        "proc/trs_core/proc/4711-0-dev-3/summary",
+        "sys/class/devdrv-class/davinci3/dev",
+        "dev/davinci0",
+        "dev/davinci15",
+        "sys/bus/pci/devices/0000:c1:00.0/physfn",
+        "sys/bus/pci/devices/0000:c1:00.0/dev_id",
+        "sys/bus/pci/devices/0000:c1:00.0/davinci_dev_num",
+        "sys/bus/pci/devices/0000:c1:00.0/devdrv_sysfs_bdf_to_devid",
+        "sys/fs/cgroup/cpuset.cpus.effective",
+        "sys/fs/cgroup/kubepods.slice/pod 1/cpuset.cpus.effective",
+        "sys/fs/cgroup/cpuset/cpuset.effective_cpus",
+        "sys/fs/cgroup/cpuset/docker/cpuset.cpus",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!is_known(names[i]))
@@ -118,6 +133,28 @@ TEST(an_input_that_nothing_reads_is_not_known)
         "sys/bus/pci/devices/vendor",
         "sys/bus/pci/devices/a\nb/vendor",
         "sys/bus/pci/device/0000:c1:00.0/vendor",
+        "sys/bus/pci/devices/0000:c1:00.0/hotreset_flag",
+        "sys/bus/pci/devices/0000:c1:00.0/davinci_dev_id",
+        "sys/bus/pci/devices/0000:c1:00.0/physfn/vendor",
+        "proc/1/cgroup",
+        "proc/uda",
+        "proc/uda/udevice",
+        "proc/trs_core",
+        "proc/trs_core/proc/",
+        "proc/trs_core/proc/4711-0-dev-3",
+        "proc/trs_core/proc/4711-0-dev-3/x",
+        "sys/class/devdrv-class",
+        "sys/class/devdrv-class/davinci/dev",
+        "sys/class/devdrv-class/davinci3/uevent",
+        "dev",
+        "dev/davinci",
+        "dev/davinci03",
+        "dev/davinci3/x",
+        "dev/davinci_manager",
+        "dev/null",
+        "sys/fs/cgroup/cpuset.mems",
+        "sys/fs/cgroup/a/cgroup.procs",
+        "sys/fs/cgroup",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_known(names[i]))
@@ -353,7 +390,9 @@ TEST(names_that_no_folder_holds_are_skipped)
         "sys/devices/system/node/node2/cpulist sys/devices/system/node/node2/distance "
         "sys/bus/pci/devices/d e /vendor sys/bus/pci/devices/d e /vendor "
         "sys/bus/pci/devices/d e /device sys/bus/pci/devices/d e /numa_node "
-        "sys/bus/pci/devices/d e /local_cpulist "
+        "sys/bus/pci/devices/d e /local_cpulist sys/bus/pci/devices/d e /physfn "
+        "sys/bus/pci/devices/d e /dev_id sys/bus/pci/devices/d e /davinci_dev_num "
+        "sys/bus/pci/devices/d e /devdrv_sysfs_bdf_to_devid proc/self/cgroup "
         "cmd/npu-smi-info-m.txt cmd/npu-smi-info.txt cmd/npu-smi-info-t-topo.txt ");
 }
 
@@ -391,13 +430,15 @@ static int count_visits(void *ctx, const char *name, cpubind_input answer)
     return 0;
 }
 
-/* vendor and device have 6 bytes, numa_node 9, local_cpulist 13. */
+/* vendor, device, physfn and dev_id have 6 bytes, numa_node 9, local_cpulist 13,
+ * davinci_dev_num 15, devdrv_sysfs_bdf_to_devid 25. */
 TEST(a_name_that_becomes_too_long_is_skipped)
 {
     static const struct {
         int32_t leaf;   /* the longest that fits after the folder */
-        int32_t visits; /* of the four */
-    } cases[] = {{13, 4}, {12, 3}, {9, 3}, {8, 2}, {6, 2}, {5, 0}, {0, 0}, {-1, 0}, {-2, 0}};
+        int32_t visits; /* of the eight */
+    } cases[] = {{25, 8}, {24, 7}, {15, 7}, {14, 6}, {13, 6}, {12, 5}, {9, 5},
+                 {8, 4},  {6, 4},  {5, 0},  {0, 0},  {-1, 0}, {-2, 0}};
     const cpubind_source source = {NULL, read_long, list_long};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int32_t folder = (int32_t)strlen("sys/bus/pci/devices/");
@@ -411,6 +452,114 @@ TEST(a_name_that_becomes_too_long_is_skipped)
         assert_int_equal(n, cases[i].visits);
         free(long_listing);
     }
+}
+
+/* == The driver's files and the cgroup ====================================== */
+
+#define PCI_C1 "sys/bus/pci/devices/0000:c1:00.0/"
+
+TEST(the_files_of_the_driver_are_visited)
+{
+    memory_host h;
+    memset(&h, 0, sizeof h);
+    set(&h, "proc/uda/namespace_node", "n");
+    set(&h, "sys/bus/pci/devices/", "0000:c1:00.0\n");
+    set(&h, PCI_C1 "vendor", "0x19e5\n");
+    set(&h, PCI_C1 "physfn", "");
+    set(&h, PCI_C1 "dev_id", "0\n");
+    set(&h, PCI_C1 "davinci_dev_num", "1\n");
+    set(&h, PCI_C1 "devdrv_sysfs_bdf_to_devid", "b");
+    set(&h, PCI_C1 "hotreset_flag", "x");
+    set(&h, PCI_C1 "davinci_dev_id", "x");
+    set(&h, "proc/trs_core/proc/", "10-0-dev-0\n11-1-dev-0\n");
+    set(&h, "proc/trs_core/proc/10-0-dev-0/summary", "pid 10(python)\n");
+    set(&h, "sys/class/devdrv-class/", "davinci0\ndavinci_manager\n");
+    set(&h, "sys/class/devdrv-class/davinci0/dev", "236:0\n");
+    set(&h, "sys/class/devdrv-class/davinci_manager/dev", "10:1\n");
+    set(&h, "dev/", "davinci0\ndavinci_manager\nnull\n");
+    set(&h, "dev/davinci0", "236:0\n");
+    set(&h, "dev/null", "x");
+    expect_visits(&h, "proc/uda/namespace_node " PCI_C1 "vendor " PCI_C1 "physfn " PCI_C1
+                      "dev_id " PCI_C1 "davinci_dev_num " PCI_C1 "devdrv_sysfs_bdf_to_devid "
+                      "proc/trs_core/proc/10-0-dev-0/summary "
+                      "sys/class/devdrv-class/davinci0/dev dev/davinci0 ");
+    assert_null(strstr(h.seen, "hotreset_flag"));
+    assert_null(strstr(h.seen, "davinci_dev_id"));
+    assert_null(strstr(h.seen, "dev/null"));
+    set(&h, "proc/trs_core/proc/", "");
+    set(&h, "dev/", "");
+    expect_visits(&h, "proc/uda/namespace_node " PCI_C1 "vendor " PCI_C1 "physfn " PCI_C1
+                      "dev_id " PCI_C1 "davinci_dev_num " PCI_C1 "devdrv_sysfs_bdf_to_devid "
+                      "proc/trs_core/proc sys/class/devdrv-class/davinci0/dev ");
+}
+
+/* Two files that only root may read, and one for all. */
+static cpubind_input read_refused(void *ctx, const char *name)
+{
+    cpubind_input input;
+    memset(&input, 0, sizeof input);
+    if (!strcmp(name, "proc/uda/namespace_node") || !strcmp(name, PCI_C1 "dev_id") ||
+        !strcmp(name, PCI_C1 "vendor")) {
+        input.state = CPUBIND_INPUT_FAILED;
+        input.error = *(const int32_t *)ctx;
+    }
+    return input;
+}
+
+static cpubind_input list_refused(void *ctx, const char *name)
+{
+    static const char text[] = "0000:c1:00.0\n";
+    cpubind_input input;
+    (void)ctx;
+    memset(&input, 0, sizeof input);
+    if (!strcmp(name, "sys/bus/pci/devices")) {
+        input.state = CPUBIND_INPUT_PRESENT;
+        input.data = text;
+        input.len = (int32_t)sizeof text - 1;
+    }
+    return input;
+}
+
+TEST(a_file_of_root_is_no_failure_for_another_user)
+{
+    static const struct {
+        int32_t error, visits;
+    } cases[] = {{13, 1}, {1, 1}, {5, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t error = cases[i].error;
+        visited v;
+        const cpubind_source source = {&error, read_refused, list_refused};
+        memset(&v, 0, sizeof v);
+        assert_int_equal(cpubind_input_list_each(&source, visit, &v), 0);
+        assert_int_equal(v.n, cases[i].visits);
+        assert_non_null(strstr(v.names, PCI_C1 "vendor "));
+    }
+}
+
+TEST(the_cpus_of_the_own_cgroup_and_those_above_it_are_visited)
+{
+    memory_host h;
+    memset(&h, 0, sizeof h);
+    set(&h, "proc/self/cgroup", "0::/pod/a b\n");
+    set(&h, "sys/fs/cgroup/pod/a b/cpuset.cpus.effective", "0-3\n");
+    set(&h, "sys/fs/cgroup/pod/cpuset.cpus.effective", "0-7\n");
+    set(&h, "sys/fs/cgroup/cpuset.cpus.effective", "0-9\n");
+    set(&h, "sys/fs/cgroup/other/cpuset.cpus.effective", "9\n");
+    expect_visits(&h, "proc/self/cgroup sys/fs/cgroup/pod/a b/cpuset.cpus.effective "
+                      "sys/fs/cgroup/pod/cpuset.cpus.effective "
+                      "sys/fs/cgroup/cpuset.cpus.effective ");
+    memset(&h, 0, sizeof h);
+    set(&h, "proc/self/cgroup",
+        "junk\n7:memory:/x\n3:cpu,cpuset:/docker/y\n2:cpusetx:/z\n0::/\n");
+    set(&h, "sys/fs/cgroup/cpuset/docker/y/cpuset.effective_cpus", "0-3\n");
+    set(&h, "sys/fs/cgroup/cpuset/docker/y/cpuset.cpus", "0-5\n");
+    set(&h, "sys/fs/cgroup/cpuset/z/cpuset.cpus", "1\n");
+    set(&h, "sys/fs/cgroup/x/cpuset.cpus", "1\n");
+    expect_visits(&h, "proc/self/cgroup "
+                      "sys/fs/cgroup/cpuset/docker/y/cpuset.effective_cpus "
+                      "sys/fs/cgroup/cpuset/docker/y/cpuset.cpus ");
+    set(&h, "proc/self/cgroup", "0::/../../up\n3:cpuset:\n4:cpuset\n:\n\n5:cpuset:/a//b/\n");
+    expect_visits(&h, "proc/self/cgroup ");
 }
 
 /* == Failures =============================================================== */
@@ -629,6 +778,9 @@ int main(void)
         cmocka_unit_test(a_function_without_a_vendor_is_visited),
         cmocka_unit_test(names_that_no_folder_holds_are_skipped),
         cmocka_unit_test(a_name_that_becomes_too_long_is_skipped),
+        cmocka_unit_test(the_files_of_the_driver_are_visited),
+        cmocka_unit_test(a_file_of_root_is_no_failure_for_another_user),
+        cmocka_unit_test(the_cpus_of_the_own_cgroup_and_those_above_it_are_visited),
         cmocka_unit_test(an_input_that_fails_is_visited_with_its_answer),
         cmocka_unit_test(a_folder_that_cannot_be_listed_is_visited_itself),
         cmocka_unit_test(the_result_of_a_visit_can_end_the_walk),

@@ -245,6 +245,17 @@ TEST(the_name_of_a_status_is_overwritten)
            "Name:\tx x\nName:\nName:x\nNames:\ty\n z", 0, 0, 1);
 }
 
+TEST(the_name_in_a_summary_of_the_driver_is_overwritten)
+{
+    static const char input[] = "proc/trs_core/proc/10-0-dev-0/summary";
+    expect(input, NULL, "pid 10(python3) task_id 0 devid 0 status 0(0:normal)\nx(y)\n",
+           "pid 10(xxxxxxx) task_id 0 devid 0 status 0(0:normal)\nx(y)\n", 0, 0, 1);
+    expect(input, NULL, "pid 10(a) task_id 1(b) task_id 0 devid 0\n",
+           "pid 10(xx xxxxxxx xxx) task_id 0 devid 0\n", 0, 0, 1);
+    expect(input, NULL, "pid 10(cut", "pid 10(xxx", 0, 0, 1);
+    expect(input, NULL, "no name\n", "no name\n", 0, 0, 0);
+}
+
 TEST(names_are_redacted_in_their_inputs_alone)
 {
     static const char table[] = HEAD_4 "| 0 0 | 1 | name | 5 |\nName:\ta\nSerial Number : 1\n";
@@ -776,6 +787,7 @@ int main(void)
         cmocka_unit_test(a_header_that_is_cut_is_one),
         cmocka_unit_test(no_cut_leaves_a_name),
         cmocka_unit_test(the_name_of_a_status_is_overwritten),
+        cmocka_unit_test(the_name_in_a_summary_of_the_driver_is_overwritten),
         cmocka_unit_test(names_are_redacted_in_their_inputs_alone),
         cmocka_unit_test(serial_numbers_and_ids_of_a_board_are_overwritten),
         cmocka_unit_test(a_board_without_a_number_stays),

@@ -307,6 +307,40 @@ TEST(a_command_without_an_exit_file_exited_0)
     assert_true(is_state(get("cmd/only.txt"), CPUBIND_INPUT_ABSENT));
 }
 
+/* == the driver's files == */
+
+TEST(an_empty_file_stands_for_an_empty_folder)
+{
+    scratch_file(&f.s, "proc/empty", "");
+    scratch_file(&f.s, "proc/full", "x");
+    scratch_file(&f.s, "elsewhere", "");
+    assert_true(is_text(names_in("proc/empty"), ""));
+    assert_true(is_text(get("proc/empty"), ""));
+    assert_int_not_equal(names_in("proc/full").state, CPUBIND_INPUT_PRESENT);
+    assert_int_equal(names_in("proc/full").len, 0);
+    assert_int_not_equal(names_in("elsewhere").state, CPUBIND_INPUT_PRESENT);
+}
+
+TEST(the_link_of_a_virtual_function_is_there)
+{
+    scratch_file(&f.s, "a/physfn", "");
+    scratch_folder(&f.s, "c");
+    scratch_folder(&f.s, "d");
+    scratch_link(&f.s, "c/physfn", "../d");
+    scratch_link(&f.s, "c/other", "../d");
+    assert_true(is_text(get("a/physfn"), ""));
+    assert_true(is_text(get("c/physfn"), ""));
+    assert_true(is_state(get("d/physfn"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_failed(get("c/other"), EISDIR, "not a regular file"));
+}
+
+TEST(a_device_node_of_a_snapshot_is_a_file)
+{
+    scratch_file(&f.s, "dev/davinci0", "236:0\n");
+    assert_true(is_text(names_in("dev"), "davinci0\n"));
+    assert_true(is_text(get("dev/davinci0"), "236:0\n"));
+}
+
 TEST(the_stderr_of_a_command_is_in_a_file_beside_its_output)
 {
     char long_text[CPUBIND_INPUT_ERR_MAX + 2];
@@ -573,6 +607,9 @@ int main(void)
         EACH(a_dangling_link_is_absent_and_a_loop_fails),
         EACH(the_exit_code_of_a_command_is_in_a_file_beside_its_output),
         EACH(a_command_without_an_exit_file_exited_0),
+        EACH(an_empty_file_stands_for_an_empty_folder),
+        EACH(the_link_of_a_virtual_function_is_there),
+        EACH(a_device_node_of_a_snapshot_is_a_file),
         EACH(the_stderr_of_a_command_is_in_a_file_beside_its_output),
         EACH(an_exit_file_that_cannot_be_read_fails_the_command),
         EACH(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output),

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
 #include "../support/cmocka_test.h"
@@ -671,6 +672,176 @@ TEST(the_environment_has_a_line_for_each_variable_that_is_set)
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");
 }
 
+TEST(variables_of_a_cpuset_follow_sorted)
+{
+    setenv("DRA_CPUSET_B", "2-3", 1);
+    setenv("DRA_CPUSET_A_1", "0-1", 1);
+    setenv("DRA_CPUSET_", "", 1);
+    setenv("DRA_CPUSETS", "no", 1);
+    setenv("ASCEND_RT_VISIBLE_DEVICES", "1", 1);
+    open_host(GENEROUS_MS);
+    int good = is_text(get("env"), "ASCEND_RT_VISIBLE_DEVICES=1\nDRA_CPUSET_=\n"
+                                   "DRA_CPUSET_A_1=0-1\nDRA_CPUSET_B=2-3\n");
+    cpubind_linux_close(f.host);
+    setenv("DRA_CPUSET_B", "2\n3", 1);
+    open_host(GENEROUS_MS);
+    int refused = is_failed(get("env"), EILSEQ, "a value holds a line feed");
+    unsetenv("DRA_CPUSET_B");
+    unsetenv("DRA_CPUSET_A_1");
+    unsetenv("DRA_CPUSET_");
+    unsetenv("DRA_CPUSETS");
+    unsetenv("ASCEND_RT_VISIBLE_DEVICES");
+    assert_true(good);
+    assert_true(refused);
+}
+
+/* A child with an environment and a cgroup of its own is asked for, from here. */
+TEST(the_environment_and_the_cgroup_are_those_of_the_process)
+{
+    int ready[2];
+    char letter, cgroup[64], text[4096] = "";
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        static char first[] = "DRA_CPUSET_Z=5", second[] = "DRA_CPUSET_X=4", name[] = "sh",
+                    option[] = "-c", body[] = "echo; exec sleep 30";
+        char *const words[] = {name, option, body, NULL};
+        char *const variables[] = {first, second, NULL};
+        dup2(ready[1], 1);
+        execve("/bin/sh", words, variables);
+        _exit(127);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &letter, 1), 1);
+    scratch_need(cpubind_linux_open_live(pid, GENEROUS_MS, NULL, &f.host, NULL) ==
+                     CPUBIND_LINUX_OK,
+                 "cpubind_linux_open_live");
+    f.source = cpubind_linux_source(f.host);
+    int good = is_text(get("env"), "DRA_CPUSET_X=4\nDRA_CPUSET_Z=5\n");
+    snprintf(cgroup, sizeof cgroup, "/proc/%ld/cgroup", (long)pid);
+    FILE *file = fopen(cgroup, "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = '\0';
+    int same = !file || is_text(get("proc/self/cgroup"), text);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    assert_true(good);
+    assert_true(same);
+}
+
+/* == device nodes == */
+
+/* A /dev in the scratch folder, whose files stand for nodes: 236:<number of the name>. */
+static struct {
+    cpubind_sys sys;
+    int is_opened;       /* something below dev was opened */
+    const char *refused; /* a node that this process may not open */
+    const char *missing; /* a node that is gone since the folder was listed */
+    const char *plain;   /* a node that is a regular file */
+    int stat_error, access_error;
+} nodes;
+
+static int nodes_openat(int dir, const char *path, int flags)
+{
+    char full[SCRATCH_PATH * 2];
+    if (strncmp(path, "dev/", 4) == 0)
+        nodes.is_opened = 1;
+    if (strcmp(path, "dev") != 0)
+        return openat(dir, path, flags);
+    scratch_path(&f.s, "dev", full);
+    return open(full, flags);
+}
+
+static int nodes_statat(int dir, const char *path, struct stat *out)
+{
+    (void)dir;
+    memset(out, 0, sizeof *out);
+    errno = nodes.stat_error ? nodes.stat_error : ENOENT;
+    if (nodes.stat_error || strncmp(path, "dev/davinci", 11) != 0 ||
+        (nodes.missing && strcmp(path, nodes.missing) == 0))
+        return -1;
+    out->st_mode =
+        nodes.plain && strcmp(path, nodes.plain) == 0 ? S_IFREG | 0660 : S_IFCHR | 0660;
+    out->st_rdev = makedev(236, (unsigned)atoi(path + 11));
+    return 0;
+}
+
+static int nodes_accessat(int dir, const char *path, int mode)
+{
+    (void)dir;
+    errno = nodes.access_error ? nodes.access_error : EACCES;
+    return mode != (R_OK | W_OK) || nodes.access_error ||
+                   (nodes.refused && strcmp(path, nodes.refused) == 0)
+               ? -1
+               : 0;
+}
+
+static void open_with_nodes(void)
+{
+    static const char *const names[] = {"davinci0",  "davinci1",        "davinci10", "davinci2",
+                                        "davinci03", "davinci_manager", "davinci",   "null",
+                                        "vdavinci7", "davinci2x"};
+    char name[64];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(name, sizeof name, "dev/%s", names[i]);
+        scratch_file(&f.s, name, "");
+    }
+    memset(&nodes, 0, sizeof nodes);
+    nodes.sys = cpubind_sys_real;
+    nodes.sys.openat = nodes_openat;
+    nodes.sys.statat = nodes_statat;
+    nodes.sys.accessat = nodes_accessat;
+    scratch_need(cpubind_linux_open_live(0, 1000, &nodes.sys, &f.host, NULL) ==
+                     CPUBIND_LINUX_OK,
+                 "cpubind_linux_open_live");
+    f.source = cpubind_linux_source(f.host);
+}
+
+TEST(nodes_that_this_process_may_open_are_listed_and_never_opened)
+{
+    open_with_nodes();
+    assert_true(is_text(names_in("dev"), "davinci0\ndavinci1\ndavinci10\ndavinci2\n"));
+    assert_true(is_text(get("dev/davinci10"), "236:10\n"));
+    assert_true(is_failed(get("dev/davinci03"), EINVAL, "not a regular file"));
+    assert_true(is_failed(get("dev/davinci_manager"), EINVAL, "not a regular file"));
+    assert_true(is_failed(get("dev/null"), EINVAL, "not a regular file"));
+    assert_false(nodes.is_opened);
+}
+
+TEST(a_node_that_this_process_may_not_open_is_absent)
+{
+    open_with_nodes();
+    nodes.refused = "dev/davinci1";
+    nodes.missing = "dev/davinci0";
+    nodes.plain = "dev/davinci2";
+    assert_true(is_text(names_in("dev"), "davinci10\n"));
+    assert_true(is_state(get("dev/davinci0"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("dev/davinci1"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("dev/davinci2"), CPUBIND_INPUT_ABSENT));
+    assert_false(nodes.is_opened);
+}
+
+TEST(without_a_node_the_list_is_absent)
+{
+    open_with_nodes();
+    nodes.access_error = EPERM;
+    assert_true(is_state(names_in("dev"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("dev/davinci1"), CPUBIND_INPUT_ABSENT));
+}
+
+TEST(a_node_that_cannot_be_examined_fails)
+{
+    open_with_nodes();
+    nodes.access_error = EIO;
+    assert_true(is_failed(names_in("dev"), EIO, "access"));
+    assert_true(is_failed(get("dev/davinci1"), EIO, "access"));
+    nodes.stat_error = ENOMEM;
+    assert_true(is_failed(get("dev/davinci2"), ENOMEM, "stat"));
+}
+
 TEST(a_value_over_the_limit_is_too_long)
 {
     char *value = malloc(100001);
@@ -758,6 +929,12 @@ int main(void)
         EACH(folders_of_proc_are_listed),
         EACH(links_of_the_live_host_lead_where_they_lead),
         EACH(the_environment_has_a_line_for_each_variable_that_is_set),
+        EACH(variables_of_a_cpuset_follow_sorted),
+        EACH(the_environment_and_the_cgroup_are_those_of_the_process),
+        EACH(nodes_that_this_process_may_open_are_listed_and_never_opened),
+        EACH(a_node_that_this_process_may_not_open_is_absent),
+        EACH(without_a_node_the_list_is_absent),
+        EACH(a_node_that_cannot_be_examined_fails),
         EACH(a_value_over_the_limit_is_too_long),
         EACH(the_machine_is_one_line),
         EACH(arguments_are_checked),

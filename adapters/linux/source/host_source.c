@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * The live host reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and
- * `npu-smi info -t board`, and no other. A snapshot reads below its folder alone and runs
- * nothing. Every answer is kept until the host is closed.
+ * `npu-smi info -t board`, and no other. It must not open anything below /dev: to open a device
+ * node of an NPU claims the NPU for this container. A snapshot reads below its folder alone and
+ * runs nothing. Every answer is kept until the host is closed.
  */
 #define _GNU_SOURCE
 #include "host_source.h"
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "../../ascend/input_list.h"
 #include "../../text/input_name.h"
@@ -134,6 +137,17 @@ static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
     return input;
 }
 
+/* The link of a virtual PCI function to its physical one leads to a folder: it is there. */
+static cpubind_input judge_link(const char *name, cpubind_input input)
+{
+    static const char end[] = "/physfn";
+    const size_t n = strlen(name);
+    if (input.state == CPUBIND_INPUT_FAILED && input.error == EISDIR && n > sizeof end - 1 &&
+        strcmp(name + n - (sizeof end - 1), end) == 0)
+        return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    return input;
+}
+
 static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 {
     cpubind_input input = cpubind_root_read(&host->root, name, &host->bytes);
@@ -141,12 +155,22 @@ static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
         input = read_exit_code(host, name);
         read_err(host, name, &input);
     }
-    return input;
+    return judge_link(name, input);
 }
 
+/* An empty file below proc/ stands for an empty folder, which no corpus and no git can hold. */
 static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
 {
-    return cpubind_root_list(&host->root, name, &host->bytes);
+    cpubind_input input = cpubind_root_list(&host->root, name, &host->bytes);
+    if (input.state == CPUBIND_INPUT_ABSENT && strncmp(name, "proc/", 5) == 0) {
+        host->bytes.len = 0;
+        input = cpubind_root_read(&host->root, name, &host->bytes);
+        if (input.state == CPUBIND_INPUT_PRESENT && host->bytes.len > 0) {
+            host->bytes.len = 0;
+            input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
+        }
+    }
+    return input;
 }
 
 /* == Commands of the live host ============================================== */
@@ -286,6 +310,43 @@ static const char *find_variable(const cpubind_bytes *strings, const char *name)
     return NULL;
 }
 
+/* The first string, in the order of bytes, that starts with CPUBIND_ENV_PREFIX and comes after
+ * `last`; NULL when there is none. `last` NULL: of all. */
+static const char *next_prefixed(const cpubind_bytes *strings, const char *last)
+{
+    const char *found = NULL;
+    const char *at = strings ? strings->data : NULL;
+    for (size_t i = 0; strings ? at < strings->data + strings->len : environ && environ[i];
+         i++) {
+        const char *text = strings ? at : environ[i];
+        if (strings)
+            at += strlen(at) + 1;
+        if (strncmp(text, CPUBIND_ENV_PREFIX, sizeof CPUBIND_ENV_PREFIX - 1) == 0 &&
+            strchr(text, '=') && (!last || strcmp(text, last) > 0) &&
+            (!found || strcmp(text, found) < 0))
+            found = text;
+    }
+    return found;
+}
+
+/* The variables whose names start with CPUBIND_ENV_PREFIX, sorted: the order of an environment
+ * says nothing, and a snapshot must not depend on it. */
+static cpubind_input append_prefixed(cpubind_linux_host *host, const cpubind_bytes *strings)
+{
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    const char *text = NULL;
+    while (input.state == CPUBIND_INPUT_PRESENT &&
+           (text = next_prefixed(strings, text)) != NULL) {
+        const size_t n = strcspn(text, "=");
+        if (memchr(text, '\n', n))
+            return cpubind_input_failed(EILSEQ, "a name holds a line feed");
+        if (append(host, text, n).error)
+            return cpubind_input_failed(ENOMEM, "memory");
+        input = append_variable(host, "", text + n + 1);
+    }
+    return input;
+}
+
 /* The variables of this process or, in `strings`, of another one. */
 static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_bytes *strings)
 {
@@ -296,9 +357,9 @@ static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_by
         if (value)
             input = append_variable(host, variables[i], value);
         if (input.state != CPUBIND_INPUT_PRESENT)
-            break;
+            return input;
     }
-    return input;
+    return append_prefixed(host, strings);
 }
 
 /* Reads the environment that the process was started with; its own changes since then are not
@@ -332,10 +393,95 @@ static cpubind_input read_machine(cpubind_linux_host *host)
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
-static cpubind_input read_status(cpubind_linux_host *host)
+/* == Device nodes of the live host ========================================== */
+
+#define DEV_FOLDER "dev"
+
+/* Whether a name is that of an NPU's node: "davinci" and a number. */
+static int is_node_name(const char *name)
 {
-    char name[32];
-    snprintf(name, sizeof name, "proc/%d/status", (int)host->pid);
+    static const char start[] = "davinci";
+    const size_t n = sizeof start - 1, len = strlen(name);
+    return strncmp(name, start, n) == 0 && len > n && len <= n + 9 &&
+           strspn(name + n, "0123456789") == len - n && (name[n] != '0' || len == n + 1);
+}
+
+/* Whether an error says that a node is not there or not for this process. */
+static int is_out_of_view(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM;
+}
+
+/* Looks at node `name` of /dev without opening it: PRESENT with its number, ABSENT when it is
+ * not there, is no character device, or may not be opened by this process; else FAILED. */
+static cpubind_input look_at_node(const cpubind_linux_host *host, const char *name,
+                                  struct stat *st)
+{
+    char path[64];
+    int result;
+    snprintf(path, sizeof path, DEV_FOLDER "/%.32s", name);
+    CPUBIND_RETRY(result, host->sys->statat(host->root.fd, path, st));
+    if (result < 0)
+        return is_out_of_view(errno) ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
+                                     : cpubind_input_failed(errno, "stat");
+    if (!S_ISCHR(st->st_mode))
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    CPUBIND_RETRY(result, host->sys->accessat(host->root.fd, path, R_OK | W_OK));
+    if (result < 0)
+        return is_out_of_view(errno) ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
+                                     : cpubind_input_failed(errno, "access");
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
+/* Reads an input below "dev". */
+static cpubind_input read_node(cpubind_linux_host *host, const char *name)
+{
+    char text[64];
+    struct stat st;
+    if (!is_node_name(name))
+        return cpubind_input_failed(EINVAL, "not a regular file");
+    cpubind_input input = look_at_node(host, name, &st);
+    if (input.state != CPUBIND_INPUT_PRESENT)
+        return input;
+    const int n = snprintf(text, sizeof text, "%u:%u\n", major(st.st_rdev), minor(st.st_rdev));
+    return append(host, text, (size_t)n).error ? cpubind_input_failed(ENOMEM, "memory") : input;
+}
+
+/* Lists the nodes that this process may open; ABSENT when there are none. */
+static cpubind_input list_nodes(cpubind_linux_host *host)
+{
+    cpubind_bytes *bytes = &host->bytes;
+    cpubind_input input = cpubind_root_list(&host->root, DEV_FOLDER, bytes);
+    int32_t kept = 0;
+    if (input.state != CPUBIND_INPUT_PRESENT)
+        return input;
+    for (int32_t at = 0, n; at < bytes->len; at += n) {
+        char *line = bytes->data + at;
+        struct stat st;
+        n = (int32_t)((char *)memchr(line, '\n', (size_t)(bytes->len - at)) - line) + 1;
+        line[n - 1] = '\0';
+        if (!is_node_name(line))
+            continue;
+        input = look_at_node(host, line, &st);
+        if (input.state == CPUBIND_INPUT_ABSENT)
+            continue;
+        if (input.state != CPUBIND_INPUT_PRESENT)
+            return input;
+        line[n - 1] = '\n';
+        memmove(bytes->data + kept, line, (size_t)n);
+        kept += n;
+    }
+    bytes->len = kept;
+    return cpubind_input_of(kept > 0 ? CPUBIND_INPUT_PRESENT : CPUBIND_INPUT_ABSENT);
+}
+
+/* == Reading and listing ==================================================== */
+
+/* Reads a file of proc/self as the process of the host has it. */
+static cpubind_input read_of_process(cpubind_linux_host *host, const char *leaf)
+{
+    char name[64];
+    snprintf(name, sizeof name, "proc/%d/%.32s", (int)host->pid, leaf);
     return cpubind_root_read(&host->root, name, &host->bytes);
 }
 
@@ -347,9 +493,12 @@ static cpubind_input read_live(cpubind_linux_host *host, const char *name)
         return host->pid ? read_environ(host) : append_variables(host, NULL);
     if (strcmp(name, "uname") == 0)
         return read_machine(host);
-    if (host->pid && strcmp(name, "proc/self/status") == 0)
-        return read_status(host);
-    return cpubind_root_read(&host->root, name, &host->bytes);
+    if (host->pid &&
+        (strcmp(name, "proc/self/status") == 0 || strcmp(name, "proc/self/cgroup") == 0))
+        return read_of_process(host, name + strlen("proc/self/"));
+    if (strncmp(name, DEV_FOLDER "/", sizeof DEV_FOLDER) == 0)
+        return read_node(host, name + sizeof DEV_FOLDER);
+    return judge_link(name, cpubind_root_read(&host->root, name, &host->bytes));
 }
 
 static cpubind_input list_live(cpubind_linux_host *host, const char *name)
@@ -358,6 +507,8 @@ static cpubind_input list_live(cpubind_linux_host *host, const char *name)
     if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
         strcmp(name, "uname") == 0)
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    if (strcmp(name, DEV_FOLDER) == 0)
+        return list_nodes(host);
     return cpubind_root_list(&host->root, name, &host->bytes);
 }
 

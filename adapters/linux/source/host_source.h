@@ -10,7 +10,8 @@
  *          A file is read to its end, whatever size it reports; over 64 MiB: TOO_LONG.
  *          A listing over 65,536 names or 4 MiB: TOO_LONG.
  *          A missing file, or one below something that is no folder: ABSENT.
- *          A folder, FIFO, socket or device instead of a file: FAILED, and never a hang.
+ *          A folder, FIFO, socket or device instead of a file: FAILED, and never a hang. (A
+ *          folder instead of "physfn": PRESENT, without bytes.)
  *          A name that breaks the rules of the seam: FAILED, EINVAL, "name".
  */
 #ifndef CPUBIND_LINUX_HOST_SOURCE_H
@@ -41,7 +42,8 @@ typedef struct cpubind_linux_host cpubind_linux_host;
  * 0 without that file. The word "timeout" in place of the number says that the command did not
  * end in time: the input is TIMEOUT, without the content of cmd/NAME.txt. Anything else makes
  * the input FAILED, EINVAL, "exit code". The err of cmd/NAME.txt is the first
- * CPUBIND_INPUT_ERR_MAX bytes of cmd/NAME.txt.err; a missing or unreadable one is no err.
+ * CPUBIND_INPUT_ERR_MAX bytes of cmd/NAME.txt.err; a missing or unreadable one is no err. An
+ * empty file below proc/ can be listed, as an empty folder.
  *   in      sys: the system calls to use, kept until the host is closed; NULL for the real ones
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error (ENOENT, ENOTDIR, EACCES, ...); ERR_MEMORY
@@ -65,9 +67,12 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  *   together  when the first npu-smi command is asked for, all npu-smi commands are started in
  *             parallel and waited for: three calls of a second each take one second. Other
  *             commands (lscpu is a fallback) run alone, when asked for.
- *   status    proc/self/status is that of the process
- *   env       the variables of CPUBIND_ENV_LIST that are set; FAILED, EILSEQ, when a value
- *             holds a line feed. Of another process: those that it was started with
+ *   process   proc/self/status and proc/self/cgroup are those of the process
+ *   env       the variables of CPUBIND_ENV_LIST that are set, and those of CPUBIND_ENV_PREFIX,
+ *             sorted; FAILED, EILSEQ, when one holds a line feed. Of another process: those
+ *             that it was started with
+ *   dev       the nodes davinci<N> of /dev that this process may open, by stat(2) and
+ *             access(2): nothing below /dev is opened. Without such a node: ABSENT
  *   uname     the machine, as `uname -m` prints it
  *
  * Every child is reaped, with waitpid on its own pid. A child that SIGKILL does not end (hung
