@@ -260,8 +260,8 @@ void cli_explain_problem(const cpubind_problem *problem, const cpubind_facts *fa
 /* Appends the CPUs that are shared out, and those of --exclude: "0-22, excluded CPUs 23". */
 void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options);
 
-/* Appends the form of the visible devices that the Ascend runtime reads, if their text is a list
- * in another form: "0-3" is 0,1,2,3. */
+/* Appends the form of the visible devices that the Ascend runtime reads, if their text is a
+ * list in another form: "0-3" is 0,1,2,3. */
 void cli_add_comma_form(cli_text *to, const cpubind_facts *facts);
 
 /* Prints the warnings of a plan on stderr; nothing when there is no plan. */

@@ -1,8 +1,8 @@
 /* message.c - explain why there is no plan: what, where, why, and what to do
  * SPDX-License-Identifier: MIT
  *
- * Each problem is one case. The codes are those of adapters/ascend/facts.h; this file only words
- * them. An advice is given only where it helps with the options that were given.
+ * Each problem is one case. The codes are those of adapters/ascend/facts.h; this file only
+ * words them. An advice is given only where it helps with the options that were given.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -308,8 +308,6 @@ static void add_affinity(const cpubind_facts *facts, const cli_options *options,
     cli_add_allowed(out, facts, options);
 }
 
-/* Appends the form of the visible devices that the Ascend runtime reads, if their text is a list
- * in another form: "0-3" is 0,1,2,3. */
 void cli_add_comma_form(cli_text *to, const cpubind_facts *facts)
 {
     char text[MAX_LIST];

@@ -1,8 +1,8 @@
 /* option_list.c - lists of CPUs and of NPUs in options, as taskset takes them
  * SPDX-License-Identifier: MIT
  *
- * Lenient, since people write these lists; those of the kernel and of npu-smi are read strictly,
- * by adapters/text. Prints nothing.
+ * Lenient, since people write these lists; adapters/text reads those of the kernel and of
+ * npu-smi strictly. Prints nothing.
  *
  *   list  = item { "," item }
  *   item  = number [ "-" number [ ":" number ] ]     with blanks before and after it
@@ -78,7 +78,7 @@ static const char *read_items(list_reading *r)
         if (fault || !r->text[r->at])
             return fault;
         if (r->text[r->at] != ',')
-            return "this character does not belong into a list";
+            return "this character is no part of a list";
         r->at++;
         skip_blanks(r);
         if (!r->text[r->at])
@@ -90,10 +90,14 @@ static const char *read_items(list_reading *r)
 const char *cli_read_numbers(const char *text, int32_t limit, cli_numbers *out, int32_t *at)
 {
     list_reading r = {text, 0, limit, (char *)calloc((size_t)limit, 1)};
-    const char *fault = r.is_in ? read_items(&r) : "there is no memory left";
+    const char *fault;
     int32_t n = 0;
     free(out->item);
     *out = (cli_numbers){NULL, 0};
+    *at = 0;
+    if (!r.is_in)
+        return "there is no memory left";
+    fault = read_items(&r);
     *at = r.at;
     for (int32_t i = 0; !fault && i < limit; i++)
         n += r.is_in[i];

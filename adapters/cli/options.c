@@ -1,8 +1,8 @@
 /* options.c - read the command line: one table of all options, and what each one does
  * SPDX-License-Identifier: MIT
  *
- * Opens nothing and asks nothing of the host. An option is written in full: an abbreviation would
- * become another option with the next version.
+ * Opens nothing and asks nothing of the host. An option is written in full: an abbreviation
+ * would become another option with the next version.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -603,7 +603,7 @@ static int wants_json(int argc, char **argv, enum cli_command command,
         if (!p.row->read && p.row->member == offsetof(cli_options, json))
             return 1;
         for (const cli_format *f = formats; p.row->read == choose_format && f->word; f++)
-            if (f->is_json && strcmp(f->word, p.value) == 0)
+            if (f->is_json && p.value && strcmp(f->word, p.value) == 0)
                 return 1;
     }
     return 0;

@@ -74,7 +74,7 @@ static void explain_unknown_text(const cpubind_facts *facts, cli_text *out)
     cli_add(out, "; if the plan looks wrong, keep the text with cpubind capture");
 }
 
-/* Appends the numbers of an NPU that are known: "card 3, chip 0, phy id 6, PCI 0000:c1:00.0". */
+/* Appends the numbers of an NPU that are known: " with card 3, chip 0, phy id 6". */
 static void add_identity(const cpubind_difference *d, cli_text *out)
 {
     const struct {
@@ -126,25 +126,32 @@ static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_pla
             (int)facts->n_cpu, (int)facts->n_online, (int)plan->n_idle);
 }
 
+/* Appends the name of a device of the core: "NPU 3", or the PCI address of a hidden NPU. */
+static void add_device(const cpubind_facts *facts, const cpubind_candidate *device,
+                       cli_text *out)
+{
+    if (device->npu >= 0) {
+        cli_add(out, "NPU %d", (int)facts->npu[device->npu].logic);
+        return;
+    }
+    cli_add(out, "the hidden NPU");
+    if (device->function >= 0) {
+        cli_add(out, " at PCI address ");
+        cli_add_pci(out, &facts->function[device->function].pci);
+    }
+}
+
 static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
                            const cpubind_ascend_plan *plan, cli_text *out)
 {
-    const int32_t devices[] = {plan->core.shared.other, plan->core.shared.device};
-    cli_add(out, "the rule gives CPU %d to ", (int)plan->core.shared.cpu);
-    for (int i = 0; i < 2; i++) {
-        const cpubind_candidate *candidate =
-            plan->candidate ? &plan->candidate[devices[i]] : NULL;
-        const int32_t npu = candidate ? candidate->npu : devices[i];
-        cli_add(out, "%s", i ? " and " : "");
-        if (npu >= 0)
-            cli_add(out, "NPU %d", (int)facts->npu[npu].logic);
-        else
-            cli_add(out, "a hidden NPU");
-        if (npu < 0 && candidate->function >= 0) {
-            cli_add(out, " at PCI address ");
-            cli_add_pci(out, &facts->function[candidate->function].pci);
-        }
-    }
+    const cpubind_fault *shared = &plan->core.shared;
+    const cpubind_candidate *devices = plan->candidate;
+    const cpubind_candidate plain[] = {{.npu = shared->other, .function = -1},
+                                       {.npu = shared->device, .function = -1}};
+    cli_add(out, "the rule gives CPU %d to ", (int)shared->cpu);
+    add_device(facts, devices ? &devices[shared->other] : &plain[0], out);
+    cli_add(out, " and ");
+    add_device(facts, devices ? &devices[shared->device] : &plain[1], out);
     cli_add(out, ": %s",
             warning == CPUBIND_WARNING_RESOLVED
                 ? "resolved, each CPU has one NPU now"
