@@ -209,6 +209,20 @@ static int is_prefix(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/* Whether slices of the allowed CPUs may be large enough for the roles, as far as is known. */
+static int slices_may_do(const cpubind_facts *facts)
+{
+    const cpubind_product *product = cpubind_product_of(facts->type);
+    int32_t need = 0, on_bus = 0, in_view = facts->n_npu + facts->n_unknown;
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        need += product->roles.count[role];
+    for (int32_t i = 0; i < facts->n_function; i++)
+        on_bus += facts->function[i].n_npu;
+    if (facts->scope == CPUBIND_SCOPE_OWN)
+        on_bus = 0;
+    return facts->n_cpu == 0 || facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view);
+}
+
 /* The option with which a plan goes on without an input, or NULL. */
 static const char *way_without(const char *input, const cli_options *options, int *names_npus)
 {
@@ -223,7 +237,7 @@ static const char *way_without(const char *input, const cli_options *options, in
         cpubind_input_is_board(input, &card, &chip))
         return "--strategy global_slice";
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->only_running)
-        return "no --running";
+        return NULL;
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->npu)
         return "--strategy global_slice";
     if (is_prefix(input, "cmd/npu-smi")) {
@@ -231,7 +245,9 @@ static const char *way_without(const char *input, const cli_options *options, in
         return NULL;
     }
     if (is_prefix(input, "cmd/"))
-        return NULL;
+        return strcmp(input, "cmd/lscpu.txt") == 0 ? "--strategy global_slice" : NULL;
+    if (is_prefix(input, "sys/devices/system/cpu/cpu"))
+        return "--strategy global_slice";
     return is_prefix(input, "sys/devices/system/") || request->origin == CPUBIND_ORIGIN_NPU_SMI
                ? NULL
                : "--facts npu-smi";
@@ -251,6 +267,9 @@ static void add_way_out(const char *input, const cli_options *options, cli_text 
         cli_add(out, "run the command by hand to see why");
     if (way)
         cli_add(out, "; or plan without it: %s", way);
+    else if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0 &&
+             options->request.only_running)
+        cli_add(out, "; or leave out --running");
     else if (input && names_npus)
         cli_add(out, "; or %s and their type with --device-type TYPE", name_npus(options));
 }
@@ -308,6 +327,21 @@ static void add_affinity(const cpubind_facts *facts, const cli_options *options,
     cli_add_allowed(out, facts, options);
 }
 
+static void add_host_npus(const cpubind_facts *facts, cli_text *out)
+{
+    cli_add(out, "; this host has NPUs ");
+    add_logic_ids(facts, out);
+}
+
+/* Whether all of these ids, at least one, are NPUs in view. */
+static int are_npus(const cpubind_facts *facts, const cli_numbers *ids)
+{
+    for (int32_t i = 0; i < ids->n; i++)
+        if (!npu_of(facts, ids->item[i]))
+            return 0;
+    return ids->n > 0;
+}
+
 void cli_add_comma_form(cli_text *to, const cpubind_facts *facts)
 {
     char text[MAX_LIST];
@@ -317,12 +351,22 @@ void cli_add_comma_form(cli_text *to, const cpubind_facts *facts)
         return;
     memcpy(text, facts->visible, (size_t)facts->visible_len);
     text[facts->visible_len] = '\0';
-    if (!cli_read_numbers(text, CPUBIND_MAX_DEVICES, &ids, &at) && ids.n > 0) {
+    if (cli_read_numbers(text, CPUBIND_MAX_DEVICES, &ids, &at) || !are_npus(facts, &ids)) {
+        add_host_npus(facts, to);
+    } else {
         cli_add(to, "; the Ascend runtime reads ascending ids with commas between them: ");
         for (int32_t i = 0; i < ids.n; i++)
             cli_add(to, "%s%d", i ? "," : "", (int)ids.item[i]);
     }
     free(ids.item);
+}
+
+static void add_visible(const cpubind_facts *facts, cli_text *out)
+{
+    if (facts->visible)
+        cli_add(out, " (visible devices: \"%.*s\")",
+                facts->visible_len < MAX_QUOTE ? (int)facts->visible_len : MAX_QUOTE,
+                facts->visible);
 }
 
 static void explain_running(const cpubind_problem *p, const cpubind_facts *facts,
@@ -333,33 +377,33 @@ static void explain_running(const cpubind_problem *p, const cpubind_facts *facts
         cli_add(out, ": ");
     }
     cli_add(out, "%s", p->what);
-    if (facts->visible)
-        cli_add(out, " (visible devices: \"%.*s\")",
-                facts->visible_len < MAX_QUOTE ? (int)facts->visible_len : MAX_QUOTE,
-                facts->visible);
+    add_visible(facts, out);
     if (p->input)
         cli_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
     else if (facts->visible && facts->n_visible == 0)
         cli_add_comma_form(out, facts);
     else if (options->request.only_running)
         cli_add(out, "; leave out --running to plan before the workers run");
-    else
-        cli_add(out, "; %s", name_npus(options));
+    else if (options->request.npu && facts->visible)
+        cli_add(out, "; name visible NPUs, or give --visible LIST with those that are named");
+    else if (facts->visible)
+        add_host_npus(facts, out);
 }
 
 static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts,
                             const cli_options *options, cli_text *out)
 {
+    const int32_t n = facts->visible ? facts->n_visible : facts->n_npu;
+    const int is_about_rank = p->npu < 0 && options->request.rank >= n;
     if (p->npu >= 0)
-        cli_add(out, "NPU %d: %s", (int)p->npu, p->what);
-    else
-        cli_add(out, "rank %d: %s", (int)options->request.rank, p->what);
-    if (facts->visible)
-        cli_add(out, " (visible devices: \"%.*s\")",
-                facts->visible_len < MAX_QUOTE ? (int)facts->visible_len : MAX_QUOTE,
-                facts->visible);
-    cli_add(out, "; this host has NPUs ");
-    add_logic_ids(facts, out);
+        cli_add(out, "NPU %d: ", (int)p->npu);
+    if (is_about_rank)
+        cli_add(out, "rank %d: ", (int)options->request.rank);
+    cli_add(out, "%s", p->what);
+    if (p->npu < 0 && !is_about_rank)
+        return;
+    add_visible(facts, out);
+    add_host_npus(facts, out);
 }
 
 /* What another scope means, after "--scope NAME would do: ". */
@@ -414,10 +458,12 @@ static void explain_no_local(const cpubind_problem *p, const cpubind_facts *fact
         cli_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
                 scope_sentences[p->would_do]);
     else
-        cli_add(out, "; allow some of them (cpuset, taskset), or use --strategy global_slice");
+        cli_add(out, "; allow some of them (cpuset, taskset)%s",
+                slices_may_do(facts) ? ", or use --strategy global_slice" : "");
 }
 
-static void explain_skipped(const cpubind_problem *p, const cli_options *options, cli_text *out)
+static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts,
+                            const cli_options *options, cli_text *out)
 {
     cli_add(out, "binding is skipped: ");
     if (p->npu >= 0)
@@ -425,9 +471,11 @@ static void explain_skipped(const cpubind_problem *p, const cli_options *options
     cli_add(out, "%s", p->what);
     if (p->need > 0)
         cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
-    cli_add(out, "; %s, or cut slices with --strategy global_slice",
+    cli_add(out, "; %s",
             options->command & CLI_RUN ? "the command is not started: start it without cpubind"
                                        : "the workers run without being bound");
+    if (slices_may_do(facts))
+        cli_add(out, ", or cut slices with --strategy global_slice");
 }
 
 static void explain_no_npu_smi(const cli_options *options, cli_text *out)
@@ -475,7 +523,7 @@ void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
                 "all the same, use --any-arch");
         break;
     case CPUBIND_PROBLEM_SKIPPED:
-        explain_skipped(p, options, out);
+        explain_skipped(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_NPU_SMI:
         explain_no_npu_smi(options, out);
