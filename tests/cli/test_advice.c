@@ -1,0 +1,190 @@
+/* test_advice.c - follow the advice of every refusal of cpubind plan, until there is a plan or no
+ * more advice
+ * SPDX-License-Identifier: MIT
+ *
+ * Every fixture host is planned with several sets of options. Each option that a refusal names is
+ * given in the next run. An advice that leads back to a refusal that was there before is wrong.
+ */
+#include <dirent.h>
+
+#include "../support/cmocka_test.h"
+#include "run_command.h"
+
+#define HOSTS "fixtures/hosts/"
+
+enum { MAX_STEPS = 6, MAX_WORD = 512, MAX_REFUSAL = 4096 };
+
+/* One run of cpubind plan: its options, and the refusals of the runs before it. */
+typedef struct attempt {
+    char word[2 * MAX_STEPS + 8][MAX_WORD];
+    int n_word;
+    char refusal[MAX_STEPS][MAX_REFUSAL];
+    int n_refusal;
+} attempt;
+
+static int n_followed;
+
+static void add_word(attempt *a, const char *word, size_t len)
+{
+    assert_true(a->n_word < (int)(sizeof a->word / sizeof *a->word) && len < MAX_WORD);
+    snprintf(a->word[a->n_word++], MAX_WORD, "%.*s", (int)len, word);
+}
+
+static void add_option(attempt *a, const char *option, const char *value)
+{
+    add_word(a, option, strlen(option));
+    add_word(a, value, strlen(value));
+}
+
+/* Removes an option without a value. */
+static void remove_option(attempt *a, const char *option)
+{
+    for (int i = 0; i < a->n_word; i++)
+        if (strcmp(a->word[i], option) == 0)
+            memmove(a->word[i], a->word[i + 1], sizeof *a->word * (size_t)(--a->n_word - i));
+}
+
+static command_result run_attempt(const attempt *a)
+{
+    const char *words[COMMAND_WORDS] = {command_path(), "plan", "--quiet"};
+    for (int i = 0; i < a->n_word; i++)
+        words[3 + i] = a->word[i];
+    return command_run(words);
+}
+
+/* The product of a fixture host, by its name. */
+static const char *type_of(const attempt *a)
+{
+    static const char *const types[] = {"a3", "950", "300i"};
+    const char *name = a->word[1] + strlen(HOSTS);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strncmp(name, types[i], strlen(types[i])) == 0)
+            return types[i];
+    return "a2";
+}
+
+static void follow(const attempt *a);
+
+/* Gives the options that name the NPUs and their number, as far as the refusal asks for them. */
+static void follow_names(const attempt *a, const char *refusal)
+{
+    attempt next = *a;
+    if (strstr(refusal, "--npus LIST"))
+        add_option(&next, "--npus", "0");
+    if (strstr(refusal, "--device-type "))
+        add_option(&next, "--device-type", type_of(a));
+    if (strstr(refusal, "--total"))
+        add_option(&next, "--total", "16");
+    if (next.n_word > a->n_word)
+        follow(&next);
+}
+
+/* Gives --visible or --scope with the word that the refusal proposes after `before`. */
+static void follow_word(const attempt *a, const char *refusal, const char *before,
+                        const char *option, const char *letters)
+{
+    const char *word = strstr(refusal, before);
+    attempt next = *a;
+    if (!word)
+        return;
+    word += strlen(before);
+    add_word(&next, option, strlen(option));
+    add_word(&next, word, strspn(word, letters));
+    follow(&next);
+}
+
+/* Follows each advice of a refusal alone. */
+static void follow_all(const attempt *a, const char *refusal)
+{
+    static const char *const advice[][3] = {
+        {"--strategy global_slice", "--strategy", "global_slice"},
+        {"--strategy topo_affinity", "--strategy", "topo_affinity"},
+        {"--overlap resolve", "--overlap", "resolve"},
+        {"--allowed LIST", "--allowed", "0-191"},
+        {"--facts npu-smi", "--facts", "npu-smi"},
+        {"--facts driver", "--facts", "driver"},
+        {"give --visible LIST", "--visible", "0"}};
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
+        attempt next = *a;
+        if (!strstr(refusal, advice[i][0]))
+            continue;
+        add_option(&next, advice[i][1], advice[i][2]);
+        follow(&next);
+    }
+    if (strstr(refusal, "leave out --running")) {
+        attempt next = *a;
+        remove_option(&next, "--running");
+        follow(&next);
+    }
+    follow_names(a, refusal);
+    follow_word(a, refusal, "--scope ", "--scope",
+                "cpuset"
+                "host"
+                "own");
+    follow_word(a, refusal, "commas between them: ", "--visible", "0123456789,");
+}
+
+static void fail_with(const attempt *a, const char *refusal)
+{
+    char line[MAX_REFUSAL] = "";
+    for (int i = 0; i < a->n_word; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), " %s", a->word[i]);
+    fail_msg("cpubind plan%s: this refusal came back: %s", line, refusal);
+}
+
+/* Runs an attempt. After a refusal, follows its advice. */
+static void follow(const attempt *a)
+{
+    command_result r = run_attempt(a);
+    n_followed++;
+    if (r.status != 0) {
+        attempt next = *a;
+        if (r.status > 3)
+            fail_with(a, r.err);
+        for (int i = 0; i < a->n_refusal; i++)
+            if (strcmp(a->refusal[i], r.err) == 0)
+                fail_with(a, r.err);
+        if (a->n_refusal == MAX_STEPS)
+            fail_with(a, r.err);
+        snprintf(next.refusal[next.n_refusal++], MAX_REFUSAL, "%s", r.err);
+        follow_all(&next, r.err);
+    }
+    command_free(&r);
+}
+
+TEST(the_advice_of_every_refusal_leads_on)
+{
+    static const char *const options[][3] = {{NULL},
+                                             {"--running", NULL},
+                                             {"--visible", "0-1", NULL},
+                                             {"--scope", "host", NULL},
+                                             {"--facts", "driver", NULL},
+                                             {"--allowed", "0-7", NULL}};
+    struct dirent **host;
+    const int n = scandir(HOSTS, &host, NULL, alphasort);
+    assert_true(n > 80);
+    for (int i = 0; i < n; i++) {
+        for (size_t k = 0; host[i]->d_name[0] != '.' && k < sizeof options / sizeof *options;
+             k++) {
+            static attempt first;
+            char path[MAX_WORD];
+            memset(&first, 0, sizeof first);
+            snprintf(path, sizeof path, HOSTS "%s", host[i]->d_name);
+            add_option(&first, "--root", path);
+            for (int j = 0; options[k][j]; j++)
+                add_word(&first, options[k][j], strlen(options[k][j]));
+            follow(&first);
+        }
+        free(host[i]);
+    }
+    free(host);
+    assert_true(n_followed > n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_advice_of_every_refusal_leads_on),
+    };
+    return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
+}
