@@ -19,7 +19,9 @@ FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
 # A shared object can contain the static libraries; it exports none of their names.
 LIBRARY  = -fPIC -fvisibility=hidden
-ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 -MMD -MP
+# On a 32-bit machine a folder cannot be listed without it when an inode has a large number.
+LARGE    = -D_FILE_OFFSET_BITS=64
+ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 $(LARGE) -MMD -MP
 
 # The objects of each room, and the headers that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))

@@ -19,6 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Without large files a 32-bit machine cannot read a folder whose inodes have large numbers: it
+ * knows no NUMA node then. Compile with -D_FILE_OFFSET_BITS=64. */
+_Static_assert(sizeof(off_t) == 8 && sizeof(ino_t) == 8, "off_t and ino_t have 64 bits");
+
 static int real_open(const char *path, int flags)
 {
     return open(path, flags);

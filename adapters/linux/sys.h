@@ -28,6 +28,9 @@
  *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal;
  *                      ENOSYS where the kernel or its headers have none
  *   malloc, realloc    free(3) frees the result
+ *
+ * The table holds struct stat as it is with 64 bits for off_t and ino_t: on a 32-bit machine a
+ * caller with a table of its own compiles with -D_FILE_OFFSET_BITS=64.
  */
 #ifndef CPUBIND_LINUX_SYS_H
 #define CPUBIND_LINUX_SYS_H

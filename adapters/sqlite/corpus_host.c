@@ -510,12 +510,13 @@ static cpubind_input list_input(void *ctx, const char *name)
             return known->input;
     int32_t first;
     int32_t end = rows_below(host, name, &first);
-    if (first == end) { /* an empty file below proc/ stands for an empty folder */
+    if (first == end) {
         const cpubind_input file = read_input(ctx, name);
-        return (cpubind_input){.state = file.state == CPUBIND_INPUT_PRESENT && file.len == 0 &&
-                                                strncmp(name, "proc/", 5) == 0
-                                            ? CPUBIND_INPUT_PRESENT
-                                            : CPUBIND_INPUT_ABSENT};
+        const int is_empty = file.state == CPUBIND_INPUT_PRESENT && file.len == 0;
+        /* An empty file below proc/ stands for an empty folder. */
+        if (file.state == CPUBIND_INPUT_ABSENT || (is_empty && strncmp(name, "proc/", 5) == 0))
+            return file;
+        return failed(ENOTDIR, "not a folder");
     }
     size_t name_size = strlen(name) + 1;
     size_t size = write_parts(host, first, end, name_size, NULL);

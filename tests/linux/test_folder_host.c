@@ -130,7 +130,7 @@ TEST(a_missing_file_is_absent)
     assert_true(is_state(get("no/such/folder"), CPUBIND_INPUT_ABSENT));
     assert_true(is_state(get("file/below"), CPUBIND_INPUT_ABSENT));
     assert_true(is_state(names_in("nothing"), CPUBIND_INPUT_ABSENT));
-    assert_true(is_state(names_in("file"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_failed(names_in("file"), ENOTDIR, "not a folder"));
 }
 
 TEST(anything_but_a_regular_file_fails_and_does_not_hang)
@@ -316,9 +316,15 @@ TEST(an_empty_file_stands_for_an_empty_folder)
     scratch_file(&f.s, "elsewhere", "");
     assert_true(is_text(names_in("proc/empty"), ""));
     assert_true(is_text(get("proc/empty"), ""));
-    assert_int_not_equal(names_in("proc/full").state, CPUBIND_INPUT_PRESENT);
-    assert_int_equal(names_in("proc/full").len, 0);
-    assert_int_not_equal(names_in("elsewhere").state, CPUBIND_INPUT_PRESENT);
+    assert_true(is_failed(names_in("proc/full"), ENOTDIR, "not a folder"));
+    assert_true(is_failed(names_in("proc/full/below"), ENOTDIR, "not a folder"));
+    assert_true(is_failed(names_in("elsewhere"), ENOTDIR, "not a folder"));
+    scratch_link(&f.s, "proc/out", "/etc");
+    assert_true(
+        is_failed(names_in("proc/out"), EXDEV, "a symbolic link leads outside the snapshot"));
+    scratch_link(&f.s, "proc/loop", "loop");
+    assert_true(is_failed(names_in("proc/loop"), ELOOP, "open"));
+    assert_true(is_state(names_in("proc/none"), CPUBIND_INPUT_ABSENT));
 }
 
 TEST(the_link_of_a_virtual_function_is_there)

@@ -218,6 +218,8 @@ TEST(every_fault_of_a_folder_is_reported)
     fail_each_use(KIND_FOLDER, CALL_read, EIO, 0);
     fail_each_use(KIND_FOLDER, CALL_fdopendir, ENOMEM, 0);
     fail_each_use(KIND_FOLDER, CALL_readdir, EIO, 0);
+    fail_each_use(KIND_FOLDER, CALL_readdir, EOVERFLOW, 0); /* 32 bits without large files */
+    fail_each_use(KIND_LIVE, CALL_readdir, ENOTDIR, 0);
     fail_each_use(KIND_FOLDER, CALL_malloc, ENOMEM, 0);
     fail_each_use(KIND_FOLDER, CALL_realloc, ENOMEM, 0);
 }

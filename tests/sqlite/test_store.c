@@ -116,6 +116,12 @@ static cpubind_input get(const char *name)
     return source.read(source.ctx, name);
 }
 
+static cpubind_input names_in(const char *name)
+{
+    cpubind_source source = cpubind_corpus_source(f.host);
+    return source.list(source.ctx, name);
+}
+
 /* == a put can be read back == */
 
 TEST(a_host_is_read_as_it_was_put)
@@ -133,14 +139,17 @@ TEST(a_host_is_read_as_it_was_put)
     assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/a.txt", &refused, NULL), 0);
     assert_int_equal(cpubind_store_put_input(f.store, "one", "cmd/b.txt", &late, NULL), 0);
     assert_int_equal(put("one", "env", ""), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "proc/trs_core/proc", ""), CPUBIND_CORPUS_OK);
     assert_int_equal(put_plan("one", "default", PLAN), CPUBIND_CORPUS_OK);
     committed();
     read_host("one");
+    assert_true(is_text(names_in("proc/trs_core/proc"), "")); /* an empty folder */
+    assert_int_equal(names_in("env").state, CPUBIND_INPUT_FAILED);
     assert_string_equal(cpubind_corpus_about_host(f.host).product, about.product);
     assert_string_equal(cpubind_corpus_about_host(f.host).origin, "captured");
     assert_string_equal(cpubind_corpus_about_host(f.host).npu_smi, "unknown");
     assert_string_equal(cpubind_corpus_about_host(f.host).notes, about.notes);
-    assert_int_equal(cpubind_corpus_n_input(f.host), 4);
+    assert_int_equal(cpubind_corpus_n_input(f.host), 5);
     assert_int_equal(get("sys/a b/c").len, sizeof odd - 1);
     assert_memory_equal(get("sys/a b/c").data, odd, sizeof odd - 1);
     assert_true(is_text(get("cmd/a.txt"), "no\n"));

@@ -429,6 +429,8 @@ cpubind_input cpubind_root_list(cpubind_root *root, const char *name, cpubind_by
     listing l = {root->sys, bytes, 0, 0};
     int fd;
     cpubind_linux_fault fault = cpubind_root_open(root, name, O_DIRECTORY, &fd);
+    if (fault.error == ENOTDIR) /* something is there that cannot be listed */
+        return cpubind_input_failed(ENOTDIR, "not a folder");
     if (fault.error)
         return open_failed(fault.error);
     fault = cpubind_each_name(root->sys, fd, collect, &l);
@@ -436,8 +438,10 @@ cpubind_input cpubind_root_list(cpubind_root *root, const char *name, cpubind_by
         return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
     if (!fault.error)
         fault = sort_lines(root->sys, bytes, l.n);
-    if (fault.error) /* ENOENT: the folder was removed meanwhile */
-        return cpubind_input_missing(fault.error, fault.what);
+    if (fault.error == ENOENT) /* the folder was removed meanwhile */
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    if (fault.error)
+        return cpubind_input_failed(fault.error, fault.what);
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 

@@ -172,7 +172,8 @@ cpubind_input cpubind_root_read(cpubind_root *root, const char *name, cpubind_by
 /* The names in a folder, as cpubind_source.list has them.
  *   in      a valid name; `bytes` is empty
  *   out     PRESENT with the lines in `bytes`, or another state; FAILED with EILSEQ when a name
- *           holds a byte below a blank, which a list of lines could not show
+ *           holds a byte below a blank, which a list of lines could not show, and with ENOTDIR
+ *           when the name, or a part of it, is there and is no folder
  *   cost    O(names log names) */
 cpubind_input cpubind_root_list(cpubind_root *root, const char *name, cpubind_bytes *bytes);
 

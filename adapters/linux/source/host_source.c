@@ -162,13 +162,12 @@ static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
 {
     cpubind_input input = cpubind_root_list(&host->root, name, &host->bytes);
-    if (input.state == CPUBIND_INPUT_ABSENT && strncmp(name, "proc/", 5) == 0) {
+    if (input.state == CPUBIND_INPUT_FAILED && input.error == ENOTDIR &&
+        strncmp(name, "proc/", 5) == 0) {
         host->bytes.len = 0;
-        input = cpubind_root_read(&host->root, name, &host->bytes);
-        if (input.state == CPUBIND_INPUT_PRESENT && host->bytes.len > 0) {
-            host->bytes.len = 0;
-            input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
-        }
+        const cpubind_input file = cpubind_root_read(&host->root, name, &host->bytes);
+        if (file.state == CPUBIND_INPUT_PRESENT && host->bytes.len == 0)
+            return file;
     }
     return input;
 }

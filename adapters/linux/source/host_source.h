@@ -9,7 +9,8 @@
  *          closed. (The one exception: there was no memory to keep it.)
  *          A file is read to its end, whatever size it reports; over 64 MiB: TOO_LONG.
  *          A listing over 65,536 names or 4 MiB: TOO_LONG.
- *          A missing file, or one below something that is no folder: ABSENT.
+ *          A missing file, or one below something that is no folder: ABSENT. A missing folder:
+ *          ABSENT. A folder that is there and cannot be listed, or a file in its place: FAILED.
  *          A folder, FIFO, socket or device instead of a file: FAILED, and never a hang. (A
  *          folder instead of "physfn": PRESENT, without bytes.)
  *          A name that breaks the rules of the seam: FAILED, EINVAL, "name".
