@@ -478,6 +478,20 @@ TEST(a_long_listing_is_complete)
     }
 }
 
+/* As a container runtime hides it; where the test may make and open a device node. */
+TEST(a_file_that_dev_null_is_mounted_over_is_absent)
+{
+    char path[SCRATCH_PATH * 2];
+    scratch_folder(&f.s, "proc");
+    scratch_path(&f.s, "proc/interrupts", path);
+    const int made = mknod(path, S_IFCHR | 0666, makedev(1, 3));
+    const int fd = made == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    close(fd);
+    assert_true(is_state(get("proc/interrupts"), CPUBIND_INPUT_ABSENT));
+}
+
 /* == answers == */
 
 TEST(the_first_answer_is_repeated_when_the_file_changes)
@@ -605,6 +619,7 @@ int main(void)
         EACH(a_file_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
         EACH(a_missing_file_is_absent),
         EACH(anything_but_a_regular_file_fails_and_does_not_hang),
+        EACH(a_file_that_dev_null_is_mounted_over_is_absent),
         EACH(a_file_that_may_not_be_read_fails),
         EACH(a_name_that_breaks_the_rules_is_refused),
         EACH(a_name_that_only_looks_odd_is_allowed),

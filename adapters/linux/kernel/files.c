@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -338,11 +339,20 @@ static cpubind_input open_failed(int error)
     return cpubind_input_missing(error, "open");
 }
 
+/* A container runtime mounts /dev/null over a file that the container must not see; since 2025
+ * that is /proc/interrupts, too. */
+static int is_masked(const struct stat *st)
+{
+    return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
 static cpubind_input read_regular(const cpubind_sys *sys, int fd, cpubind_bytes *bytes)
 {
     struct stat st;
     if (sys->fstat(fd, &st) < 0)
         return cpubind_input_failed(errno, "stat");
+    if (is_masked(&st))
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
     if (!S_ISREG(st.st_mode))
         return cpubind_input_failed(S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
                                     "not a regular file");
