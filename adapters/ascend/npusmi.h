@@ -122,7 +122,7 @@ typedef struct cpubind_npusmi_topo {
     cpubind_slice unknown;        /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_topo;
 
-/* The matrix of `npu-smi info -t topo`. Columns and rows of other kinds (NIC, UB, RNIC), further
+/* The matrix of `npu-smi info -t topo`. Columns and rows of other kinds (NIC, UB, RNIC), more
  * columns and other tables after the matrix are passed over.
  *   in/out  topo, as above
  *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (no header, no row); ERR_SYNTAX (also: a label
@@ -130,8 +130,8 @@ typedef struct cpubind_npusmi_topo {
  *           fit the columns, a column that may be that of the affinity under another name);
  *           ERR_CUT (also: the text ends with a list of CPUs that no other row has: it may go
  *           on); ERR_RANGE; ERR_ORDER; ERR_SPACE with n_row and n_cpu
- *   cuts    detected when a row or a CPU of an NPU is lost. Only the lists of the kernel tell of
- *           a changed digit inside a list.
+ *   cuts    detected when a row or a CPU of an NPU is lost. Only the lists of the kernel tell
+ *           of a changed digit inside a list.
  *   cost    O(len + rows^2) */
 cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
                                               cpubind_npusmi_topo *topo,
@@ -176,13 +176,17 @@ typedef struct cpubind_npusmi_info {
 
 /* The device table and the process table of `npu-smi info`, of all product families. A device
  * is known by card and chip: in a container several may have one phy id and one Bus-Id. A chip
- * that npu-smi could not query, with one line instead of two, is left out.
+ * that npu-smi could not query, with one line instead of two, is left out. Further columns,
+ * lines of a device, tables and rows of other kinds are passed over.
  *   in/out  info, as above
  *   errors  ERR_ARG; ERR_REFUSED; ERR_MISSING (neither table); ERR_SYNTAX (also: the same card
- *           and chip twice); ERR_CUT; ERR_RANGE; ERR_SPACE with n_device and n_process
+ *           and chip twice, a logic id twice, a row with another number of cells than its
+ *           header); ERR_CUT; ERR_RANGE; ERR_SPACE with n_device and n_process
  *   cuts    detected inside a row, a rule or a device, after a rule that announces a table,
  *           after the header of processes, and between the last process and its rule; not
- *           detected after a whole device or the processes of a card, where samples may end
+ *           detected after a whole device or the processes of a card, where samples may end.
+ *           Only the map tells of a lost device, and only the driver of a lost process or of a
+ *           changed digit.
  *   cost    O(len + devices^2) */
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
                                               cpubind_npusmi_info *info,

@@ -1,36 +1,70 @@
 /* npusmi_info.c - `npu-smi info`: the device table and the process table
  * SPDX-License-Identifier: MIT
  *
- * Pure. Rows are split at their bars, cells at their words, never at a column of the text. It
- * must not give a row to a table before the header of the table. The grammar is above the
- * function that reads a line; it comes from the outputs of npu-smi 21 to 26.
+ * Pure. Rows are split at their bars, cells are found by the words of the header, never by a
+ * column of the text. Other columns, rows, sections and lines are passed over. The reader must
+ * not give a row to a table before the header of the table. The grammar is above the function
+ * that reads the text; it comes from the outputs of npu-smi 21 to 26.
  */
 #include "npusmi_scan.h"
 
 /* The table of the last header. */
-typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS } section;
+typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS, SECTION_OTHER } section;
 
 /* The kind of the last line read: it tells a whole output from one that was cut. */
 typedef enum last_line { LAST_OTHER, LAST_ROW, LAST_DASHES } last_line;
-
-/* The meaning of the second number of a device, if a header names it. */
-typedef enum second_id { SECOND_UNKNOWN, SECOND_ABSENT, SECOND_LOGIC, SECOND_PHY } second_id;
 
 enum {
     NARROW_CELLS = 3,    /* a device row: NPU Name | Health | values */
     WIDE_CELLS = 4,      /* of a 950: NPU ID | Name | Health | values */
     PROCESS_CELLS = 4,   /* ids | pid | name | memory */
     CONTAINER_CELLS = 5, /* 26.x has one more: the pid in the container */
-    ROW_CELLS = 5        /* bars that are held; a name with bars makes more */
+    ROW_CELLS = 32,      /* cells that are held; a name with bars makes more */
+    NO_CELL = -1
+};
+
+/* The columns of the process table. */
+enum {
+    PROCESS_IDS,
+    PROCESS_CHIP,
+    PROCESS_PID,
+    PROCESS_IN_CONTAINER,
+    PROCESS_NAME,
+    PROCESS_MEMORY,
+    N_PROCESS
 };
 
 /* A line between bars. */
 typedef struct bar_row {
     const scan_line *line;
-    int32_t n; /* cells; there may be more than are held */
-    scan_run cell[ROW_CELLS];
-    int32_t last_bar; /* its offset */
+    int32_t n;                /* cells; there may be more than are held */
+    scan_run cell[ROW_CELLS]; /* the cells that are held, without the blanks around them */
 } bar_row;
+
+/* The names in a cell of a header with several numbers: "Chip  Phy-ID". */
+typedef struct id_names {
+    int32_t n; /* 0: no header tells */
+    int32_t chip;
+    int32_t logic;
+    int32_t phy; /* index of the name, or -1 */
+} id_names;
+
+/* Where a device has its values: indexes of cells, or NO_CELL. */
+typedef struct device_layout {
+    int32_t n;    /* cells; 0 until a header or a row tells */
+    int32_t card; /* first line */
+    int32_t name; /* NO_CELL: in the cell of the card */
+    int32_t health;
+    int32_t chip; /* second line; NO_CELL on a product without chips */
+    int32_t pci;  /* NO_CELL: the cell that holds an address */
+    id_names ids; /* in the cell of the chip */
+} device_layout;
+
+typedef struct process_layout {
+    int32_t n; /* cells of the header */
+    int32_t cell[N_PROCESS];
+    id_names ids;
+} process_layout;
 
 /* The state of one reading. */
 typedef struct info_reader {
@@ -39,20 +73,30 @@ typedef struct info_reader {
     int32_t n_device;
     int32_t n_process;
     section section;
-    second_id second;
-    int32_t header_lines;  /* of the device table: 0, 1 or 2 */
-    int32_t device_cells;  /* 0 until a header or a row tells */
-    int32_t process_cells; /* of the process table's header */
-    int32_t n_id;          /* ids of a process row: 1 or 2; 0 when the header does not tell */
-    int32_t n_process_row; /* rows and messages after the process table's header */
-    int32_t has_rules;     /* 1: the process table has rules */
+    device_layout at;
+    process_layout columns;
+    int32_t header_lines;   /* of the device table */
+    int32_t is_header_open; /* 1: the line before is a line of that header */
+    int32_t lines_left;     /* lines of the device that follow its second */
+    int32_t has_processes;  /* 1: the header of processes was there */
+    int32_t n_process_row;  /* rows and messages after the process table's header */
+    int32_t has_rules;      /* 1: the process table has rules */
+    int32_t is_titles;      /* 1: the line before may be the header of another table */
+    int32_t suspect;        /* where the row before starts, if it was passed over; else -1 */
     last_line last;
     int32_t is_half; /* 1: `half` has its first line and not its second */
     cpubind_npusmi_device half;
     cpubind_slice version;
     cpubind_slice unknown;
     device_keys keys;
+    device_keys logic;
 } info_reader;
+
+static void note_unknown(info_reader *info, scan_run run)
+{
+    if (info->unknown.len == 0)
+        info->unknown = scan_slice(run);
+}
 
 static cpubind_text_status split_row(const scan_text *in, const scan_line *line, bar_row *row)
 {
@@ -66,194 +110,489 @@ static cpubind_text_status split_row(const scan_text *in, const scan_line *line,
         if (!bar)
             return fail_short(in, line, "the row ends before its last bar");
         if (row->n < ROW_CELLS) {
-            row->cell[row->n].at = at;
-            row->cell[row->n].end = (int32_t)(bar - in->text);
+            const scan_run cell = {at, (int32_t)(bar - in->text)};
+
+            row->cell[row->n] = scan_trim(in, cell);
         }
         row->n++;
-        row->last_bar = (int32_t)(bar - in->text);
-        at = row->last_bar + 1;
+        at = (int32_t)(bar - in->text) + 1;
     }
     if (row->n == 0)
         return fail_short(in, line, "the row ends before its last bar");
-    for (int32_t i = 0; i < row->n && i < ROW_CELLS; i++)
-        row->cell[i] = scan_trim(in, row->cell[i]);
+    if (row->n > ROW_CELLS)
+        return fail_cell(in, row->cell[0], "a row has too many cells");
     return CPUBIND_TEXT_OK;
 }
 
-/* The cell that ends at the bar `end`, and does not start before `from`. */
-static scan_run cell_before(const scan_text *in, int32_t from, int32_t end)
+static scan_run first_word(const scan_text *in, scan_run cell)
 {
-    scan_run cell = {end, end};
-
-    while (cell.at > from && in->text[cell.at - 1] != '|')
-        cell.at--;
-    return cell;
+    return scan_word(in, cell.at, cell.end);
 }
 
-/* -- the device table -- */
+/* Whether the first word of a cell is this name, letters of either case. */
+static int is_named(const scan_text *in, scan_run cell, const char *name)
+{
+    const scan_run word = first_word(in, cell);
 
-/*   device1 = "|" card [ name ] "|" [ health ] "|" values "|"
- *   device1 = "|" card "|" [ name ] "|" [ health ] "|" values "|"  wide
+    return word.end - word.at == (int32_t)strlen(name) &&
+           scan_starts_with_letters(in->text + word.at, word.end - word.at, name);
+}
+
+static int holds_letters(const scan_text *in, scan_run cell, const char *letters)
+{
+    for (; cell.at < cell.end; cell.at++)
+        if (scan_starts_with_letters(in->text + cell.at, cell.end - cell.at, letters))
+            return 1;
+    return 0;
+}
+
+/* The first cell of a row with this name, or NO_CELL. */
+static int32_t find_cell(const scan_text *in, const bar_row *row, const char *name)
+{
+    for (int32_t i = 0; i < row->n; i++)
+        if (is_named(in, row->cell[i], name))
+            return i;
+    return NO_CELL;
+}
+
+/* Whether a run has bytes of another language than English. */
+static int is_translated(const scan_text *in, scan_run run)
+{
+    for (; run.at < run.end; run.at++)
+        if ((unsigned char)in->text[run.at] >= 0x80)
+            return 1;
+    return 0;
+}
+
+/* == Several ids in one cell ================================================ */
+
+typedef scan_run next_fn(const scan_text *in, int32_t at, int32_t end);
+
+static int32_t count_runs(const scan_text *in, scan_run cell, next_fn *next)
+{
+    int32_t n = 0;
+
+    for (scan_run run = next(in, cell.at, cell.end); !scan_is_empty(run);
+         run = next(in, run.end, cell.end))
+        n++;
+    return n;
+}
+
+/* Reads the names in a cell of a header: two blanks apart, or each a word. The first is that of
+ * the first id, whatever it says. */
+static void read_id_names(const scan_text *in, scan_run cell, info_reader *info, id_names *ids)
+{
+    next_fn *next = count_runs(in, cell, scan_cell) > 1 ? scan_cell : scan_word;
+    scan_run name = next(in, cell.at, cell.end);
+
+    ids->n = 0;
+    ids->chip = ids->logic = ids->phy = -1;
+    for (; !scan_is_empty(name); name = next(in, name.end, cell.end), ids->n++) {
+        if (ids->n == 0)
+            continue;
+        if (is_named(in, name, "Chip"))
+            ids->chip = ids->n;
+        else if (STARTS_WITH_LETTERS(in, name, "Phy"))
+            ids->phy = ids->n;
+        else if (SCAN_IS(in, name, "Device") || STARTS_WITH_LETTERS(in, name, "Logic"))
+            ids->logic = ids->n;
+        else
+            note_unknown(info, name);
+    }
+}
+
+/* The n-th word of a cell. */
+static scan_run nth_word(const scan_text *in, scan_run cell, int32_t n)
+{
+    scan_run word = first_word(in, cell);
+
+    for (; n > 0; n--)
+        word = scan_word(in, word.end, cell.end);
+    return word;
+}
+
+/* Reads the id with this index, -1 when there is none. */
+static cpubind_text_status read_nth_id(const scan_text *in, scan_run cell, int32_t index,
+                                       int32_t *id)
+{
+    *id = -1;
+    return index < 0 ? CPUBIND_TEXT_OK
+                     : scan_whole_number(in, nth_word(in, cell, index), INT32_MAX, id);
+}
+
+/* == The device table ======================================================= */
+
+/* The cell of a row that is a PCI address, or NO_CELL. */
+static int32_t find_pci(const scan_text *in, const bar_row *row)
+{
+    const scan_text quiet = {in->text, in->len, NULL};
+    cpubind_pci_address pci;
+
+    for (int32_t i = 0; i < row->n; i++)
+        if (read_pci(&quiet, row->cell[i], &pci) == CPUBIND_TEXT_OK && pci.domain >= 0)
+            return i;
+    return NO_CELL;
+}
+
+/* Fails a line of a device whose first cell of values is empty. */
+static cpubind_text_status check_values(const scan_text *in, const bar_row *row, int32_t before)
+{
+    if (before >= 0 && before + 1 < row->n && scan_is_empty(row->cell[before + 1]))
+        return fail_cell(in, row->cell[before + 1], "the values of a device are missing");
+    return CPUBIND_TEXT_OK;
+}
+
+/*   device1 = the cells of the first line of the header
  *   health  = a word that starts with no digit */
 static cpubind_text_status read_device_start(const scan_text *in, const bar_row *row,
                                              info_reader *info)
 {
-    const int32_t wide = row->n == WIDE_CELLS;
-    const scan_run health = row->cell[wide ? 2 : 1];
-    scan_run card = row->cell[0], name = row->cell[1];
+    const device_layout *at = &info->at;
+    const scan_run cell = row->cell[at->card];
+    scan_run card = cell, name, health = {cell.end, cell.end};
     cpubind_npusmi_device *half = &info->half;
     cpubind_text_status status;
 
-    if (!wide) {
-        card = scan_word(in, card.at, card.end);
-        name = scan_word(in, card.end, row->cell[0].end);
-        name.end = row->cell[0].end;
-    } else if (is_all_digits(in, name)) {
-        return fail_cell(in, card, "a row of a process comes before its header");
+    if (at->name == NO_CELL) {
+        card = first_word(in, cell);
+        name = scan_word(in, card.end, cell.end);
+        name.end = cell.end;
+    } else {
+        name = row->cell[at->name];
+        if (is_all_digits(in, name))
+            return fail_cell(in, card, "a row of a process comes before its header");
     }
     status = scan_whole_number(in, card, INT32_MAX, &half->card);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    if (scan_starts_with_digit(in, health))
-        return fail_cell(in, health, "a cell is no health of a device");
-    if (scan_is_empty(row->cell[row->n - 1]))
-        return fail_cell(in, row->cell[row->n - 1], "the values of a device are missing");
+    if (at->health >= 0)
+        health = row->cell[at->health];
+    if (scan_starts_with_digit(in, health) || (at->health < 0 && find_pci(in, row) >= 0))
+        return fail_cell(in, at->health < 0 ? cell : health, "a cell is no health of a device");
     half->name = scan_slice(name);
     half->health = scan_slice(health);
     info->is_half = 1;
-    return CPUBIND_TEXT_OK;
+    return check_values(in, row, at->health);
 }
 
-/*   ids = chip [ blanks second ]       the second when the header has a word for it */
+/*   ids = chip [ blanks second ]       as many as the header names */
 static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
                                            info_reader *info)
 {
-    const scan_run chip = scan_word(in, cell.at, cell.end);
-    scan_run second = scan_word(in, chip.end, cell.end);
-    int32_t id = -1;
-    cpubind_text_status status = scan_whole_number(in, chip, INT32_MAX, &info->half.chip);
+    const id_names *ids = &info->at.ids;
+    const int32_t n = count_runs(in, cell, scan_word);
+    int32_t second = -1;
+    cpubind_text_status status = read_nth_id(in, cell, 0, &info->half.chip);
 
-    second.end = cell.end;
-    if (status == CPUBIND_TEXT_OK && !scan_is_empty(second))
-        status = scan_whole_number(in, second, INT32_MAX, &id);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (info->second != SECOND_UNKNOWN &&
-        scan_is_empty(second) != (info->second == SECOND_ABSENT))
-        return fail_cell(in, second, "a device has not the ids that the header names");
-    info->half.phy = info->second == SECOND_PHY ? id : -1;
-    info->half.logic = info->second == SECOND_LOGIC ? id : -1;
-    return CPUBIND_TEXT_OK;
+    if (status == CPUBIND_TEXT_OK && ids->n == 0 && n > 1) {
+        scan_run rest = nth_word(in, cell, 1);
+
+        rest.end = cell.end;
+        status = scan_whole_number(in, rest, INT32_MAX, &second);
+    }
+    if (status == CPUBIND_TEXT_OK && ids->n > 0 && n != ids->n &&
+        (ids->n < 3 || count_runs(in, cell, scan_cell) != ids->n))
+        return fail_cell(in, nth_word(in, cell, 1),
+                         "a device has not the ids that the header names");
+    if (status == CPUBIND_TEXT_OK)
+        status = read_nth_id(in, cell, ids->phy, &info->half.phy);
+    if (status == CPUBIND_TEXT_OK)
+        status = read_nth_id(in, cell, ids->logic, &info->half.logic);
+    return status;
 }
 
-/*   device2 = "|" ids "|" pci "|" values "|"
- *   device2 = "|" "|" "|" pci "|" values "|"                       wide
+static cpubind_text_status note_half(const scan_text *in, const bar_row *row, info_reader *info)
+{
+    const int32_t offset = row->cell[0].at;
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+
+    if (info->device) {
+        info->device[info->n_device] = info->half;
+    } else {
+        status = note_device(in, &info->keys, offset, info->half.card, info->half.chip);
+        if (status == CPUBIND_TEXT_OK && info->half.logic >= 0 &&
+            note_device(in, &info->logic, offset, info->half.logic, -1) != CPUBIND_TEXT_OK)
+            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset, "a logic id occurs twice");
+    }
+    info->n_device++;
+    info->is_half = 0;
+    info->lines_left = info->header_lines > 2 ? info->header_lines - 2 : 0;
+    return status;
+}
+
+/*   device2 = the cells of the second line of the header
  * A second line without a first one is checked and left out: its card is not printed. */
 static cpubind_text_status read_device_end(const scan_text *in, const bar_row *row,
                                            info_reader *info)
 {
-    const int32_t wide = row->n == WIDE_CELLS;
+    const device_layout *at = &info->at;
+    const int32_t pci = at->pci == NO_CELL ? find_pci(in, row) : at->pci;
     cpubind_text_status status = CPUBIND_TEXT_OK;
 
-    if (!wide) {
-        status = read_device_ids(in, row->cell[0], info);
+    if (at->chip != NO_CELL) {
+        status = read_device_ids(in, row->cell[at->chip], info);
     } else {
-        if (!scan_is_empty(row->cell[0]) || !scan_is_empty(row->cell[1]))
-            return fail_cell(in, row->cell[0], "a device ends before its second line");
+        if (!scan_is_empty(row->cell[at->card]) ||
+            (at->name != NO_CELL && !scan_is_empty(row->cell[at->name])))
+            return fail_cell(in, row->cell[at->card], "a device ends before its second line");
         info->half.chip = info->half.logic = info->half.phy = -1;
     }
+    info->half.pci.domain = info->half.pci.bus = -1;
+    info->half.pci.device = info->half.pci.function = -1;
+    if (status == CPUBIND_TEXT_OK && pci >= 0)
+        status = read_pci(in, row->cell[pci], &info->half.pci);
     if (status == CPUBIND_TEXT_OK)
-        status = read_pci(in, row->cell[wide ? 2 : 1], &info->half.pci);
-    if (status != CPUBIND_TEXT_OK)
+        status = check_values(in, row, pci);
+    if (status != CPUBIND_TEXT_OK || !info->is_half)
         return status;
-    if (scan_is_empty(row->cell[row->n - 1]))
-        return fail_cell(in, row->cell[row->n - 1], "the values of a device are missing");
-    if (!info->is_half)
-        return CPUBIND_TEXT_OK;
-    if (info->device)
-        info->device[info->n_device] = info->half;
-    else
-        status =
-            note_device(in, &info->keys, row->cell[0].at, info->half.card, info->half.chip);
-    info->n_device++;
-    info->is_half = 0;
-    return status;
+    return note_half(in, row, info);
 }
 
-/* Handles the second line of a device where a first one was expected. npu-smi prints no first
- * line of a chip whose health it does not know. After half a header the line is an error: the
- * presumed header may be a first line whose card is no number. */
+/* Whether a row is the second line of a device where a first one was expected. npu-smi prints
+ * no first line of a chip whose health it does not know. After half a header the line is an
+ * error: the presumed header may be a first line whose card is no number. */
 static int is_lone_end(const scan_text *in, const bar_row *row, const info_reader *info)
 {
     const scan_text quiet = {in->text, in->len, NULL};
-    const int32_t wide = row->n == WIDE_CELLS;
+    const device_layout *at = &info->at;
+    const int32_t cell = at->pci == NO_CELL ? find_pci(in, row) : at->pci;
     cpubind_pci_address pci;
 
-    if (info->section == SECTION_PROCESS || row->n != info->device_cells || info->is_half ||
-        info->header_lines == 1 ||
-        read_pci(&quiet, row->cell[wide ? 2 : 1], &pci) != CPUBIND_TEXT_OK)
+    if (row->n != at->n || info->header_lines == 1 || cell < 0 ||
+        read_pci(&quiet, row->cell[cell], &pci) != CPUBIND_TEXT_OK)
         return 0;
-    return wide ? scan_is_empty(row->cell[0]) && scan_is_empty(row->cell[1]) : pci.domain >= 0;
+    if (at->chip != NO_CELL)
+        return pci.domain >= 0;
+    return scan_is_empty(row->cell[at->card]) &&
+           (at->name == NO_CELL || scan_is_empty(row->cell[at->name]));
+}
+
+/* Takes the cells of a table without a header, or with one in another language. */
+static void guess_layout(device_layout *at, int32_t n)
+{
+    const int32_t wide = n == WIDE_CELLS;
+
+    at->n = n;
+    at->card = 0;
+    at->name = wide ? 1 : NO_CELL;
+    at->health = at->pci = wide ? 2 : 1;
+    at->chip = wide ? NO_CELL : 0;
+    at->ids.n = 0;
+    at->ids.chip = at->ids.logic = at->ids.phy = -1;
 }
 
 static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
                                        info_reader *info)
 {
-    if (info->device_cells == 0 && (row->n == NARROW_CELLS || row->n == WIDE_CELLS))
-        info->device_cells = row->n;
-    if (row->n < info->device_cells)
+    if (info->at.n == 0 && (row->n == NARROW_CELLS || row->n == WIDE_CELLS))
+        guess_layout(&info->at, row->n);
+    if (row->n < info->at.n)
         return fail_short(in, row->line, "a device has fewer cells than its table");
-    if (row->n != info->device_cells)
+    if (row->n != info->at.n)
         return fail_cell(in, row->cell[0], "a device has not as many cells as its table");
-    if (info->is_half || is_lone_end(in, row, info))
+    info->is_header_open = 0;
+    if (info->is_half)
         return read_device_end(in, row, info);
+    if (is_lone_end(in, row, info)) {
+        if (info->suspect >= 0)
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, info->suspect,
+                             "a device starts with a row of no known kind");
+        return read_device_end(in, row, info);
+    }
     return read_device_start(in, row, info);
 }
 
-/* Reads a line of the device table's header, for the words that name the second id. */
-static cpubind_text_status read_device_header(const scan_text *in, const bar_row *row,
-                                              info_reader *info)
+/* Notes a cell of a header that is not known. A number is none: it is of a row that was joined
+ * to the header. */
+static cpubind_text_status note_column(const scan_text *in, scan_run cell, info_reader *info)
 {
-    const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
-    const scan_run second = scan_word(in, first.end, row->cell[0].end);
-
-    if (info->section == SECTION_PROCESS || info->n_device > 0 || info->header_lines == 2)
-        return fail_cell(in, row->cell[0], "a header of devices comes after a row");
-    if (info->header_lines > 0 && row->n != info->device_cells)
-        return fail_cell(in, row->cell[0], "the two lines of a header differ");
-    info->section = SECTION_DEVICE;
-    info->device_cells = row->n;
-    info->header_lines++;
-    if (SCAN_IS(in, first, "Chip")) {
-        info->header_lines = 2;
-        if (scan_is_empty(second))
-            info->second = SECOND_ABSENT;
-        else if (STARTS_WITH_LETTERS(in, second, "Phy-ID"))
-            info->second = SECOND_PHY;
-        else if (SCAN_IS(in, second, "Device"))
-            info->second = SECOND_LOGIC;
-    }
+    if (scan_starts_with_digit(in, cell))
+        return fail_cell(in, cell, "a header holds a number");
+    if (!scan_is_empty(cell))
+        note_unknown(info, cell);
     return CPUBIND_TEXT_OK;
 }
 
-/* -- the process table -- */
+/* Notes the columns of a header of devices that are not known; the cell of the values is, when
+ * it is the last one. */
+static cpubind_text_status note_device_columns(const scan_text *in, const bar_row *row,
+                                               info_reader *info, int32_t values)
+{
+    cpubind_text_status status = CPUBIND_TEXT_OK;
 
-/* A header of processes is known by its number of cells, for its words may be translated. */
+    for (int32_t i = 0; status == CPUBIND_TEXT_OK && i < row->n; i++)
+        if (i != info->at.card && i != info->at.name && i != info->at.health &&
+            i != info->at.chip && i != info->at.pci && (i != values || row->n != values + 1))
+            status = note_column(in, row->cell[i], info);
+    return status;
+}
+
+static cpubind_text_status read_device_names(const scan_text *in, const bar_row *row,
+                                             info_reader *info)
+{
+    device_layout *at = &info->at;
+    const int32_t card = find_cell(in, row, "NPU"), name = find_cell(in, row, "Name");
+    const int32_t health = find_cell(in, row, "Health");
+
+    guess_layout(at, row->n);
+    if (is_translated(in, row->line->run))
+        return CPUBIND_TEXT_OK;
+    at->card = card >= 0 ? card : 0;
+    at->name = name;
+    if (name == NO_CELL && row->n == WIDE_CELLS && SCAN_IS(in, row->cell[at->card], "NPU ID"))
+        at->name = at->card + 1 < row->n ? at->card + 1 : NO_CELL;
+    if (health >= 0 || row->n > WIDE_CELLS || (row->n == WIDE_CELLS && at->name == NO_CELL))
+        at->health = health;
+    at->chip = at->name == NO_CELL ? at->card : NO_CELL;
+    at->pci = at->health;
+    return note_device_columns(in, row, info, at->health + 1);
+}
+
+/* The second line of a header of devices: where the chip, its other ids and the address are. */
+static cpubind_text_status read_chip_names(const scan_text *in, const bar_row *row,
+                                           info_reader *info)
+{
+    device_layout *at = &info->at;
+    const int32_t chip = find_cell(in, row, "Chip"), pci = find_cell(in, row, "Bus-Id");
+
+    if (is_translated(in, row->line->run))
+        return CPUBIND_TEXT_OK;
+    if (chip >= 0) {
+        at->chip = chip;
+        read_id_names(in, row->cell[chip], info, &at->ids);
+    } else if (scan_is_empty(row->cell[at->card])) {
+        at->chip = NO_CELL;
+    }
+    at->pci = pci;
+    if (pci == NO_CELL)
+        note_unknown(info, row->line->run);
+    return note_device_columns(in, row, info, pci == NO_CELL ? row->n - 1 : pci + 1);
+}
+
+static cpubind_text_status read_device_header(const scan_text *in, const bar_row *row,
+                                              info_reader *info)
+{
+    const int is_second = is_named(in, row->cell[0], "Chip") && info->header_lines == 0;
+
+    if (info->has_processes || info->n_device > 0 ||
+        (info->header_lines > 0 && !info->is_header_open))
+        return fail_cell(in, row->cell[0], "a header of devices comes after a row");
+    if (info->header_lines > 0 && find_cell(in, row, "Health") >= 0)
+        return fail_cell(in, row->cell[0], "the header of devices occurs twice");
+    if (info->header_lines > 0 && row->n != info->at.n)
+        return fail_cell(in, row->cell[0], "the two lines of a header differ");
+    info->section = SECTION_DEVICE;
+    info->is_header_open = 1;
+    if (is_second)
+        guess_layout(&info->at, row->n);
+    info->header_lines += 1 + is_second;
+    if (info->header_lines == 1)
+        return read_device_names(in, row, info);
+    if (info->header_lines == 2)
+        return read_chip_names(in, row, info);
+    note_unknown(info, row->line->run);
+    info->suspect = row->line->run.at;
+    return CPUBIND_TEXT_OK;
+}
+
+/* == The process table ====================================================== */
+
+/* The column of a cell in the header of processes; N_PROCESS: it is not known. */
+static int32_t process_column(const scan_text *in, scan_run cell)
+{
+    if (is_named(in, cell, "NPU"))
+        return PROCESS_IDS;
+    if (is_named(in, cell, "Chip"))
+        return PROCESS_CHIP;
+    if (holds_letters(in, cell, "container"))
+        return PROCESS_IN_CONTAINER;
+    if (STARTS_WITH_LETTERS(in, cell, "Process id") || SCAN_IS(in, cell, "PID"))
+        return PROCESS_PID;
+    if (STARTS_WITH_LETTERS(in, cell, "Process name") || SCAN_IS(in, cell, "Name"))
+        return PROCESS_NAME;
+    if (holds_letters(in, cell, "memory"))
+        return PROCESS_MEMORY;
+    return N_PROCESS;
+}
+
+static cpubind_text_status read_process_names(const scan_text *in, const bar_row *row,
+                                              info_reader *info)
+{
+    process_layout *columns = &info->columns;
+    const scan_run *ids;
+
+    for (int32_t i = 0; i < row->n; i++) {
+        const int32_t column = process_column(in, row->cell[i]);
+
+        if (column == N_PROCESS) {
+            const cpubind_text_status status = note_column(in, row->cell[i], info);
+
+            if (status != CPUBIND_TEXT_OK)
+                return status;
+            continue;
+        }
+        if (columns->cell[column] != NO_CELL)
+            return fail_cell(in, row->cell[i], "a column of processes occurs twice");
+        columns->cell[column] = i;
+    }
+    if (columns->cell[PROCESS_IDS] == NO_CELL)
+        return fail_cell(in, row->cell[0], "the header of processes lacks NPU");
+    ids = &row->cell[columns->cell[PROCESS_IDS]];
+    if (SCAN_IS(in, *ids, "NPU ID"))
+        columns->ids.n = 1;
+    else
+        read_id_names(in, *ids, info, &columns->ids);
+    return CPUBIND_TEXT_OK;
+}
+
 static cpubind_text_status read_process_header(const scan_text *in, const bar_row *row,
                                                info_reader *info)
 {
-    const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
-    const scan_run second = scan_word(in, first.end, row->cell[0].end);
+    process_layout *columns = &info->columns;
 
-    if (info->section == SECTION_PROCESS)
+    if (info->has_processes)
         return fail_cell(in, row->cell[0], "the header of processes occurs twice");
     info->section = SECTION_PROCESS;
-    info->process_cells = row->n;
-    if (SCAN_IS(in, first, "NPU") && SCAN_IS(in, second, "Chip"))
-        info->n_id = 2;
-    else if (SCAN_IS(in, first, "NPU") && SCAN_IS(in, second, "ID"))
-        info->n_id = 1;
+    info->has_processes = 1;
+    columns->n = row->n;
+    columns->ids.n = 0;
+    columns->ids.chip = columns->ids.logic = columns->ids.phy = -1;
+    for (int32_t i = 0; i < N_PROCESS; i++)
+        columns->cell[i] = NO_CELL;
+    if (!is_translated(in, row->line->run))
+        return read_process_names(in, row, info);
+    columns->cell[PROCESS_IDS] = 0;
+    columns->cell[PROCESS_PID] = 1;
+    columns->cell[PROCESS_NAME] = 2;
+    columns->cell[PROCESS_MEMORY] = 3;
+    if (row->n == CONTAINER_CELLS)
+        columns->cell[PROCESS_IN_CONTAINER] = 4;
     return CPUBIND_TEXT_OK;
+}
+
+/* Whether a cell hides a number: "-", "NA", "N/A", "***". */
+static int is_hidden(const scan_text *in, scan_run cell)
+{
+    int32_t at = cell.at;
+
+    while (at < cell.end && in->text[at] == '*')
+        at++;
+    return (at == cell.end && at > cell.at) || is_no_id(in, cell);
+}
+
+/*   memory = number [ "." number ] *blank *letter / "-" / "NA" */
+static int is_memory(const scan_text *in, scan_run cell)
+{
+    if (is_hidden(in, cell))
+        return 1;
+    if (!scan_starts_with_digit(in, cell))
+        return 0;
+    while (cell.at < cell.end && (scan_is_digit(in->text[cell.at]) || in->text[cell.at] == '.'))
+        cell.at++;
+    cell = scan_trim(in, cell);
+    while (cell.at < cell.end && scan_is_letter(in->text[cell.at]))
+        cell.at++;
+    return scan_is_empty(cell);
 }
 
 /*   ids = card blanks chip / card       the card alone on a product without chip ids */
@@ -261,56 +600,88 @@ static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
                                             const info_reader *info,
                                             cpubind_npusmi_process *process)
 {
-    const scan_run card = scan_word(in, cell.at, cell.end);
-    scan_run chip = scan_word(in, card.end, cell.end);
-    cpubind_text_status status = scan_whole_number(in, card, INT32_MAX, &process->card);
+    const id_names *ids = &info->columns.ids;
+    const int32_t n = count_runs(in, cell, scan_word);
+    scan_run chip = nth_word(in, cell, 1);
+    cpubind_text_status status = read_nth_id(in, cell, 0, &process->card);
 
-    chip.end = cell.end;
     process->chip = -1;
-    if (status == CPUBIND_TEXT_OK && !scan_is_empty(chip))
-        status = scan_whole_number(in, chip, INT32_MAX, &process->chip);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (info->n_id > 0 && scan_is_empty(chip) != (info->n_id == 1))
-        return fail_cell(in, chip, "a process has not the ids that the header names");
-    return CPUBIND_TEXT_OK;
+    if (status == CPUBIND_TEXT_OK && ids->n == 0 && n > 1) {
+        chip.end = cell.end;
+        return scan_whole_number(in, chip, INT32_MAX, &process->chip);
+    }
+    if (status == CPUBIND_TEXT_OK && ids->chip >= 0 && n > ids->chip)
+        status = read_nth_id(in, cell, ids->chip, &process->chip);
+    if (status == CPUBIND_TEXT_OK && ids->n > 0 && n != ids->n)
+        return fail_cell(in, nth_word(in, cell, n > ids->n ? ids->n : n),
+                         "a process has not the ids that the header names");
+    return status;
 }
 
-/*   process = "|" ids "|" pid "|" name "|" memory "|" [ pid-or-NA "|" ]
- *   name    = *64byte                   may be empty and may hold bars: the cells after it are
- *                                       found from the right; no control character */
+/* The cell of a row in a column of the header: the cells of a name with bars are one. */
+static scan_run process_cell(const scan_text *in, const bar_row *row, const info_reader *info,
+                             int32_t column)
+{
+    const int32_t i = info->columns.cell[column], name = info->columns.cell[PROCESS_NAME];
+    const int32_t more = row->n - info->columns.n;
+    scan_run cell = row->cell[name >= 0 && i > name ? i + more : i];
+
+    if (i != name || more == 0)
+        return cell;
+    cell.end = row->cell[i + more].end;
+    for (cell.at = row->cell[i].at; cell.at > 0 && in->text[cell.at - 1] != '|'; cell.at--)
+        continue;
+    return scan_trim(in, cell);
+}
+
+/* Reads a number that may be hidden, in a column that may be missing: -1 then. */
+static cpubind_text_status read_hidden_number(const scan_text *in, const bar_row *row,
+                                              const info_reader *info, int32_t column,
+                                              int32_t *out)
+{
+    *out = -1;
+    if (info->columns.cell[column] == NO_CELL)
+        return CPUBIND_TEXT_OK;
+    const scan_run cell = process_cell(in, row, info, column);
+    return is_hidden(in, cell) ? CPUBIND_TEXT_OK : scan_whole_number(in, cell, INT32_MAX, out);
+}
+
+/*   process = a cell for each column of the header
+ *   name    = *64byte          may be empty and may hold bars: the cells after it are found
+ *                              from the right; no control character */
 static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
                                         info_reader *info)
 {
+    const process_layout *columns = &info->columns;
     cpubind_npusmi_process process;
-    scan_run memory, name;
-    int32_t bar = row->last_bar;
-    cpubind_text_status status = read_process_ids(in, row->cell[0], info, &process);
+    scan_run name = {row->line->run.end, row->line->run.end};
+    cpubind_text_status status;
 
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (row->n < info->process_cells)
+    if (row->n < columns->n)
         return fail_short(in, row->line, "a process has fewer cells than its table");
-    status = scan_whole_number(in, row->cell[1], INT32_MAX, &process.pid);
-    process.container_pid = -1;
-    if (status == CPUBIND_TEXT_OK && info->process_cells == CONTAINER_CELLS) {
-        const scan_run cell = cell_before(in, row->cell[2].at, bar);
-        const scan_run pid = scan_trim(in, cell);
-
-        if (!is_no_id(in, pid))
-            status = scan_whole_number(in, pid, INT32_MAX, &process.container_pid);
-        bar = cell.at - 1;
-    }
+    status = read_process_ids(in, row->cell[columns->cell[PROCESS_IDS]], info, &process);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    memory = cell_before(in, row->cell[2].at, bar);
-    name.at = row->cell[2].at;
-    name.end = memory.at - 1;
-    memory = scan_trim(in, memory);
-    if (!is_all_digits(in, memory) && !is_no_id(in, memory))
-        return fail_cell(in, memory, "a memory size is no number");
-    name = scan_trim(in, name);
-    status = check_name(in, name);
+    if (row->n > columns->n && columns->cell[PROCESS_NAME] == NO_CELL)
+        return fail_cell(in, row->cell[columns->n], "a process has more cells than its table");
+    if (columns->cell[PROCESS_CHIP] != NO_CELL)
+        status = scan_whole_number(in, process_cell(in, row, info, PROCESS_CHIP), INT32_MAX,
+                                   &process.chip);
+    if (status == CPUBIND_TEXT_OK)
+        status = read_hidden_number(in, row, info, PROCESS_PID, &process.pid);
+    if (status == CPUBIND_TEXT_OK)
+        status =
+            read_hidden_number(in, row, info, PROCESS_IN_CONTAINER, &process.container_pid);
+    if (status == CPUBIND_TEXT_OK && columns->cell[PROCESS_MEMORY] != NO_CELL) {
+        const scan_run memory = process_cell(in, row, info, PROCESS_MEMORY);
+
+        if (!is_memory(in, memory))
+            return fail_cell(in, memory, "a memory size is no number");
+    }
+    if (columns->cell[PROCESS_NAME] != NO_CELL)
+        name = process_cell(in, row, info, PROCESS_NAME);
+    if (status == CPUBIND_TEXT_OK)
+        status = check_name(in, name);
     if (status != CPUBIND_TEXT_OK)
         return status;
     process.name = scan_slice(name);
@@ -321,7 +692,7 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
     return CPUBIND_TEXT_OK;
 }
 
-/* -- both -- */
+/* == Rows =================================================================== */
 
 /* Reads a row of one cell: the title, or a message such as "No running processes found in NPU
  * 0". Only in the process table can such a row end an output; elsewhere it is the cut start of
@@ -329,35 +700,137 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
 static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
                                         info_reader *info)
 {
-    const scan_run first = scan_word(in, row->cell[0].at, row->cell[0].end);
+    const scan_run cell = row->cell[0], first = first_word(in, cell);
 
     if (scan_starts_with_digit(in, first) ||
         (info->section != SECTION_PROCESS && !row->line->ended))
         return fail_short(in, row->line, "the row ends before its last cell");
     info->n_process_row += info->section == SECTION_PROCESS;
-    if (info->version.len == 0 && SCAN_IS(in, first, "npu-smi"))
-        info->version = scan_slice(scan_word(in, first.end, row->cell[0].end));
+    if (SCAN_IS(in, first, "npu-smi")) {
+        if (info->version.len == 0)
+            info->version = scan_slice(scan_word(in, first.end, cell.end));
+    } else if (!STARTS_WITH_LETTERS(in, cell, "No running process") &&
+               !is_translated(in, cell) && !scan_is_empty(cell)) {
+        note_unknown(info, cell);
+    }
+    return CPUBIND_TEXT_OK;
+}
+
+/* Whether a row may be the header of another table: two cells or more, and each starts with a
+ * letter or is empty. */
+static int is_titles(const scan_text *in, const bar_row *row)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < row->n; i++) {
+        if (scan_is_empty(row->cell[i]))
+            continue;
+        if (!scan_is_letter(in->text[row->cell[i].at]))
+            return 0;
+        n++;
+    }
+    return n > 1;
+}
+
+/* Whether a row is a line of the header of devices. Its words may be translated: then the
+ * number of cells tells. */
+static int is_device_header(const scan_text *in, const bar_row *row, const info_reader *info)
+{
+    const scan_run second = nth_word(in, row->cell[0], 1);
+
+    if (info->is_header_open && info->header_lines < 2)
+        return 1;
+    if (info->is_header_open && is_titles(in, row) && find_cell(in, row, "OK") < 0 &&
+        (scan_is_empty(row->cell[0]) || is_other_kind(in, row->cell[0])))
+        return 1;
+    if (is_translated(in, row->line->run))
+        return row->n == NARROW_CELLS ||
+               (row->n == WIDE_CELLS && SCAN_IS(in, row->cell[1], "Name"));
+    return find_cell(in, row, "Health") >= 0 || find_cell(in, row, "Bus-Id") >= 0 ||
+           (is_named(in, row->cell[0], "NPU") &&
+            (SCAN_IS(in, second, "Name") || find_cell(in, row, "Name") == 1)) ||
+           (info->section == SECTION_NONE && row->n == NARROW_CELLS &&
+            is_named(in, row->cell[0], "Chip"));
+}
+
+static int is_process_header(const scan_text *in, const bar_row *row)
+{
+    if (is_translated(in, row->line->run))
+        return row->n == PROCESS_CELLS || row->n == CONTAINER_CELLS;
+    return find_cell(in, row, "Process") >= 0 || find_cell(in, row, "PID") >= 0;
+}
+
+/* Passes over a row: of another kind than devices and processes, or a further line of a device.
+ * A row with a damaged number at its start is none. */
+static cpubind_text_status pass_row(const scan_text *in, const bar_row *row, scan_run key,
+                                    info_reader *info)
+{
+    if ((!scan_is_empty(key) && !is_other_kind(in, key)) || is_translated(in, row->line->run))
+        return fail_cell(in, key, "a row is of no known kind");
+    for (int32_t i = 0; info->section == SECTION_PROCESS && scan_is_empty(key) && i < row->n;
+         i++)
+        if (i != info->columns.cell[PROCESS_NAME] && !scan_is_empty(row->cell[i]))
+            return fail_cell(in, key, "a process has no NPU");
+    info->is_titles = is_titles(in, row);
+    info->suspect = row->line->run.at;
+    info->n_process_row += info->section == SECTION_PROCESS;
+    if (is_named(in, row->cell[0], "npu-smi") && info->version.len == 0)
+        info->version = scan_slice(nth_word(in, row->cell[0], 1));
+    note_unknown(info, row->line->run);
+    return CPUBIND_TEXT_OK;
+}
+
+/* Passes over a row of another table. It must be neither a device nor a process: the titles of
+ * the table may be text that came between their rows. */
+static cpubind_text_status pass_other(const scan_text *in, const bar_row *row,
+                                      const info_reader *info)
+{
+    const scan_text quiet = {in->text, in->len, NULL};
+    const device_layout *at = &info->at;
+    const process_layout *columns = &info->columns;
+    cpubind_npusmi_process process;
+    int32_t pid = 0;
+
+    if (!info->has_processes && at->n > 0 && row->n == at->n &&
+        (is_lone_end(in, row, info) ||
+         (at->health >= 0 && SCAN_IS(in, row->cell[at->health], "OK"))))
+        return fail_cell(in, row->cell[0], "a device comes after the end of its table");
+    if (info->has_processes && row->n >= columns->n &&
+        read_process_ids(&quiet, row->cell[columns->cell[PROCESS_IDS]], info, &process) ==
+            CPUBIND_TEXT_OK &&
+        read_hidden_number(&quiet, row, info, PROCESS_PID, &pid) == CPUBIND_TEXT_OK)
+        return fail_cell(in, row->cell[0], "a process comes after the end of its table");
     return CPUBIND_TEXT_OK;
 }
 
 static cpubind_text_status read_row(const scan_text *in, const bar_row *row, info_reader *info)
 {
-    const int32_t is_wide_end =
-        row->n == WIDE_CELLS && scan_is_empty(row->cell[0]) && scan_is_empty(row->cell[1]);
+    const int32_t column = info->section == SECTION_PROCESS  ? info->columns.cell[PROCESS_IDS]
+                           : info->section == SECTION_DEVICE ? info->at.card
+                                                             : 0;
+    const scan_run key = row->cell[column < row->n ? column : 0];
 
-    if (info->is_half || (is_wide_end && is_lone_end(in, row, info)))
+    if (info->is_half)
         return read_device(in, row, info);
     if (row->n == 1)
         return read_message(in, row, info);
-    if (scan_starts_with_digit(in, row->cell[0]))
+    if (info->lines_left > 0 && info->section == SECTION_DEVICE) {
+        info->lines_left--;
+        info->suspect = row->line->run.at;
+        return CPUBIND_TEXT_OK;
+    }
+    if (scan_starts_with_digit(in, key) && info->section != SECTION_OTHER)
         return info->section == SECTION_PROCESS ? read_process(in, row, info)
                                                 : read_device(in, row, info);
-    if (row->n == NARROW_CELLS || is_wide_end ||
-        (row->n == WIDE_CELLS && SCAN_IS(in, row->cell[1], "Name")))
-        return read_device_header(in, row, info);
-    if (row->n == PROCESS_CELLS || row->n == CONTAINER_CELLS)
+    if (is_process_header(in, row))
         return read_process_header(in, row, info);
-    return fail_cell(in, row->cell[0], "a row is of no known kind");
+    if (is_device_header(in, row, info))
+        return read_device_header(in, row, info);
+    if (info->section == SECTION_OTHER)
+        return pass_other(in, row, info);
+    if (info->section == SECTION_DEVICE && is_lone_end(in, row, info))
+        return read_device(in, row, info);
+    return pass_row(in, row, key, info);
 }
 
 /*   rule   = "+" ( "-" / "=" ) anything "+" */
@@ -379,7 +852,7 @@ static cpubind_text_status read_other(const scan_text *in, const scan_line *line
     const char *text = in->text + line->run.at;
     const int rule = is_rule(in, line->run);
 
-    if (info->is_half && !(rule && info->second == SECOND_LOGIC))
+    if (info->is_half && !(rule && info->at.ids.logic >= 0))
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
                          "a device ends before its second line");
     if (in->text[line->run.end - 1] == '|')
@@ -387,7 +860,12 @@ static cpubind_text_status read_other(const scan_text *in, const scan_line *line
                          "a row does not start with a bar");
     if (!rule && text[0] == '+' && !line->ended)
         return fail_short(in, line, "the text ends inside a rule");
-    info->is_half = 0;
+    if (!rule && text[0] != '+' && !is_known_message(in, line->run))
+        note_unknown(info, line->run);
+    if (rule && text[1] == '=' && info->is_titles)
+        info->section = SECTION_OTHER;
+    info->is_half = info->is_titles = info->lines_left = info->is_header_open = 0;
+    info->suspect = -1;
     info->has_rules |= rule && info->section == SECTION_PROCESS;
     info->last = rule && text[1] == '-' ? LAST_DASHES : LAST_OTHER;
     return CPUBIND_TEXT_OK;
@@ -396,8 +874,9 @@ static cpubind_text_status read_other(const scan_text *in, const scan_line *line
 static cpubind_text_status read_line(const scan_text *in, const scan_line *line,
                                      info_reader *info)
 {
-    bar_row row = {line, 0, {{0, 0}}, 0};
+    bar_row row = {NULL, 0, {{0, 0}}};
     cpubind_text_status status;
+    int32_t suspect = info->suspect;
 
     if (scan_is_empty(line->run))
         return CPUBIND_TEXT_OK;
@@ -406,6 +885,8 @@ static cpubind_text_status read_line(const scan_text *in, const scan_line *line,
     status = split_row(in, line, &row);
     if (status == CPUBIND_TEXT_OK)
         status = read_row(in, &row, info);
+    if (info->suspect == suspect)
+        info->suspect = -1;
     info->last = LAST_ROW;
     return status;
 }
@@ -413,18 +894,18 @@ static cpubind_text_status read_line(const scan_text *in, const scan_line *line,
 /* Fails an output that ends where no whole output does. */
 static cpubind_text_status check_info_end(const scan_text *in, const info_reader *info)
 {
-    const int32_t has_processes = info->section == SECTION_PROCESS;
-
     if (info->is_half)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "a device ends before its second line");
-    if (info->n_device == 0 && !has_processes)
+    if (info->n_device == 0 && !info->has_processes)
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
                          "there is no table of devices or processes");
-    if (!has_processes && info->last == LAST_DASHES)
+    if (info->section == SECTION_OTHER)
+        return CPUBIND_TEXT_OK;
+    if (!info->has_processes && info->last == LAST_DASHES)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "nothing follows the rule between two parts");
-    if (has_processes && info->n_process_row == 0 && !info->has_rules)
+    if (info->has_processes && info->n_process_row == 0 && !info->has_rules)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "the text ends after the header of processes");
     if (info->has_rules && info->last == LAST_ROW)
@@ -433,18 +914,28 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
     return CPUBIND_TEXT_OK;
 }
 
-/*   info    = *( row / rule / noise )  devices first, then processes; each table may be missing
- *   row     = title / header / device1 / device2 / process / message
- *   title   = "|" "npu-smi" version anything "|"
- *   header  = a row of 3 to 5 cells that starts with no digit: one or two lines of devices, one
- *             of processes
- *   message = a row of one cell that starts with no digit
+/*   info    = *( row / rule / line )  devices first, then processes; each table may be missing
+ *   row     = "|" 1*( cell "|" )
+ *             title / message / header / device1 / device2 / process / other
+ *   title   = "npu-smi" version anything               one cell
+ *   message = starts with no digit                     one cell
+ *   header  = of devices: a row with "Health", "NPU Name", or "NPU" and "Name"; and the rows up
+ *             to a rule or a device: "Chip", "Bus-Id"
+ *           / of processes: a row with a cell "Process ..." or "PID"
+ *           / of another table: a row of 2 cells or more that start with a letter or are empty,
+ *             before a rule of "="; rows up to the next header are passed over
+ *   device1, device2  the cells below the first and the second line of the header; as many
+ *             lines more as the header has are passed over
+ *   process = the cells below the header of processes
+ *   other   = a row that starts with a word of two letters or more, or with an empty cell; none
+ *             before the second line of a device that lacks its first
  *   rule    = "+" ( "-" / "=" ) anything "+"
- *   noise   = another line without a bar at its start: "...", warnings; none between the two
+ *   line    = another line without a bar at its start: "...", warnings; none between the two
  *             lines of a device
- * Devices without a header are read without their second id, whose meaning is not known. A
- * header of devices after a row is refused. A chip that npu-smi could not query has one of its
- * two lines only: it is left out.
+ * Devices without a header are read without their second id, whose meaning is not known. In a
+ * header in another language the number and the order of cells tell: those of npu-smi 21 to 26.
+ * A header of devices after a row is refused. A chip that npu-smi could not query has one of
+ * its two lines only: it is left out.
  *
  * WHERE A TEXT WAS CUT
  * Samples may lack rules, and may begin and end at any row. A text was cut when it ends
@@ -457,16 +948,15 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
 static cpubind_text_status read_info(const scan_text *in, info_reader *info)
 {
     scan_line line = {{0, 0}, 0, 0};
+    cpubind_npusmi_device *device = info->device;
+    cpubind_npusmi_process *process = info->process;
 
-    info->n_device = info->n_process = 0;
-    info->section = SECTION_NONE;
-    info->second = SECOND_UNKNOWN;
-    info->header_lines = info->device_cells = info->process_cells = info->n_id = 0;
-    info->n_process_row = info->has_rules = info->is_half = 0;
-    info->last = LAST_OTHER;
-    info->version.at = info->version.len = 0;
-    info->unknown.at = info->unknown.len = 0;
-    info->keys.n = 0;
+    memset(info, 0, offsetof(info_reader, keys));
+    info->device = device;
+    info->process = process;
+    info->suspect = -1;
+    info->at.ids.logic = -1;
+    info->keys.n = info->logic.n = 0;
     while (scan_next_line(in, &line)) {
         const cpubind_text_status status = read_line(in, &line, info);
 
@@ -496,7 +986,7 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
     info->n_process = reader.n_process;
     if (reader.n_device > info->cap_device || reader.n_process > info->cap_process)
         return scan_fail_space(&in);
-    info->has_process_table = reader.section == SECTION_PROCESS;
+    info->has_process_table = reader.has_processes;
     info->version = reader.version;
     info->unknown = reader.unknown;
     reader.device = info->device;

@@ -373,14 +373,6 @@ static int is_like_row(const scan_text *in, const scan_line *line, const map_rea
     return n_number > 1;
 }
 
-/* Whether a cell where a card is expected names something else: "NIC0", "Total". A damaged
- * number has no two letters at its start. */
-static int is_other_kind(const scan_text *in, scan_run cell)
-{
-    return cell.end - cell.at > 2 && scan_is_letter(in->text[cell.at]) &&
-           scan_is_letter(in->text[cell.at + 1]);
-}
-
 /* == Rows =================================================================== */
 
 /* Reads an id of a row; -1 when the cell says "none" and may say so. npu-smi prints -1 for a

@@ -49,7 +49,7 @@ static inline int starts_with_letters(const scan_text *in, scan_run run, const c
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \
     starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
 
-/* The cell at or after `at`: words that are one blank apart; an empty run when there is none. */
+/* The cell at or after `at`: words that are one blank apart; empty when there is none. */
 static inline scan_run scan_cell(const scan_text *in, int32_t at, int32_t end)
 {
     scan_run cell;
@@ -105,6 +105,14 @@ static inline cpubind_text_status check_name(const scan_text *in, scan_run name)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, control,
                          "a name holds a control character");
     return CPUBIND_TEXT_OK;
+}
+
+/* Whether a cell where the number of a card is expected names something else: "NIC0", "Total".
+ * A damaged number has no two letters at its start. */
+static inline int is_other_kind(const scan_text *in, scan_run cell)
+{
+    return cell.end - cell.at > 2 && scan_is_letter(in->text[cell.at]) &&
+           scan_is_letter(in->text[cell.at + 1]);
 }
 
 /* Whether a cell says that the chip has no such id. */

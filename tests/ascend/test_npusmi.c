@@ -592,7 +592,7 @@ TEST(other_tables_are_refused_where_they_go_wrong)
         {PROCESSES "| 0 0 | -4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 70},
         {PROCESSES "| 0 0 | 4 | python | x |\n", CPUBIND_TEXT_ERR_SYNTAX, 83},
         {PROCESSES "| 0 | 4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 65},
-        {PROCESSES "| 0 0 0 | 4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 67},
+        {PROCESSES "| 0 0 0 | 4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 68},
         {PROCESSES "| 0 0 | 2147483648 | p | 1 |\n", CPUBIND_TEXT_ERR_RANGE, 70},
         {"| a | b |\n", CPUBIND_TEXT_ERR_SYNTAX, 2},
         {"|", CPUBIND_TEXT_ERR_CUT, 1},
