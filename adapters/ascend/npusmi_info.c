@@ -504,7 +504,7 @@ static int32_t process_column(const scan_text *in, scan_run cell)
         return PROCESS_IDS;
     if (is_named(in, cell, "Chip"))
         return PROCESS_CHIP;
-    if (holds_letters(in, cell, "container"))
+    if (STARTS_WITH_LETTERS(in, cell, "Process id in ") || holds_letters(in, cell, "container"))
         return PROCESS_IN_CONTAINER;
     if (STARTS_WITH_LETTERS(in, cell, "Process id") || SCAN_IS(in, cell, "PID"))
         return PROCESS_PID;
