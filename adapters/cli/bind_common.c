@@ -190,7 +190,7 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
 {
     const int32_t self = (int32_t)getpid();
     cli_text why = {"", 0};
-    int status = cli_open_live(bound->pid == self ? 0 : bound->pid, &bound->live, &why);
+    int status = cli_open_live(bound->pid == self ? 0 : bound->pid, 0, &bound->live, &why);
     if (status != CLI_DONE)
         return cli_fail(options, status, why.text);
     if (!bound->is_reading)

@@ -37,11 +37,12 @@ static int open_folder(const char *path, cli_host *out, cli_text *why)
     return CLI_DONE;
 }
 
-int cli_open_live(int32_t pid, cli_host *out, cli_text *why)
+int cli_open_live(int32_t pid, int is_alone, cli_host *out, cli_text *why)
 {
+    const cpubind_linux_live live = {
+        .pid = pid, .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = is_alone};
     cpubind_linux_fault fault = {.what = ""};
-    if (cpubind_linux_open_live(pid, CPUBIND_LIVE_LIMIT_MS, NULL, &out->host, &fault) !=
-        CPUBIND_LINUX_OK) {
+    if (cpubind_linux_open_live(&live, &out->host, &fault) != CPUBIND_LINUX_OK) {
         cli_add(why, "the folder \"/\" cannot be opened: %s", strerror(fault.error));
         return CLI_UNREADABLE;
     }
@@ -56,7 +57,8 @@ int cli_open_host(const cli_options *options, cli_host *out, cli_text *why)
         return open_in_corpus(options, out, why);
     if (options->root)
         return open_folder(options->root, out, why);
-    return cli_open_live(0, out, why);
+    /* A capture holds what npu-smi says at this moment. */
+    return cli_open_live(0, options->command == CLI_CAPTURE, out, why);
 }
 
 void cli_close_host(cli_host *host)

@@ -17,7 +17,7 @@
  *   int32_t npu = 3;
  *   cpubind_request ask = {.is_auto_strategy = 1, .npu = &npu, .n_npu = 1, .visible = "3",
  *                          .visible_len = 1, .wants_pci = 1};
- *   cpubind_linux_open_live(0, CPUBIND_LIVE_LIMIT_MS, NULL, &host, NULL);
+ *   cpubind_linux_open_live(NULL, &host, NULL);
  *   cpubind_source source = cpubind_linux_source(host);
  *   cpubind_arena arena = {malloc(4 << 20), 4 << 20, 0};
  *   cpubind_facts_read(&source, &ask, &arena, &facts, &problem);

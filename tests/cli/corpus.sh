@@ -569,6 +569,24 @@ END
     chmod +x "$1/npu-smi"
 }
 
+# Sixteen ranks that start at once: npu-smi runs once for each command, and the plans are equal.
+# Where this user has no folder below /run each rank runs it: only the plans are compared.
+sixteen_ranks_ask_once() {
+    make_npusmi "$out/slow" a2-192cpu-8npu
+    sed -i "2i echo x >>'$out/slow/runs'; sleep 0.3" "$out/slow/npu-smi"
+    for rank in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+        PATH=$out/slow:$PATH "$CPUBIND" plan --npus 0-3 --json >"$out/slow/$rank.json" 2>&1 &
+    done
+    wait
+    for rank in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+        cmp "$out/slow/1.json" "$out/slow/$rank.json" || return 1
+    done
+    is_json "$out/slow/1.json" || return 1
+    if [ "$(id -u)" -eq 0 ] && [ -w /run ]; then
+        cat "$out/slow/runs" && [ "$(wc -l <"$out/slow/runs")" -eq 3 ]
+    fi
+}
+
 captures_this_host() {
     make_npusmi "$out/bin" a2-192cpu-8npu
     PATH=$out/bin:$PATH ASCEND_RT_VISIBLE_DEVICES=1,2 "$CPUBIND" plan --npus 0-3 --json \
@@ -723,6 +741,7 @@ case $? in
 *) fail "a full disk is refused" "$out/output" ;;
 esac
 check "every host is captured and gets the same plan" captures_every_host
+check "sixteen ranks at once ask npu-smi once, and have one plan" sixteen_ranks_ask_once
 check "this host is captured and gets the same plan" captures_this_host
 check "a refusal is captured" captures_a_refusal
 check "capture --redact removes names" redacts

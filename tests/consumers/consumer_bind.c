@@ -84,8 +84,7 @@ int main(int argc, char **argv)
     cpubind_arena arena = {malloc(ARENA), ARENA, 0};
     cpubind_goal goal;
     int good = argc == 2 && arena.base &&
-               cpubind_linux_open_live(0, CPUBIND_LIVE_LIMIT_MS, NULL, &host, NULL) ==
-                   CPUBIND_LINUX_OK;
+               cpubind_linux_open_live(NULL, &host, NULL) == CPUBIND_LINUX_OK;
     if (good) {
         const cpubind_source source = cpubind_linux_source(host);
         good = make_goal(&source, argv[1], &arena, &goal) && bind_and_restore(&goal);

@@ -54,9 +54,19 @@ SETUP(tear_down)
     return open_descriptors() == f.descriptors && !has_child() ? 0 : -1;
 }
 
+/* Opens the host of process `pid`, with these system calls. Nothing is shared with others: that
+ * is what test_shared_run.c tests. */
+static cpubind_linux_status open_live(int32_t pid, int32_t limit_ms, const cpubind_sys *sys,
+                                      cpubind_linux_host **out, cpubind_linux_fault *fault)
+{
+    const cpubind_linux_live live = {
+        .pid = pid, .limit_ms = limit_ms, .is_alone = 1, .sys = sys};
+    return cpubind_linux_open_live(&live, out, fault);
+}
+
 static void open_host(int32_t limit_ms)
 {
-    scratch_need(cpubind_linux_open_live(0, limit_ms, NULL, &f.host, NULL) == CPUBIND_LINUX_OK,
+    scratch_need(open_live(0, limit_ms, NULL, &f.host, NULL) == CPUBIND_LINUX_OK,
                  "cpubind_linux_open_live");
     f.source = cpubind_linux_source(f.host);
 }
@@ -713,8 +723,7 @@ TEST(the_environment_and_the_cgroup_are_those_of_the_process)
     }
     close(ready[1]);
     assert_int_equal(read(ready[0], &letter, 1), 1);
-    scratch_need(cpubind_linux_open_live(pid, GENEROUS_MS, NULL, &f.host, NULL) ==
-                     CPUBIND_LINUX_OK,
+    scratch_need(open_live(pid, GENEROUS_MS, NULL, &f.host, NULL) == CPUBIND_LINUX_OK,
                  "cpubind_linux_open_live");
     f.source = cpubind_linux_source(f.host);
     int good = is_text(get("env"), "DRA_CPUSET_X=4\nDRA_CPUSET_Z=5\n");
@@ -794,8 +803,7 @@ static void open_with_nodes(void)
     nodes.sys.openat = nodes_openat;
     nodes.sys.statat = nodes_statat;
     nodes.sys.accessat = nodes_accessat;
-    scratch_need(cpubind_linux_open_live(0, 1000, &nodes.sys, &f.host, NULL) ==
-                     CPUBIND_LINUX_OK,
+    scratch_need(open_live(0, 1000, &nodes.sys, &f.host, NULL) == CPUBIND_LINUX_OK,
                  "cpubind_linux_open_live");
     f.source = cpubind_linux_source(f.host);
 }
@@ -872,12 +880,13 @@ TEST(arguments_are_checked)
     static const int32_t bad[] = {0, -1, INT32_MIN, CPUBIND_LIVE_LIMIT_MAX_MS + 1};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cpubind_linux_fault fault = {0};
-        assert_int_equal(cpubind_linux_open_live(0, bad[i], NULL, &f.host, &fault),
-                         CPUBIND_LINUX_ERR_ARG);
+        assert_int_equal(open_live(0, bad[i], NULL, &f.host, &fault), CPUBIND_LINUX_ERR_ARG);
         assert_null(f.host);
         assert_int_equal(fault.error, EINVAL);
     }
-    assert_int_equal(cpubind_linux_open_live(0, 1, NULL, NULL, NULL), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(open_live(0, 1, NULL, NULL, NULL), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(open_live(-1, 1, NULL, &f.host, NULL), CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(cpubind_linux_open_live(NULL, &f.host, NULL), CPUBIND_LINUX_OK);
 }
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

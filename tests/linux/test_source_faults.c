@@ -124,8 +124,10 @@ static cpubind_linux_status open_kind(kind k, const cpubind_sys *sys, int32_t li
             f.names[i] = below_top[i] + 1;
         }
     }
+    /* test_shared_run.c injects the faults of what a host shares with others. */
+    const cpubind_linux_live live = {.limit_ms = limit_ms, .is_alone = 1, .sys = &f.sys};
     if (k == KIND_LIVE)
-        return cpubind_linux_open_live(0, limit_ms, &f.sys, out, why);
+        return cpubind_linux_open_live(&live, out, why);
     return cpubind_linux_open_folder(f.s.dir, &f.sys, out, why);
 }
 

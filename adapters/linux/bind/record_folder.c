@@ -10,24 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kernel/run_folder.h"
 #include "record.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* The folder that the usual folder is in, below "/". */
-static void usual_parent(uid_t uid, char out[CPUBIND_RECORD_PATH_SIZE])
-{
-    if (uid == 0)
-        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "run");
-    else
-        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "run/user/%lu", (unsigned long)uid);
-}
-
 void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
                              char out[CPUBIND_RECORD_PATH_SIZE])
 {
-    char parent[CPUBIND_RECORD_PATH_SIZE];
-    usual_parent(uid, parent);
+    char parent[CPUBIND_RUN_PARENT_SIZE];
+    cpubind_run_parent(uid, parent);
     (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%s", parent, (long)pid,
                    is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX);
 }
@@ -35,14 +27,14 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
 /* == Opening ================================================================ */
 
 /* EPERM: the folder must not be used. */
-static cpubind_linux_fault check_folder(const cpubind_sys *sys, int fd, int may_be_sticky)
+static cpubind_linux_fault check_folder(const cpubind_sys *sys, int fd)
 {
     const uid_t uid = sys->geteuid();
     struct stat st;
     int is_good;
     if (sys->fstat(fd, &st) < 0)
         return cpubind_fault_errno("folder");
-    if (may_be_sticky && st.st_mode & S_ISVTX)
+    if (st.st_mode & S_ISVTX)
         is_good = st.st_uid == uid || st.st_uid == 0;
     else
         is_good = st.st_uid == uid && !(st.st_mode & (S_IWGRP | S_IWOTH));
@@ -69,35 +61,16 @@ static cpubind_linux_fault open_folder_of(const cpubind_sys *sys, const char *pa
     return cpubind_fault_of(why.error, "folder");
 }
 
-static cpubind_linux_fault open_usual(cpubind_root *root, int may_make, int *fd)
-{
-    const cpubind_sys *sys = root->sys;
-    char name[CPUBIND_RECORD_PATH_SIZE];
-    int parent, made;
-    cpubind_linux_fault why;
-    usual_parent(sys->geteuid(), name);
-    why = cpubind_open(sys, root->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC, &parent);
-    if (why.error)
-        return cpubind_fault_of(why.error, "folder");
-    why = cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, fd);
-    if (why.error == ENOENT && may_make) {
-        CPUBIND_RETRY(made, sys->mkdirat(parent, "cpubind", 0755));
-        why = made < 0 && errno != EEXIST
-                  ? cpubind_fault_errno("folder")
-                  : cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, fd);
-    }
-    sys->close(parent);
-    return cpubind_fault_of(why.error, "folder");
-}
-
 cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *path,
                                                int may_make, int *dir)
 {
     int fd = -1;
-    cpubind_linux_fault why =
-        path ? open_folder_of(root->sys, path, &fd) : open_usual(root, may_make, &fd);
+    cpubind_linux_fault why;
+    if (!path)
+        return cpubind_run_folder_open(root, may_make, dir);
+    why = open_folder_of(root->sys, path, &fd);
     if (!why.error) {
-        why = check_folder(root->sys, fd, path != NULL);
+        why = check_folder(root->sys, fd);
         if (why.error)
             root->sys->close(fd);
     }

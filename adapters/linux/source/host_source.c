@@ -4,7 +4,8 @@
  * The live host reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and
  * `npu-smi info -t board`, and no other. It must not open anything below /dev: to open a device
  * node of an NPU claims the NPU for this container. A snapshot reads below its folder alone and
- * runs nothing. Every answer is kept until the host is closed.
+ * runs nothing. Every answer is kept until the host is closed. Files below /run are those of
+ * shared_run.c alone.
  */
 #define _GNU_SOURCE
 #include "host_source.h"
@@ -23,9 +24,13 @@
 #include "../kernel/files.h"
 #include "command.h"
 #include "input_cache.h"
+#include "shared_run.h"
 
 /* Longest value in `env`: far more than a list of all devices. */
 #define VALUE_MAX 65536
+
+/* The input that lists device nodes. */
+#define DEV_FOLDER "dev"
 
 /* One command of the list. */
 typedef struct listed_command {
@@ -61,6 +66,7 @@ struct cpubind_linux_host {
     /* The live host alone: */
     int32_t pid;      /* the process whose status and environment are read; 0: this one */
     int32_t limit_ms; /* for each command */
+    int is_alone;     /* npu-smi runs in this process, whatever others have read */
     /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
     pid_t unreaped[N_COMMANDS];
     pid_t unreaped_board;
@@ -179,6 +185,23 @@ static int is_npusmi(const listed_command *l)
     return strcmp(l->argv[0], "npu-smi") == 0;
 }
 
+static cpubind_input list_input(void *ctx, const char *name);
+
+/* Runs npu-smi commands, or takes the outputs that another process of this host has read. */
+static void run_npusmi(cpubind_linux_host *host, const char *tag, cpubind_command *run,
+                       const char *const *name, int32_t n)
+{
+    /* Fetching the list empties host->bytes, which is empty here. */
+    const cpubind_shared shared = {&host->root, tag,
+                                   host->is_alone ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
+                                                  : list_input(host, DEV_FOLDER),
+                                   host->limit_ms};
+    if (host->is_alone || shared.nodes.state == CPUBIND_INPUT_FAILED)
+        cpubind_commands_run(run, n, host->limit_ms, host->sys);
+    else
+        cpubind_shared_run(&shared, run, name, n);
+}
+
 /* Whether command `l` runs when `asked` is asked for: `asked` itself, and with any npu-smi
  * command all other npu-smi commands that have no answer yet. */
 static int is_due(const cpubind_linux_host *host, const listed_command *l,
@@ -195,6 +218,7 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed_command *ask
 {
     cpubind_command run[N_COMMANDS];
     cpubind_answer *to[N_COMMANDS];
+    const char *name[N_COMMANDS];
     int index[N_COMMANDS];
     int n = 0;
     cpubind_input input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
@@ -206,9 +230,13 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed_command *ask
         if (l != asked && !to[n])
             continue; /* no memory to keep its answer: it runs when it is asked for */
         run[n] = (cpubind_command){.argv = l->argv};
+        name[n] = l->name;
         index[n++] = i;
     }
-    cpubind_commands_run(run, n, host->limit_ms, host->sys);
+    if (is_npusmi(asked))
+        run_npusmi(host, "", run, name, n);
+    else
+        cpubind_commands_run(run, n, host->limit_ms, host->sys);
     for (int k = 0; k < n; k++) {
         host->unreaped[index[k]] = run[k].pid;
         if (to[k]) {
@@ -246,9 +274,11 @@ static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubi
         "npu-smi",    "info", "-t", "board", "-i", card_id.text, chip.len > 0 ? "-c" : NULL,
         chip_id.text, NULL};
     cpubind_command run = {.argv = argv};
+    char tag[32];
     if (host->unreaped_board)
         return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
-    cpubind_commands_run(&run, 1, host->limit_ms, host->sys);
+    snprintf(tag, sizeof tag, ".i%s%s%s", card_id.text, chip.len > 0 ? "-c" : "", chip_id.text);
+    run_npusmi(host, tag, &run, &name, 1);
     host->unreaped_board = run.pid;
     cpubind_bytes_free(&host->bytes);
     host->bytes = run.bytes;
@@ -393,8 +423,6 @@ static cpubind_input read_machine(cpubind_linux_host *host)
 }
 
 /* == Device nodes of the live host ========================================== */
-
-#define DEV_FOLDER "dev"
 
 /* Whether a name is that of an NPU's node: "davinci" and a number. */
 static int is_node_name(const char *name)
@@ -557,18 +585,23 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
     return status;
 }
 
-cpubind_linux_status cpubind_linux_open_live(int32_t pid, int32_t limit_ms,
-                                             const cpubind_sys *sys, cpubind_linux_host **out,
+cpubind_linux_status cpubind_linux_open_live(const cpubind_linux_live *live,
+                                             cpubind_linux_host **out,
                                              cpubind_linux_fault *fault)
 {
-    if (!out || pid < 0 || limit_ms < 1 || limit_ms > CPUBIND_LIVE_LIMIT_MAX_MS)
+    const cpubind_linux_live usual = {.limit_ms = CPUBIND_LIVE_LIMIT_MS};
+    if (!live)
+        live = &usual;
+    if (!out || live->pid < 0 || live->limit_ms < 1 ||
+        live->limit_ms > CPUBIND_LIVE_LIMIT_MAX_MS)
         return bad_argument(out, fault);
-    cpubind_linux_status status = open_host("/", CPUBIND_REACH_ANYWHERE, sys, out, fault);
+    cpubind_linux_status status = open_host("/", CPUBIND_REACH_ANYWHERE, live->sys, out, fault);
     if (status == CPUBIND_LINUX_OK) {
         (*out)->read = read_live;
         (*out)->list = list_live;
-        (*out)->limit_ms = limit_ms;
-        (*out)->pid = pid;
+        (*out)->limit_ms = live->limit_ms;
+        (*out)->pid = live->pid;
+        (*out)->is_alone = live->is_alone;
     }
     return status;
 }

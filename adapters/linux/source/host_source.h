@@ -1,9 +1,10 @@
 /* host_source.h - the two sources that Linux has: this host, and a snapshot folder
  * SPDX-License-Identifier: MIT
  *
- * Both answer through the seam of ../source.h, which names the inputs. Neither writes a file,
- * prints, or changes a signal handler, the environment or the working folder of the caller. One
- * thread at a time may use a host; several hosts are independent.
+ * Both answer through the seam of ../source.h, which names the inputs. Neither prints, writes a
+ * file (but for the shared outputs of npu-smi, below), or changes a signal handler, the
+ * environment or the working folder of the caller. One thread at a time may use a host; several
+ * hosts are independent.
  *
  * ANSWERS  The first answer of an input is kept, failures too, and repeated until the host is
  *          closed. (The one exception: there was no memory to keep it.)
@@ -53,7 +54,17 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
                                                cpubind_linux_host **out,
                                                cpubind_linux_fault *fault);
 
-/* Opens the host that this process runs on, as process `pid` sees it; 0 for this process.
+/* How the live host is opened. */
+typedef struct cpubind_linux_live {
+    int32_t pid;      /* the process; 0: this one */
+    int32_t limit_ms; /* of each command; usually CPUBIND_LIVE_LIMIT_MS */
+    int is_alone;     /* run npu-smi here, and touch nothing below /run */
+    const cpubind_sys
+        *sys; /* the system calls to use, kept until the host is closed; NULL for the
+                               real ones */
+} cpubind_linux_live;
+
+/* Opens the host that this process runs on, as a process sees it.
  *
  * Nothing is read and no command runs before an input is asked for.
  *   files     below "/"; symbolic links lead where they lead
@@ -68,6 +79,10 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  *   together  when the first npu-smi command is asked for, all npu-smi commands are started in
  *             parallel and waited for: three calls of a second each take one second. Other
  *             commands (lscpu is a fallback) run alone, when asked for.
+ *   shared    unless is_alone is set, outputs of npu-smi that another process of this user has
+ *             read less than five seconds ago are taken, and own ones are kept for others, in a
+ *             file below /run/cpubind (of another user than root /run/user/UID/cpubind): see
+ *             shared_run.h. Where that is not possible npu-smi runs here, without a word.
  *   process   proc/self/status and proc/self/cgroup are those of the process
  *   env       the variables of CPUBIND_ENV_LIST that are set, and those of CPUBIND_ENV_PREFIX,
  *             sorted; FAILED, EILSEQ, when one holds a line feed. Of another process: those
@@ -79,13 +94,13 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
  * Every child is reaped, with waitpid on its own pid. A child that SIGKILL does not end (hung
  * in a driver) is TIMEOUT after a second; close calls waitpid again. When the caller ignores
  * SIGCHLD or reaps all children, the exit codes are lost: FAILED, ECHILD.
- *   in      pid >= 0; 1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS, for each command; sys as
- *           above
+ *   in      live: pid >= 0, 1 <= limit_ms <= CPUBIND_LIVE_LIMIT_MAX_MS; NULL: this process, the
+ *           usual limit
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error; ERR_MEMORY
  *   cost    one system call */
-cpubind_linux_status cpubind_linux_open_live(int32_t pid, int32_t limit_ms,
-                                             const cpubind_sys *sys, cpubind_linux_host **out,
+cpubind_linux_status cpubind_linux_open_live(const cpubind_linux_live *live,
+                                             cpubind_linux_host **out,
                                              cpubind_linux_fault *fault);
 
 /* The seam of an open host; valid until the host is closed. */

@@ -1,0 +1,60 @@
+/* run_folder.c - the folder of this user below /run: finding, making and checking it
+ * SPDX-License-Identifier: MIT
+ *
+ * Makes nothing but the folder itself, and reads nothing in it.
+ */
+#define _GNU_SOURCE
+#include "run_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+void cpubind_run_parent(uid_t uid, char out[CPUBIND_RUN_PARENT_SIZE])
+{
+    if (uid == 0)
+        (void)snprintf(out, CPUBIND_RUN_PARENT_SIZE, "run");
+    else
+        (void)snprintf(out, CPUBIND_RUN_PARENT_SIZE, "run/user/%lu", (unsigned long)uid);
+}
+
+static cpubind_linux_fault check(const cpubind_sys *sys, int fd)
+{
+    struct stat st;
+    if (sys->fstat(fd, &st) < 0)
+        return cpubind_fault_errno("folder");
+    return cpubind_fault_of(
+        st.st_uid == sys->geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : EPERM,
+        "folder");
+}
+
+cpubind_linux_fault cpubind_run_folder_open(cpubind_root *root, int may_make, int *fd)
+{
+    const cpubind_sys *sys = root->sys;
+    char name[CPUBIND_RUN_PARENT_SIZE];
+    int parent, made, opened;
+    cpubind_linux_fault why;
+    cpubind_run_parent(sys->geteuid(), name);
+    why = cpubind_open(sys, root->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC, &parent);
+    if (why.error)
+        return cpubind_fault_of(why.error, "folder");
+    why = cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, &opened);
+    if (why.error == ENOENT && may_make) {
+        CPUBIND_RETRY(made, sys->mkdirat(parent, "cpubind", 0755));
+        why = made < 0 && errno != EEXIST
+                  ? cpubind_fault_errno("folder")
+                  : cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, &opened);
+    }
+    sys->close(parent);
+    if (!why.error) {
+        why = check(sys, opened);
+        if (why.error)
+            sys->close(opened);
+        else
+            *fd = opened;
+    }
+    if (why.error == ELOOP || why.error == ENOTDIR) /* a link, no folder */
+        why.error = EPERM;
+    return cpubind_fault_of(why.error, "folder");
+}
