@@ -220,8 +220,8 @@ typedef struct cpubind_npusmi_boards {
 } cpubind_npusmi_boards;
 
 /* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
- * the next `Chip ID` of an output that prints the card first and then its chips. Other keys and
- * lines without a colon are left out.
+ * the next `Chip ID` of an output that prints the card first and then its chips. Other keys,
+ * lines without a colon, and a unit or a remark after a number are passed over.
  *   in/out  boards, as above; the blocks are in the order of the text
  *   errors  ERR_ARG; ERR_REFUSED (fault->offset: the line); ERR_MISSING (no NPU ID);
  *           ERR_SYNTAX (also: one of these keys before the first NPU ID or twice in a block,

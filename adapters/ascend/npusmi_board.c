@@ -22,7 +22,8 @@ enum {
     KEY_PRODUCT,
     KEY_SERIAL,
     KEY_TOTAL,
-    N_KEY
+    N_KEY,      /* a key whose value is not used */
+    KEY_UNKNOWN /* a key that is not in the table */
 };
 
 static const struct key_name {
@@ -49,6 +50,26 @@ static const struct key_name {
     KEY("Serial Number", KEY_SERIAL),
     KEY("Total Count", KEY_TOTAL),
     KEY("Card Count", KEY_TOTAL),
+    KEY("Board ID", N_KEY),
+    KEY("PCB ID", N_KEY),
+    KEY("BOM ID", N_KEY),
+    KEY("VDie ID", N_KEY),
+    KEY("NDie ID", N_KEY),
+    KEY("DDie ID", N_KEY),
+    KEY("Chip Position ID", N_KEY),
+    KEY("Chip Version", N_KEY),
+    KEY("Firmware Version", N_KEY),
+    KEY("Software Version", N_KEY),
+    KEY("Model", N_KEY),
+    KEY("Manufacturer", N_KEY),
+    KEY("Compatibility", N_KEY),
+    KEY("Main Board ID", N_KEY),
+    KEY("Slot ID", N_KEY),
+    KEY("Class ID", N_KEY),
+    KEY("Subsystem Vendor ID", N_KEY),
+    KEY("Subsystem Device ID", N_KEY),
+    KEY("Module Vendor ID", N_KEY),
+    KEY("Module ID", N_KEY),
 #undef KEY
 };
 
@@ -58,7 +79,7 @@ typedef struct pair {
     scan_line line;
     scan_run name;
     scan_run value;
-    int32_t key; /* KEY_..., or N_KEY: a key that is not in the table */
+    int32_t key;
 } pair;
 
 static int32_t find_key(const scan_text *in, scan_run name)
@@ -67,7 +88,7 @@ static int32_t find_key(const scan_text *in, scan_run name)
         if (name.end - name.at == key_names[i].len &&
             starts_with_letters(in, name, key_names[i].name, key_names[i].len))
             return key_names[i].key;
-    return N_KEY;
+    return KEY_UNKNOWN;
 }
 
 /* A value with a control character is two lines without the line feed between them. */
@@ -81,25 +102,57 @@ static cpubind_text_status check_value(const scan_text *in, scan_run value)
     return CPUBIND_TEXT_OK;
 }
 
+static void note_unknown(cpubind_slice *unknown, scan_run run)
+{
+    if (unknown->len == 0)
+        *unknown = scan_slice(run);
+}
+
+/* Parts a number from the unit or the remark after it: "0xD802 (910B)". A remark with a colon
+ * is none: it is the next line without the line feed between them. */
+static void split_value(const scan_text *in, pair *p, cpubind_slice *unknown)
+{
+    int32_t at = p->value.at;
+    scan_run suffix;
+
+    if (p->key >= KEY_NPU_NAME && p->key <= KEY_SERIAL)
+        return;
+    while (at < p->value.end && !scan_is_blank(in->text[at]) && in->text[at] != '(')
+        at++;
+    suffix.at = at;
+    suffix.end = p->value.end;
+    suffix = scan_trim(in, suffix);
+    if (at == p->value.at || scan_is_empty(suffix) || scan_starts_with_digit(in, suffix) ||
+        memchr(in->text + suffix.at, ':', (size_t)(suffix.end - suffix.at)))
+        return;
+    p->value.end = at;
+    note_unknown(unknown, suffix);
+}
+
 /*   line   = pair / more / noise
  *   pair   = name *blank ":" *blank [ value ]    the first ":" ends the name
  *   more   = ":" [ value ]                       continues the value of the line before
  *   value  = no control character
+ *          / number *blank remark     of a key with a number; remark: no ":", no digit first
  *   noise  = a line without ":"
  *
  * A name that is not in the table is left out, whether it is a key of another version or the
  * start of a message. The last line was cut when it has no line feed, and no ":" or no value.
  *
  * Steps to the next pair; returns 0 when there is none, or when *status is not OK. */
-static int next_pair(const scan_text *in, pair *p, cpubind_text_status *status)
+static int next_pair(const scan_text *in, pair *p, cpubind_slice *unknown,
+                     cpubind_text_status *status)
 {
     while (scan_next_line(in, &p->line)) {
         const scan_run run = p->line.run;
         const char *colon =
             (const char *)memchr(in->text + run.at, ':', (size_t)(run.end - run.at));
 
-        if (!colon && (p->line.ended || scan_is_empty(run)))
+        if (!colon && (p->line.ended || scan_is_empty(run))) {
+            if (!is_known_message(in, run))
+                note_unknown(unknown, run);
             continue;
+        }
         if (colon) {
             const int32_t at = (int32_t)(colon - in->text);
             const scan_run before = {run.at, at}, after = {at + 1, run.end};
@@ -110,6 +163,10 @@ static int next_pair(const scan_text *in, pair *p, cpubind_text_status *status)
             *status = check_value(in, p->value);
             if (*status != CPUBIND_TEXT_OK)
                 return 0;
+            if (p->key == KEY_UNKNOWN && !scan_is_empty(p->name))
+                note_unknown(unknown, p->name);
+            if (p->key < N_KEY)
+                split_value(in, p, unknown);
             if (p->line.ended || !scan_is_empty(p->value))
                 return 1;
         }
@@ -353,8 +410,8 @@ static cpubind_text_status read_boards(const scan_text *in, board_reader *r)
     r->board = no_board;
     r->unknown.at = r->unknown.len = 0;
     r->keys.n = 0;
-    while (next_pair(in, &p, &status)) {
-        if (p.key == N_KEY || p.key == KEY_TOTAL)
+    while (next_pair(in, &p, &r->unknown, &status)) {
+        if (p.key >= N_KEY || p.key == KEY_TOTAL)
             continue;
         status = read_board_pair(in, r, &p);
         if (status != CPUBIND_TEXT_OK)
@@ -485,8 +542,8 @@ static cpubind_text_status read_cards(const scan_text *in, list_reader *r)
     r->card = no_card;
     r->unknown.at = r->unknown.len = 0;
     r->keys.n = 0;
-    while (next_pair(in, &p, &status)) {
-        if (p.key == N_KEY)
+    while (next_pair(in, &p, &r->unknown, &status)) {
+        if (p.key >= N_KEY)
             continue;
         status = read_list_pair(in, r, &p);
         if (status != CPUBIND_TEXT_OK)

@@ -413,16 +413,25 @@ static cpubind_text_status note_column(const scan_text *in, scan_run cell, info_
     return CPUBIND_TEXT_OK;
 }
 
-/* Notes the columns of a header of devices that are not known; the cell of the values is, when
- * it is the last one. */
+/* Whether a cell of a header is one of the values that all versions print. */
+static int is_values(const scan_text *in, scan_run cell)
+{
+    return STARTS_WITH_LETTERS(in, cell, "Power") || STARTS_WITH_LETTERS(in, cell, "AICore") ||
+           STARTS_WITH_LETTERS(in, cell, "NPU Util");
+}
+
+/* Notes the columns of a header of devices that are not known. The last one is that of the
+ * values when it comes after the health or the address. */
 static cpubind_text_status note_device_columns(const scan_text *in, const bar_row *row,
                                                info_reader *info, int32_t values)
 {
+    const device_layout *at = &info->at;
     cpubind_text_status status = CPUBIND_TEXT_OK;
 
     for (int32_t i = 0; status == CPUBIND_TEXT_OK && i < row->n; i++)
-        if (i != info->at.card && i != info->at.name && i != info->at.health &&
-            i != info->at.chip && i != info->at.pci && (i != values || row->n != values + 1))
+        if (i != at->card && i != at->name && i != at->health && i != at->chip &&
+            i != at->pci && (i != values || row->n != values + 1) &&
+            !is_values(in, row->cell[i]))
             status = note_column(in, row->cell[i], info);
     return status;
 }
@@ -437,7 +446,9 @@ static cpubind_text_status read_device_names(const scan_text *in, const bar_row 
     guess_layout(at, row->n);
     if (is_translated(in, row->line->run))
         return CPUBIND_TEXT_OK;
-    at->card = card >= 0 ? card : 0;
+    if (card == NO_CELL)
+        return fail_cell(in, row->cell[0], "the header of devices lacks NPU");
+    at->card = card;
     at->name = name;
     if (name == NO_CELL && row->n == WIDE_CELLS && SCAN_IS(in, row->cell[at->card], "NPU ID"))
         at->name = at->card + 1 < row->n ? at->card + 1 : NO_CELL;
@@ -736,7 +747,7 @@ static int is_titles(const scan_text *in, const bar_row *row)
  * number of cells tells. */
 static int is_device_header(const scan_text *in, const bar_row *row, const info_reader *info)
 {
-    const scan_run second = nth_word(in, row->cell[0], 1);
+    const int32_t npu = find_cell(in, row, "NPU");
 
     if (info->is_header_open && info->header_lines < 2)
         return 1;
@@ -747,17 +758,22 @@ static int is_device_header(const scan_text *in, const bar_row *row, const info_
         return row->n == NARROW_CELLS ||
                (row->n == WIDE_CELLS && SCAN_IS(in, row->cell[1], "Name"));
     return find_cell(in, row, "Health") >= 0 || find_cell(in, row, "Bus-Id") >= 0 ||
-           (is_named(in, row->cell[0], "NPU") &&
-            (SCAN_IS(in, second, "Name") || find_cell(in, row, "Name") == 1)) ||
+           (npu >= 0 && (SCAN_IS(in, nth_word(in, row->cell[npu], 1), "Name") ||
+                         find_cell(in, row, "Name") == npu + 1)) ||
            (info->section == SECTION_NONE && row->n == NARROW_CELLS &&
             is_named(in, row->cell[0], "Chip"));
 }
 
+/* Whether a row is the header of processes: a cell says so, or it has three of its columns. */
 static int is_process_header(const scan_text *in, const bar_row *row)
 {
+    int32_t n = 0;
+
     if (is_translated(in, row->line->run))
         return row->n == PROCESS_CELLS || row->n == CONTAINER_CELLS;
-    return find_cell(in, row, "Process") >= 0 || find_cell(in, row, "PID") >= 0;
+    for (int32_t i = 0; i < row->n; i++)
+        n += process_column(in, row->cell[i]) != N_PROCESS;
+    return n > 2 || find_cell(in, row, "Process") >= 0 || find_cell(in, row, "PID") >= 0;
 }
 
 /* Passes over a row: of another kind than devices and processes, or a further line of a device.
@@ -771,7 +787,7 @@ static cpubind_text_status pass_row(const scan_text *in, const bar_row *row, sca
          i++)
         if (i != info->columns.cell[PROCESS_NAME] && !scan_is_empty(row->cell[i]))
             return fail_cell(in, key, "a process has no NPU");
-    info->is_titles = is_titles(in, row);
+    info->is_titles = (info->is_titles || info->last == LAST_DASHES) && is_titles(in, row);
     info->suspect = row->line->run.at;
     info->n_process_row += info->section == SECTION_PROCESS;
     if (is_named(in, row->cell[0], "npu-smi") && info->version.len == 0)
@@ -923,7 +939,7 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  *             to a rule or a device: "Chip", "Bus-Id"
  *           / of processes: a row with a cell "Process ..." or "PID"
  *           / of another table: a row of 2 cells or more that start with a letter or are empty,
- *             before a rule of "="; rows up to the next header are passed over
+ *             between a rule of "-" and one of "="; rows up to the next header are passed over
  *   device1, device2  the cells below the first and the second line of the header; as many
  *             lines more as the header has are passed over
  *   process = the cells below the header of processes

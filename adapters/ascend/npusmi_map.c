@@ -75,6 +75,7 @@ typedef struct map_reader {
     int32_t start; /* of the line */
     map_header header;
     map_section section;
+    int32_t has_another;  /* 1: there is another table */
     int32_t is_after_row; /* 1: the line before is a row or a header of the table */
     int32_t n_placed;     /* rows whose cells are below the names of their columns */
     int32_t n_wide;       /* rows with cells that are two blanks apart */
@@ -226,23 +227,6 @@ static cpubind_text_status check_columns(const scan_text *in, const map_header *
                              "a column occurs twice");
         seen |= 1u << column;
     }
-    return CPUBIND_TEXT_OK;
-}
-
-static cpubind_text_status take_map_header(const scan_text *in, const scan_line *line,
-                                           map_reader *map, const map_header *header)
-{
-    cpubind_text_status status;
-
-    if (map->header.n > 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "the header occurs twice");
-    status = check_columns(in, header);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    map->header = *header;
-    map->section = MAP_TABLE;
-    map->is_after_row = 1;
-    note_unknown(map, header->other);
     return CPUBIND_TEXT_OK;
 }
 
@@ -404,28 +388,38 @@ static int is_one_name(const scan_text *in, scan_run name)
     return 1;
 }
 
-/* The words with which npu-smi names a controller of the board. */
+/* The words with which npu-smi names a controller of the board; it may be a number, too. */
 static const struct {
     const char *name;
     int32_t len;
 } controllers[] = {{"Mcu", 3}, {"3559", 4}};
 
+static int is_controller_name(const scan_text *in, scan_run name)
+{
+    for (size_t i = 0; i < sizeof controllers / sizeof controllers[0]; i++)
+        if (starts_with_letters(in, name, controllers[i].name, controllers[i].len))
+            return 1;
+    return is_all_digits(in, name);
+}
+
 /* Whether a row is a board controller: npu-smi prints no logic id for it, or no phy id where
- * the product has no logic ids. A table without names does not tell a controller from a chip
- * whose id npu-smi could not read. */
-static int is_controller(const scan_text *in, const map_header *header, const scan_run *cell,
-                         const int32_t *id)
+ * the product has no logic ids. In a table without names a column that is not known may tell;
+ * when all are known, a controller is not told from a chip whose id npu-smi could not read. */
+static int is_controller(const scan_text *in, const map_header *header, const scan_run *fit,
+                         const scan_run *cell, const int32_t *id)
 {
     const int32_t column = header->has & 1u << COLUMN_LOGIC ? COLUMN_LOGIC : COLUMN_PHY;
 
     if (!(header->has & 1u << column) || id[column] >= 0)
         return 0;
-    if (!(header->has & 1u << COLUMN_NAME) || SCAN_IS(in, cell[column], "MCU"))
+    if (SCAN_IS(in, cell[column], "MCU"))
         return 1;
-    for (size_t i = 0; i < sizeof controllers / sizeof controllers[0]; i++)
-        if (starts_with_letters(in, cell[COLUMN_NAME], controllers[i].name, controllers[i].len))
+    if (header->has & 1u << COLUMN_NAME)
+        return is_controller_name(in, cell[COLUMN_NAME]);
+    for (int32_t i = 0; i < header->n; i++)
+        if (header->column[i] == COLUMN_OTHER && is_controller_name(in, fit[i]))
             return 1;
-    return 0;
+    return scan_is_empty(header->other);
 }
 
 /* Whether a name may be the start of the name of a controller. */
@@ -524,7 +518,7 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
         status = check_name(in, name);
     if (status == CPUBIND_TEXT_OK && !is_one_name(in, name))
         status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is two rows in one");
-    if (status != CPUBIND_TEXT_OK || is_controller(in, &map->header, cell, id))
+    if (status != CPUBIND_TEXT_OK || is_controller(in, &map->header, fit, cell, id))
         return status;
     chip.card = id[COLUMN_CARD];
     chip.chip = id[COLUMN_CHIP];
@@ -560,10 +554,11 @@ static cpubind_text_status read_map_row(const scan_text *in, const scan_line *li
     return CPUBIND_TEXT_OK;
 }
 
-/* Whether a line in a section of unknown columns is a row of the table of chips: the titles of
- * the section may be text that came between the rows. */
-static int is_row_in_section(const scan_text *in, const scan_line *line, map_reader *map)
+/* Whether a line that is no row by its place fits the columns, and has its ids. A row of
+ * another table that is known to be one may fit; it does not have the name of the chips. */
+static int is_row_elsewhere(const scan_text *in, const scan_line *line, map_reader *map)
 {
+    const int32_t len = map->name.end - map->name.at;
     scan_run fit[MAX_CELLS];
     int32_t id = 0;
     const scan_text quiet = {in->text, in->len, NULL};
@@ -574,7 +569,41 @@ static int is_row_in_section(const scan_text *in, const scan_line *line, map_rea
         if (is_id(map->header.column[i]) &&
             read_map_id(&quiet, map->header.column[i], fit[i], &id) != CPUBIND_TEXT_OK)
             return 0;
-    return 1;
+    for (int32_t i = 0; map->section == MAP_ANOTHER && i < map->header.n; i++)
+        if (map->header.column[i] == COLUMN_NAME)
+            return len > 0 && scan_is(in, fit[i], in->text + map->name.at, len);
+    return map->section != MAP_ANOTHER;
+}
+
+/* Fails when a row of the table comes before its header, where all lines are passed over. */
+static cpubind_text_status check_lines_before(const scan_text *in, map_reader *map, int32_t end)
+{
+    scan_line line = {{0, 0}, 0, 0};
+
+    for (map->start = 0; scan_next_line(in, &line) && line.next <= end; map->start = line.next)
+        if (!scan_is_empty(line.run) && is_row_elsewhere(in, &line, map))
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.run.at,
+                             "a row comes before the header");
+    map->start = end;
+    map->n_placed = map->n_wide = 0;
+    return CPUBIND_TEXT_OK;
+}
+
+static cpubind_text_status take_map_header(const scan_text *in, const scan_line *line,
+                                           map_reader *map, const map_header *header)
+{
+    cpubind_text_status status;
+
+    if (map->header.n > 0)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "the header occurs twice");
+    status = check_columns(in, header);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    map->header = *header;
+    map->section = MAP_TABLE;
+    map->is_after_row = 1;
+    note_unknown(map, header->other);
+    return check_lines_before(in, map, map->start);
 }
 
 static cpubind_text_status read_map_line(const scan_text *in, const scan_line *line,
@@ -592,9 +621,10 @@ static cpubind_text_status read_map_line(const scan_text *in, const scan_line *l
         if (kind == HEADER_OF_ANOTHER && map->nearest.next == 0)
             map->nearest = *line;
         map->section = kind == HEADER_OF_ANOTHER ? MAP_ANOTHER : MAP_TITLES;
+        map->has_another = 1;
     } else if (map->section == MAP_TABLE && map->header.n > 0) {
         return read_map_row(in, line, map);
-    } else if (map->section == MAP_TITLES && is_row_in_section(in, line, map)) {
+    } else if (map->section != MAP_TABLE && is_row_elsewhere(in, line, map)) {
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
                          "a row comes after the end of its table");
     } else if (map->section == MAP_TABLE && is_all_digits(in, first) &&
@@ -612,6 +642,10 @@ static cpubind_text_status check_map(const scan_text *in, const map_reader *map)
 {
     map_header header;
 
+    if (map->n > 0 && map->has_another && map->header.has & 1u << COLUMN_NAME &&
+        scan_is_empty(map->name))
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, map->nearest.run.at,
+                         "no chip has a name: the rows may be those of another table");
     if (map->n > 0)
         return CPUBIND_TEXT_OK;
     if (map->header.n > 0)
@@ -646,7 +680,7 @@ static cpubind_text_status check_map(const scan_text *in, const map_reader *map)
  *             NPU ID and Chip ID are numbers; Slot ID may be "-1" or empty
  *   name    = word *( blanks word )        up to 4 words, one blank apart, and 64 bytes; empty:
  *                                          npu-smi could not query the chip
- * A row without a logic id whose name is Mcu or 3559, or whose logic id is MCU, is a board
+ * A row without a logic id whose name is Mcu or a number, or whose logic id is MCU, is a board
  * controller and no chip; on a card whose chips cannot be listed, several have chip id 0. */
 static cpubind_text_status read_map(const scan_text *in, map_reader *map)
 {

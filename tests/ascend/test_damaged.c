@@ -3,132 +3,16 @@
  *
  * Each output that a reader accepts is damaged in ways whose allowed results are known. The
  * result of a reader is written as lines, one a row, and the lines are compared. The texts are
- * those of samples.h, and the captures of captures.h if there are any.
+ * those of samples.h and next_tables.h, and the captures of captures.h if there are any.
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../text/readers.h"
 #include "captures.h"
+#include "lines.h"
+#include "next_tables.h"
 #include "samples.h"
 
-#include <inttypes.h>
-
-enum { MAX_LINES = 1 << 17, MAX_DAMAGED = 1 << 16, MAX_CUTS = 1200, MAX_FLIPS = 600 };
-
-/* == what was read, as lines ================================================ */
-
-typedef struct lines {
-    cpubind_text_status status;
-    int32_t len;
-    char text[MAX_LINES];
-} lines;
-
-static void add(lines *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(lines *out, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = vsnprintf(out->text + out->len, (size_t)(MAX_LINES - out->len), format, arguments);
-    va_end(arguments);
-    assert_in_range(n, 0, MAX_LINES - out->len - 1);
-    out->len += n;
-}
-
-static void add_slice(lines *out, const reading *r, cpubind_slice slice)
-{
-    add(out, " \"%.*s\"", (int)slice.len, r->text + slice.at);
-}
-
-static void add_pci(lines *out, const cpubind_pci_address *pci)
-{
-    add(out, " %" PRId32 ":%" PRId32 ":%" PRId32 ".%" PRId32, pci->domain, pci->bus,
-        pci->device, pci->function);
-}
-
-static void write_map(lines *out, const char *text, int32_t len)
-{
-    reading r;
-
-    out->status = read_map(&r, text, len);
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.n_chip; i++) {
-        add(out, "chip %" PRId32 ".%" PRId32 " %" PRId32 " %" PRId32, r.chip[i].card,
-            r.chip[i].chip, r.chip[i].logic, r.chip[i].phy);
-        add_slice(out, &r, r.chip[i].name);
-        add(out, "\n");
-    }
-    end_reading(&r);
-}
-
-static void write_topo(lines *out, const char *text, int32_t len)
-{
-    reading r;
-
-    out->status = read_topo(&r, text, len);
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.topo.n_row; i++) {
-        const cpubind_npusmi_affinity *row = &r.topo.row[i];
-
-        add(out, "row %d %" PRId32, (int)r.topo.label, row->id);
-        for (int32_t k = 0; k < row->count; k++)
-            add(out, " %" PRId32, r.topo.cpu[row->first + k]);
-        add(out, "\n");
-    }
-    end_reading(&r);
-}
-
-static void write_info(lines *out, const char *text, int32_t len)
-{
-    reading r;
-
-    out->status = read_info(&r, text, len);
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.info.n_device; i++) {
-        const cpubind_npusmi_device *device = &r.info.device[i];
-
-        add(out, "device %" PRId32 ".%" PRId32 " %" PRId32 " %" PRId32, device->card,
-            device->chip, device->logic, device->phy);
-        add_slice(out, &r, device->name);
-        add_slice(out, &r, device->health);
-        add_pci(out, &device->pci);
-        add(out, "\n");
-    }
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.info.n_process; i++) {
-        const cpubind_npusmi_process *process = &r.info.process[i];
-
-        add(out, "process %" PRId32 ".%" PRId32 " %" PRId32 " %" PRId32, process->card,
-            process->chip, process->pid, process->container_pid);
-        add_slice(out, &r, process->name);
-        add(out, "\n");
-    }
-    end_reading(&r);
-}
-
-static void write_board(lines *out, const char *text, int32_t len)
-{
-    reading r;
-
-    out->status = read_board(&r, text, len);
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.n_board; i++) {
-        add(out, "board %" PRId32 ".%" PRId32, r.board[i].card, r.board[i].chip);
-        if (r.board[i].has_pci)
-            add_pci(out, &r.board[i].pci);
-        add(out, "\n");
-    }
-    end_reading(&r);
-}
-
-static void write_list(lines *out, const char *text, int32_t len)
-{
-    reading r;
-
-    out->status = read_list(&r, text, len);
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.n_card; i++)
-        add(out, "card %" PRId32 " %" PRId32 "\n", r.card[i].card, r.card[i].n_chip);
-    end_reading(&r);
-}
-
-typedef void write_fn(lines *out, const char *text, int32_t len);
+enum { MAX_DAMAGED = 1 << 16, MAX_CUTS = 1200, MAX_FLIPS = 600 };
 
 /* The allowed results for a damaged output, reader by reader. */
 typedef struct reader_case {
@@ -286,6 +170,10 @@ static void check_all(check_fn *check)
     n_accepted = n_broken = 0;
     for (int32_t i = 0; i < LENGTH(samples); i++)
         check_text("a sample", samples[i].text, samples[i].len, check);
+    for (int32_t i = 0; i < LENGTH(next_tables); i++)
+        if (next_tables[i].status == CPUBIND_TEXT_OK)
+            check_text(next_tables[i].name, next_tables[i].text,
+                       (int32_t)strlen(next_tables[i].text), check);
     check_captures(check);
     assert_int_equal(n_broken, 0);
     assert_in_range(n_accepted, 12, INT32_MAX);
@@ -471,6 +359,155 @@ static int a_changed_byte_loses_no_row(const accepted *from)
     return 1;
 }
 
+/* == rows lost, joined, changed ============================================== */
+
+/* Results of damage that are not the values of the whole text: refused, the same, or one of
+ * those that only another input tells (see "cuts" in npusmi.h). */
+static int32_t n_refused, n_same, n_told;
+
+/* Whether the start of a line, up to this many fields, starts a line of the whole. */
+static int has_key(const lines *whole, const char *line, const char *feed, int n_field)
+{
+    char key[128];
+    int32_t n = 0;
+
+    while (line + n < feed && (line[n] != ' ' || --n_field > 0))
+        n++;
+    assert_in_range(n, 1, sizeof key - 3);
+    key[0] = '\n';
+    memcpy(key + 1, line, (size_t)n);
+    key[n + 1] = line[n];
+    key[n + 2] = '\0';
+    return strncmp(whole->text, key + 1, (size_t)n + 1) == 0 ||
+           strstr(whole->text, key) != NULL;
+}
+
+/* Whether each line has the ids of a line of the whole: rows are lost and none is new. */
+static int has_no_new_row(const lines *a, const accepted *from)
+{
+    for (const char *line = a->text, *feed; (feed = strchr(line, '\n')) != NULL;
+         line = feed + 1)
+        if (!has_key(&from->whole, line, feed, 2))
+            return 0;
+    return 1;
+}
+
+static int is_told_by_another_input(const accepted *from)
+{
+    if (from->reader->write == write_topo)
+        return 0;
+    if (from->reader->write == write_board)
+        return has_no_new_address(&got, &from->whole) || count_lines(&got) == 1;
+    if (from->reader->write == write_list)
+        return count_lines(&got) == count_lines(&from->whole);
+    return has_no_new_row(&got, from);
+}
+
+static int count_result(const accepted *from, const char *law, int32_t at)
+{
+    if (got.status != CPUBIND_TEXT_OK)
+        n_refused++;
+    else if (are_same_rows(&got, &from->whole))
+        n_same++;
+    else if (is_told_by_another_input(from))
+        n_told++;
+    else
+        return broken(from, law, at, &got);
+    return 1;
+}
+
+static int a_lost_line_adds_nothing(const accepted *from)
+{
+    static char text[MAX_DAMAGED];
+    const int32_t n = lines_of_text(from);
+
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t start = line_start(from, i), end = line_start(from, i + 1);
+
+        memcpy(text, from->text, (size_t)start);
+        memcpy(text + start, from->text + end, (size_t)(from->len - end));
+        write_in_time(from->reader, &got, text, from->len - (end - start));
+        if (!count_result(from, "a line lost", i))
+            return 0;
+    }
+    return 1;
+}
+
+/* Two lines without the line feed between them, or with a blank in its place. Outputs of keys
+ * start with a TAB. */
+static int joined_lines_add_nothing(const accepted *from)
+{
+    static char text[MAX_DAMAGED];
+    const int32_t n = lines_of_text(from);
+
+    if (!has_bytes(from, is_keys(from) ? "\n\t" : "  "))
+        return 1;
+    for (int32_t i = 1; i < n; i++) {
+        const int32_t start = line_start(from, i);
+
+        memcpy(text, from->text, (size_t)from->len);
+        text[start - 1] = ' ';
+        write_in_time(from->reader, &got, text, from->len);
+        if (!count_result(from, "lines joined by a blank", i))
+            return 0;
+        memmove(text + start - 1, text + start, (size_t)(from->len - start));
+        write_in_time(from->reader, &got, text, from->len - 1);
+        if (!count_result(from, "lines joined", i))
+            return 0;
+    }
+    return 1;
+}
+
+/* A digit that is another digit changes no number of rows. Whether the new number is the right
+ * one, only another input tells. */
+static int a_changed_digit_keeps_the_rows(const accepted *from)
+{
+    static char text[MAX_DAMAGED];
+    const int32_t step = from->len / MAX_FLIPS + 1;
+
+    memcpy(text, from->text, (size_t)from->len);
+    for (int32_t at = 0; at < from->len; at += step) {
+        if (text[at] < '0' || text[at] > '9')
+            continue;
+        text[at] = (char)(text[at] == '9' ? '0' : text[at] + 1);
+        write_in_time(from->reader, &got, text, from->len);
+        text[at] = from->text[at];
+        if (got.status != CPUBIND_TEXT_OK)
+            n_refused++;
+        else if (are_same_rows(&got, &from->whole))
+            n_same++;
+        else if (count_lines(&got) == count_lines(&from->whole))
+            n_told++;
+        else
+            return broken(from, "a digit changed", at, &got);
+    }
+    return 1;
+}
+
+/* Checks all texts, and prints how often each result came. */
+static void check_and_count(const char *law, check_fn *check)
+{
+    n_refused = n_same = n_told = 0;
+    check_all(check);
+    print_message("%s: %d refused, %d the same, %d told by another input alone\n", law,
+                  n_refused, n_same, n_told);
+}
+
+TEST(a_lost_line_is_refused_or_only_loses)
+{
+    check_and_count("lost lines", a_lost_line_adds_nothing);
+}
+
+TEST(joined_lines_are_refused_or_only_lose)
+{
+    check_and_count("joined lines", joined_lines_add_nothing);
+}
+
+TEST(a_changed_digit_is_refused_or_keeps_the_rows)
+{
+    check_and_count("changed digits", a_changed_digit_keeps_the_rows);
+}
+
 TEST(a_text_with_crs_reads_the_same)
 {
     check_all(crs_change_nothing);
@@ -504,6 +541,9 @@ int main(void)
         cmocka_unit_test(swapped_lines_are_refused_or_lose_nothing),
         cmocka_unit_test(a_repeated_row_is_refused),
         cmocka_unit_test(a_changed_byte_is_refused_or_loses_no_row),
+        cmocka_unit_test(a_lost_line_is_refused_or_only_loses),
+        cmocka_unit_test(joined_lines_are_refused_or_only_lose),
+        cmocka_unit_test(a_changed_digit_is_refused_or_keeps_the_rows),
     };
 
     return cmocka_run_group_tests_name("half", tests, NULL, NULL);
