@@ -203,7 +203,17 @@ has_host_pid() { # view, logic id
 binds_inside() { # view, logic id
     look_up "$1" "$2"
     exits 0 seen_by "$1" cpubind apply --pid "$inner" --npu "$2" && threads_are_right "$phy" &&
-        pages_are_right "$phy" && exits 0 seen_by "$1" cpubind verify --pid "$inner"
+        pages_are_right "$phy"
+}
+
+# The interrupts are not where the plan has them; verify must find no other difference.
+verifies_inside() { # view, logic id
+    look_up "$1" "$2"
+    seen_by "$1" cpubind verify --pid "$inner" >/run/said 2>&1
+    awk '$1 == "thread" { n++; if ($NF != "right") { print; bad = 1 } }
+        END { exit bad || n < 20 }' /run/said && return 0
+    cat /run/said
+    return 1
 }
 
 restores_inside() { # view, logic id
@@ -253,8 +263,8 @@ views() {
         check "container $name has its davinci devices" has_its_devices "$name"
     done
     check "a container that used no NPU has no logic ids yet" has_no_namespace one
-    cpubind plan --help | grep -q -e --facts && plans
-    workers="one:0 two:1 user:4"
+    plans
+    workers="one:0 two:1 masked:0 user:4"
     for worker in $workers; do
         start_inside "${worker%:*}" "${worker#*:}"
         check_soon "a worker of ${worker%:*} is ready" is_ready_inside "${worker%:*}"
@@ -266,15 +276,15 @@ views() {
     for worker in $workers; do
         set -- "${worker%:*}" "${worker#*:}"
         check "the driver lists the process of $1 by its pid of the host" has_host_pid "$@"
-        cpubind plan --help | grep -q -e --facts || continue
-        check "$1: apply and verify" binds_inside "$@"
+        check "$1: apply" binds_inside "$@"
+        check "$1: verify" verifies_inside "$@"
         check "$1: the interrupts stay, since they are read-only there" irqs_are_right
         check "$1: restore" restores_inside "$@"
     done
-    if [ "$product" != 950 ] && cpubind plan --help | grep -q -e --facts; then
-        check "the host sees which NPUs run" shows_running host 0 3 4
-        check "an ordinary user sees which NPUs run" shows_running user 0 3 4
-        check "container two sees which of its NPUs runs" shows_running two 1
+    if [ "$product" != 950 ]; then
+        check "the host sees which NPUs run" shows_running host 0 2 3 4
+        check "an ordinary user sees which NPUs run" shows_running user 0 2 3 4
+        check "container two sees which of its NPUs run" shows_running two 0 1
     fi
     check "no apply opened a davinci device" opens_are "$before"
     kill "$pid"
