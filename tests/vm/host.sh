@@ -85,9 +85,15 @@ a3) module="device=0xd803 functions=8 per_function=1 mailbox=1" ;;
 esac
 module="$module phy=$(npus | sort -s -n -k 5,5 | cut -d ' ' -f 4 | paste -s -d ,)"
 
-# The NPUs in view. A container counts its logic ids from 0.
+# The NPUs in view. A container counts its logic ids from 0; the NPU ID of a 950 is its logic id.
 in_view() { # phy id ...; none: all
-    npus | awk -v list=" $* " 'list == "  " || index(list, " " $4 " ") { $3 = n++ + 0; print }'
+    npus | awk -v list=" $* " -v product="$product" '
+        list == "  " || index(list, " " $4 " ") {
+            $3 = n++ + 0
+            if (product == "950")
+                $1 = $3
+            print
+        }'
 }
 
 in_view "$@" >"$dir/table.npus"
@@ -160,7 +166,7 @@ function write_map(    i, file) {
             pad("Chip Name", 30)) >file
     for (i = 0; i < n; i++) {
         if (product == "950")
-            print map_row(card[i], card[i] + 1, chip[i], phy[i], full) >file
+            print map_row(card[i], phy[i] + 1, chip[i], phy[i], full) >file
         else
             print map_row(card[i], chip[i], i, product == "a3" ? phy[i] : "", full) >file
         if (mcu && (i + 1 == n || card[i + 1] != card[i]))
