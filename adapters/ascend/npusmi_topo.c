@@ -169,6 +169,19 @@ static int holds_affinity(const scan_text *in, scan_run run, int with_cpu)
     return 0;
 }
 
+/* Fails a name that is not known and holds a label: its column may be that of the label. */
+static cpubind_text_status check_name_of_column(const scan_text *in, scan_run name)
+{
+    int32_t kind = 0, id = 0;
+
+    for (scan_run word = scan_word(in, name.at, name.end); !scan_is_empty(word);
+         word = scan_word(in, word.end, name.end))
+        if (read_label(in, word, &kind, &id))
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
+                             "a label is in the name of another column");
+    return CPUBIND_TEXT_OK;
+}
+
 /* Reads a cell of the header: labels and "CPU Affinity", one blank apart; or the name of a
  * column that is not known. Words after "CPU Affinity" in the same cell may be more columns. */
 static cpubind_text_status read_header_cell(const scan_text *in, topo_reader *topo,
@@ -190,12 +203,16 @@ static cpubind_text_status read_header_cell(const scan_text *in, topo_reader *to
                 continue;
             topo->has_more = 1;
             note_unknown(topo, cell);
+            if (status == CPUBIND_TEXT_OK)
+                status = check_name_of_column(in, cell);
             stop = cell.end;
         } else {
-            if (!is_like_label(in, word))
-                stop = cell.end;
-            const scan_run name = {word.at, stop};
-            status = add_column(in, topo, name, OTHER, 0);
+            const scan_run name = {word.at, is_like_label(in, word) ? word.end : cell.end};
+
+            stop = name.end;
+            status = check_name_of_column(in, name);
+            if (status == CPUBIND_TEXT_OK)
+                status = add_column(in, topo, name, OTHER, 0);
             if (!is_like_label(in, word) && holds_affinity(in, name, 1))
                 topo->near = name;
         }
@@ -352,22 +369,20 @@ static int is_like_list(const scan_text *in, scan_run cell)
     return at > cell.at && at < cell.end && (in->text[at] == '-' || in->text[at] == ',');
 }
 
-/* Reads the cells of a row in the order of the columns. A link is a word that starts with no
- * digit; its words differ between products. */
-static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line *line,
-                                           topo_reader *topo, int32_t at, int32_t *out,
-                                           int32_t *out_n)
+/* Reads the cells of a row, which `next` parts, in the order of the columns. A link is a word
+ * that starts with no digit; its words differ between products. The first cell comes after
+ * *last, which becomes the last one. */
+static cpubind_text_status read_columns(const scan_text *in, const scan_line *line,
+                                        const topo_reader *topo, next_fn *next, scan_run *last,
+                                        int32_t *out, int32_t *out_n)
 {
-    next_fn *next = find_split(in, line, topo, at);
     cpubind_text_status status = CPUBIND_TEXT_OK;
 
     *out_n = 0;
-    if (!next)
-        return fail_cells(in, line, topo, at);
     for (int32_t i = 0; status == CPUBIND_TEXT_OK && i < topo->n_column; i++) {
-        const scan_run cell = next(in, at, line->run.end);
+        const scan_run cell = next(in, last->end, line->run.end);
 
-        at = cell.end;
+        *last = cell;
         if (topo->column_kind[i] == AFFINITY)
             status = read_affinity(in, line, cell, out, out_n);
         else if (topo->column_kind[i] == LINKS && scan_starts_with_digit(in, cell))
@@ -378,6 +393,28 @@ static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line 
                                "there is a list in a column that is not CPU Affinity");
     }
     return status;
+}
+
+/* Reads the cells of a row. Where all columns are known, a row with one word for each of them
+ * needs no count of its cells before. */
+static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line *line,
+                                           topo_reader *topo, int32_t at, int32_t *out,
+                                           int32_t *out_n)
+{
+    const scan_text quiet = {in->text, in->len, NULL};
+    scan_run last = {at, at};
+    next_fn *next;
+
+    if (topo->n_other == 0 && !topo->has_more &&
+        read_columns(&quiet, line, topo, scan_word, &last, out, out_n) == CPUBIND_TEXT_OK &&
+        last.end == line->run.end && !scan_is_empty(last))
+        return CPUBIND_TEXT_OK;
+    next = find_split(in, line, topo, at);
+    last.at = last.end = at;
+    *out_n = 0;
+    if (!next)
+        return fail_cells(in, line, topo, at);
+    return read_columns(in, line, topo, next, &last, out, out_n);
 }
 
 static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *line,
@@ -456,7 +493,8 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
     for (; !scan_is_empty(word); word = scan_word(in, word.end, topo->header.end)) {
         int32_t kind = 0, id = 0;
 
-        if (read_label(in, word, &kind, &id) && id >= 0 && !topo->seen[find_label(topo, id)])
+        if (read_label(in, word, &kind, &id) && id >= 0 && find_label(topo, id) >= 0 &&
+            !topo->seen[find_label(topo, id)])
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
                              "a label of the header has no row");
     }
