@@ -16,9 +16,13 @@ typedef struct planner {
     cpubind_ascend_plan *out;
     cpubind_problem *problem;
     const cpubind_product *product;
+    cpubind_scope scope;
     cpubind_host host;
     cpubind_devices devices;
     cpubind_policy policy;
+    int is_ordered;        /* the candidates are in the order of their PCI addresses */
+    int32_t *ours, n_ours; /* indices into facts->npu that the plan is for, ascending */
+    int32_t rank_npu;      /* the one that this process drives */
 } planner;
 
 static cpubind_problem_code fail(planner *p, cpubind_problem_code code, const char *what)
@@ -38,100 +42,275 @@ static void warn(planner *p, cpubind_warning warning)
     p->out->warnings |= 1u << warning;
 }
 
-static int is_visible(const cpubind_facts *f, int32_t logic)
-{
-    for (int32_t i = 0; f->visible && i < f->n_visible; i++)
-        if (f->visible_id[i] == logic)
-            return 1;
-    return f->visible == NULL;
-}
+/* == The NPUs of this process =============================================== */
 
-/* The plan is for the NPUs that run and are visible. */
+/* The plan is for the visible NPUs; of these for the running ones when the request says so. */
 static cpubind_problem_code choose_ours(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int32_t running = 0;
-    int32_t has_table = f->has_processes || p->request->npu != NULL;
-    p->out->want = cpubind_arena_ints(p->arena, f->n_npu);
-    if (!p->out->want)
+    int32_t n_running = 0;
+    p->ours = cpubind_arena_ints(p->arena, f->n_npu);
+    if (!p->ours)
         return fail_memory(p);
     for (int32_t i = 0; i < f->n_npu; i++) {
-        running += f->npu[i].is_running;
-        if (f->npu[i].is_running && is_visible(f, f->npu[i].logic))
-            p->out->want[p->out->n_want++] = i;
+        n_running += f->npu[i].is_running;
+        if (f->npu[i].is_visible && (f->npu[i].is_running || !p->request->only_running))
+            p->ours[p->n_ours++] = i;
     }
-    if (p->out->n_want > 0)
+    if (p->n_ours > 0)
         return CPUBIND_PROBLEM_NONE;
+    if (!p->request->only_running)
+        return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU, "no NPU of this host is visible");
     return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
-                running     ? "no running NPU is visible"
-                : has_table ? "no NPU has a running process"
-                            : "npu-smi info shows no process table");
+                n_running          ? "no running NPU is visible"
+                : f->has_processes ? "no NPU has a running process"
+                                   : "npu-smi info shows no process table");
 }
 
-/* Rank r drives the r-th visible NPU. A single NPU is driven by any rank. */
+static int is_ours(const planner *p, int32_t npu)
+{
+    for (int32_t i = 0; i < p->n_ours; i++)
+        if (p->ours[i] == npu)
+            return 1;
+    return 0;
+}
+
+/* Rank r drives the r-th visible NPU, whatever runs at the moment. A single one is driven by any
+ * rank. Without a rank it is the first of the plan. */
 static cpubind_problem_code choose_rank(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int32_t rank = p->request->rank;
-    int32_t n = p->out->n_want;
-    p->out->rank_row = n == 1 ? 0 : rank;
-    if (n > 1 && f->visible) {
-        int32_t logic = rank < f->n_visible ? f->visible_id[rank] : -1;
-        p->out->rank_row = n;
-        for (int32_t row = 0; row < n; row++)
-            if (f->npu[p->out->want[row]].logic == logic)
-                p->out->rank_row = row;
+    const int32_t rank = p->request->has_rank ? p->request->rank : 0;
+    int32_t n = 0;
+    p->rank_npu = -1;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        if (!f->npu[i].is_visible)
+            continue;
+        if (n == rank || n == 0)
+            p->rank_npu = i;
+        n++;
     }
-    if (p->out->rank_row < n)
-        return CPUBIND_PROBLEM_NONE;
-    return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
-                "no running, visible NPU is driven by this rank");
+    if (!p->request->has_rank)
+        p->rank_npu = p->ours[0];
+    else if (n > 1 && rank >= n)
+        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU, "there are fewer visible NPUs");
+    else if (!is_ours(p, p->rank_npu))
+        return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU, "the NPU of this rank does not run");
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Slices ================================================================= */
+
+static int32_t count_on_bus(const cpubind_facts *f)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        n += f->function[i].n_npu;
+    return n;
+}
+
+/* One past the highest phy id of the host by the driver's mailboxes; 0: not known. */
+static int32_t end_of_phys(const cpubind_facts *f)
+{
+    int32_t end = 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+            if (f->function[i].phy[k] >= end)
+                end = f->function[i].phy[k] + 1;
+    return end;
+}
+
+static int32_t max_of(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+enum { PHY_BLOCK = 8 }; /* hosts have NPUs by the eight */
+
+/* Whether every NPU has a phy id below `total`. *is_lost becomes 1 when one is just above it, as
+ * on a host that has lost a card; on a host of a larger machine, which counts its NPUs through,
+ * phy ids are far above. *first is the first NPU that is not below. */
+static int is_below(const planner *p, int32_t total, int32_t *first, int *is_lost)
+{
+    const int32_t full = (total + PHY_BLOCK - 1) / PHY_BLOCK * PHY_BLOCK;
+    *first = -1;
+    *is_lost = 0;
+    for (int32_t i = 0; i < p->facts->n_npu; i++) {
+        const int32_t phy = p->facts->npu[i].phy;
+        if (phy < total)
+            continue;
+        *is_lost |= phy < full;
+        if (*first < 0)
+            *first = i;
+    }
+    return *first < 0;
 }
 
 /* Chooses the slot of each NPU, by which slices are cut: its phy id among all NPUs of the host
- * when both are known, else its logic id. A logic id names another NPU in another container. */
+ * when both are known. Else its logic id, which names another NPU in another container. With
+ * scope own, its place among the NPUs of the plan's process. */
 static cpubind_problem_code choose_slots(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int32_t by_phy = f->has_phy && f->n_census > 0 && f->n_npu > 0;
-    int32_t *slot = cpubind_arena_ints(p->arena, f->n_npu);
+    const int32_t by_number = p->request->total;
+    int32_t total = max_of(max_of(count_on_bus(f), end_of_phys(f)), by_number);
+    int32_t high = -1;
+    int32_t *slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
+    const int is_own = p->scope == CPUBIND_SCOPE_OWN;
+    int by_phy = !is_own && f->has_phy && total > 0 && f->n_npu > 0;
+    int is_lost;
     if (!slot)
         return fail_memory(p);
-    for (int32_t i = 0; i < f->n_npu; i++)
-        by_phy &= f->npu[i].phy < f->n_census;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        slot[i] = by_phy ? f->npu[i].phy : f->npu[i].logic;
+    by_phy = by_phy && is_below(p, total, &high, &is_lost);
+    if (high >= 0 && is_lost) {
+        p->problem->npu = f->npu[high].logic;
+        p->problem->need = f->npu[high].phy + 1;
+        p->problem->have = total;
+        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+                    "its phy id is not below the number of NPUs on the PCI bus: say how many "
+                    "slots the host has with --total");
+    }
+    if (!is_own && total == 0 && f->has_only_named)
+        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+                    "no input tells how many NPUs this host has: say it with --total, or use "
+                    "--scope own when the allowed CPUs are for this process alone");
+    for (int32_t i = 0; i < p->out->n_candidate; i++) {
+        const cpubind_npu *npu = &f->npu[p->out->candidate[i].npu];
+        slot[i] = is_own ? i : by_phy ? npu->phy : npu->logic;
+    }
+    if (is_own)
+        total = p->out->n_candidate;
+    else if (!by_phy)
+        total = max_of(total, f->n_npu + f->n_unknown);
     p->devices.slot = slot;
-    p->devices.total = by_phy ? f->n_census : f->n_npu + f->n_unknown;
-    p->out->total = p->devices.total;
-    if (!by_phy)
+    p->devices.total = total;
+    p->out->total = total;
+    if (!by_phy && !is_own)
         warn(p, CPUBIND_WARNING_ONLY_LOGIC_IDS);
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Copies the affinity lists, in the order of the NPUs. */
-static cpubind_problem_code lay_affinity(planner *p)
+/* == Candidates ============================================================= */
+
+static const cpubind_npu *npu_of(const planner *p, const cpubind_candidate *candidate)
+{
+    return candidate->npu < 0 ? NULL : &p->facts->npu[candidate->npu];
+}
+
+/* The number that orders the NPUs of one function: the phy id, else the logic id. */
+static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
+{
+    const cpubind_npu *npu = npu_of(p, candidate);
+    return !npu ? candidate->phy : npu->phy >= 0 ? npu->phy : npu->logic;
+}
+
+/* Functions are in the order of their addresses. */
+static int comes_before(const planner *p, const cpubind_candidate *a,
+                        const cpubind_candidate *b)
+{
+    return a->function != b->function ? a->function < b->function
+                                      : number_of(p, a) < number_of(p, b);
+}
+
+/* Adds the NPUs of a function that this process cannot see. */
+static cpubind_problem_code add_hidden(planner *p, int32_t index)
+{
+    const cpubind_function *function = &p->facts->function[index];
+    if (function->n_in_view > 0 && function->phy[0] < 0) {
+        p->problem->have = function->n_in_view;
+        p->problem->need = function->n_npu;
+        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+                    "a PCI function has more NPUs than this process sees, and which of them it "
+                    "sees is not known: use --facts driver, or --scope own when the allowed "
+                    "CPUs are for this process alone");
+    }
+    for (int32_t k = 0; k < function->n_npu; k++) {
+        const cpubind_candidate hidden = {-1, index,
+                                          k < CPUBIND_FUNCTION_NPUS ? function->phy[k] : -1};
+        int is_in_view = 0;
+        for (int32_t i = 0; i < p->facts->n_npu && function->n_in_view > 0; i++)
+            is_in_view |=
+                p->facts->npu[i].function == index && p->facts->npu[i].phy == hidden.phy;
+        if (is_in_view)
+            continue;
+        p->out->candidate[p->out->n_candidate++] = hidden;
+        p->out->n_hidden++;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the rules
+ * for near CPUs keep CPUs for. With scope own only those of this process. They are ordered by
+ * PCI address, which is the same in every process, when all addresses are known; else by logic
+ * id. */
+static cpubind_problem_code choose_candidates(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int32_t total = 0;
-    int32_t *row = cpubind_arena_ints(p->arena, f->n_npu + 1);
+    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && f->strategy != CPUBIND_GLOBAL_SLICE;
+    cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
+        p->arena, f->n_npu + CPUBIND_FUNCTION_NPUS * f->n_census, sizeof *list);
+    if (!list)
+        return fail_memory(p);
+    p->out->candidate = list;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        if (p->scope == CPUBIND_SCOPE_OWN && !f->npu[i].is_visible)
+            continue;
+        list[p->out->n_candidate++] = (cpubind_candidate){i, f->npu[i].function, f->npu[i].phy};
+        is_ordered &= f->npu[i].function >= 0;
+    }
+    for (int32_t i = 0; is_ordered && i < f->n_census; i++) {
+        if (f->function[i].n_in_view == f->function[i].n_npu)
+            continue;
+        if (add_hidden(p, i) != CPUBIND_PROBLEM_NONE)
+            return p->problem->code;
+    }
+    p->is_ordered = is_ordered;
+    for (int32_t i = 1; is_ordered && i < p->out->n_candidate; i++) {
+        const cpubind_candidate moved = list[i];
+        int32_t at = i;
+        for (; at > 0 && comes_before(p, &moved, &list[at - 1]); at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The CPUs near a candidate. */
+static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
+{
+    const cpubind_npu *npu = npu_of(p, candidate);
+    if (!npu) {
+        *n = p->facts->function[candidate->function].n_cpu;
+        return p->facts->function[candidate->function].cpu;
+    }
+    *n = npu->affinity_count;
+    return *n > 0 ? p->facts->affinity + npu->affinity_first : NULL;
+}
+
+/* Copies the lists of near CPUs, in the order of the candidates. */
+static cpubind_problem_code copy_affinity(planner *p)
+{
+    const int32_t n_candidate = p->out->n_candidate;
+    int32_t total = 0, n;
+    int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
     int32_t *cpu;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        total += f->npu[i].affinity_count;
+    for (int32_t i = 0; i < n_candidate; i++) {
+        (void)near_of(p, &p->out->candidate[i], &n);
+        total += n;
+    }
     cpu = cpubind_arena_ints(p->arena, total);
     if (!row || !cpu)
         return fail_memory(p);
     row[0] = 0;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        int32_t n = f->npu[i].affinity_count;
+    for (int32_t i = 0; i < n_candidate; i++) {
+        const int32_t *near_cpu = near_of(p, &p->out->candidate[i], &n);
         if (n > 0)
-            memcpy(cpu + row[i], f->affinity + f->npu[i].affinity_first,
-                   (size_t)n * sizeof *cpu);
+            memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
         row[i + 1] = row[i] + n;
     }
     p->devices.affinity.cpu = cpu;
     p->devices.affinity.row = row;
-    p->devices.affinity.n = f->n_npu;
+    p->devices.affinity.n = n_candidate;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -153,7 +332,8 @@ static void choose_policy(planner *p)
 
 static int32_t logic_of(const planner *p, int32_t device)
 {
-    return device < 0 ? -1 : p->facts->npu[device].logic;
+    const cpubind_npu *npu = device < 0 ? NULL : npu_of(p, &p->out->candidate[device]);
+    return npu ? npu->logic : -1;
 }
 
 /* Turns a refusal of the core into a problem of this host. A plan by clusters that cannot be
@@ -172,7 +352,8 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
     case CPUBIND_ERR_EMPTY:
         p->problem->need = 0;
         return fail(p, is_cluster ? CPUBIND_PROBLEM_SKIPPED : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
-                    p->facts->npu[fault->device].affinity_count > 0
+                    p->devices.affinity.row[fault->device + 1] >
+                            p->devices.affinity.row[fault->device]
                         ? "none of the CPUs near it is allowed"
                         : "which CPUs are near it is not known");
     case CPUBIND_ERR_TOO_FEW:
@@ -226,27 +407,289 @@ static void note_findings(planner *p)
         warn(p, CPUBIND_WARNING_OVERLAP);
 }
 
-static cpubind_problem_code call_core(planner *p)
+/* Whether a refusal of the core is about one NPU, without which there may be a plan: it lacks
+ * CPUs of its own, or has the phy id of another. */
+static int is_about_one(const planner *p, cpubind_problem_code code)
+{
+    if (code == CPUBIND_PROBLEM_OVERLAP)
+        return p->problem->cpu < 0;
+    return p->facts->strategy != CPUBIND_GLOBAL_SLICE &&
+           (code == CPUBIND_PROBLEM_TOO_FEW_CPUS || code == CPUBIND_PROBLEM_NO_LOCAL_CPUS ||
+            code == CPUBIND_PROBLEM_SKIPPED);
+}
+
+/* Whether an NPU without a pool makes the whole plan a refusal: it runs, the request names it, or
+ * this process drives it. */
+static int is_needed(const planner *p, int32_t npu)
+{
+    const cpubind_npu *n = &p->facts->npu[npu];
+    return n->is_running || (p->request->npu && n->is_named) ||
+           (p->request->has_rank && npu == p->rank_npu);
+}
+
+/* Takes an NPU out of the plan, with the reason. Returns 0 when it is needed there. */
+static int give_up(planner *p, int32_t npu)
+{
+    cpubind_poolless *poolless = &p->out->poolless[p->out->n_poolless];
+    int32_t at = 0;
+    if (is_needed(p, npu) || p->n_ours == 1)
+        return 0;
+    poolless->npu = npu;
+    poolless->problem = *p->problem;
+    p->out->n_poolless++;
+    cpubind_problem_clear(p->problem);
+    while (p->ours[at] != npu)
+        at++;
+    for (p->n_ours--; at < p->n_ours; at++)
+        p->ours[at] = p->ours[at + 1];
+    return 1;
+}
+
+/* Asks the core for the pools of our NPUs. *fault is about devices of the core. */
+static cpubind_problem_code call_core(planner *p, cpubind_fault *fault)
 {
     cpubind_plan *plan = &p->out->core;
-    cpubind_fault fault;
     cpubind_status status;
-    int32_t times = p->policy.overlap == CPUBIND_OVERLAP_KEEP ? p->out->n_want : 1;
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->out->n_candidate; i++)
+        if (p->out->candidate[i].npu >= 0 && is_ours(p, p->out->candidate[i].npu))
+            p->out->want[n++] = i;
     plan->want = p->out->want;
-    plan->n_want = p->out->n_want;
+    plan->n_want = n;
+    status = cpubind_make_plan(&p->host, &p->devices, &p->policy, plan, fault);
+    return status == CPUBIND_OK ? CPUBIND_PROBLEM_NONE : translate(p, status, fault);
+}
+
+static cpubind_problem_code take_buffers(planner *p)
+{
+    cpubind_plan *plan = &p->out->core;
+    const int32_t times = p->policy.overlap == CPUBIND_OVERLAP_KEEP ? p->n_ours : 1;
     plan->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(p->host.n_cpu, times);
     plan->cap_work = CPUBIND_PLAN_WORK(p->host.n_cpu, p->host.n_node, p->devices.affinity.n,
                                        p->devices.affinity.row[p->devices.affinity.n]);
     plan->cpu = cpubind_arena_ints(p->arena, plan->cap_cpu);
-    plan->row = cpubind_arena_ints(p->arena, plan->n_want + 1);
+    plan->row = cpubind_arena_ints(p->arena, p->n_ours + 1);
     plan->work = cpubind_arena_ints(p->arena, plan->cap_work);
-    if (!plan->cpu || !plan->row || !plan->work)
+    p->out->want = cpubind_arena_ints(p->arena, p->n_ours);
+    p->out->poolless =
+        (cpubind_poolless *)cpubind_arena_take(p->arena, p->n_ours, sizeof *p->out->poolless);
+    if (!plan->cpu || !plan->row || !plan->work || !p->out->want || !p->out->poolless)
         return fail_memory(p);
-    status = cpubind_make_plan(&p->host, &p->devices, &p->policy, plan, &fault);
-    if (status != CPUBIND_OK)
-        return translate(p, status, &fault);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Gives up one NPU of a refusal of the core. */
+static int give_up_one(planner *p, const cpubind_fault *fault)
+{
+    const int32_t devices[2] = {fault->device, fault->other};
+    for (int i = 0; i < 2; i++)
+        if (devices[i] >= 0 && p->out->candidate[devices[i]].npu >= 0 &&
+            is_ours(p, p->out->candidate[devices[i]].npu) &&
+            give_up(p, p->out->candidate[devices[i]].npu))
+            return 1;
+    return 0;
+}
+
+/* Cuts the pools. An NPU that cannot have one is left out, unless it is needed. */
+static cpubind_problem_code cut_pools(planner *p)
+{
+    cpubind_problem_code code = take_buffers(p);
+    while (code == CPUBIND_PROBLEM_NONE) {
+        cpubind_fault fault;
+        code = call_core(p, &fault);
+        if (code == CPUBIND_PROBLEM_NONE || !is_about_one(p, code) || !give_up_one(p, &fault))
+            break;
+        code = CPUBIND_PROBLEM_NONE;
+    }
+    return code;
+}
+
+/* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
+ * smaller CPU. */
+static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
+{
+    while (*at < n && list[*at] < cpu)
+        ++*at;
+    return *at < n && list[*at] == cpu;
+}
+
+/* Whether two plans give an NPU the same pool. */
+static int have_same_pool(const planner *p, const planner *q, int32_t npu)
+{
+    const planner *both[2] = {p, q};
+    const int32_t *pool[2] = {NULL, NULL};
+    int32_t n[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        const cpubind_plan *plan = &both[i]->out->core;
+        for (int32_t k = 0; k < plan->n_want; k++)
+            if (both[i]->out->candidate[plan->want[k]].npu == npu) {
+                pool[i] = plan->cpu + plan->row[k];
+                n[i] = plan->row[k + 1] - plan->row[k];
+            }
+    }
+    return n[0] == n[1] &&
+           (n[0] == 0 || memcmp(pool[0], pool[1], (size_t)n[0] * sizeof **pool) == 0);
+}
+
+/* Whether the candidates are in the order of their logic ids. */
+static int is_in_logic_order(const planner *p)
+{
+    for (int32_t i = 1; i < p->out->n_candidate; i++)
+        if (p->out->candidate[i].npu < p->out->candidate[i - 1].npu)
+            return 0;
+    return 1;
+}
+
+/* Whether another order of the candidates gives our NPUs other pools: that of the logic ids, or
+ * with `is_reversed` the opposite of it. */
+static cpubind_problem_code compare_order(planner *p, int is_reversed, int *is_other)
+{
+    cpubind_ascend_plan other = *p->out;
+    planner q = *p;
+    cpubind_problem ignored;
+    cpubind_problem_code code;
+    cpubind_fault fault;
+    const int32_t n = other.n_candidate;
+    other.candidate =
+        (cpubind_candidate *)cpubind_arena_take(p->arena, n, sizeof *other.candidate);
+    if (!other.candidate)
+        return fail_memory(p);
+    for (int32_t i = 0; i < n; i++)
+        other.candidate[i] = (cpubind_candidate){is_reversed ? n - 1 - i : i, -1, -1};
+    cpubind_problem_clear(&ignored);
+    q.out = &other;
+    q.problem = &ignored;
+    code = copy_affinity(&q);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = take_buffers(&q);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = call_core(&q, &fault);
+    if (code == CPUBIND_PROBLEM_NO_MEMORY)
+        return fail_memory(p);
+    *is_other = 0;
+    for (int32_t i = 0; i < p->n_ours && !*is_other; i++)
+        *is_other = code != CPUBIND_PROBLEM_NONE || !have_same_pool(p, &q, p->ours[i]);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Looks whether a process that knows no addresses has another plan, or whether this one lacks
+ * them where they count: then npu-smi must have failed, or have none for this product. Nothing
+ * can differ where NPUs are hidden: no process has a plan without addresses there. */
+static cpubind_problem_code check_order(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    cpubind_problem_code code;
+    int is_other = 0;
+    if (f->strategy == CPUBIND_GLOBAL_SLICE || p->out->n_hidden > 0 || f->n_census == 0 ||
+        p->scope == CPUBIND_SCOPE_OWN || (p->is_ordered && is_in_logic_order(p)))
+        return CPUBIND_PROBLEM_NONE;
+    code = compare_order(p, !p->is_ordered, &is_other);
+    if (code != CPUBIND_PROBLEM_NONE || !is_other)
+        return code;
+    if (p->is_ordered) {
+        warn(p, CPUBIND_WARNING_ORDER_DIFFERS);
+    } else if (f->unaddressed.code != CPUBIND_PROBLEM_NONE) {
+        *p->problem = f->unaddressed;
+        return p->problem->code;
+    } else {
+        warn(p, CPUBIND_WARNING_NO_ADDRESSES);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Copies the pool of a device to the end of the rows; with scope host only its allowed CPUs. */
+static int32_t copy_pool(const planner *p, const int32_t *from, int32_t n, int32_t *to)
+{
+    int32_t n_to = 0, at = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (p->scope != CPUBIND_SCOPE_HOST ||
+            is_in_list(p->facts->cpu, p->facts->n_cpu, from[i], &at))
+            to[n_to++] = from[i];
+    return n_to;
+}
+
+static int32_t least_of(const cpubind_role_spec *roles)
+{
+    int32_t n = 0;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        n += roles->count[role];
+    return n;
+}
+
+/* Fails because the allowed part of a pool is too small for the roles. */
+static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t uncut, int32_t left)
+{
+    p->problem->npu = p->facts->npu[npu].logic;
+    p->problem->need = least_of(&p->out->roles);
+    p->problem->have = left;
+    p->problem->uncut = uncut;
+    return fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                "too few CPUs of its pool are allowed for the roles");
+}
+
+/* Puts the rows in the order of the NPUs, and cuts them to the allowed CPUs. */
+static cpubind_problem_code order_rows(planner *p)
+{
+    cpubind_plan *plan = &p->out->core;
+    const int32_t n_want = plan->n_want;
+    int32_t *cpu = cpubind_arena_ints(p->arena, plan->row[n_want]);
+    int32_t *row = cpubind_arena_ints(p->arena, n_want + 1);
+    int32_t *want = cpubind_arena_ints(p->arena, n_want);
+    if (!cpu || !row || !want)
+        return fail_memory(p);
+    row[0] = 0;
+    for (int32_t i = 0, n = 0; i < p->facts->n_npu; i++) {
+        int32_t k = 0, uncut, left;
+        while (k < n_want && p->out->candidate[plan->want[k]].npu != i)
+            k++;
+        if (k == n_want)
+            continue;
+        uncut = plan->row[k + 1] - plan->row[k];
+        left = copy_pool(p, plan->cpu + plan->row[k], uncut, cpu + row[n]);
+        if (left < least_of(&p->out->roles)) {
+            (void)fail_cut(p, i, uncut, left);
+            if (!give_up(p, i))
+                return p->problem->code;
+            continue;
+        }
+        want[n] = i;
+        row[n + 1] = row[n] + left;
+        p->out->n_want = ++n;
+    }
+    plan->cpu = cpu;
+    plan->row = row;
+    plan->want = want;
+    plan->n_want = p->out->n_want;
+    plan->n_cpu = row[p->out->n_want];
+    p->out->want = want;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Sorts the NPUs without a pool, finds the row of the rank, and counts the idle CPUs. */
+static cpubind_problem_code finish(planner *p)
+{
+    cpubind_ascend_plan *out = p->out;
+    uint8_t *is_used = (uint8_t *)cpubind_arena_take(p->arena, p->facts->n_cpu_id, 1);
+    if (!is_used)
+        return fail_memory(p);
+    memset(is_used, 0, (size_t)p->facts->n_cpu_id);
+    for (int32_t i = 1; i < out->n_poolless; i++) {
+        const cpubind_poolless moved = out->poolless[i];
+        int32_t at = i;
+        for (; at > 0 && moved.npu < out->poolless[at - 1].npu; at--)
+            out->poolless[at] = out->poolless[at - 1];
+        out->poolless[at] = moved;
+    }
+    out->rank_row = -1;
+    for (int32_t i = 0; i < out->n_want; i++)
+        if (out->want[i] == p->rank_npu)
+            out->rank_row = i;
+    for (int32_t i = 0; i < out->core.row[out->n_want]; i++)
+        is_used[out->core.cpu[i]] = 1;
+    for (int32_t i = 0; i < p->facts->n_cpu; i++)
+        out->n_idle += !is_used[p->facts->cpu[i]];
     note_findings(p);
-    return plan->strategy == CPUBIND_CLUSTER ? find_spare(p) : CPUBIND_PROBLEM_NONE;
+    return out->core.strategy == CPUBIND_CLUSTER ? find_spare(p) : CPUBIND_PROBLEM_NONE;
 }
 
 /* Refuses a number of threads a core for which no cluster is defined. */
@@ -260,6 +703,99 @@ static cpubind_problem_code check_threads(planner *p)
                                        : "clusters are known for 1 or 2 threads a core only");
 }
 
+/* The CPUs that pools are cut from: the allowed ones, or with scope host all online ones but the
+ * excluded. */
+static cpubind_problem_code choose_host(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    const cpubind_request *q = p->request;
+    int32_t *cpu, *node;
+    int32_t n = 0, at = 0;
+    p->host.cpu = f->cpu;
+    p->host.node = f->node;
+    p->host.node_id = f->node_id;
+    p->host.n_cpu = f->n_cpu;
+    p->host.n_node = f->n_node;
+    if (p->scope != CPUBIND_SCOPE_HOST)
+        return CPUBIND_PROBLEM_NONE;
+    cpu = cpubind_arena_ints(p->arena, f->n_online);
+    node = cpubind_arena_ints(p->arena, f->n_online);
+    if (!cpu || !node)
+        return fail_memory(p);
+    for (int32_t id = 0; id < f->n_cpu_id; id++) {
+        if (f->node_of[id] < 0 ||
+            is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &at))
+            continue;
+        cpu[n] = id;
+        node[n++] = f->node_of[id];
+    }
+    p->host.cpu = cpu;
+    p->host.node = node;
+    p->host.n_cpu = n;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
+{
+    const cpubind_facts *f = p->facts;
+    cpubind_problem_code code;
+    memset(p->out, 0, sizeof *p->out);
+    p->scope = scope;
+    p->n_ours = 0;
+    p->product = cpubind_product_of(f->type);
+    p->out->warnings = f->warnings;
+    p->out->total = f->n_npu + f->n_unknown;
+    choose_policy(p);
+    code = choose_host(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = choose_ours(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = choose_rank(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = check_threads(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = choose_candidates(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = copy_affinity(p);
+    if (code == CPUBIND_PROBLEM_NONE && f->strategy == CPUBIND_GLOBAL_SLICE)
+        code = choose_slots(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cut_pools(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = check_order(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = order_rows(p);
+    return code == CPUBIND_PROBLEM_NONE ? finish(p) : code;
+}
+
+/* Whether CPUs are wanting, which another scope may have. */
+static int is_want_of_cpus(cpubind_problem_code code)
+{
+    return code == CPUBIND_PROBLEM_TOO_FEW_CPUS || code == CPUBIND_PROBLEM_NO_LOCAL_CPUS;
+}
+
+/* Finds a scope with which there is a plan, for the message of a refusal. */
+static cpubind_problem_code find_scope(planner *p, cpubind_scope refused)
+{
+    static const cpubind_scope others[] = {CPUBIND_SCOPE_OWN, CPUBIND_SCOPE_HOST};
+    const cpubind_problem refusal = *p->problem;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        cpubind_problem_code code;
+        if (others[i] == refused)
+            continue;
+        cpubind_problem_clear(p->problem);
+        code = plan_with(p, others[i]);
+        if (code == CPUBIND_PROBLEM_NO_MEMORY)
+            return code;
+        *p->problem = refusal;
+        if (code == CPUBIND_PROBLEM_NONE) {
+            p->problem->would_do = others[i];
+            break;
+        }
+    }
+    return refusal.code;
+}
+
 cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
                                               const cpubind_request *request,
                                               cpubind_arena *arena, cpubind_ascend_plan *out,
@@ -268,29 +804,11 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
     planner p;
     cpubind_problem_code code;
     memset(&p, 0, sizeof p);
-    memset(out, 0, sizeof *out);
     p.facts = facts;
     p.request = request;
     p.arena = arena;
     p.out = out;
     p.problem = problem;
-    p.product = cpubind_product_of(facts->type);
-    p.host.cpu = facts->cpu;
-    p.host.node = facts->node;
-    p.host.node_id = facts->node_id;
-    p.host.n_cpu = facts->n_cpu;
-    p.host.n_node = facts->n_node;
-    out->warnings = facts->warnings;
-    out->total = facts->n_npu + facts->n_unknown;
-    choose_policy(&p);
-    code = choose_ours(&p);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = choose_rank(&p);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = check_threads(&p);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = lay_affinity(&p);
-    if (code == CPUBIND_PROBLEM_NONE && facts->strategy == CPUBIND_GLOBAL_SLICE)
-        code = choose_slots(&p);
-    return code == CPUBIND_PROBLEM_NONE ? call_core(&p) : code;
+    code = plan_with(&p, facts->scope);
+    return is_want_of_cpus(code) && problem->uncut == 0 ? find_scope(&p, facts->scope) : code;
 }

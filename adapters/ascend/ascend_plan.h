@@ -17,6 +17,7 @@ extern "C" {
 typedef struct cpubind_candidate {
     int32_t npu;      /* index into facts->npu, or -1: hidden */
     int32_t function; /* index into facts->function, or -1: not known */
+    int32_t phy;      /* -1: not known */
 } cpubind_candidate;
 
 /* An NPU of this process that has no pool, and why. */

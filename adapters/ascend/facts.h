@@ -137,6 +137,7 @@ typedef struct cpubind_problem {
     X(INPUTS_DIFFER, "inputs_differ")   /* two inputs name different NPUs */                   \
     X(PARTIAL_CPUSET, "partial_cpuset") /* some online CPUs are not allowed; no scope given */ \
     X(NO_PROCESSES, "no_processes")     /* which NPUs run is not known */                      \
+    X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
     X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */
 
@@ -200,6 +201,7 @@ typedef struct cpubind_npu {
     int32_t function;   /* its index in facts->function, or -1: not known */
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */
+    int32_t is_visible; /* by the visible devices, else by the request, else all are */
 } cpubind_npu;
 
 enum { CPUBIND_FUNCTION_NPUS = 2 }; /* most NPUs of one PCI function: 300I Duo */
@@ -207,10 +209,12 @@ enum { CPUBIND_FUNCTION_NPUS = 2 }; /* most NPUs of one PCI function: 300I Duo *
 /* A function of the host's PCI bus with an NPU of the product. */
 typedef struct cpubind_function {
     cpubind_pci_address pci;
+    int32_t device;     /* PCI device id; 0: not known */
     int32_t node;       /* numa_node; -1: on no node, -2: not known */
     const int32_t *cpu; /* the CPUs near it by the kernel, ascending */
-    int32_t n_cpu;      /* 0: not known */
-    int32_t n_npu;      /* NPUs that it has */
+    int32_t n_cpu;
+    int32_t is_near_known; /* 1: the kernel names the CPUs near it; there may be none */
+    int32_t n_npu;         /* NPUs that it has */
     int32_t
         phy[CPUBIND_FUNCTION_NPUS]; /* by the driver's mailboxes, ascending; -1: not known */
     int32_t n_in_view; /* NPUs of facts->npu on it; the others are hidden from this process */
@@ -234,9 +238,11 @@ typedef struct cpubind_facts {
     int32_t n_cpu_id;           /* one past the highest CPU id that is on a node */
     cpubind_npu *npu;           /* by ascending logic id */
     int32_t n_npu;
-    int32_t n_unknown;    /* further chips, which npu-smi lists and cannot query */
-    int32_t *affinity;    /* CPUs, allowed or not, list after list */
-    int32_t has_affinity; /* some NPU has a list */
+    int32_t has_only_named; /* the NPUs are those of the request: no input lists them */
+    int32_t n_unknown;      /* further chips, which npu-smi lists and cannot query, or without
+                             a logic id */
+    int32_t *affinity;      /* CPUs, allowed or not, list after list */
+    int32_t has_affinity;   /* some NPU has a list */
     cpubind_device_type type;
     cpubind_strategy strategy;  /* of the plan: asked for or of the product; slices instead of
                                   topo_affinity where the affinity is not known */
@@ -252,11 +258,15 @@ typedef struct cpubind_facts {
     cpubind_input unknown_answer;
     cpubind_slice unknown; /* that text */
     cpubind_difference difference[CPUBIND_MAX_DIFFERENCES];
-    int32_t n_difference;  /* also of those that were not kept */
-    int32_t has_processes; /* the process table is known */
-    int32_t has_phy;       /* every NPU has a phy id */
-    const char *visible;   /* text of the visible devices, or NULL: all */
-    int32_t visible_len;   /* bytes */
+    const char *contradicting;   /* the file of the driver that contradicts another, or NULL */
+    const char *contradiction;   /* what it contradicts, static text, or NULL */
+    cpubind_problem unaddressed; /* why the addresses of NPUs in view are not known; no code:
+                                    nothing that was asked for them failed */
+    int32_t n_difference;        /* also of those that were not kept */
+    int32_t has_processes;       /* the process table is known */
+    int32_t has_phy;             /* every NPU has a phy id */
+    const char *visible;         /* text of the visible devices, or NULL: all */
+    int32_t visible_len;         /* bytes */
     int32_t *visible_id, n_visible;
     uint32_t warnings; /* bits 1 << cpubind_warning */
 } cpubind_facts;

@@ -24,28 +24,137 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
     return cpubind_status_parse(text, len, list, fault);
 }
 
-/* Whether a list of the request ascends strictly and holds CPU ids alone. */
-static int is_cpu_list(const int32_t *cpu, int32_t n)
+/* == Whose CPUs ============================================================= */
+
+#define DRA_PREFIX "DRA_CPUSET_"
+
+/* Whether the environment has a variable that the CPU driver of Kubernetes sets for a container
+ * with CPUs of its own. */
+static int has_own_cpus(cpubind_input env)
 {
-    int32_t last = -1;
-    for (int32_t i = 0; i < n; i++) {
-        if (cpu[i] <= last || cpu[i] >= CPUBIND_MAX_CPUS)
-            return 0;
-        last = cpu[i];
-    }
-    return 1;
+    const size_t n = sizeof DRA_PREFIX - 1;
+    cpubind_slice line;
+    int32_t at = 0;
+    while (facts_next_name(env, &at, &line))
+        if ((size_t)line.len > n && memcmp(env.data + line.at, DRA_PREFIX, n) == 0 &&
+            memchr(env.data + line.at, '=', (size_t)line.len))
+            return 1;
+    return 0;
 }
 
-static cpubind_problem_code check_request(facts_reader *r)
+cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
 {
-    const cpubind_request *q = r->request;
-    if (q->allowed && !is_cpu_list(q->allowed, q->n_allowed))
-        return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE,
-                          "the allowed CPUs asked for do not ascend");
-    if (q->exclude && !is_cpu_list(q->exclude, q->n_exclude))
-        return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "the excluded CPUs do not ascend");
+    cpubind_facts *f = r->facts;
+    cpubind_input env;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    f->scope = r->request->scope;
+    f->is_scope_given = f->scope != CPUBIND_SCOPE_AUTO;
+    if (f->is_scope_given)
+        return code;
+    f->scope = CPUBIND_SCOPE_CPUSET;
+    code = facts_ask(r, INPUT_ENV, &env);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(env) && has_own_cpus(env)) {
+        f->scope = CPUBIND_SCOPE_OWN;
+        f->is_scope_given = 1;
+    }
+    return code;
+}
+
+/* == The CPUs of the cgroup ================================================= */
+
+/* Joins the path of a cgroup's file, in the arena; NULL when the arena is full. */
+static const char *cgroup_path(facts_reader *r, const char *mount, const char *path,
+                               int32_t len, const char *leaf)
+{
+    const size_t before = strlen(mount), after = strlen(leaf);
+    char *out = (char *)cpubind_arena_take(r->arena, (int32_t)(before + after) + len + 2, 1);
+    if (!out)
+        return NULL;
+    memcpy(out, mount, before);
+    memcpy(out + before, path, (size_t)len);
+    out[before + (size_t)len] = '/';
+    memcpy(out + before + (size_t)len + 1, leaf, after + 1);
+    return out;
+}
+
+/* The version of a cgroup hierarchy with the controller cpuset: where it is mounted, and the
+ * file of the CPUs that its processes may use. */
+typedef struct cgroup_kind {
+    const char *mount, *leaf;
+} cgroup_kind;
+
+static const cgroup_kind cgroup_v1 = {"sys/fs/cgroup/cpuset", "cpuset.effective_cpus"};
+static const cgroup_kind cgroup_v2 = {"sys/fs/cgroup", "cpuset.cpus.effective"};
+
+/* Finds the hierarchy of cpusets and the path of the process in it: a line "N:cpuset:/PATH", or
+ * "0::/PATH" without such a line. Returns NULL when there is neither. */
+static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
+{
+    const cgroup_kind *found = NULL;
+    cpubind_slice line;
+    int32_t at = 0;
+    while (facts_next_name(cgroup, &at, &line)) {
+        const char *text = cgroup.data + line.at;
+        const char *first = (const char *)memchr(text, ':', (size_t)line.len);
+        const char *second =
+            first ? (const char *)memchr(first + 1, ':', (size_t)(text + line.len - first - 1))
+                  : NULL;
+        int is_v1 = 0;
+        if (!second || second + 1 == text + line.len || second[1] != '/')
+            continue;
+        for (const char *word = first + 1; word < second;) {
+            const char *end = (const char *)memchr(word, ',', (size_t)(second - word));
+            end = end ? end : second;
+            is_v1 |= end - word == 6 && memcmp(word, "cpuset", 6) == 0;
+            word = end + 1;
+        }
+        if (!is_v1 && (found || second != first + 1))
+            continue;
+        path->at = (int32_t)(second + 1 - cgroup.data);
+        path->len = (int32_t)(text + line.len - second - 1);
+        found = is_v1 ? &cgroup_v1 : &cgroup_v2;
+        if (is_v1)
+            break;
+    }
+    return found;
+}
+
+/* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task inside
+ * of them. A cgroup without the file, or a path of the host's that is not mounted in this
+ * container, has the CPUs of the next one above. *is_found stays 0 without such a file. */
+static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
+{
+    cpubind_input cgroup, answer;
+    cpubind_slice path;
+    const cgroup_kind *kind;
+    cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &cgroup);
+    *is_found = 0;
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(cgroup))
+        return code;
+    kind = find_cgroup(cgroup, &path);
+    while (kind) {
+        const char *name;
+        while (path.len > 0 && cgroup.data[path.at + path.len - 1] == '/')
+            path.len--;
+        name = cgroup_path(r, kind->mount, cgroup.data + path.at, path.len, kind->leaf);
+        if (!name)
+            return facts_fail_memory(r);
+        code = facts_ask(r, name, &answer);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (facts_is_present(answer)) {
+            *is_found = 1;
+            return facts_read_list(r, name, answer, &r->facts->cpu, &r->facts->n_cpu);
+        }
+        if (path.len == 0)
+            return CPUBIND_PROBLEM_NONE;
+        while (path.len > 0 && cgroup.data[path.at + path.len - 1] != '/')
+            path.len--;
+    }
     return CPUBIND_PROBLEM_NONE;
 }
+
+/* == Allowed CPUs =========================================================== */
 
 /* Copies the CPUs that the caller allows; CPUs that are not online are removed from the
  * copy. */
@@ -62,16 +171,19 @@ static cpubind_problem_code copy_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads the allowed CPUs of the process. Without proc/self/status n_cpu is -1 until the online
- * CPUs are known. */
+/* Reads the allowed CPUs of the process; with scope own those of its cgroup. Without
+ * proc/self/status n_cpu is -1 until the online CPUs are known. */
 static cpubind_problem_code read_allowed(facts_reader *r)
 {
     cpubind_input status;
-    cpubind_problem_code code = check_request(r);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int is_found = 0;
     if (r->request->allowed)
         return copy_allowed(r);
+    if (r->facts->scope == CPUBIND_SCOPE_OWN)
+        code = read_cgroup(r, &is_found);
+    if (code != CPUBIND_PROBLEM_NONE || is_found)
+        return code;
     code = facts_ask(r, INPUT_STATUS, &status);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -127,7 +239,7 @@ static cpubind_problem_code read_online(facts_reader *r)
     if (!facts_is_present(answer)) {
         listing = r->source->list(r->source->ctx, INPUT_CPUS);
         if (!facts_is_present(listing))
-            return CPUBIND_PROBLEM_NONE;
+            return facts_judge(r, INPUT_CPUS, listing);
     }
     r->online = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
     if (!r->online)
@@ -246,7 +358,9 @@ static cpubind_problem_code read_nodes(facts_reader *r)
 {
     cpubind_input listing = r->source->list(r->source->ctx, INPUT_NODES);
     cpubind_input answer;
-    cpubind_problem_code code;
+    cpubind_problem_code code = facts_judge(r, INPUT_NODES, listing);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
     if (facts_is_present(listing)) {
         r->facts->node_id = cpubind_arena_ints(r->arena, count_names(listing));
         if (!r->facts->node_id)
@@ -327,7 +441,19 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
         f->node[n++] = node;
     }
     f->n_cpu = n;
+    r->n_allowed = n + *n_excluded;
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Counts the online CPUs, and warns when a part of them is not allowed, and whose the allowed
+ * ones are was not said. */
+static void check_part(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        f->n_online += f->node_of[cpu] >= 0;
+    if (r->n_allowed < f->n_online && !f->is_scope_given)
+        facts_warn(r, CPUBIND_WARNING_PARTIAL_CPUSET);
 }
 
 /* Fails because no allowed CPU is left. */
@@ -365,6 +491,8 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
         code = place_cpus(r, &n_excluded);
     if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu == 0)
         code = fail_without_cpus(r, n_excluded);
+    if (code == CPUBIND_PROBLEM_NONE)
+        check_part(r);
     return code;
 }
 

@@ -70,18 +70,6 @@ static cpubind_problem_code stop_contradiction(reading *d, const char *input, co
     return stop(d, DRIVER_CONTRADICTION, input, what);
 }
 
-/* Notes the first text of all inputs that no reader knows. */
-static void note_unknown(facts_reader *r, const char *name, cpubind_input answer,
-                         cpubind_slice unknown)
-{
-    if (unknown.len == 0 || r->facts->unknown_input)
-        return;
-    r->facts->unknown_input = name;
-    r->facts->unknown_answer = answer;
-    r->facts->unknown = unknown;
-    facts_warn(r, CPUBIND_WARNING_UNKNOWN_TEXT);
-}
-
 /* Error numbers of Linux, the same on every architecture. */
 enum { LINUX_EPERM = 1, LINUX_EACCES = 13 };
 
@@ -336,7 +324,7 @@ static cpubind_problem_code check_table(reading *d)
     }
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, name, answer, &fault);
-    note_unknown(r, name, answer, list.unknown);
+    facts_note_unknown(r, name, answer, list.unknown);
     return compare_table(d, name, &list);
 }
 
@@ -504,7 +492,7 @@ static cpubind_problem_code read_own_table(reading *d, cpubind_driver_logics *ou
         return CPUBIND_PROBLEM_NONE;
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, INPUT_NAMESPACES, answer, &fault);
-    note_unknown(r, INPUT_NAMESPACES, answer, out->unknown);
+    facts_note_unknown(r, INPUT_NAMESPACES, answer, out->unknown);
     *is_there = 1;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -570,7 +558,7 @@ static cpubind_problem_code read_running(reading *d)
         cpubind_driver_process process;
         if (cpubind_driver_parse_process(listing.data + name.at, name.len, &process, NULL) !=
             CPUBIND_TEXT_OK) {
-            note_unknown(r, INPUT_PROCESSES, listing, name);
+            facts_note_unknown(r, INPUT_PROCESSES, listing, name);
             continue;
         }
         for (int32_t i = 0; i < v->n_npu; i++)

@@ -6,10 +6,6 @@
  */
 #include "facts_reader.h"
 
-#define INPUT_MAP  "cmd/npu-smi-info-m.txt"
-#define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
-#define INPUT_ENV  "env"
-
 /* == NPUs =================================================================== */
 
 /* Fails because npu-smi refused to answer. */
@@ -33,6 +29,7 @@ static cpubind_npu new_npu(int32_t logic, int32_t card, int32_t chip, int32_t ph
     npu.chip = chip;
     npu.phy = phy;
     npu.pci.domain = -1;
+    npu.function = -1;
     return npu;
 }
 
@@ -52,22 +49,28 @@ static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
 }
 
 /* Takes the NPUs of npu-smi info -m. On a product without logic ids the NPU ID is the logic id.
- * A chip without a name could not be queried: its other ids are zeros without meaning. */
+ * A chip without a name could not be queried: its other ids are zeros without meaning. A chip
+ * without a logic id is an NPU of the host that no runtime here can use. */
 static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
-                                       const cpubind_npusmi_chip *chip, int32_t n)
+                                       const cpubind_npusmi_map *map)
 {
     cpubind_facts *f = r->facts;
+    const cpubind_npusmi_chip *chip = map->chip;
+    const int32_t n = map->n_chip;
     f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, n, sizeof *f->npu);
     if (!f->npu)
         return facts_fail_memory(r);
     f->has_phy = 1;
     for (int32_t i = 0; i < n; i++) {
-        if (chip[i].name.len == 0) {
+        if (f->type == CPUBIND_TYPE_AUTO && chip[i].name.len > 0)
+            f->type = cpubind_type_of_chip(answer.data + chip[i].name.at, chip[i].name.len,
+                                           chip[i].phy >= 0);
+        if (chip[i].name.len == 0 || (map->has_logic && chip[i].logic < 0)) {
             f->n_unknown++;
             facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
         }
-        const cpubind_npu npu = new_npu(chip[i].logic < 0 ? chip[i].card : chip[i].logic,
+        const cpubind_npu npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
                                         chip[i].card, chip[i].chip, chip[i].phy);
         f->has_phy &= npu.phy >= 0;
         if (!insert_npu(f, &npu)) {
@@ -75,9 +78,6 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
             return facts_fail_input(r, INPUT_MAP, answer, chip[i].name.at,
                                     "a logic id occurs twice");
         }
-        if (f->type == CPUBIND_TYPE_AUTO)
-            f->type = cpubind_type_of_chip(answer.data + chip[i].name.at, chip[i].name.len,
-                                           chip[i].phy >= 0);
     }
     if (f->n_npu == 0)
         return facts_fail_input(r, INPUT_MAP, answer, chip[0].name.at,
@@ -123,39 +123,35 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, INPUT_MAP, answer, &fault);
     facts_check_exit(r, answer);
-    code = take_chips(r, answer, map.chip, map.n_chip);
+    facts_note_unknown(r, INPUT_MAP, answer, map.unknown);
+    code = take_chips(r, answer, &map);
     if (code == CPUBIND_PROBLEM_NONE)
         note_lost_cards(r, answer);
     return code;
 }
 
-/* Asks for npu-smi info -m. Its failure is no problem when the request names the NPUs and the
- * device type, which are all that it would tell. */
-static cpubind_problem_code ask_map(facts_reader *r, cpubind_input *answer)
-{
-    cpubind_problem_code code = facts_ask(r, INPUT_MAP, answer);
-    if (code == CPUBIND_PROBLEM_NONE || !r->request->npu ||
-        r->request->type == CPUBIND_TYPE_AUTO)
-        return code;
-    cpubind_problem_clear(r->problem);
-    return CPUBIND_PROBLEM_NONE;
-}
-
+/* No fault of npu-smi info -m is a problem when the request names the NPUs and the device type,
+ * which are all that it would tell. */
 cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
+    const int can_do_without = r->request->npu && r->request->type != CPUBIND_TYPE_AUTO;
     cpubind_input answer;
-    cpubind_problem_code code = ask_map(r, &answer);
-    f->type = r->request->type;
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (facts_is_present(answer))
+    cpubind_problem_code code = facts_ask(r, INPUT_MAP, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = read_map(r, answer);
+    else if (code == CPUBIND_PROBLEM_NONE && !r->request->npu)
+        return facts_fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, "npu-smi is not on this host");
     else
         facts_warn(r, CPUBIND_WARNING_NO_MAP);
-    if (code == CPUBIND_PROBLEM_NONE && !facts_is_present(answer) && !r->request->npu)
-        return facts_fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, "npu-smi is not on this host");
-    return code;
+    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY || !can_do_without)
+        return code;
+    cpubind_problem_clear(r->problem);
+    facts_warn(r, CPUBIND_WARNING_NO_MAP);
+    f->n_npu = 0;
+    f->n_unknown = 0;
+    f->has_phy = 0;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Affinity =============================================================== */
@@ -165,6 +161,20 @@ static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affin
                      const cpubind_npu *npu)
 {
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
+}
+
+/* Whether the rows are of the NPUs 0 .. n - 1, as on a host with all cards in view. Only then are
+ * the ids of the rows the logic ids. */
+static int are_all_rows(const cpubind_npusmi_topo *topo)
+{
+    for (int32_t id = 0; id < topo->n_row; id++) {
+        int32_t i = 0;
+        while (i < topo->n_row && topo->row[i].id != id)
+            i++;
+        if (i == topo->n_row)
+            return 0;
+    }
+    return 1;
 }
 
 /* Makes an NPU of each row, for a host without npu-smi info -m. Its card or its phy id, which
@@ -184,14 +194,41 @@ static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Notes the rows of no NPU of npu-smi info -m, and its NPUs without a row. Chips that it could
+ * not query are in no row of it, and are named by another warning. */
+static void compare_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
+{
+    const cpubind_facts *f = r->facts;
+    const int32_t has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
+    for (int32_t i = 0; i < topo->n_row && f->n_unknown == 0; i++) {
+        const int32_t id = topo->row[i].id;
+        const cpubind_npu npu = has_phy ? new_npu(-1, -1, -1, id) : new_npu(-1, id, -1, -1);
+        int32_t d = 0;
+        while (d < f->n_npu && !is_row_of(topo, &topo->row[i], &f->npu[d]))
+            d++;
+        if (d == f->n_npu)
+            facts_note_difference(r, INPUT_TOPO, INPUT_MAP, &npu);
+    }
+    for (int32_t d = 0; d < f->n_npu; d++) {
+        int32_t i = 0;
+        while (i < topo->n_row && !is_row_of(topo, &topo->row[i], &f->npu[d]))
+            i++;
+        if (i == topo->n_row && (!has_phy || f->npu[d].phy >= 0))
+            facts_note_difference(r, INPUT_MAP, INPUT_TOPO, &f->npu[d]);
+    }
+}
+
 static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (f->n_npu == 0)
-        code = npus_from_rows(r, topo);
+    if (f->n_npu > 0)
+        compare_rows(r, topo);
+    else if (!are_all_rows(topo))
+        return CPUBIND_PROBLEM_NONE;
+    else if (npus_from_rows(r, topo) != CPUBIND_PROBLEM_NONE)
+        return CPUBIND_PROBLEM_NO_MEMORY;
     f->affinity = topo->cpu;
-    for (int32_t d = 0; code == CPUBIND_PROBLEM_NONE && d < f->n_npu; d++) {
+    for (int32_t d = 0; d < f->n_npu; d++) {
         for (int32_t i = 0; i < topo->n_row; i++) {
             if (!is_row_of(topo, &topo->row[i], &f->npu[d]))
                 continue;
@@ -200,7 +237,7 @@ static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo
             f->has_affinity |= topo->row[i].count > 0;
         }
     }
-    return code;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Whether the refusal means that this device has no topology to print; its affinity is unknown
@@ -219,46 +256,54 @@ static int is_unsupported(cpubind_input answer)
     }
 }
 
-/* Moves the problem of the reading to *unanswered. */
+/* Moves the problem of the reading to *unanswered, but for a want of memory. */
 static cpubind_problem_code hand_out(facts_reader *r, cpubind_problem *unanswered)
 {
+    if (r->problem->code == CPUBIND_PROBLEM_NO_MEMORY)
+        return CPUBIND_PROBLEM_NO_MEMORY;
     *unanswered = *r->problem;
     cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads the rows of the topology, in the arena. */
+static cpubind_problem_code parse_topo(facts_reader *r, cpubind_input answer,
+                                       cpubind_npusmi_topo *topo)
+{
+    cpubind_text_fault fault;
+    cpubind_text_status status =
+        cpubind_npusmi_parse_topo(answer.data, answer.len, topo, &fault);
+    if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
+        return CPUBIND_PROBLEM_NONE;
+    if (status == CPUBIND_TEXT_ERR_REFUSED)
+        return fail_refusal(r, INPUT_TOPO, answer, &fault);
+    if (status != CPUBIND_TEXT_ERR_SPACE)
+        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
+    topo->row =
+        (cpubind_npusmi_affinity *)cpubind_arena_take(r->arena, topo->n_row, sizeof *topo->row);
+    topo->cpu = cpubind_arena_ints(r->arena, topo->n_cpu);
+    if (!topo->row || !topo->cpu)
+        return facts_fail_memory(r);
+    topo->cap_row = topo->n_row;
+    topo->cap_cpu = topo->n_cpu;
+    status = cpubind_npusmi_parse_topo(answer.data, answer.len, topo, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
+    facts_check_exit(r, answer);
+    facts_note_unknown(r, INPUT_TOPO, answer, topo->unknown);
     return CPUBIND_PROBLEM_NONE;
 }
 
 cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered)
 {
     cpubind_npusmi_topo topo = {.label = CPUBIND_NPUSMI_LABEL_CARD};
-    cpubind_text_fault fault;
-    cpubind_text_status status;
     cpubind_input answer;
     cpubind_problem_code code = facts_ask(r, INPUT_TOPO, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = parse_topo(r, answer, &topo);
     if (code != CPUBIND_PROBLEM_NONE)
         return hand_out(r, unanswered);
-    if (!facts_is_present(answer))
-        return code;
-    status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
-    if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
-        return CPUBIND_PROBLEM_NONE;
-    if (status == CPUBIND_TEXT_ERR_REFUSED) {
-        (void)fail_refusal(r, INPUT_TOPO, answer, &fault);
-        return hand_out(r, unanswered);
-    }
-    if (status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
-    topo.row =
-        (cpubind_npusmi_affinity *)cpubind_arena_take(r->arena, topo.n_row, sizeof *topo.row);
-    topo.cpu = cpubind_arena_ints(r->arena, topo.n_cpu);
-    if (!topo.row || !topo.cpu)
-        return facts_fail_memory(r);
-    topo.cap_row = topo.n_row;
-    topo.cap_cpu = topo.n_cpu;
-    status = cpubind_npusmi_parse_topo(answer.data, answer.len, &topo, &fault);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
-    facts_check_exit(r, answer);
-    return take_rows(r, &topo);
+    return topo.cap_row > 0 ? take_rows(r, &topo) : CPUBIND_PROBLEM_NONE;
 }
 
 /* == Who runs =============================================================== */
@@ -271,9 +316,8 @@ static cpubind_npu *find_npu(cpubind_facts *f, int32_t logic)
     return NULL;
 }
 
-/* Marks the NPUs that the caller named as running. Without npu-smi info -m they are the only
- * known NPUs. */
-static cpubind_problem_code name_npus(facts_reader *r)
+/* Marks the NPUs that the caller named. Without npu-smi info -m they are the only known NPUs. */
+cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
@@ -281,9 +325,9 @@ static cpubind_problem_code name_npus(facts_reader *r)
         f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, q->n_npu, sizeof *f->npu);
         if (!f->npu)
             return facts_fail_memory(r);
-        for (int32_t i = 0; i < q->n_npu; i++) {
+        f->has_only_named = 1;
+        for (int32_t i = 0; i < q->n_npu; i++)
             f->npu[f->n_npu++] = new_npu(q->npu[i], -1, -1, -1);
-        }
     }
     for (int32_t i = 0; i < q->n_npu; i++) {
         cpubind_npu *npu = find_npu(f, q->npu[i]);
@@ -292,7 +336,7 @@ static cpubind_problem_code name_npus(facts_reader *r)
             return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU,
                               "there is no NPU with this logic id");
         }
-        npu->is_running = 1;
+        npu->is_named = 1;
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -304,24 +348,43 @@ static int runs_on(const cpubind_npusmi_process *process, const cpubind_npu *npu
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
 }
 
-static cpubind_problem_code take_processes(facts_reader *r, cpubind_input answer,
-                                           const cpubind_npusmi_info *info)
+static void take_processes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t p = 0; p < info->n_process; p++) {
+    for (int32_t p = 0; p < r->info.n_process; p++) {
+        const cpubind_npusmi_process *process = &r->info.process[p];
         int32_t found = 0;
         for (int32_t i = 0; i < f->n_npu; i++) {
-            if (!runs_on(&info->process[p], &f->npu[i]))
+            if (!runs_on(process, &f->npu[i]))
                 continue;
             f->npu[i].is_running = 1;
             found = 1;
         }
-        if (!found && f->n_unknown == 0)
-            return facts_fail_input(
-                r, INPUT_INFO, answer, info->process[p].name.at,
-                "a process is on a chip that npu-smi info -m does not list");
+        if (!found && f->n_unknown == 0 && !f->has_only_named) {
+            const cpubind_npu npu = new_npu(-1, process->card, process->chip, -1);
+            facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
+        }
     }
-    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Notes the devices of npu-smi info that npu-smi info -m lacks, and the other way round. */
+static void compare_devices(facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < r->info.n_device && f->n_unknown == 0; i++) {
+        const cpubind_npusmi_device *device = &r->info.device[i];
+        cpubind_npu npu = new_npu(-1, device->card, device->chip, device->phy);
+        npu.pci = device->pci;
+        if (!facts_has_npu_of(f, device))
+            facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
+    }
+    for (int32_t d = 0; d < f->n_npu && r->info.n_device > 0; d++) {
+        int32_t i = 0;
+        while (i < r->info.n_device && !facts_is_device_of(&r->info.device[i], &f->npu[d]))
+            i++;
+        if (i == r->info.n_device)
+            facts_note_difference(r, INPUT_MAP, INPUT_INFO, &f->npu[d]);
+    }
 }
 
 static cpubind_problem_code parse_info(facts_reader *r)
@@ -346,14 +409,20 @@ static cpubind_problem_code parse_info(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    r->has_read_processes = 1;
     r->info_answer = r->source->read(r->source->ctx, INPUT_INFO);
     if (facts_is_present(r->info_answer))
         code = parse_info(r);
-    if (r->info_status == CPUBIND_TEXT_OK)
-        facts_check_exit(r, r->info_answer);
+    if (code != CPUBIND_PROBLEM_NONE || r->info_status != CPUBIND_TEXT_OK)
+        return code;
+    facts_check_exit(r, r->info_answer);
+    facts_note_unknown(r, INPUT_INFO, r->info_answer, r->info.unknown);
+    if (r->facts->n_npu > 0 && r->facts->npu[0].card >= 0)
+        compare_devices(r);
     return code;
 }
 
+/* Takes the process table of npu-smi info. */
 static cpubind_problem_code read_processes(facts_reader *r)
 {
     if (!facts_is_present(r->info_answer))
@@ -363,12 +432,25 @@ static cpubind_problem_code read_processes(facts_reader *r)
     if (r->info_status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     r->facts->has_processes = r->info.has_process_table;
-    return take_processes(r, r->info_answer, &r->info);
+    take_processes(r);
+    return CPUBIND_PROBLEM_NONE;
 }
 
+/* Finds out which NPUs run. That is a condition of the plan only when the request says so: else
+ * a table that cannot be read is a warning. */
 cpubind_problem_code cpubind_priv_read_running(facts_reader *r)
 {
-    return r->request->npu ? name_npus(r) : read_processes(r);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (!r->has_read_processes)
+        return code;
+    if (r->facts->origin == CPUBIND_ORIGIN_NPU_SMI)
+        code = read_processes(r);
+    if (r->request->only_running)
+        return code;
+    cpubind_problem_clear(r->problem);
+    if (!r->facts->has_processes && !r->request->npu)
+        facts_warn(r, CPUBIND_WARNING_NO_PROCESSES);
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Visible devices ======================================================== */
@@ -394,7 +476,20 @@ static cpubind_problem_code find_visible(facts_reader *r)
     return code;
 }
 
-cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
+/* Marks the visible NPUs: those of the variable, else those that the request names, else all. */
+static void mark_visible(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].is_visible = !f->visible && (!r->request->npu || f->npu[i].is_named);
+    for (int32_t i = 0; f->visible && i < f->n_visible; i++) {
+        cpubind_npu *npu = find_npu(f, f->visible_id[i]);
+        if (npu)
+            npu->is_visible = !r->request->npu || npu->is_named;
+    }
+}
+
+static cpubind_problem_code parse_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_text_fault fault = {0, "no NPU is visible"};
@@ -402,9 +497,6 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     cpubind_visible visible = {NULL, 0, 0, 0};
     int32_t last = f->n_npu > 0 ? f->npu[f->n_npu - 1].logic : -1;
     int32_t limit = last < CPUBIND_MAX_DEVICES ? last + 1 : CPUBIND_MAX_DEVICES;
-    cpubind_problem_code code = find_visible(r);
-    if (code != CPUBIND_PROBLEM_NONE || !f->visible)
-        return code;
     f->visible_id = cpubind_arena_ints(r->arena, limit);
     if (!f->visible_id)
         return facts_fail_memory(r);
@@ -417,4 +509,13 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     if (visible.used < f->visible_len)
         facts_warn(r, CPUBIND_WARNING_VISIBLE_TAIL);
     return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
+{
+    cpubind_problem_code code = find_visible(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->visible)
+        code = parse_visible(r);
+    mark_visible(r);
+    return code;
 }

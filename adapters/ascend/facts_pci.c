@@ -1,51 +1,13 @@
-/* facts_pci.c - the NPUs on the PCI bus, their addresses, and the CPUs near each
+/* facts_pci.c - the PCI addresses of the NPUs in view, and the CPUs near each
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. The files are those of the kernel's
- * sysfs-bus-pci documentation. It must not decide which are read: facts_read.c does.
+ * Pure but for the source: no I/O of its own, no malloc. Joins what npu-smi says with the PCI
+ * bus (facts_census.c). It must not decide which inputs are read: facts_read.c does.
  */
 #include "facts_reader.h"
 #include "input_list.h"
 
-/* == The census ============================================================= */
-
-/* Counts the NPUs of the host on its PCI bus, which shows all of them in a container too. */
-cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
-{
-    cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
-    cpubind_slice name;
-    int32_t at = 0;
-    while (facts_is_present(listing) && facts_next_name(listing, &at, &name)) {
-        int32_t vendor, device;
-        cpubind_device_type type;
-        cpubind_problem_code code = facts_read_number(
-            r, facts_path(r, INPUT_PCI, listing.data, name, "vendor"), -1, &vendor);
-        if (code != CPUBIND_PROBLEM_NONE)
-            return code;
-        if (!cpubind_is_npu_vendor(vendor))
-            continue;
-        code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1,
-                                 &device);
-        if (code != CPUBIND_PROBLEM_NONE)
-            return code;
-        type = cpubind_type_of_pci(device);
-        r->facts->n_census += type != CPUBIND_TYPE_AUTO;
-        if (r->facts->type == CPUBIND_TYPE_AUTO)
-            r->facts->type = type;
-    }
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* == Addresses ============================================================== */
-
-/* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
- * may be known. */
-static int is_device_of(const cpubind_npusmi_device *device, const cpubind_npu *npu)
-{
-    if (npu->card < 0)
-        return device->phy >= 0 && device->phy == npu->phy;
-    return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
-}
 
 /* Takes the addresses of npu-smi info for the NPUs that have none yet. */
 static void take_addresses(facts_reader *r)
@@ -55,7 +17,7 @@ static void take_addresses(facts_reader *r)
         if (f->npu[d].pci.domain >= 0)
             continue;
         for (int32_t i = 0; i < r->info.n_device; i++)
-            if (is_device_of(&r->info.device[i], &f->npu[d]))
+            if (facts_is_device_of(&r->info.device[i], &f->npu[d]))
                 f->npu[d].pci = r->info.device[i].pci;
     }
 }
@@ -107,8 +69,9 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const 
 }
 
 /* Asks for the board of the chip, then for that of the card. *is_stuck becomes 1 when npu-smi
- * does not end in time. */
-static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *is_stuck)
+ * does not end in time. The first answer that could not be read is kept in *failed. */
+static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *is_stuck,
+                                       cpubind_problem *failed)
 {
     const int32_t chips[2] = {npu->chip, -1};
     for (int i = 0; i < 2 && npu->pci.domain < 0 && !*is_stuck; i++) {
@@ -120,6 +83,10 @@ static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *i
         (void)cpubind_input_board_name(name, npu->card, chips[i]);
         answer = r->source->read(r->source->ctx, name);
         *is_stuck = answer.state == CPUBIND_INPUT_TIMEOUT;
+        if (facts_judge(r, name, answer) != CPUBIND_PROBLEM_NONE &&
+            failed->code == CPUBIND_PROBLEM_NONE)
+            *failed = *r->problem;
+        cpubind_problem_clear(r->problem);
         if (!facts_is_present(answer))
             continue;
         code = take_board(r, npu, name, answer);
@@ -135,57 +102,98 @@ static int needs_board(const cpubind_npu *npu)
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
 
-/* Asks for the board of each NPU whose affinity is not known. Each costs a run of npu-smi. */
+/* Whether addresses are needed, to find the CPUs near an NPU in the files of the kernel, or to
+ * tell the NPUs in view from those of other containers. */
+static int needs_addresses(const facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    if (!facts_all_have_affinity(f))
+        return 1;
+    for (int32_t i = 0; i < f->n_npu && f->n_census > 0; i++)
+        if (f->npu[i].pci.domain < 0 && f->scope != CPUBIND_SCOPE_OWN)
+            return 1;
+    return 0;
+}
+
+/* Whether there is a plan without addresses: npu-smi lists the CPUs near each NPU, and all NPUs
+ * of the host are in view. Their order may matter all the same: ascend_plan.c looks. */
+static int can_do_without(const facts_reader *r)
+{
+    return facts_all_have_affinity(r->facts) && facts_count_on_bus(r->facts) == r->facts->n_npu;
+}
+
+/* Asks for the board of each NPU whose address is not known. Each costs a run of npu-smi. When
+ * one could not be read, and an address is not known for it, that is a problem. */
 static cpubind_problem_code read_boards(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_problem failed;
     int is_stuck = 0;
+    cpubind_problem_clear(&failed);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_npu; i++) {
         cpubind_npu *npu = &r->facts->npu[i];
-        if (npu->affinity_count == 0 && needs_board(npu))
-            code = read_board(r, npu, &is_stuck);
+        if (!needs_board(npu) || (npu->affinity_count > 0 && r->facts->n_census == 0))
+            continue;
+        code = read_board(r, npu, &is_stuck, &failed);
+        if (code == CPUBIND_PROBLEM_NONE && npu->pci.domain < 0 &&
+            failed.code != CPUBIND_PROBLEM_NONE) {
+            *r->problem = failed;
+            code = failed.code;
+        }
     }
     return code;
 }
 
-/* Finds the addresses of the NPUs. For an NPU with an affinity only npu-smi info is used. */
-static cpubind_problem_code read_addresses(facts_reader *r)
+/* Finds the addresses of the NPUs in npu-smi info; where more are needed, on their boards. */
+cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r)
 {
-    cpubind_problem_code code;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     if (r->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
-    if (facts_all_have_affinity(r->facts))
+    if (!needs_addresses(r))
         return CPUBIND_PROBLEM_NONE;
     switch (r->info_status) {
     case CPUBIND_TEXT_OK:
-        return read_boards(r);
+        code = read_boards(r);
+        break;
     case CPUBIND_TEXT_ERR_MISSING: /* no table or no answer; not after a timeout */
         code = facts_judge(r, INPUT_INFO, r->info_answer);
-        return code == CPUBIND_PROBLEM_NONE ? read_boards(r) : code;
+        if (code == CPUBIND_PROBLEM_NONE)
+            code = read_boards(r);
+        break;
     case CPUBIND_TEXT_ERR_REFUSED: /* npu-smi would refuse each board as well */
-        return CPUBIND_PROBLEM_NONE;
+        if (can_do_without(r))
+            code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+        break;
     default:
-        return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+        code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     }
+    if (code != CPUBIND_PROBLEM_UNREADABLE || !can_do_without(r))
+        return code;
+    r->facts->unaddressed = *r->problem;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
 }
 
-/* Asks for the boards of the running NPUs without an address. A damaged answer is no
+/* Asks for the boards of the visible NPUs without an address. A damaged answer is no
  * problem. */
 static cpubind_problem_code read_wanted_boards(facts_reader *r)
 {
+    cpubind_problem ignored;
     int is_stuck = 0;
+    cpubind_problem_clear(&ignored);
     for (int32_t i = 0; i < r->facts->n_npu; i++) {
         cpubind_npu *npu = &r->facts->npu[i];
-        if (!npu->is_running || !needs_board(npu))
+        if (!npu->is_visible || !needs_board(npu))
             continue;
-        if (read_board(r, npu, &is_stuck) == CPUBIND_PROBLEM_NO_MEMORY)
+        if (read_board(r, npu, &is_stuck, &ignored) == CPUBIND_PROBLEM_NO_MEMORY)
             return CPUBIND_PROBLEM_NO_MEMORY;
         cpubind_problem_clear(r->problem);
     }
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The PCI addresses of the running NPUs, for a caller that binds interrupts. Boards are not
+/* The PCI addresses of the visible NPUs, for a caller that binds interrupts. Boards are not
  * asked for when the product has no irq role, nor when npu-smi info hung or refused: npu-smi
  * would hang or refuse again. */
 cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
@@ -200,96 +208,16 @@ cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
     return read_wanted_boards(r);
 }
 
-/* == Near CPUs ============================================================== */
-
-/* The index of the next online CPU, or n. */
-static int32_t next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n, int32_t i)
-{
-    while (i < n && f->node_of[cpu[i]] < 0)
-        i++;
-    return i;
-}
-
-/* Whether an ascending list holds every online CPU of a host with several nodes. The kernel
- * prints such a list for a function that is on no node. */
-static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
-{
-    int32_t i = 0;
-    for (int32_t id = 0; id < f->n_cpu_id; id++) {
-        if (f->node_of[id] < 0)
-            continue;
-        i = next_online(f, cpu, n, i);
-        if (i == n || cpu[i++] != id)
-            return 0;
-    }
-    return f->n_node > 1;
-}
-
-/* Lists the CPUs of near->node, in the arena. */
-static cpubind_problem_code list_node(facts_reader *r, facts_near *near)
-{
-    const cpubind_facts *f = r->facts;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        near->n += f->node_of[cpu] == near->node;
-    near->cpu = cpubind_arena_ints(r->arena, near->n);
-    if (!near->cpu)
-        return facts_fail_memory(r);
-    near->n = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] == near->node)
-            near->cpu[near->n++] = cpu;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Reads an input whose absence or failure is no problem. */
-static cpubind_input peek(facts_reader *r, const char *path)
-{
-    return r->source->read(r->source->ctx, path);
-}
-
-/* Reads the CPUs of local_cpulist; without that file those of the node, if nodes are known. */
-static cpubind_problem_code list_near(facts_reader *r, const char *path, facts_near *near)
-{
-    const cpubind_facts *f = r->facts;
-    const cpubind_input answer = peek(r, path);
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (facts_is_present(answer)) {
-        code = facts_read_list(r, path, answer, &near->cpu, &near->n);
-        if (code == CPUBIND_PROBLEM_NONE && is_everywhere(f, near->cpu, near->n))
-            near->n = 0;
-    } else if (near->node >= 0 && !(f->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
-        code = list_node(r, near);
-    }
-    return code;
-}
-
-/* Reads numa_node and local_cpulist of the PCI function of an NPU. For a function on no node,
- * local_cpulist holds all CPUs and tells nothing. */
-static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci,
-                                          facts_near *near)
-{
-    const char *node = facts_function_path(r, pci, "numa_node");
-    const char *list = facts_function_path(r, pci, "local_cpulist");
-    cpubind_text_fault fault;
-    cpubind_input answer;
-    near->node = FACTS_NODE_UNKNOWN;
-    if (!node || !list)
-        return facts_fail_memory(r);
-    answer = peek(r, node);
-    if (facts_is_present(answer) &&
-        cpubind_number_parse(answer.data, answer.len, &near->node, &fault) != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, node, answer, &fault);
-    return near->node == FACTS_NODE_NONE ? CPUBIND_PROBLEM_NONE : list_near(r, list, near);
-}
+/* == The lists of near CPUs ================================================= */
 
 /* Whether two ascending lists hold the same online CPUs. */
 static int are_same(const cpubind_facts *f, const int32_t *a, int32_t n_a, const int32_t *b,
                     int32_t n_b)
 {
-    int32_t i = next_online(f, a, n_a, 0), k = next_online(f, b, n_b, 0);
+    int32_t i = facts_next_online(f, a, n_a, 0), k = facts_next_online(f, b, n_b, 0);
     while (i < n_a && k < n_b && a[i] == b[k]) {
-        i = next_online(f, a, n_a, i + 1);
-        k = next_online(f, b, n_b, k + 1);
+        i = facts_next_online(f, a, n_a, i + 1);
+        k = facts_next_online(f, b, n_b, k + 1);
     }
     return i == n_a && k == n_b;
 }
@@ -306,62 +234,64 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
     return n_online > 0 && f->n_node > 1;
 }
 
-/* Compares the lists of the kernel and of npu-smi for an NPU; UNKNOWN when npu-smi has none. */
-static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu,
-                                const facts_near *near)
+/* Compares the lists of the kernel and of npu-smi for an NPU. */
+static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu)
 {
     const int32_t n = npu->affinity_count;
+    const cpubind_function *function;
     const int32_t *cpu;
+    if (npu->function < 0)
+        return CPUBIND_LOCALITY_UNKNOWN;
+    function = &f->function[npu->function];
     if (n == 0)
-        return CPUBIND_LOCALITY_UNKNOWN;
+        return function->n_cpu > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
     cpu = f->affinity + npu->affinity_first;
-    if (near->node == FACTS_NODE_NONE && is_node_0(f, cpu, n))
+    if (function->node == FACTS_NODE_NONE && is_node_0(f, cpu, n))
         return CPUBIND_LOCALITY_NO_NODE;
-    if (near->n == 0)
+    if (function->n_cpu == 0)
         return CPUBIND_LOCALITY_UNKNOWN;
-    return are_same(f, cpu, n, near->cpu, near->n) ? CPUBIND_LOCALITY_SAME
-                                                   : CPUBIND_LOCALITY_DIFFERS;
+    return are_same(f, cpu, n, function->cpu, function->n_cpu) ? CPUBIND_LOCALITY_SAME
+                                                               : CPUBIND_LOCALITY_DIFFERS;
 }
 
-static int32_t count_with(const cpubind_facts *f, cpubind_locality locality)
+/* Whether the list of an NPU is taken from the kernel: npu-smi has none, or the two differ and
+ * the kernel has one for every NPU of the host. Other processes of the host may not see this
+ * NPU, and take the list of the kernel for it. */
+static int is_kernels(const cpubind_npu *npu, int is_complete)
 {
-    int32_t n = 0;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        n += f->npu[i].locality == locality;
-    return n;
+    return npu->locality == CPUBIND_LOCALITY_TAKEN ||
+           (npu->locality == CPUBIND_LOCALITY_DIFFERS && is_complete);
 }
 
-/* Marks the NPUs whose list is taken from the kernel. Returns the length of all lists. */
-static int32_t choose_lists(facts_reader *r)
+static void warn_of(facts_reader *r, cpubind_locality locality, cpubind_warning warning)
 {
-    int32_t total = 0;
-    for (int32_t i = 0; i < r->facts->n_npu; i++) {
-        cpubind_npu *npu = &r->facts->npu[i];
-        if (npu->affinity_count == 0 && r->near[i].n > 0)
-            npu->locality = CPUBIND_LOCALITY_TAKEN;
-        total += npu->locality == CPUBIND_LOCALITY_TAKEN ? r->near[i].n : npu->affinity_count;
-    }
-    return total;
+    for (int32_t i = 0; i < r->facts->n_npu; i++)
+        if (r->facts->npu[i].locality == locality)
+            facts_warn(r, warning);
 }
 
-/* Puts all lists in one array: those of npu-smi, and those of the kernel for the other NPUs. */
-static cpubind_problem_code join_lists(facts_reader *r)
+/* Puts the chosen list of each NPU in one array. */
+static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
 {
     cpubind_facts *f = r->facts;
-    int32_t total = choose_lists(r), *all;
-    if (count_with(f, CPUBIND_LOCALITY_TAKEN) == 0)
-        return CPUBIND_PROBLEM_NONE;
+    int32_t total = 0, *all;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        total += is_kernels(&f->npu[i], is_complete) ? f->function[f->npu[i].function].n_cpu
+                                                     : f->npu[i].affinity_count;
     all = cpubind_arena_ints(r->arena, total);
     if (!all)
         return facts_fail_memory(r);
     total = 0;
     for (int32_t i = 0; i < f->n_npu; i++) {
         cpubind_npu *npu = &f->npu[i];
-        const int is_taken = npu->locality == CPUBIND_LOCALITY_TAKEN;
-        const int32_t n = is_taken ? r->near[i].n : npu->affinity_count;
+        const int32_t *from = f->affinity + npu->affinity_first;
+        int32_t n = npu->affinity_count;
+        if (is_kernels(npu, is_complete)) {
+            from = f->function[npu->function].cpu;
+            n = f->function[npu->function].n_cpu;
+        }
         if (n > 0)
-            memcpy(all + total, is_taken ? r->near[i].cpu : f->affinity + npu->affinity_first,
-                   (size_t)n * sizeof *all);
+            memcpy(all + total, from, (size_t)n * sizeof *all);
         npu->affinity_first = total;
         npu->affinity_count = n;
         total += n;
@@ -371,44 +301,14 @@ static cpubind_problem_code join_lists(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads the kernel's list for one NPU. A damaged file is a problem only if npu-smi has no
- * list. */
-static cpubind_problem_code read_near(facts_reader *r, cpubind_npu *npu, facts_near *near)
-{
-    cpubind_problem_code code = read_function(r, &npu->pci, near);
-    if (code == CPUBIND_PROBLEM_NONE) {
-        npu->locality = compare(r->facts, npu, near);
-    } else if (code == CPUBIND_PROBLEM_UNREADABLE && npu->affinity_count > 0) {
-        cpubind_problem_clear(r->problem);
-        code = CPUBIND_PROBLEM_NONE;
-    }
-    return code;
-}
-
-cpubind_problem_code cpubind_priv_read_near(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    r->near = (facts_near *)cpubind_arena_take(r->arena, f->n_npu, sizeof *r->near);
-    if (!r->near)
-        return facts_fail_memory(r);
-    memset(r->near, 0, (size_t)f->n_npu * sizeof *r->near);
-    if (f->n_npu > 0)
-        code = read_addresses(r);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_npu; i++)
-        if (f->npu[i].pci.domain >= 0)
-            code = read_near(r, &f->npu[i], &r->near[i]);
-    return code;
-}
-
 cpubind_problem_code cpubind_priv_take_near(facts_reader *r)
 {
-    const cpubind_problem_code code = join_lists(r);
-    if (count_with(r->facts, CPUBIND_LOCALITY_TAKEN) > 0)
-        facts_warn(r, CPUBIND_WARNING_PCI_AFFINITY);
-    if (count_with(r->facts, CPUBIND_LOCALITY_DIFFERS) > 0)
-        facts_warn(r, CPUBIND_WARNING_AFFINITY_DIFFERS);
-    if (count_with(r->facts, CPUBIND_LOCALITY_NO_NODE) > 0)
-        facts_warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
-    return code;
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].locality = compare(f, &f->npu[i]);
+    if (f->origin == CPUBIND_ORIGIN_NPU_SMI)
+        warn_of(r, CPUBIND_LOCALITY_TAKEN, CPUBIND_WARNING_PCI_AFFINITY);
+    warn_of(r, CPUBIND_LOCALITY_DIFFERS, CPUBIND_WARNING_AFFINITY_DIFFERS);
+    warn_of(r, CPUBIND_LOCALITY_NO_NODE, CPUBIND_WARNING_NO_NUMA_NODE);
+    return join_lists(r, f->n_census > 0 && facts_is_kernel_complete(f));
 }

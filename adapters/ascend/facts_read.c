@@ -5,7 +5,7 @@
  * Pure but for the source: no I/O of its own, no malloc. It must not ask for an input that the
  * request does not need; facts.h has these rules.
  */
-#include "facts_reader.h"
+#include "driver_reader.h"
 
 /* == The strategy =========================================================== */
 
@@ -31,46 +31,169 @@ static int needs_threads(cpubind_strategy strategy)
     return strategy == CPUBIND_CLUSTER;
 }
 
-static int needs_census(cpubind_strategy strategy)
+/* Whether NPUs that this process cannot see have a part in the plan. */
+static int needs_others(const facts_reader *r)
 {
-    return strategy == CPUBIND_GLOBAL_SLICE;
+    return r->facts->scope != CPUBIND_SCOPE_OWN;
 }
 
-/* Whether enough affinity was read for topo_affinity: npu-smi names the CPUs near some NPU, or
- * the kernel names those near every NPU. When only the kernel names CPUs, and not for every
- * NPU, the other NPUs could not be planned. */
+/* Whether the CPUs near the NPUs are known well enough for topo_affinity: npu-smi names those
+ * near some NPU, or the kernel names those near every NPU of the host. The latter is the same
+ * in every process of the host; lists of the kernel for some NPUs are not enough, since the
+ * other NPUs could not be planned. */
 static int is_affinity_known(const facts_reader *r)
 {
-    int32_t n = 0;
-    for (int32_t i = 0; i < r->facts->n_npu; i++)
-        n += r->near[i].n > 0;
-    return r->facts->has_affinity || (n > 0 && n == r->facts->n_npu);
+    return r->facts->has_affinity || facts_is_kernel_complete(r->facts);
 }
 
 /* == Reading ================================================================ */
 
-static cpubind_problem_code read_type(facts_reader *r)
+/* The device type: of the request, of the chip names, or of the only product on the bus. */
+static cpubind_problem_code decide_type(facts_reader *r)
 {
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (r->facts->type == CPUBIND_TYPE_AUTO)
-        code = cpubind_priv_read_census(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->facts->type == CPUBIND_TYPE_AUTO)
-        code = facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
-                          "neither a chip name nor a PCI id tells the device type");
-    return code;
+    cpubind_facts *f = r->facts;
+    if (f->type == CPUBIND_TYPE_AUTO)
+        f->type = cpubind_priv_type_on_bus(r);
+    if (f->type != CPUBIND_TYPE_AUTO)
+        return CPUBIND_PROBLEM_NONE;
+    return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
+                      r->n_found > 0
+                          ? "the PCI bus has NPUs of several products"
+                          : "neither a chip name nor a PCI id tells the device type");
+}
+
+/* == The driver's files ===================================================== */
+
+/* Keeps the phy ids of the functions, for a later choice among all functions of the bus. */
+static void keep_phys(facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0, k = 0; i < f->n_function; i++) {
+        while (facts_compare_address(&r->found[k].function.pci, &f->function[i].pci) != 0)
+            k++;
+        r->found[k].function.n_npu = f->function[i].n_npu;
+        memcpy(r->found[k].function.phy, f->function[i].phy, sizeof f->function[i].phy);
+    }
+}
+
+/* Takes the NPUs of the driver's files. */
+static void take_driver(facts_reader *r, const driver_view *view)
+{
+    cpubind_facts *f = r->facts;
+    f->origin = CPUBIND_ORIGIN_DRIVER;
+    f->npu = view->npu;
+    f->n_npu = view->n_npu;
+    f->has_phy = 1;
+    f->has_processes = view->has_processes;
+    r->has_read_processes = 1;
+}
+
+/* Asks the driver's files for the NPUs, and the kernel for the CPUs near them where the product
+ * needs those. When something is not there, npu-smi is asked, unless the request wants the
+ * driver's files alone. A file that is there and cannot be read is a problem: other processes of
+ * the host have read it. */
+static cpubind_problem_code read_driver(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    driver_view view;
+    cpubind_problem_code code;
+    memset(&view, 0, sizeof view);
+    cpubind_problem_clear(&view.why);
+    view.outcome = DRIVER_GAP;
+    view.why.code = CPUBIND_PROBLEM_UNREADABLE;
+    view.why.input = INPUT_PCI;
+    view.why.what = "it does not show NPUs of one product";
+    code = decide_type(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_choose_functions(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->n_function > 0) {
+        code = cpubind_priv_read_driver(r, &view);
+        keep_phys(r);
+    }
+    if (code == CPUBIND_PROBLEM_NONE && view.outcome == DRIVER_COMPLETE &&
+        needs_affinity(decide_strategy(r, 1))) {
+        code = cpubind_priv_read_near(r);
+        for (int32_t i = 0; i < f->n_function; i++)
+            if (!f->function[i].is_near_known && view.outcome == DRIVER_COMPLETE) {
+                view.outcome = DRIVER_GAP;
+                view.why.code = CPUBIND_PROBLEM_UNREADABLE;
+                view.why.input = INPUT_PCI;
+                view.why.what = "the kernel does not name the CPUs near every NPU";
+            }
+    }
+    if (code == CPUBIND_PROBLEM_NONE && view.outcome == DRIVER_COMPLETE) {
+        take_driver(r, &view);
+        return code;
+    }
+    f->type = r->request->type;
+    if (code != CPUBIND_PROBLEM_NONE && code != CPUBIND_PROBLEM_UNKNOWN_TYPE)
+        return code;
+    cpubind_problem_clear(r->problem);
+    if (r->request->origin == CPUBIND_ORIGIN_DRIVER) {
+        *r->problem = view.why;
+        return view.why.code;
+    }
+    if (view.outcome == DRIVER_CONTRADICTION) {
+        f->contradiction = view.why.what;
+        f->contradicting = view.why.input;
+        facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Near CPUs and slices =================================================== */
+
+/* Refuses a host whose bus shows more NPUs than are in view, when an NPU in view has no known
+ * address: the CPUs of the hidden ones cannot be kept for them. */
+static cpubind_problem_code check_addresses(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        if (f->npu[i].function >= 0 || f->n_census == 0 || !needs_others(r))
+            continue;
+        if (facts_count_on_bus(f) <= f->n_npu)
+            return CPUBIND_PROBLEM_NONE;
+        r->problem->npu = f->npu[i].logic;
+        return facts_fail_input(r, INPUT_PCI, r->info_answer, -1,
+                                "it shows more NPUs than this process sees, and the address of "
+                                "one that it sees is not known");
+    }
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Reads the CPUs near each NPU and decides the strategy. A question that npu-smi did not answer
- * is a problem only when the kernel does not answer it either. */
+ * is a problem only when the kernel does not answer it either. Slices replace topo_affinity on
+ * a host that has no affinity, not on one whose affinity could not be joined with its NPUs. */
 static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem *unanswered)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code = cpubind_priv_read_near(r);
+    const int is_from_driver = f->origin == CPUBIND_ORIGIN_DRIVER;
+    cpubind_problem_code code =
+        is_from_driver ? CPUBIND_PROBLEM_NONE : cpubind_priv_read_addresses(r);
+    int32_t n_near = 0;
+    if (code == CPUBIND_PROBLEM_NONE)
+        cpubind_priv_attach_functions(r);
+    if (code == CPUBIND_PROBLEM_NONE && !is_from_driver)
+        code = cpubind_priv_read_near(r);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
+    for (int32_t i = 0; i < f->n_census; i++)
+        n_near += f->function[i].n_cpu > 0;
     f->strategy = decide_strategy(r, is_affinity_known(r));
-    if (needs_affinity(f->strategy))
-        code = cpubind_priv_take_near(r);
+    if (needs_affinity(f->strategy)) {
+        if (f->n_census == 0 && needs_others(r))
+            facts_warn(r, CPUBIND_WARNING_NO_CENSUS);
+        code = check_addresses(r);
+        if (code == CPUBIND_PROBLEM_NONE)
+            code = cpubind_priv_take_near(r);
+        if (code == CPUBIND_PROBLEM_NONE && f->has_affinity)
+            code = cpubind_priv_take_node_0(r);
+    } else if (n_near > 0 && n_near == f->n_census && f->n_npu > 0) {
+        if (unanswered->code == CPUBIND_PROBLEM_NONE)
+            return facts_fail_input(r, INPUT_PCI, r->info_answer, -1,
+                                    "it has the CPUs near every NPU, but which of its devices "
+                                    "an NPU is could not be found out");
+    }
     if (code == CPUBIND_PROBLEM_NONE && unanswered->code != CPUBIND_PROBLEM_NONE &&
         (f->n_npu == 0 || !facts_all_have_affinity(f))) {
         *r->problem = *unanswered;
@@ -79,32 +202,158 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
     return code;
 }
 
-/* Reads the inputs that this plan needs besides CPUs and ids. Other inputs are not read: some
- * cost a run of npu-smi, and a damaged one would stop a plan that does not need it. Without
- * npu-smi info -m the topology is read in any case, for its ids. */
-static cpubind_problem_code read_for_plan(facts_reader *r)
+/* Whether the driver's mailboxes name the NPUs of every function. */
+static int has_mailboxes(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_census; i++)
+        if (f->function[i].phy[0] < 0)
+            return 0;
+    return f->n_census > 0;
+}
+
+/* Gives the NPUs in view of a function its phy ids, in the order of their logic ids. */
+static int name_phys(cpubind_facts *f, int32_t function)
+{
+    int32_t n = 0;
+    if (f->function[function].n_in_view != f->function[function].n_npu)
+        return 0;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].function == function && n < CPUBIND_FUNCTION_NPUS)
+            f->npu[i].phy = f->function[function].phy[n++];
+    return 1;
+}
+
+/* Finds the phy ids of the NPUs in view, which slices are cut by, where npu-smi info -m has
+ * none: by their addresses and the driver's mailboxes. Where npu-smi info cannot be read that is
+ * a problem: other processes of the host have read it, and cut by phy id. */
+static cpubind_problem_code read_phys(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    driver_view view;
+    int is_whole = 1;
+    if (f->has_phy || !needs_others(r) || f->n_census == 0)
+        return code;
+    if (!has_mailboxes(f))
+        code = cpubind_priv_read_driver(r, &view);
+    if (code == CPUBIND_PROBLEM_UNREADABLE && r->request->origin == CPUBIND_ORIGIN_NPU_SMI) {
+        cpubind_problem_clear(r->problem);
+        code = CPUBIND_PROBLEM_NONE;
+    }
+    if (code != CPUBIND_PROBLEM_NONE || !has_mailboxes(f))
+        return code;
+    if (!r->has_read_processes)
+        code = cpubind_priv_read_info(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_addresses(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    cpubind_priv_attach_functions(r);
+    for (int32_t i = 0; i < f->n_npu; i++)
+        is_whole &= f->npu[i].function >= 0 && name_phys(f, f->npu[i].function);
+    f->has_phy = is_whole;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads what npu-smi tells besides ids. Other outputs are not read: each costs a run of npu-smi,
+ * and a damaged one would stop a plan that does not need it. Without npu-smi info -m the
+ * topology is read in any case, for its ids. */
+static cpubind_problem_code read_npu_smi(facts_reader *r, cpubind_problem *unanswered)
 {
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (needs_affinity(f->strategy) || f->n_npu == 0)
+        code = cpubind_priv_read_topo(r, unanswered);
+    if (code == CPUBIND_PROBLEM_NONE && (!q->npu || q->wants_pci || q->only_running ||
+                                         (needs_affinity(f->strategy) && f->n_npu > 0)))
+        code = cpubind_priv_read_info(r);
+    return code;
+}
+
+/* Reads the inputs that this plan needs besides CPUs and ids. */
+static cpubind_problem_code read_for_plan(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
     const cpubind_strategy wanted = decide_strategy(r, 1);
     cpubind_problem unanswered;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     f->strategy = wanted;
     cpubind_problem_clear(&unanswered);
-    if (needs_affinity(wanted) || f->n_npu == 0)
-        code = cpubind_priv_read_topo(r, &unanswered);
-    if (code == CPUBIND_PROBLEM_NONE &&
-        (!q->npu || q->wants_pci || (needs_affinity(wanted) && f->n_npu > 0)))
-        code = cpubind_priv_read_info(r);
+    if (f->origin == CPUBIND_ORIGIN_NPU_SMI)
+        code = read_npu_smi(r, &unanswered);
+    if (code == CPUBIND_PROBLEM_NONE && r->request->npu)
+        code = cpubind_priv_name_npus(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->origin == CPUBIND_ORIGIN_NPU_SMI)
+        code = cpubind_priv_choose_functions(r);
     if (code == CPUBIND_PROBLEM_NONE && needs_affinity(wanted))
         code = read_affinity(r, &unanswered);
     if (code == CPUBIND_PROBLEM_NONE && needs_threads(wanted))
         code = cpubind_priv_read_threads(r);
-    if (code == CPUBIND_PROBLEM_NONE && needs_census(f->strategy) && f->n_census == 0)
-        code = cpubind_priv_read_census(r);
+    if (code == CPUBIND_PROBLEM_NONE && !needs_affinity(f->strategy))
+        code = read_phys(r);
     if (code == CPUBIND_PROBLEM_NONE && f->strategy != wanted)
         facts_warn(r, CPUBIND_WARNING_NO_AFFINITY);
     return code;
+}
+
+/* == The request ============================================================ */
+
+/* Whether a list ascends strictly, from 0 and below `limit`. */
+static int is_list(const int32_t *list, int32_t n, int32_t limit)
+{
+    int32_t last = -1;
+    for (int32_t i = 0; i < n; i++) {
+        if (list[i] <= last || list[i] >= limit)
+            return 0;
+        last = list[i];
+    }
+    return n >= 0 && n <= limit;
+}
+
+static int is_among(int32_t value, int32_t n)
+{
+    return value >= 0 && value < n;
+}
+
+/* What is wrong with a request, or NULL. */
+static const char *find_fault(const cpubind_request *q)
+{
+    if (!is_among((int32_t)q->type, CPUBIND_TYPE_COUNT))
+        return "the device type of the request is no device type";
+    if (!q->is_auto_strategy && !is_among((int32_t)q->strategy, CPUBIND_CLUSTER + 1))
+        return "the strategy of the request is no strategy";
+    if (!is_among((int32_t)q->overlap, CPUBIND_OVERLAP_REFUSE + 1))
+        return "the overlap policy of the request is no policy";
+    if (!is_among((int32_t)q->scope, CPUBIND_SCOPE_COUNT))
+        return "the scope of the request is no scope";
+    if (!is_among((int32_t)q->origin, CPUBIND_ORIGIN_COUNT))
+        return "the origin of facts of the request is no origin";
+    if (q->has_rank && q->rank < 0)
+        return "the rank is negative: the launcher has not set it";
+    if (!is_among(q->total, CPUBIND_MAX_DEVICES + 1))
+        return "the number of NPUs of the request is out of range";
+    if (q->visible && !is_among(q->visible_len, CPUBIND_TEXT_MAX))
+        return "the length of the visible devices is out of range";
+    if (q->npu && (q->n_npu == 0 || !is_list(q->npu, q->n_npu, CPUBIND_MAX_DEVICES)))
+        return "the NPUs of the request do not ascend from 0 on, or there are none";
+    if (q->allowed && !is_list(q->allowed, q->n_allowed, CPUBIND_MAX_CPUS))
+        return "the allowed CPUs of the request do not ascend from 0 on";
+    if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
+        return "the excluded CPUs of the request do not ascend from 0 on";
+    return NULL;
+}
+
+/* Reads the PCI bus. A bus that cannot be read is no problem for a plan in which the NPUs of
+ * other processes have no part, when another input tells the device type. */
+static cpubind_problem_code read_bus(facts_reader *r)
+{
+    cpubind_problem_code code = cpubind_priv_read_census(r);
+    if (code != CPUBIND_PROBLEM_UNREADABLE || needs_others(r))
+        return code;
+    cpubind_problem_clear(r->problem);
+    r->n_found = 0;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
@@ -122,18 +371,29 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     r.info_status = CPUBIND_TEXT_ERR_MISSING;
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
-    code = cpubind_priv_read_npus(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_type(&r);
+    cpubind_problem_clear(&out->unaddressed);
+    out->type = request->type;
+    out->origin = CPUBIND_ORIGIN_NPU_SMI;
+    if (find_fault(request))
+        return facts_fail(&r, CPUBIND_PROBLEM_BAD_REQUEST, find_fault(request));
+    code = cpubind_priv_read_scope(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cpus(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_bus(&r);
+    if (code == CPUBIND_PROBLEM_NONE && request->origin != CPUBIND_ORIGIN_NPU_SMI)
+        code = read_driver(&r);
+    if (code == CPUBIND_PROBLEM_NONE && out->origin == CPUBIND_ORIGIN_NPU_SMI)
+        code = cpubind_priv_read_npus(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = decide_type(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_for_plan(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_running(&r);
-    if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_npu > 0)
-        code = cpubind_priv_read_wanted(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_visible(&r);
+    if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_npu > 0)
+        code = cpubind_priv_read_wanted(&r);
     return code;
 }

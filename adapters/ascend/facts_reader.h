@@ -15,15 +15,18 @@
 #include "facts.h"
 #include "npusmi.h"
 
+#define INPUT_MAP  "cmd/npu-smi-info-m.txt"
 #define INPUT_INFO "cmd/npu-smi-info.txt"
+#define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
 #define INPUT_PCI  "sys/bus/pci/devices"
+#define INPUT_ENV  "env"
 
-/* The CPUs that the kernel names as near a PCI function, ascending, in the arena. */
-typedef struct facts_near {
-    int32_t node; /* numa_node; FACTS_NODE_NONE, or FACTS_NODE_UNKNOWN without such a file */
-    int32_t *cpu;
-    int32_t n; /* 0: the kernel names no CPU */
-} facts_near;
+/* A function of the PCI bus with an NPU of some product. */
+typedef struct facts_found {
+    cpubind_function function;
+    cpubind_device_type type;
+    int32_t is_virtual;
+} facts_found;
 
 enum { FACTS_NODE_NONE = -1, FACTS_NODE_UNKNOWN = -2 };
 
@@ -39,7 +42,10 @@ typedef struct facts_reader {
     cpubind_text_status info_status; /* of its parser; ERR_MISSING without an answer */
     cpubind_text_fault info_fault;
     cpubind_npusmi_info info;
-    facts_near *near; /* by index of facts->npu */
+    facts_found *found; /* all NPUs of the PCI bus, by address */
+    int32_t n_found;
+    int32_t n_allowed;          /* allowed CPUs that are online, with the excluded ones */
+    int32_t has_read_processes; /* the process table was asked for */
 } facts_reader;
 
 /* == The steps ============================================================== */
@@ -47,26 +53,109 @@ typedef struct facts_reader {
 /* Each step reads inputs and adds what they say to the facts. Only facts_read.c calls them: it
  * decides which are needed, and in which order. A problem ends the reading. */
 
-/* facts_cpus.c: allowed CPUs and nodes; threads a core. */
+/* facts_cpus.c: whose the allowed CPUs are; allowed CPUs and nodes; threads a core. */
+cpubind_problem_code cpubind_priv_read_scope(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r);
 
-/* facts_npus.c: npu-smi info -m; -t topo; info; who runs; the visible devices. What
- * npu-smi info -t topo refuses or fails to answer is no problem of the step: it is handed out
- * in *unanswered, for the kernel may know the same. npu-smi info is read into r->info alone,
- * and no fault of it is a problem yet. */
+/* facts_census.c: the NPUs on the PCI bus; the product when the bus has only one, else AUTO;
+ * those of facts->type; which of them the NPUs in view are; the CPUs near each; node 0 for the
+ * hidden ones that are on no node. */
+cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
+cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r);
+cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r);
+void cpubind_priv_attach_functions(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r);
+cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r);
+
+/* facts_npus.c: npu-smi info -m; -t topo; info; the NPUs that the request names; who runs; the
+ * visible devices. When npu-smi info -t topo cannot be read, that is no problem of the step: it
+ * is handed out in *unanswered, for the kernel may know the same. npu-smi info is read into
+ * r->info alone, and no fault of it is a problem yet. */
 cpubind_problem_code cpubind_priv_read_npus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered);
 cpubind_problem_code cpubind_priv_read_info(facts_reader *r);
+cpubind_problem_code cpubind_priv_name_npus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_running(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_visible(facts_reader *r);
 
-/* facts_pci.c: the NPUs on the PCI bus; the CPUs near each NPU, read and compared with npu-smi,
- * then taken where npu-smi names none; the addresses that a caller wants for interrupts. */
-cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
-cpubind_problem_code cpubind_priv_read_near(facts_reader *r);
+/* facts_pci.c: the addresses of the NPUs in view, by npu-smi; the lists of CPUs near them,
+ * chosen between the kernel and npu-smi; the addresses that a caller wants for interrupts. */
+cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r);
 cpubind_problem_code cpubind_priv_take_near(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
+
+/* Whether the kernel names the CPUs near every NPU of the host, some on a node without CPUs.
+ * Every process of the host reads the same there. */
+static inline int facts_is_kernel_complete(const cpubind_facts *f)
+{
+    int32_t n_cpu = 0;
+    for (int32_t i = 0; i < f->n_function; i++) {
+        if (!f->function[i].is_near_known)
+            return 0;
+        n_cpu += f->function[i].n_cpu;
+    }
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].function < 0)
+            return 0;
+    return n_cpu > 0;
+}
+
+/* NPUs of the host by its PCI bus; 0: not known. */
+static inline int32_t facts_count_on_bus(const cpubind_facts *f)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        n += f->function[i].n_npu;
+    return n;
+}
+
+/* Whether npu-smi lists the CPUs near the NPUs in view of a function. */
+static inline int facts_has_lists(const facts_reader *r, int32_t function)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].function == function && f->npu[i].affinity_count == 0)
+            return 0;
+    return 1;
+}
+
+/* Orders two PCI addresses: below 0, 0, above 0. */
+static inline int32_t facts_compare_address(const cpubind_pci_address *a,
+                                            const cpubind_pci_address *b)
+{
+    if (a->domain != b->domain)
+        return a->domain < b->domain ? -1 : 1;
+    return (a->bus - b->bus) * 256 + (a->device - b->device) * 8 + (a->function - b->function);
+}
+
+/* Steps to the next online CPU of a list: its index, or n. */
+static inline int32_t facts_next_online(const cpubind_facts *f, const int32_t *cpu, int32_t n,
+                                        int32_t i)
+{
+    while (i < n && f->node_of[cpu[i]] < 0)
+        i++;
+    return i;
+}
+
+/* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
+ * may be known. */
+static inline int facts_is_device_of(const cpubind_npusmi_device *device,
+                                     const cpubind_npu *npu)
+{
+    if (npu->card < 0)
+        return device->phy >= 0 && device->phy == npu->phy;
+    return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
+}
+
+/* Whether an NPU in view is this device of npu-smi info. */
+static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_device *device)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (facts_is_device_of(device, &f->npu[i]))
+            return 1;
+    return 0;
+}
 
 /* Whether the CPUs near every NPU are known. */
 static inline int facts_all_have_affinity(const cpubind_facts *f)
@@ -112,6 +201,39 @@ static inline cpubind_problem_code facts_fail_memory(facts_reader *r)
 static inline void facts_warn(facts_reader *r, cpubind_warning warning)
 {
     r->facts->warnings |= 1u << warning;
+}
+
+/* Notes that input `has` names an NPU that input `lacks` does not. */
+static inline void facts_note_difference(facts_reader *r, const char *has, const char *lacks,
+                                         const cpubind_npu *npu)
+{
+    cpubind_facts *f = r->facts;
+    facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);
+    if (f->n_difference < CPUBIND_MAX_DIFFERENCES) {
+        cpubind_difference *difference = &f->difference[f->n_difference];
+        difference->has = has;
+        difference->lacks = lacks;
+        difference->card = npu->card;
+        difference->chip = npu->chip;
+        difference->phy = npu->phy;
+        difference->pci = npu->pci;
+    }
+    f->n_difference++;
+}
+
+/* Notes the text that a reader has passed over; the first one is kept. */
+static inline void facts_note_unknown(facts_reader *r, const char *name, cpubind_input answer,
+                                      cpubind_slice unknown)
+{
+    cpubind_facts *f = r->facts;
+    if (unknown.len == 0)
+        return;
+    facts_warn(r, CPUBIND_WARNING_UNKNOWN_TEXT);
+    if (f->unknown_input)
+        return;
+    f->unknown_input = name;
+    f->unknown_answer = answer;
+    f->unknown = unknown;
 }
 
 /* == Inputs ================================================================= */
@@ -216,6 +338,18 @@ static inline const char *facts_function_path(facts_reader *r, const cpubind_pci
     return facts_path(r, INPUT_PCI, text, address, leaf);
 }
 
+/* Fails when a file of the kernel is empty or does not end in a line feed, as all that tell a
+ * number or CPUs do: the rest was lost. */
+static inline cpubind_problem_code facts_check_end(facts_reader *r, const char *name,
+                                                   cpubind_input answer)
+{
+    if (strncmp(name, "sys/", 4) != 0 ||
+        (answer.len > 0 && answer.data[answer.len - 1] == '\n'))
+        return CPUBIND_PROBLEM_NONE;
+    return facts_fail_input(r, name, answer, answer.len,
+                            "the text does not end in a line feed: it is cut");
+}
+
 /* A parser of CPUs: of a list, "0-3", or of a mask, "0000000f". */
 typedef cpubind_text_status facts_parse_cpus_fn(const char *text, int32_t len, int32_t limit,
                                                 cpubind_int_list *list,
@@ -231,6 +365,11 @@ static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const cha
     cpubind_int_list list = {NULL, 0, 0};
     cpubind_text_status status =
         parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, &fault);
+    if (status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_SPACE) {
+        const cpubind_problem_code code = facts_check_end(r, name, answer);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+    }
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(r, name, answer, &fault);
     list.cap = list.n;
@@ -279,7 +418,7 @@ static inline cpubind_problem_code facts_read_number(facts_reader *r, const char
         return code;
     if (cpubind_number_parse(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
         return facts_fail_text(r, path, answer, &fault);
-    return CPUBIND_PROBLEM_NONE;
+    return facts_check_end(r, path, answer);
 }
 
 #endif /* CPUBIND_ASCEND_FACTS_READER_H */

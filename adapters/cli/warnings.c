@@ -177,6 +177,9 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_PROCESSES] = ("which NPUs run is not known: no process table could be "
                                       "read; the pools do not depend on "
                                       "it"),
+    [CPUBIND_WARNING_NO_CENSUS] =
+        ("the PCI bus shows no NPU: if other containers of this host have NPUs, their CPUs are "
+         "not kept for them; use --scope own when the allowed CPUs are for this one alone"),
     [CPUBIND_WARNING_NO_ADDRESSES] =
         ("the PCI addresses of the NPUs are not known: NPUs that share CPUs are ordered by "
          "logic id, and a process that knows the addresses may order them differently"),

@@ -67,8 +67,10 @@ TEST(a_cards_row_holds_for_all_its_chips)
         "\t6        0         2               Ascend 310P3\n");
     a = try(&h, &request);
     assert_int_equal(a.facts.type, CPUBIND_TYPE_300I);
-    assert_int_equal(a.facts.npu[0].affinity_first, a.facts.npu[1].affinity_first);
-    assert_int_equal(a.facts.npu[1].affinity_count, 8);
+    for (int32_t i = 0; i < 2; i++) {
+        assert_int_equal(a.facts.npu[i].affinity_count, 8);
+        assert_int_equal(a.facts.affinity[a.facts.npu[i].affinity_first], 8);
+    }
     drop(&a);
 }
 
@@ -202,6 +204,15 @@ TEST(a_950_has_its_npu_id_as_logic_id)
         "\t   NPU4       NPU6       CPU Affinity\n"
         "NPU4       X          HCCS       8-15\n"
         "NPU6       HCCS       X          16-23\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 2);
+    expect_run(&a, 0, 8, 15);
+    expect_run(&a, 1, 16, 23);
+    assert_int_equal(a.facts.npu[0].is_running, 1);
+    assert_int_equal(a.facts.npu[1].is_running, 0);
+    drop(&a);
+    request.only_running = 1;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.plan.n_want, 1);
@@ -374,7 +385,7 @@ TEST(nodes_come_from_lscpu_when_sys_has_none)
 
 /* == Who runs =============================================================== */
 
-TEST(a_process_on_an_unknown_chip_is_a_fault_of_the_table)
+TEST(a_process_on_an_unknown_chip_is_named_in_a_warning)
 {
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
@@ -384,8 +395,13 @@ TEST(a_process_on_an_unknown_chip_is_a_fault_of_the_table)
         "| 5       0                 | 812           | python3        | 150                "
         "|\n");
     a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, "cmd/npu-smi-info.txt");
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_INPUTS_DIFFER));
+    assert_int_equal(a.facts.n_difference, 1);
+    assert_string_equal(a.facts.difference[0].has, "cmd/npu-smi-info.txt");
+    assert_string_equal(a.facts.difference[0].lacks, "cmd/npu-smi-info-m.txt");
+    assert_int_equal(a.facts.difference[0].card, 5);
+    assert_int_equal(a.facts.difference[0].chip, 0);
     drop(&a);
 }
 
@@ -394,6 +410,7 @@ TEST(a_missing_process_table_differs_from_an_empty_one)
     memory_host h = small_a2();
     cpubind_request request = ask_nothing();
     attempt a;
+    request.only_running = 1;
     set(&h, "cmd/npu-smi-info.txt",
         "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
         "| No running processes found in NPU 4                                              "
@@ -410,6 +427,11 @@ TEST(a_missing_process_table_differs_from_an_empty_one)
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
     assert_string_equal(a.problem.what, "npu-smi info shows no process table");
+    drop(&a);
+    request.only_running = 0;
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_PROCESSES));
     drop(&a);
 }
 
@@ -431,6 +453,7 @@ TEST(the_rank_follows_the_order_of_the_visible_devices)
     cpubind_request request = ask_nothing();
     attempt a;
     set(&h, "env", "HOME=/root\nASCEND_RT_VISIBLE_DEVICES=0,1\n");
+    request.has_rank = 1;
     request.rank = 1;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
@@ -812,12 +835,12 @@ TEST(a_list_without_a_node_is_enough)
 
 TEST(a_list_of_all_cpus_or_of_none_does_not_count)
 {
-    static const char *const lists[] = {"0-23\n", "\n", "", "0-14,16-23\n"};
+    static const char *const lists[] = {"0-23\n", "\n", "0-14,16-23\n"};
     cpubind_request request = ask_nothing();
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         memory_host h = kernel_a2();
         attempt a;
-        set(&h, "sys/devices/system/cpu/online", i < 3 ? "0-23\n" : "0-14,16-23\n");
+        set(&h, "sys/devices/system/cpu/online", i < 2 ? "0-23\n" : "0-14,16-23\n");
         take_away(&h, PCI_4 "numa_node");
         take_away(&h, PCI_6 "numa_node");
         set(&h, PCI_4 "local_cpulist", lists[i]);
@@ -844,7 +867,7 @@ TEST(a_function_that_is_not_in_sys_does_not_count)
     drop(&a);
 }
 
-TEST(a_file_of_the_function_that_cannot_be_read_does_not_count)
+TEST(a_file_of_the_function_that_cannot_be_read_is_a_problem_unless_npu_smi_tells)
 {
     static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
     cpubind_request request = ask_nothing();
@@ -853,8 +876,16 @@ TEST(a_file_of_the_function_that_cannot_be_read_does_not_count)
         attempt a;
         h.failing = names[i];
         h.state = CPUBIND_INPUT_FAILED;
-        a = try(&h, &request); /* the other file has the same CPUs */
-        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, names[i]);
+        drop(&a);
+        set(&h, TOPO,
+            "\t   NPU4       NPU6       CPU Affinity\n"
+            "NPU4       X          HCCS       8-15\n"
+            "NPU6       HCCS       X          0-7\n");
+        a = try(&h, &request);
+        expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
         expect_plan_of_small_a2(&a);
         drop(&a);
     }
@@ -1006,28 +1037,35 @@ TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
     attempt a;
     take_away(&h, "cmd/npu-smi-info-m.txt");
     set(&h, TOPO,
-        "\t   Phy-ID2    Phy-ID3    \n"
-        "Phy-ID2    X          SIO        \n"
-        "Phy-ID3    SIO        X          \n");
+        "\t   Phy-ID0    Phy-ID1    \n"
+        "Phy-ID0    X          SIO        \n"
+        "Phy-ID1    SIO        X          \n");
     set(&h, INFO,
         "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
         "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
         "| 1     Ascend910           | OK            | 160.1       36                   |\n"
-        "| 0     2                   | 0000:C1:00.0  | 0           0    / 0             |\n"
+        "| 0     0                   | 0000:C1:00.0  | 0           0    / 0             |\n"
         "| 1     Ascend910           | OK            | -           36                   |\n"
-        "| 1     3                   | 0000:82:00.0  | 0           0    / 0             |\n"
+        "| 1     1                   | 0000:82:00.0  | 0           0    / 0             |\n"
         "| 3     Ascend910           | OK            | 160.1       36                   |\n"
         "| 0     6                   | 0000:C1:00.0  | 0           0    / 0             |\n");
     request.type = CPUBIND_TYPE_A3;
-    request.npu = (const int32_t[]){2, 3};
+    request.npu = (const int32_t[]){0, 1};
     request.n_npu = 2;
     request.is_auto_strategy = 0;
     request.strategy = CPUBIND_TOPO_AFFINITY;
     a = try(&h, &request);
     expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
     assert_int_equal(a.facts.npu[1].card, -1);
-    assert_int_equal(a.facts.npu[1].phy, 3);
+    assert_int_equal(a.facts.npu[1].phy, 1);
     expect_plan_of_small_a2(&a);
+    drop(&a);
+    set(&h, TOPO, /* not all cards are in view: the ids tell no logic ids */
+        "\t   Phy-ID2    Phy-ID3    \n"
+        "Phy-ID2    X          SIO        \n"
+        "Phy-ID3    SIO        X          \n");
+    a = try(&h, &request);
+    assert_int_equal(a.facts.npu[1].phy, -1);
     drop(&a);
 }
 
@@ -1215,14 +1253,15 @@ TEST(after_a_board_that_hangs_none_is_asked_for)
     h.failing = BOARD_4_C0;
     h.state = CPUBIND_INPUT_TIMEOUT;
     a = try(&h, &request);
-    expect_slices(&a);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+    assert_string_equal(a.problem.input, BOARD_4_C0);
     assert_non_null(strstr(h.seen, BOARD_4_C0));
     assert_null(strstr(h.seen, BOARD_4 " "));
     assert_null(strstr(h.seen, "board-i6"));
     drop(&a);
 }
 
-TEST(a_board_that_fails_or_refuses_is_skipped)
+TEST(a_board_that_refuses_is_skipped_and_one_that_fails_is_a_problem)
 {
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TOO_LONG,
                                                  CPUBIND_INPUT_ABSENT};
@@ -1234,7 +1273,12 @@ TEST(a_board_that_fails_or_refuses_is_skipped)
         h.failing = BOARD_6_C0;
         h.state = states[i];
         a = try(&h, &request);
-        expect_second_unknown(&a);
+        if (states[i] == CPUBIND_INPUT_ABSENT) {
+            expect_second_unknown(&a);
+        } else {
+            assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+            assert_string_equal(a.problem.input, BOARD_6_C0);
+        }
         assert_non_null(strstr(h.seen, BOARD_6 " "));
         drop(&a);
     }
@@ -1412,6 +1456,8 @@ TEST(a_map_that_hangs_is_no_problem_when_npus_and_type_are_given)
     expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
     request.type = CPUBIND_TYPE_A2;
     take_away(&h, "cmd/npu-smi-info-t-topo.txt");
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
+    request.total = 2;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_true(has_warning(&a, CPUBIND_WARNING_NO_MAP));
@@ -1448,6 +1494,8 @@ TEST(npu_smi_info_is_not_asked_about_npus_without_a_card)
     request.n_npu = 1;
     take_away(&h, "cmd/npu-smi-info-m.txt");
     take_away(&h, TOPO);
+    expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU); /* of how many NPUs? */
+    request.total = 2;
     expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
     assert_null(strstr(h.seen, INFO));
 }
@@ -1501,10 +1549,13 @@ TEST(a_huge_logic_id_is_not_visible_and_no_fault)
 
 TEST(every_input_that_fails_is_named)
 {
-    static const char *const names[] = {
-        "proc/self/status",       "sys/devices/system/node/node1/cpulist",
-        "cmd/npu-smi-info-m.txt", "cmd/npu-smi-info-t-topo.txt",
-        "cmd/npu-smi-info.txt",   "env"};
+    static const char *const names[] = {"proc/self/status",
+                                        "sys/devices/system/node/node1/cpulist",
+                                        "cmd/npu-smi-info-m.txt",
+                                        "cmd/npu-smi-info-t-topo.txt",
+                                        "sys/bus/pci/devices",
+                                        "sys/devices/system/node",
+                                        "env"};
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
     cpubind_request request = ask_nothing();
@@ -1593,7 +1644,7 @@ int main(void)
         cmocka_unit_test(offline_cpus_are_left_out_and_do_not_make_a_node),
         cmocka_unit_test(old_kernels_show_masks_and_cpus_one_by_one),
         cmocka_unit_test(nodes_come_from_lscpu_when_sys_has_none),
-        cmocka_unit_test(a_process_on_an_unknown_chip_is_a_fault_of_the_table),
+        cmocka_unit_test(a_process_on_an_unknown_chip_is_named_in_a_warning),
         cmocka_unit_test(a_missing_process_table_differs_from_an_empty_one),
         cmocka_unit_test(an_answer_with_an_exit_code_is_used_with_a_warning),
         cmocka_unit_test(the_rank_follows_the_order_of_the_visible_devices),
@@ -1613,7 +1664,8 @@ int main(void)
         cmocka_unit_test(a_list_without_a_node_is_enough),
         cmocka_unit_test(a_list_of_all_cpus_or_of_none_does_not_count),
         cmocka_unit_test(a_function_that_is_not_in_sys_does_not_count),
-        cmocka_unit_test(a_file_of_the_function_that_cannot_be_read_does_not_count),
+        cmocka_unit_test(
+            a_file_of_the_function_that_cannot_be_read_is_a_problem_unless_npu_smi_tells),
         cmocka_unit_test(a_bus_id_that_is_not_there_is_asked_of_the_board),
         cmocka_unit_test(addresses_are_matched_whatever_their_case_and_width),
         cmocka_unit_test(two_chips_on_one_function_have_the_same_home),
@@ -1629,7 +1681,7 @@ int main(void)
         cmocka_unit_test(the_board_of_a_card_with_more_chips_serves_none),
         cmocka_unit_test(a_board_of_another_chip_is_not_used),
         cmocka_unit_test(after_a_board_that_hangs_none_is_asked_for),
-        cmocka_unit_test(a_board_that_fails_or_refuses_is_skipped),
+        cmocka_unit_test(a_board_that_refuses_is_skipped_and_one_that_fails_is_a_problem),
         cmocka_unit_test(a_damaged_board_is_a_problem_with_its_place),
         cmocka_unit_test(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed),
         cmocka_unit_test(without_a_device_table_the_boards_are_asked),

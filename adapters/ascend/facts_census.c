@@ -1,0 +1,298 @@
+/* facts_census.c - the NPUs on the host's PCI bus, and the CPUs near each by the kernel
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. A container sees the whole bus, so what
+ * this file reads is the same in every process of a host; it must not depend on what npu-smi
+ * shows to this process. The files are those of the kernel's sysfs-bus-pci documentation.
+ */
+#include "npusmi_scan.h"
+
+#include "facts_reader.h"
+
+/* == The functions ========================================================== */
+
+/* Whether a function is a virtual one: the kernel links it to its physical function. The link
+ * leads to a folder, so any answer but ABSENT says that it is there. */
+static int is_virtual(const facts_reader *r, const char *path)
+{
+    return r->source->read(r->source->ctx, path).state != CPUBIND_INPUT_ABSENT ||
+           r->source->list(r->source->ctx, path).state != CPUBIND_INPUT_ABSENT;
+}
+
+/* Reads one function of the bus; *out_type becomes AUTO when it is no NPU. */
+static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing,
+                                          cpubind_slice name, facts_found *out)
+{
+    const scan_text in = {listing.data, listing.len, NULL};
+    const scan_run run = {name.at, name.at + name.len};
+    int32_t vendor, device;
+    const char *path;
+    cpubind_problem_code code;
+    memset(out, 0, sizeof *out);
+    out->function.node = FACTS_NODE_UNKNOWN;
+    out->function.n_npu = 1;
+    for (int32_t i = 0; i < CPUBIND_FUNCTION_NPUS; i++)
+        out->function.phy[i] = -1;
+    if (read_pci(&in, run, &out->function.pci) != CPUBIND_TEXT_OK ||
+        out->function.pci.domain < 0)
+        return CPUBIND_PROBLEM_NONE;
+    code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "vendor"), -1,
+                             &vendor);
+    if (code != CPUBIND_PROBLEM_NONE || !cpubind_is_npu_vendor(vendor))
+        return code;
+    code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1,
+                             &device);
+    out->type = cpubind_type_of_pci(device);
+    out->function.device = device;
+    if (code != CPUBIND_PROBLEM_NONE || out->type == CPUBIND_TYPE_AUTO)
+        return code;
+    path = facts_path(r, INPUT_PCI, listing.data, name, "physfn");
+    if (!path)
+        return facts_fail_memory(r);
+    out->is_virtual = is_virtual(r, path);
+    return code;
+}
+
+static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
+{
+    return facts_compare_address(a, b) < 0;
+}
+
+cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
+{
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
+    cpubind_problem_code code = facts_judge(r, INPUT_PCI, listing);
+    cpubind_slice name;
+    facts_found found;
+    int32_t at = 0, n = 0;
+    if (!facts_is_present(listing))
+        return code;
+    while (facts_next_name(listing, &at, &name))
+        n++;
+    r->found = (facts_found *)cpubind_arena_take(r->arena, n, sizeof *r->found);
+    if (!r->found)
+        return facts_fail_memory(r);
+    at = 0;
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
+        int32_t i = r->n_found;
+        code = read_function(r, listing, name, &found);
+        if (code != CPUBIND_PROBLEM_NONE || found.type == CPUBIND_TYPE_AUTO)
+            continue;
+        for (; i > 0 && is_before(&found.function.pci, &r->found[i - 1].function.pci); i--)
+            r->found[i] = r->found[i - 1];
+        r->found[i] = found;
+        r->n_found++;
+    }
+    return code;
+}
+
+/* == The product ============================================================ */
+
+static int32_t count_found(const facts_reader *r, cpubind_device_type type, int is_virtual)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->n_found; i++)
+        n += r->found[i].type == type && r->found[i].is_virtual == is_virtual;
+    return n;
+}
+
+cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r)
+{
+    for (int32_t i = 1; i < r->n_found; i++)
+        if (r->found[i].type != r->found[0].type)
+            return CPUBIND_TYPE_AUTO;
+    return r->n_found > 0 ? r->found[0].type : CPUBIND_TYPE_AUTO;
+}
+
+/* Chooses the functions of the product. One PCI id may belong to two products: when the bus has
+ * none of this product and a single other one, that is the one. Virtual functions count where
+ * there are no physical ones, in a virtual machine. */
+cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_device_type type = f->type;
+    int32_t is_virtual_wanted;
+    if (count_found(r, type, 0) + count_found(r, type, 1) == 0)
+        type = cpubind_priv_type_on_bus(r);
+    is_virtual_wanted = count_found(r, type, 0) == 0;
+    f->n_function = 0;
+    f->function = (cpubind_function *)cpubind_arena_take(r->arena, r->n_found + f->n_npu,
+                                                         sizeof *f->function);
+    if (!f->function)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; i < r->n_found; i++) {
+        if (r->found[i].type == type && r->found[i].is_virtual == is_virtual_wanted)
+            f->function[f->n_function++] = r->found[i].function;
+    }
+    f->n_census = f->n_function;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Functions of the NPUs in view ========================================== */
+
+static int has_phy(const cpubind_function *function, int32_t phy)
+{
+    for (int32_t i = 0; i < CPUBIND_FUNCTION_NPUS; i++)
+        if (phy >= 0 && function->phy[i] == phy)
+            return 1;
+    return 0;
+}
+
+/* The function of an NPU by its address, else by its phy id; -1 when it is not known. */
+static int32_t find_function(const cpubind_facts *f, const cpubind_npu *npu)
+{
+    for (int32_t i = 0; i < f->n_function; i++)
+        if (npu->pci.domain >= 0 ? facts_compare_address(&f->function[i].pci, &npu->pci) == 0
+                                 : has_phy(&f->function[i], npu->phy))
+            return i;
+    return -1;
+}
+
+/* Adds the function of an NPU whose address the bus lacks. */
+static int32_t add_function(facts_reader *r, const cpubind_npu *npu)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_function *function = &f->function[f->n_function];
+    memset(function, 0, sizeof *function);
+    function->pci = npu->pci;
+    function->node = FACTS_NODE_UNKNOWN;
+    function->n_npu = 1;
+    for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+        function->phy[k] = -1;
+    if (f->n_census > 0)
+        facts_note_difference(r, INPUT_INFO, INPUT_PCI, npu);
+    return f->n_function++;
+}
+
+/* Takes a function without NPUs in view to have as many as those of the same PCI device id that
+ * have some, unless the driver's mailboxes have told. */
+static void count_hidden(cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_function; i++) {
+        cpubind_function *function = &f->function[i];
+        for (int32_t k = 0; k < f->n_function; k++)
+            if (function->n_in_view == 0 && function->phy[0] < 0 &&
+                f->function[k].device == function->device &&
+                f->function[k].n_in_view > function->n_npu)
+                function->n_npu = f->function[k].n_in_view;
+    }
+}
+
+void cpubind_priv_attach_functions(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_function; i++)
+        f->function[i].n_in_view = 0;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        cpubind_npu *npu = &f->npu[i];
+        cpubind_function *function;
+        npu->function = find_function(f, npu);
+        if (npu->function < 0 && npu->pci.domain >= 0)
+            npu->function = add_function(r, npu);
+        if (npu->function < 0)
+            continue;
+        function = &f->function[npu->function];
+        npu->pci = function->pci;
+        if (++function->n_in_view > function->n_npu)
+            function->n_npu = function->n_in_view;
+    }
+    count_hidden(f);
+}
+
+/* == Near CPUs ============================================================== */
+
+/* Whether an ascending list holds every online CPU of a host with several nodes. The kernel
+ * prints such a list for a function that is on no node. */
+static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
+{
+    int32_t i = 0;
+    for (int32_t id = 0; id < f->n_cpu_id; id++) {
+        if (f->node_of[id] < 0)
+            continue;
+        i = facts_next_online(f, cpu, n, i);
+        if (i == n || cpu[i++] != id)
+            return 0;
+    }
+    return f->n_node > 1;
+}
+
+/* Lists the online CPUs of a node as near a function, in the arena. */
+static cpubind_problem_code take_node(facts_reader *r, cpubind_function *function, int32_t node)
+{
+    const cpubind_facts *f = r->facts;
+    int32_t *list;
+    int32_t n = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        n += f->node_of[cpu] == node;
+    list = cpubind_arena_ints(r->arena, n);
+    if (!list)
+        return facts_fail_memory(r);
+    n = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] == node)
+            list[n++] = cpu;
+    function->cpu = list;
+    function->n_cpu = n;
+    function->is_near_known = 1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads numa_node and local_cpulist of a function. For a function on no node, local_cpulist
+ * holds all CPUs and tells nothing; without that file the CPUs are those of the node. */
+static cpubind_problem_code read_near(facts_reader *r, cpubind_function *function)
+{
+    const char *path = facts_function_path(r, &function->pci, "local_cpulist");
+    cpubind_problem_code code =
+        facts_read_number(r, facts_function_path(r, &function->pci, "numa_node"),
+                          FACTS_NODE_UNKNOWN, &function->node);
+    cpubind_input answer;
+    int32_t *cpu;
+    int32_t n;
+    if (!path)
+        return facts_fail_memory(r);
+    if (code != CPUBIND_PROBLEM_NONE || function->node == FACTS_NODE_NONE)
+        return code;
+    code = facts_ask(r, path, &answer);
+    if (facts_is_present(answer)) {
+        code = facts_read_list(r, path, answer, &cpu, &n);
+        if (code != CPUBIND_PROBLEM_NONE || is_everywhere(r->facts, cpu, n))
+            return code;
+        function->cpu = cpu;
+        function->n_cpu = n;
+        function->is_near_known = 1;
+    } else if (code == CPUBIND_PROBLEM_NONE && function->node >= 0 &&
+               !(r->facts->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
+        code = take_node(r, function, function->node);
+    }
+    return code;
+}
+
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_function; i++) {
+        cpubind_problem_code code = read_near(r, &f->function[i]);
+        if (code == CPUBIND_PROBLEM_NO_MEMORY)
+            return code;
+        if (code == CPUBIND_PROBLEM_NONE)
+            continue;
+        if (f->function[i].n_in_view < f->function[i].n_npu || !facts_has_lists(r, i))
+            return code;
+        cpubind_problem_clear(r->problem);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_function; i++) {
+        cpubind_function *function = &f->function[i];
+        if (function->node != FACTS_NODE_NONE || function->n_in_view == function->n_npu)
+            continue;
+        code = take_node(r, function, 0);
+        facts_warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
+    }
+    return code;
+}
