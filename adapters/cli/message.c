@@ -238,7 +238,7 @@ static const char *way_without(const char *input, const cli_options *options, in
         return "--strategy global_slice";
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->only_running)
         return NULL;
-    if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->npu)
+    if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
         return "--strategy global_slice";
     if (is_prefix(input, "cmd/npu-smi")) {
         *names_npus = !request->npu || request->type == CPUBIND_TYPE_AUTO;
