@@ -127,22 +127,27 @@ static int32_t max_of(int32_t a, int32_t b)
 
 enum { PHY_BLOCK = 8 }; /* hosts have NPUs by the eight */
 
-/* Whether every NPU has a phy id below `total`. *is_lost becomes 1 when one is just above it, as
- * on a host that has lost a card; on a host of a larger machine, which counts its NPUs through,
- * phy ids are far above. *first is the first NPU that is not below. */
+/* Whether every NPU has a phy id below `total`. *first is the first NPU that is not below.
+ * *is_lost becomes 1 when that is so because the bus has lost a card: another NPU is below, or
+ * the phy id is just above. On a host of a larger machine, which counts its NPUs through, all
+ * phy ids are far above. */
 static int is_below(const planner *p, int32_t total, int32_t *first, int *is_lost)
 {
     const int32_t full = (total + PHY_BLOCK - 1) / PHY_BLOCK * PHY_BLOCK;
+    int32_t n_below = 0;
     *first = -1;
     *is_lost = 0;
     for (int32_t i = 0; i < p->facts->n_npu; i++) {
         const int32_t phy = p->facts->npu[i].phy;
-        if (phy < total)
+        if (phy < total) {
+            n_below++;
             continue;
+        }
         *is_lost |= phy < full;
         if (*first < 0)
             *first = i;
     }
+    *is_lost |= *first >= 0 && n_below > 0;
     return *first < 0;
 }
 

@@ -267,6 +267,24 @@ static cpubind_problem_code read_near(facts_reader *r, cpubind_function *functio
     return code;
 }
 
+/* Gives node 0 to the functions that are on no node, as npu-smi does, when the kernel names the
+ * CPUs near some other function of the host. */
+static cpubind_problem_code take_node_0(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int32_t n_known = 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        n_known += f->function[i].n_cpu > 0;
+    for (int32_t i = 0; n_known > 0 && code == CPUBIND_PROBLEM_NONE && i < f->n_census; i++) {
+        if (f->function[i].node != FACTS_NODE_NONE)
+            continue;
+        code = take_node(r, &f->function[i], 0);
+        facts_warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
+    }
+    return code;
+}
+
 cpubind_problem_code cpubind_priv_read_near(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -280,16 +298,18 @@ cpubind_problem_code cpubind_priv_read_near(facts_reader *r)
             return code;
         cpubind_problem_clear(r->problem);
     }
-    return CPUBIND_PROBLEM_NONE;
+    return take_node_0(r);
 }
 
+/* The same for hidden functions, when npu-smi names the CPUs near an NPU in view. */
 cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_function; i++) {
         cpubind_function *function = &f->function[i];
-        if (function->node != FACTS_NODE_NONE || function->n_in_view == function->n_npu)
+        if (function->node != FACTS_NODE_NONE || function->n_cpu > 0 ||
+            function->n_in_view == function->n_npu)
             continue;
         code = take_node(r, function, 0);
         facts_warn(r, CPUBIND_WARNING_NO_NUMA_NODE);

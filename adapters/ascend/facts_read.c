@@ -223,24 +223,32 @@ static int name_phys(cpubind_facts *f, int32_t function)
     return 1;
 }
 
-/* Finds the phy ids of the NPUs in view, which slices are cut by, where npu-smi info -m has
- * none: by their addresses and the driver's mailboxes. Where npu-smi info cannot be read that is
- * a problem: other processes of the host have read it, and cut by phy id. */
+/* Reads the phy ids of the functions from the driver's mailboxes, for the highest of the host.
+ * A file of the driver that cannot be read is no problem of a request for npu-smi alone. */
+static cpubind_problem_code read_mailboxes(facts_reader *r)
+{
+    driver_view view;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (!has_mailboxes(r->facts))
+        code = cpubind_priv_read_driver(r, &view);
+    if (code != CPUBIND_PROBLEM_UNREADABLE || r->request->origin != CPUBIND_ORIGIN_NPU_SMI)
+        return code;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Finds the phy ids that slices are cut by: those of the host, and where npu-smi info -m has
+ * none those of the NPUs in view, by their addresses. Where npu-smi info cannot be read then,
+ * that is a problem: other processes of the host have read it, and cut by phy id. */
 static cpubind_problem_code read_phys(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    driver_view view;
+    cpubind_problem_code code;
     int is_whole = 1;
-    if (f->has_phy || !needs_others(r) || f->n_census == 0)
-        return code;
-    if (!has_mailboxes(f))
-        code = cpubind_priv_read_driver(r, &view);
-    if (code == CPUBIND_PROBLEM_UNREADABLE && r->request->origin == CPUBIND_ORIGIN_NPU_SMI) {
-        cpubind_problem_clear(r->problem);
-        code = CPUBIND_PROBLEM_NONE;
-    }
-    if (code != CPUBIND_PROBLEM_NONE || !has_mailboxes(f))
+    if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r) || f->n_census == 0)
+        return CPUBIND_PROBLEM_NONE;
+    code = read_mailboxes(r);
+    if (code != CPUBIND_PROBLEM_NONE || f->has_phy || !has_mailboxes(f))
         return code;
     if (!r->has_read_processes)
         code = cpubind_priv_read_info(r);
