@@ -289,11 +289,13 @@ TEST(no_command_prints_help_and_exits_with_2)
 
 TEST(text_keeps_the_lines_of_the_logs)
 {
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet", "--running"),
                   "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0]\n"
                   "The CPU allocation plan is as follows:\n"
                   "NPU0: main=[146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 "
                   "162 163 164 165]  acl=[166]  release=[167]\n");
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
+                  "rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]\n");
     expect_output(RUN("plan", "--root", HOSTS "950-smt1-256cpu"),
                   "Ascend 950 NPU0: worker=[64 65 66 67 68 69 70 71]\n");
 }
@@ -370,10 +372,14 @@ TEST(the_map_is_no_wider_than_the_screen)
 
 TEST(the_map_shows_each_cpu)
 {
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--running"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167\n"
                   "node 7 |........................| 168-191\n");
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
+                  "node 5 |------------------------| 120-143\n"
+                  "node 6 |ii00000000000000000000ar| 144-167\n"
+                  "node 7 |ii22222222222222222222ar| 168-191\n");
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu", "--overlap", "keep"),
                   "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47\n");
 }
@@ -685,13 +691,18 @@ TEST(allowed_cpus_without_a_node_are_left_out)
 static const char *const captures[] = {"cmd/npu-smi-info-m.txt", "cmd/npu-smi-info.txt",
                                        "cmd/npu-smi-info-t-topo.txt"};
 
+/* A host and an option with which a plan needs the capture. Without the option the boards have
+ * the addresses of npu-smi info; on other hosts the kernel has the CPUs of the topology. */
+static const char *const needy[] = {A2, A2, HOSTS "a2-cut-output"};
+static const char *const needing[] = {NULL, "--running", NULL};
+
 TEST(warnings_of_affinity_name_their_npus)
 {
     static const char *const cases[][2] = {
         {HOSTS "300i-pro-x86-96cpu",
          "no CPU affinity for NPU 0-3: it is taken from the kernel"},
         {HOSTS "a2-affinity-differs",
-         "disagree about the CPUs near NPU 3: the CPUs of npu-smi are used"},
+         "disagree about the CPUs near NPU 3: the CPUs of the kernel are used"},
         {HOSTS "a2-no-numa-node", "the kernel has no node for NPU 2 (numa_node -1)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         command_result r = RUN("plan", "--root", cases[i][0]);
@@ -726,8 +737,8 @@ TEST(an_input_that_only_gives_affinity_can_be_left_out)
 TEST(an_empty_capture_is_an_error_with_its_place)
 {
     for (size_t i = 0; i < 3; i++) {
-        change_text(A2, captures[i], "");
-        expect_refusal(RUN("plan", "--root", temp.dir), 3, "line 1, column 1");
+        change_text(needy[i], captures[i], "");
+        expect_refusal(RUN("plan", "--root", temp.dir, needing[i]), 3, "line 1, column 1");
     }
 }
 
@@ -795,8 +806,8 @@ TEST(megabytes_of_noise_are_an_error)
         noise[i] = (char)(x >> 24);
     }
     for (size_t i = 0; i < 3; i++) {
-        change(A2, captures[i], noise, len);
-        expect_refusal(RUN("plan", "--root", temp.dir), 3, "npu-smi info");
+        change(needy[i], captures[i], noise, len);
+        expect_refusal(RUN("plan", "--root", temp.dir, needing[i]), 3, "npu-smi info");
     }
     free(noise);
 }
@@ -809,10 +820,34 @@ TEST(swapped_captures_are_errors)
         char *text;
         snprintf(path, sizeof path, A2 "/%s", captures[(i + 1) % 3]);
         text = load(path, &len);
-        change(A2, captures[i], text, len);
-        expect_refusal(RUN("plan", "--root", temp.dir), 3, "npu-smi info");
+        change(needy[i], captures[i], text, len);
+        expect_refusal(RUN("plan", "--root", temp.dir, needing[i]), 3, "npu-smi info");
         free(text);
     }
+}
+
+/* The kernel names the same CPUs. */
+TEST(a_damaged_topology_gives_way_to_the_kernel)
+{
+    command_result whole = RUN("plan", "--root", A2, "--json");
+    const char *npus = strstr(whole.out, "\"npus\"");
+    const char *end = strstr(whole.out, "\"warnings\"");
+    static const char *const texts[] = {"", "NPU0 NPU1 CPU Affinity\nNPU0 X SYS 0-", NULL};
+    assert_non_null(npus);
+    assert_non_null(end);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        command_result r;
+        const char *same;
+        change_text(A2, captures[2], texts[i]);
+        r = RUN("plan", "--root", temp.dir, "--json");
+        assert_int_equal(r.status, 0);
+        assert_non_null(strstr(r.out, "\"code\": \"pci_affinity\""));
+        same = strstr(r.out, "\"npus\"");
+        assert_non_null(same);
+        assert_memory_equal(npus, same, (size_t)(end - npus));
+        command_free(&r);
+    }
+    command_free(&whole);
 }
 
 /* Rows come before their header. */
@@ -956,6 +991,7 @@ int main(void)
         cmocka_unit_test(a_text_in_chinese_is_quoted_as_it_is),
         cmocka_unit_test(megabytes_of_noise_are_an_error),
         cmocka_unit_test(swapped_captures_are_errors),
+        cmocka_unit_test(a_damaged_topology_gives_way_to_the_kernel),
         cmocka_unit_test(a_capture_with_reversed_lines_is_an_error),
         cmocka_unit_test(a_truncated_capture_is_an_error_or_a_smaller_host),
         cmocka_unit_test(the_chips_of_a_map_name_the_product),
