@@ -731,7 +731,8 @@ TEST(an_input_that_only_gives_affinity_can_be_left_out)
             RUN("plan", "--root", temp.dir, "--npus", "0,1", "--strategy", "global_slice"),
             "mode=global_slice");
     }
-    expect_refusal(RUN("plan", "--root", temp.dir), 3, "name the NPUs with --npus LIST");
+    expect_refusal(RUN("plan", "--root", temp.dir), 3,
+                   "plan without it: --strategy global_slice");
 }
 
 TEST(an_empty_capture_is_an_error_with_its_place)
@@ -901,7 +902,7 @@ TEST(the_chips_of_a_map_name_the_product)
     size_t len;
     char *text = load(HOSTS "a3-640cpu-16npu/cmd/npu-smi-info-m.txt", &len);
     change(A2, "cmd/npu-smi-info-m.txt", text, len);
-    expect_output(RUN("plan", "--root", temp.dir, "--npus", "0", "--json"),
+    expect_output(RUN("plan", "--root", temp.dir, "--npus", "0", "--total", "16", "--json"),
                   "\"device_type\": \"a3\"");
     free(text);
 }
