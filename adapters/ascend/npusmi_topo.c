@@ -380,7 +380,8 @@ static cpubind_text_status read_columns(const scan_text *in, const scan_line *li
 
     *out_n = 0;
     for (int32_t i = 0; status == CPUBIND_TEXT_OK && i < topo->n_column; i++) {
-        const scan_run cell = next(in, last->end, line->run.end);
+        const scan_run cell = next == scan_word ? scan_word(in, last->end, line->run.end)
+                                                : next(in, last->end, line->run.end);
 
         *last = cell;
         if (topo->column_kind[i] == AFFINITY)
