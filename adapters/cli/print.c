@@ -162,11 +162,12 @@ static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_asc
     free(nodes);
 }
 
-/* Whether the affinity of an NPU meets the allowed CPUs. */
-static int has_home(const cpubind_facts *facts, const cpubind_npu *npu)
+/* Whether the CPUs near a device meet the CPUs that pools are cut from. */
+static int has_home(const cpubind_facts *facts, const int32_t *near_cpu, int32_t n)
 {
-    const int32_t *near_cpu = facts->affinity + npu->affinity_first;
-    for (int32_t i = 0, k = 0; i < npu->affinity_count && k < facts->n_cpu;) {
+    if (facts->scope == CPUBIND_SCOPE_HOST)
+        return n > 0;
+    for (int32_t i = 0, k = 0; i < n && k < facts->n_cpu;) {
         if (near_cpu[i] == facts->cpu[k])
             return 1;
         if (near_cpu[i] < facts->cpu[k])
@@ -183,16 +184,31 @@ static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *p
                         cli_text *out)
 {
     int32_t ids[CPUBIND_MAX_DEVICES];
-    int32_t n = 0;
+    int32_t n = 0, n_hidden = 0, n_unknown = 0;
     if (plan->core.strategy == CPUBIND_GLOBAL_SLICE) {
         cli_add(out, "all %d NPUs that slices are cut for", (int)plan->total);
         return;
     }
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].affinity_count > 0 && has_home(facts, &facts->npu[i]))
-            ids[n++] = facts->npu[i].logic;
+    for (int32_t i = 0; i < plan->n_candidate; i++) {
+        const cpubind_candidate *c = &plan->candidate[i];
+        const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
+        if (npu && npu->affinity_count > 0 &&
+            has_home(facts, facts->affinity + npu->affinity_first, npu->affinity_count))
+            ids[n++] = npu->logic;
+        else if (!npu && facts->function[c->function].n_cpu == 0)
+            n_unknown++;
+        else if (!npu && has_home(facts, facts->function[c->function].cpu,
+                                  facts->function[c->function].n_cpu))
+            n_hidden++;
+    }
+    (void)!cpubind_sort_unique(ids, &n, NULL);
     cli_add(out, "NPUs ");
     cli_add_list(out, ids, n);
+    if (n_hidden > 0)
+        cli_add(out, " and %d hidden", (int)n_hidden);
+    if (n_unknown > 0)
+        cli_add(out, ", not over %d hidden: which CPUs are near them is not known",
+                (int)n_unknown);
 }
 
 /* Prints a line for each NPU without a pool: why. */

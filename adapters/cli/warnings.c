@@ -71,7 +71,7 @@ static void explain_unknown_text(const cpubind_facts *facts, cli_text *out)
     cli_add(out, ", line %d, column %d: cpubind does not know this text and passes over it",
             (int)place.line, (int)place.column);
     cli_add_quote(out, answer->data + facts->unknown.at, facts->unknown.len);
-    cli_add(out, "; if the plan looks wrong, keep the text with cpubind capture");
+    cli_add(out, "; if the plan looks wrong, keep the text with cpubind capture -o DIR");
 }
 
 /* Appends the numbers of an NPU that are known: " with card 3, chip 0, phy id 6". */
@@ -119,9 +119,9 @@ static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_pla
                             cli_text *out)
 {
     cli_add(out,
-            "%d of %d online CPUs are allowed, and %d of these stay idle; whose are they? "
-            "--scope own: of this process alone; --scope cpuset: of all workers of the host, "
-            "which have the same cpuset; --scope host: the cpusets of the workers differ and "
+            "%d of %d online CPUs are allowed, and %d of these stay idle; say whose they are: "
+            "--scope own, of this process alone; --scope cpuset, of all workers of the host, "
+            "which have the same cpuset; --scope host, the cpusets of the workers differ and "
             "overlap",
             (int)facts->n_cpu, (int)facts->n_online, (int)plan->n_idle);
 }
@@ -191,11 +191,22 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
 void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_ascend_plan *plan, cli_text *out)
 {
-    if (sentences[warning]) {
+    switch (warning) {
+    case CPUBIND_WARNING_NO_STATUS:
+    case CPUBIND_WARNING_OFFLINE:
+    case CPUBIND_WARNING_NODE_MAP:
+    case CPUBIND_WARNING_NO_NODES:
+    case CPUBIND_WARNING_NO_MAP:
+    case CPUBIND_WARNING_EXIT_CODE:
+    case CPUBIND_WARNING_NO_AFFINITY:
+    case CPUBIND_WARNING_ONLY_LOGIC_IDS:
+    case CPUBIND_WARNING_NO_SPARE:
+    case CPUBIND_WARNING_NO_PROCESSES:
+    case CPUBIND_WARNING_NO_CENSUS:
+    case CPUBIND_WARNING_NO_ADDRESSES:
+    case CPUBIND_WARNING_ORDER_DIFFERS:
         cli_add(out, "%s", sentences[warning]);
-        return;
-    }
-    switch ((int)warning) {
+        break;
     case CPUBIND_WARNING_UNKNOWN_TEXT:
         explain_unknown_text(facts, out);
         break;
@@ -220,8 +231,12 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_OVERLAP:
         explain_shared(warning, facts, plan, out);
         break;
-    default:
+    case CPUBIND_WARNING_PCI_AFFINITY:
+    case CPUBIND_WARNING_AFFINITY_DIFFERS:
+    case CPUBIND_WARNING_NO_NUMA_NODE:
         explain_locality(warning, facts, out);
+        break;
+    case CPUBIND_WARNING_COUNT:
         break;
     }
 }

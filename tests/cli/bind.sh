@@ -1006,6 +1006,18 @@ no_numa_node|--fixture a2-no-numa-node --allowed 0-191|2
 END
 }
 
+# Each rank of a host on which no worker runs yet is bound to an NPU of its own.
+ranks_start_one_after_another() {
+    for rank in 0 1 2 3 4 5 6 7; do
+        rm -f "$state"
+        # The shell of run expands N.
+        # shellcheck disable=SC2016
+        says 0 "worker on NPU $rank" cpubind run --fixture idle-a2 --allowed 0-191 --rank "$rank" \
+            --memory none --state "$state" --env 'N={npu}' -- sh -c 'echo "worker on NPU $N"' ||
+            return 1
+    done
+}
+
 # Wrong command lines: exit status 2 and one line on stderr, which says what is wrong. A row has
 # commands, what the line says, and arguments; the row is tried with each command.
 check_usage() {
@@ -1074,6 +1086,7 @@ check_worker "--exclude leaves CPUs out of the pools" excluded_are_left_out acl_
 check_worker "apply twice: the record holds the CPUs from before the first" applies_twice acl_thread
 check_worker "--rank and --visible find the NPU" finds_its_npu
 check_worker "apply, run and verify print the warnings of the plan" plan_warnings_are_printed
+check_worker "each rank of an idle host is bound to an NPU of its own" ranks_start_one_after_another
 check_worker "a refusal names only options that the command has" names_ways_out
 check_worker "without --pid the parent is bound" binds_who_calls
 check_worker "with --json an error is an object" errors_are_json_too

@@ -1,9 +1,8 @@
-/* test_advice.c - follow the advice of every refusal of cpubind plan, until there is a plan or no
- * more advice
+/* test_advice.c - follow the advice of each refusal of cpubind plan, as long as there is advice
  * SPDX-License-Identifier: MIT
  *
- * Every fixture host is planned with several sets of options. Each option that a refusal names is
- * given in the next run. An advice that leads back to a refusal that was there before is wrong.
+ * Every fixture host is planned with several sets of options. Each option that a refusal names
+ * is given in the next run. An advice that leads back to an earlier refusal is wrong.
  */
 #include <dirent.h>
 
@@ -65,7 +64,7 @@ static const char *type_of(const attempt *a)
 
 static void follow(const attempt *a);
 
-/* Gives the options that name the NPUs and their number, as far as the refusal asks for them. */
+/* Gives the options that name the NPUs and their number, if the refusal asks for them. */
 static void follow_names(const attempt *a, const char *refusal)
 {
     attempt next = *a;

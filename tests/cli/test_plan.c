@@ -592,6 +592,142 @@ TEST(a_rank_drives_its_visible_device)
     expect_refusal(RUN("plan", "--root", A2, "--visible", "9"), 1, "\"9\"");
 }
 
+/* == Whose CPUs, which NPUs ================================================= */
+
+static int has_code(const json_t *array, const char *code)
+{
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (strcmp(text_at(json_array_get(array, i), "code"), code) == 0)
+            return 1;
+    return 0;
+}
+
+static json_t *npu_at(const json_t *plan, size_t i)
+{
+    return json_array_get(json_object_get(plan, "npus"), i);
+}
+
+/* Each scope that the warning names ends it. */
+TEST(a_part_of_the_cpus_asks_for_the_scope)
+{
+    static const char *const scopes[] = {"cpuset", "host", "own"};
+    const char *host = HOSTS "a2-cpuset-half-nodes";
+    json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
+    command_result r = RUN("plan", "--root", host);
+    assert_string_equal(text_at(plan, "scope"), "cpuset");
+    assert_true(has_code(json_object_get(plan, "warnings"), "partial_cpuset"));
+    json_decref(plan);
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        char words[64];
+        snprintf(words, sizeof words, "--scope %s, ", scopes[i]);
+        assert_non_null(strstr(r.err, words));
+        plan = json_of(RUN("plan", "--root", host, "--json", "--scope", scopes[i]));
+        assert_string_equal(text_at(plan, "scope"), scopes[i]);
+        assert_false(has_code(json_object_get(plan, "warnings"), "partial_cpuset"));
+        json_decref(plan);
+    }
+    command_free(&r);
+}
+
+/* 12 CPUs are too few for a slice of each of 8 NPUs; one NPU alone can have them. */
+TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
+{
+    const char *const words[] = {"plan",         "--root",    A2,  "--allowed",
+                                 "0-11",         "--visible", "5", "--strategy",
+                                 "global_slice", "--json",    NULL};
+    json_t *answer = json_of(run(words));
+    const json_t *error = json_object_get(answer, "error");
+    assert_string_equal(text_at(error, "code"), "too_few_cpus");
+    assert_string_equal(text_at(error, "would_do"), "own");
+    assert_non_null(strstr(text_at(error, "text"), "--scope own would do: "));
+    json_decref(answer);
+    answer = json_of(RUN("plan", "--root", A2, "--allowed", "0-11", "--visible", "5",
+                         "--strategy", "global_slice", "--scope", "own", "--json"));
+    assert_string_equal(text_at(npu_at(answer, 0), "pool"), "0-11");
+    assert_string_equal(text_at(answer, "scope"), "own");
+    json_decref(answer);
+}
+
+/* An NPU that cannot have a pool and does not run is shown with its reason. */
+TEST(an_npu_without_a_pool_is_shown_with_its_reason)
+{
+    const char *host = HOSTS "a2-192cpu-8npu-cpuset";
+    json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
+    const json_t *error = json_object_get(npu_at(plan, 1), "error");
+    command_result r = RUN("plan", "--root", host);
+    assert_int_equal(json_array_size(json_object_get(plan, "visible_npus")), 8);
+    assert_null(json_object_get(npu_at(plan, 0), "error"));
+    assert_string_equal(text_at(npu_at(plan, 0), "pool"), "144-167");
+    assert_true(json_is_null(json_object_get(npu_at(plan, 1), "pool")));
+    assert_string_equal(text_at(error, "code"), "no_local_cpus");
+    assert_non_null(strstr(text_at(error, "text"), "NPU 1: none of the CPUs near it"));
+    json_decref(plan);
+    assert_non_null(strstr(r.out, "no pool: NPU 1: none of the CPUs near it is allowed"));
+    expect_output(r, "visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]");
+    expect_refusal(RUN("plan", "--root", host, "--npus", "1"), 1, "NPU 1: none of the CPUs");
+    expect_refusal(RUN("plan", "--root", host, "--rank", "1"), 1, "NPU 1: none of the CPUs");
+}
+
+TEST(a_plan_says_which_npus_run_and_running_limits_it)
+{
+    const char *host = HOSTS "a2-192cpu-8npu-cpuset"; /* NPU 0 alone runs */
+    json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
+    assert_true(json_is_true(json_object_get(npu_at(plan, 0), "running")));
+    assert_true(json_is_false(json_object_get(npu_at(plan, 1), "running")));
+    json_decref(plan);
+    plan = json_of(RUN("plan", "--root", host, "--json", "--running"));
+    assert_int_equal(json_array_size(json_object_get(plan, "npus")), 1);
+    json_decref(plan);
+    plan = json_of(RUN("plan", "--root", HOSTS "910a-no-process-table", "--json"));
+    assert_true(json_is_null(json_object_get(npu_at(plan, 0), "running")));
+    assert_true(has_code(json_object_get(plan, "warnings"), "no_processes"));
+    json_decref(plan);
+}
+
+/* Before any worker runs, each rank has an NPU of its own. */
+TEST(ranks_of_an_idle_host_drive_different_npus)
+{
+    for (int rank = 0; rank < 8; rank++) {
+        char text[16];
+        json_t *plan;
+        snprintf(text, sizeof text, "%d", rank);
+        plan = json_of(RUN("plan", "--root", HOSTS "idle-a2", "--rank", text, "--json"));
+        assert_int_equal(json_integer_value(json_object_get(plan, "rank")), rank);
+        assert_int_equal(json_integer_value(json_object_get(plan, "rank_npu")), rank);
+        json_decref(plan);
+    }
+}
+
+TEST(hidden_npus_and_idle_cpus_are_counted)
+{
+    const char *host = HOSTS "a2-container-cards-4-6"; /* 2 of 8 NPUs */
+    json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
+    assert_int_equal(json_integer_value(json_object_get(plan, "hidden")), 6);
+    assert_int_equal(json_integer_value(json_object_get(plan, "idle")), 96);
+    assert_string_equal(text_at(plan, "facts"), "npu-smi");
+    json_decref(plan);
+    expect_output(RUN("plan", "--root", host),
+                  "NPUs 0-1, not over 6 hidden: which CPUs are near them is not known\n");
+    expect_output(RUN("plan", "--root", HOSTS "a2-container-boards"),
+                  "NPUs 0-1 and 1 hidden\n");
+    plan = json_of(RUN("plan", "--root", host, "--scope", "own", "--json"));
+    assert_int_equal(json_integer_value(json_object_get(plan, "hidden")), 0);
+    json_decref(plan);
+}
+
+TEST(the_number_of_npus_is_asked_for_where_no_input_tells)
+{
+    json_t *plan;
+    expect_refusal(
+        RUN("plan", "--root", HOSTS "npu-missing", "--npus", "0-1", "--device-type", "a3"), 1,
+        "--total");
+    plan = json_of(RUN("plan", "--root", HOSTS "npu-missing", "--npus", "0-1", "--device-type",
+                       "a3", "--total", "4", "--json"));
+    assert_int_equal(json_integer_value(json_object_get(plan, "total_npus")), 4);
+    assert_string_equal(text_at(npu_at(plan, 0), "pool"), "0-15");
+    json_decref(plan);
+}
+
 /* == --allowed and --exclude ================================================ */
 
 /* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
@@ -977,6 +1113,13 @@ int main(void)
         cmocka_unit_test(a_plan_names_the_npus_that_were_checked_for_overlap),
         cmocka_unit_test(a_host_in_a_corpus_gets_the_plan_of_its_folder),
         cmocka_unit_test(a_rank_drives_its_visible_device),
+        cmocka_unit_test(a_part_of_the_cpus_asks_for_the_scope),
+        cmocka_unit_test(a_refusal_for_want_of_cpus_names_the_scope_that_would_do),
+        cmocka_unit_test(an_npu_without_a_pool_is_shown_with_its_reason),
+        cmocka_unit_test(a_plan_says_which_npus_run_and_running_limits_it),
+        cmocka_unit_test(ranks_of_an_idle_host_drive_different_npus),
+        cmocka_unit_test(hidden_npus_and_idle_cpus_are_counted),
+        cmocka_unit_test(the_number_of_npus_is_asked_for_where_no_input_tells),
         cmocka_unit_test(excluded_cpus_are_in_no_pool_and_are_printed),
         cmocka_unit_test(allowed_cpus_of_the_option_replace_those_of_the_process),
         cmocka_unit_test(excluding_too_many_cpus_names_those_that_are_left),
