@@ -728,6 +728,43 @@ TEST(the_number_of_npus_is_asked_for_where_no_input_tells)
     json_decref(plan);
 }
 
+/* The map has lost card 7, which the topology and npu-smi info still have. */
+TEST(inputs_that_differ_are_named_with_the_npu)
+{
+    size_t len;
+    char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
+    char *last = strstr(text, "\n\t7 ");
+    command_result r;
+    assert_non_null(last);
+    change(A2, "cmd/npu-smi-info-m.txt", text, (size_t)(last + 1 - text));
+    r = RUN("plan", "--root", temp.dir);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.err, "npu-smi info -t topo names an NPU with card 7 that npu-smi "
+                                  "info -m lacks"));
+    assert_non_null(strstr(r.err, "PCI address 0000:06:00.0 that npu-smi info -m lacks"));
+    expect_output(r, " and 1 hidden\n");
+    free(text);
+}
+
+TEST(text_that_no_reader_knows_is_quoted_with_its_place)
+{
+    size_t len;
+    char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
+    char *more = (char *)malloc(len + 64);
+    command_result r;
+    assert_non_null(more);
+    snprintf(more, len + 64, "Mood of the driver : fine\n%s", text);
+    change_text(A2, "cmd/npu-smi-info-m.txt", more);
+    r = RUN("plan", "--root", temp.dir);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.err,
+                           "npu-smi info -m, line 1, column 1: cpubind does not know this "
+                           "text and passes over it: \"Mood of the driver : fine\""));
+    command_free(&r);
+    free(more);
+    free(text);
+}
+
 /* == --allowed and --exclude ================================================ */
 
 /* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
@@ -1120,6 +1157,8 @@ int main(void)
         cmocka_unit_test(ranks_of_an_idle_host_drive_different_npus),
         cmocka_unit_test(hidden_npus_and_idle_cpus_are_counted),
         cmocka_unit_test(the_number_of_npus_is_asked_for_where_no_input_tells),
+        cmocka_unit_test(inputs_that_differ_are_named_with_the_npu),
+        cmocka_unit_test(text_that_no_reader_knows_is_quoted_with_its_place),
         cmocka_unit_test(excluded_cpus_are_in_no_pool_and_are_printed),
         cmocka_unit_test(allowed_cpus_of_the_option_replace_those_of_the_process),
         cmocka_unit_test(excluding_too_many_cpus_names_those_that_are_left),
