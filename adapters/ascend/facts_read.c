@@ -4,6 +4,47 @@
  * Asks the source for inputs, gives their bytes to the parsers, and joins the results by id.
  * Pure but for the source: no I/O of its own, no malloc. It must not ask for an input that the
  * request does not need; facts.h has these rules.
+ *
+ * The table says what comes of each input in each state. A row of tests/ascend/test_inputs.c is
+ * a cell here. Failed: also a command that did not end in time, and a text that is too long.
+ * Refused: there is no plan, since other processes of the host may have read the input well.
+ *
+ *   input                       absent         failed     empty       cut        contradictory
+ *   proc/self/status            online CPUs, w refused    refused     refused    refused
+ *   proc/self/cgroup (own)      allowed        refused    allowed     parent     parent
+ *   cpuset.cpus.effective (own) parent         refused    refused     refused    refused
+ *   env                         no variable    refused    no var.     no var.    refused
+ *   cpu/online                  of the nodes   refused    refused     refused    w or ref.
+ *   node                        lscpu          refused    lscpu       w or ref.  w or ref.
+ *   node<N>/cpulist             cpumap         refused    refused     refused    w or ref.
+ *   lscpu -e                    one node, w    refused    refused     refused    refused
+ *   info -m                     refused 1      refused 1  refused 1   refused 1  refused 1
+ *   info: addresses             boards 2       refused 2  boards 2    refused 2  refused 2
+ *   info: processes             w 3            w 3        w 3         w 3        w
+ *   info -t topo                kernel, w      kernel, w  kernel, w   kernel, w  kernel, w
+ *   info -t board               refused 2      refused 2  refused 2   refused 2  refused 2
+ *   pci/devices                 in view, w     refused    in view, w  w          w
+ *   vendor, device              no NPU         refused    refused     refused    not known
+ *   numa_node                   not used       refused 4  refused 4   refused 4  not known
+ *   local_cpulist               of the node    refused 4  refused 4   refused 4  w 4
+ *   proc/interrupts             npu-smi        refused    refused     refused    npu-smi, w
+ *   msi_irqs                    npu-smi        refused    npu-smi     npu-smi    npu-smi, w
+ *   dev                         npu-smi        refused    npu-smi     not known  refused
+ *   dev/davinci<N>              refused        refused    refused     refused    npu-smi, w
+ *   uda/namespace_node          not used       refused 5  not used    refused    npu-smi, w
+ *   dev_id, davinci_dev_num     not used       refused 5  not used    refused    npu-smi, w
+ *   devdrv_sysfs_bdf_to_devid   not used       refused 5  not used    refused    npu-smi, w
+ *   trs_core/proc               w 3            w 3        none runs   w          not known
+ *
+ *   w          a warning of the plan; ref.: refused
+ *   allowed    the CPUs of proc/self/status; parent: those of the next cgroup above
+ *   npu-smi    is asked in place of the driver's files; --facts driver refuses
+ *   not known  no second input tells
+ *   1  but for a request that names the NPUs and the device type
+ *   2  where addresses are needed: an NPU is hidden, or the order of a group depends on them
+ *   3  refused when the request limits the plan to running NPUs
+ *   4  of an NPU in view whose CPUs npu-smi lists, that list is used
+ *   5  but for a refused permission, which counts as absent
  */
 #include "driver_reader.h"
 

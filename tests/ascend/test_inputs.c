@@ -219,6 +219,7 @@ static const row rows[] = {
     {SMI, NODES, EMPTY, NULL, OTHER, W(NO_NODES)},
     {SMI, NODES, CUT, "node0\nnode", REFUSED, P(NO_LOCAL_CPUS)},
     {SMI, NODES, CONTRADICTORY, "node0\nnode1\nnode2\n", REFUSED, P(NO_LOCAL_CPUS)},
+    {SMI, NODES, CONTRADICTORY, "node0\nnode1\nnode3\n", REFUSED, P(TOO_FEW_CPUS)},
 
     {SMI, NODES "/node1/cpulist", ABSENT, NULL, REFUSED, P(NO_LOCAL_CPUS)},
     {SMI, NODES "/node1/cpulist", FAILED, NULL, REFUSED, P(UNREADABLE)},
