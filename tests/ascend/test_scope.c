@@ -1,0 +1,420 @@
+/* test_scope.c - whose the allowed CPUs are, which NPUs count, and which one a rank drives
+ * SPDX-License-Identifier: MIT
+ *
+ * The rules are those of facts.h: candidates come from the PCI bus, a plan is for all visible
+ * NPUs, and a refusal names the scope that would do.
+ */
+#include "memory_source.h"
+
+#define PCI    "sys/bus/pci/devices/0000:"
+#define BUS    "sys/bus/pci/devices/"
+#define STATUS "proc/self/status"
+#define CGROUP "proc/self/cgroup"
+#define V2     "sys/fs/cgroup"
+#define V1     "sys/fs/cgroup/cpuset"
+#define INFO   "cmd/npu-smi-info.txt"
+
+#define RULE                                                                                   \
+    "+===========================+===============+====================================+\n"
+#define DEVICES                                                                                \
+    "| NPU   Name                | Health        | Power(W)    Temp(C)                |\n"     \
+    "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)       "        \
+    "|\n" RULE
+#define DEVICE(card, bus)                                                                      \
+    "| " card                                                                                  \
+    "     910B4               | OK            | 90.5        44                     |"          \
+    "\n| 0                         | 0000:" bus                                                \
+    "  | 0           0    / 0               |\n" RULE
+#define PROCESSES                                                                              \
+    "| NPU     Chip              | Process id    | Process name   | Process memory(MB) "       \
+    "|\n" RULE
+#define PROCESS(card)                                                                          \
+    "| " card                                                                                  \
+    "       0                 | 812           | python3        | 150                |"         \
+    "\n" RULE
+#define BOTH DEVICES DEVICE("1", "C1:00.0") DEVICE("2", "01:00.0")
+
+static void set_function(memory_host *h, const char *const names[4], const char *device,
+                         const char *node, const char *cpus)
+{
+    set(h, names[0], "0x19e5\n");
+    set(h, names[1], device);
+    set(h, names[2], node);
+    set(h, names[3], cpus);
+}
+
+#define FUNCTION(h, address, device, node, cpus)                                               \
+    set_function(h,                                                                            \
+                 (const char *const[]){PCI address "/vendor", PCI address "/device",           \
+                                       PCI address "/numa_node",                               \
+                                       PCI address "/local_cpulist"},                          \
+                 device, node, cpus)
+
+/* Four nodes of 8 CPUs. NPU 0 is near node 2, NPU 1 near node 0; the bus has no others. */
+static memory_host two_npus(void)
+{
+    memory_host h;
+    memset(&h, 0, sizeof h);
+    set(&h, STATUS, "Cpus_allowed_list:\t0-31\n");
+    set(&h, "sys/devices/system/cpu/online", "0-31\n");
+    set(&h, "sys/devices/system/node/", "node0\nnode1\nnode2\nnode3\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-7\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "8-15\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "16-23\n");
+    set(&h, "sys/devices/system/node/node3/cpulist", "24-31\n");
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t1        0         0               Ascend 910B4\n"
+        "\t2        0         1               Ascend 910B4\n");
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU1       NPU2       CPU Affinity\n"
+        "NPU1       X          HCCS       16-23\n"
+        "NPU2       HCCS       X          0-7\n");
+    set(&h, INFO, BOTH PROCESSES PROCESS("1") PROCESS("2"));
+    set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n");
+    FUNCTION(&h, "01:00.0", "0xd802\n", "0\n", "0-7\n");
+    FUNCTION(&h, "c1:00.0", "0xd802\n", "2\n", "16-23\n");
+    return h;
+}
+
+/* == Hidden NPUs ============================================================ */
+
+TEST(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a = try(&h, &request);
+    assert_int_equal(a.plan.n_hidden, 0);
+    expect_run(&a, 0, 16, 31);
+    expect_run(&a, 1, 0, 15);
+    drop(&a);
+    set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c2:00.0\n");
+    FUNCTION(&h, "c2:00.0", "0xd802\n", "2\n", "16-23\n");
+    a = try(&h, &request);
+    assert_int_equal(a.plan.n_hidden, 1);
+    expect_run(&a, 0, 16, 23);
+    expect_run(&a, 1, 0, 15);
+    assert_int_equal(a.plan.n_idle, 8);
+    drop(&a);
+    request.scope = CPUBIND_SCOPE_OWN;
+    a = try(&h, &request);
+    assert_int_equal(a.plan.n_hidden, 0);
+    expect_run(&a, 0, 16, 31);
+    drop(&a);
+}
+
+TEST(virtual_functions_and_other_products_are_no_hidden_npus)
+{
+    static const char *const devices[] = {"0xd802\n", "0xd500\n", "0x1711\n"};
+    for (int i = 0; i < 3; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        attempt a;
+        set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c1:00.1\n");
+        FUNCTION(&h, "c1:00.1", devices[i], "2\n", "16-23\n");
+        if (i == 0)
+            set(&h, PCI "c1:00.1/physfn", "");
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+        assert_int_equal(a.plan.n_hidden, 0);
+        expect_run(&a, 0, 16, 31);
+        drop(&a);
+    }
+}
+
+TEST(a_hidden_npu_on_no_node_counts_as_near_node_0)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a;
+    set(&h, BUS, "0000:01:00.0\n0000:02:00.0\n0000:c1:00.0\n");
+    FUNCTION(&h, "02:00.0", "0xd802\n", "-1\n", "0-31\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_hidden, 1);
+    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NUMA_NODE));
+    expect_run(&a, 0, 16, 31);
+    expect_run(&a, 1, 0, 7);
+    drop(&a);
+}
+
+/* == Scope ================================================================== */
+
+TEST(a_part_of_the_online_cpus_without_a_scope_is_a_warning)
+{
+    static const struct {
+        const char *allowed;
+        cpubind_scope scope;
+        int is_warned;
+        int32_t n_idle;
+    } cases[] = {
+        {"0-31", CPUBIND_SCOPE_AUTO, 0, 0},        {"0-7,16-23", CPUBIND_SCOPE_AUTO, 1, 0},
+        {"0-7,16-23", CPUBIND_SCOPE_CPUSET, 0, 0}, {"0-7,16-23", CPUBIND_SCOPE_HOST, 0, 0},
+        {"0-7,16-23", CPUBIND_SCOPE_OWN, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        char status[64];
+        attempt a;
+        snprintf(status, sizeof status, "Cpus_allowed_list:\t%s\n", cases[i].allowed);
+        set(&h, STATUS, status);
+        request.scope = cases[i].scope;
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+        assert_int_equal(has_warning(&a, CPUBIND_WARNING_PARTIAL_CPUSET), cases[i].is_warned);
+        assert_int_equal(a.plan.n_idle, cases[i].n_idle);
+        drop(&a);
+    }
+}
+
+TEST(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a;
+    request.scope = CPUBIND_SCOPE_HOST;
+    set(&h, STATUS, "Cpus_allowed_list:\t4-19,26-31\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.core.row[1], 10); /* 16-19 and 26-31 of 16-31 */
+    expect_run(&a, 1, 4, 15);
+    assert_int_equal(a.plan.n_idle, 0);
+    drop(&a);
+    set(&h, STATUS, "Cpus_allowed_list:\t4-18\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(a.problem.npu, 0);
+    assert_int_equal(a.problem.need, 5);
+    assert_int_equal(a.problem.have, 3);
+    assert_int_equal(a.problem.uncut, 16);
+    drop(&a);
+}
+
+TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a;
+    set(&h, STATUS, "Cpus_allowed_list:\t0-7,16-23\n");
+    set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c2:00.0\n");
+    FUNCTION(&h, "c2:00.0", "0xd802\n", "2\n", "16-23\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(a.problem.would_do, CPUBIND_SCOPE_OWN);
+    request.scope = a.problem.would_do;
+    drop(&a);
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    request.scope = CPUBIND_SCOPE_AUTO;
+    set(&h, STATUS, "Cpus_allowed_list:\t8-15\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    assert_int_equal(a.problem.would_do, CPUBIND_SCOPE_AUTO);
+    drop(&a);
+}
+
+TEST(a_variable_of_the_cpu_driver_means_scope_own)
+{
+    static const struct {
+        const char *env;
+        cpubind_scope scope;
+    } cases[] = {
+        {"DRA_CPUSET_pod=0-7\n", CPUBIND_SCOPE_OWN},
+        {"A=b\nDRA_CPUSET_=\n", CPUBIND_SCOPE_OWN},
+        {"DRA_CPUSET=0-7\n", CPUBIND_SCOPE_CPUSET},
+        {"X_DRA_CPUSET_pod=0-7\n", CPUBIND_SCOPE_CPUSET},
+        {"DRA_CPUSET_pod\n", CPUBIND_SCOPE_CPUSET},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        attempt a;
+        set(&h, "env", cases[i].env);
+        a = try(&h, &request);
+        assert_int_equal(a.facts.scope, cases[i].scope);
+        assert_int_equal(a.facts.is_scope_given, cases[i].scope == CPUBIND_SCOPE_OWN);
+        drop(&a);
+        request.scope = CPUBIND_SCOPE_HOST;
+        a = try(&h, &request);
+        assert_int_equal(a.facts.scope, CPUBIND_SCOPE_HOST);
+        drop(&a);
+    }
+}
+
+TEST(own_cpus_are_those_of_the_cgroup)
+{
+    static const struct {
+        const char *cgroup, *file, *list;
+        int32_t n_cpu;
+    } cases[] = {
+        {"0::/a/b\n", V2 "/a/b/cpuset.cpus.effective", "0-19\n", 20},
+        {"0::/a/b\n", V2 "/a/cpuset.cpus.effective", "0-20\n", 21}, /* of a parent */
+        {"0::/\n", V2 "/cpuset.cpus.effective", "0-21\n", 22},
+        {"0::/host/path\n", V2 "/cpuset.cpus.effective", "0-22\n",
+         23}, /* a container's mount */
+        {"4:memory:/m\n3:cpu,cpuset:/a\n0::/z\n", V1 "/a/cpuset.effective_cpus", "0-23\n", 24},
+        {"3:cpuset:/a/b\n", V1 "/cpuset.effective_cpus", "0-24\n", 25},
+        {"0::/a\n", V1 "/a/cpuset.effective_cpus", "0-24\n", 32}, /* of another hierarchy */
+        {"1:name=systemd:/a\n", V2 "/a/cpuset.cpus.effective", "0-24\n", 32},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        attempt a;
+        request.scope = CPUBIND_SCOPE_OWN;
+        set(&h, CGROUP, cases[i].cgroup);
+        set(&h, cases[i].file, cases[i].list);
+        a = try(&h, &request);
+        if (a.facts.n_cpu != cases[i].n_cpu)
+            fail_msg("%s%s: %d CPUs", cases[i].cgroup, cases[i].file, (int)a.facts.n_cpu);
+        drop(&a);
+        request.scope = CPUBIND_SCOPE_CPUSET;
+        a = try(&h, &request);
+        assert_int_equal(a.facts.n_cpu, 32);
+        drop(&a);
+    }
+}
+
+/* == Ranks, running NPUs, NPUs without a pool ================================ */
+
+TEST(a_rank_counts_visible_npus_whoever_runs)
+{
+    static const char *const tables[] = {BOTH PROCESSES PROCESS("1") PROCESS("2"),
+                                         BOTH PROCESSES PROCESS("2"), BOTH PROCESSES RULE};
+    for (int i = 0; i < 3; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        request.has_rank = 1;
+        set(&h, INFO, tables[i]);
+        for (request.rank = 0; request.rank < 2; request.rank++) {
+            attempt a = try(&h, &request);
+            assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+            assert_int_equal(a.plan.n_want, 2);
+            assert_int_equal(a.plan.rank_row, request.rank);
+            assert_int_equal(a.facts.npu[0].is_running, i == 0);
+            drop(&a);
+        }
+        expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
+        request.visible = "1";
+        request.visible_len = 1;
+        {
+            attempt a = try(&h, &request); /* a single NPU is driven by any rank */
+            assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+            assert_int_equal(a.plan.n_want, 1);
+            assert_int_equal(a.facts.npu[a.plan.want[a.plan.rank_row]].logic, 1);
+            drop(&a);
+        }
+    }
+}
+
+TEST(a_plan_is_limited_to_running_npus_on_request)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a;
+    request.only_running = 1;
+    set(&h, INFO, BOTH PROCESSES PROCESS("2"));
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 1);
+    expect_run(&a, 0, 0, 15);
+    drop(&a);
+    request.has_rank = 1;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    request.rank = 1;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+}
+
+TEST(an_idle_npu_without_cpus_is_shown_with_its_reason)
+{
+    static const int32_t first[] = {0};
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a;
+    set(&h, STATUS, "Cpus_allowed_list:\t0-15\n");
+    set(&h, INFO, BOTH PROCESSES PROCESS("2"));
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_want, 1);
+    assert_int_equal(a.plan.n_poolless, 1);
+    assert_int_equal(a.plan.poolless[0].npu, 0);
+    assert_int_equal(a.plan.poolless[0].problem.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    expect_run(&a, 0, 0, 15);
+    drop(&a);
+    request.has_rank = 1;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* the rank's */
+    request.rank = 1;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    request.has_rank = 0;
+    request.npu = first;
+    request.n_npu = 1;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* named */
+    request.npu = NULL;
+    set(&h, INFO, BOTH PROCESSES PROCESS("1"));
+    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* it runs */
+}
+
+/* == Requests =============================================================== */
+
+TEST(every_field_of_a_request_is_checked)
+{
+    static const int32_t twice[] = {1, 1}, negative[] = {-1}, high[] = {CPUBIND_MAX_DEVICES};
+    cpubind_request bad[24];
+    memory_host h = two_npus();
+    cpubind_request request = ask_nothing();
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        bad[i] = request;
+    bad[n++].type = CPUBIND_TYPE_COUNT;
+    bad[n++].type = (cpubind_device_type)99;
+    bad[n].is_auto_strategy = 0;
+    bad[n++].strategy = (cpubind_strategy)(CPUBIND_CLUSTER + 1);
+    bad[n++].overlap = (cpubind_overlap)(CPUBIND_OVERLAP_REFUSE + 1);
+    bad[n++].scope = CPUBIND_SCOPE_COUNT;
+    bad[n++].origin = CPUBIND_ORIGIN_COUNT;
+    bad[n].has_rank = 1;
+    bad[n++].rank = -1;
+    bad[n++].total = -1;
+    bad[n++].total = CPUBIND_MAX_DEVICES + 1;
+    bad[n].visible = "0";
+    bad[n++].visible_len = -1;
+    bad[n++].npu = twice; /* none of them */
+    bad[n].npu = twice;
+    bad[n++].n_npu = 2;
+    bad[n].npu = twice;
+    bad[n++].n_npu = -1;
+    bad[n].npu = negative;
+    bad[n++].n_npu = 1;
+    bad[n].npu = high;
+    bad[n++].n_npu = 1;
+    bad[n].allowed = twice;
+    bad[n++].n_allowed = 2;
+    bad[n].exclude = negative;
+    bad[n++].n_exclude = 1;
+    for (size_t i = 0; i < n; i++) {
+        attempt a = try(&h, &bad[i]);
+        if (a.code != CPUBIND_PROBLEM_BAD_REQUEST || !a.problem.what || h.asked != 0)
+            fail_msg("request %d: %s", (int)i, cpubind_problem_word(a.code));
+        drop(&a);
+    }
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus),
+        cmocka_unit_test(virtual_functions_and_other_products_are_no_hidden_npus),
+        cmocka_unit_test(a_hidden_npu_on_no_node_counts_as_near_node_0),
+        cmocka_unit_test(a_part_of_the_online_cpus_without_a_scope_is_a_warning),
+        cmocka_unit_test(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus),
+        cmocka_unit_test(a_refusal_for_want_of_cpus_names_the_scope_that_would_do),
+        cmocka_unit_test(a_variable_of_the_cpu_driver_means_scope_own),
+        cmocka_unit_test(own_cpus_are_those_of_the_cgroup),
+        cmocka_unit_test(a_rank_counts_visible_npus_whoever_runs),
+        cmocka_unit_test(a_plan_is_limited_to_running_npus_on_request),
+        cmocka_unit_test(an_idle_npu_without_cpus_is_shown_with_its_reason),
+        cmocka_unit_test(every_field_of_a_request_is_checked),
+    };
+    return cmocka_run_group_tests_name("scope", tests, NULL, NULL);
+}
