@@ -732,7 +732,7 @@ static int ends_with(const char *text, const char *end)
 /* Of a fixture everything is visited but exit codes, stderr, and all but one topology. */
 static void check_fixture(folder_host *h, const char *name)
 {
-    static const char *const parts[] = {"proc", "sys", "cmd", "env", "uname"};
+    static const char *const parts[] = {"proc", "sys", "dev", "cmd", "env", "uname"};
     const cpubind_source source = source_of(h);
     static found there, visits;
     int32_t n = 0, n_topology = 0;
