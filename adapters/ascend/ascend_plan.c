@@ -109,10 +109,10 @@ static int32_t count_on_bus(const cpubind_facts *f)
     return n;
 }
 
-/* One past the highest phy id of the host by the driver's mailboxes; 0: not known. */
+/* One past the highest phy id of the host by the driver's mailboxes or devices; 0: not known. */
 static int32_t end_of_phys(const cpubind_facts *f)
 {
-    int32_t end = 0;
+    int32_t end = f->end_phy;
     for (int32_t i = 0; i < f->n_census; i++)
         for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
             if (f->function[i].phy[k] >= end)
@@ -545,22 +545,35 @@ static int is_in_logic_order(const planner *p)
     return 1;
 }
 
-/* Whether another order of the candidates gives our NPUs other pools: that of the logic ids, or
- * with `is_reversed` the opposite of it. */
-static cpubind_problem_code compare_order(planner *p, int is_reversed, int *is_other)
+/* Orders of the candidates to compare with. */
+typedef enum order_kind { ORDER_LOGIC, ORDER_REVERSED, ORDER_OURS_FIRST } order_kind;
+
+/* Lists the indices of the NPUs in view in another order. */
+static void list_in_order(const planner *p, order_kind order, cpubind_candidate *out)
+{
+    const int32_t n = p->out->n_candidate;
+    int32_t n_out = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (order == ORDER_OURS_FIRST && is_ours(p, i))
+            out[n_out++] = (cpubind_candidate){i, -1, -1};
+    for (int32_t i = 0; i < n; i++)
+        if (order != ORDER_OURS_FIRST || !is_ours(p, i))
+            out[n_out++] = (cpubind_candidate){order == ORDER_REVERSED ? n - 1 - i : i, -1, -1};
+}
+
+/* Whether another order of the candidates gives our NPUs other pools. */
+static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_other)
 {
     cpubind_ascend_plan other = *p->out;
     planner q = *p;
     cpubind_problem ignored;
     cpubind_problem_code code;
     cpubind_fault fault;
-    const int32_t n = other.n_candidate;
-    other.candidate =
-        (cpubind_candidate *)cpubind_arena_take(p->arena, n, sizeof *other.candidate);
+    other.candidate = (cpubind_candidate *)cpubind_arena_take(p->arena, other.n_candidate,
+                                                              sizeof *other.candidate);
     if (!other.candidate)
         return fail_memory(p);
-    for (int32_t i = 0; i < n; i++)
-        other.candidate[i] = (cpubind_candidate){is_reversed ? n - 1 - i : i, -1, -1};
+    list_in_order(p, order, other.candidate);
     cpubind_problem_clear(&ignored);
     q.out = &other;
     q.problem = &ignored;
@@ -588,7 +601,10 @@ static cpubind_problem_code check_order(planner *p)
     if (f->strategy == CPUBIND_GLOBAL_SLICE || p->out->n_hidden > 0 || f->n_census == 0 ||
         p->scope == CPUBIND_SCOPE_OWN || (p->is_ordered && is_in_logic_order(p)))
         return CPUBIND_PROBLEM_NONE;
-    code = compare_order(p, !p->is_ordered, &is_other);
+    code = compare_order(p, p->is_ordered ? ORDER_LOGIC : ORDER_REVERSED, &is_other);
+    /* The middle one of a group keeps its place in the reversed order. */
+    if (code == CPUBIND_PROBLEM_NONE && !p->is_ordered && !is_other)
+        code = compare_order(p, ORDER_OURS_FIRST, &is_other);
     if (code != CPUBIND_PROBLEM_NONE || !is_other)
         return code;
     if (p->is_ordered) {

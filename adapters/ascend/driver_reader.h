@@ -50,4 +50,16 @@ typedef struct driver_view {
  *           that only root may read counts as absent for another user */
 cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out);
 
+/* Reads the phy ids of the NPUs in view from the device nodes that this process may open, where
+ * there are as many of these as NPUs.
+ *   out     the phy ids of r->facts->npu, and has_phy, when they are known
+ *   errors  NO_MEMORY; UNREADABLE */
+cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r);
+
+/* Reads the numbers of the driver's devices in /sys, which shows those of the host in a container
+ * too. Virtual NPUs do not count.
+ *   out     r->facts->end_phy
+ *   errors  NO_MEMORY; UNREADABLE */
+cpubind_problem_code cpubind_priv_read_end_of_phys(facts_reader *r);
+
 #endif /* CPUBIND_ASCEND_DRIVER_READER_H */

@@ -244,10 +244,11 @@ typedef struct cpubind_facts {
     int32_t *affinity;      /* CPUs, allowed or not, list after list */
     int32_t has_affinity;   /* some NPU has a list */
     cpubind_device_type type;
-    cpubind_strategy strategy;  /* of the plan: asked for or of the product; slices instead of
+    cpubind_strategy strategy; /* of the plan: asked for or of the product; slices instead of
                                   topo_affinity where the affinity is not known */
-    int32_t threads;            /* threads a core, or 0: not known */
-    int32_t n_census;           /* NPUs of the host by /sys/bus/pci, or 0: not known */
+    int32_t threads;           /* threads a core, or 0: not known */
+    int32_t end_phy;  /* slices: one past the highest phy id of the host, 0: not known */
+    int32_t n_census; /* NPUs of the host by /sys/bus/pci, or 0: not known */
     cpubind_function *function; /* of the census, by PCI address */
     int32_t n_function;
     cpubind_origin origin;     /* DRIVER or NPU_SMI: the inputs that named the NPUs */

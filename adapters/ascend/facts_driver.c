@@ -20,6 +20,7 @@
 #include "driver_reader.h"
 
 #define INPUT_DEV        "dev"
+#define INPUT_CLASS      "sys/class/devdrv-class"
 #define INPUT_NAMESPACES "proc/uda/namespace_node"
 #define INPUT_PROCESSES  "proc/trs_core/proc"
 #define PCI_DEV_NUM      "davinci_dev_num"
@@ -386,9 +387,9 @@ static cpubind_problem_code read_node(facts_reader *r, const char *name,
         return code;
     if (!facts_is_present(answer))
         return facts_fail_input(r, name, answer, -1, "it is listed and not there");
-    return cpubind_driver_parse_number(answer.data, answer.len, out, &fault) == CPUBIND_TEXT_OK
-               ? CPUBIND_PROBLEM_NONE
-               : facts_fail_text(r, name, answer, &fault);
+    if (cpubind_driver_parse_number(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, name, answer, &fault);
+    return facts_check_end(r, name, answer);
 }
 
 /* Inserts a number into an ascending list that has room; a number that is there is left out. */
@@ -536,6 +537,60 @@ static cpubind_problem_code read_logics(reading *d)
         const int32_t udevid = has_nodes ? node[i] : table.row[i].udevid;
         const int32_t logic = has_nodes ? i : table.row[i].logic;
         code = add_npu(d, has_nodes ? INPUT_DEV : INPUT_NAMESPACES, logic, udevid);
+    }
+    return code;
+}
+
+/* Whether the logic ids of the NPUs in view are 0 .. n - 1. */
+static int are_ranks(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].logic != i)
+            return 0;
+    return 1;
+}
+
+/* The driver numbers the devices that a process may open by ascending udevid, so that the
+ * device nodes name the phy ids where nothing tells the PCI function of an NPU. */
+cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r)
+{
+    driver_view view;
+    reading d = {r, &view, NULL};
+    cpubind_facts *f = r->facts;
+    int32_t *node, n_node;
+    int has_nodes;
+    cpubind_problem_code code;
+    memset(&view, 0, sizeof view);
+    code = read_nodes(&d, &node, &n_node, &has_nodes);
+    if (code != CPUBIND_PROBLEM_NONE || view.outcome != DRIVER_COMPLETE)
+        return code;
+    if (n_node != f->n_npu || !are_ranks(f) || n_node == 0 ||
+        node[n_node - 1] >= CPUBIND_DRIVER_VIRTUAL)
+        return CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].phy = node[i];
+    f->has_phy = 1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_read_end_of_phys(facts_reader *r)
+{
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_CLASS);
+    cpubind_problem_code code = facts_judge(r, INPUT_CLASS, listing);
+    cpubind_driver_number number = {-1, -1};
+    cpubind_slice name;
+    int32_t at = 0;
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
+        const char *path;
+        if (!is_node_name(listing, name))
+            continue;
+        path = facts_path(r, INPUT_CLASS, listing.data, name, "dev");
+        if (!path)
+            return facts_fail_memory(r);
+        code = read_node(r, path, &number);
+        if (code == CPUBIND_PROBLEM_NONE && number.minor < CPUBIND_DRIVER_VIRTUAL &&
+            number.minor >= r->facts->end_phy)
+            r->facts->end_phy = number.minor + 1;
     }
     return code;
 }

@@ -264,32 +264,36 @@ static int name_phys(cpubind_facts *f, int32_t function)
     return 1;
 }
 
-/* Reads the phy ids of the functions from the driver's mailboxes, for the highest of the host.
- * A file of the driver that cannot be read is no problem of a request for npu-smi alone. */
-static cpubind_problem_code read_mailboxes(facts_reader *r)
+/* A file of the driver that cannot be read is no problem of a request for npu-smi alone. */
+static cpubind_problem_code judge_driver(facts_reader *r, cpubind_problem_code code)
 {
-    driver_view view;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (!has_mailboxes(r->facts))
-        code = cpubind_priv_read_driver(r, &view);
     if (code != CPUBIND_PROBLEM_UNREADABLE || r->request->origin != CPUBIND_ORIGIN_NPU_SMI)
         return code;
     cpubind_problem_clear(r->problem);
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Finds the phy ids that slices are cut by: those of the host, and where npu-smi info -m has
- * none those of the NPUs in view, by their addresses. Where npu-smi info cannot be read then,
- * that is a problem: other processes of the host have read it, and cut by phy id. */
-static cpubind_problem_code read_phys(facts_reader *r)
+/* Reads the phy ids of the functions from the driver's mailboxes, for the highest of the
+ * host. */
+static cpubind_problem_code read_mailboxes(facts_reader *r)
+{
+    driver_view view;
+    return has_mailboxes(r->facts) ? CPUBIND_PROBLEM_NONE
+                                   : judge_driver(r, cpubind_priv_read_driver(r, &view));
+}
+
+/* Finds the phy ids of the NPUs in view where npu-smi info -m has none: by their addresses and
+ * the driver's mailboxes, else by the device nodes. The addresses also tell how many NPUs a
+ * function has. Where npu-smi info cannot be read that is a problem: other processes of the host
+ * have read it, and cut by phy id. */
+static cpubind_problem_code find_phys(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int is_whole = 1;
-    if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r) || f->n_census == 0)
-        return CPUBIND_PROBLEM_NONE;
-    code = read_mailboxes(r);
-    if (code != CPUBIND_PROBLEM_NONE || f->has_phy || !has_mailboxes(f))
+    if (!has_mailboxes(f))
+        code = judge_driver(r, cpubind_priv_read_node_phys(r));
+    if (code != CPUBIND_PROBLEM_NONE || (!has_mailboxes(f) && !f->has_phy))
         return code;
     if (!r->has_read_processes)
         code = cpubind_priv_read_info(r);
@@ -298,10 +302,32 @@ static cpubind_problem_code read_phys(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     cpubind_priv_attach_functions(r);
-    for (int32_t i = 0; i < f->n_npu; i++)
+    for (int32_t i = 0; i < f->n_npu && !f->has_phy; i++)
         is_whole &= f->npu[i].function >= 0 && name_phys(f, f->npu[i].function);
-    f->has_phy = is_whole;
+    f->has_phy |= is_whole;
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads what slices of a host are cut by: the phy ids of the NPUs in view, and the highest one of
+ * the host, by its mailboxes or, where a container runtime hides /proc/interrupts, by the devices
+ * in /sys. */
+static cpubind_problem_code read_phys(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code;
+    if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r))
+        return CPUBIND_PROBLEM_NONE;
+    if (f->n_census == 0) {
+        if (r->request->total == 0)
+            facts_warn(r, CPUBIND_WARNING_NO_CENSUS);
+        return CPUBIND_PROBLEM_NONE;
+    }
+    code = read_mailboxes(r);
+    if (code == CPUBIND_PROBLEM_NONE && !f->has_phy)
+        code = find_phys(r);
+    if (code == CPUBIND_PROBLEM_NONE && !has_mailboxes(f) && r->request->total == 0)
+        code = cpubind_priv_read_end_of_phys(r);
+    return code;
 }
 
 /* Reads what npu-smi tells besides ids. Other outputs are not read: each costs a run of npu-smi,

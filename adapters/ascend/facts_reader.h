@@ -343,7 +343,7 @@ static inline const char *facts_function_path(facts_reader *r, const cpubind_pci
 static inline cpubind_problem_code facts_check_end(facts_reader *r, const char *name,
                                                    cpubind_input answer)
 {
-    if (strlen(name) < 4 || memcmp(name, "sys/", 4) != 0 ||
+    if (strlen(name) < 4 || (memcmp(name, "sys/", 4) != 0 && memcmp(name, "dev/", 4) != 0) ||
         (answer.len > 0 && answer.data[answer.len - 1] == '\n'))
         return CPUBIND_PROBLEM_NONE;
     return facts_fail_input(r, name, answer, answer.len,
