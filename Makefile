@@ -41,7 +41,7 @@ TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/asc
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
-VIEWS     := $(addprefix tests/ascend/,random_view host_view view_texts random_host)
+LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
 SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
@@ -50,7 +50,7 @@ VM_HOSTS  ?= a2 a3 300i 950
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check check-vm bench measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check check-vm laws bench measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-vm deps-bench deps-fuzz deps-fixtures deps-measure tests arm64-tests fuzz-targets fuzz-replays lib
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
@@ -82,6 +82,10 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	    -o $(VM)/bin/worker
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
+
+laws: deps-check ## plan PAIRS=1000000 pairs of views of random hosts: no two processes share a CPU
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/tests/ascend/test_views
+	@CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) $(BUILD)/tests/ascend/test_views
 
 bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
@@ -205,15 +209,17 @@ $(call link, cpubind, , $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -ls
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
-$(call link, tests/ascend/test_views, tests/ascend/test_views $(VIEWS), $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))
 $(call link, fuzz/replay_record, fuzz/targets/fuzz_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
+$(call link, fuzz/replay_views, fuzz/targets/fuzz_views fuzz/replay $(LAW), $(TEXT) $(CORE))
 $(call link, fuzz/replay_corpus, fuzz/targets/fuzz_corpus fuzz/replay, $(SQLITE) $(TEXT) $(CORE), -lsqlite3 -lmd)
 $(call link, fuzz/%, fuzz/targets/fuzz_%, $(TEXT) $(CORE), -fsanitize=fuzzer)
+$(call link, fuzz/views, fuzz/targets/fuzz_views $(LAW), $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/record, fuzz/targets/fuzz_record, $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/corpus, fuzz/targets/fuzz_corpus, $(SQLITE) $(TEXT) $(CORE), -fsanitize=fuzzer -lsqlite3 -lmd)
 

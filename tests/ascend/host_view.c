@@ -166,9 +166,9 @@ static cpubind_input read_driver_file(view_source *s, const char *name)
 {
     const int32_t start = s->used;
     const char *rest;
-    if (!s->view->host->has_driver)
-        return no_answer(CPUBIND_INPUT_ABSENT, 0);
     if (strcmp(name, "proc/uda/namespace_node") == 0) {
+        if (!s->view->host->has_driver)
+            return no_answer(CPUBIND_INPUT_ABSENT, 0);
         if (!s->view->is_root)
             return no_answer(CPUBIND_INPUT_FAILED, 13);
         view_make_namespaces(s);
@@ -204,6 +204,8 @@ static cpubind_input read_well(view_source *s, const char *name)
         view_make_env(s);
     else if (strcmp(name, "uname") == 0)
         view_put(s, "aarch64\n");
+    else if (strcmp(name, "proc/interrupts") == 0 && s->view->masks_interrupts)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
     else if (strcmp(name, "proc/interrupts") == 0)
         view_make_interrupts(s);
     else if (strcmp(name, "proc/self/cgroup") == 0)
@@ -229,9 +231,7 @@ static cpubind_input list_well(view_source *s, const char *name)
         view_list_functions(s);
     else if (strcmp(name, "sys/devices/system/node") == 0)
         view_list_nodes(s);
-    else if (!h->has_driver)
-        return no_answer(CPUBIND_INPUT_ABSENT, 0);
-    else if (strcmp(name, "proc/trs_core/proc") == 0)
+    else if (strcmp(name, "proc/trs_core/proc") == 0 && h->has_driver)
         view_list_processes(s);
     else if (strcmp(name, "sys/class/devdrv-class") == 0)
         view_list_device_nodes(s, 1);
@@ -253,22 +253,23 @@ static int32_t is_failing(const host_view *v, const char *name)
                 : strcmp(name, v->failing) == 0;
 }
 
-/* Whether an input may be cut: the output of a command, a long file. The kernel gives a listing
- * and a file of one line as a whole or not at all. */
-static int32_t can_be_cut(const char *name, int32_t is_list)
-{
-    return !is_list && !after(name, "sys/") && !after(name, "dev/");
-}
-
 /* Whether an input may be absent in one view alone: a folder or a file that a container may not
- * have. Each PCI function has its attributes, each process /proc/interrupts, and npu-smi is there
- * with all of its commands or not at all. */
+ * have. Each PCI function and each node has its attributes, each process has /dev, and npu-smi is
+ * there with all of its commands or not at all. */
 static int32_t can_be_absent(const char *name)
 {
     const char *rest = after(name, "sys/bus/pci/devices/");
     if (rest)
         return strstr(rest, "/d") && !strstr(rest, "/device");
-    return strcmp(name, "proc/interrupts") != 0 && !after(name, "cmd/");
+    return !after(name, "sys/devices/system/node/") && !after(name, "cmd/") &&
+           strcmp(name, "dev") != 0;
+}
+
+/* Whether an input may be empty: not the folder of the device nodes, without which npu-smi does
+ * not run. */
+static int32_t can_be_empty(const char *name)
+{
+    return strcmp(name, "dev") != 0;
 }
 
 /* Makes an answer fail. An input that is absent in this view stays so. */
@@ -290,10 +291,12 @@ static cpubind_input fail_answer(view_source *s, const char *name, cpubind_input
     case FAILURE_TOO_LONG:
         return no_answer(CPUBIND_INPUT_TOO_LONG, 0);
     case FAILURE_EMPTY:
+        if (!can_be_empty(name))
+            return no_answer(CPUBIND_INPUT_FAILED, 5);
         input.len = 0;
         break;
     case FAILURE_CUT:
-        if (!can_be_cut(name, is_list))
+        if (is_list) /* the kernel gives a listing as a whole or not at all */
             return no_answer(CPUBIND_INPUT_FAILED, 5);
         input.len = input.len * v->cut / 256;
         break;

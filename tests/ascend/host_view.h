@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * A view is a container or the bare host, a cpuset, a process table at some moment, the variable
- * of the visible devices, and one input that may fail. /sys and /proc/interrupts are those of the
- * host in every view; npu-smi and /dev show the NPUs that the process can open. The texts have
+ * of the visible devices, and one input that may fail. /sys is that of the host in
+ * every view, and /proc/interrupts where it is not masked; npu-smi and /dev show the NPUs that the process can open. The texts have
  * the format that npu-smi 25 and the driver of 2026 print. The source makes an input when it is
  * asked for, and makes the same bytes each time.
  */
@@ -37,7 +37,10 @@ enum { VIEW_NAME = 96, VIEW_VISIBLE = 64, VIEW_EXCLUDED = HOST_NODES };
 typedef struct host_view {
     const random_host *host;
     int32_t is_container, is_root, has_npu_smi;
-    uint32_t open;                 /* a bit for each phy id that the process can open */
+    int32_t
+        masks_interrupts; /* the container's runtime hides /proc/interrupts, as moby has done
+                                 since 2025: a source says that it is absent */
+    uint32_t open;        /* a bit for each phy id that the process can open */
     int32_t phy[HOST_NPUS], n_npu; /* the phy id of each logic id */
     cpu_bits allowed;              /* online CPUs */
     cpu_bits cgroup;               /* the cpuset of the cgroup, which holds the allowed ones */

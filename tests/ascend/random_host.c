@@ -263,6 +263,11 @@ static void make_cards(draws *d, random_host *h, int32_t n_card)
     plan.is_reversed = draw_chance(d, 6);
     plan.is_one_off = draw_chance(d, 12);
     plan.is_all_off = draw_chance(d, 24);
+    /* A process whose NPU is on a node without CPUs cannot know that npu-smi lists node 0 for an
+     * NPU of another process that is on no node. */
+    for (int32_t i = 0; i < h->n_node; i++)
+        if (bits_next(&h->node[i].online, 0) < 0)
+            plan.is_one_off = plan.is_all_off = 0;
     plan.dead = dead && plan.n_card > 1 ? which % plan.n_card : -1;
     plan.how = (npu_state)(NPU_SILENT + how);
     for (int32_t i = 0; i < HOST_CARDS; i++) {
@@ -307,7 +312,7 @@ int32_t random_host_census(const random_host *h)
 
 int32_t random_host_has_driver(const random_host *h)
 {
-    if (!h->has_mailbox || !h->has_driver || h->has_other_type)
+    if (!h->has_mailbox || h->has_other_type)
         return 0;
     for (int32_t phy = 0; phy < h->n_npu; phy++)
         if (h->npu[phy].state != NPU_ALIVE || h->function[h->npu[phy].function].node < 0)

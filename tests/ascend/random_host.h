@@ -99,7 +99,8 @@ typedef struct random_host {
     int32_t has_column;     /* npu-smi info -t topo has CPU Affinity */
     int32_t is_vm;          /* npu-smi refuses the topology; no mailbox names */
     int32_t has_mailbox;    /* names of mailboxes in /proc/interrupts */
-    int32_t has_driver;     /* the driver's other files */
+    int32_t has_driver;     /* what the driver adds to /proc and to PCI functions;
+                               device nodes are always there */
     int32_t has_buses;      /* npu-smi info prints addresses */
     int32_t has_older_rows; /* of devdrv_sysfs_bdf_to_devid */
     int32_t threads;        /* of a core */

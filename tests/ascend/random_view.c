@@ -204,7 +204,8 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     q->total = o->total;
     q->scope = o->scope;
     q->origin = o->is_mixed ? (cpubind_origin)(origin % 3) : o->origin;
-    if (q->origin == CPUBIND_ORIGIN_DRIVER && !random_host_has_driver(v->host) && origin < 11)
+    if (q->origin == CPUBIND_ORIGIN_DRIVER && origin < 11 &&
+        (!random_host_has_driver(v->host) || v->masks_interrupts))
         q->origin = CPUBIND_ORIGIN_AUTO;
     q->type = o->has_type || named ? v->host->type : CPUBIND_TYPE_AUTO;
     q->only_running = draw_chance(d, 16);
@@ -250,6 +251,7 @@ static void draw_view(draws *d, const random_host *h, const shared_options *o, i
     v->has_npu_smi = !draw_chance(d, random_host_has_driver(h) ? 5 : 20);
     draw_container(d, v);
     v->is_root = draw(d, 2);
+    v->masks_interrupts = draw_chance(d, 3) && v->is_container;
     v->allowed = draw_allowed(d, h, o, index);
     v->cgroup = v->allowed;
     v->lists_offline = draw_chance(d, 6);

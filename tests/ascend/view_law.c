@@ -1,0 +1,468 @@
+/* view_law.c - the law over pairs of views: two processes of a host never take the same CPU
+ * SPDX-License-Identifier: MIT
+ *
+ * The law is that of the contract: when two processes both have a plan, no CPU is in the pools
+ * of two different NPUs, and an NPU that both plans have has the same pool in both, unless a
+ * warning in both plans says that processes can differ. A refusal is allowed, but not of a view
+ * in which nothing failed and every NPU can have its CPUs. It must not know how a plan is made.
+ */
+#include "view_law.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* == What excuses a pair ==================================================== */
+
+#define W(name) (1u << CPUBIND_WARNING_##name)
+
+typedef enum excuse_side {
+    IN_BOTH, /* both plans must have a warning of the row */
+    IN_ONE,  /* one is enough: the other process sees the host well, and cannot know of it */
+    BY_HAND /* IN_ONE, of a process with --facts npu-smi: the user's word to do without others */
+} excuse_side;
+
+/* The table of what excuses a pair of plans that would break the law: warnings that say that
+ * processes of the host may get the same CPUs, and name the option that settles it. */
+static const struct {
+    uint32_t warnings;
+    excuse_side side;
+    const char *why;
+} excuses[] = {
+    {W(ONLY_LOGIC_IDS), IN_BOTH, "slices by logic ids, which restart in each container"},
+    {W(PARTIAL_CPUSET), IN_BOTH, "cpusets that cross each other, and no --scope"},
+    {W(NO_ADDRESSES) | W(ORDER_DIFFERS), IN_BOTH, "by logic id in one, by address in another"},
+    {W(OVERLAP), IN_BOTH, "--overlap keep gives CPUs twice, as the reference does"},
+    {W(NO_MAP), IN_ONE, "--npus is the user's word for what no input tells"},
+    {W(NO_CENSUS), IN_ONE, "/sys shows this process no PCI bus"},
+    {W(NO_NODES), IN_ONE, "/sys shows this process no node"},
+    {W(NO_STATUS), IN_ONE, "/proc does not show this process its CPUs"},
+    {W(ONLY_LOGIC_IDS), BY_HAND, "slices by logic ids, with --facts npu-smi"},
+};
+
+enum { N_EXCUSE = sizeof excuses / sizeof excuses[0] };
+
+/* == Planning =============================================================== */
+
+enum { ARENA = 8 << 20 };
+
+static void break_plan(view_plan *p, const char *text, int32_t a, int32_t b)
+{
+    (void)snprintf(p->broken, sizeof p->broken, "%s (%d, %d)", text, a, b);
+}
+
+/* Holds what the facts say of an NPU against the host. */
+static void check_npu(const host_view *v, const cpubind_npu *npu, view_plan *out)
+{
+    const int32_t phy = v->phy[npu->logic];
+    const host_npu *truth = &v->host->npu[phy];
+    if (npu->phy >= 0 && npu->phy != phy)
+        break_plan(out, "the phy id of an NPU is wrong (is, should be)", npu->phy, phy);
+    if (npu->pci.domain >= 0 && npu->pci.bus != v->host->function[truth->function].bus)
+        break_plan(out, "the bus of an NPU is wrong (is, should be)", npu->pci.bus,
+                   v->host->function[truth->function].bus);
+}
+
+/* Takes the pools of a plan by phy ids, and checks those laws that need one plan only. */
+static void take_pools(const host_view *v, const cpubind_facts *f,
+                       const cpubind_ascend_plan *plan, view_plan *out)
+{
+    cpu_bits all;
+    memset(&all, 0, sizeof all);
+    for (int32_t row = 0; row < plan->n_want; row++) {
+        const cpubind_npu *npu = &f->npu[plan->want[row]];
+        const int32_t first = plan->core.row[row], end = plan->core.row[row + 1];
+        cpu_bits *pool;
+        if (npu->logic < 0 || npu->logic >= v->n_npu) {
+            out->n_unknown++;
+            continue;
+        }
+        check_npu(v, npu, out);
+        pool = &out->pool[v->phy[npu->logic]];
+        if (end > first)
+            out->has_pool |= 1u << v->phy[npu->logic];
+        for (int32_t i = first; i < end; i++) {
+            const int32_t cpu = plan->core.cpu[i];
+            if (cpu < 0 || cpu >= HOST_CPUS ||
+                (!bits_has(&v->allowed, cpu) && !(plan->warnings & W(NO_STATUS))))
+                break_plan(out, "a CPU that is not allowed is in a pool (CPU, phy)", cpu,
+                           v->phy[npu->logic]);
+            else
+                bits_add(pool, cpu);
+            if (cpu >= 0 && cpu < HOST_CPUS && bits_has(&all, cpu) &&
+                !(plan->warnings & 1u << CPUBIND_WARNING_OVERLAP))
+                break_plan(out, "a CPU is in two pools of one plan (CPU, phy)", cpu,
+                           v->phy[npu->logic]);
+            if (cpu >= 0 && cpu < HOST_CPUS)
+                bits_add(&all, cpu);
+        }
+    }
+    out->rank_phy = -1;
+    if (plan->rank_row >= 0 && plan->rank_row < plan->n_want) {
+        const int32_t logic = f->npu[plan->want[plan->rank_row]].logic;
+        out->rank_phy = logic >= 0 && logic < v->n_npu ? v->phy[logic] : -1;
+    }
+}
+
+void view_law_plan(const host_view *view, view_plan *out)
+{
+    static view_source source;
+    static char *block;
+    cpubind_arena arena = {NULL, ARENA, 0};
+    cpubind_facts facts;
+    cpubind_ascend_plan plan;
+    cpubind_source seam;
+    if (!block)
+        block = (char *)malloc(ARENA);
+    if (!block)
+        abort();
+    arena.base = block;
+    memset(out, 0, sizeof *out);
+    view_source_start(&source, view);
+    seam = view_source_of(&source);
+    out->code = cpubind_facts_read(&seam, &view->request, &arena, &facts, &out->problem);
+    if (out->code == CPUBIND_PROBLEM_NONE)
+        out->code =
+            cpubind_ascend_make_plan(&facts, &view->request, &arena, &plan, &out->problem);
+    out->has_failed = source.has_failed;
+    out->origin = facts.origin;
+    out->strategy = facts.strategy;
+    if (out->code != CPUBIND_PROBLEM_NONE)
+        return;
+    out->warnings = plan.warnings;
+    take_pools(view, &facts, &plan, out);
+}
+
+/* == Fair views ============================================================= */
+
+/* Whether each NPU of a node can have the CPUs that its roles need. */
+static int32_t has_room_near(const random_host *h, const cpu_bits *cpus)
+{
+    int32_t need[HOST_NODES] = {0};
+    for (int32_t phy = 0; phy < h->n_npu; phy++)
+        if (h->npu[phy].state != NPU_OFF_BUS)
+            need[random_host_home(h, phy)] += h->type == CPUBIND_TYPE_950 ? 8 * h->threads : 5;
+    for (int32_t i = 0; i < h->n_node; i++)
+        if (bits_count_both(&h->node[i].online, cpus) < need[i])
+            return 0;
+    return 1;
+}
+
+/* Whether a view must have a plan: nothing failed, npu-smi or the driver names the NPUs, and
+ * there are CPUs for all. */
+static int32_t is_fair(const host_view *v)
+{
+    const random_host *h = v->host;
+    const cpubind_request *q = &v->request;
+    const int32_t driver = random_host_has_driver(h) && !v->masks_interrupts;
+    cpu_bits cpus = v->allowed;
+    if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
+        q->overlap == CPUBIND_OVERLAP_REFUSE || (q->npu && v->has_visible))
+        return 0;
+    if (q->origin == CPUBIND_ORIGIN_DRIVER ? !driver : !v->has_npu_smi && !driver)
+        return 0;
+    if (q->origin == CPUBIND_ORIGIN_NPU_SMI && !v->has_npu_smi)
+        return 0;
+    for (int32_t i = 0; i < h->n_npu; i++)
+        if (h->npu[i].state == NPU_OFF_BUS || h->npu[i].state == NPU_LOST)
+            return 0;
+    /* A 950 on node 0 takes CPUs of the UVB threads, which keep and refuse do not give. */
+    for (int32_t i = 0; i < h->n_npu && q->overlap != CPUBIND_OVERLAP_RESOLVE; i++)
+        if (h->type == CPUBIND_TYPE_950 && random_host_home(h, i) == 0)
+            return 0;
+    /* Clusters need homes; for a function on no node npu-smi alone has them. */
+    for (int32_t i = 0; i < h->n_npu && h->type == CPUBIND_TYPE_950; i++)
+        if (h->function[h->npu[i].function].node < 0 && !view_has_affinity(v))
+            return 0;
+    if (q->scope == CPUBIND_SCOPE_HOST && !bits_are_same(&v->allowed, &h->online))
+        return 0;
+    for (int32_t i = 0; i < q->n_exclude; i++)
+        cpus.word[q->exclude[i] / 64] &= ~(UINT64_C(1) << (q->exclude[i] % 64));
+    return has_room_near(h, &cpus) && bits_count(&cpus) / h->n_npu >= 5;
+}
+
+/* == Pairs ================================================================== */
+
+static int32_t has_excuse(const law_case *c, int32_t view, int32_t row)
+{
+    return (c->plan[view].warnings & excuses[row].warnings) != 0 &&
+           (excuses[row].side != BY_HAND ||
+            c->view[view].request.origin == CPUBIND_ORIGIN_NPU_SMI);
+}
+
+/* The row that excuses a pair, or -1. */
+static int32_t find_excuse(const law_case *c, int32_t i, int32_t k)
+{
+    for (int32_t row = 0; row < N_EXCUSE; row++)
+        if (has_excuse(c, i, row) + has_excuse(c, k, row) >=
+            (excuses[row].side == IN_BOTH ? 2 : 1))
+            return row;
+    return -1;
+}
+
+/* Writes how two plans break the law, if they do; returns 1 when they keep it. */
+static int32_t compare_plans(const view_plan *a, const view_plan *b, int64_t *equal, char *text)
+{
+    for (int32_t i = 0; i < HOST_NPUS; i++) {
+        for (int32_t k = 0; k < HOST_NPUS; k++) {
+            if (!(a->has_pool >> i & 1u) || !(b->has_pool >> k & 1u))
+                continue;
+            if (i == k && bits_are_same(&a->pool[i], &b->pool[k])) {
+                ++*equal;
+            } else if (i == k) {
+                (void)snprintf(text, LAW_TEXT / 2, "phy %d has another pool in the other plan",
+                               i);
+                return 0;
+            } else if (bits_count_both(&a->pool[i], &b->pool[k]) > 0) {
+                (void)snprintf(text, LAW_TEXT / 2, "phy %d and phy %d share CPUs", i, k);
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* A pair with disjoint cpusets may give one NPU two pools. */
+static int32_t may_differ(const host_view *a, const host_view *b)
+{
+    return !bits_are_same(&a->allowed, &b->allowed);
+}
+
+static int check_pair(law_case *c, int32_t i, int32_t k, law_counts *counts)
+{
+    const view_plan *a = &c->plan[i], *b = &c->plan[k];
+    char text[LAW_TEXT / 2];
+    int64_t equal = 0;
+    int32_t excuse;
+    counts->pairs++;
+    if (a->code != CPUBIND_PROBLEM_NONE || b->code != CPUBIND_PROBLEM_NONE)
+        return 1;
+    counts->both++;
+    if (compare_plans(a, b, &equal, text)) {
+        counts->equal += equal;
+        return 1;
+    }
+    excuse = find_excuse(c, i, k);
+    if (excuse >= 0) {
+        counts->excused[excuse]++;
+        return 1;
+    }
+    if (strstr(text, "another pool") && may_differ(&c->view[i], &c->view[k]))
+        return 1;
+    (void)snprintf(c->broken, LAW_TEXT, "views %c and %c: %s", 'A' + i, 'A' + k, text);
+    c->is_broken = 1u << i | 1u << k;
+    return 0;
+}
+
+static void check_view(law_case *c, int32_t i, law_counts *counts)
+{
+    const view_plan *plan = &c->plan[i];
+    const int32_t fair = is_fair(&c->view[i]);
+    counts->views++;
+    counts->fair += fair;
+    c->is_broken = 1u << i;
+    counts->by_driver +=
+        plan->code == CPUBIND_PROBLEM_NONE && plan->origin == CPUBIND_ORIGIN_DRIVER;
+    if (plan->code != CPUBIND_PROBLEM_NONE)
+        counts->refused[fair][plan->code % 32]++;
+    if (plan->broken[0])
+        (void)snprintf(c->broken, LAW_TEXT, "view %c: %s", 'A' + i, plan->broken);
+    else if (fair && plan->code != CPUBIND_PROBLEM_NONE)
+        (void)snprintf(c->broken, LAW_TEXT, "view %c is refused for no good reason", 'A' + i);
+}
+
+int view_law_hold(law_case *c, law_counts *counts)
+{
+    law_counts unused = {0};
+    if (!counts)
+        counts = &unused;
+    c->broken[0] = '\0';
+    counts->cases++;
+    for (int32_t i = 0; i < LAW_VIEWS; i++) {
+        view_law_plan(&c->view[i], &c->plan[i]);
+        check_view(c, i, counts);
+        for (int32_t k = 0; k < i && !c->broken[0]; k++)
+            (void)check_pair(c, k, i, counts);
+        if (c->broken[0])
+            return 0;
+    }
+    return 1;
+}
+
+int view_law_check(const uint8_t *bytes, size_t len, law_case *out, law_counts *counts)
+{
+    random_views_make(bytes, len, &out->host, out->view);
+    return view_law_hold(out, counts);
+}
+
+/* == Smaller cases ========================================================== */
+
+/* Whether the bytes still break the same law: the text of it without its numbers. */
+static int is_same_law(const char *a, const char *b)
+{
+    static const char *const kinds[] = {"share CPUs", "another pool", "refused", "not allowed",
+                                        "two pools",  "phy id",       "bus of"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strstr(a, kinds[i]))
+            return strstr(b, kinds[i]) != NULL;
+    return b[0] != '\0';
+}
+
+void view_law_shrink(uint8_t *bytes, law_case *work)
+{
+    char broken[LAW_TEXT];
+    int32_t is_smaller = 1;
+    (void)view_law_check(bytes, LAW_BYTES, work, NULL);
+    memcpy(broken, work->broken, sizeof broken);
+    for (int32_t round = 0; is_smaller && round < 8; round++) {
+        is_smaller = 0;
+        for (int32_t i = 0; i < LAW_BYTES; i++) {
+            const uint8_t before = bytes[i];
+            const uint8_t tries[] = {0, 1, (uint8_t)(before / 2), (uint8_t)(before - 1)};
+            for (size_t t = 0; t < sizeof tries && bytes[i] == before; t++) {
+                if (tries[t] >= before)
+                    continue;
+                bytes[i] = tries[t];
+                if (view_law_check(bytes, LAW_BYTES, work, NULL) ||
+                    !is_same_law(broken, work->broken))
+                    bytes[i] = before;
+                else
+                    is_smaller = 1;
+            }
+        }
+    }
+    (void)view_law_check(bytes, LAW_BYTES, work, NULL);
+}
+
+/* == Printing =============================================================== */
+
+static void print_set(FILE *out, const char *before, const cpu_bits *set)
+{
+    char text[HOST_CPUS * 4];
+    (void)view_write_list(text, set);
+    (void)fprintf(out, "%s%s", before, text);
+}
+
+static void print_host(FILE *out, const random_host *h)
+{
+    static const char *const states[] = {"", " silent", " lost", " off the bus"};
+    (void)fprintf(out, "host: %s, %d threads a core%s%s%s%s%s\n", cpubind_type_word(h->type),
+                  h->threads, h->is_vm ? ", vm" : "", h->has_mailbox ? ", mailboxes" : "",
+                  h->has_driver ? ", driver files" : "",
+                  h->has_column ? ", affinity column" : "", h->has_buses ? "" : ", no Bus-Id");
+    for (int32_t i = 0; i < h->n_node; i++) {
+        (void)fprintf(out, "  node %d:", h->node[i].id);
+        print_set(out, " ", &h->node[i].online);
+        (void)fprintf(out, "\n");
+    }
+    if (bits_next(&h->offline, 0) >= 0) {
+        print_set(out, "  offline: ", &h->offline);
+        (void)fprintf(out, "\n");
+    }
+    for (int32_t i = 0; i < h->n_function; i++) {
+        const host_function *f = &h->function[i];
+        (void)fprintf(out, "  %s %04x:%04x node %d%s", f->name, (unsigned)f->vendor,
+                      (unsigned)f->device, f->node < 0 ? -1 : h->node[f->node].id,
+                      f->is_virtual ? " virtual" : "");
+        for (int32_t k = 0; k < f->n_npu; k++)
+            (void)fprintf(out, "  phy %d card %d chip %d%s", f->first + k,
+                          h->npu[f->first + k].card, h->npu[f->first + k].chip,
+                          states[h->npu[f->first + k].state]);
+        (void)fprintf(out, "\n");
+    }
+}
+
+static void print_view(FILE *out, char name, const host_view *v)
+{
+    static const char *const tables[] = {"whole", "wide", "none", "cut"};
+    static const char *const failures[] = {"",         "fails",  "hangs",    "is too long",
+                                           "is empty", "is cut", "is absent"};
+    const cpubind_request *q = &v->request;
+    (void)fprintf(out, "view %c: %s%s%s, phy", name, v->is_container ? "container" : "host",
+                  v->is_root ? " as root" : "",
+                  v->masks_interrupts ? " with masked interrupts" : "");
+    for (int32_t i = 0; i < v->n_npu; i++)
+        (void)fprintf(out, " %d", v->phy[i]);
+    print_set(out, ", allowed ", &v->allowed);
+    (void)fprintf(out, "%s, npu-smi %s, table %s, running %x",
+                  v->lists_offline ? " and offline" : "", v->has_npu_smi ? "there" : "absent",
+                  tables[v->table], (unsigned)v->running);
+    if (v->has_visible)
+        (void)fprintf(out, ", visible \"%s\"", v->visible);
+    if (v->failure != FAILURE_NONE)
+        (void)fprintf(out, ", %s %s at %d/256", v->failing, failures[v->failure], v->cut);
+    (void)fprintf(out, "\n   --facts %s --scope %s%s --overlap %d",
+                  cpubind_origin_word(q->origin), cpubind_scope_word(q->scope),
+                  v->has_dra ? " (DRA)" : "", (int)q->overlap);
+    if (!q->is_auto_strategy)
+        (void)fprintf(out, " --strategy %d", (int)q->strategy);
+    if (q->type != CPUBIND_TYPE_AUTO)
+        (void)fprintf(out, " --device-type %s", cpubind_type_word(q->type));
+    for (int32_t i = 0; i < q->n_npu; i++)
+        (void)fprintf(out, "%s%d", i ? "," : " --npus ", q->npu[i]);
+    if (q->has_rank)
+        (void)fprintf(out, " --rank %d", q->rank);
+    if (q->total > 0)
+        (void)fprintf(out, " --total %d", q->total);
+    (void)fprintf(out, "%s%s%s%s\n", q->only_running ? " --running" : "",
+                  q->allowed ? " --allowed" : "", q->exclude ? " --exclude" : "",
+                  q->wants_pci ? " wants_pci" : "");
+}
+
+static void print_plan(FILE *out, const view_plan *p)
+{
+    if (p->code != CPUBIND_PROBLEM_NONE) {
+        (void)fprintf(out, "   refused: %s: %s (%s) npu %d need %d have %d\n",
+                      cpubind_problem_word(p->code), p->problem.what ? p->problem.what : "",
+                      p->problem.input ? p->problem.input : "-", p->problem.npu,
+                      p->problem.need, p->problem.have);
+        return;
+    }
+    (void)fprintf(out, "   plan by %s, strategy %d:", cpubind_origin_word(p->origin),
+                  (int)p->strategy);
+    for (int32_t i = 0; i < HOST_NPUS; i++)
+        if (p->has_pool >> i & 1u) {
+            (void)fprintf(out, "  phy %d", i);
+            print_set(out, " ", &p->pool[i]);
+        }
+    (void)fprintf(out, "\n   warnings:");
+    for (int32_t i = 0; i < CPUBIND_WARNING_COUNT; i++)
+        if (p->warnings >> i & 1u)
+            (void)fprintf(out, " %s", cpubind_warning_word((cpubind_warning)i));
+    (void)fprintf(out, "\n");
+}
+
+void view_law_print_view(FILE *out, const law_case *c, int32_t i)
+{
+    print_view(out, (char)('A' + i), &c->view[i]);
+    print_plan(out, &c->plan[i]);
+}
+
+void view_law_print(FILE *out, const law_case *c)
+{
+    (void)fprintf(out, "%s\n", c->broken);
+    print_host(out, &c->host);
+    for (int32_t i = 0; i < LAW_VIEWS; i++)
+        if (c->is_broken >> i & 1u)
+            view_law_print_view(out, c, i);
+}
+
+void view_law_print_counts(FILE *out, const law_counts *counts)
+{
+    (void)fprintf(out,
+                  "# %lld hosts, %lld views (%lld must have a plan, %lld by the driver), "
+                  "%lld pairs, %lld with two plans, %lld equal pools\n",
+                  (long long)counts->cases, (long long)counts->views, (long long)counts->fair,
+                  (long long)counts->by_driver, (long long)counts->pairs,
+                  (long long)counts->both, (long long)counts->equal);
+    for (int32_t i = 0; i < N_EXCUSE; i++)
+        if (counts->excused[i] > 0)
+            (void)fprintf(out, "#   excused: %s: %lld pairs\n", excuses[i].why,
+                          (long long)counts->excused[i]);
+    for (int32_t fair = 0; fair < 2; fair++)
+        for (int32_t i = 0; i < 32; i++)
+            if (counts->refused[fair][i] > 0)
+                (void)fprintf(out, "#   refused%s: %s: %lld views\n",
+                              fair ? " for no good reason" : "",
+                              cpubind_problem_word((cpubind_problem_code)i),
+                              (long long)counts->refused[fair][i]);
+}
