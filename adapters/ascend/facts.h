@@ -137,6 +137,7 @@ typedef struct cpubind_problem {
     X(INPUTS_DIFFER, "inputs_differ")   /* two inputs name different NPUs */                   \
     X(PARTIAL_CPUSET, "partial_cpuset") /* some online CPUs are not allowed; no scope given */ \
     X(NO_PROCESSES, "no_processes")     /* which NPUs run is not known */                      \
+    X(HIDDEN_HOME, "hidden_home")       /* near CPUs of a hidden NPU are not known */          \
     X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
     X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */
@@ -230,46 +231,57 @@ typedef struct cpubind_difference {
 enum { CPUBIND_MAX_DIFFERENCES = 8 }; /* that are kept; all are counted */
 
 typedef struct cpubind_facts {
-    int32_t *cpu, *node, n_cpu; /* allowed CPUs without the excluded ones, ascending, and the
-                                   node id of each */
-    int32_t *node_id, n_node;   /* nodes that have CPUs, ascending */
-    int32_t *node_of;           /* node id of every CPU id, allowed or not, -1: on no node;
-                                   CPUBIND_MAX_CPUS elements */
-    int32_t n_cpu_id;           /* one past the highest CPU id that is on a node */
-    cpubind_npu *npu;           /* by ascending logic id */
+    /* CPUs */
+    int32_t *cpu, *node; /* allowed CPUs without the excluded ones, ascending, and the node id
+                            of each */
+    int32_t *node_id;    /* nodes that have CPUs, ascending */
+    int32_t *node_of;    /* node id of every CPU id, allowed or not, -1: on no node;
+                            CPUBIND_MAX_CPUS elements */
+    int32_t n_cpu;
+    int32_t n_node;
+    int32_t n_cpu_id;       /* one past the highest CPU id that is on a node */
+    int32_t n_online;       /* online CPUs, of cpu/online or on nodes */
+    int32_t threads;        /* threads a core, or 0: not known */
+    cpubind_scope scope;    /* CPUSET, HOST or OWN */
+    int32_t is_scope_given; /* by the request or the environment */
+    uint32_t warnings;      /* bits 1 << cpubind_warning */
+
+    /* NPUs */
+    cpubind_npu *npu;           /* in view, by ascending logic id */
+    int32_t *affinity;          /* CPUs, allowed or not, list after list */
+    cpubind_function *function; /* of the census, by PCI address; after n_census those of NPUs
+                                   in view that the bus lacks */
     int32_t n_npu;
+    int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
+                               a logic id */
+    int32_t n_function;
+    int32_t n_census;       /* NPUs of the host by /sys/bus/pci, or 0: not known */
+    int32_t end_phy;        /* slices: one past the highest phy id of the host; 0: not known */
     int32_t has_only_named; /* the NPUs are those of the request: no input lists them */
-    int32_t n_unknown;      /* further chips, which npu-smi lists and cannot query, or without
-                             a logic id */
-    int32_t *affinity;      /* CPUs, allowed or not, list after list */
     int32_t has_affinity;   /* some NPU has a list */
+    int32_t has_phy;        /* every NPU has a phy id */
+    int32_t has_processes;  /* the process table is known */
+    cpubind_origin origin;  /* DRIVER or NPU_SMI: the inputs that named the NPUs */
     cpubind_device_type type;
     cpubind_strategy strategy; /* of the plan: asked for or of the product; slices instead of
                                   topo_affinity where the affinity is not known */
-    int32_t threads;           /* threads a core, or 0: not known */
-    int32_t end_phy;  /* slices: one past the highest phy id of the host, 0: not known */
-    int32_t n_census; /* NPUs of the host by /sys/bus/pci, or 0: not known */
-    cpubind_function *function; /* of the census, by PCI address */
-    int32_t n_function;
-    cpubind_origin origin;     /* DRIVER or NPU_SMI: the inputs that named the NPUs */
-    cpubind_scope scope;       /* CPUSET, HOST or OWN */
-    int32_t is_scope_given;    /* by the request or the environment */
-    int32_t n_online;          /* online CPUs, of cpu/online or on nodes */
+
+    /* Visible devices */
+    int32_t n_visible;
+    int32_t *visible_id;
+    const char *visible; /* their text, or NULL: all */
+    int32_t visible_len; /* bytes */
+
+    /* What the warnings are about */
+    int32_t n_difference; /* also of those that were not kept */
+    cpubind_difference difference[CPUBIND_MAX_DIFFERENCES];
     const char *unknown_input; /* the first input with text that no reader knows, or NULL */
     cpubind_input unknown_answer;
-    cpubind_slice unknown; /* that text */
-    cpubind_difference difference[CPUBIND_MAX_DIFFERENCES];
+    cpubind_slice unknown;       /* that text */
     const char *contradicting;   /* the file of the driver that contradicts another, or NULL */
     const char *contradiction;   /* what it contradicts, static text, or NULL */
     cpubind_problem unaddressed; /* why the addresses of NPUs in view are not known; no code:
                                     nothing that was asked for them failed */
-    int32_t n_difference;        /* also of those that were not kept */
-    int32_t has_processes;       /* the process table is known */
-    int32_t has_phy;             /* every NPU has a phy id */
-    const char *visible;         /* text of the visible devices, or NULL: all */
-    int32_t visible_len;         /* bytes */
-    int32_t *visible_id, n_visible;
-    uint32_t warnings; /* bits 1 << cpubind_warning */
 } cpubind_facts;
 
 /* The facts of a host.

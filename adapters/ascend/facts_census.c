@@ -19,6 +19,17 @@ static int is_virtual(const facts_reader *r, const char *path)
            r->source->list(r->source->ctx, path).state != CPUBIND_INPUT_ABSENT;
 }
 
+/* Fails because a function lacks a file that the kernel gives to every function: it may be an
+ * NPU. */
+static cpubind_problem_code fail_without(facts_reader *r, cpubind_input listing,
+                                         cpubind_slice name, const char *leaf)
+{
+    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
+    const char *path = facts_path(r, INPUT_PCI, listing.data, name, leaf);
+    return path ? facts_fail_input(r, path, absent, -1, "a function of the bus lacks this file")
+                : facts_fail_memory(r);
+}
+
 /* Reads one function of the bus; *out_type becomes AUTO when it is no NPU. */
 static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing,
                                           cpubind_slice name, facts_found *out)
@@ -38,10 +49,14 @@ static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing
         return CPUBIND_PROBLEM_NONE;
     code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "vendor"), -1,
                              &vendor);
+    if (code == CPUBIND_PROBLEM_NONE && vendor < 0)
+        code = fail_without(r, listing, name, "vendor");
     if (code != CPUBIND_PROBLEM_NONE || !cpubind_is_npu_vendor(vendor))
         return code;
     code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1,
                              &device);
+    if (code == CPUBIND_PROBLEM_NONE && device < 0)
+        code = fail_without(r, listing, name, "device");
     out->type = cpubind_type_of_pci(device);
     out->function.device = device;
     if (code != CPUBIND_PROBLEM_NONE || out->type == CPUBIND_TYPE_AUTO)

@@ -86,6 +86,15 @@ typedef struct cgroup_kind {
 static const cgroup_kind cgroup_v1 = {"sys/fs/cgroup/cpuset", "cpuset.effective_cpus"};
 static const cgroup_kind cgroup_v2 = {"sys/fs/cgroup", "cpuset.cpus.effective"};
 
+/* Whether a path has a part "..": the cgroup is above those that this process may see. */
+static int has_parent(const char *path, const char *end)
+{
+    for (; end - path >= 3; path++)
+        if (memcmp(path, "/..", 3) == 0 && (end - path == 3 || path[3] == '/'))
+            return 1;
+    return 0;
+}
+
 /* Finds the hierarchy of cpusets and the path of the process in it: a line "N:cpuset:/PATH", or
  * "0::/PATH" without such a line. Returns NULL when there is neither. */
 static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
@@ -109,6 +118,8 @@ static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
             word = end + 1;
         }
         if (!is_v1 && (found || second != first + 1))
+            continue;
+        if (has_parent(second + 1, text + line.len))
             continue;
         path->at = (int32_t)(second + 1 - cgroup.data);
         path->len = (int32_t)(text + line.len - second - 1);
@@ -417,6 +428,15 @@ static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
     return *at < n && list[*at] == cpu;
 }
 
+/* Fails because an online CPU is on no node: the listing of nodes lacks its node, which other
+ * processes of the host know. */
+static cpubind_problem_code fail_without_node(facts_reader *r, int32_t cpu)
+{
+    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
+    r->problem->cpu = cpu;
+    return facts_fail_input(r, INPUT_NODES, absent, -1, "an online CPU is on no node of it");
+}
+
 /* Finds the node of each allowed CPU, and removes the CPUs that are excluded or offline.
  * *n_excluded counts the excluded CPUs that are online. */
 static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
@@ -433,6 +453,8 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
             *n_excluded += node >= 0;
             continue;
         }
+        if (node < 0 && r->online && r->online[f->cpu[i]])
+            return fail_without_node(r, f->cpu[i]);
         if (node < 0) {
             facts_warn(r, CPUBIND_WARNING_OFFLINE);
             continue;

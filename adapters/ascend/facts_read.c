@@ -15,7 +15,7 @@
  *   cpuset.cpus.effective (own) parent         refused    refused     refused    refused
  *   env                         no variable    refused    no var.     no var.    refused
  *   cpu/online                  of the nodes   refused    refused     refused    w or ref.
- *   node                        lscpu          refused    lscpu       w or ref.  w or ref.
+ *   node                        lscpu          refused    lscpu       refused    refused
  *   node<N>/cpulist             cpumap         refused    refused     refused    w or ref.
  *   lscpu -e                    one node, w    refused    refused     refused    refused
  *   info -m                     refused 1      refused 1  refused 1   refused 1  refused 1
@@ -24,7 +24,7 @@
  *   info -t topo                kernel, w      kernel, w  kernel, w   kernel, w  kernel, w
  *   info -t board               refused 2      refused 2  refused 2   refused 2  refused 2
  *   pci/devices                 in view, w     refused    in view, w  w          w
- *   vendor, device              no NPU         refused    refused     refused    not known
+ *   vendor, device              refused        refused    refused     refused    not known
  *   numa_node                   not used       refused 4  refused 4   refused 4  not known
  *   local_cpulist               of the node    refused 4  refused 4   refused 4  w 4
  *   proc/interrupts             npu-smi        refused    refused     refused    npu-smi, w
@@ -202,6 +202,16 @@ static cpubind_problem_code check_addresses(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Warns of NPUs that are hidden from this process, and for which no CPUs can be kept. */
+static void check_hidden(facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_census && needs_others(r); i++)
+        if (f->function[i].n_in_view < f->function[i].n_npu && !f->function[i].is_near_known &&
+            facts_count_on_bus(f) > f->n_npu)
+            facts_warn(r, CPUBIND_WARNING_HIDDEN_HOME);
+}
+
 /* Reads the CPUs near each NPU and decides the strategy. A question that npu-smi did not answer
  * is a problem only when the kernel does not answer it either. Slices replace topo_affinity on
  * a host that has no affinity, not on one whose affinity could not be joined with its NPUs. */
@@ -229,6 +239,7 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
             code = cpubind_priv_take_near(r);
         if (code == CPUBIND_PROBLEM_NONE && f->has_affinity)
             code = cpubind_priv_take_node_0(r);
+        check_hidden(r);
     } else if (n_near > 0 && n_near == f->n_census && f->n_npu > 0) {
         if (unanswered->code == CPUBIND_PROBLEM_NONE)
             return facts_fail_input(r, INPUT_PCI, r->info_answer, -1,

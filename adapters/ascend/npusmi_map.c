@@ -173,9 +173,9 @@ static header_kind read_names(const scan_text *in, const map_reader *map, scan_r
     const uint32_t ids = 1u << COLUMN_CARD | 1u << COLUMN_CHIP;
     map_cells cells;
 
+    memset(header, 0, sizeof *header);
     if (!scan_is_letter(in->text[run.at]))
         return HEADER_NONE;
-    memset(header, 0, sizeof *header);
     split_cells(in, run, &cells);
     for (int32_t i = 0; i < cells.n && i < MAX_CELLS; i++) {
         if (!scan_is_letter(in->text[cells.cell[i].at]))

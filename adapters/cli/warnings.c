@@ -177,6 +177,10 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_PROCESSES] = ("which NPUs run is not known: no process table could be "
                                       "read; the pools do not depend on "
                                       "it"),
+    [CPUBIND_WARNING_HIDDEN_HOME] =
+        ("the kernel does not name the CPUs near some NPUs of this host that are hidden here: "
+         "no CPUs are kept for them; use --scope own when the allowed CPUs are for this one "
+         "alone"),
     [CPUBIND_WARNING_NO_CENSUS] =
         ("the PCI bus shows no NPU: if other containers of this host have NPUs, their CPUs are "
          "not kept for them; use --scope own when the allowed CPUs are for this one alone"),
@@ -202,6 +206,7 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_ONLY_LOGIC_IDS:
     case CPUBIND_WARNING_NO_SPARE:
     case CPUBIND_WARNING_NO_PROCESSES:
+    case CPUBIND_WARNING_HIDDEN_HOME:
     case CPUBIND_WARNING_NO_CENSUS:
     case CPUBIND_WARNING_NO_ADDRESSES:
     case CPUBIND_WARNING_ORDER_DIFFERS:
