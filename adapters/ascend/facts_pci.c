@@ -284,8 +284,8 @@ static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
     total = 0;
     for (int32_t i = 0; i < f->n_npu; i++) {
         cpubind_npu *npu = &f->npu[i];
-        const int32_t *from = f->affinity + npu->affinity_first;
         int32_t n = npu->affinity_count;
+        const int32_t *from = n > 0 ? f->affinity + npu->affinity_first : NULL;
         if (is_kernels(npu, is_complete)) {
             from = f->function[npu->function].cpu;
             n = f->function[npu->function].n_cpu;

@@ -328,9 +328,11 @@ static cpubind_problem_code read_phys(facts_reader *r)
     cpubind_problem_code code;
     if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r))
         return CPUBIND_PROBLEM_NONE;
+    if (f->n_census == 0 && r->request->total > 0)
+        return f->has_phy ? CPUBIND_PROBLEM_NONE
+                          : judge_driver(r, cpubind_priv_read_node_phys(r));
     if (f->n_census == 0) {
-        if (r->request->total == 0)
-            facts_warn(r, CPUBIND_WARNING_NO_CENSUS);
+        facts_warn(r, CPUBIND_WARNING_NO_CENSUS);
         return CPUBIND_PROBLEM_NONE;
     }
     code = read_mailboxes(r);
