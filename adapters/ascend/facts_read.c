@@ -385,6 +385,30 @@ static cpubind_problem_code read_for_plan(facts_reader *r)
     return code;
 }
 
+/* Whether two names of inputs are the same. */
+static int is_same_name(const char *a, const char *b)
+{
+    const size_t n = strlen(a);
+    return strlen(b) == n && memcmp(a, b, n) == 0;
+}
+
+/* Refuses to cut slices by the logic ids of a map that lacks an NPU of the table of devices: the
+ * ids after a lost row count too few NPUs before them. */
+static cpubind_problem_code check_map(facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r) || f->has_phy ||
+        needs_affinity(f->strategy))
+        return CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < f->n_difference && i < CPUBIND_MAX_DIFFERENCES; i++)
+        if (is_same_name(f->difference[i].has, INPUT_INFO) &&
+            is_same_name(f->difference[i].lacks, INPUT_MAP))
+            return facts_fail_input(
+                r, INPUT_MAP, r->source->read(r->source->ctx, INPUT_MAP), -1,
+                "it lacks an NPU that npu-smi info names, and slices are cut by its ids");
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* == The request ============================================================ */
 
 /* Whether a list ascends strictly, from 0 and below `limit`. */
@@ -479,6 +503,8 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = read_for_plan(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_running(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = check_map(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_visible(&r);
     if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_npu > 0)

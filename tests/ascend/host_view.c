@@ -296,7 +296,8 @@ static cpubind_input fail_answer(view_source *s, const char *name, cpubind_input
         input.len = 0;
         break;
     case FAILURE_CUT:
-        if (is_list) /* the kernel gives a listing as a whole or not at all */
+        /* The kernel gives a listing as a whole or not at all; one output is cut, not all. */
+        if (is_list || strchr(v->failing, '*'))
             return no_answer(CPUBIND_INPUT_FAILED, 5);
         input.len = input.len * v->cut / 256;
         break;
