@@ -890,20 +890,19 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(group_size, n_group)     /* CPUs */                                                      \
     X(group_taken, n_group)    /* CPUs in clusters (CLUSTER) */                                \
     X(group_claimed, n_group)  /* device that claimed the group last */                        \
-    X(group_search, n_group)   /* number of the last search that came here */                  \
+    X(group_bits, n_group)     /* RESOLVE: a bit for each group, 31 to an element */           \
     X(group_share, n_group)    /* share that is handed out now */                              \
     X(group_given, n_group)    /* CPUs of that share that have been handed out */              \
     /* by share, group by group, devices ascending */                                          \
     X(share_row, n_group + 1) /* offsets into share_device and share_count */                  \
     X(share_device, n_affinity + n_device)                                                     \
-    /* CPUs of the group that the device gets; during a search see next_filled */              \
-    X(share_count, n_affinity + n_device)                                                      \
+    X(share_count, n_affinity + n_device) /* CPUs of the group that the device gets */         \
     /* of a search for CPUs to move, by device */                                              \
     X(queue, n_device)                                                                         \
-    X(is_bare, n_device)    /* not 0: the device has no CPU that it could pass on */           \
-    X(search, n_device)     /* number of the last search that came here, or DONE */            \
-    X(give_share, n_device) /* the share from which the device can pass CPUs on ... */         \
-    X(take_share, n_device) /* ... to the device of this share, of the same group */
+    X(fixed_load, n_device)  /* CPUs of its load that no other device claims */                \
+    X(search, n_device)      /* number of the last search that came here, or DONE */           \
+    X(give_slot, n_device)   /* the slot from which the device can pass CPUs on ... */         \
+    X(take_device, n_device) /* ... to this device, which claims the group of the slot */
 
 /* One plan in the making. */
 typedef struct cpubind_priv_planner {
@@ -916,25 +915,34 @@ typedef struct cpubind_priv_planner {
     int32_t need;  /* CPUs, by the roles */
     int32_t n_row; /* rows of the plan: n_want, or all devices */
     int32_t n_device, n_home, n_segment, n_group;
+    int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
     int32_t unused;       /* first of the list of groups without segments, or NONE */
     int32_t n_open;       /* RESOLVE: devices that are not DONE */
-    int32_t n_open_group; /* RESOLVE: groups that are not DONE */
     int32_t n_search;     /* RESOLVE: searches so far */
     int32_t n_tier;       /* RESOLVE: tiers that have levels; 0: there are no levels */
-    int32_t work;         /* RESOLVE: claims and shares read since the levels were made */
-    /* of the levels, in arrays that are not needed any more; by device: */
+    int32_t work;         /* RESOLVE: claims and slots read since the levels were made */
+    /* of the search for CPUs to move, in arrays that are not needed any more. A share that has
+     * CPUs of a group which several devices claim has a slot. By slot: */
+    int32_t *slot_device, *slot_group;
+    int32_t *slot_next;                /* the next slot of the group, by device, or NONE */
+    int32_t *slot_after, *slot_before; /* the neighbours in the list of the device, or NONE */
+    /* by device: */
+    int32_t *device_slot;      /* the first slot of the device, or NONE */
     int32_t *level, *claim_at; /* lower claims do not lead to the next level */
-    int32_t *filled;           /* first of the list of its shares that have CPUs, or NONE */
     /* by tier: */
     int32_t *tier_load, *tier_rich; /* the largest load; how many devices still have it */
     /* by group: */
-    int32_t *group_level, *group_at; /* lower shares do not have the level of the group */
-    /* by share that has CPUs: */
-    int32_t *filled_group, *filled_next;
-    int32_t *claim_bits;        /* the devices that claim a group, 31 to an element, by share */
-    int32_t *far_bits;          /* the devices that have no level */
-    int32_t first_far, end_far; /* elements of far_bits outside of these are 0 */
-    int32_t n_queue;            /* elements of queue, while levels are made */
+    int32_t *group_slot, *group_free; /* the first slot, and the first one without CPUs */
+    int32_t *group_level, *group_at;  /* slots before group_at do not have the group's level */
+    /* sets, 31 elements of a set to an int32_t: */
+    int32_t *open_bits;           /* the groups that are not DONE */
+    int32_t *todo_bits;           /* the groups that the search did not come to */
+    int32_t *claim_bits;          /* the devices that claim a group, by share */
+    int32_t *far_bits;            /* the devices that have no level */
+    int32_t first_todo, end_todo; /* elements of todo_bits outside of these are 0 */
+    int32_t first_far, end_far;   /* elements of far_bits outside of these are 0 */
+    int32_t n_queue;              /* elements of queue */
+    int32_t patience;             /* claims and slots that the search may still read */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -1460,7 +1468,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
  * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). */
 
 #define CPUBIND_PRIV_DONE     CPUBIND_PRIV_MAX
-#define CPUBIND_PRIV_PATIENCE 4096 /* claims and shares that are always worth a search */
+#define CPUBIND_PRIV_PATIENCE 4096 /* claims and slots that are always worth a search */
 
 CPUBIND_PRIV int32_t cpubind_priv_new_group(cpubind_priv_planner *p)
 {
@@ -1481,6 +1489,7 @@ CPUBIND_PRIV void cpubind_priv_group_homes(cpubind_priv_planner *p)
 {
     p->n_group = 0;
     p->unused = CPUBIND_PRIV_NONE;
+    p->group_order = p->group_unused;
     (void)cpubind_priv_new_group(p);
     cpubind_priv_fill(p->segment_group, p->n_segment, 0);
     for (int32_t d = 0; d < p->n_device; d++) {
@@ -1500,16 +1509,32 @@ CPUBIND_PRIV void cpubind_priv_group_homes(cpubind_priv_planner *p)
     }
 }
 
-/* Moves the segments of group 0 into groups of their own, one for each node; these come last,
- * in the order of the nodes. Returns the first of them. */
-CPUBIND_PRIV int32_t cpubind_priv_group_rest(cpubind_priv_planner *p)
+/* Moves the segments of group 0 into groups of their own, one for each node, and numbers all
+ * groups again: by their first segment, then those of the nodes, in the order of the nodes. So
+ * the claims of each device are ascending. group_order lists the new numbers in the order of
+ * the old ones. Returns the first group of the nodes. */
+CPUBIND_PRIV int32_t cpubind_priv_number_groups(cpubind_priv_planner *p)
 {
-    int32_t first = p->n_group;
-    p->n_group += p->host->n_node;
-    cpubind_priv_fill(p->group_size, p->n_group, 0);
+    const int32_t n_old = p->n_group;
+    int32_t *number = p->group_twin;
+    int32_t first = 0;
+    int32_t n = 0;
+    cpubind_priv_fill(number, n_old, CPUBIND_PRIV_NONE);
+    for (int32_t s = 0; s < p->n_segment; s++)
+        if (p->segment_group[s] != 0 && number[p->segment_group[s]] == CPUBIND_PRIV_NONE)
+            number[p->segment_group[s]] = first++;
+    for (int32_t g = 1; g < n_old; g++)
+        if (number[g] != CPUBIND_PRIV_NONE)
+            p->group_order[n++] = number[g];
+    while (n < first + p->host->n_node) {
+        p->group_order[n] = n;
+        n++;
+    }
+    p->n_group = n;
+    cpubind_priv_fill(p->group_size, n, 0);
     for (int32_t s = 0; s < p->n_segment; s++) {
-        if (p->segment_group[s] == 0)
-            p->segment_group[s] = first + p->segment_node[s];
+        int32_t old = p->segment_group[s];
+        p->segment_group[s] = old == 0 ? first + p->segment_node[s] : number[old];
         p->group_size[p->segment_group[s]] += cpubind_priv_width(p, s);
     }
     return first;
@@ -1541,7 +1566,8 @@ CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, int32_t firs
 CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
 {
     int32_t extras = 0; /* CPUs so far that did not divide evenly */
-    for (int32_t g = 0; g < p->n_group; g++) {
+    for (int32_t i_group = 0; i_group < p->n_group; i_group++) {
+        int32_t g = p->group_order[i_group];
         int32_t first = p->share_row[g];
         int32_t n = p->share_row[g + 1] - first;
         int32_t extra = n > 0 ? p->group_size[g] % n : 0;
@@ -1553,106 +1579,209 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
     }
 }
 
-/* The first share from `share` on, before `end`, that has CPUs; or `end`. A share without CPUs
- * remembers, as a number below 0, how far away the next one with CPUs is: homes that many
- * devices share have thousands of shares without CPUs, and every search passes them. */
-CPUBIND_PRIV int32_t cpubind_priv_next_filled(cpubind_priv_planner *p, int32_t share,
-                                              int32_t end)
+/* The share of the device in a group that the device claims. */
+CPUBIND_PRIV int32_t cpubind_priv_share_of(const cpubind_priv_planner *p, int32_t group,
+                                           int32_t device)
 {
-    int32_t first = share;
-    while (share < end && p->share_count[share] <= 0)
-        share -= p->share_count[share] < 0 ? p->share_count[share] : -1;
-    if (share > first)
-        p->share_count[first] = first - share;
-    return share;
+    return cpubind_priv_seek(p->share_device, p->share_row[group], p->share_row[group + 1],
+                             device);
 }
 
-/* Adds CPUs to a share. If it had none, the shares without CPUs before it forget how far away
- * the next one with CPUs is. */
-CPUBIND_PRIV void cpubind_priv_fill_share(cpubind_priv_planner *p, int32_t share, int32_t count)
+/* Lets a share have a slot: the device, of the group, is after the slot `before`, or first. */
+CPUBIND_PRIV void cpubind_priv_add_slot(cpubind_priv_planner *p, int32_t group, int32_t before,
+                                        int32_t device)
 {
-    if (p->share_count[share] <= 0) {
-        p->share_count[share] = 0;
-        for (int32_t s = share - 1; s >= 0 && p->share_count[s] <= 0; s--)
-            p->share_count[s] = 0;
-    }
-    p->share_count[share] += count;
+    int32_t *link = before == CPUBIND_PRIV_NONE ? &p->group_slot[group] : &p->slot_next[before];
+    int32_t slot = p->group_free[group];
+    p->group_free[group] = p->slot_next[slot];
+    p->slot_next[slot] = *link;
+    *link = slot;
+    p->slot_device[slot] = device;
+    p->slot_group[slot] = group;
+    p->slot_before[slot] = CPUBIND_PRIV_NONE;
+    p->slot_after[slot] = p->device_slot[device];
+    if (p->slot_after[slot] != CPUBIND_PRIV_NONE)
+        p->slot_before[p->slot_after[slot]] = slot;
+    p->device_slot[device] = slot;
 }
 
-/* Whether a device has CPUs of a group that other devices claim too. */
-CPUBIND_PRIV int32_t cpubind_priv_can_give(const cpubind_priv_planner *p, int32_t device)
+CPUBIND_PRIV void cpubind_priv_drop_slot(cpubind_priv_planner *p, int32_t slot)
 {
-    for (int32_t c = p->claim_row[device]; c < p->claim_row[device + 1]; c++) {
-        int32_t group = p->claim_group[c];
-        if (p->share_count[p->claim_share[c]] > 0 &&
-            p->share_row[group + 1] - p->share_row[group] > 1)
-            return 1;
+    const int32_t group = p->slot_group[slot];
+    const int32_t before = p->slot_before[slot];
+    const int32_t after = p->slot_after[slot];
+    int32_t *link = &p->group_slot[group];
+    while (*link != slot)
+        link = &p->slot_next[*link];
+    *link = p->slot_next[slot];
+    if (p->group_at[group] == slot)
+        p->group_at[group] = *link;
+    p->slot_next[slot] = p->group_free[group];
+    p->group_free[group] = slot;
+    if (before == CPUBIND_PRIV_NONE)
+        p->device_slot[p->slot_device[slot]] = after;
+    else
+        p->slot_after[before] = after;
+    if (after != CPUBIND_PRIV_NONE)
+        p->slot_before[after] = before;
+}
+
+/* Slots for all shares that have CPUs of a group which several devices claim. A group has as
+ * many slots as can have CPUs: all together, no more than there are CPUs. */
+CPUBIND_PRIV void cpubind_priv_make_slots(cpubind_priv_planner *p)
+{
+    int32_t n = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        p->device_slot[d] = CPUBIND_PRIV_NONE;
+        p->fixed_load[d] = 0;
     }
-    return 0;
+    for (int32_t g = 0; g < p->n_group; g++) {
+        int32_t first = p->share_row[g];
+        int32_t end = p->share_row[g + 1];
+        int32_t last = n + cpubind_priv_min(p->group_size[g], end - first);
+        int32_t before = CPUBIND_PRIV_NONE;
+        p->group_slot[g] = CPUBIND_PRIV_NONE;
+        p->group_at[g] = CPUBIND_PRIV_NONE;
+        if (end - first == 1)
+            p->fixed_load[p->share_device[first]] += p->share_count[first];
+        if (end - first < 2 || n == last)
+            continue;
+        p->open_bits[g / 31] |= 1 << g % 31;
+        p->group_free[g] = n;
+        for (; n < last; n++)
+            p->slot_next[n] = n + 1 < last ? n + 1 : CPUBIND_PRIV_NONE;
+        for (int32_t s = first; s < end; s++) {
+            int32_t slot = p->group_free[g];
+            if (p->share_count[s] == 0)
+                continue;
+            cpubind_priv_add_slot(p, g, before, p->share_device[s]);
+            before = slot;
+        }
+    }
 }
 
 /* The largest load of a device that is not DONE and can give CPUs; no search can find more. */
-CPUBIND_PRIV int32_t cpubind_priv_largest_load(cpubind_priv_planner *p)
+CPUBIND_PRIV int32_t cpubind_priv_largest_load(const cpubind_priv_planner *p)
 {
-    for (;;) {
-        int32_t rich = CPUBIND_PRIV_NONE;
-        for (int32_t d = 0; d < p->n_device; d++)
-            if (p->search[d] != CPUBIND_PRIV_DONE && !p->is_bare[d] &&
-                (rich == CPUBIND_PRIV_NONE || p->load[d] > p->load[rich]))
-                rich = d;
-        if (rich == CPUBIND_PRIV_NONE)
-            return 0;
-        if (cpubind_priv_can_give(p, rich))
-            return p->load[rich];
-        p->is_bare[rich] = 1;
+    int32_t most = 0;
+    for (int32_t d = 0; d < p->n_device; d++)
+        if (p->load[d] > most && p->load[d] > p->fixed_load[d] &&
+            p->search[d] != CPUBIND_PRIV_DONE)
+            most = p->load[d];
+    return most;
+}
+
+/* Whether a device has a set of the groups that it claims, at home_row: it claims many. */
+CPUBIND_PRIV int32_t cpubind_priv_has_bits(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->claim_row[device + 1] - p->claim_row[device] > p->n_group / 31 + 32;
+}
+
+CPUBIND_PRIV void cpubind_priv_make_group_bits(cpubind_priv_planner *p)
+{
+    for (int32_t d = 0; d < p->n_device; d++) {
+        int32_t *bits = p->home + p->home_row[d];
+        if (!cpubind_priv_has_bits(p, d))
+            continue;
+        cpubind_priv_fill(bits, p->n_group / 31 + 1, 0);
+        for (int32_t c = p->claim_row[d]; c < p->claim_row[d + 1]; c++)
+            bits[p->claim_group[c] / 31] |= 1 << p->claim_group[c] % 31;
     }
+}
+
+/* Puts the devices that have CPUs of a group into the queue, once each. Returns the first one
+ * whose load is `most`, or NONE. */
+CPUBIND_PRIV int32_t cpubind_priv_meet_group(cpubind_priv_planner *p, int32_t group, int32_t to,
+                                             int32_t most)
+{
+    for (int32_t slot = p->group_slot[group]; slot != CPUBIND_PRIV_NONE;
+         slot = p->slot_next[slot]) {
+        int32_t from = p->slot_device[slot];
+        p->patience--;
+        if (p->search[from] >= p->n_search)
+            continue;
+        p->search[from] = p->n_search;
+        p->give_slot[from] = slot;
+        p->take_device[from] = to;
+        p->queue[p->n_queue++] = from;
+        if (p->load[from] == most)
+            return from;
+    }
+    return CPUBIND_PRIV_NONE;
+}
+
+/* Meets all groups that the device `to` claims and the search did not come to. */
+CPUBIND_PRIV int32_t cpubind_priv_meet_claims(cpubind_priv_planner *p, int32_t to, int32_t most)
+{
+    const int32_t first = p->claim_row[to];
+    const int32_t last = p->claim_row[to + 1];
+    int32_t rich = CPUBIND_PRIV_NONE;
+    int32_t end;
+    if (first == last)
+        return rich;
+    if (!cpubind_priv_has_bits(p, to)) {
+        p->patience -= last - first;
+        for (int32_t c = first; c < last && rich == CPUBIND_PRIV_NONE; c++) {
+            int32_t group = p->claim_group[c];
+            int32_t bit = 1 << group % 31;
+            if ((p->todo_bits[group / 31] & bit) == 0)
+                continue;
+            p->todo_bits[group / 31] &= ~bit;
+            rich = cpubind_priv_meet_group(p, group, to, most);
+        }
+        return rich;
+    }
+    end = cpubind_priv_min(p->end_todo, p->claim_group[last - 1] / 31 + 1);
+    for (int32_t w = p->claim_group[first] / 31 < p->first_todo ? p->first_todo
+                                                                : p->claim_group[first] / 31;
+         w < end; w++) {
+        int32_t both = p->home[p->home_row[to] + w] & p->todo_bits[w];
+        p->todo_bits[w] &= ~both;
+        p->patience--;
+        for (int32_t group = 31 * w; both != 0; group++, both >>= 1) {
+            if (both & 1)
+                rich = cpubind_priv_meet_group(p, group, to, most);
+            if (rich != CPUBIND_PRIV_NONE)
+                return rich;
+        }
+    }
+    return rich;
 }
 
 /* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the
  * first one with the largest load, `most` at the most; with less than that, all devices that
- * could pass CPUs on are the first *n_found of the queue. Ends as well when every device, or
- * every group, that is not DONE was found: no other can be. Gives up after `work` claims and
- * shares, with NONE. */
+ * could pass CPUs on are in the queue. Ends as well when every device, or every group, that is
+ * not DONE was found: no other can be. Gives up after `work` claims and slots, with NONE. */
 CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor, int32_t most,
-                                            int32_t work, int32_t *n_found)
+                                            int32_t work)
 {
-    const int32_t search = ++p->n_search;
-    int32_t groups_left = p->n_open_group;
     int32_t rich = poor;
-    int32_t end = 0;
-    p->queue[end++] = poor;
-    p->search[poor] = search;
-    for (int32_t i = 0; i < end && end < p->n_open && groups_left > 0; i++) {
-        int32_t to = p->queue[i];
-        work -= p->claim_row[to + 1] - p->claim_row[to];
-        if (work < 0)
+    p->n_search++;
+    p->patience = work;
+    p->first_todo = 0;
+    p->end_todo = p->n_group / 31 + 1;
+    for (int32_t w = 0; w < p->end_todo; w++)
+        p->todo_bits[w] = p->open_bits[w];
+    p->n_queue = 0;
+    p->queue[p->n_queue++] = poor;
+    p->search[poor] = p->n_search;
+    for (int32_t i = 0; i < p->n_queue && p->n_queue < p->n_open; i++) {
+        int32_t found;
+        while (p->first_todo < p->end_todo && p->todo_bits[p->first_todo] == 0)
+            p->first_todo++;
+        while (p->first_todo < p->end_todo && p->todo_bits[p->end_todo - 1] == 0)
+            p->end_todo--;
+        if (p->first_todo == p->end_todo)
+            break;
+        found = cpubind_priv_meet_claims(p, p->queue[i], most);
+        if (found != CPUBIND_PRIV_NONE)
+            return found;
+        if (p->patience < 0)
             return CPUBIND_PRIV_NONE;
-        for (int32_t c = p->claim_row[to]; c < p->claim_row[to + 1]; c++) {
-            int32_t group = p->claim_group[c];
-            int32_t last = p->share_row[group + 1];
-            int32_t s = p->share_row[group];
-            if (p->group_search[group] >= search)
-                continue;
-            p->group_search[group] = search;
-            groups_left--;
-            while ((s = cpubind_priv_next_filled(p, s, last)) < last) {
-                int32_t share = s++;
-                int32_t from = p->share_device[share];
-                work--;
-                if (p->search[from] >= search)
-                    continue;
-                p->search[from] = search;
-                p->give_share[from] = share;
-                p->take_share[from] = p->claim_share[c];
-                p->queue[end++] = from;
-                if (p->load[from] == most)
-                    return from;
-                if (p->load[from] > p->load[rich])
-                    rich = from;
-            }
-        }
     }
-    *n_found = end;
+    for (int32_t i = 0; i < p->n_queue; i++)
+        if (p->load[p->queue[i]] > p->load[rich])
+            rich = p->queue[i];
     return rich;
 }
 
@@ -1677,27 +1806,6 @@ CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poo
 CPUBIND_PRIV int32_t cpubind_priv_tier(const cpubind_priv_planner *p, int32_t device)
 {
     return p->level[device] / (p->n_device + 2);
-}
-
-/* Lists the shares with CPUs by device, for groups that more devices than one claim. There are
- * at most as many as CPUs. */
-CPUBIND_PRIV void cpubind_priv_list_filled(cpubind_priv_planner *p)
-{
-    int32_t n = 0;
-    cpubind_priv_fill(p->filled, p->n_device, CPUBIND_PRIV_NONE);
-    for (int32_t g = 0; g < p->n_group; g++) {
-        int32_t last = p->share_row[g + 1];
-        int32_t s = p->share_row[g];
-        p->group_level[g] = CPUBIND_PRIV_FAR;
-        p->group_at[g] = s;
-        if (last - s < 2 || p->group_search[g] == CPUBIND_PRIV_DONE)
-            continue;
-        for (; (s = cpubind_priv_next_filled(p, s, last)) < last; s++) {
-            p->filled_group[n] = g;
-            p->filled_next[n] = p->filled[p->share_device[s]];
-            p->filled[p->share_device[s]] = n++;
-        }
-    }
 }
 
 /* Sets a bit for each device that claims a group, for groups with so many claims that the bits
@@ -1754,8 +1862,9 @@ CPUBIND_PRIV void cpubind_priv_level_tier(cpubind_priv_planner *p)
 {
     for (int32_t i = 0; i < p->n_queue; i++) {
         int32_t from = p->queue[i];
-        for (int32_t f = p->filled[from]; f != CPUBIND_PRIV_NONE; f = p->filled_next[f]) {
-            int32_t group = p->filled_group[f];
+        for (int32_t slot = p->device_slot[from]; slot != CPUBIND_PRIV_NONE;
+             slot = p->slot_after[slot]) {
+            int32_t group = p->slot_group[slot];
             if (p->group_level[group] != CPUBIND_PRIV_FAR)
                 continue;
             p->group_level[group] = p->level[from];
@@ -1774,7 +1883,10 @@ CPUBIND_PRIV void cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor
         p->claim_bits = p->run_first;
         cpubind_priv_make_bits(p);
     }
-    cpubind_priv_list_filled(p);
+    for (int32_t g = 0; g < p->n_group; g++) {
+        p->group_level[g] = CPUBIND_PRIV_FAR;
+        p->group_at[g] = p->group_slot[g];
+    }
     cpubind_priv_fill(p->level, p->n_device, CPUBIND_PRIV_FAR);
     p->first_far = 0;
     p->end_far = (p->n_device + 30) / 31;
@@ -1789,7 +1901,7 @@ CPUBIND_PRIV void cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor
         most = CPUBIND_PRIV_NONE;
         for (int32_t d = 0; d < p->n_device; d++) {
             if (p->search[d] == CPUBIND_PRIV_DONE || p->level[d] != CPUBIND_PRIV_FAR ||
-                p->filled[d] == CPUBIND_PRIV_NONE || p->load[d] < most)
+                p->device_slot[d] == CPUBIND_PRIV_NONE || p->load[d] < most)
                 continue;
             n = p->load[d] > most ? 0 : n;
             most = p->load[d];
@@ -1816,38 +1928,35 @@ CPUBIND_PRIV int32_t cpubind_priv_has_level(const cpubind_priv_planner *p, int32
     return p->tier_rich[tier] > 0 && p->tier_load[tier] - p->load[poor] >= 2;
 }
 
-/* The first share of a group with CPUs whose device has the level of the group, or NONE; then
- * the level of the group rises. */
+/* The first slot of a group whose device has the level of the group, or NONE; then the level
+ * of the group rises. */
 CPUBIND_PRIV int32_t cpubind_priv_climb_group(cpubind_priv_planner *p, int32_t group)
 {
-    const int32_t last = p->share_row[group + 1];
     const int32_t level = p->group_level[group];
     int32_t least = CPUBIND_PRIV_FAR;
-    int32_t s = p->group_at[group];
-    for (; (s = cpubind_priv_next_filled(p, s, last)) < last; s++) {
+    int32_t slot;
+    for (slot = p->group_at[group]; slot != CPUBIND_PRIV_NONE; slot = p->slot_next[slot]) {
         p->work++;
-        if (p->level[p->share_device[s]] == level) {
-            p->group_at[group] = s;
-            return s;
+        if (p->level[p->slot_device[slot]] == level) {
+            p->group_at[group] = slot;
+            return slot;
         }
     }
-    p->group_at[group] = last;
-    s = p->share_row[group];
-    for (; (s = cpubind_priv_next_filled(p, s, last)) < last; s++) {
-        int32_t other = p->level[p->share_device[s]];
+    p->group_at[group] = CPUBIND_PRIV_NONE;
+    for (slot = p->group_slot[group]; slot != CPUBIND_PRIV_NONE && least > level + 1;
+         slot = p->slot_next[slot]) {
+        int32_t other = p->level[p->slot_device[slot]];
         p->work++;
         if (other <= level || other >= least)
             continue;
         least = other;
-        p->group_at[group] = s;
-        if (other == level + 1)
-            break;
+        p->group_at[group] = slot;
     }
     p->group_level[group] = least;
     return CPUBIND_PRIV_NONE;
 }
 
-/* The first share, of the claims of `to` in their order, whose device is lower than `to` by 1,
+/* The first slot, of the claims of `to` in their order, whose device is lower than `to` by 1,
  * or NONE; then the level of `to` rises, up to `top`. */
 CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t to, int32_t top)
 {
@@ -1856,14 +1965,14 @@ CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t 
     int32_t least = CPUBIND_PRIV_FAR;
     int32_t c;
     for (c = p->claim_at[to]; c < end; c++) {
-        int32_t share;
+        int32_t slot;
         p->work++;
         if (p->group_level[p->claim_group[c]] != level - 1)
             continue;
-        share = cpubind_priv_climb_group(p, p->claim_group[c]);
-        if (share != CPUBIND_PRIV_NONE) {
+        slot = cpubind_priv_climb_group(p, p->claim_group[c]);
+        if (slot != CPUBIND_PRIV_NONE) {
             p->claim_at[to] = c;
-            return share;
+            return slot;
         }
     }
     p->claim_at[to] = end;
@@ -1888,16 +1997,15 @@ CPUBIND_PRIV int32_t cpubind_priv_climb(cpubind_priv_planner *p, int32_t poor, i
     int32_t to = poor;
     int32_t n = 0;
     for (;;) {
-        int32_t share, from;
+        int32_t slot;
         if (p->load[to] == p->tier_load[tier])
             return to;
-        share = cpubind_priv_climb_device(p, to, top);
-        if (share != CPUBIND_PRIV_NONE) {
-            from = p->share_device[share];
-            p->give_share[from] = share;
-            p->take_share[from] = p->claim_share[p->claim_at[to]];
+        slot = cpubind_priv_climb_device(p, to, top);
+        if (slot != CPUBIND_PRIV_NONE) {
+            p->give_slot[p->slot_device[slot]] = slot;
+            p->take_device[p->slot_device[slot]] = to;
             p->queue[n++] = to;
-            to = from;
+            to = p->slot_device[slot];
         } else if (p->work > work || p->level[poor] == CPUBIND_PRIV_FAR) {
             return CPUBIND_PRIV_NONE;
         } else if (to != poor) {
@@ -1906,17 +2014,36 @@ CPUBIND_PRIV int32_t cpubind_priv_climb(cpubind_priv_planner *p, int32_t poor, i
     }
 }
 
+/* Moves CPUs of the group of a slot from its device to another one. */
+CPUBIND_PRIV void cpubind_priv_move(cpubind_priv_planner *p, int32_t slot, int32_t to,
+                                    int32_t count)
+{
+    const int32_t group = p->slot_group[slot];
+    const int32_t give = cpubind_priv_share_of(p, group, p->slot_device[slot]);
+    const int32_t take = cpubind_priv_share_of(p, group, to);
+    int32_t before = CPUBIND_PRIV_NONE;
+    p->share_count[give] -= count;
+    if (p->share_count[give] == 0)
+        cpubind_priv_drop_slot(p, slot);
+    if (p->share_count[take] == 0) {
+        for (int32_t s = p->group_slot[group]; s != CPUBIND_PRIV_NONE && p->slot_device[s] < to;
+             s = p->slot_next[s])
+            before = s;
+        cpubind_priv_add_slot(p, group, before, to);
+    }
+    p->share_count[take] += count;
+}
+
 /* Moves as many CPUs as helps from `rich` to `poor`, along the path of the last search. */
 CPUBIND_PRIV void cpubind_priv_pass_on(cpubind_priv_planner *p, int32_t rich, int32_t poor)
 {
     int32_t count = (p->load[rich] - p->load[poor]) / 2;
-    for (int32_t d = rich; d != poor; d = p->share_device[p->take_share[d]])
-        count = cpubind_priv_min(count, p->share_count[p->give_share[d]]);
-    for (int32_t d = rich; d != poor; d = p->share_device[p->take_share[d]]) {
-        p->share_count[p->give_share[d]] -= count;
-        cpubind_priv_fill_share(p, p->take_share[d], count);
-        p->is_bare[p->share_device[p->take_share[d]]] = 0;
+    for (int32_t d = rich; d != poor; d = p->take_device[d]) {
+        int32_t share = cpubind_priv_share_of(p, p->slot_group[p->give_slot[d]], d);
+        count = cpubind_priv_min(count, p->share_count[share]);
     }
+    for (int32_t d = rich; d != poor; d = p->take_device[d])
+        cpubind_priv_move(p, p->give_slot[d], p->take_device[d], count);
     p->load[rich] -= count;
     p->load[poor] += count;
 }
@@ -1949,19 +2076,15 @@ CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
 }
 
 /* No path helps the devices of the last search: all of them, and its groups, are DONE. */
-CPUBIND_PRIV void cpubind_priv_close(cpubind_priv_planner *p, int32_t n_found)
+CPUBIND_PRIV void cpubind_priv_close(cpubind_priv_planner *p)
 {
-    for (int32_t i = 0; i < n_found; i++) {
+    for (int32_t i = 0; i < p->n_queue; i++) {
         p->search[p->queue[i]] = CPUBIND_PRIV_DONE;
         p->level[p->queue[i]] = CPUBIND_PRIV_FAR;
     }
-    p->n_open -= n_found;
-    for (int32_t g = 0; g < p->n_group; g++) {
-        if (p->group_search[g] != p->n_search)
-            continue;
-        p->group_search[g] = CPUBIND_PRIV_DONE;
-        p->n_open_group--;
-    }
+    p->n_open -= p->n_queue;
+    for (int32_t w = 0; w <= p->n_group / 31; w++)
+        p->open_bits[w] = p->todo_bits[w];
 }
 
 /* Moves CPUs to `poor`, if a path helps it, or closes what its search finds. A search that
@@ -1969,11 +2092,9 @@ CPUBIND_PRIV void cpubind_priv_close(cpubind_priv_planner *p, int32_t n_found)
 CPUBIND_PRIV void cpubind_priv_help(cpubind_priv_planner *p, int32_t poor, int32_t most)
 {
     const int32_t n_claim = p->claim_row[p->n_device];
-    int32_t n_found = 0;
     int32_t rich = CPUBIND_PRIV_NONE;
     if (!cpubind_priv_has_level(p, poor)) {
-        rich = cpubind_priv_find_rich(p, poor, most, n_claim / 16 + CPUBIND_PRIV_PATIENCE,
-                                      &n_found);
+        rich = cpubind_priv_find_rich(p, poor, most, n_claim / 16 + CPUBIND_PRIV_PATIENCE);
         if (rich == CPUBIND_PRIV_NONE)
             cpubind_priv_make_levels(p, poor);
         else if (p->n_tier > 0 && p->level[rich] != CPUBIND_PRIV_FAR &&
@@ -1989,37 +2110,60 @@ CPUBIND_PRIV void cpubind_priv_help(cpubind_priv_planner *p, int32_t poor, int32
         p->tier_rich[cpubind_priv_tier(p, rich)]--;
     }
     if (rich == CPUBIND_PRIV_NONE)
-        rich = cpubind_priv_find_rich(p, poor, most, CPUBIND_PRIV_MAX, &n_found);
+        rich = cpubind_priv_find_rich(p, poor, most, CPUBIND_PRIV_MAX);
     if (p->load[rich] - p->load[poor] >= 2)
         cpubind_priv_pass_on(p, rich, poor);
     else
-        cpubind_priv_close(p, n_found);
+        cpubind_priv_close(p);
 }
 
-/* Sets up the search: every array of the levels is one that RESOLVE needs no more. */
+/* Sets up the search: every array of slots and levels is one that RESOLVE needs no more. */
 CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
 {
+    const int32_t n_word = p->n_group / 31 + 1;
     p->n_search = 0;
     p->n_open = 0;
-    p->n_open_group = p->n_group;
     p->n_tier = 0;
     p->level = p->pool_size;
     p->claim_at = p->pool_hash;
-    p->filled = p->pool_table;
+    p->device_slot = p->pool_table;
     p->tier_load = p->pool_table + p->n_device;
     p->tier_rich = p->pool_table + 2 * p->n_device;
+    p->far_bits = p->pool_table + 3 * p->n_device;
     p->group_level = p->group_segments;
     p->group_at = p->group_cut;
-    p->far_bits = p->pool_table + 3 * p->n_device;
+    p->group_slot = p->group_twin;
+    p->group_free = p->group_claimed;
+    p->slot_device = p->is_start;
+    p->slot_group = p->segment_of;
+    p->slot_next = p->segment_node;
+    p->slot_after = p->segment_place;
+    p->slot_before = p->node_segment;
+    p->open_bits = p->group_bits;
+    p->todo_bits = p->group_bits + n_word;
     p->claim_bits = NULL; /* at run_first, and on into run_end, when made */
-    p->filled_group = p->segment_of;
-    p->filled_next = p->node_segment;
-    cpubind_priv_fill(p->group_search, p->n_group, 0);
+    cpubind_priv_fill(p->open_bits, n_word, 0);
+    cpubind_priv_make_slots(p);
+    cpubind_priv_make_group_bits(p);
     for (int32_t d = 0; d < p->n_device; d++) {
         p->search[d] = cpubind_priv_has_home(p, d) ? 0 : CPUBIND_PRIV_DONE;
         p->n_open += p->search[d] != CPUBIND_PRIV_DONE;
-        p->is_bare[d] = !cpubind_priv_can_give(p, d);
     }
+}
+
+/* Whether no load is larger by 2 than another one, so that no CPU has to move. */
+CPUBIND_PRIV int32_t cpubind_priv_is_even(const cpubind_priv_planner *p)
+{
+    int32_t least = CPUBIND_PRIV_MAX;
+    int32_t most = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        if (!cpubind_priv_has_home(p, d))
+            continue;
+        least = cpubind_priv_min(least, p->load[d]);
+        if (p->load[d] > most)
+            most = p->load[d];
+    }
+    return most - least < 2;
 }
 
 /* Helps the device with the smallest load first. When no path helps it, no path helps a device
@@ -2032,6 +2176,8 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
     int32_t poor;
     order.load = CPUBIND_PRIV_NONE;
     order.at = 0;
+    if (cpubind_priv_is_even(p))
+        return;
     cpubind_priv_open(p);
     while ((poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE) {
         int32_t most = 0;
@@ -2042,9 +2188,6 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
         }
         cpubind_priv_help(p, poor, most);
     }
-    for (int32_t s = 0; s < p->share_row[p->n_group]; s++)
-        if (p->share_count[s] < 0)
-            p->share_count[s] = 0;
 }
 
 /* == The plan: strategies =================================================== */
@@ -2141,7 +2284,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
     } else {
         found = CPUBIND_FOUND_RESOLVED;
         cpubind_priv_group_homes(p);
-        cpubind_priv_make_claims(p, cpubind_priv_group_rest(p));
+        cpubind_priv_make_claims(p, cpubind_priv_number_groups(p));
         cpubind_priv_make_shares(p);
         cpubind_priv_split_evenly(p);
         cpubind_priv_balance(p);
