@@ -328,7 +328,7 @@ static cpubind_problem_code read_phys(facts_reader *r)
     cpubind_problem_code code;
     if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r))
         return CPUBIND_PROBLEM_NONE;
-    if (f->n_census == 0 && r->request->total > 0)
+    if (f->n_census == 0 && r->request->total > 0 && !needs_affinity(decide_strategy(r, 1)))
         return f->has_phy ? CPUBIND_PROBLEM_NONE
                           : judge_driver(r, cpubind_priv_read_node_phys(r));
     if (f->n_census == 0) {
