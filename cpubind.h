@@ -2094,7 +2094,7 @@ CPUBIND_PRIV void cpubind_priv_help(cpubind_priv_planner *p, int32_t poor, int32
     const int32_t n_claim = p->claim_row[p->n_device];
     int32_t rich = CPUBIND_PRIV_NONE;
     if (!cpubind_priv_has_level(p, poor)) {
-        rich = cpubind_priv_find_rich(p, poor, most, n_claim / 16 + CPUBIND_PRIV_PATIENCE);
+        rich = cpubind_priv_find_rich(p, poor, most, n_claim / 128 + CPUBIND_PRIV_PATIENCE);
         if (rich == CPUBIND_PRIV_NONE)
             cpubind_priv_make_levels(p, poor);
         else if (p->n_tier > 0 && p->level[rich] != CPUBIND_PRIV_FAR &&
