@@ -256,6 +256,27 @@ static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* What is wrong with a request, or NULL. */
+static const char *find_fault(const cpubind_goal_request *q)
+{
+    if (q->row < 0 || q->row >= q->plan->n_want)
+        return "the row of the request is no row of the plan";
+    if (q->n_wish < 0 || (q->n_wish > 0 && !q->wish))
+        return "the wishes of the request are not there";
+    for (int32_t i = 0; i < q->n_wish; i++) {
+        const cpubind_thread_wish *wish = &q->wish[i];
+        if (!wish->name)
+            return "a wish names no thread";
+        if (wish->kind == CPUBIND_WISH_LIST &&
+            (wish->cpus.n < 0 || wish->cpus.n > CPUBIND_MAX_CPUS ||
+             (wish->cpus.n > 0 && !wish->cpus.cpu)))
+            return "the CPUs of a wish are not there";
+        if (wish->kind == CPUBIND_WISH_ROLE && (uint32_t)wish->role >= CPUBIND_ROLE_COUNT)
+            return "the role of a wish is no role";
+    }
+    return NULL;
+}
+
 cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
                                        const cpubind_goal_request *request,
                                        cpubind_arena *arena, cpubind_goal *out,
@@ -272,6 +293,11 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     m.r.source = source;
     m.r.arena = arena;
     m.r.problem = problem;
+    problem->code = CPUBIND_PROBLEM_BAD_REQUEST;
+    problem->what = find_fault(request);
+    if (problem->what)
+        return problem->code;
+    cpubind_problem_clear(problem);
     m.npu = &facts->npu[plan->want[row]];
     m.pool = plan->core.cpu + plan->core.row[row];
     m.n_pool = plan->core.row[row + 1] - plan->core.row[row];

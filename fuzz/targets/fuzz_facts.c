@@ -386,7 +386,8 @@ static void check_allowed(memory_host *h, const cpubind_request *q, const int32_
 static void check_pools(memory_host *h, const asked *a, const outcome *out)
 {
     const cpubind_ascend_plan *plan = &out->plan;
-    CHECK(plan->n_want >= 1 && plan->rank_row >= 0 && plan->rank_row < plan->n_want);
+    CHECK(plan->n_want >= 1 && plan->rank_row >= -1 && plan->rank_row < plan->n_want);
+    CHECK(plan->rank_row >= 0 || (plan->n_poolless > 0 && !a->request.has_rank));
     fuzz_check_list(plan->want, plan->n_want, out->facts.n_npu);
     for (int32_t i = 0; i < plan->n_want; i++) {
         const int32_t *pool = plan->core.cpu + plan->core.row[i];
@@ -411,7 +412,7 @@ static void check_pools(memory_host *h, const asked *a, const outcome *out)
 static void check_goal(memory_host *h, const outcome *out)
 {
     const cpubind_source source = {h, read_entry, list_entries};
-    const int32_t row = out->plan.rank_row;
+    const int32_t row = out->plan.rank_row < 0 ? 0 : out->plan.rank_row;
     const int32_t *pool = out->plan.core.cpu + out->plan.core.row[row];
     const int32_t n = out->plan.core.row[row + 1] - out->plan.core.row[row];
     const size_t size = (size_t)ARENA_KIB << 10;
@@ -505,7 +506,7 @@ static void check_counts(memory_host *h, const asked *a, const outcome *out, siz
     CHECK(counts[0].cpus >= f->n_cpu || counts[0].cpus == -1 || a->request.allowed);
     if (!(f->warnings & 1u << CPUBIND_WARNING_NO_NODES))
         CHECK(counts[0].nodes == f->n_node && counts[0].cpus >= f->n_cpu);
-    if (!(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
+    if (f->origin == CPUBIND_ORIGIN_NPU_SMI && !(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
         CHECK(counts[0].npus == f->n_npu);
 }
 

@@ -147,6 +147,27 @@ TEST(the_npu_of_a_row_is_the_npu_of_the_plan)
 }
 
 /* The memory goes where the first CPU of the pool is, whichever nodes the others are on. */
+TEST(a_request_that_is_wrong_is_refused)
+{
+    planned *p = start();
+    const cpubind_thread_wish nameless = {.kind = CPUBIND_WISH_POOL};
+    const cpubind_thread_wish listless = {
+        .name = "worker", .kind = CPUBIND_WISH_LIST, .cpus = {NULL, 2}};
+    const cpubind_thread_wish huge = {
+        .name = "worker", .kind = CPUBIND_WISH_LIST, .cpus = {NULL, INT32_MAX}};
+    const cpubind_thread_wish roleless = {
+        .name = "worker", .kind = CPUBIND_WISH_ROLE, .role = CPUBIND_ROLE_COUNT};
+    assert_int_equal(make(p, -1, NULL, 0), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, p->plan.n_want, NULL, 0), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, 0, NULL, 1), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, 0, &nameless, -1), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, 0, &nameless, 1), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, 0, &listless, 1), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, 0, &huge, 1), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_int_equal(make(p, 0, &roleless, 1), CPUBIND_PROBLEM_BAD_REQUEST);
+    assert_non_null(p->problem.what);
+}
+
 TEST(memory_goes_to_the_node_of_the_first_cpu)
 {
     planned *p = start();
@@ -614,6 +635,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_pool_has_all_roles),
         cmocka_unit_test(the_npu_of_a_row_is_the_npu_of_the_plan),
+        cmocka_unit_test(a_request_that_is_wrong_is_refused),
         cmocka_unit_test(memory_goes_to_the_node_of_the_first_cpu),
         cmocka_unit_test(a_950_has_main_and_uvb_threads_and_no_interrupts),
         cmocka_unit_test(wishes_come_before_the_built_in_rules),

@@ -372,6 +372,32 @@ TEST(verify_reports_misplaced_threads_and_changes_nothing)
     restore_and_close();
 }
 
+TEST(a_goal_without_its_arrays_is_refused)
+{
+    const cpubind_goal whole = f.goal.goal;
+    cpubind_thread_rule rule = {NULL, f.goal.goal.main};
+    open_binding();
+    for (int i = 0; i < 5; i++) {
+        cpubind_goal goal = whole;
+        if (i == 0)
+            goal.main.cpu = NULL;
+        else if (i == 1)
+            goal.main.n = INT32_MAX;
+        else if (i == 2)
+            goal.rule = NULL;
+        else if (i == 3)
+            goal.n_irq = -1;
+        goal.n_rule = i == 4 ? 1 : goal.n_rule;
+        goal.rule = i == 4 ? &rule : goal.rule;
+        assert_int_equal(cpubind_bind_apply(f.b, &goal, &f.why), CPUBIND_LINUX_ERR_ARG);
+        assert_int_equal(f.why.error, EINVAL);
+        assert_string_equal(f.why.what, "goal");
+        assert_int_equal(cpubind_bind_verify(f.b, &goal, &f.why), CPUBIND_LINUX_ERR_ARG);
+    }
+    close_binding();
+    assert_all_is_as_before();
+}
+
 TEST(verify_needs_no_record_and_makes_none)
 {
     f.how.is_reading = 1;
@@ -1272,6 +1298,7 @@ int main(void)
         EACH(a_thread_created_between_two_goals_is_restored_too),
         EACH(a_second_goal_that_is_refused_leaves_the_first),
         EACH(verify_reports_misplaced_threads_and_changes_nothing),
+        EACH(a_goal_without_its_arrays_is_refused),
         EACH(verify_needs_no_record_and_makes_none),
         EACH(a_goal_that_was_verified_is_not_watched),
         EACH(again_moves_new_and_drifted_threads_and_reports_them),

@@ -142,12 +142,30 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     return cpubind_linux_end(cpubind_status_of(b, why), why, fault);
 }
 
+static int is_list(cpubind_cpus cpus)
+{
+    return cpus.n >= 0 && cpus.n <= CPUBIND_MAX_CPUS && (cpus.n == 0 || cpus.cpu);
+}
+
+int cpubind_is_goal(const cpubind_goal *goal)
+{
+    if (!is_list(goal->main) || !is_list(goal->uvb) || goal->n_rule < 0 || goal->n_irq < 0 ||
+        (goal->n_rule > 0 && !goal->rule) || (goal->n_irq > 0 && !goal->irq))
+        return 0;
+    for (int32_t i = 0; i < goal->n_rule; i++)
+        if (!goal->rule[i].name || !is_list(goal->rule[i].cpus))
+            return 0;
+    return 1;
+}
+
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault)
 {
     cpubind_linux_fault why;
     if (!binding || !goal || binding->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
+    if (!cpubind_is_goal(goal))
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "goal", fault);
     if (binding->task_dir_fd < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
     if (binding->options.memory == CPUBIND_MEMORY_PREFER &&

@@ -153,6 +153,9 @@ cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject
  *   errors  ENOMEM; "goal", EINVAL: a list is empty or out of order */
 cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal);
 
+/* Whether the arrays of a goal are there, and its threads have names. */
+int cpubind_is_goal(const cpubind_goal *goal);
+
 /* The set that a thread of this name belongs on. */
 int32_t cpubind_set_of_name(const cpubind_record *record, const char *name);
 

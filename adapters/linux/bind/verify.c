@@ -122,6 +122,8 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
     int is_recorded;
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
+    if (goal && !cpubind_is_goal(goal))
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "goal", fault);
     if (b->task_dir_fd < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
     why = cpubind_begin_call(b);
