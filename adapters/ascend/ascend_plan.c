@@ -75,8 +75,8 @@ static int is_ours(const planner *p, int32_t npu)
     return 0;
 }
 
-/* Rank r drives the r-th visible NPU, whatever runs at the moment. A single one is driven by any
- * rank. Without a rank it is the first of the plan. */
+/* Rank r drives the r-th visible NPU, whatever runs at the moment. A single one is driven by
+ * any rank. Without a rank it is the first of the plan. */
 static cpubind_problem_code choose_rank(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -109,7 +109,8 @@ static int32_t count_on_bus(const cpubind_facts *f)
     return n;
 }
 
-/* One past the highest phy id of the host by the driver's mailboxes or devices; 0: not known. */
+/* One past the highest phy id of the host by the driver's mailboxes or devices; 0: not
+ * known. */
 static int32_t end_of_phys(const cpubind_facts *f)
 {
     int32_t end = f->end_phy;
@@ -244,10 +245,10 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the rules
- * for near CPUs keep CPUs for. With scope own only those of this process. They are ordered by
- * PCI address, which is the same in every process, when all addresses are known; else by logic
- * id. */
+/* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the
+ * rules for near CPUs keep CPUs for. With scope own only those of this process. They are
+ * ordered by PCI address, which is the same in every process, when all addresses are known;
+ * else by logic id. */
 static cpubind_problem_code choose_candidates(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -423,8 +424,8 @@ static int is_about_one(const planner *p, cpubind_problem_code code)
             code == CPUBIND_PROBLEM_SKIPPED);
 }
 
-/* Whether an NPU without a pool makes the whole plan a refusal: it runs, the request names it, or
- * this process drives it. */
+/* Whether an NPU without a pool makes the whole plan a refusal: it runs, the request names it,
+ * or this process drives it. */
 static int is_needed(const planner *p, int32_t npu)
 {
     const cpubind_npu *n = &p->facts->npu[npu];
@@ -724,8 +725,8 @@ static cpubind_problem_code check_threads(planner *p)
                                        : "clusters are known for 1 or 2 threads a core only");
 }
 
-/* The CPUs that pools are cut from: the allowed ones, or with scope host all online ones but the
- * excluded. */
+/* The CPUs that pools are cut from: the allowed ones, or with scope host all online ones but
+ * the excluded. */
 static cpubind_problem_code choose_host(planner *p)
 {
     const cpubind_facts *f = p->facts;

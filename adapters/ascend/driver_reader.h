@@ -44,8 +44,8 @@ typedef struct driver_view {
 
 /* Reads the NPUs of the host from the files of its driver, without npu-smi.
  *   in      r->facts->function, the census
- *   out     *out; the phy ids of the functions and their n_npu, when the mailbox interrupts name
- *           them all and no other file disagrees
+ *   out     *out; the phy ids of the functions and their n_npu, when the mailbox interrupts
+ *           name them all and no other file disagrees
  *   errors  NO_MEMORY; UNREADABLE: a file is there and could not be read, or is damaged. A file
  *           that only root may read counts as absent for another user */
 cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out);
@@ -56,8 +56,8 @@ cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
  *   errors  NO_MEMORY; UNREADABLE */
 cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r);
 
-/* Reads the numbers of the driver's devices in /sys, which shows those of the host in a container
- * too. Virtual NPUs do not count.
+/* Reads the numbers of the driver's devices in /sys, which shows those of the host in a
+ * container too. Virtual NPUs do not count.
  *   out     r->facts->end_phy
  *   errors  NO_MEMORY; UNREADABLE */
 cpubind_problem_code cpubind_priv_read_end_of_phys(facts_reader *r);

@@ -1,9 +1,10 @@
 /* facts_census.c - the NPUs on the host's PCI bus, and the CPUs near each by the kernel
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. A container sees the whole bus, so what
- * this file reads is the same in every process of a host; it must not depend on what npu-smi
- * shows to this process. The files are those of the kernel's sysfs-bus-pci documentation.
+ * Pure but for the source: no I/O of its own, no malloc. A container sees the whole bus, so
+ * what this file reads is the same in every process of a host; it must not depend on what
+ * npu-smi shows to this process. The files are those of the kernel's sysfs-bus-pci
+ * documentation.
  */
 #include "npusmi_scan.h"
 

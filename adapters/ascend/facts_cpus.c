@@ -130,9 +130,9 @@ static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
     return found;
 }
 
-/* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task inside
- * of them. A cgroup without the file, or a path of the host's that is not mounted in this
- * container, has the CPUs of the next one above. *is_found stays 0 without such a file. */
+/* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task
+ * inside of them. A cgroup without the file, or a path of the host's that is not mounted in
+ * this container, has the CPUs of the next one above. *is_found stays 0 without such a file. */
 static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
 {
     cpubind_input cgroup, answer;

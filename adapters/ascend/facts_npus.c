@@ -163,8 +163,8 @@ static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affin
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
 }
 
-/* Whether the rows are of the NPUs 0 .. n - 1, as on a host with all cards in view. Only then are
- * the ids of the rows the logic ids. */
+/* Whether the rows are of the NPUs 0 .. n - 1, as on a host with all cards in view. Only then
+ * are the ids of the rows the logic ids. */
 static int are_all_rows(const cpubind_npusmi_topo *topo)
 {
     for (int32_t id = 0; id < topo->n_row; id++) {
@@ -316,7 +316,8 @@ static cpubind_npu *find_npu(cpubind_facts *f, int32_t logic)
     return NULL;
 }
 
-/* Marks the NPUs that the caller named. Without npu-smi info -m they are the only known NPUs. */
+/* Marks the NPUs that the caller named. Without npu-smi info -m they are the only known
+ * NPUs. */
 cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -476,7 +477,8 @@ static cpubind_problem_code find_visible(facts_reader *r)
     return code;
 }
 
-/* Marks the visible NPUs: those of the variable, else those that the request names, else all. */
+/* Marks the visible NPUs: those of the variable, else those that the request names, else
+ * all. */
 static void mark_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

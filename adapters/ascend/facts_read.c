@@ -131,8 +131,8 @@ static void take_driver(facts_reader *r, const driver_view *view)
 
 /* Asks the driver's files for the NPUs, and the kernel for the CPUs near them where the product
  * needs those. When something is not there, npu-smi is asked, unless the request wants the
- * driver's files alone. A file that is there and cannot be read is a problem: other processes of
- * the host have read it. */
+ * driver's files alone. A file that is there and cannot be read is a problem: other processes
+ * of the host have read it. */
 static cpubind_problem_code read_driver(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -295,8 +295,8 @@ static cpubind_problem_code read_mailboxes(facts_reader *r)
 
 /* Finds the phy ids of the NPUs in view where npu-smi info -m has none: by their addresses and
  * the driver's mailboxes, else by the device nodes. The addresses also tell how many NPUs a
- * function has. Where npu-smi info cannot be read that is a problem: other processes of the host
- * have read it, and cut by phy id. */
+ * function has. Where npu-smi info cannot be read that is a problem: other processes of the
+ * host have read it, and cut by phy id. */
 static cpubind_problem_code find_phys(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -319,9 +319,9 @@ static cpubind_problem_code find_phys(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads what slices of a host are cut by: the phy ids of the NPUs in view, and the highest one of
- * the host, by its mailboxes or, where a container runtime hides /proc/interrupts, by the devices
- * in /sys. */
+/* Reads what slices of a host are cut by: the phy ids of the NPUs in view, and the highest one
+ * of the host, by its mailboxes or, where a container runtime hides /proc/interrupts, by the
+ * devices in /sys. */
 static cpubind_problem_code read_phys(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -343,9 +343,9 @@ static cpubind_problem_code read_phys(facts_reader *r)
     return code;
 }
 
-/* Reads what npu-smi tells besides ids. Other outputs are not read: each costs a run of npu-smi,
- * and a damaged one would stop a plan that does not need it. Without npu-smi info -m the
- * topology is read in any case, for its ids. */
+/* Reads what npu-smi tells besides ids. Other outputs are not read: each costs a run of
+ * npu-smi, and a damaged one would stop a plan that does not need it. Without npu-smi info -m
+ * the topology is read in any case, for its ids. */
 static cpubind_problem_code read_npu_smi(facts_reader *r, cpubind_problem *unanswered)
 {
     cpubind_facts *f = r->facts;
@@ -392,8 +392,8 @@ static int is_same_name(const char *a, const char *b)
     return strlen(b) == n && memcmp(a, b, n) == 0;
 }
 
-/* Refuses to cut slices by the logic ids of a map that lacks an NPU of the table of devices: the
- * ids after a lost row count too few NPUs before them. */
+/* Refuses to cut slices by the logic ids of a map that lacks an NPU of the table of devices:
+ * the ids after a lost row count too few NPUs before them. */
 static cpubind_problem_code check_map(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;

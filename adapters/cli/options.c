@@ -17,11 +17,11 @@
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
-#define LIVE  (CLI_APPLY | CLI_RUN | CLI_VERIFY)
-#define HOST  (CLI_PLAN | CLI_CAPTURE | LIVE)
-#define CASE  (HOST | CLI_CASE)
-#define STORE (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
-#define EVERY (HOST | STORE | CLI_RESTORE)
+#define LIVE     (CLI_APPLY | CLI_RUN | CLI_VERIFY)
+#define PLANNING (CLI_PLAN | CLI_CAPTURE | LIVE)
+#define CASE     (PLANNING | CLI_CASE)
+#define STORE    (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
+#define EVERY    (PLANNING | STORE | CLI_RESTORE)
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -445,9 +445,9 @@ typedef struct option_row {
     }
 
 static const option_row rows[] = {
-    TEXT("root", HOST, root),
+    TEXT("root", PLANNING, root),
     TEXT("fixture", CLI_PLAN | LIVE, fixture),
-    TEXT("db", HOST | STORE, db),
+    TEXT("db", PLANNING | STORE, db),
     READ("device-type", CASE, choose_type),
     READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
@@ -479,8 +479,8 @@ static const option_row rows[] = {
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("all", CLI_RESTORE, all),
-    FLAG("json", HOST | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
-    FLAG("quiet", HOST | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT,
+    FLAG("json", PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
+    FLAG("quiet", PLANNING | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT,
          quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
     {"--version", 0, EVERY, NULL, offsetof(cli_options, version), 'V'},

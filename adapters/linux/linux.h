@@ -36,7 +36,8 @@ typedef enum cpubind_linux_status {
 
 /* Why a call failed. A function of the public headers returns a status and takes a pointer to
  * a fault, which may be NULL: it is filled when the status is not OK, and left alone else. The
- * functions inside adapters/linux return a fault by value, whose error is 0 when all is well. */
+ * functions inside adapters/linux return a fault by value, whose error is 0 when all is
+ * well. */
 typedef struct cpubind_linux_fault {
     int32_t error;    /* an errno; 0: no failure */
     const char *what; /* the step that failed ("open"), static text; NULL without a failure */

@@ -121,8 +121,8 @@ static cpubind_input list_any(void *ctx, const char *name)
     return answer((const any_host *)ctx, name, 1);
 }
 
-/* A visited name is a known input, which may be a folder that is empty in a snapshot, or a folder
- * that could not be listed. */
+/* A visited name is a known input, which may be a folder that is empty in a snapshot, or a
+ * folder that could not be listed. */
 static int visit(void *ctx, const char *name, cpubind_input input)
 {
     any_host *h = (any_host *)ctx;

@@ -1,8 +1,8 @@
 /* host_view.c - what one process sees of a random host: a source in memory
  * SPDX-License-Identifier: MIT
  *
- * Answers for each name that a reader of an Ascend host may ask for, and lets one input fail. It
- * must answer ABSENT for any other name. The texts are those of view_texts.c.
+ * Answers for each name that a reader of an Ascend host may ask for, and lets one input fail.
+ * It must answer ABSENT for any other name. The texts are those of view_texts.c.
  */
 #include "host_view.h"
 
@@ -254,8 +254,8 @@ static int32_t is_failing(const host_view *v, const char *name)
 }
 
 /* Whether an input may be absent in one view alone: a folder or a file that a container may not
- * have. Each PCI function and each node has its attributes, each process has /dev, and npu-smi is
- * there with all of its commands or not at all. */
+ * have. Each PCI function and each node has its attributes, each process has /dev, and npu-smi
+ * is there with all of its commands or not at all. */
 static int32_t can_be_absent(const char *name)
 {
     const char *rest = after(name, "sys/bus/pci/devices/");

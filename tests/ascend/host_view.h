@@ -1,11 +1,11 @@
 /* host_view.h - what one process sees of a random host: a source in memory
  * SPDX-License-Identifier: MIT
  *
- * A view is a container or the bare host, a cpuset, a process table at some moment, the variable
- * of the visible devices, and one input that may fail. /sys is that of the host in
- * every view, and /proc/interrupts where it is not masked; npu-smi and /dev show the NPUs that the process can open. The texts have
- * the format that npu-smi 25 and the driver of 2026 print. The source makes an input when it is
- * asked for, and makes the same bytes each time.
+ * A view is a container or the bare host, a cpuset, a process table at some moment, the
+ * variable of the visible devices, and one input that may fail. /sys is that of the host in
+ * every view, and /proc/interrupts where it is not masked; npu-smi and /dev show the NPUs that
+ * the process can open. The texts have the format that npu-smi 25 and the driver of 2026 print.
+ * The source makes an input when it is asked for, and makes the same bytes each time.
  */
 #ifndef CPUBIND_TESTS_ASCEND_HOST_VIEW_H
 #define CPUBIND_TESTS_ASCEND_HOST_VIEW_H

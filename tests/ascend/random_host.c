@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * It must not draw more or fewer bytes for one part because of another: a search for a smaller
- * case sets one byte to zero and keeps the meaning of the others. So every part draws all of its
- * bytes, and leaves out those that do not count.
+ * case sets one byte to zero and keeps the meaning of the others. So every part draws all of
+ * its bytes, and leaves out those that do not count.
  */
 #include "random_host.h"
 
@@ -263,8 +263,8 @@ static void make_cards(draws *d, random_host *h, int32_t n_card)
     plan.is_reversed = draw_chance(d, 6);
     plan.is_one_off = draw_chance(d, 12);
     plan.is_all_off = draw_chance(d, 24);
-    /* A process whose NPU is on a node without CPUs cannot know that npu-smi lists node 0 for an
-     * NPU of another process that is on no node. */
+    /* A process whose NPU is on a node without CPUs cannot know that npu-smi lists node 0 for
+     * an NPU of another process that is on no node. */
     for (int32_t i = 0; i < h->n_node; i++)
         if (bits_next(&h->node[i].online, 0) < 0)
             plan.is_one_off = plan.is_all_off = 0;

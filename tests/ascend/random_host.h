@@ -1,11 +1,11 @@
 /* random_host.h - random Ascend hosts, for the law over pairs of views
  * SPDX-License-Identifier: MIT
  *
- * A host is what the kernel, the driver and npu-smi know of it: CPUs and nodes, functions of the
- * PCI bus, NPUs with their ids. host_view.h makes the inputs that a process reads of it. The
- * rules of the ids come from the driver's source: a logic id is the rank of the phy id among the
- * NPUs that a process can open; the phy id of a server is the slot of the card, and that of an
- * A3 is card * 2 + chip. It must not depend on the code under test.
+ * A host is what the kernel, the driver and npu-smi know of it: CPUs and nodes, functions of
+ * the PCI bus, NPUs with their ids. host_view.h makes the inputs that a process reads of it.
+ * The rules of the ids come from the driver's source: a logic id is the rank of the phy id
+ * among the NPUs that a process can open; the phy id of a server is the slot of the card, and
+ * that of an A3 is card * 2 + chip. It must not depend on the code under test.
  *
  * A host is made from bytes, so that a test, a fuzzer and a search for a smaller case share it:
  * a zero byte chooses the simplest alternative, and so does a byte that is not there.

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * CPUBIND_PAIRS says how many pairs (20,000 without it), CPUBIND_SEED where the random bytes
- * start, CPUBIND_FAILURES how many broken laws are shown, CPUBIND_SAVE a file for the bytes of the
- * last one. A broken law is printed with the host, the views and the seed that makes it again.
+ * start, CPUBIND_FAILURES how many broken laws are shown, CPUBIND_SAVE a file for the bytes of
+ * the last one. A broken law is printed with the host, the views and the seed that makes it
+ * again.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -18,7 +18,7 @@
 typedef enum excuse_side {
     IN_BOTH, /* both plans must have a warning of the row */
     IN_ONE,  /* one is enough: the other process sees the host well, and cannot know of it */
-    BY_HAND /* IN_ONE, of a process with --facts npu-smi: the user's word to do without others */
+    BY_HAND  /* IN_ONE, of a process with --facts npu-smi, as its user says */
 } excuse_side;
 
 /* The table of what excuses a pair of plans that would break the law: warnings that say that

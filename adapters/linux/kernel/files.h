@@ -165,8 +165,8 @@ cpubind_linux_fault cpubind_root_open(cpubind_root *root, const char *name, int 
 
 /* The content of a regular file.
  *   in      a valid name; `bytes` is empty
- *   out     PRESENT with the content in `bytes`, or another state; ABSENT also when /dev/null is
- *           mounted over the file
+ *   out     PRESENT with the content in `bytes`, or another state; ABSENT also when /dev/null
+ *           is mounted over the file
  *   cost    five system calls for a small file */
 cpubind_input cpubind_root_read(cpubind_root *root, const char *name, cpubind_bytes *bytes);
 
