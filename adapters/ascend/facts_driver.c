@@ -8,8 +8,9 @@
  *
  *   phy ids    the name of a mailbox interrupt, "trs-mbox-<phy>-<scheduler>", is the device's;
  *              its number is in msi_irqs of the device's PCI function. One device a function,
- *              or two on a 300I Duo. For root, davinci_dev_num, dev_id and
- *              devdrv_sysfs_bdf_to_devid say the same once more.
+ *              or two on a 300I Duo. Container runtimes hide /proc/interrupts; the kernel shows
+ *              the same names as folders of /proc/irq/<number>. For root, davinci_dev_num, dev_id
+ *              and devdrv_sysfs_bdf_to_devid say the same once more.
  *   logic ids  the driver numbers the devices that a process may open, by ascending udevid.
  *              The udevid is the minor number of a device node; the number in its name may be
  *              another one. For root, the own table of namespace_node says the same once more.
@@ -20,6 +21,7 @@
 #include "driver_reader.h"
 
 #define INPUT_DEV        "dev"
+#define INPUT_IRQ        "proc/irq"
 #define INPUT_CLASS      "sys/class/devdrv-class"
 #define INPUT_NAMESPACES "proc/uda/namespace_node"
 #define INPUT_PROCESSES  "proc/trs_core/proc"
@@ -191,6 +193,20 @@ static cpubind_problem_code add_device(reading *d, const mailbox *box)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Every function must have a device, and as many as the others. */
+static cpubind_problem_code check_counts(reading *d)
+{
+    const cpubind_facts *f = d->r->facts;
+    for (int32_t i = 0; i < f->n_function && d->view->outcome == DRIVER_COMPLETE; i++) {
+        if (d->devices[i].n == 0)
+            return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
+        if (d->devices[i].n != d->devices[0].n)
+            return stop_gap(d, INPUT_INTERRUPTS,
+                            "some PCI functions have mailboxes of more NPUs than others");
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* Gives each mailbox to its function, and each device to the function of its mailboxes. */
 static cpubind_problem_code join_mailboxes(reading *d, mailbox *box, int32_t n)
 {
@@ -209,14 +225,110 @@ static cpubind_problem_code join_mailboxes(reading *d, mailbox *box, int32_t n)
                             "a mailbox belongs to no PCI function with an NPU of this product");
         code = add_device(d, &box[i]);
     }
-    for (int32_t i = 0; i < f->n_function && d->view->outcome == DRIVER_COMPLETE; i++) {
-        if (d->devices[i].n == 0)
-            return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
-        if (d->devices[i].n != d->devices[0].n)
-            return stop_gap(d, INPUT_INTERRUPTS,
-                            "some PCI functions have mailboxes of more NPUs than others");
+    return code == CPUBIND_PROBLEM_NONE ? check_counts(d) : code;
+}
+
+/* The name of the folder of an interrupt, in the arena; NULL when the arena is full. */
+static const char *irq_path(facts_reader *r, int32_t irq)
+{
+    enum { DIGITS_MAX = 10 }; /* of 2147483647 */
+    const int32_t before = (int32_t)sizeof INPUT_IRQ;
+    char *out = (char *)cpubind_arena_take(r->arena, before + DIGITS_MAX + 1, 1);
+    char digit[DIGITS_MAX];
+    int32_t n = 0;
+    if (!out)
+        return NULL;
+    memcpy(out, INPUT_IRQ "/", (size_t)before);
+    do
+        digit[n++] = (char)('0' + irq % 10);
+    while ((irq /= 10) > 0);
+    for (int32_t i = 0; i < n; i++)
+        out[before + i] = digit[n - 1 - i];
+    out[before + n] = '\0';
+    return out;
+}
+
+/* Adds the devices whose mailboxes the kernel lists in the folder of one interrupt. */
+static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t irq,
+                                        int *is_there)
+{
+    facts_reader *r = d->r;
+    const char *name = irq_path(r, irq);
+    cpubind_problem_code code;
+    cpubind_input listing;
+    cpubind_slice part;
+    int32_t at = 0;
+    if (!name)
+        return facts_fail_memory(r);
+    listing = r->source->list(r->source->ctx, name);
+    code = facts_judge(r, name, listing);
+    *is_there |= facts_is_present(listing);
+    while (code == CPUBIND_PROBLEM_NONE && d->view->outcome == DRIVER_COMPLETE &&
+           facts_next_name(listing, &at, &part)) {
+        mailbox box = {irq, -1, function};
+        if (cpubind_driver_parse_mailbox(listing.data + part.at, part.len, &box.phy, NULL) !=
+            CPUBIND_TEXT_OK)
+            continue;
+        if (box.phy >= CPUBIND_DRIVER_VIRTUAL)
+            return stop_gap(d, name, "a mailbox belongs to a virtual NPU");
+        code = add_device(d, &box);
     }
     return code;
+}
+
+/* How many devices to look for: those that davinci_dev_num names, else one, or two on a product
+ * whose functions may have two. */
+static cpubind_problem_code count_wanted(reading *d, const cpubind_function *function,
+                                         int32_t *out)
+{
+    facts_reader *r = d->r;
+    const char *name = facts_function_path(r, &function->pci, PCI_DEV_NUM);
+    const cpubind_problem_code code = read_known_number(r, name, out);
+    if (*out <= 0)
+        *out = cpubind_product_of(r->facts->type)->has_pairs ? CPUBIND_FUNCTION_NPUS : 1;
+    return code;
+}
+
+/* Finds the devices of a function by the folders of its interrupts. The first interrupt is a
+ * mailbox, so that one folder is enough where a function has one device. */
+static cpubind_problem_code read_folders_of(reading *d, int32_t i, int *is_there)
+{
+    facts_reader *r = d->r;
+    const cpubind_function *function = &r->facts->function[i];
+    const char *name = facts_function_path(r, &function->pci, "msi_irqs");
+    cpubind_problem_code code;
+    cpubind_input listing;
+    int32_t *msi, n_msi, wanted;
+    if (!name)
+        return facts_fail_memory(r);
+    listing = r->source->list(r->source->ctx, name);
+    code = facts_judge(r, name, listing);
+    if (code == CPUBIND_PROBLEM_NONE && !facts_is_present(listing))
+        return stop_gap(d, name, "the kernel lists no interrupts of an NPU's PCI function");
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = count_wanted(d, function, &wanted);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_msi(r, listing, &msi, &n_msi);
+    for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < n_msi && d->devices[i].n < wanted &&
+                        d->view->outcome == DRIVER_COMPLETE;
+         k++)
+        code = read_folder(d, i, msi[k], is_there);
+    return code;
+}
+
+/* Finds the devices of all functions where /proc/interrupts is hidden. */
+static cpubind_problem_code read_folders(reading *d)
+{
+    const int32_t n = d->r->facts->n_function;
+    int is_there = 0;
+    for (int32_t i = 0; i < n && d->view->outcome == DRIVER_COMPLETE; i++) {
+        const cpubind_problem_code code = read_folders_of(d, i, &is_there);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        if (!is_there && d->view->outcome == DRIVER_COMPLETE)
+            return stop_gap(d, INPUT_INTERRUPTS, "it is not there");
+    }
+    return check_counts(d);
 }
 
 static cpubind_problem_code read_mailboxes(reading *d)
@@ -230,20 +342,22 @@ static cpubind_problem_code read_mailboxes(reading *d)
     int32_t n;
     if (n_function == 0)
         return stop_gap(d, INPUT_PCI, "it lists no NPU");
+    d->devices = (device_set *)cpubind_arena_take(r->arena, n_function, sizeof *d->devices);
+    if (!d->devices)
+        return facts_fail_memory(r);
+    memset(d->devices, 0, (size_t)n_function * sizeof *d->devices);
     code = facts_ask(r, INPUT_INTERRUPTS, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (!facts_is_present(answer))
-        return stop_gap(d, INPUT_INTERRUPTS, "it is not there");
+        return read_folders(d);
     code = cpubind_priv_read_interrupts(r, answer, &list);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     n = find_mailboxes(answer.data, &list, NULL);
     box = (mailbox *)cpubind_arena_take(r->arena, n, sizeof *box);
-    d->devices = (device_set *)cpubind_arena_take(r->arena, n_function, sizeof *d->devices);
-    if (!box || !d->devices)
+    if (!box)
         return facts_fail_memory(r);
-    memset(d->devices, 0, (size_t)n_function * sizeof *d->devices);
     (void)find_mailboxes(answer.data, &list, box);
     return join_mailboxes(d, box, n);
 }

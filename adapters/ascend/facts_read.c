@@ -27,7 +27,8 @@
  *   vendor, device              refused        refused    refused     refused    not known
  *   numa_node                   not used       refused 4  refused 4   refused 4  not known
  *   local_cpulist               of the node    refused 4  refused 4   refused 4  w 4
- *   proc/interrupts             npu-smi        refused    refused     refused    npu-smi, w
+ *   proc/interrupts             proc/irq       refused    refused     refused    npu-smi, w
+ *   proc/irq/<n>                npu-smi        refused    npu-smi     npu-smi    npu-smi, w
  *   msi_irqs                    npu-smi        refused    npu-smi     npu-smi    npu-smi, w
  *   dev                         npu-smi        refused    npu-smi     not known  refused
  *   dev/davinci<N>              refused        refused    refused     refused    npu-smi, w

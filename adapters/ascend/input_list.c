@@ -9,6 +9,7 @@
 #include "input_list.h"
 
 #include "../text/input_name.h"
+#include "driver_files.h"
 #include "facts_reader.h"
 
 /* == The list =============================================================== */
@@ -49,6 +50,7 @@ typedef struct group {
 
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 #define INPUT_CMD    "cmd"
+#define INPUT_IRQ    "proc/irq"
 #define INPUT_CGROUP "proc/self/cgroup"
 #define CGROUP_MOUNT "sys/fs/cgroup"
 
@@ -208,11 +210,24 @@ static int is_cgroup(const char *name)
     return 0;
 }
 
+/* Whether a name is that of a mailbox in the folder of an interrupt. */
+static int is_mailbox(const char *name)
+{
+    const char *number = rest_after(name, INPUT_IRQ "/");
+    const char *slash = number ? (const char *)memchr(number, '/', strlen(number)) : NULL;
+    const scan_text in = {number, slash ? (int32_t)(slash - number) : 0, NULL};
+    const scan_run whole = {0, in.len};
+    int32_t value;
+    return slash && scan_whole_number(&in, whole, INT32_MAX, &value) == CPUBIND_TEXT_OK &&
+           cpubind_driver_parse_mailbox(slash + 1, (int32_t)strlen(slash + 1), &value, NULL) ==
+               CPUBIND_TEXT_OK;
+}
+
 int cpubind_input_list_has(const char *name)
 {
     if (!cpubind_input_is_name(name))
         return 0;
-    if (is_cgroup(name))
+    if (is_cgroup(name) || is_mailbox(name))
         return 1;
     for (int i = 0; i < N_GROUPS; i++)
         if (is_of(&groups[i], name))
@@ -299,6 +314,7 @@ typedef struct walk {
     const cpubind_source *source;
     cpubind_input_visit *visit;
     void *ctx;
+    int is_irqs_hidden;       /* proc/interrupts is absent */
     int is_online_there;      /* sys/devices/system/cpu/online is not absent */
     uint32_t found;           /* leaves with RULE_ONCE that were found, by their bits */
     cpubind_input_state last; /* of the last file that was asked for */
@@ -374,7 +390,35 @@ static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
     return 1;
 }
 
-/* Visits all files of folder w->name, which ends in a slash. */
+/* Visits the mailboxes in the folder of an interrupt, as empty files, where proc/interrupts does
+ * not name them.
+ *   in      irq: the folder's name, a part of the listing of msi_irqs */
+static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
+{
+    walk copy = *outer;
+    walk *w = &copy;
+    cpubind_input listing, empty;
+    cpubind_slice part;
+    int32_t at = 0, len;
+    int result;
+    cut(w, 0);
+    if (!append_text(w, INPUT_IRQ "/") || !append(w, irq, n))
+        return 0;
+    len = w->len;
+    result = list_folder(w, &listing);
+    memset(&empty, 0, sizeof empty);
+    empty.state = CPUBIND_INPUT_PRESENT;
+    while (result == 0 && next_part(listing, &at, &part)) {
+        cut(w, len);
+        if (append(w, "/", 1) && append(w, listing.data + part.at, part.len) &&
+            is_mailbox(w->name))
+            result = visit_answer(w, empty);
+    }
+    return result;
+}
+
+/* Visits all files of folder w->name, msi_irqs, which ends in a slash, and the mailboxes of its
+ * interrupts. */
 static int visit_folder(walk *w)
 {
     const int32_t len = w->len;
@@ -389,6 +433,8 @@ static int visit_folder(walk *w)
         if (is_part(listing.data + part.at, part.len) && append(w, "/", 1) &&
             append(w, listing.data + part.at, part.len))
             result = visit_file(w);
+        if (result == 0 && w->is_irqs_hidden)
+            result = visit_mailboxes(w, listing.data + part.at, part.len);
     }
     return result;
 }
@@ -582,6 +628,8 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     w.visit = visit;
     w.ctx = ctx;
     w.last = CPUBIND_INPUT_ABSENT;
+    w.is_irqs_hidden =
+        source->read(source->ctx, "proc/interrupts").state == CPUBIND_INPUT_ABSENT;
     w.is_online_there = source->read(source->ctx, INPUT_ONLINE).state != CPUBIND_INPUT_ABSENT;
     for (int i = 0; result == 0 && i < N_GROUPS; i++)
         result = visit_group(&w, &groups[i]);

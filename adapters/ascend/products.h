@@ -46,7 +46,7 @@ extern "C" {
     X(300I, "300i",                                                                            \
       .chip = {{"310", 0}, {"MiniD", 0}}, .pci = {0xd100, 0xd105, 0xd500, 0xd501},             \
       .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES_ALL, .cluster = {8, 0, 0},     \
-      .log_name = "", .log_main = "main")                                                      \
+      .has_pairs = 1, .log_name = "", .log_main = "main")                                      \
     X(950, "950",                                                                              \
       .chip = {{"950", 0}}, .pci = {0xd806},                                                   \
       .strategy = CPUBIND_CLUSTER, .roles = CPUBIND_ROLES_MAIN, .cluster = {8, 0, 0},          \
@@ -85,6 +85,7 @@ typedef struct cpubind_product {
     cpubind_role_spec roles;                       /* of a pool that is no cluster; without
                                                         an irq role no interrupts are bound */
     cpubind_cluster_shape cluster;                 /* used with the strategy `cluster` */
+    int32_t has_pairs;                             /* 1: two NPUs may be one PCI function */
     const char *log_name;                          /* before "NPU0" in the lines of the log */
     const char *log_main;                          /* the word of the role main there */
 } cpubind_product;

@@ -306,6 +306,78 @@ TEST(several_namespaces_with_one_device_are_no_contradiction)
     expect_npus(t, phy, 1);
 }
 
+/* Names the mailboxes by the folders of the interrupts alone, as in a container whose runtime
+ * hides /proc/interrupts. */
+static void hide_interrupts(trial *t)
+{
+    take_away(&t->host, INTERRUPTS);
+    set(&t->host, "proc/irq/99/", "smp_affinity\n");
+    set(&t->host, "proc/irq/100/", "smp_affinity\ntrs-mbox-0-0\n");
+    set(&t->host, "proc/irq/110/", "trs-mbox-1-0\n");
+    set(&t->host, "proc/irq/120/", "trs-mbox-2-0\n");
+    set(&t->host, "proc/irq/130/", "trs-mbox-3-0\n");
+}
+
+TEST(the_folders_of_interrupts_name_the_npus_that_proc_interrupts_names)
+{
+    static const int32_t phy[] = {0, 1, 2, 3};
+    cpubind_function by_interrupts[N_FUNCTION];
+    for (int32_t is_root = 0; is_root < 2; is_root++) {
+        trial *t = start();
+        if (is_root)
+            give_root(t, NEW_TABLE);
+        expect_npus(t, phy, 4);
+        memcpy(by_interrupts, t->function, sizeof by_interrupts);
+        t = start();
+        if (is_root)
+            give_root(t, NEW_TABLE);
+        hide_interrupts(t);
+        expect_npus(t, phy, 4);
+        assert_memory_equal(t->function, by_interrupts, sizeof by_interrupts);
+    }
+}
+
+TEST(the_folders_of_interrupts_name_both_npus_of_a_function)
+{
+    static const int32_t phy[] = {0, 1, 2, 3};
+    for (int32_t is_known = 0; is_known < 2; is_known++) {
+        trial *t = start();
+        t->facts.n_function = 2;
+        hide_interrupts(t);
+        set(&t->host, PCI "01:00.0/msi_irqs/", "120\n121\n122\n130\n131\n132\n");
+        set(&t->host, PCI "02:00.0/msi_irqs/", "100\n101\n102\n110\n111\n112\n");
+        t->facts.type = is_known ? CPUBIND_TYPE_A2 : CPUBIND_TYPE_300I;
+        if (is_known) {
+            set(&t->host, PCI "01:00.0/davinci_dev_num", "2\n");
+            set(&t->host, PCI "02:00.0/davinci_dev_num", "2\n");
+        }
+        expect_npus(t, phy, 4);
+        assert_int_equal(t->function[0].phy[0], 2);
+        assert_int_equal(t->function[0].phy[1], 3);
+    }
+}
+
+TEST(folders_of_interrupts_that_lack_a_mailbox_or_fail_are_not_passed_over)
+{
+    trial *t = start();
+    hide_interrupts(t);
+    take_away(&t->host, "proc/irq/130/");
+    expect_gap(t, INTERRUPTS);
+    t = start();
+    hide_interrupts(t);
+    set(&t->host, "proc/irq/130/", "trs-mbox-116-0\n");
+    expect_gap(t, "proc/irq/130");
+    t = start();
+    hide_interrupts(t);
+    set(&t->host, "proc/irq/130/", "trs-mbox-2-0\n");
+    expect_contradiction(t, INTERRUPTS);
+    t = start();
+    hide_interrupts(t);
+    t->host.failing = "proc/irq/130";
+    t->host.state = CPUBIND_INPUT_FAILED;
+    expect_failure(t, "proc/irq/130");
+}
+
 /* == Running ================================================================ */
 
 /* The pid is one of the host: an entry counts whether or not this process can see it. */
@@ -568,6 +640,9 @@ int main(void)
         cmocka_unit_test(an_empty_or_forbidden_cross_check_says_nothing),
         cmocka_unit_test(a_table_without_a_mark_says_nothing),
         cmocka_unit_test(several_namespaces_with_one_device_are_no_contradiction),
+        cmocka_unit_test(the_folders_of_interrupts_name_the_npus_that_proc_interrupts_names),
+        cmocka_unit_test(the_folders_of_interrupts_name_both_npus_of_a_function),
+        cmocka_unit_test(folders_of_interrupts_that_lack_a_mailbox_or_fail_are_not_passed_over),
         cmocka_unit_test(an_entry_counts_whichever_process_it_names),
         cmocka_unit_test(a_name_that_is_no_process_is_passed_over_and_named),
         cmocka_unit_test(no_list_of_processes_is_no_gap),

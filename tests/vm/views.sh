@@ -161,7 +161,9 @@ plans() {
     [ "$product" = 950 ] || check "a user who may open six devices plans the pools of the host" \
         plans_the_pools part driver --facts driver
     check "a container that does not see the interrupts plans the pools of the host" \
-        plans_the_pools masked npu-smi
+        plans_the_pools masked "$([ "$product" = 950 ] && echo npu-smi || echo driver)"
+    [ "$product" = 950 ] || check "it plans them by the files of the driver, too" \
+        plans_the_pools masked driver --facts driver
     text="the CPUs of a container of its own go to its NPUs"
     case $product in
     a2) check "$text" plans_its_cpuset 16-31 0-15 ;;
