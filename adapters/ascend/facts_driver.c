@@ -9,8 +9,8 @@
  *   phy ids    the name of a mailbox interrupt, "trs-mbox-<phy>-<scheduler>", is the device's;
  *              its number is in msi_irqs of the device's PCI function. One device a function,
  *              or two on a 300I Duo. Container runtimes hide /proc/interrupts; the kernel shows
- *              the same names as folders of /proc/irq/<number>. For root, davinci_dev_num, dev_id
- *              and devdrv_sysfs_bdf_to_devid say the same once more.
+ *              the same names as folders of /proc/irq/<number>. For root, davinci_dev_num,
+ *              dev_id and devdrv_sysfs_bdf_to_devid say the same once more.
  *   logic ids  the driver numbers the devices that a process may open, by ascending udevid.
  *              The udevid is the minor number of a device node; the number in its name may be
  *              another one. For root, the own table of namespace_node says the same once more.

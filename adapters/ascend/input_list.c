@@ -390,8 +390,8 @@ static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
     return 1;
 }
 
-/* Visits the mailboxes in the folder of an interrupt, as empty files, where proc/interrupts does
- * not name them.
+/* Visits the mailboxes in the folder of an interrupt, as empty files, where proc/interrupts
+ * does not name them.
  *   in      irq: the folder's name, a part of the listing of msi_irqs */
 static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
 {
