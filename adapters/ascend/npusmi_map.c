@@ -142,7 +142,8 @@ static void read_header_cell(const scan_text *in, const map_reader *map, scan_ru
                              map_header *header)
 {
     const int32_t n = header->n;
-    int32_t at = cell.at, stop = cell.at;
+    int32_t at = cell.at;
+    int32_t stop = at;
 
     while (at < cell.end) {
         const int32_t column = read_column(in, at, cell.end, &stop);
