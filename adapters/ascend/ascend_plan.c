@@ -254,7 +254,7 @@ static cpubind_problem_code choose_candidates(planner *p)
     const cpubind_facts *f = p->facts;
     int is_ordered = p->scope != CPUBIND_SCOPE_OWN && f->strategy != CPUBIND_GLOBAL_SLICE;
     cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
-        p->arena, f->n_npu + CPUBIND_FUNCTION_NPUS * f->n_census, sizeof *list);
+        p->arena, f->n_npu + count_on_bus(f), sizeof *list);
     if (!list)
         return fail_memory(p);
     p->out->candidate = list;

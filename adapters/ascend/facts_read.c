@@ -270,9 +270,13 @@ static int name_phys(cpubind_facts *f, int32_t function)
     int32_t n = 0;
     if (f->function[function].n_in_view != f->function[function].n_npu)
         return 0;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].function == function && n < CPUBIND_FUNCTION_NPUS)
-            f->npu[i].phy = f->function[function].phy[n++];
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        if (f->npu[i].function != function)
+            continue;
+        if (n == CPUBIND_FUNCTION_NPUS || f->function[function].phy[n] < 0)
+            return 0;
+        f->npu[i].phy = f->function[function].phy[n++];
+    }
     return 1;
 }
 

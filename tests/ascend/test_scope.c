@@ -103,6 +103,42 @@ TEST(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus)
     drop(&a);
 }
 
+/* Four chips of one function are in view, and three more functions are like it. */
+TEST(hidden_npus_may_be_more_than_two_a_function)
+{
+    memory_host h = two_npus();
+    cpubind_request request = ask_nothing();
+    attempt a;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t1        0         0               Ascend 910B4\n"
+        "\t2        0         1               Ascend 910B4\n"
+        "\t3        0         2               Ascend 910B4\n"
+        "\t4        0         3               Ascend 910B4\n");
+    set(&h, INFO,
+        DEVICES DEVICE("1", "01:00.0") DEVICE("2", "01:00.0") DEVICE("3", "01:00.0")
+            DEVICE("4", "01:00.0"));
+    set(&h, BUS, "0000:01:00.0\n0000:02:00.0\n0000:03:00.0\n0000:c1:00.0\n");
+    set(&h, STATUS, "Cpus_allowed_list:\t0-255\n");
+    set(&h, "sys/devices/system/cpu/online", "0-255\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-63\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "64-127\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "128-191\n");
+    set(&h, "sys/devices/system/node/node3/cpulist", "192-255\n");
+    FUNCTION(&h, "01:00.0", "0xd802\n", "0\n", "0-63\n");
+    FUNCTION(&h, "02:00.0", "0xd802\n", "1\n", "64-127\n");
+    FUNCTION(&h, "03:00.0", "0xd802\n", "3\n", "192-255\n");
+    FUNCTION(&h, "c1:00.0", "0xd802\n", "2\n", "128-191\n");
+    a = try(&h, &request);
+    assert_int_equal(a.plan.n_candidate, 16);
+    assert_int_equal(a.plan.n_hidden, 12);
+    for (int32_t i = 0; i < 16; i++) {
+        assert_int_equal(a.plan.candidate[i].npu, i < 4 ? i : -1);
+        assert_int_equal(a.plan.candidate[i].function, i / 4);
+    }
+    drop(&a);
+}
+
 TEST(virtual_functions_and_other_products_are_no_hidden_npus)
 {
     static const char *const devices[] = {"0xd802\n", "0xd500\n", "0x1711\n"};
@@ -404,6 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus),
+        cmocka_unit_test(hidden_npus_may_be_more_than_two_a_function),
         cmocka_unit_test(virtual_functions_and_other_products_are_no_hidden_npus),
         cmocka_unit_test(a_hidden_npu_on_no_node_counts_as_near_node_0),
         cmocka_unit_test(a_part_of_the_online_cpus_without_a_scope_is_a_warning),
