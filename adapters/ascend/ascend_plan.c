@@ -6,7 +6,7 @@
  */
 #include "ascend_plan.h"
 
-#include <string.h>
+#include "facts_reader.h"
 
 /* The state of one planning. */
 typedef struct planner {
@@ -101,14 +101,6 @@ static cpubind_problem_code choose_rank(planner *p)
 
 /* == Slices ================================================================= */
 
-static int32_t count_on_bus(const cpubind_facts *f)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < f->n_census; i++)
-        n += f->function[i].n_npu;
-    return n;
-}
-
 /* One past the highest phy id of the host by the driver's mailboxes or devices; 0: not
  * known. */
 static int32_t end_of_phys(const cpubind_facts *f)
@@ -159,7 +151,7 @@ static cpubind_problem_code choose_slots(planner *p)
 {
     const cpubind_facts *f = p->facts;
     const int32_t by_number = p->request->total;
-    int32_t total = max_of(max_of(count_on_bus(f), end_of_phys(f)), by_number);
+    int32_t total = max_of(max_of(facts_count_on_bus(f), end_of_phys(f)), by_number);
     int32_t high = -1;
     int32_t *slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
     const int is_own = p->scope == CPUBIND_SCOPE_OWN;
@@ -254,7 +246,7 @@ static cpubind_problem_code choose_candidates(planner *p)
     const cpubind_facts *f = p->facts;
     int is_ordered = p->scope != CPUBIND_SCOPE_OWN && f->strategy != CPUBIND_GLOBAL_SLICE;
     cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
-        p->arena, f->n_npu + count_on_bus(f), sizeof *list);
+        p->arena, f->n_npu + facts_count_on_bus(f), sizeof *list);
     if (!list)
         return fail_memory(p);
     p->out->candidate = list;
@@ -510,15 +502,6 @@ static cpubind_problem_code cut_pools(planner *p)
     return code;
 }
 
-/* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
- * smaller CPU. */
-static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
-{
-    while (*at < n && list[*at] < cpu)
-        ++*at;
-    return *at < n && list[*at] == cpu;
-}
-
 /* Whether two plans give an NPU the same pool. */
 static int have_same_pool(const planner *p, const planner *q, int32_t npu)
 {
@@ -625,7 +608,7 @@ static int32_t copy_pool(const planner *p, const int32_t *from, int32_t n, int32
     int32_t n_to = 0, at = 0;
     for (int32_t i = 0; i < n; i++)
         if (p->scope != CPUBIND_SCOPE_HOST ||
-            is_in_list(p->facts->cpu, p->facts->n_cpu, from[i], &at))
+            facts_is_in_list(p->facts->cpu, p->facts->n_cpu, from[i], &at))
             to[n_to++] = from[i];
     return n_to;
 }
@@ -746,7 +729,7 @@ static cpubind_problem_code choose_host(planner *p)
         return fail_memory(p);
     for (int32_t id = 0; id < f->n_cpu_id; id++) {
         if (f->node_of[id] < 0 ||
-            is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &at))
+            facts_is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &at))
             continue;
         cpu[n] = id;
         node[n++] = f->node_of[id];

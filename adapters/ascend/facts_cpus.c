@@ -419,15 +419,6 @@ static cpubind_problem_code allow_all(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
- * smaller CPU. */
-static int is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
-{
-    while (*at < n && list[*at] < cpu)
-        ++*at;
-    return *at < n && list[*at] == cpu;
-}
-
 /* Fails because an online CPU is on no node: the listing of nodes lacks its node, which other
  * processes of the host know. */
 static cpubind_problem_code fail_without_node(facts_reader *r, int32_t cpu)
@@ -449,7 +440,7 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t node = f->node_of[f->cpu[i]];
-        if (is_in_list(r->request->exclude, n_exclude, f->cpu[i], &at)) {
+        if (facts_is_in_list(r->request->exclude, n_exclude, f->cpu[i], &at)) {
             *n_excluded += node >= 0;
             continue;
         }

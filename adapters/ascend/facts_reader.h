@@ -1,8 +1,8 @@
 /* facts_reader.h - private to this folder: the state of one reading, and how it asks for inputs
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c
- * and process_goal.c alone.
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c,
+ * ascend_plan.c and process_goal.c alone.
  */
 #ifndef CPUBIND_ASCEND_FACTS_READER_H
 #define CPUBIND_ASCEND_FACTS_READER_H
@@ -127,6 +127,15 @@ static inline int32_t facts_compare_address(const cpubind_pci_address *a,
     if (a->domain != b->domain)
         return a->domain < b->domain ? -1 : 1;
     return (a->bus - b->bus) * 256 + (a->device - b->device) * 8 + (a->function - b->function);
+}
+
+/* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
+ * smaller CPU. */
+static inline int facts_is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
+{
+    while (*at < n && list[*at] < cpu)
+        ++*at;
+    return *at < n && list[*at] == cpu;
 }
 
 /* Steps to the next online CPU of a list: its index, or n. */
