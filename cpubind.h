@@ -36,6 +36,28 @@
  *   segment        a run of allowed CPUs on one node that no home tells apart
  *   group          segments that are split among the same devices
  *   share          how many CPUs of a group one of these devices gets
+ *   core           the CPUs that share the execution units of a processor core (SMT siblings)
+ *   place          near: the nodes of the home of a device; without a home, the device's node
+ *   near, far      a CPU on a node of the place of its device; a CPU on another socket
+ *
+ * NEAR (the strategy CPUBIND_NEAR), by whole cores, over all devices of the host:
+ *   N1  The home of a device: the cores with an allowed CPU of its affinity.
+ *   N2  A core in a home may go to the devices whose home it is in.
+ *   N3  A core in nobody's home may go to the devices whose place is nearest to its node, if
+ *       they are on its socket; where no place is on its socket, to the devices without a place.
+ *   N4  The cores are shared so that the smallest pool is as large as it can be (S5), evenly
+ *       where nothing else decides.
+ *   N5  A pool below the minimum gets cores that no device has, of the nearest node first.
+ *   N6  Still below it: cores of devices that keep their minimum without them, of the nearest
+ *       node first, there of the largest pool; first cores in nobody's home, then in homes.
+ *   N7  Still below it: single CPUs in the same way. A core is split here alone.
+ *   Pools are served in N5 .. N7 by what they lack, the least first, then by device.
+ *   Without any place all cores are cut into slices by slot; where such a slice is too small
+ *   for the roles, all CPUs are.
+ *   laws: no CPU twice; no core split unless a pool would be below its minimum; a core of a home
+ *   goes elsewhere only where a pool would be below its minimum; no pool is below the minimum
+ *   while a CPU is idle, or while another pool is above it; the answer does not depend on
+ *   plan->want, so processes that see the same host agree.
  *
  * PROMISES (each one has a test in tests/core/ or tests/packaging/)
  *   determinism   equal arguments give equal results, on every compiler and machine
@@ -112,6 +134,7 @@ extern "C" {
  * CPUs; the margin is for later, and the limit keeps every sum and product inside int32_t. */
 #define CPUBIND_MAX_CPUS    65536
 #define CPUBIND_MAX_DEVICES 4096
+#define CPUBIND_MAX_NODES   1024 /* of NEAR, for which the distances are a square */
 
 /* == 2. Status codes ======================================================== */
 
@@ -202,7 +225,20 @@ typedef struct cpubind_host {
                                ascending, with holes where the host has holes */
     int32_t n_cpu;          /* length of cpu and node */
     int32_t n_node;         /* length of node_id */
+
+    /* Read by NEAR, cpubind_place_roles and cpubind_measure. Each may be NULL. */
+    const int32_t *core; /* core[i]: number of the core of cpu[i], 0 .. CPUBIND_MAX_CPUS - 1;
+                                CPUs with one number are on one node. NULL: each CPU is a core */
+    const int32_t
+        *distance;         /* distance[a * n_node + b]: from node_id[a] to node_id[b], above 0,
+                                as the kernel has it. NULL: other nodes are equally far */
+    const int32_t *socket; /* socket[a]: number of the socket of node_id[a]. NULL: two nodes
+                                less than CPUBIND_FAR_DISTANCE apart are on one socket; without
+                                distances, all nodes are */
 } cpubind_host;
+
+/* Linux has this distance between nodes where the firmware tells none (REMOTE_DISTANCE). */
+#define CPUBIND_FAR_DISTANCE 20
 
 /* Lists of CPU ids in one array: list i is cpu[row[i]] .. cpu[row[i + 1] - 1]. */
 typedef struct cpubind_lists {
@@ -218,13 +254,18 @@ typedef struct cpubind_devices {
     const int32_t *slot;    /* global_slice: number of device i in 0 .. total - 1, the same in
                                every process of the host; NULL: i itself */
     int32_t total;          /* global_slice: devices of the host; 0: affinity.n */
+    const int32_t *node;    /* NEAR: id of the node of device i, or -1: not known. Read for
+                               devices without a home; an id that is not in host.node_id counts
+                               as -1. NULL: none is known */
 } cpubind_devices;
 
 typedef enum cpubind_strategy {
     CPUBIND_GLOBAL_SLICE = 0,  /* equal slices of the allowed CPUs, by slot */
     CPUBIND_TOPO_AFFINITY = 1, /* extended pools; equal ones are shared. Without any
                                   affinity: global_slice */
-    CPUBIND_CLUSTER = 2        /* whole clusters of the home's node */
+    CPUBIND_CLUSTER = 2,       /* whole clusters of the home's node */
+    CPUBIND_NEAR = 3           /* whole cores, homes first; see NEAR above. At most
+                                  CPUBIND_MAX_NODES nodes. Without any place: slices of cores */
 } CPUBIND_ENUM_INT32 cpubind_strategy;
 
 /* The answer of topo_affinity to extended pools that overlap without being equal. */
@@ -252,6 +293,38 @@ typedef enum cpubind_finding {
     CPUBIND_FOUND_PRESENT = 2   /* the plan does (KEEP) */
 } CPUBIND_ENUM_INT32 cpubind_finding;
 
+/* The step of the rule by which a CPU came to its device: name, word. */
+#define CPUBIND_STEP_LIST(X)                                                                   \
+    X(IDLE, "idle")       /* no device gets it */                                              \
+    X(SLICE, "slice")     /* global_slice: by the slot */                                      \
+    X(HOME, "home")       /* in the home of its device */                                      \
+    X(NEXT, "next")       /* topo_affinity: on the next node of its device */                  \
+    X(NEAREST, "nearest") /* NEAR: in nobody's home; its device is nearest (N3) */             \
+    X(MINIMUM, "minimum") /* NEAR: no device had it; its device was below the minimum (N5) */  \
+    X(LENT, "lent")       /* NEAR: another device could spare it (N6, N7) */                   \
+    X(CLUSTER, "cluster") /* cluster: of the node of the home */
+
+typedef enum cpubind_step {
+#define CPUBIND_X(name, word) CPUBIND_STEP_##name,
+    CPUBIND_STEP_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} CPUBIND_ENUM_INT32 cpubind_step;
+
+/* How a plan came about, for every allowed CPU and over all devices, wanted or not. CPUs of one
+ * group may go to the same devices: device[row[g]] .. device[row[g + 1] - 1], ascending. */
+typedef struct cpubind_record {
+    int32_t *owner;  /* in: n_cpu elements. out: the device that gets cpu[i]; -1: none, or one
+                          that is not in devices (global_slice). KEEP: the first of several */
+    int32_t *step;   /* in: n_cpu elements. out: the cpubind_step of cpu[i] */
+    int32_t *group;  /* in: n_cpu elements. out: the group of cpu[i], or -1: of none. KEEP: the
+                          first of several */
+    int32_t *row;    /* in: CPUBIND_RECORD_ROWS elements */
+    int32_t *device; /* in: CPUBIND_RECORD_DEVICES elements */
+    int32_t cap_row; /* in: elements of row */
+    int32_t cap_device; /* in: elements of device */
+    int32_t n_group;    /* out */
+} cpubind_record;
+
 /* The caller's buffers and the answer. The buffers must not overlap one another or an input. */
 typedef struct cpubind_plan {
     const int32_t *want; /* in: indices of the devices that get a row, strictly ascending; the
@@ -273,7 +346,38 @@ typedef struct cpubind_plan {
     cpubind_fault shared;      /* out: the first CPU that the rule gave twice, when overlap is
                                   not NONE: device, other, cpu */
     int32_t spare_taken;       /* out: CLUSTER: CPUs of spare_node in clusters, its lowest */
+    cpubind_record *record;    /* in: NULL: how the plan came about is not recorded */
 } cpubind_plan;
+
+/* The CPUs of one process of a device, in the order of the roles. */
+typedef struct cpubind_placing {
+    const int32_t *cpu; /* in: the pool of the device, strictly ascending, of host->cpu */
+    int32_t n_cpu;      /* in: its length */
+    int32_t device;     /* in: index of the device */
+    int32_t is_near;    /* in: 1: by home and core, see cpubind_place_roles; 0: by id, as in
+                                cpubind_split_roles */
+    cpubind_role_spec roles; /* in: of one process */
+    int32_t n_process;       /* in: processes that drive the device; 0: 1 */
+    int32_t process;         /* in: which of them, 0 .. n_process - 1 */
+    int32_t *out_cpu;        /* in: room for n_cpu elements. out: ids, role after role */
+    int32_t *work;           /* in: scratch, CPUBIND_PLACE_WORK elements */
+    int32_t cap_work;        /* in: elements of work */
+    int32_t n_out;           /* out: elements of out_cpu used */
+    cpubind_roles out_roles; /* out: spans of out_cpu; inside a role ids ascend */
+} cpubind_placing;
+
+/* How good pools are. Counts are CPUs unless they say otherwise. */
+typedef struct cpubind_quality {
+    int32_t n_pool;            /* pools that are not empty */
+    int32_t n_cpu;             /* in pools */
+    int32_t near_cpu;          /* on a node of the place of their device */
+    int32_t far_cpu;           /* on another socket than that place */
+    int32_t irq_off_node;      /* IRQ CPUs that are not near */
+    int32_t n_pool_off_node;   /* pools with such IRQ CPUs */
+    int32_t split_cores;       /* cores whose CPUs are in several pools */
+    int32_t idle;              /* in no pool; 0 for one pool */
+    int32_t smallest, largest; /* sizes of pools; 0 without pools */
+} cpubind_quality;
 
 /* == 4. Spans: closed forms, no buffers ===================================== */
 
@@ -319,6 +423,16 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
     (19 * (n_cpu) + 15 * (n_node) + 34 * (n_device) + 7 * (n_affinity) + 31)
 
+/* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
+#define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
+    (CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, (n_affinity) + (n_node) * (n_device)) +        \
+     14 * (n_cpu) + 8 * (n_node) + (n_node) * (n_node) + 4 * (n_device) + (n_affinity) + 16)
+
+/* int32_t elements of record->row and record->device that are enough for every plan. */
+#define CPUBIND_RECORD_ROWS(n_cpu, n_node, n_device) ((n_cpu) + (n_node) + (n_device) + 3)
+#define CPUBIND_RECORD_DEVICES(n_node, n_device, n_affinity)                                   \
+    ((n_affinity) + (n_device) + (n_node) * (n_device))
+
 /* int32_t elements of plan->cpu that are enough: the allowed CPUs once, or once a row where
  * CPUs may be given twice (topo_affinity with KEEP). n_row: rows of the plan, which is the
  * number of all devices when plan->n_want is 0. */
@@ -358,7 +472,44 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
                                                                cpubind_plan *plan,
                                                                cpubind_fault *fault);
 
-/* == 7. Text and version ==================================================== */
+/* == 7. Roles and quality of a pool ========================================= */
+
+#define CPUBIND_PLACE_WORK(n_pool)          (5 * (n_pool) + 8)
+#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (3 * (n_cpu) + 2 * (n_node) + 8)
+
+/* The roles of a pool for one of the processes that drive its device.
+ *   in      host, devices: as for cpubind_make_plan; *placing: its in fields
+ *   out     placing->out_cpu, n_out, out_roles. The roles before MAIN are the same CPUs for all
+ *           processes. The rest of the pool is cut into as many parts as there are processes, as
+ *           even as whole cores allow (as CPUs allow, where there are fewer cores than
+ *           processes, or a part would be too small); no two processes share a CPU of it.
+ *           is_near: CPUs on a node of the place come before all others. IRQ: the first of
+ *           them, core by core. ACL and RELEASE: the last ones of the part that are near, and on
+ *           different cores if the part has two; MAIN: the rest
+ *           else: the parts are runs of ids, with ACL and RELEASE at their ends
+ *   errors  ERR_ARG; ERR_ORDER (placing.cpu); ERR_UNKNOWN (a CPU that is not in host.cpu:
+ *           fault->cpu); ERR_SPACE (placing.work); ERR_TOO_FEW (need, have: of the part with
+ *           the IRQ CPUs)
+ *   cost    O(n_cpu log n) of the pool, and the affinity of the device */
+CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_place_roles(const cpubind_host *host,
+                                                                 const cpubind_devices *devices,
+                                                                 cpubind_placing *placing,
+                                                                 cpubind_fault *fault);
+
+/* The quality of pools, whatever rule they are from.
+ *   in      host, devices: as for cpubind_make_plan; pools: list i is the pool of device i, its
+ *           IRQ CPUs first; ids in any order, each in host->cpu, none twice in a list; empty:
+ *           the device has none. 0 <= n_irq. work: CPUBIND_MEASURE_WORK elements
+ *   out     *out_total over all pools; out_each[i] of pool i alone (split_cores: cores that it
+ *           shares with other pools), unless out_each is NULL
+ *   errors  ERR_ARG; ERR_ORDER; ERR_UNKNOWN (a CPU, fault->device and cpu)
+ *   cost    O(n log n) in CPUs of pools, and affinity entries */
+CPUBIND_API CPUBIND_NODISCARD cpubind_status
+cpubind_measure(const cpubind_host *host, const cpubind_devices *devices, cpubind_lists pools,
+                int32_t n_irq, int32_t *work, cpubind_quality *out_total,
+                cpubind_quality *out_each, cpubind_fault *fault);
+
+/* == 8. Text and version ==================================================== */
 
 /* "ERR_SPACE", or "?" for a number that is no code. Never NULL; static storage. */
 CPUBIND_API const char *cpubind_status_name(cpubind_status status);
@@ -370,6 +521,9 @@ CPUBIND_API const char *cpubind_status_text(cpubind_status status);
 CPUBIND_API const char *cpubind_role_word(cpubind_role role);
 CPUBIND_API char cpubind_role_letter(cpubind_role role);
 
+/* "home"; "?" for a number that is no step. Static storage. */
+CPUBIND_API const char *cpubind_step_word(cpubind_step step);
+
 /* CPUBIND_VERSION_HEX of the compiled code: compare it when linking a shared library. */
 CPUBIND_API int32_t cpubind_version(void);
 
@@ -377,7 +531,8 @@ CPUBIND_API int32_t cpubind_version(void);
 typedef char cpubind_priv_assert_enums_are_32_bits
     [sizeof(cpubind_status) == 4 && sizeof(cpubind_remainder) == 4 &&
              sizeof(cpubind_role) == 4 && sizeof(cpubind_strategy) == 4 &&
-             sizeof(cpubind_overlap) == 4 && sizeof(cpubind_finding) == 4
+             sizeof(cpubind_overlap) == 4 && sizeof(cpubind_finding) == 4 &&
+             sizeof(cpubind_step) == 4
          ? 1
          : -1];
 

@@ -43,6 +43,21 @@ typedef struct cpubind_ascend_plan {
     int32_t total;           /* NPUs among which slices were cut, else logical NPUs */
     int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
     uint32_t warnings;       /* bits 1 << cpubind_warning, with those of the facts */
+
+    cpubind_rules rules;      /* by which the pools were cut */
+    int32_t *role_cpu;        /* row i, in the order of the roles: role_cpu[role_row[i]] up to,
+                                  not with, role_cpu[role_row[i + 1]]. Several processes of an
+                                  NPU: only the CPUs of this one */
+    int32_t *role_row;        /* n_want + 1 offsets into role_cpu */
+    cpubind_roles *role_span; /* by row: spans of the row of role_cpu */
+    int32_t *memory_node;     /* by row: id of the node for memory, or -1: on no node */
+    int32_t *kept, n_kept;    /* online CPUs that are kept for the host, ascending */
+    cpubind_quality quality;  /* of the pools of all candidates, hidden ones too; KEEP: of the
+                                  rows alone */
+    cpubind_quality *row_quality; /* by row */
+    cpubind_host host;            /* of the core: what the pools were cut from ... */
+    cpubind_devices devices;      /* ... and the candidates, by index */
+    cpubind_record record;        /* of the core, over host.cpu and the candidates */
 } cpubind_ascend_plan;
 
 /* The plan for a request.

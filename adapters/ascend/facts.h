@@ -76,6 +76,18 @@ typedef enum cpubind_origin {
         CPUBIND_ORIGIN_COUNT
 } cpubind_origin;
 
+/* (name, word): by which rules pools are cut. */
+#define CPUBIND_RULES_LIST(X)                                                                  \
+    X(REFERENCE, "reference") /* as vllm-ascend does; seeds and logs of the field follow it */ \
+    X(NEAR, "near")           /* homes first, whole cores: NEAR of cpubind.h */
+
+typedef enum cpubind_rules {
+#define CPUBIND_X(name, word) CPUBIND_RULES_##name,
+    CPUBIND_RULES_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_RULES_COUNT
+} cpubind_rules;
+
 /* == What can go wrong ====================================================== */
 
 /* (name, code for machines, exit status of the command). 1: no plan is possible; 3: the host
@@ -173,6 +185,15 @@ typedef struct cpubind_request {
     int32_t n_allowed;
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
     int32_t n_exclude;
+    cpubind_rules rules;
+    int32_t has_rules;   /* 1: rules was given; 0: CPUBIND_RULES of the environment counts */
+    int32_t keep_each;   /* CPUs of each node that are kept for the host, in whole cores, the
+                             lowest; 0: none */
+    const int32_t *keep; /* CPUs, strictly ascending, that are kept for the host with the rest
+                             of their cores; or NULL */
+    int32_t n_keep;
+    int32_t n_process; /* processes that drive each NPU; 0: 1 */
+    int32_t process;   /* which of them this one is, 0 .. n_process - 1 */
     int32_t wants_pci; /* 1: find the PCI addresses of running NPUs, for interrupts; an
                           address that is not found is no problem */
 } cpubind_request;
@@ -242,6 +263,10 @@ typedef struct cpubind_facts {
     int32_t n_cpu_id;       /* one past the highest CPU id that is on a node */
     int32_t n_online;       /* online CPUs, of cpu/online or on nodes */
     int32_t threads;        /* threads a core, or 0: not known */
+    int32_t *core_of;       /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
+                               NULL: which CPUs share a core is not known */
+    int32_t *distance;      /* n_node rows of n_node, by node_id; NULL: not known */
+    int32_t *socket;        /* by node_id: number of the socket; NULL: not known */
     cpubind_scope scope;    /* CPUSET, HOST or OWN */
     int32_t is_scope_given; /* by the request or the environment */
     uint32_t warnings;      /* bits 1 << cpubind_warning */
