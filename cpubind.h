@@ -44,7 +44,7 @@
  *   N1  The home of a device: the cores with an allowed CPU of its affinity.
  *   N2  A core in a home may go to the devices whose home it is in.
  *   N3  A core in nobody's home may go to the devices whose place is nearest to its node, if
- *       they are on its socket; where no place is on its socket, to the devices without a place.
+ *       it is on its socket; where no place is on its socket, to the devices without a place.
  *   N4  The cores are shared so that the smallest pool is as large as it can be (S5), evenly
  *       where nothing else decides.
  *   N5  A pool below the minimum gets cores that no device has, of the nearest node first.
@@ -54,10 +54,10 @@
  *   Pools are served in N5 .. N7 by what they lack, the least first, then by device.
  *   Without any place all cores are cut into slices by slot; where such a slice is too small
  *   for the roles, all CPUs are.
- *   laws: no CPU twice; no core split unless a pool would be below its minimum; a core of a home
- *   goes elsewhere only where a pool would be below its minimum; no pool is below the minimum
- *   while a CPU is idle, or while another pool is above it; the answer does not depend on
- *   plan->want, so processes that see the same host agree.
+ *   laws: no CPU twice; no core split, and no core of a home given elsewhere, unless a pool
+ *   would be below its minimum; no pool is below the minimum while a CPU is idle, or while
+ *   another pool is above it; the answer does not depend on plan->want, so processes that see
+ *   the same host agree.
  *
  * PROMISES (each one has a test in tests/core/ or tests/packaging/)
  *   determinism   equal arguments give equal results, on every compiler and machine
@@ -227,12 +227,12 @@ typedef struct cpubind_host {
     int32_t n_node;         /* length of node_id */
 
     /* Read by NEAR, cpubind_place_roles and cpubind_measure. Each may be NULL. */
-    const int32_t *core; /* core[i]: number of the core of cpu[i], 0 .. CPUBIND_MAX_CPUS - 1;
-                                CPUs with one number are on one node. NULL: each CPU is a core */
-    const int32_t
-        *distance;         /* distance[a * n_node + b]: from node_id[a] to node_id[b], above 0,
-                                as the kernel has it. NULL: other nodes are equally far */
-    const int32_t *socket; /* socket[a]: number of the socket of node_id[a]. NULL: two nodes
+    const int32_t *core; /* core[i]: number of the core of cpu[i], 0 .. CPUBIND_MAX_CPUS - 1.
+                                CPUs with one number are on one node. NULL: every CPU is a
+                                core of its own */
+    const int32_t *distance; /* distance[a * n_node + b]: from node_id[a] to node_id[b], above
+                                0, as the kernel has it. NULL: other nodes are equally far */
+    const int32_t *socket;   /* socket[a]: number of the socket of node_id[a]. NULL: two nodes
                                 less than CPUBIND_FAR_DISTANCE apart are on one socket; without
                                 distances, all nodes are */
 } cpubind_host;
@@ -426,7 +426,8 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
     (CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, (n_affinity) + (n_node) * (n_device)) +        \
-     14 * (n_cpu) + 8 * (n_node) + (n_node) * (n_node) + 4 * (n_device) + (n_affinity) + 16)
+     10 * (n_cpu) + 3 * (n_node) + (n_node) * (n_node) + 4 * (n_device) + 2 * (n_affinity) +   \
+     4)
 
 /* int32_t elements of record->row and record->device that are enough for every plan. */
 #define CPUBIND_RECORD_ROWS(n_cpu, n_node, n_device) ((n_cpu) + (n_node) + (n_device) + 3)
@@ -474,23 +475,25 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
 
 /* == 7. Roles and quality of a pool ========================================= */
 
-#define CPUBIND_PLACE_WORK(n_pool)          (5 * (n_pool) + 8)
-#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (3 * (n_cpu) + 2 * (n_node) + 8)
+/* int32_t elements of the scratch of these functions. */
+#define CPUBIND_PLACE_WORK(n_pool)          (6 * (n_pool) + 8)
+#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (5 * (n_cpu) + 2 * (n_node) + 2)
 
 /* The roles of a pool for one of the processes that drive its device.
  *   in      host, devices: as for cpubind_make_plan; *placing: its in fields
  *   out     placing->out_cpu, n_out, out_roles. The roles before MAIN are the same CPUs for all
- *           processes. The rest of the pool is cut into as many parts as there are processes, as
- *           even as whole cores allow (as CPUs allow, where there are fewer cores than
- *           processes, or a part would be too small); no two processes share a CPU of it.
- *           is_near: CPUs on a node of the place come before all others. IRQ: the first of
- *           them, core by core. ACL and RELEASE: the last ones of the part that are near, and on
- *           different cores if the part has two; MAIN: the rest
+ *           processes. The rest of the pool is cut into as many parts as there are processes,
+ *           each with near CPUs and others, as even as whole cores allow; as CPUs allow, where
+ *           a part would be too small else. Parts share no CPU.
+ *           is_near: core by core, near CPUs before others. IRQ: the first CPUs. RELEASE, then
+ *           ACL: the last near CPU of the part, if one is left; for ACL on another core than
+ *           RELEASE, if the part has one. MAIN: the rest
  *           else: the parts are runs of ids, with ACL and RELEASE at their ends
  *   errors  ERR_ARG; ERR_ORDER (placing.cpu); ERR_UNKNOWN (a CPU that is not in host.cpu:
  *           fault->cpu); ERR_SPACE (placing.work); ERR_TOO_FEW (need, have: of the part with
  *           the IRQ CPUs)
- *   cost    O(n_cpu log n) of the pool, and the affinity of the device */
+ *   cost    O(n log n) in the CPUs of the pool, for each node of the affinity once, and the
+ *           affinity of the device */
 CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_place_roles(const cpubind_host *host,
                                                                  const cpubind_devices *devices,
                                                                  cpubind_placing *placing,
@@ -895,7 +898,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_policy(const cpubind_policy *poli
     if (policy == NULL)
         return cpubind_priv_bad_argument(fault, "policy");
     if (policy->strategy != CPUBIND_GLOBAL_SLICE && policy->strategy != CPUBIND_TOPO_AFFINITY &&
-        policy->strategy != CPUBIND_CLUSTER)
+        policy->strategy != CPUBIND_CLUSTER && policy->strategy != CPUBIND_NEAR)
         return cpubind_priv_bad_argument(fault, "policy.strategy");
     if (policy->overlap != CPUBIND_OVERLAP_RESOLVE && policy->overlap != CPUBIND_OVERLAP_KEEP &&
         policy->overlap != CPUBIND_OVERLAP_REFUSE)
@@ -959,9 +962,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_devices(const cpubind_devices *de
     return status;
 }
 
-/* The nodes of the CPUs are checked where they are looked up. */
+/* The nodes of the CPUs are checked where they are looked up; is_near: distances and cores are
+ * read as well. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_host(const cpubind_host *host, int32_t is_slice,
-                                                    cpubind_fault *fault)
+                                                    int32_t is_near, cpubind_fault *fault)
 {
     cpubind_status status;
     if (host == NULL)
@@ -971,9 +975,18 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_host(const cpubind_host *host, in
         return status;
     if (host->n_cpu > 0 && host->node == NULL)
         return cpubind_priv_bad_argument(fault, "host.node");
-    if (host->n_node < 1)
+    if (host->n_node < 1 || (is_near && host->n_node > CPUBIND_MAX_NODES))
         return cpubind_priv_bad_argument(fault, "host.node_id");
-    return cpubind_priv_check_list(host->node_id, host->n_node, "host.node_id", fault);
+    status = cpubind_priv_check_list(host->node_id, host->n_node, "host.node_id", fault);
+    if (status != CPUBIND_OK || !is_near)
+        return status;
+    for (int32_t i = 0; host->distance != NULL && i < host->n_node * host->n_node; i++)
+        if (host->distance[i] < 1)
+            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "host.distance", i);
+    for (int32_t i = 0; host->core != NULL && i < host->n_cpu; i++)
+        if (host->core[i] < 0 || host->core[i] >= CPUBIND_MAX_CPUS)
+            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "host.core", i);
+    return CPUBIND_OK;
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
@@ -987,6 +1000,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
         return cpubind_priv_bad_argument(fault, "plan.cpu");
     if (plan->cap_work < 0 || (plan->cap_work > 0 && plan->work == NULL))
         return cpubind_priv_bad_argument(fault, "plan.work");
+    if (plan->record != NULL && (plan->record->owner == NULL || plan->record->step == NULL ||
+                                 plan->record->group == NULL || plan->record->row == NULL ||
+                                 plan->record->device == NULL || plan->record->cap_row < 1 ||
+                                 plan->record->cap_device < 0))
+        return cpubind_priv_bad_argument(fault, "plan.record");
     return CPUBIND_OK;
 }
 
@@ -1067,8 +1085,9 @@ typedef struct cpubind_priv_planner {
     cpubind_plan *plan;
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need;  /* CPUs, by the roles */
-    int32_t n_row; /* rows of the plan: n_want, or all devices */
+    int32_t need;   /* CPUs, by the roles */
+    int32_t n_row;  /* rows of the plan: n_want, or all devices */
+    int32_t *owner; /* the device that a position is handed out to; NULL: not noted */
     int32_t n_device, n_home, n_segment, n_group;
     int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
     int32_t unused;       /* first of the list of groups without segments, or NONE */
@@ -1130,17 +1149,19 @@ CPUBIND_PRIV int32_t *cpubind_priv_take(int32_t **next, int32_t n)
     return taken;
 }
 
-CPUBIND_PRIV void cpubind_priv_carve(cpubind_priv_planner *p)
+/* Returns the rest of the work space. n_claim: claims beyond affinity entries and devices. */
+CPUBIND_PRIV int32_t *cpubind_priv_carve(cpubind_priv_planner *p, int32_t n_claim)
 {
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_node = p->host->n_node;
     const int32_t n_device = p->n_device;
-    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
+    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices) + n_claim;
     const int32_t n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
     int32_t *next = p->plan->work;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
+    return next;
 }
 
 /* Whether two arrays have a byte in common. */
@@ -1151,41 +1172,64 @@ CPUBIND_PRIV int32_t cpubind_priv_overlaps(const int32_t *a, int32_t na, const i
            (uintptr_t)b < (uintptr_t)(a + na);
 }
 
-/* Refuses a buffer that overlaps an array that is read. */
-CPUBIND_PRIV cpubind_status cpubind_priv_check_buffer(const cpubind_priv_planner *p,
-                                                      const int32_t *buffer, int32_t n,
-                                                      const char *argument)
+/* An array of the caller, with its name if it is a buffer. */
+typedef struct cpubind_priv_range {
+    const int32_t *first;
+    int32_t n;
+    const char *buffer; /* NULL: the array is read only */
+} cpubind_priv_range;
+
+#define CPUBIND_PRIV_MAX_RANGES 19
+
+CPUBIND_PRIV void cpubind_priv_add_range(cpubind_priv_range *list, int32_t *n_list,
+                                         const int32_t *first, int32_t n, const char *buffer)
+{
+    list[*n_list].first = first;
+    list[*n_list].n = n;
+    list[*n_list].buffer = buffer;
+    ++*n_list;
+}
+
+/* Refuses a buffer that overlaps an array that is read, or a buffer before it in the list. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
     const cpubind_lists *affinity = &p->devices->affinity;
-    if (cpubind_priv_overlaps(buffer, n, host->cpu, host->n_cpu) ||
-        (!p->is_slice && cpubind_priv_overlaps(buffer, n, host->node, host->n_cpu)) ||
-        (!p->is_slice && cpubind_priv_overlaps(buffer, n, host->node_id, host->n_node)) ||
-        cpubind_priv_overlaps(buffer, n, affinity->cpu,
-                              cpubind_priv_affinity_count(p->devices)) ||
-        cpubind_priv_overlaps(buffer, n, affinity->row, affinity->n + 1) ||
-        cpubind_priv_overlaps(buffer, n, p->devices->slot, affinity->n) ||
-        cpubind_priv_overlaps(buffer, n, p->plan->want, p->plan->n_want))
-        return cpubind_priv_bad_argument(p->fault, argument);
+    const cpubind_record *record = p->plan->record;
+    const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
+    cpubind_priv_range list[CPUBIND_PRIV_MAX_RANGES];
+    int32_t n = 0;
+    cpubind_priv_add_range(list, &n, host->cpu, host->n_cpu, NULL);
+    cpubind_priv_add_range(list, &n, affinity->cpu, cpubind_priv_affinity_count(p->devices),
+                           NULL);
+    cpubind_priv_add_range(list, &n, affinity->row, affinity->n + 1, NULL);
+    cpubind_priv_add_range(list, &n, p->devices->slot, affinity->n, NULL);
+    cpubind_priv_add_range(list, &n, p->plan->want, p->plan->n_want, NULL);
+    if (!p->is_slice) {
+        cpubind_priv_add_range(list, &n, host->node, host->n_cpu, NULL);
+        cpubind_priv_add_range(list, &n, host->node_id, host->n_node, NULL);
+    }
+    if (is_near) {
+        cpubind_priv_add_range(list, &n, host->core, host->n_cpu, NULL);
+        cpubind_priv_add_range(list, &n, host->distance, host->n_node * host->n_node, NULL);
+        cpubind_priv_add_range(list, &n, host->socket, host->n_node, NULL);
+        cpubind_priv_add_range(list, &n, p->devices->node, affinity->n, NULL);
+    }
+    cpubind_priv_add_range(list, &n, p->plan->cpu, p->plan->cap_cpu, "plan.cpu");
+    cpubind_priv_add_range(list, &n, p->plan->row, p->n_row + 1, "plan.row");
+    cpubind_priv_add_range(list, &n, p->plan->work, p->plan->cap_work, "plan.work");
+    if (record != NULL) {
+        cpubind_priv_add_range(list, &n, record->owner, host->n_cpu, "plan.record");
+        cpubind_priv_add_range(list, &n, record->step, host->n_cpu, "plan.record");
+        cpubind_priv_add_range(list, &n, record->group, host->n_cpu, "plan.record");
+        cpubind_priv_add_range(list, &n, record->row, record->cap_row, "plan.record");
+        cpubind_priv_add_range(list, &n, record->device, record->cap_device, "plan.record");
+    }
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; list[i].buffer != NULL && k < i; k++)
+            if (cpubind_priv_overlaps(list[i].first, list[i].n, list[k].first, list[k].n))
+                return cpubind_priv_bad_argument(p->fault, list[i].buffer);
     return CPUBIND_OK;
-}
-
-CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planner *p)
-{
-    const cpubind_plan *plan = p->plan;
-    const int32_t n_offset = p->n_row + 1;
-    cpubind_status status;
-    if (cpubind_priv_overlaps(plan->cpu, plan->cap_cpu, plan->row, n_offset))
-        return cpubind_priv_bad_argument(p->fault, "plan.row");
-    if (cpubind_priv_overlaps(plan->work, plan->cap_work, plan->cpu, plan->cap_cpu) ||
-        cpubind_priv_overlaps(plan->work, plan->cap_work, plan->row, n_offset))
-        return cpubind_priv_bad_argument(p->fault, "plan.work");
-    status = cpubind_priv_check_buffer(p, plan->cpu, plan->cap_cpu, "plan.cpu");
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_check_buffer(p, plan->row, n_offset, "plan.row");
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_check_buffer(p, plan->work, plan->cap_work, "plan.work");
-    return status;
 }
 
 /* == The plan: segments and homes =========================================== */
@@ -1345,6 +1389,11 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 
 /* == The plan: groups and shares ============================================ */
 
+CPUBIND_PRIV int32_t cpubind_priv_has_claim(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->claim_row[device] < p->claim_row[device + 1];
+}
+
 /* Makes a share of each claim, group by group, and sets the loads to 0. */
 CPUBIND_PRIV void cpubind_priv_make_shares(cpubind_priv_planner *p)
 {
@@ -1380,6 +1429,8 @@ CPUBIND_PRIV void cpubind_priv_hand_out(cpubind_priv_planner *p, int32_t group, 
         }
         count = cpubind_priv_min(count, end - at);
         p->group_given[group] += count;
+        if (p->owner != NULL && p->owner[at] == CPUBIND_PRIV_NONE)
+            cpubind_priv_fill(p->owner + at, count, device);
         if (p->row_of[device] != CPUBIND_PRIV_NONE) {
             int32_t *to = p->plan->cpu + p->write_at[device];
             for (int32_t i = 0; i < count; i++)
@@ -1405,6 +1456,15 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_size(const cpubind_priv_planner *
     return CPUBIND_ERR_TOO_FEW;
 }
 
+/* Lets every group hand out its first share. */
+CPUBIND_PRIV void cpubind_priv_start_groups(cpubind_priv_planner *p)
+{
+    for (int32_t g = 0; g < p->n_group; g++) {
+        p->group_share[g] = p->share_row[g];
+        p->group_given[g] = 0;
+    }
+}
+
 /* The rows of the plan, from the loads; plan->cpu must have room for them. */
 CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
 {
@@ -1423,10 +1483,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
     plan->n_cpu = total;
     if (total > plan->cap_cpu)
         return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.cpu", CPUBIND_PRIV_NONE);
-    for (int32_t g = 0; g < p->n_group; g++) {
-        p->group_share[g] = p->share_row[g];
-        p->group_given[g] = 0;
-    }
     return CPUBIND_OK;
 }
 
@@ -1434,6 +1490,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
 CPUBIND_PRIV cpubind_status cpubind_priv_write_groups(cpubind_priv_planner *p)
 {
     cpubind_status status = cpubind_priv_make_rows(p);
+    cpubind_priv_start_groups(p);
     for (int32_t s = 0; status == CPUBIND_OK && s < p->n_segment; s++)
         if (p->segment_group[s] != CPUBIND_PRIV_NONE)
             cpubind_priv_hand_out(p, p->segment_group[s], s);
@@ -1603,16 +1660,85 @@ CPUBIND_PRIV int32_t cpubind_priv_is_group_wanted(const cpubind_priv_planner *p,
 CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
 {
     cpubind_status status = cpubind_priv_make_rows(p);
+    cpubind_priv_start_groups(p);
     for (int32_t g = 0; status == CPUBIND_OK && g < p->n_group; g++) {
         cpubind_priv_walk walk;
         int32_t segment;
-        if (!cpubind_priv_is_group_wanted(p, g))
+        if (p->owner == NULL && !cpubind_priv_is_group_wanted(p, g))
             continue;
         cpubind_priv_walk_pool(p, p->group_first[g], &walk);
-        while ((segment = cpubind_priv_walk_on(&walk)) != CPUBIND_PRIV_NONE)
+        while ((segment = cpubind_priv_walk_on(&walk)) != CPUBIND_PRIV_NONE) {
             cpubind_priv_hand_out(p, g, segment);
+            if (p->segment_group[segment] == CPUBIND_PRIV_NONE)
+                p->segment_group[segment] = g;
+        }
     }
     return status;
+}
+
+/* == The plan: the record =================================================== */
+
+/* Notes the step by which every position came to its owner: by the home of the owner, else by
+ * `other`. */
+CPUBIND_PRIV void cpubind_priv_note_steps(const cpubind_priv_planner *p, const int32_t *owner,
+                                          cpubind_step other, int32_t *step)
+{
+    const cpubind_host *host = p->host;
+    const cpubind_lists *affinity = &p->devices->affinity;
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        step[i] = (int32_t)(owner[i] == CPUBIND_PRIV_NONE ? CPUBIND_STEP_IDLE : other);
+    for (int32_t d = 0; affinity->row != NULL && d < p->n_device; d++) {
+        int32_t ia = affinity->row[d];
+        int32_t ib = 0;
+        int32_t count;
+        while ((count = cpubind_priv_common_run(affinity->cpu, affinity->row[d + 1], &ia,
+                                                host->cpu, host->n_cpu, &ib)) > 0)
+            for (int32_t i = ib - count; i < ib; i++)
+                if (owner[i] == d)
+                    step[i] = CPUBIND_STEP_HOME;
+    }
+}
+
+/* The group of a segment, or NONE when no device claims it. */
+CPUBIND_PRIV int32_t cpubind_priv_claimed_group(const cpubind_priv_planner *p, int32_t segment)
+{
+    int32_t group = p->segment_group[segment];
+    return group == CPUBIND_PRIV_NONE || p->share_row[group] == p->share_row[group + 1]
+               ? CPUBIND_PRIV_NONE
+               : group;
+}
+
+/* Copies the groups and who claims them. */
+CPUBIND_PRIV cpubind_status cpubind_priv_copy_groups(const cpubind_priv_planner *p)
+{
+    cpubind_record *record = p->plan->record;
+    const int32_t n_claim = p->share_row[p->n_group];
+    if (p->n_group + 1 > record->cap_row || n_claim > record->cap_device)
+        return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.record",
+                                   CPUBIND_PRIV_NONE);
+    for (int32_t g = 0; g <= p->n_group; g++)
+        record->row[g] = p->share_row[g];
+    for (int32_t c = 0; c < n_claim; c++)
+        record->device[c] = p->share_device[c];
+    record->n_group = p->n_group;
+    return CPUBIND_OK;
+}
+
+/* The record of a plan whose owners are noted. */
+CPUBIND_PRIV cpubind_status cpubind_priv_write_record(const cpubind_priv_planner *p,
+                                                      cpubind_step other)
+{
+    cpubind_record *record = p->plan->record;
+    if (record == NULL)
+        return CPUBIND_OK;
+    for (int32_t s = 0; s < p->n_segment; s++)
+        cpubind_priv_fill(record->group + p->segment_first[s], cpubind_priv_width(p, s),
+                          cpubind_priv_claimed_group(p, s));
+    cpubind_priv_note_steps(p, record->owner, other, record->step);
+    for (int32_t i = 0; other == CPUBIND_STEP_CLUSTER && i < p->host->n_cpu; i++)
+        if (record->step[i] == CPUBIND_STEP_HOME)
+            record->step[i] = CPUBIND_STEP_CLUSTER;
+    return cpubind_priv_copy_groups(p);
 }
 
 /* == The plan: RESOLVE ======================================================
@@ -1829,7 +1955,8 @@ CPUBIND_PRIV int32_t cpubind_priv_largest_load(const cpubind_priv_planner *p)
 /* Whether a device has a set of the groups that it claims, at home_row: it claims many. */
 CPUBIND_PRIV int32_t cpubind_priv_has_bits(const cpubind_priv_planner *p, int32_t device)
 {
-    return p->claim_row[device + 1] - p->claim_row[device] > p->n_group / 31 + 32;
+    return p->claim_row[device + 1] - p->claim_row[device] > p->n_group / 31 + 32 &&
+           p->home_row[device + 1] - p->home_row[device] > p->n_group / 31;
 }
 
 CPUBIND_PRIV void cpubind_priv_make_group_bits(cpubind_priv_planner *p)
@@ -2301,7 +2428,7 @@ CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
     cpubind_priv_make_slots(p);
     cpubind_priv_make_group_bits(p);
     for (int32_t d = 0; d < p->n_device; d++) {
-        p->search[d] = cpubind_priv_has_home(p, d) ? 0 : CPUBIND_PRIV_DONE;
+        p->search[d] = cpubind_priv_has_claim(p, d) ? 0 : CPUBIND_PRIV_DONE;
         p->n_open += p->search[d] != CPUBIND_PRIV_DONE;
     }
 }
@@ -2312,7 +2439,7 @@ CPUBIND_PRIV int32_t cpubind_priv_is_even(const cpubind_priv_planner *p)
     int32_t least = CPUBIND_PRIV_MAX;
     int32_t most = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
-        if (!cpubind_priv_has_home(p, d))
+        if (!cpubind_priv_has_claim(p, d))
             continue;
         least = cpubind_priv_min(least, p->load[d]);
         if (p->load[d] > most)
@@ -2383,6 +2510,30 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner 
     return CPUBIND_OK;
 }
 
+/* The owners by their slots; a slice of a device that is not in devices has no owner. */
+CPUBIND_PRIV void cpubind_priv_own_slices(const cpubind_priv_planner *p, int32_t total,
+                                          int32_t *owner)
+{
+    cpubind_priv_fill(owner, p->host->n_cpu, CPUBIND_PRIV_NONE);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        cpubind_span span;
+        int32_t slot = p->devices->slot == NULL ? d : p->devices->slot[d];
+        if (cpubind_share(p->host->n_cpu, total, slot, CPUBIND_REMAINDER_SPREAD, &span, NULL) ==
+            CPUBIND_OK)
+            cpubind_priv_fill(owner + span.first, span.count, d);
+    }
+}
+
+CPUBIND_PRIV void cpubind_priv_record_slices(const cpubind_priv_planner *p, int32_t total)
+{
+    cpubind_record *record = p->plan->record;
+    cpubind_priv_own_slices(p, total, record->owner);
+    cpubind_priv_fill(record->step, p->host->n_cpu, CPUBIND_STEP_SLICE);
+    cpubind_priv_fill(record->group, p->host->n_cpu, CPUBIND_PRIV_NONE);
+    record->row[0] = 0;
+    record->n_group = 0;
+}
+
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
@@ -2417,6 +2568,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
     plan->strategy = CPUBIND_GLOBAL_SLICE;
     plan->overlap = CPUBIND_FOUND_NONE;
     plan->n_checked = total;
+    if (plan->record != NULL)
+        cpubind_priv_record_slices(p, total);
     return CPUBIND_OK;
 }
 
@@ -2445,6 +2598,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
         cpubind_priv_balance(p);
         status = cpubind_priv_write_groups(p);
     }
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_write_record(p, CPUBIND_STEP_NEXT);
     if (status != CPUBIND_OK)
         return status;
     p->plan->strategy = CPUBIND_TOPO_AFFINITY;
@@ -2499,6 +2654,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     for (int32_t s = 0; s < p->n_segment; s++)
         p->segment_group[s] = p->segment_node[s];
     status = cpubind_priv_write_groups(p);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_write_record(p, CPUBIND_STEP_CLUSTER);
     if (status != CPUBIND_OK)
         return status;
     p->plan->strategy = CPUBIND_CLUSTER;
@@ -2508,13 +2665,545 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     return CPUBIND_OK;
 }
 
+/* == NEAR ===================================================================
+ *
+ * N1 to N4 are RESOLVE over cores in place of CPUs, with other claims: the cores are a host of
+ * their own, `cores`, and the affinity lists name cores. N5 to N7 work on the owners of the
+ * CPUs of the caller's host. */
+
+/* The arrays after those of CPUBIND_PRIV_ARRAYS. The sum of both is CPUBIND_PLAN_WORK_NEAR. */
+#define CPUBIND_PRIV_NEAR_ARRAYS(X)                                                            \
+    /* by position of the caller's host */                                                     \
+    X(core_of, n_cpu)   /* number of its core */                                               \
+    X(core_cpu, n_cpu)  /* positions, core by core */                                          \
+    X(cpu_owner, n_cpu) /* device, or NONE */                                                  \
+    X(cpu_step, n_cpu)                                                                         \
+    /* by core */                                                                              \
+    X(core_row, n_cpu + 1) /* offsets into core_cpu */                                         \
+    X(core_id, n_cpu)      /* its first CPU */                                                 \
+    X(core_node, n_cpu)    /* id of its node */                                                \
+    X(core_owner, n_cpu)                                                                       \
+    X(core_step, n_cpu)                                                                        \
+    X(node_core, n_cpu) /* cores, node by node */                                              \
+    /* by node */                                                                              \
+    X(node_core_row, n_node + 1)                                                               \
+    X(node_is_open, n_node)       /* whether its cores may still serve a pool */               \
+    X(node_mark, n_node)          /* device that came to the node last */                      \
+    X(is_nearest, n_node *n_node) /* whether of all places row a is nearest to node b */       \
+    /* by device */                                                                            \
+    X(near_row, n_device + 1) /* offsets into near_core */                                     \
+    X(near_core, n_affinity)  /* the affinity lists, as first CPUs of cores */                 \
+    X(place_row, n_device + 1)                                                                 \
+    X(place, n_affinity + n_device) /* nodes of the place, indices into node_id */             \
+    X(lack, n_device)               /* devices below the minimum, in the order of service */
+
+typedef struct cpubind_priv_near {
+    cpubind_priv_planner *p;
+    const cpubind_host *host; /* the caller's; p has the cores */
+    cpubind_host cores;
+    cpubind_devices devices; /* the affinity lists name cores */
+    int32_t n_core;
+    int32_t n_placed; /* devices with a place */
+#define CPUBIND_X(name, count) int32_t *name;
+    CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_priv_near;
+
+/* Whether node b is on another socket than node a. */
+CPUBIND_PRIV int32_t cpubind_priv_is_far(const cpubind_host *host, int32_t a, int32_t b)
+{
+    if (host->socket != NULL)
+        return host->socket[a] != host->socket[b];
+    return a != b && host->distance != NULL &&
+           host->distance[a * host->n_node + b] >= CPUBIND_FAR_DISTANCE;
+}
+
+/* The distance from node a to node b; the least one to itself. */
+CPUBIND_PRIV int32_t cpubind_priv_distance(const cpubind_host *host, int32_t a, int32_t b)
+{
+    if (a == b)
+        return 0;
+    return host->distance == NULL ? 1 : host->distance[a * host->n_node + b];
+}
+
+/* Numbers the cores of n CPUs in the order of their first CPUs: out[i] is the core of CPU i, at
+ * position at[i] of core, or i. `table` has 4 * n + 2 elements. Returns the number of cores. */
+CPUBIND_PRIV int32_t cpubind_priv_number_cores(const int32_t *core, const int32_t *at,
+                                               int32_t n, int32_t *table, int32_t *out)
+{
+    int32_t slots = 2;
+    int32_t n_core = 0;
+    while (slots < 2 * n)
+        slots += slots;
+    if (core != NULL)
+        cpubind_priv_fill(table, slots, CPUBIND_PRIV_NONE);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t number, slot;
+        if (core == NULL) {
+            out[i] = n_core++;
+            continue;
+        }
+        number = core[at == NULL ? i : at[i]];
+        slot = cpubind_priv_hash(number) & (slots - 1);
+        while (table[slot] != CPUBIND_PRIV_NONE &&
+               core[at == NULL ? table[slot] : at[table[slot]]] != number)
+            slot = (slot + 1) & (slots - 1);
+        if (table[slot] == CPUBIND_PRIV_NONE) {
+            table[slot] = i;
+            out[i] = n_core++;
+        } else {
+            out[i] = out[table[slot]];
+        }
+    }
+    return n_core;
+}
+
+/* Makes the host of cores. The CPUs of a core must be on one node. */
+CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
+{
+    const cpubind_host *host = near->host;
+    int32_t *table = near->p->is_start; /* with the arrays after it, which are not in use yet */
+    int32_t *place = near->core_owner;
+    near->n_core =
+        cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, near->core_of);
+    cpubind_priv_sort_by_key(near->core_of, host->n_cpu, near->n_core, near->core_row, place);
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        near->core_cpu[place[i]] = i;
+    for (int32_t c = 0; c < near->n_core; c++) {
+        const int32_t first = near->core_cpu[near->core_row[c]];
+        near->core_id[c] = host->cpu[first];
+        near->core_node[c] = host->node[first];
+        for (int32_t i = near->core_row[c]; i < near->core_row[c + 1]; i++)
+            if (host->node[near->core_cpu[i]] != host->node[first])
+                return cpubind_priv_refuse(near->p->fault, CPUBIND_ERR_ARG, "host.core",
+                                           near->core_cpu[i]);
+    }
+    near->cores = *host;
+    near->cores.cpu = near->core_id;
+    near->cores.node = near->core_node;
+    near->cores.n_cpu = near->n_core;
+    return CPUBIND_OK;
+}
+
+/* Makes the affinity lists of cores: every core once, by its first CPU. */
+CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_near *near)
+{
+    const cpubind_host *host = near->host;
+    const cpubind_lists *affinity = &near->p->devices->affinity;
+    int32_t *seen = near->core_owner;
+    int32_t n = 0;
+    cpubind_priv_fill(seen, near->n_core, CPUBIND_PRIV_NONE);
+    near->near_row[0] = 0;
+    for (int32_t d = 0; d < near->p->n_device; d++) {
+        const int32_t first = n;
+        int32_t ia = affinity->row == NULL ? 0 : affinity->row[d];
+        int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
+        int32_t ib = 0;
+        int32_t is_sorted = 1;
+        int32_t count;
+        while ((count = cpubind_priv_common_run(affinity->cpu, end, &ia, host->cpu, host->n_cpu,
+                                                &ib)) > 0)
+            for (int32_t i = ib - count; i < ib; i++) {
+                const int32_t core = near->core_of[i];
+                if (seen[core] == d)
+                    continue;
+                seen[core] = d;
+                near->near_core[n] = near->core_id[core];
+                is_sorted &= n == first || near->near_core[n - 1] < near->near_core[n];
+                n++;
+            }
+        if (!is_sorted)
+            cpubind_priv_heap_sort(near->near_core + first, n - first);
+        near->near_row[d + 1] = n;
+    }
+    near->devices = *near->p->devices;
+    near->devices.affinity.cpu = near->near_core;
+    near->devices.affinity.row = near->near_row;
+}
+
+/* The places: the nodes of the homes; without a home, the node of the device. */
+CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_near *near)
+{
+    const cpubind_priv_planner *p = near->p;
+    const cpubind_host *host = near->host;
+    int32_t n = 0;
+    cpubind_priv_fill(near->node_mark, host->n_node, CPUBIND_PRIV_NONE);
+    near->n_placed = 0;
+    near->place_row[0] = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        int32_t node = CPUBIND_PRIV_NONE;
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
+            node = p->segment_node[p->home[i]];
+            if (near->node_mark[node] != d)
+                near->place[n++] = node;
+            near->node_mark[node] = d;
+        }
+        if (node == CPUBIND_PRIV_NONE && p->devices->node != NULL)
+            node = cpubind_priv_find(host->node_id, host->n_node, p->devices->node[d]);
+        if (node != CPUBIND_PRIV_NONE && n == near->place_row[d])
+            near->place[n++] = node;
+        near->n_placed += n > near->place_row[d];
+        near->place_row[d + 1] = n;
+    }
+}
+
+/* Finds the places that are nearest to each node and on its socket (N3). */
+CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_near *near)
+{
+    const cpubind_host *host = near->host;
+    const int32_t n_node = host->n_node;
+    int32_t *is_place = near->node_mark;
+    cpubind_priv_fill(is_place, n_node, 0);
+    for (int32_t i = 0; i < near->place_row[near->p->n_device]; i++)
+        is_place[near->place[i]] = 1;
+    for (int32_t b = 0; b < n_node; b++) {
+        int32_t least = CPUBIND_PRIV_MAX;
+        for (int32_t pass = 0; pass < 2; pass++) /* first the distance, then who has it */
+            for (int32_t a = 0; a < n_node; a++) {
+                int32_t distance = is_place[a] && !cpubind_priv_is_far(host, a, b)
+                                       ? cpubind_priv_distance(host, a, b)
+                                       : CPUBIND_PRIV_MAX;
+                if (pass == 0)
+                    least = cpubind_priv_min(least, distance);
+                else
+                    near->is_nearest[a * n_node + b] =
+                        distance == least && least != CPUBIND_PRIV_MAX;
+            }
+        near->node_is_open[b] = least == CPUBIND_PRIV_MAX;
+    }
+}
+
+/* Whether a device claims the cores of a node that are in nobody's home. */
+CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_near *near, int32_t device,
+                                              int32_t node)
+{
+    const int32_t first = near->place_row[device];
+    const int32_t end = near->place_row[device + 1];
+    if (first == end)
+        return near->node_is_open[node];
+    for (int32_t i = first; i < end; i++)
+        if (near->is_nearest[near->place[i] * near->host->n_node + node])
+            return 1;
+    return 0;
+}
+
+/* N2 and N3: each device claims the groups of its home, and those of nodes: group
+ * first_rest + node. */
+CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first_rest)
+{
+    cpubind_priv_planner *p = near->p;
+    int32_t n = 0;
+    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
+    p->claim_row[0] = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
+            int32_t group = p->segment_group[p->home[i]];
+            if (p->group_claimed[group] != d)
+                p->claim_group[n++] = group;
+            p->group_claimed[group] = d;
+        }
+        for (int32_t node = 0; node < near->host->n_node; node++)
+            if (p->group_size[first_rest + node] > 0 && cpubind_priv_claims_node(near, d, node))
+                p->claim_group[n++] = first_rest + node;
+        p->claim_row[d + 1] = n;
+    }
+}
+
+/* Lists the cores node by node. */
+CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_near *near)
+{
+    const cpubind_priv_planner *p = near->p;
+    int32_t *node = near->core_step;
+    int32_t *place = near->core_owner;
+    for (int32_t s = 0; s < p->n_segment; s++)
+        cpubind_priv_fill(node + p->segment_first[s], cpubind_priv_width(p, s),
+                          p->segment_node[s]);
+    cpubind_priv_sort_by_key(node, near->n_core, near->host->n_node, near->node_core_row,
+                             place);
+    for (int32_t c = 0; c < near->n_core; c++)
+        near->node_core[place[c]] = c;
+}
+
+/* Notes the owner and the step of every CPU, as its core has them, and counts the loads. */
+CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    cpubind_priv_fill(p->load, p->n_device, 0);
+    for (int32_t i = 0; i < near->host->n_cpu; i++) {
+        near->cpu_owner[i] = near->core_owner[near->core_of[i]];
+        near->cpu_step[i] = near->core_step[near->core_of[i]];
+        if (near->cpu_owner[i] != CPUBIND_PRIV_NONE)
+            p->load[near->cpu_owner[i]]++;
+    }
+}
+
+/* The stages of service: what a pool below the minimum may take. */
+typedef enum cpubind_priv_stage {
+    CPUBIND_PRIV_TAKE_IDLE, /* N5 */
+    CPUBIND_PRIV_TAKE_REST, /* N6: cores in nobody's home */
+    CPUBIND_PRIV_TAKE_CORE, /* N6: any cores */
+    CPUBIND_PRIV_TAKE_CPU,  /* N7 */
+    CPUBIND_PRIV_STAGES
+} cpubind_priv_stage;
+
+/* Finds the CPUs of a node that a stage may take, as a span of core_cpu: the first idle core,
+ * or the last core, or CPU, of the largest pool that keeps its minimum. count 0: there is
+ * none. */
+CPUBIND_PRIV cpubind_span cpubind_priv_find_spare(const cpubind_priv_near *near, int32_t node,
+                                                  cpubind_priv_stage stage)
+{
+    const int32_t *load = near->p->load;
+    cpubind_span best = {0, 0};
+    int32_t most = 0;
+    for (int32_t i = near->node_core_row[node]; i < near->node_core_row[node + 1]; i++) {
+        const int32_t core = near->node_core[i];
+        const int32_t end = near->core_row[core + 1];
+        const int32_t step = stage == CPUBIND_PRIV_TAKE_CPU ? 1 : end - near->core_row[core];
+        for (int32_t at = near->core_row[core]; at < end; at += step) {
+            const int32_t cpu = near->core_cpu[at];
+            const int32_t owner = near->cpu_owner[cpu];
+            if (stage == CPUBIND_PRIV_TAKE_IDLE ? owner != CPUBIND_PRIV_NONE
+                : owner == CPUBIND_PRIV_NONE
+                    ? 1
+                    : load[owner] - step < near->p->need || load[owner] < most)
+                continue;
+            if (stage == CPUBIND_PRIV_TAKE_REST &&
+                near->cpu_step[cpu] != CPUBIND_STEP_NEAREST &&
+                near->cpu_step[cpu] != CPUBIND_STEP_MINIMUM)
+                continue;
+            best.first = at;
+            best.count = step;
+            if (stage == CPUBIND_PRIV_TAKE_IDLE)
+                return best;
+            most = load[owner];
+        }
+    }
+    return best;
+}
+
+/* The open node that is nearest to a device, or NONE. */
+CPUBIND_PRIV int32_t cpubind_priv_open_node(const cpubind_priv_near *near, int32_t device)
+{
+    int32_t best = CPUBIND_PRIV_NONE;
+    int32_t least = CPUBIND_PRIV_MAX;
+    for (int32_t node = 0; node < near->host->n_node; node++) {
+        int32_t distance =
+            near->place_row[device] == near->place_row[device + 1] ? 0 : CPUBIND_PRIV_MAX - 1;
+        if (!near->node_is_open[node])
+            continue;
+        for (int32_t i = near->place_row[device]; i < near->place_row[device + 1]; i++)
+            distance = cpubind_priv_min(
+                distance, cpubind_priv_distance(near->host, near->place[i], node));
+        if (distance >= least)
+            continue;
+        least = distance;
+        best = node;
+    }
+    return best;
+}
+
+/* Serves one device until its pool has the minimum or no node can give more. A node that has
+ * nothing for one device has nothing for another either. */
+CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device,
+                                     cpubind_priv_stage stage)
+{
+    cpubind_priv_planner *p = near->p;
+    int32_t node;
+    while (p->load[device] < p->need &&
+           (node = cpubind_priv_open_node(near, device)) != CPUBIND_PRIV_NONE) {
+        cpubind_span spare;
+        while (p->load[device] < p->need &&
+               (spare = cpubind_priv_find_spare(near, node, stage)).count > 0)
+            for (int32_t i = spare.first; i < spare.first + spare.count; i++) {
+                const int32_t cpu = near->core_cpu[i];
+                if (near->cpu_owner[cpu] != CPUBIND_PRIV_NONE)
+                    p->load[near->cpu_owner[cpu]]--;
+                near->cpu_owner[cpu] = device;
+                near->cpu_step[cpu] =
+                    stage == CPUBIND_PRIV_TAKE_IDLE ? CPUBIND_STEP_MINIMUM : CPUBIND_STEP_LENT;
+                p->load[device]++;
+            }
+        near->node_is_open[node] = p->load[device] >= p->need;
+    }
+}
+
+/* N5 to N7. */
+CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    for (int32_t stage = 0; stage < CPUBIND_PRIV_STAGES; stage++) {
+        int32_t n = 0;
+        for (int32_t d = 0; d < p->n_device; d++)
+            if (p->load[d] < p->need)
+                near->lack[n++] = (p->need - p->load[d]) * CPUBIND_MAX_DEVICES + d;
+        if (n == 0)
+            return;
+        cpubind_priv_heap_sort(near->lack, n);
+        cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
+        for (int32_t i = 0; i < n; i++)
+            cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES,
+                               (cpubind_priv_stage)stage);
+    }
+}
+
+/* The rows, from the owners of the CPUs. */
+CPUBIND_PRIV cpubind_status cpubind_priv_write_owned(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    cpubind_status status = cpubind_priv_make_rows(p);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
+    for (int32_t row = 0; row < p->n_row; row++)
+        p->row_of[cpubind_priv_wanted(p, row)] = row;
+    for (int32_t i = 0; i < near->host->n_cpu; i++) {
+        const int32_t device = near->cpu_owner[i];
+        if (device != CPUBIND_PRIV_NONE && p->row_of[device] != CPUBIND_PRIV_NONE)
+            p->plan->cpu[p->write_at[device]++] = near->host->cpu[i];
+    }
+    return CPUBIND_OK;
+}
+
+CPUBIND_PRIV cpubind_status cpubind_priv_record_near(const cpubind_priv_near *near)
+{
+    const cpubind_priv_planner *p = near->p;
+    cpubind_record *record = p->plan->record;
+    if (record == NULL)
+        return CPUBIND_OK;
+    for (int32_t i = 0; i < near->host->n_cpu; i++) {
+        record->owner[i] = near->cpu_owner[i];
+        record->step[i] = near->cpu_step[i];
+    }
+    for (int32_t s = 0; s < p->n_segment; s++)
+        for (int32_t i = near->core_row[p->segment_first[s]];
+             i < near->core_row[p->segment_first[s + 1]]; i++)
+            record->group[near->core_cpu[i]] = cpubind_priv_claimed_group(p, s);
+    return cpubind_priv_copy_groups(p);
+}
+
+/* Whether a slice of cores for each slot has the minimum of CPUs. */
+CPUBIND_PRIV int32_t cpubind_priv_are_slices_enough(const cpubind_priv_near *near,
+                                                    int32_t total)
+{
+    for (int32_t slot = 0; slot < total; slot++) {
+        cpubind_span span = {0, 0};
+        (void)!cpubind_share(near->n_core, total, slot, CPUBIND_REMAINDER_SPREAD, &span, NULL);
+        if (near->core_row[span.first + span.count] - near->core_row[span.first] <
+            near->p->need)
+            return 0;
+    }
+    return 1;
+}
+
+/* Slices of cores by slot, where no place is known; of CPUs where those are too small. */
+CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    const int32_t total = p->devices->total ? p->devices->total : p->n_device;
+    cpubind_status status;
+    if (!cpubind_priv_are_slices_enough(near, total)) {
+        p->host = near->host;
+        return cpubind_priv_plan_slice(p);
+    }
+    for (int32_t row = 0; row < p->n_row; row++) {
+        if (cpubind_priv_slot(p, row) >= 0 && cpubind_priv_slot(p, row) < total)
+            continue;
+        cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), 0, 0);
+        return CPUBIND_ERR_UNKNOWN;
+    }
+    status = p->devices->slot == NULL ? CPUBIND_OK : cpubind_priv_check_slots(p);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_own_slices(p, total, near->core_owner);
+    cpubind_priv_fill(near->core_step, near->n_core, CPUBIND_STEP_SLICE);
+    cpubind_priv_own_cpus(near);
+    status = cpubind_priv_write_owned(near);
+    if (status != CPUBIND_OK)
+        return status;
+    p->host = near->host;
+    if (p->plan->record != NULL) {
+        cpubind_priv_record_slices(p, total);
+        for (int32_t i = 0; i < near->host->n_cpu; i++)
+            p->plan->record->owner[i] = near->cpu_owner[i];
+    }
+    p->plan->strategy = CPUBIND_GLOBAL_SLICE;
+    p->plan->overlap = CPUBIND_FOUND_NONE;
+    p->plan->n_checked = total;
+    return CPUBIND_OK;
+}
+
+/* N2 to N4: the cores go to the devices. */
+CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    cpubind_priv_list_nodes(near);
+    cpubind_priv_find_nearest(near);
+    cpubind_priv_group_homes(p);
+    cpubind_priv_claim_near(near, cpubind_priv_number_groups(p));
+    cpubind_priv_make_shares(p);
+    cpubind_priv_split_evenly(p);
+    cpubind_priv_balance(p);
+    cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(near->core_owner, near->n_core, CPUBIND_PRIV_NONE);
+    p->owner = near->core_owner;
+    cpubind_priv_start_groups(p);
+    for (int32_t s = 0; s < p->n_segment; s++)
+        cpubind_priv_hand_out(p, p->segment_group[s], s);
+    cpubind_priv_note_steps(p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
+}
+
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
+{
+    const int32_t n_cpu = p->host->n_cpu;
+    const int32_t n_node = p->host->n_node;
+    const int32_t n_device = p->n_device;
+    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
+    int32_t *next = cpubind_priv_carve(p, n_node * n_device);
+    cpubind_priv_near near;
+    cpubind_status status;
+#define CPUBIND_X(name, count) near.name = cpubind_priv_take(&next, count);
+    CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
+#undef CPUBIND_X
+    near.p = p;
+    near.host = p->host;
+    status = cpubind_priv_make_cores(&near);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_make_core_lists(&near);
+    p->host = &near.cores;
+    p->devices = &near.devices;
+    cpubind_priv_find_starts(p);
+    status = cpubind_priv_make_segments(p);
+    if (status != CPUBIND_OK) {
+        if (p->fault != NULL)
+            p->fault->index = cpubind_priv_find(near.host->cpu, n_cpu, p->fault->cpu);
+        return status;
+    }
+    cpubind_priv_make_homes(p);
+    cpubind_priv_make_places(&near);
+    if (near.n_placed == 0)
+        return cpubind_priv_slice_cores(&near);
+    cpubind_priv_share_cores(&near);
+    cpubind_priv_own_cpus(&near);
+    cpubind_priv_serve_all(&near);
+    status = cpubind_priv_write_owned(&near);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_record_near(&near);
+    if (status != CPUBIND_OK)
+        return status;
+    p->plan->strategy = CPUBIND_NEAR;
+    p->plan->overlap = CPUBIND_FOUND_NONE;
+    p->plan->n_checked = n_device;
+    return CPUBIND_OK;
+}
+
 /* == The plan =============================================================== */
 
 /* Segments and homes; every wanted device must have a home. */
 CPUBIND_PRIV cpubind_status cpubind_priv_read_host(cpubind_priv_planner *p)
 {
     cpubind_status status;
-    cpubind_priv_carve(p);
+    (void)cpubind_priv_carve(p, 0);
     cpubind_priv_find_starts(p);
     status = cpubind_priv_make_segments(p);
     if (status != CPUBIND_OK)
@@ -2536,18 +3225,28 @@ CPUBIND_PRIV cpubind_status cpubind_priv_run(cpubind_priv_planner *p)
 {
     cpubind_plan *plan = p->plan;
     const int32_t n_cpu = p->host->n_cpu;
+    const int32_t n_node = p->host->n_node;
+    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
+    const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
     cpubind_status status;
     plan->n_cpu = 0;
     plan->n_work = 0;
+    p->owner = NULL;
     if (p->is_slice)
         return cpubind_priv_plan_slice(p);
-    plan->n_work = CPUBIND_PLAN_WORK(n_cpu, p->host->n_node, p->n_device,
-                                     cpubind_priv_affinity_count(p->devices));
+    plan->n_work = is_near ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, p->n_device, n_affinity)
+                           : CPUBIND_PLAN_WORK(n_cpu, n_node, p->n_device, n_affinity);
     if (plan->n_work > plan->cap_work) {
         plan->n_cpu = p->policy->overlap == CPUBIND_OVERLAP_KEEP
                           ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, p->n_row)
                           : CPUBIND_PLAN_CPUS(n_cpu);
         return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.work", CPUBIND_PRIV_NONE);
+    }
+    if (is_near)
+        return cpubind_priv_plan_near(p);
+    if (plan->record != NULL) {
+        p->owner = plan->record->owner;
+        cpubind_priv_fill(p->owner, n_cpu, CPUBIND_PRIV_NONE);
     }
     status = cpubind_priv_read_host(p);
     if (status != CPUBIND_OK)
@@ -2570,7 +3269,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
     if (status != CPUBIND_OK)
         return status;
     p.is_slice = cpubind_priv_is_slice(devices, policy);
-    status = cpubind_priv_check_host(host, p.is_slice, fault);
+    status = cpubind_priv_check_host(host, p.is_slice, policy->strategy == CPUBIND_NEAR, fault);
     if (status != CPUBIND_OK)
         return status;
     p.host = host;
@@ -2582,6 +3281,472 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
     p.n_row = plan->want == NULL ? p.n_device : plan->n_want;
     status = cpubind_priv_check_buffers(&p);
     return status == CPUBIND_OK ? cpubind_priv_run(&p) : status;
+}
+
+/* == Roles ================================================================== */
+
+/* A walk through the nodes of the place of a device. */
+typedef struct cpubind_priv_place {
+    const cpubind_host *host;
+    const cpubind_devices *devices;
+    int32_t device;
+    int32_t ia, ib; /* where the lists go on */
+    int32_t node;   /* id of the node that was found last, or NONE */
+    int32_t n;      /* how many were found */
+} cpubind_priv_place;
+
+CPUBIND_PRIV void cpubind_priv_open_place(cpubind_priv_place *place, const cpubind_host *host,
+                                          const cpubind_devices *devices, int32_t device)
+{
+    place->host = host;
+    place->devices = devices;
+    place->device = device;
+    place->ia = devices->affinity.row == NULL ? 0 : devices->affinity.row[device];
+    place->ib = 0;
+    place->node = CPUBIND_PRIV_NONE;
+    place->n = 0;
+}
+
+/* Finds the next node of the place, an id in place->node; one may come several times. Returns 0
+ * at the end. */
+CPUBIND_PRIV int32_t cpubind_priv_next_place(cpubind_priv_place *place)
+{
+    const cpubind_host *host = place->host;
+    const cpubind_lists *affinity = &place->devices->affinity;
+    const int32_t end = affinity->row == NULL ? 0 : affinity->row[place->device + 1];
+    int32_t count;
+    while ((count = cpubind_priv_common_run(affinity->cpu, end, &place->ia, host->cpu,
+                                            host->n_cpu, &place->ib)) > 0) {
+        const int32_t first = place->ib - count;
+        int32_t at = first;
+        while (at < place->ib && place->n > 0 && host->node[at] == place->node)
+            at++;
+        if (at == place->ib)
+            continue;
+        place->ia -= place->ib - at - 1; /* the rest of the run comes with the next call */
+        place->ib = at + 1;
+        place->node = host->node[at];
+        place->n++;
+        return 1;
+    }
+    if (place->n > 0 || place->devices->node == NULL)
+        return 0;
+    place->node = place->devices->node[place->device];
+    place->n++;
+    return cpubind_priv_find(host->node_id, host->n_node, place->node) != CPUBIND_PRIV_NONE;
+}
+
+/* One placing in the making. Indices are into placing->cpu. */
+typedef struct cpubind_priv_placer {
+    const cpubind_host *host;
+    const cpubind_placing *placing;
+    int32_t n_front, n_back; /* CPUs of the roles before MAIN, and after */
+    int32_t n_near, n_part;  /* n_part: processes */
+    int32_t *at;             /* position in the host; then the role */
+    int32_t *core;           /* number of its core */
+    int32_t *order;          /* near ones first, core by core */
+    int32_t *scratch;        /* 3 * n + 8 elements */
+} cpubind_priv_placer;
+
+/* Finds the positions of the pool in the host. */
+CPUBIND_PRIV cpubind_status cpubind_priv_find_pool(cpubind_priv_placer *r, cpubind_fault *fault)
+{
+    const int32_t n = r->placing->n_cpu;
+    int32_t at = 0;
+    for (int32_t i = 0; i < n; i++) {
+        at = cpubind_priv_seek(r->host->cpu, at, r->host->n_cpu, r->placing->cpu[i]);
+        if (at == r->host->n_cpu || r->host->cpu[at] != r->placing->cpu[i]) {
+            (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN, "placing.cpu", i);
+            if (fault != NULL)
+                fault->cpu = r->placing->cpu[i];
+            return CPUBIND_ERR_UNKNOWN;
+        }
+        r->at[i] = at;
+    }
+    return CPUBIND_OK;
+}
+
+/* Puts the pool into order. Without is_near that is the order of ids, all CPUs count as near,
+ * and as cores. */
+CPUBIND_PRIV void cpubind_priv_order_pool(cpubind_priv_placer *r,
+                                          const cpubind_devices *devices)
+{
+    const cpubind_host *host = r->host;
+    const int32_t n = r->placing->n_cpu;
+    const int32_t is_near = r->placing->is_near;
+    int32_t *table = r->order; /* with the scratch after it: 4 * n + 8 elements */
+    int32_t *row = r->scratch; /* 2 * n + 1 elements */
+    int32_t *to = r->scratch + 2 * n + 1;
+    int32_t n_core;
+    cpubind_priv_place place;
+    n_core = cpubind_priv_number_cores(is_near ? host->core : NULL, r->at, n, table, r->core);
+    r->n_near = n;
+    if (is_near) {
+        for (int32_t i = 0; i < n; i++)
+            r->core[i] += n_core;
+        r->n_near = 0;
+        cpubind_priv_open_place(&place, host, devices, r->placing->device);
+        while (cpubind_priv_next_place(&place))
+            for (int32_t i = 0; i < n; i++)
+                if (r->core[i] >= n_core && host->node[r->at[i]] == place.node) {
+                    r->core[i] -= n_core;
+                    r->n_near++;
+                }
+    }
+    cpubind_priv_sort_by_key(r->core, n, 2 * n_core, row, to);
+    for (int32_t i = 0; i < n; i++)
+        r->order[to[i]] = i;
+}
+
+/* Cuts order[first] up to, not with, order[end] into parts, by whole cores or by CPUs; the
+ * first parts have one more. Returns the span of one part. */
+CPUBIND_PRIV cpubind_span cpubind_priv_cut_part(const cpubind_priv_placer *r, int32_t first,
+                                                int32_t end, int32_t part, int32_t by_core)
+{
+    cpubind_span cut = {first, 0};
+    cpubind_span span = {0, 0};
+    int32_t n = 0;
+    int32_t unit = 0;
+    for (int32_t i = first; i < end; i++)
+        n += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
+    (void)!cpubind_share(n, r->n_part, part, CPUBIND_REMAINDER_SPREAD, &span, NULL);
+    for (int32_t i = first; i < end; i++) {
+        unit += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
+        cut.first += unit <= span.first;
+        cut.count += unit > span.first && unit <= span.first + span.count;
+    }
+    return cut;
+}
+
+/* The near CPUs of a part, and the others; those of the roles before MAIN are in no part. */
+CPUBIND_PRIV void cpubind_priv_cut_pool(const cpubind_priv_placer *r, int32_t part,
+                                        int32_t by_core, cpubind_span out[2])
+{
+    const int32_t middle = r->n_near > r->n_front ? r->n_near : r->n_front;
+    out[0] = cpubind_priv_cut_part(r, r->n_front, middle, part, by_core);
+    out[1] = cpubind_priv_cut_part(r, middle, r->placing->n_cpu, r->n_part - 1 - part, by_core);
+}
+
+/* Cuts the part of the process: by cores if every part is large enough then, else by CPUs. */
+CPUBIND_PRIV cpubind_status cpubind_priv_choose_part(const cpubind_priv_placer *r,
+                                                     cpubind_span out[2], cpubind_fault *fault)
+{
+    const int32_t need = r->n_back + r->placing->roles.count[CPUBIND_ROLE_MAIN];
+    int32_t least = 0;
+    for (int32_t by_core = 1; by_core >= 0; by_core--) {
+        least = CPUBIND_PRIV_MAX;
+        for (int32_t part = 0; part < r->n_part; part++) {
+            cpubind_priv_cut_pool(r, part, by_core, out);
+            least = cpubind_priv_min(least, out[0].count + out[1].count);
+        }
+        cpubind_priv_cut_pool(r, r->placing->process, by_core, out);
+        if (least >= need)
+            return CPUBIND_OK;
+    }
+    cpubind_priv_set_fault(fault, r->placing->device, r->n_front + need, r->n_front + least);
+    return CPUBIND_ERR_TOO_FEW;
+}
+
+/* The last CPU of a part that is still of MAIN, near ones first, and if there is one on a core
+ * that no role after MAIN has. */
+CPUBIND_PRIV int32_t cpubind_priv_choose_back(const cpubind_priv_placer *r,
+                                              const cpubind_span part[2], const int32_t *used)
+{
+    for (int32_t other = 1; other >= 0; other--)
+        for (int32_t k = 0; k < 2; k++)
+            for (int32_t i = part[k].first + part[k].count - 1; i >= part[k].first; i--)
+                if (r->at[r->order[i]] == CPUBIND_ROLE_MAIN &&
+                    !(other && used[r->core[r->order[i]]]))
+                    return r->order[i];
+    return CPUBIND_PRIV_NONE;
+}
+
+/* Gives each CPU of the process its role, in r->at, the others NONE; and writes them. */
+CPUBIND_PRIV void cpubind_priv_write_roles(cpubind_priv_placer *r, const cpubind_span part[2],
+                                           cpubind_placing *placing)
+{
+    int32_t *used = r->scratch; /* by core: whether a role after MAIN is on it */
+    int32_t front = 0;
+    int32_t n = 0;
+    cpubind_priv_fill(r->at, placing->n_cpu, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(used, 2 * placing->n_cpu, 0);
+    for (int32_t k = 0; k < 2; k++)
+        for (int32_t i = part[k].first; i < part[k].first + part[k].count; i++)
+            r->at[r->order[i]] = CPUBIND_ROLE_MAIN;
+    for (int32_t role = 0; role < (int32_t)CPUBIND_ROLE_MAIN; role++)
+        for (int32_t i = 0; i < placing->roles.count[role]; i++)
+            r->at[r->order[front++]] = role;
+    for (int32_t role = CPUBIND_ROLE_COUNT - 1; role > (int32_t)CPUBIND_ROLE_MAIN; role--)
+        for (int32_t i = 0; i < placing->roles.count[role]; i++) {
+            int32_t chosen = cpubind_priv_choose_back(r, part, used);
+            r->at[chosen] = role;
+            used[r->core[chosen]] = 1;
+        }
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        placing->out_roles.span[role].first = n;
+        for (int32_t i = 0; i < placing->n_cpu; i++)
+            if (r->at[i] == role)
+                placing->out_cpu[n++] = placing->cpu[i];
+        placing->out_roles.span[role].count = n - placing->out_roles.span[role].first;
+    }
+    placing->n_out = n;
+}
+
+/* Checks the host and the devices as far as roles and quality read them. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_places(const cpubind_host *host,
+                                                      const cpubind_devices *devices,
+                                                      cpubind_fault *fault)
+{
+    cpubind_status status = cpubind_priv_check_host(host, 0, 1, fault);
+    if (status == CPUBIND_OK && devices == NULL)
+        status = cpubind_priv_bad_argument(fault, "devices");
+    return status == CPUBIND_OK ? cpubind_priv_check_affinity(&devices->affinity, fault)
+                                : status;
+}
+
+CPUBIND_PRIV cpubind_status cpubind_priv_check_placing(const cpubind_placing *placing,
+                                                       const cpubind_devices *devices,
+                                                       cpubind_fault *fault)
+{
+    cpubind_status status;
+    if (placing == NULL)
+        return cpubind_priv_bad_argument(fault, "placing");
+    status = cpubind_priv_check_list(placing->cpu, placing->n_cpu, "placing.cpu", fault);
+    if (status != CPUBIND_OK)
+        return status;
+    if (placing->device < 0 || placing->device >= devices->affinity.n)
+        return cpubind_priv_bad_argument(fault, "placing.device");
+    if (placing->n_process < 0 || placing->n_process > CPUBIND_MAX_DEVICES)
+        return cpubind_priv_bad_argument(fault, "placing.n_process");
+    if (placing->process < 0 || placing->process >= placing->n_process + !placing->n_process)
+        return cpubind_priv_bad_argument(fault, "placing.process");
+    if (placing->n_cpu > 0 && placing->out_cpu == NULL)
+        return cpubind_priv_bad_argument(fault, "placing.out_cpu");
+    if (placing->cap_work < CPUBIND_PLACE_WORK(placing->n_cpu))
+        return cpubind_priv_refuse(fault, CPUBIND_ERR_SPACE, "placing.work", CPUBIND_PRIV_NONE);
+    return placing->work == NULL ? cpubind_priv_bad_argument(fault, "placing.work")
+                                 : CPUBIND_OK;
+}
+
+CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place_roles(const cpubind_host *host,
+                                                       const cpubind_devices *devices,
+                                                       cpubind_placing *placing,
+                                                       cpubind_fault *fault)
+{
+    cpubind_priv_placer r;
+    cpubind_span part[2];
+    int32_t need;
+    cpubind_status status = cpubind_priv_check_places(host, devices, fault);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_check_placing(placing, devices, fault);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_sum_roles(&placing->roles, "placing.roles.count", fault, &need);
+    if (status != CPUBIND_OK)
+        return status;
+    r.host = host;
+    r.placing = placing;
+    r.n_part = placing->n_process + !placing->n_process;
+    r.at = placing->work;
+    r.core = r.at + placing->n_cpu;
+    r.order = r.core + placing->n_cpu;
+    r.scratch = r.order + placing->n_cpu;
+    r.n_front = 0;
+    for (int32_t role = 0; role < (int32_t)CPUBIND_ROLE_MAIN; role++)
+        r.n_front += placing->roles.count[role];
+    r.n_back = need - r.n_front - placing->roles.count[CPUBIND_ROLE_MAIN];
+    if (placing->n_cpu < need) {
+        cpubind_priv_set_fault(fault, placing->device, need, placing->n_cpu);
+        return CPUBIND_ERR_TOO_FEW;
+    }
+    status = cpubind_priv_find_pool(&r, fault);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_order_pool(&r, devices);
+    status = cpubind_priv_choose_part(&r, part, fault);
+    if (status == CPUBIND_OK)
+        cpubind_priv_write_roles(&r, part, placing);
+    return status;
+}
+
+/* == Quality ================================================================ */
+
+/* How a node lies to the place of a device. */
+typedef enum cpubind_priv_side {
+    CPUBIND_PRIV_NEAR,
+    CPUBIND_PRIV_BETWEEN, /* on a socket of the place, or the place is not known */
+    CPUBIND_PRIV_ELSEWHERE
+} cpubind_priv_side;
+
+typedef struct cpubind_priv_meter {
+    const cpubind_host *host;
+    const cpubind_devices *devices;
+    int32_t *core_of; /* by position */
+    int32_t
+        *core_owner;  /* by core: the device, NONE, or a number below NONE: several; which one
+                            counted the core last */
+    int32_t *is_used; /* by position */
+    int32_t *side;    /* by node */
+} cpubind_priv_meter;
+
+/* Finds the side of every node for a device. */
+CPUBIND_PRIV void cpubind_priv_find_sides(const cpubind_priv_meter *m, int32_t device)
+{
+    const cpubind_host *host = m->host;
+    int32_t *is_place = m->side + host->n_node;
+    int32_t n_place = 0;
+    cpubind_priv_place place;
+    cpubind_priv_fill(is_place, host->n_node, 0);
+    cpubind_priv_open_place(&place, host, m->devices, device);
+    while (cpubind_priv_next_place(&place)) {
+        int32_t node = cpubind_priv_find(host->node_id, host->n_node, place.node);
+        if (node == CPUBIND_PRIV_NONE)
+            continue;
+        n_place += !is_place[node];
+        is_place[node] = 1;
+    }
+    for (int32_t b = 0; b < host->n_node; b++) {
+        int32_t is_far = n_place > 0;
+        for (int32_t a = 0; is_far && a < host->n_node; a++)
+            is_far = !is_place[a] || cpubind_priv_is_far(host, a, b);
+        m->side[b] = is_place[b] ? CPUBIND_PRIV_NEAR
+                     : is_far    ? CPUBIND_PRIV_ELSEWHERE
+                                 : CPUBIND_PRIV_BETWEEN;
+    }
+    if (n_place == 0)
+        cpubind_priv_fill(m->side, host->n_node, CPUBIND_PRIV_BETWEEN);
+}
+
+/* Measures the pool of one device, but for the cores that it shares. */
+CPUBIND_PRIV cpubind_status cpubind_priv_measure_pool(const cpubind_priv_meter *m,
+                                                      const cpubind_lists *pools,
+                                                      int32_t device, int32_t n_irq,
+                                                      cpubind_quality *out,
+                                                      cpubind_fault *fault)
+{
+    const cpubind_host *host = m->host;
+    const int32_t first = pools->row[device];
+    const int32_t n = pools->row[device + 1] - first;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t cpu = pools->cpu[first + i];
+        const int32_t at = cpubind_priv_find(host->cpu, host->n_cpu, cpu);
+        const int32_t node =
+            at == CPUBIND_PRIV_NONE
+                ? at
+                : cpubind_priv_find(host->node_id, host->n_node, host->node[at]);
+        int32_t *owner;
+        if (node == CPUBIND_PRIV_NONE) {
+            (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN,
+                                      at == node ? "pools.cpu" : "host.node",
+                                      at == node ? first + i : at);
+            if (fault != NULL) {
+                fault->device = device;
+                fault->cpu = cpu;
+            }
+            return CPUBIND_ERR_UNKNOWN;
+        }
+        out->near_cpu += m->side[node] == CPUBIND_PRIV_NEAR;
+        out->far_cpu += m->side[node] == CPUBIND_PRIV_ELSEWHERE;
+        out->irq_off_node += i < n_irq && m->side[node] != CPUBIND_PRIV_NEAR;
+        m->is_used[at] = 1;
+        owner = &m->core_owner[m->core_of[at]];
+        if (*owner == CPUBIND_PRIV_NONE)
+            *owner = device;
+        else if (*owner != device)
+            *owner = CPUBIND_PRIV_NONE - 1;
+    }
+    out->n_cpu = n;
+    out->n_pool = n > 0;
+    out->n_pool_off_node = out->irq_off_node > 0;
+    out->smallest = n;
+    out->largest = n;
+    return CPUBIND_OK;
+}
+
+/* The cores of a pool that other pools share, each once. */
+CPUBIND_PRIV int32_t cpubind_priv_count_split(const cpubind_priv_meter *m,
+                                              const cpubind_lists *pools, int32_t device)
+{
+    int32_t n = 0;
+    for (int32_t i = pools->row[device]; i < pools->row[device + 1]; i++) {
+        const int32_t at = cpubind_priv_find(m->host->cpu, m->host->n_cpu, pools->cpu[i]);
+        int32_t *owner = &m->core_owner[m->core_of[at]];
+        if (*owner >= CPUBIND_PRIV_NONE || *owner == CPUBIND_PRIV_NONE - 2 - device)
+            continue;
+        *owner = CPUBIND_PRIV_NONE - 2 - device;
+        n++;
+    }
+    return n;
+}
+
+CPUBIND_PRIV void cpubind_priv_add_quality(cpubind_quality *to, const cpubind_quality *more)
+{
+    if (more->n_pool == 0)
+        return;
+    if (to->n_pool == 0 || more->smallest < to->smallest)
+        to->smallest = more->smallest;
+    if (more->largest > to->largest)
+        to->largest = more->largest;
+    to->n_pool += more->n_pool;
+    to->n_cpu += more->n_cpu;
+    to->near_cpu += more->near_cpu;
+    to->far_cpu += more->far_cpu;
+    to->irq_off_node += more->irq_off_node;
+    to->n_pool_off_node += more->n_pool_off_node;
+}
+
+CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
+                                                   const cpubind_devices *devices,
+                                                   cpubind_lists pools, int32_t n_irq,
+                                                   int32_t *work, cpubind_quality *out_total,
+                                                   cpubind_quality *out_each,
+                                                   cpubind_fault *fault)
+{
+    static const cpubind_quality none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    cpubind_quality total = none;
+    cpubind_priv_meter m;
+    int32_t n_core;
+    cpubind_status status = cpubind_priv_check_places(host, devices, fault);
+    if (status != CPUBIND_OK)
+        return status;
+    if (pools.n != devices->affinity.n || pools.row == NULL)
+        return cpubind_priv_bad_argument(fault, "pools");
+    if (n_irq < 0)
+        return cpubind_priv_bad_argument(fault, "n_irq");
+    if (work == NULL)
+        return cpubind_priv_bad_argument(fault, "work");
+    if (out_total == NULL)
+        return cpubind_priv_bad_argument(fault, "out_total");
+    for (int32_t d = 0; d < pools.n; d++)
+        if (pools.row[0] != 0 || pools.row[d + 1] < pools.row[d] ||
+            (pools.row[d + 1] > 0 && pools.cpu == NULL))
+            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "pools.row", d + 1);
+    m.host = host;
+    m.devices = devices;
+    m.core_of = work;
+    m.core_owner = work + host->n_cpu; /* the table of cores is here before */
+    m.is_used = m.core_owner + host->n_cpu;
+    m.side = work + 5 * host->n_cpu + 2;
+    n_core = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, m.core_owner, m.core_of);
+    cpubind_priv_fill(m.core_owner, n_core, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(m.is_used, host->n_cpu, 0);
+    for (int32_t d = 0; d < pools.n; d++) {
+        cpubind_quality one = none;
+        cpubind_priv_find_sides(&m, d);
+        status = cpubind_priv_measure_pool(&m, &pools, d, n_irq, &one, fault);
+        if (status != CPUBIND_OK)
+            return status;
+        cpubind_priv_add_quality(&total, &one);
+        if (out_each != NULL)
+            out_each[d] = one;
+    }
+    for (int32_t c = 0; c < n_core; c++)
+        total.split_cores += m.core_owner[c] < CPUBIND_PRIV_NONE;
+    for (int32_t d = 0; out_each != NULL && d < pools.n; d++)
+        out_each[d].split_cores = cpubind_priv_count_split(&m, &pools, d);
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        total.idle += !m.is_used[i];
+    *out_total = total;
+    return CPUBIND_OK;
 }
 
 /* == Text and version ======================================================= */
@@ -2634,6 +3799,18 @@ CPUBIND_PRIV_PUBLIC char cpubind_role_letter(cpubind_role role)
     return '?';
 }
 
+CPUBIND_PRIV_PUBLIC const char *cpubind_step_word(cpubind_step step)
+{
+    switch (step) {
+#define CPUBIND_X(name, word)                                                                  \
+    case CPUBIND_STEP_##name:                                                                  \
+        return word;
+        CPUBIND_STEP_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    }
+    return "?";
+}
+
 CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 {
     return CPUBIND_VERSION_HEX;
@@ -2642,6 +3819,8 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 #undef CPUBIND_PRIV
 #undef CPUBIND_PRIV_PUBLIC
 #undef CPUBIND_PRIV_ARRAYS
+#undef CPUBIND_PRIV_NEAR_ARRAYS
+#undef CPUBIND_PRIV_MAX_RANGES
 #undef CPUBIND_PRIV_NONE
 #undef CPUBIND_PRIV_MAX
 #undef CPUBIND_PRIV_DONE
