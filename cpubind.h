@@ -312,18 +312,18 @@ typedef enum cpubind_step {
 
 /* How a plan came about, for every allowed CPU and over all devices, wanted or not. CPUs of one
  * group may go to the same devices: device[row[g]] .. device[row[g + 1] - 1], ascending. */
-typedef struct cpubind_record {
+typedef struct cpubind_trace {
     int32_t *owner;  /* in: n_cpu elements. out: the device that gets cpu[i]; -1: none, or one
                           that is not in devices (global_slice). KEEP: the first of several */
     int32_t *step;   /* in: n_cpu elements. out: the cpubind_step of cpu[i] */
     int32_t *group;  /* in: n_cpu elements. out: the group of cpu[i], or -1: of none. KEEP: the
                           first of several */
-    int32_t *row;    /* in: CPUBIND_RECORD_ROWS elements */
-    int32_t *device; /* in: CPUBIND_RECORD_DEVICES elements */
+    int32_t *row;    /* in: CPUBIND_TRACE_ROWS elements */
+    int32_t *device; /* in: CPUBIND_TRACE_DEVICES elements */
     int32_t cap_row; /* in: elements of row */
     int32_t cap_device; /* in: elements of device */
     int32_t n_group;    /* out */
-} cpubind_record;
+} cpubind_trace;
 
 /* The caller's buffers and the answer. The buffers must not overlap one another or an input. */
 typedef struct cpubind_plan {
@@ -346,7 +346,7 @@ typedef struct cpubind_plan {
     cpubind_fault shared;      /* out: the first CPU that the rule gave twice, when overlap is
                                   not NONE: device, other, cpu */
     int32_t spare_taken;       /* out: CLUSTER: CPUs of spare_node in clusters, its lowest */
-    cpubind_record *record;    /* in: NULL: how the plan came about is not recorded */
+    cpubind_trace *trace;      /* in: NULL: how the plan came about is not traced */
 } cpubind_plan;
 
 /* The CPUs of one process of a device, in the order of the roles. */
@@ -429,9 +429,9 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
      10 * (n_cpu) + 3 * (n_node) + (n_node) * (n_node) + 4 * (n_device) + 2 * (n_affinity) +   \
      4)
 
-/* int32_t elements of record->row and record->device that are enough for every plan. */
-#define CPUBIND_RECORD_ROWS(n_cpu, n_node, n_device) ((n_cpu) + (n_node) + (n_device) + 3)
-#define CPUBIND_RECORD_DEVICES(n_node, n_device, n_affinity)                                   \
+/* int32_t elements of trace->row and trace->device that are enough for every plan. */
+#define CPUBIND_TRACE_ROWS(n_cpu, n_node, n_device) ((n_cpu) + (n_node) + (n_device) + 3)
+#define CPUBIND_TRACE_DEVICES(n_node, n_device, n_affinity)                                    \
     ((n_affinity) + (n_device) + (n_node) * (n_device))
 
 /* int32_t elements of plan->cpu that are enough: the allowed CPUs once, or once a row where
@@ -1000,11 +1000,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
         return cpubind_priv_bad_argument(fault, "plan.cpu");
     if (plan->cap_work < 0 || (plan->cap_work > 0 && plan->work == NULL))
         return cpubind_priv_bad_argument(fault, "plan.work");
-    if (plan->record != NULL && (plan->record->owner == NULL || plan->record->step == NULL ||
-                                 plan->record->group == NULL || plan->record->row == NULL ||
-                                 plan->record->device == NULL || plan->record->cap_row < 1 ||
-                                 plan->record->cap_device < 0))
-        return cpubind_priv_bad_argument(fault, "plan.record");
+    if (plan->trace != NULL && (plan->trace->owner == NULL || plan->trace->step == NULL ||
+                                plan->trace->group == NULL || plan->trace->row == NULL ||
+                                plan->trace->device == NULL || plan->trace->cap_row < 1 ||
+                                plan->trace->cap_device < 0))
+        return cpubind_priv_bad_argument(fault, "plan.trace");
     return CPUBIND_OK;
 }
 
@@ -1195,7 +1195,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
 {
     const cpubind_host *host = p->host;
     const cpubind_lists *affinity = &p->devices->affinity;
-    const cpubind_record *record = p->plan->record;
+    const cpubind_trace *trace = p->plan->trace;
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
     cpubind_priv_range list[CPUBIND_PRIV_MAX_RANGES];
     int32_t n = 0;
@@ -1218,12 +1218,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
     cpubind_priv_add_range(list, &n, p->plan->cpu, p->plan->cap_cpu, "plan.cpu");
     cpubind_priv_add_range(list, &n, p->plan->row, p->n_row + 1, "plan.row");
     cpubind_priv_add_range(list, &n, p->plan->work, p->plan->cap_work, "plan.work");
-    if (record != NULL) {
-        cpubind_priv_add_range(list, &n, record->owner, host->n_cpu, "plan.record");
-        cpubind_priv_add_range(list, &n, record->step, host->n_cpu, "plan.record");
-        cpubind_priv_add_range(list, &n, record->group, host->n_cpu, "plan.record");
-        cpubind_priv_add_range(list, &n, record->row, record->cap_row, "plan.record");
-        cpubind_priv_add_range(list, &n, record->device, record->cap_device, "plan.record");
+    if (trace != NULL) {
+        cpubind_priv_add_range(list, &n, trace->owner, host->n_cpu, "plan.trace");
+        cpubind_priv_add_range(list, &n, trace->step, host->n_cpu, "plan.trace");
+        cpubind_priv_add_range(list, &n, trace->group, host->n_cpu, "plan.trace");
+        cpubind_priv_add_range(list, &n, trace->row, trace->cap_row, "plan.trace");
+        cpubind_priv_add_range(list, &n, trace->device, trace->cap_device, "plan.trace");
     }
     for (int32_t i = 0; i < n; i++)
         for (int32_t k = 0; list[i].buffer != NULL && k < i; k++)
@@ -1676,7 +1676,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
     return status;
 }
 
-/* == The plan: the record =================================================== */
+/* == The plan: the trace ==================================================== */
 
 /* Notes the step by which every position came to its owner: by the home of the owner, else by
  * `other`. */
@@ -1711,33 +1711,33 @@ CPUBIND_PRIV int32_t cpubind_priv_claimed_group(const cpubind_priv_planner *p, i
 /* Copies the groups and who claims them. */
 CPUBIND_PRIV cpubind_status cpubind_priv_copy_groups(const cpubind_priv_planner *p)
 {
-    cpubind_record *record = p->plan->record;
+    cpubind_trace *trace = p->plan->trace;
     const int32_t n_claim = p->share_row[p->n_group];
-    if (p->n_group + 1 > record->cap_row || n_claim > record->cap_device)
-        return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.record",
+    if (p->n_group + 1 > trace->cap_row || n_claim > trace->cap_device)
+        return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.trace",
                                    CPUBIND_PRIV_NONE);
     for (int32_t g = 0; g <= p->n_group; g++)
-        record->row[g] = p->share_row[g];
+        trace->row[g] = p->share_row[g];
     for (int32_t c = 0; c < n_claim; c++)
-        record->device[c] = p->share_device[c];
-    record->n_group = p->n_group;
+        trace->device[c] = p->share_device[c];
+    trace->n_group = p->n_group;
     return CPUBIND_OK;
 }
 
-/* The record of a plan whose owners are noted. */
-CPUBIND_PRIV cpubind_status cpubind_priv_write_record(const cpubind_priv_planner *p,
-                                                      cpubind_step other)
+/* The trace of a plan whose owners are noted. */
+CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(const cpubind_priv_planner *p,
+                                                     cpubind_step other)
 {
-    cpubind_record *record = p->plan->record;
-    if (record == NULL)
+    cpubind_trace *trace = p->plan->trace;
+    if (trace == NULL)
         return CPUBIND_OK;
     for (int32_t s = 0; s < p->n_segment; s++)
-        cpubind_priv_fill(record->group + p->segment_first[s], cpubind_priv_width(p, s),
+        cpubind_priv_fill(trace->group + p->segment_first[s], cpubind_priv_width(p, s),
                           cpubind_priv_claimed_group(p, s));
-    cpubind_priv_note_steps(p, record->owner, other, record->step);
+    cpubind_priv_note_steps(p, trace->owner, other, trace->step);
     for (int32_t i = 0; other == CPUBIND_STEP_CLUSTER && i < p->host->n_cpu; i++)
-        if (record->step[i] == CPUBIND_STEP_HOME)
-            record->step[i] = CPUBIND_STEP_CLUSTER;
+        if (trace->step[i] == CPUBIND_STEP_HOME)
+            trace->step[i] = CPUBIND_STEP_CLUSTER;
     return cpubind_priv_copy_groups(p);
 }
 
@@ -2524,14 +2524,14 @@ CPUBIND_PRIV void cpubind_priv_own_slices(const cpubind_priv_planner *p, int32_t
     }
 }
 
-CPUBIND_PRIV void cpubind_priv_record_slices(const cpubind_priv_planner *p, int32_t total)
+CPUBIND_PRIV void cpubind_priv_trace_slices(const cpubind_priv_planner *p, int32_t total)
 {
-    cpubind_record *record = p->plan->record;
-    cpubind_priv_own_slices(p, total, record->owner);
-    cpubind_priv_fill(record->step, p->host->n_cpu, CPUBIND_STEP_SLICE);
-    cpubind_priv_fill(record->group, p->host->n_cpu, CPUBIND_PRIV_NONE);
-    record->row[0] = 0;
-    record->n_group = 0;
+    cpubind_trace *trace = p->plan->trace;
+    cpubind_priv_own_slices(p, total, trace->owner);
+    cpubind_priv_fill(trace->step, p->host->n_cpu, CPUBIND_STEP_SLICE);
+    cpubind_priv_fill(trace->group, p->host->n_cpu, CPUBIND_PRIV_NONE);
+    trace->row[0] = 0;
+    trace->n_group = 0;
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
@@ -2568,8 +2568,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
     plan->strategy = CPUBIND_GLOBAL_SLICE;
     plan->overlap = CPUBIND_FOUND_NONE;
     plan->n_checked = total;
-    if (plan->record != NULL)
-        cpubind_priv_record_slices(p, total);
+    if (plan->trace != NULL)
+        cpubind_priv_trace_slices(p, total);
     return CPUBIND_OK;
 }
 
@@ -2599,7 +2599,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
         status = cpubind_priv_write_groups(p);
     }
     if (status == CPUBIND_OK)
-        status = cpubind_priv_write_record(p, CPUBIND_STEP_NEXT);
+        status = cpubind_priv_write_trace(p, CPUBIND_STEP_NEXT);
     if (status != CPUBIND_OK)
         return status;
     p->plan->strategy = CPUBIND_TOPO_AFFINITY;
@@ -2655,7 +2655,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
         p->segment_group[s] = p->segment_node[s];
     status = cpubind_priv_write_groups(p);
     if (status == CPUBIND_OK)
-        status = cpubind_priv_write_record(p, CPUBIND_STEP_CLUSTER);
+        status = cpubind_priv_write_trace(p, CPUBIND_STEP_CLUSTER);
     if (status != CPUBIND_OK)
         return status;
     p->plan->strategy = CPUBIND_CLUSTER;
@@ -3064,20 +3064,20 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_owned(cpubind_priv_near *near)
     return CPUBIND_OK;
 }
 
-CPUBIND_PRIV cpubind_status cpubind_priv_record_near(const cpubind_priv_near *near)
+CPUBIND_PRIV cpubind_status cpubind_priv_trace_near(const cpubind_priv_near *near)
 {
     const cpubind_priv_planner *p = near->p;
-    cpubind_record *record = p->plan->record;
-    if (record == NULL)
+    cpubind_trace *trace = p->plan->trace;
+    if (trace == NULL)
         return CPUBIND_OK;
     for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        record->owner[i] = near->cpu_owner[i];
-        record->step[i] = near->cpu_step[i];
+        trace->owner[i] = near->cpu_owner[i];
+        trace->step[i] = near->cpu_step[i];
     }
     for (int32_t s = 0; s < p->n_segment; s++)
         for (int32_t i = near->core_row[p->segment_first[s]];
              i < near->core_row[p->segment_first[s + 1]]; i++)
-            record->group[near->core_cpu[i]] = cpubind_priv_claimed_group(p, s);
+            trace->group[near->core_cpu[i]] = cpubind_priv_claimed_group(p, s);
     return cpubind_priv_copy_groups(p);
 }
 
@@ -3121,10 +3121,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
     if (status != CPUBIND_OK)
         return status;
     p->host = near->host;
-    if (p->plan->record != NULL) {
-        cpubind_priv_record_slices(p, total);
+    if (p->plan->trace != NULL) {
+        cpubind_priv_trace_slices(p, total);
         for (int32_t i = 0; i < near->host->n_cpu; i++)
-            p->plan->record->owner[i] = near->cpu_owner[i];
+            p->plan->trace->owner[i] = near->cpu_owner[i];
     }
     p->plan->strategy = CPUBIND_GLOBAL_SLICE;
     p->plan->overlap = CPUBIND_FOUND_NONE;
@@ -3188,7 +3188,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
     cpubind_priv_serve_all(&near);
     status = cpubind_priv_write_owned(&near);
     if (status == CPUBIND_OK)
-        status = cpubind_priv_record_near(&near);
+        status = cpubind_priv_trace_near(&near);
     if (status != CPUBIND_OK)
         return status;
     p->plan->strategy = CPUBIND_NEAR;
@@ -3244,8 +3244,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_run(cpubind_priv_planner *p)
     }
     if (is_near)
         return cpubind_priv_plan_near(p);
-    if (plan->record != NULL) {
-        p->owner = plan->record->owner;
+    if (plan->trace != NULL) {
+        p->owner = plan->trace->owner;
         cpubind_priv_fill(p->owner, n_cpu, CPUBIND_PRIV_NONE);
     }
     status = cpubind_priv_read_host(p);

@@ -57,7 +57,7 @@ typedef struct cpubind_ascend_plan {
     cpubind_quality *row_quality; /* by row */
     cpubind_host host;            /* of the core: what the pools were cut from ... */
     cpubind_devices devices;      /* ... and the candidates, by index */
-    cpubind_record record;        /* of the core, over host.cpu and the candidates */
+    cpubind_trace trace;          /* of the core, over host.cpu and the candidates */
 } cpubind_ascend_plan;
 
 /* The plan for a request.
