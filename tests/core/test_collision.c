@@ -57,8 +57,8 @@ TEST(pools_with_one_hash_are_told_apart)
     const int32_t near_row[] = {0, 2, 4};
     int32_t near_cpu[4], out[CPUS], row[3];
     pair first, second;
-    cpubind_host host = {cpu, node, node_id, CPUS, 2};
-    cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
+    cpubind_host host = {cpu, node, node_id, CPUS, 2, NULL, NULL, NULL};
+    cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0, NULL};
     cpubind_policy policy;
     cpubind_plan plan;
     assert_true(find_collision(&first, &second));
@@ -126,7 +126,7 @@ TEST(homes_of_different_length_with_one_hash_are_told_apart)
     const int32_t node_id[] = {0, 1};
     const int32_t near_row[] = {0, 2, 4};
     int32_t first = -1, second = -1, third = -1, row[3];
-    const cpubind_host host = {cpu, node, node_id, SEGMENTS + 1, 2};
+    const cpubind_host host = {cpu, node, node_id, SEGMENTS + 1, 2, NULL, NULL, NULL};
     cpubind_plan plan;
     cpubind_policy policy;
     assert_true(find_sum(SEGMENTS / 2, &first, &second, &third));
@@ -138,7 +138,7 @@ TEST(homes_of_different_length_with_one_hash_are_told_apart)
     second += second > third;
     const int32_t near_cpu[] = {first < second ? first : second,
                                 first < second ? second : first, third, third + 1};
-    const cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0};
+    const cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0, NULL};
     memset(&policy, 0, sizeof policy);
     policy.strategy = CPUBIND_TOPO_AFFINITY;
     memset(&plan, 0, sizeof plan);

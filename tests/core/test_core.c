@@ -431,6 +431,7 @@ static void rig_plan_into(rig *r, const char *want, int32_t cap_cpu, int32_t cap
     rig_drop_plan(r);
     memset(&r->plan, EDGE_FILL, sizeof r->plan);
     memset(&r->fault, EDGE_FILL, sizeof r->fault);
+    r->plan.trace = NULL;
     r->plan.cap_cpu = cap_cpu;
     r->plan.cap_work = cap_work;
     r->plan.cpu = edge_ints(cap_cpu);
@@ -1259,6 +1260,7 @@ static int32_t check_refused(const rig *r, const cpubind_policy *policy, const i
     memset(row, EDGE_FILL, sizeof row);
     memset(work, EDGE_FILL, sizeof work);
     memset(&plan, EDGE_FILL, sizeof plan);
+    plan.trace = NULL;
     plan.cpu = cpu;
     plan.row = row;
     plan.work = work;
@@ -1307,21 +1309,34 @@ TEST(a_plan_refuses_bad_hosts)
         cpubind_host host;
         refusal expect;
     } bad[] = {
-        {{NULL, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.cpu", -1}},
-        {{good.cpu, NULL, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.node", -1}},
-        {{good.cpu, good.node, NULL, 3, 3}, {CPUBIND_ERR_ARG, "host.node_id", -1}},
-        {{good.cpu, good.node, good.node_id, -1, 3}, {CPUBIND_ERR_ARG, "host.cpu", -1}},
-        {{good.cpu, good.node, good.node_id, most + 1, 3}, {CPUBIND_ERR_ARG, "host.cpu", -1}},
-        {{good.cpu, good.node, good.node_id, 3, 0}, {CPUBIND_ERR_ARG, "host.node_id", -1}},
-        {{good.cpu, good.node, good.node_id, 3, -1}, {CPUBIND_ERR_ARG, "host.node_id", -1}},
-        {{good.cpu, good.node, good.node_id, 3, most + 1},
+        {{NULL, good.node, good.node_id, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.cpu", -1}},
+        {{good.cpu, NULL, good.node_id, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.node", -1}},
+        {{good.cpu, good.node, NULL, 3, 3, NULL, NULL, NULL},
          {CPUBIND_ERR_ARG, "host.node_id", -1}},
-        {{EQUAL, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ORDER, "host.cpu", 2}},
-        {{NEGATIVE, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.cpu", 0}},
-        {{HIGH, good.node, good.node_id, 3, 3}, {CPUBIND_ERR_ARG, "host.cpu", 2}},
-        {{good.cpu, good.node, EQUAL, 3, 3}, {CPUBIND_ERR_ORDER, "host.node_id", 2}},
-        {{good.cpu, good.node, NEGATIVE, 3, 3}, {CPUBIND_ERR_ARG, "host.node_id", 0}},
-        {{good.cpu, good.node, HIGH, 3, 3}, {CPUBIND_ERR_ARG, "host.node_id", 2}},
+        {{good.cpu, good.node, good.node_id, -1, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.cpu", -1}},
+        {{good.cpu, good.node, good.node_id, most + 1, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.cpu", -1}},
+        {{good.cpu, good.node, good.node_id, 3, 0, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{good.cpu, good.node, good.node_id, 3, -1, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{good.cpu, good.node, good.node_id, 3, most + 1, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.node_id", -1}},
+        {{EQUAL, good.node, good.node_id, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ORDER, "host.cpu", 2}},
+        {{NEGATIVE, good.node, good.node_id, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.cpu", 0}},
+        {{HIGH, good.node, good.node_id, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.cpu", 2}},
+        {{good.cpu, good.node, EQUAL, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ORDER, "host.node_id", 2}},
+        {{good.cpu, good.node, NEGATIVE, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.node_id", 0}},
+        {{good.cpu, good.node, HIGH, 3, 3, NULL, NULL, NULL},
+         {CPUBIND_ERR_ARG, "host.node_id", 2}},
     };
     for (int32_t i = 0; i < COUNT(bad); i++) {
         r.host = bad[i].host;
@@ -1379,7 +1394,7 @@ TEST(a_plan_refuses_bad_policies)
         const char *argument;
         int32_t index;
     } bad[] = {
-        {offsetof(cpubind_policy, strategy), 3, CPUBIND_TOPO_AFFINITY, "policy.strategy", -1},
+        {offsetof(cpubind_policy, strategy), 4, CPUBIND_TOPO_AFFINITY, "policy.strategy", -1},
         {offsetof(cpubind_policy, strategy), -1, CPUBIND_TOPO_AFFINITY, "policy.strategy", -1},
         {offsetof(cpubind_policy, overlap), 3, CPUBIND_TOPO_AFFINITY, "policy.overlap", -1},
         {offsetof(cpubind_policy, overlap), -1, CPUBIND_TOPO_AFFINITY, "policy.overlap", -1},
@@ -1481,8 +1496,8 @@ TEST(buffers_that_overlap_an_input_or_each_other_are_refused)
                     int32_t *at[INPUTS + BUFFERS];
                     int32_t is_read = !slice || (a != 1 && a != 2);
                     int32_t overlaps = is_read && shift > -size[b] && shift < size[a];
-                    cpubind_host host = {NULL, NULL, NULL, N, 1};
-                    cpubind_devices devices = {{NULL, NULL, N}, NULL, N};
+                    cpubind_host host = {NULL, NULL, NULL, N, 1, NULL, NULL, NULL};
+                    cpubind_devices devices = {{NULL, NULL, N}, NULL, N, NULL};
                     cpubind_policy policy = {.strategy = slice ? CPUBIND_GLOBAL_SLICE
                                                                : CPUBIND_TOPO_AFFINITY};
                     cpubind_plan plan = {.cap_cpu = N, .cap_work = work};

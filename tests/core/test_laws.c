@@ -22,6 +22,7 @@ static run start(const model_host *h, int32_t n_want, int32_t cap_cpu)
     run r;
     memset(&r, 0x5a, sizeof r);
     r.plan.cap_work = CPUBIND_PLAN_WORK(h->n_cpu, h->n_node, h->n_device, h->row[h->n_device]);
+    r.plan.trace = NULL;
     r.plan.cap_cpu = cap_cpu;
     r.plan.work = edge_ints(r.plan.cap_work);
     r.plan.cpu = edge_ints(cap_cpu);

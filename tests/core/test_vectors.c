@@ -186,8 +186,9 @@ static attempt try(const vector *v, cpubind_overlap overlap)
 {
     attempt a;
     cpubind_policy policy = policy_of(v, overlap);
-    cpubind_host host = {v->allowed.cpu, NULL, v->node_id, v->allowed.n, v->n_node};
-    cpubind_devices devices = {{NULL, NULL, v->n_npu}, v->npu, v->n_npu};
+    cpubind_host host = {v->allowed.cpu, NULL, v->node_id, v->allowed.n,
+                         v->n_node,      NULL, NULL,       NULL};
+    cpubind_devices devices = {{NULL, NULL, v->n_npu}, v->npu, v->n_npu, NULL};
     fill_devices(v, &a);
     a.node = edge_ints(v->allowed.n);
     for (int32_t i = 0; i < v->allowed.n; i++)
@@ -195,6 +196,7 @@ static attempt try(const vector *v, cpubind_overlap overlap)
     host.node = a.node;
     devices.affinity.cpu = a.aff;
     devices.affinity.row = a.row;
+    a.plan.trace = NULL;
     a.plan.want = a.want;
     a.plan.n_want = a.n_want;
     a.plan.cap_cpu = CPUBIND_PLAN_CPUS_KEEP(v->allowed.n, a.n_want);
