@@ -103,11 +103,12 @@ typedef struct cli_numbers {
 } cli_numbers;
 
 typedef struct cli_options {
-    enum cli_command command;           /* whose options these are */
-    const char *root;                   /* a snapshot folder, or NULL */
-    const char *fixture;                /* the name of a fixture host, or NULL */
-    const char *db;                     /* the corpus; NULL: the one installed with cpubind */
-    cli_numbers npus, allowed, exclude; /* request points to their items */
+    enum cli_command command; /* whose options these are */
+    const char *root;         /* a snapshot folder, or NULL */
+    const char *fixture;      /* the name of a fixture host, or NULL */
+    const char *db;           /* the corpus; NULL: the one installed with cpubind */
+    cli_numbers npus, allowed, exclude, keep; /* request points to their items */
+    int has_index;                            /* --index is given */
     cpubind_request request;
     int json, quiet;
     const char *output;                 /* -o of capture */

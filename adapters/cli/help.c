@@ -55,6 +55,7 @@ void cli_print_fixture_help(FILE *out)
 #define TYPES   "@types@"   /* the mark of the words of --device-type */
 #define SCOPES  "@scopes@"  /* of --scope */
 #define ORIGINS "@origins@" /* of --facts */
+#define WORDS   "@formats@" /* of --format */
 
 /* cli_print_help_of prints the formats of the command in place of the form feed. */
 #define FORMATS "  --format FORMAT       how to print:\n\f"
@@ -77,8 +78,9 @@ void cli_print_fixture_help(FILE *out)
     "                        root /run/user/UID/cpubind/PID.record)\n"
 
 #define LIVE_PLAN                                                                              \
-    "  --device-type, --visible, --running, --total, --facts, --allowed, --exclude,\n"         \
-    "  --scope, --strategy, --overlap, --root, --fixture, --db: as for plan\n"
+    "  --rules, --keep, --processes, --index, --device-type, --visible, --running,\n"          \
+    "  --total, --facts, --allowed, --exclude, --scope, --strategy, --overlap,\n"              \
+    "  --root, --fixture, --db: as for plan\n"
 
 #define ANY_ARCH "  --any-arch            bind also on a machine that is not ARM\n"
 
@@ -89,8 +91,7 @@ static const cli_help helps[] = {
      "\n"
      "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"
      "  --fixture NAME        a host of a corpus (--db FILE), such as a2-192cpu-8npu\n"
-     "  --npus LIST           logic ids, such as 0-3,6 (default: all that are visible)\n"
-     "  --running             of these NPUs those that run\n"
+     "  --npus LIST, --running   these of the visible NPUs; of these those that run\n"
      "  --visible LIST        in place of ASCEND_RT_VISIBLE_DEVICES, such as 0,1,2\n"
      "  --rank N              the number of the worker: say which NPU it drives\n"
      "  --total N             the number of NPUs of the host, where no input tells\n"
@@ -100,8 +101,11 @@ static const cli_help helps[] = {
      "  --exclude LIST        CPUs that are left out of every pool\n"
      "  --scope SCOPE         whose the allowed CPUs are: " SCOPES "\n"
      "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"
-     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n" FORMATS
-     "  --json                the same as --format json\n"
+     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"
+     "  --rules RULES         reference (default), or near: whole cores, homes first\n"
+     "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"
+     "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
+     "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
      "  --quiet               the plan alone; also: --help, --version\n"},
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"
@@ -172,7 +176,8 @@ static const cli_help helps[] = {
      "\n"
      "The plan and the host:\n"
      "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
-     "  --scope, --device-type, --strategy, --overlap: as for plan\n"
+     "  --scope, --device-type, --strategy, --overlap, --rules, --keep, --processes,\n"
+     "  --index: as for plan\n"
      "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
      "\n"
      "  --json, --quiet, --help, --version\n"},
@@ -248,9 +253,20 @@ static const char *origin_word(int32_t i)
     return cpubind_origin_word((cpubind_origin)i);
 }
 
-/* Appends the words that stand for the mark at `text`; returns its length, 0: no mark. */
-static size_t expand_mark(const char *text, cli_text *to)
+/* Appends "text, json or map". */
+static void add_formats(const cli_format *formats, cli_text *to)
 {
+    for (const cli_format *f = formats; f->word; f++)
+        cli_add(to, "%s%s", f == formats ? "" : f[1].word ? ", " : " or ", f->word);
+}
+
+/* Appends the words that stand for the mark at `text`; returns its length, 0: no mark. */
+static size_t expand_mark(const char *text, const cli_format *formats, cli_text *to)
+{
+    if (strncmp(text, WORDS, strlen(WORDS)) == 0) {
+        add_formats(formats, to);
+        return strlen(WORDS);
+    }
     if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
         cli_add_types(to);
         return strlen(TYPES);
@@ -271,7 +287,7 @@ void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *fo
     const char *text = cli_help_of(command)->text;
     while (*text) {
         cli_text words = {"", 0};
-        const size_t n = expand_mark(text, &words);
+        const size_t n = expand_mark(text, formats, &words);
         if (n > 0) {
             fputs(words.text, out);
         } else if (*text == '\f') {

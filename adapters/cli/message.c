@@ -428,6 +428,10 @@ static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
     cli_add(out, "; give the process more CPUs (cpuset, taskset)");
     if (options->request.exclude)
         cli_add(out, ", exclude fewer");
+    if (options->request.keep || options->request.keep_each > 0)
+        cli_add(out, ", keep fewer for the host (--keep)");
+    if (options->request.n_process > 1)
+        cli_add(out, ", let fewer processes drive an NPU (--processes)");
     if (facts->scope == CPUBIND_SCOPE_OWN)
         cli_add(out, ", or make fewer NPUs visible (--visible)");
 }

@@ -14,6 +14,7 @@
 
 #define MAX_JOBS          1024
 #define MAX_WATCH_SECONDS 3600
+#define MAX_PROCESSES     1024 /* that drive one NPU */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
@@ -163,6 +164,21 @@ static int choose_origin(const reading *r, const char *word)
     return 1;
 }
 
+static int choose_rules(const reading *r, const char *word)
+{
+    static const choice rules[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
+        CPUBIND_RULES_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, rules, COUNT(rules), "rules", word, &value))
+        return 0;
+    r->options->request.rules = (cpubind_rules)value;
+    r->options->request.has_rules = 1;
+    return 1;
+}
+
 static int choose_format(const reading *r, const char *word)
 {
     const cli_format *formats = r->formats;
@@ -259,6 +275,51 @@ static int read_total(const reading *r, const char *text)
     int32_t *total = &r->options->request.total;
     if (!read_number(text, total) || *total < 1 || *total > CPUBIND_MAX_DEVICES)
         return wrong(r, "--total is not the number of NPUs of the host", text);
+    return 1;
+}
+
+/* Reads "4", a number of CPUs of each node, or a list, which has a comma or a dash: "4,". */
+static int read_keep(const reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    const size_t len = strlen(text);
+    const int is_list = text[strcspn(text, ",-")] != '\0';
+    int32_t each = 0;
+    int good;
+    if (is_list) {
+        char *list = strdup(text);
+        if (list && len > 1 && text[len - 1] == ',')
+            list[len - 1] = '\0';
+        good = list && read_list(r, "keep", "CPU", list, &o->keep);
+        free(list);
+        each = 0;
+    } else {
+        good = read_number(text, &each) && each >= 1 && each <= CPUBIND_MAX_CPUS;
+        if (!good)
+            cli_add(r->why,
+                    "--keep \"%s\" is neither a number of CPUs of each node, from 1 to %d, nor "
+                    "a list of CPUs, such as 0-3 or, of CPU 0 alone, 0,",
+                    text, CPUBIND_MAX_CPUS);
+    }
+    o->request.keep_each = each;
+    o->request.keep = is_list ? o->keep.item : NULL;
+    o->request.n_keep = is_list ? o->keep.n : 0;
+    return good;
+}
+
+static int read_processes(const reading *r, const char *text)
+{
+    int32_t *n = &r->options->request.n_process;
+    if (!read_number(text, n) || *n < 1 || *n > MAX_PROCESSES)
+        return wrong(r, "--processes is not a number of processes from 1 to 1024", text);
+    return 1;
+}
+
+static int read_index(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->request.process))
+        return wrong(r, "--index is not the number of a process, from 0 on", text);
+    r->options->has_index = 1;
     return 1;
 }
 
@@ -460,6 +521,10 @@ static const option_row rows[] = {
     READ("exclude", CASE, read_exclude),
     READ("strategy", CASE, choose_strategy),
     READ("overlap", CASE, choose_overlap),
+    READ("rules", CASE, choose_rules),
+    READ("keep", CASE, read_keep),
+    READ("processes", CASE, read_processes),
+    READ("index", CASE, read_index),
     {"--output", 1, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
     TEXT("name", CLI_CAPTURE, name),
     TEXT("product", CLI_CAPTURE, product),
@@ -626,7 +691,26 @@ void cli_free_options(cli_options *options)
     free(options->npus.item);
     free(options->allowed.item);
     free(options->exclude.item);
+    free(options->keep.item);
     memset(options, 0, sizeof *options);
+}
+
+/* Checks --index against --processes. */
+static int check_index(const reading *r)
+{
+    const cpubind_request *q = &r->options->request;
+    if (!r->options->has_index || q->process < q->n_process)
+        return 1;
+    if (q->n_process == 0)
+        cli_add(r->why,
+                "--index %d says which of the processes of an NPU this one is; say how many "
+                "there are, with --processes N",
+                (int)q->process);
+    else
+        cli_add(r->why, "--index %d is none of --processes %d, which are 0 to %d",
+                (int)q->process, (int)q->n_process, (int)q->n_process - 1);
+    cli_add(r->why, "; try: cpubind %s --help", r->help->words);
+    return 0;
 }
 
 int cli_parse(int argc, char **argv, enum cli_command command, const cli_format *formats,
@@ -656,7 +740,7 @@ int cli_parse(int argc, char **argv, enum cli_command command, const cli_format 
     }
     out->word[out->n_word] = NULL;
     choose_default_format(formats, out);
-    return 1;
+    return check_index(&r);
 }
 
 /* Says why options of a command that binds exclude each other; NULL when they do not. */
@@ -666,6 +750,8 @@ static const char *binding_conflict(const cli_options *o, enum cli_command comma
         return "--npu names the NPU; --rank and --visible find it: give one";
     if (o->one_npu < 0 && !o->request.has_rank && command != CLI_VERIFY)
         return "say which NPU: --npu N, or --rank N among the visible ones";
+    if (o->request.n_process > 1 && !o->has_index)
+        return "say which of the --processes this one is: --index I, from 0 on";
     if (command == CLI_APPLY && o->memory == CPUBIND_MEMORY_PREFER)
         return "--memory prefer is for run: a process sets its own memory policy only";
     if (command == CLI_RUN && o->has_memory && o->memory == CPUBIND_MEMORY_MIGRATE)

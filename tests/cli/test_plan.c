@@ -158,6 +158,20 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("plan", "--facts", "sysfs"), 2, "auto, driver, npu-smi");
     expect_refusal(RUN("plan", "--total", "0"), 2, "--total");
     expect_refusal(RUN("plan", "--total", "4097"), 2, "--total");
+    expect_refusal(RUN("plan", "--rules", "best"), 2, "\"best\"; it knows reference, near");
+    expect_refusal(RUN("plan", "--keep", "0"), 2, "from 1 to 65536, nor a list of CPUs");
+    expect_refusal(RUN("plan", "--keep", "x"), 2, "--keep \"x\" is neither");
+    expect_refusal(RUN("plan", "--keep", ""), 2, "--keep \"\" is neither");
+    expect_refusal(RUN("plan", "--keep", "65537"), 2, "--keep \"65537\" is neither");
+    expect_refusal(RUN("plan", "--keep", "3-1"), 2, "--keep \"3-1\", character 3");
+    expect_refusal(RUN("plan", "--keep", ","), 2, "--keep \",\", character 1");
+    expect_refusal(RUN("plan", "--processes", "0"), 2, "from 1 to 1024: \"0\"");
+    expect_refusal(RUN("plan", "--processes", "1025"), 2, "from 1 to 1024: \"1025\"");
+    expect_refusal(RUN("plan", "--index", "0"), 2, "--processes N");
+    expect_refusal(RUN("plan", "--processes", "2", "--index", "-1"), 2, "\"-1\"");
+    expect_refusal(RUN("plan", "--processes", "2", "--index", "2"), 2,
+                   "--index 2 is none of --processes 2, which are 0 to 1");
+    expect_refusal(RUN("apply", "--npu", "0", "--processes", "2"), 2, "--index I");
     expect_refusal(RUN("plan", "--running=yes"), 2, "takes no value");
     expect_refusal(RUN("fixture", "replay", "--exclude", "3"), 2, "no such option");
     expect_refusal(RUN("plan", "--redact"), 2, "no such option: \"--redact\"");
