@@ -2766,6 +2766,14 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
     int32_t *place = near->core_owner;
     near->n_core =
         cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, near->core_of);
+    near->cores = *host;
+    near->devices = *near->p->devices;
+    if (host->core == NULL) {
+        for (int32_t i = 0; i <= host->n_cpu; i++)
+            near->core_row[i] = i;
+        near->core_cpu = near->core_of;
+        return CPUBIND_OK;
+    }
     cpubind_priv_sort_by_key(near->core_of, host->n_cpu, near->n_core, near->core_row, place);
     for (int32_t i = 0; i < host->n_cpu; i++)
         near->core_cpu[place[i]] = i;
@@ -2778,7 +2786,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
                 return cpubind_priv_refuse(near->p->fault, CPUBIND_ERR_ARG, "host.core",
                                            near->core_cpu[i]);
     }
-    near->cores = *host;
     near->cores.cpu = near->core_id;
     near->cores.node = near->core_node;
     near->cores.n_cpu = near->n_core;
@@ -2816,7 +2823,6 @@ CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_near *near)
             cpubind_priv_heap_sort(near->near_core + first, n - first);
         near->near_row[d + 1] = n;
     }
-    near->devices = *near->p->devices;
     near->devices.affinity.cpu = near->near_core;
     near->devices.affinity.row = near->near_row;
 }
@@ -2912,29 +2918,36 @@ CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first
 /* Lists the cores node by node. */
 CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_near *near)
 {
-    const cpubind_priv_planner *p = near->p;
-    int32_t *node = near->core_step;
+    const cpubind_host *cores = &near->cores;
+    int32_t *node = near->core_id; /* not needed any more; place neither */
     int32_t *place = near->core_owner;
-    for (int32_t s = 0; s < p->n_segment; s++)
-        cpubind_priv_fill(node + p->segment_first[s], cpubind_priv_width(p, s),
-                          p->segment_node[s]);
-    cpubind_priv_sort_by_key(node, near->n_core, near->host->n_node, near->node_core_row,
-                             place);
+    for (int32_t c = 0; c < near->n_core; c++)
+        node[c] = c > 0 && cores->node[c] == cores->node[c - 1]
+                      ? node[c - 1]
+                      : cpubind_priv_find(cores->node_id, cores->n_node, cores->node[c]);
+    cpubind_priv_sort_by_key(node, near->n_core, cores->n_node, near->node_core_row, place);
     for (int32_t c = 0; c < near->n_core; c++)
         near->node_core[place[c]] = c;
 }
 
-/* Notes the owner and the step of every CPU, as its core has them, and counts the loads. */
+/* Notes the owner of every CPU, as its core has it, and counts the loads. */
 CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
     cpubind_priv_fill(p->load, p->n_device, 0);
     for (int32_t i = 0; i < near->host->n_cpu; i++) {
         near->cpu_owner[i] = near->core_owner[near->core_of[i]];
-        near->cpu_step[i] = near->core_step[near->core_of[i]];
         if (near->cpu_owner[i] != CPUBIND_PRIV_NONE)
             p->load[near->cpu_owner[i]]++;
     }
+}
+
+/* Notes the step of every CPU, by N2 and N3. */
+CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_near *near)
+{
+    cpubind_priv_note_steps(near->p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
+    for (int32_t i = 0; i < near->host->n_cpu; i++)
+        near->cpu_step[i] = near->core_step[near->core_of[i]];
 }
 
 /* The stages of service: what a pool below the minimum may take. */
@@ -3027,10 +3040,20 @@ CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device,
     }
 }
 
+/* Whether a pool is below the minimum. */
+CPUBIND_PRIV int32_t cpubind_priv_is_lacking(const cpubind_priv_planner *p)
+{
+    for (int32_t d = 0; d < p->n_device; d++)
+        if (p->load[d] < p->need)
+            return 1;
+    return 0;
+}
+
 /* N5 to N7. */
 CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
+    cpubind_priv_list_nodes(near);
     for (int32_t stage = 0; stage < CPUBIND_PRIV_STAGES; stage++) {
         int32_t n = 0;
         for (int32_t d = 0; d < p->n_device; d++)
@@ -3115,7 +3138,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
     if (status != CPUBIND_OK)
         return status;
     cpubind_priv_own_slices(p, total, near->core_owner);
-    cpubind_priv_fill(near->core_step, near->n_core, CPUBIND_STEP_SLICE);
     cpubind_priv_own_cpus(near);
     status = cpubind_priv_write_owned(near);
     if (status != CPUBIND_OK)
@@ -3136,7 +3158,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
 CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
-    cpubind_priv_list_nodes(near);
     cpubind_priv_find_nearest(near);
     cpubind_priv_group_homes(p);
     cpubind_priv_claim_near(near, cpubind_priv_number_groups(p));
@@ -3149,7 +3170,6 @@ CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
     cpubind_priv_start_groups(p);
     for (int32_t s = 0; s < p->n_segment; s++)
         cpubind_priv_hand_out(p, p->segment_group[s], s);
-    cpubind_priv_note_steps(p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
@@ -3169,7 +3189,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
     status = cpubind_priv_make_cores(&near);
     if (status != CPUBIND_OK)
         return status;
-    cpubind_priv_make_core_lists(&near);
+    if (near.host->core != NULL)
+        cpubind_priv_make_core_lists(&near);
     p->host = &near.cores;
     p->devices = &near.devices;
     cpubind_priv_find_starts(p);
@@ -3185,7 +3206,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
         return cpubind_priv_slice_cores(&near);
     cpubind_priv_share_cores(&near);
     cpubind_priv_own_cpus(&near);
-    cpubind_priv_serve_all(&near);
+    if (p->plan->trace != NULL || cpubind_priv_is_lacking(p))
+        cpubind_priv_step_cpus(&near);
+    if (cpubind_priv_is_lacking(p))
+        cpubind_priv_serve_all(&near);
     status = cpubind_priv_write_owned(&near);
     if (status == CPUBIND_OK)
         status = cpubind_priv_trace_near(&near);
