@@ -42,6 +42,7 @@ TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
+QUALITY   := $(addprefix tests/quality/,layouts rules)
 SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
@@ -50,7 +51,7 @@ VM_HOSTS  ?= a2 a3 300i 950
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check check-vm laws bench measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-vm deps-bench deps-fuzz deps-fixtures deps-measure tests arm64-tests fuzz-targets fuzz-replays lib
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
@@ -94,6 +95,10 @@ bench: deps-bench ## time the core, the readers, the command and binding, as rat
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_bind
 	@$(BUILD)/bench_command $(BUILD)/cpubind
+
+quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/quality
+	@$(BUILD)/quality fixtures/hosts
 
 measure: deps-measure ## figures of the sources: lines, long functions, circles, names
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build all lib
@@ -207,6 +212,7 @@ link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
 $(call link, cpubind, , $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
+$(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
 $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
@@ -224,6 +230,7 @@ $(call link, fuzz/record, fuzz/targets/fuzz_record, $(LINUX) $(TEXT) $(CORE), -f
 $(call link, fuzz/corpus, fuzz/targets/fuzz_corpus, $(SQLITE) $(TEXT) $(CORE), -fsanitize=fuzzer -lsqlite3 -lmd)
 
 $(call link, bench, tests/bench/bench, $(TEXT) $(CORE), -lhwloc)
+$(call link, quality, tests/quality/quality $(QUALITY), $(LINUX) $(TEXT) $(CORE), -lhwloc)
 $(call link, bench_text, tests/bench/bench_text, $(TEXT) $(CORE))
 $(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljansson)
 $(call link, bench_command, tests/bench/bench_command)
