@@ -111,6 +111,7 @@ typedef struct cli_options {
     int has_index;                            /* --index is given */
     cpubind_request request;
     int json, quiet;
+    int distances;                      /* plan: the map has distances */
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace;
@@ -291,8 +292,9 @@ int cli_no_room(cli_text *why);
  * the log lines. */
 void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options);
 
-/* Prints one row for each node, with a cell for each CPU or for each run of CPUs. */
-void cli_print_map(FILE *out, const cli_planned *planned);
+/* Prints one row for each node, with a column for each core; with --distances also how far its
+ * CPUs are from the homes of their NPUs. Returns 0 without memory. */
+int cli_print_map(FILE *out, const cli_planned *planned, const cli_options *options);
 
 /* One row of a plan: an NPU, its pool, and the spans of its roles in the pool. */
 typedef struct cli_row {

@@ -21,9 +21,7 @@ static int print_json(const cli_planned *p, const cli_options *options)
 
 static int print_map(const cli_planned *p, const cli_options *options)
 {
-    (void)options;
-    cli_print_map(stdout, p);
-    return 1;
+    return cli_print_map(stdout, p, options);
 }
 
 static const cli_format plan_formats[] = {

@@ -106,6 +106,7 @@ static const cli_help helps[] = {
      "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"
      "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
      "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
+     "  --distances           the map: how far CPUs are from the homes of their NPUs\n"
      "  --quiet               the plan alone; also: --help, --version\n"},
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"

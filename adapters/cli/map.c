@@ -1,95 +1,32 @@
-/* map.c - a map of a plan: one row for each node, one cell for each CPU or run of CPUs
+/* map.c - a map of a plan: one row for each node, one column for each core
  * SPDX-License-Identifier: MIT
+ *
+ * A core is a column, its CPUs are the lines of the row: a core that two NPUs share has two
+ * letters. Where a node has more cores than the screen has columns, columns that are alike are
+ * one column with their number. No line is longer than the screen.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../linux/terminal.h"
-#include "output.h"
+#include "picture.h"
 
 #define MIN_CELLS 8
-
-/* Where a CPU belongs. Of the CPUs in one cell the greatest kind is shown, and of their roles
- * the rarest: irq first, main last. */
-typedef enum cell_kind {
-    OUTSIDE = 0, /* not allowed */
-    FREE,        /* allowed, in no pool */
-    IN_POOL,
-    IN_TWO_POOLS
-} cell_kind;
-
-typedef struct cell {
-    cell_kind kind;
-    int32_t role;
-    int32_t row; /* of the plan, or -1 */
-} cell;
-
-static int weight_of(cell c)
-{
-    if (c.kind != IN_POOL)
-        return c.kind == IN_TWO_POOLS ? CPUBIND_ROLE_COUNT + 3 : (int)c.kind;
-    return c.role == CPUBIND_ROLE_MAIN ? 2 : 2 + CPUBIND_ROLE_COUNT - c.role;
-}
+#define MIN_RUN   8 /* columns that are alike, "0<8>" */
 
 /* The state of one map. */
 typedef struct map {
-    const cpubind_facts *facts;
-    const cpubind_ascend_plan *plan;
-    cell *cpu;       /* by CPU id, facts->n_cpu_id long */
-    int32_t per;     /* CPUs in a cell */
+    cli_view view;
+    int32_t room;    /* columns for cells */
     int32_t cells;   /* of the widest row */
     int32_t columns; /* of the screen */
     int label;       /* width of the widest node number */
+    int is_short;    /* columns that are alike are one */
+    int has_runs;    /* some are */
     int colour;
+    uint8_t is_shown[CLI_CPU_KIND_COUNT];    /* kinds on the map, for the legend */
+    uint8_t is_role[CPUBIND_ROLE_COUNT + 1]; /* and roles */
 } map;
-
-static void mark(map *m, const cli_row *row, int32_t index, int32_t role)
-{
-    const cpubind_span span = row->roles.span[role];
-    for (int32_t i = span.first; i < span.first + span.count; i++) {
-        cell *c = &m->cpu[row->cpu[i]];
-        *c = (cell){c->row >= 0 ? IN_TWO_POOLS : IN_POOL, role, index};
-    }
-}
-
-static void mark_all(map *m)
-{
-    for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++)
-        m->cpu[cpu].row = -1;
-    for (int32_t i = 0; i < m->facts->n_cpu; i++)
-        m->cpu[m->facts->cpu[i]].kind = FREE;
-    for (int32_t i = 0; i < m->plan->n_want; i++) {
-        cli_row row = cli_row_of(m->facts, m->plan, i);
-        for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
-            mark(m, &row, i, role);
-    }
-}
-
-static int32_t cpus_of_node(const map *m, int32_t node)
-{
-    int32_t n = 0;
-    for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++)
-        n += m->facts->node_of[cpu] == node;
-    return n;
-}
-
-/* Chooses the number of CPUs in a cell so that the widest node fits the screen. */
-static void measure(map *m)
-{
-    int32_t widest = 1;
-    int32_t room;
-    m->label = 1;
-    for (int32_t i = 0; i < m->facts->n_node; i++) {
-        int32_t n = cpus_of_node(m, m->facts->node_id[i]);
-        int width = snprintf(NULL, 0, "%d", (int)m->facts->node_id[i]);
-        widest = n > widest ? n : widest;
-        m->label = width > m->label ? width : m->label;
-    }
-    room = m->columns - (int32_t)strlen("node  ||") - m->label;
-    room = room < MIN_CELLS ? MIN_CELLS : room;
-    m->per = (widest + room - 1) / room;
-    m->cells = (widest + m->per - 1) / m->per;
-}
 
 /* A logic id as one character: up to 35, then "#". */
 static char digit_of(int32_t logic)
@@ -98,130 +35,297 @@ static char digit_of(int32_t logic)
     return logic < 36 ? digits[logic] : '#';
 }
 
-static char letter_of(const map *m, cell c)
+static char letter_of(const map *m, const cli_cpu *cpu)
 {
-    switch (c.kind) {
-    case OUTSIDE:
-        return '-';
-    case FREE:
-        return '.';
-    case IN_POOL:
-        return c.role == CPUBIND_ROLE_MAIN ? digit_of(m->facts->npu[m->plan->want[c.row]].logic)
-                                           : cpubind_role_letter((cpubind_role)c.role);
-    case IN_TWO_POOLS:
-        return 'x';
-    }
-    return '?';
+    if (cpu->kind != CLI_CPU_ROLE)
+        return cli_cpu_letter(cpu->kind);
+    if (cpu->role != CPUBIND_ROLE_MAIN)
+        return cpubind_role_letter(cpu->role);
+    return digit_of(m->view.facts->npu[m->view.plan->want[cpu->row]].logic);
 }
 
 /* Sets the background of the NPU, so that neighbours differ; roles but main are underlined. */
-static void start_colour(FILE *out, cell c)
+static void start_colour(FILE *out, const cli_cpu *cpu)
 {
     static const int backgrounds[] = {106, 102, 105, 103, 104, 46, 42, 43};
-    if (c.kind == IN_TWO_POOLS)
+    if (cpu->kind == CLI_CPU_TWICE)
         fputs("\033[97;41m", out);
-    else if (c.row >= 0)
-        fprintf(out, "\033[0;%s;%dm", c.role == CPUBIND_ROLE_MAIN ? "30" : "30;1;4",
-                backgrounds[(size_t)c.row % (sizeof backgrounds / sizeof *backgrounds)]);
+    else if (cpu->row >= 0)
+        fprintf(out, "\033[0;%s;%dm", cpu->role == CPUBIND_ROLE_MAIN ? "30" : "30;1;4",
+                backgrounds[(size_t)cpu->row % (sizeof backgrounds / sizeof *backgrounds)]);
     else
         fputs("\033[0;2m", out);
 }
 
-static int same_look(cell a, cell b)
+static int same_look(const cli_cpu *a, const cli_cpu *b)
 {
-    return a.row == b.row && weight_of(a) == weight_of(b);
+    return a->kind == b->kind && a->row == b->row && a->role == b->role;
 }
 
-static void print_cell(const map *m, FILE *out, cell c, const cell *before)
+/* CPU `thread` of core `core` of the node; NULL: the core has fewer. */
+static const cli_cpu *cpu_at(const map *m, int32_t core, int32_t thread)
 {
-    if (m->colour && (!before || !same_look(c, *before)))
-        start_colour(out, c);
-    fputc(letter_of(m, c), out);
+    const int32_t at = m->view.core_at[core] + thread;
+    return at < m->view.core_at[core + 1] ? &m->view.cpu[m->view.node_cpu[at]] : NULL;
 }
 
-/* Prints the cells of a node, and after them its list of CPUs where it fits the screen. */
-static void print_row(const map *m, FILE *out, int32_t node, int32_t *cpus)
+/* Columns from `core` on that look as it does, at least 1. */
+static int32_t run_from(const map *m, int32_t core)
 {
-    cli_text list = {"", 0};
-    cell run = {OUTSIDE, 0, -1};
-    cell before;
-    int32_t n = 0;
-    int32_t cells = 0;
-    fprintf(out, "node %*d |", m->label, (int)node);
-    for (int32_t cpu = 0; cpu < m->facts->n_cpu_id; cpu++) {
-        if (m->facts->node_of[cpu] != node)
-            continue;
-        if (n % m->per == 0 || weight_of(m->cpu[cpu]) > weight_of(run))
-            run = m->cpu[cpu];
-        cpus[n++] = cpu;
-        if (n % m->per == 0) {
-            print_cell(m, out, run, cells ? &before : NULL);
-            before = run;
-            cells++;
-        }
+    const int32_t n = m->view.core_at[core + 1] - m->view.core_at[core];
+    int32_t next = core + 1;
+    for (; next < m->view.n_core; next++) {
+        if (m->view.core_at[next + 1] - m->view.core_at[next] != n)
+            break;
+        int32_t thread = 0;
+        while (thread < n && same_look(cpu_at(m, core, thread), cpu_at(m, next, thread)))
+            thread++;
+        if (thread < n)
+            break;
     }
-    if (n % m->per != 0) {
-        print_cell(m, out, run, cells ? &before : NULL);
-        cells++;
+    return next - core;
+}
+
+/* The width of the cells from `core` on, which stand for *n columns. */
+static int32_t width_from(const map *m, int32_t core, int32_t *n)
+{
+    const int32_t run = m->is_short ? run_from(m, core) : 1;
+    *n = run < MIN_RUN ? 1 : run;
+    return run < MIN_RUN ? 1 : snprintf(NULL, 0, "?<%d>", (int)run);
+}
+
+/* Prints line `thread` of the cores from `first` up to, not with, `end`. */
+static void print_cells(map *m, FILE *out, int32_t first, int32_t end, int32_t thread)
+{
+    const cli_cpu *before = NULL;
+    for (int32_t core = first, n; core < end; core += n) {
+        const cli_cpu *cpu = cpu_at(m, core, thread);
+        const int32_t width = width_from(m, core, &n);
+        if (m->colour && cpu && (!before || !same_look(cpu, before)))
+            start_colour(out, cpu);
+        if (m->colour && !cpu && before)
+            fputs("\033[0m", out);
+        before = cpu;
+        if (!cpu) {
+            fprintf(out, "%*s", (int)width, "");
+            continue;
+        }
+        fputc(letter_of(m, cpu), out);
+        if (n > 1)
+            fprintf(out, "<%d>", (int)n);
+        m->has_runs |= n > 1;
+        m->is_shown[cpu->kind] = 1;
+        m->is_role[cpu->kind == CLI_CPU_ROLE ? cpu->role : CPUBIND_ROLE_COUNT] = 1;
     }
     fputs(m->colour ? "\033[0m|" : "|", out);
-    cli_add_list(&list, cpus, n);
-    if ((int32_t)strlen("node  || ") + m->label + m->cells + (int32_t)list.len <= m->columns)
-        fprintf(out, "%*s %s", (int)(m->cells - cells), "", list.text);
-    fputs("\n", out);
 }
 
-/* One entry of the legend, on a new line where the screen ends. */
-static void print_entry(const map *m, FILE *out, const char *text, int32_t *width)
+/* == What stands after a row ================================================ */
+
+/* Appends the NPUs whose home is on a node. */
+static void add_homes(const map *m, int32_t node, cli_text *to)
+{
+    const cpubind_ascend_plan *plan = m->view.plan;
+    int32_t ids[CPUBIND_MAX_DEVICES], n = 0, n_hidden = 0;
+    for (int32_t i = 0; i < plan->n_candidate; i++) {
+        if (!cli_is_place(&m->view, i, node))
+            continue;
+        if (plan->candidate[i].npu < 0)
+            n_hidden++;
+        else
+            ids[n++] = m->view.facts->npu[plan->candidate[i].npu].logic;
+    }
+    (void)!cpubind_sort_unique(ids, &n, NULL);
+    if (n > 0) {
+        cli_add(to, "  NPU ");
+        cli_add_list(to, ids, n);
+    }
+    if (n_hidden > 0)
+        cli_add(to, "  %d hidden", (int)n_hidden);
+}
+
+/* Whether row `row` of the plan has a CPU on a node that is not in its place. */
+static int is_away(const map *m, int32_t row, int32_t node)
+{
+    const cli_row r = cli_row_of(m->view.facts, m->view.plan, row);
+    const int32_t id = m->view.facts->node_id[node];
+    const int32_t device = cli_candidate_of(m->view.plan, m->view.plan->want[row]);
+    int32_t i = 0;
+    if (!cli_has_place(&m->view, device) || cli_is_place(&m->view, device, node))
+        return 0;
+    while (i < r.n && m->view.facts->node_of[r.cpu[i]] != id)
+        i++;
+    return i < r.n;
+}
+
+/* Appends the NPUs that have CPUs of a node and their home elsewhere, by distance. */
+static void add_away(const map *m, int32_t node, cli_text *to)
+{
+    const cpubind_ascend_plan *plan = m->view.plan;
+    int32_t ids[CPUBIND_MAX_DEVICES];
+    for (int32_t last = -2, next; last < CPUBIND_MAX_CPUS; last = next) {
+        int32_t n = 0;
+        next = CPUBIND_MAX_CPUS;
+        for (int32_t i = 0; i < plan->n_want; i++) {
+            const int32_t distance =
+                is_away(m, i, node)
+                    ? cli_distance(&m->view, cli_candidate_of(plan, plan->want[i]), node)
+                    : last;
+            if (distance <= last || distance > next)
+                continue;
+            n = distance < next ? 0 : n;
+            next = distance;
+            ids[n++] = m->view.facts->npu[plan->want[i]].logic;
+        }
+        if (n > 0) {
+            cli_add(to, next < 0 ? "  home elsewhere: NPU " : "  at %d: NPU ", (int)next);
+            cli_add_list(to, ids, n);
+        }
+    }
+}
+
+/* == Rows =================================================================== */
+
+static void print_label(const map *m, FILE *out, int32_t node, int is_first)
+{
+    if (is_first)
+        fprintf(out, "node %*d |", m->label, (int)m->view.facts->node_id[node]);
+    else
+        fprintf(out, "%*s|", m->label + (int)strlen("node  "), "");
+}
+
+/* Prints a node: its cells; after the first line, or below, its CPUs and NPUs. */
+static void print_node(map *m, FILE *out, int32_t node, int has_distances)
+{
+    const int32_t indent = m->label + (int32_t)strlen("node  ||");
+    int32_t threads = 1, is_printed = 0;
+    cli_text text = {"", 0};
+    cli_view_node(&m->view, m->view.facts->node_id[node]);
+    for (int32_t i = 0; i < m->view.n_core; i++)
+        if (m->view.core_at[i + 1] - m->view.core_at[i] > threads)
+            threads = m->view.core_at[i + 1] - m->view.core_at[i];
+    for (int32_t first = 0, end; first < m->view.n_core; first = end) {
+        int32_t width = 0;
+        for (int32_t n = 0, more; end = first + n, end < m->view.n_core; n += more) {
+            const int32_t cell = width_from(m, end, &more);
+            if (width + cell > m->room)
+                break;
+            width += cell;
+        }
+        for (int32_t thread = 0; thread < threads; thread++) {
+            print_label(m, out, node, first == 0 && thread == 0);
+            print_cells(m, out, first, end, thread);
+            if (first == 0 && thread == 0) {
+                int32_t n = m->view.core_at[m->view.n_core];
+                (void)!cpubind_sort_unique(m->view.node_cpu, &n, NULL);
+                cli_add(&text, " ");
+                cli_add_list(&text, m->view.node_cpu, n);
+                add_homes(m, node, &text);
+                if (has_distances)
+                    add_away(m, node, &text);
+                cli_view_node(&m->view, m->view.facts->node_id[node]);
+                is_printed = indent + m->cells + (int32_t)text.len <= m->columns;
+                if (is_printed)
+                    fprintf(out, "%*s%s", (int)(m->cells - width), "", text.text);
+            }
+            fputs("\n", out);
+        }
+    }
+    if (!is_printed && m->view.n_core > 0) {
+        fprintf(out, "%*s", (int)indent, "");
+        cli_print_wrapped(out, text.text + 1, indent, indent, m->columns);
+    }
+}
+
+/* Chooses whether columns that are alike become one, and finds the widest row. */
+static void measure(map *m)
+{
+    const cpubind_facts *facts = m->view.facts;
+    int32_t widest = 1;
+    m->label = 1;
+    for (int32_t i = 0; i < facts->n_node; i++) {
+        const int width = snprintf(NULL, 0, "%d", (int)facts->node_id[i]);
+        m->label = width > m->label ? width : m->label;
+        cli_view_node(&m->view, facts->node_id[i]);
+        widest = m->view.n_core > widest ? m->view.n_core : widest;
+    }
+    m->room = m->columns - (int32_t)strlen("node  ||") - m->label;
+    m->room = m->room < MIN_CELLS ? MIN_CELLS : m->room;
+    m->is_short = widest > m->room;
+    m->cells = 1;
+    for (int32_t i = 0; i < facts->n_node; i++) {
+        int32_t width = 0;
+        cli_view_node(&m->view, facts->node_id[i]);
+        for (int32_t core = 0, n; core < m->view.n_core; core += n)
+            width += width_from(m, core, &n);
+        m->cells = width > m->cells ? width : m->cells;
+    }
+    m->cells = m->cells > m->room ? m->room : m->cells;
+}
+
+/* Prints an entry of the legend, on a new line where the screen ends. */
+static void print_entry(const map *m, FILE *out, int32_t *width, const char *text)
 {
     const int32_t n = (int32_t)strlen(text);
     if (*width > 0 && *width + 2 + n > m->columns) {
         fputs("\n", out);
         *width = 0;
     }
-    fprintf(out, "%s%s", *width ? "  " : "", text);
-    *width += n + (*width ? 2 : 0);
+    fputs(*width > 0 ? "  " : "", out);
+    *width += *width > 0 ? 2 : 0;
+    if (n > m->columns)
+        cli_print_wrapped(out, text, 0, 0, m->columns);
+    else
+        fputs(text, out);
+    *width = n > m->columns ? 0 : *width + n;
 }
 
-static void print_legend(const map *m, FILE *out)
+static void print_legend(const map *m, FILE *out, int has_distances)
 {
     int32_t width = 0;
-    if (m->per > 1)
-        fprintf(out, "A cell is %d CPUs; of several roles the rarest is shown.\n", (int)m->per);
-    print_entry(m, out, "0-9A-Z main, by NPU", &width);
+    char text[64];
+    if (m->is_role[CPUBIND_ROLE_MAIN])
+        print_entry(m, out, &width, "0-9A-Z main, by NPU");
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
         const cpubind_role role = (cpubind_role)i;
-        cli_text text = {"", 0};
-        cli_add(&text, "%c %s", cpubind_role_letter(role), cpubind_role_word(role));
-        if (role != CPUBIND_ROLE_MAIN)
-            print_entry(m, out, text.text, &width);
+        snprintf(text, sizeof text, "%c %s", cpubind_role_letter(role),
+                 cpubind_role_word(role));
+        if (m->is_role[i] && role != CPUBIND_ROLE_MAIN)
+            print_entry(m, out, &width, text);
     }
-    print_entry(m, out, ". free", &width);
-    print_entry(m, out, "- not allowed", &width);
-    print_entry(m, out, "x in two pools", &width);
-    fputs("\n", out);
+    for (int32_t i = CLI_CPU_BARRED; i < CLI_CPU_KIND_COUNT; i++) {
+        const cli_cpu_kind kind = (cli_cpu_kind)i;
+        snprintf(text, sizeof text, "%c %s", cli_cpu_letter(kind), cli_cpu_text(kind));
+        if (m->is_shown[i] && kind != CLI_CPU_ROLE)
+            print_entry(m, out, &width, text);
+    }
+    if (m->view.threads > 1)
+        print_entry(m, out, &width, "a column is a core");
+    if (m->has_runs)
+        print_entry(m, out, &width, "<9> 9 columns alike");
+    if (has_distances)
+        print_entry(m, out, &width,
+                    m->view.facts->distance ? "at 12: NPUs whose home is at distance 12"
+                                            : "the distances of nodes are not known");
+    fputs(width > 0 ? "\n" : "", out);
 }
 
-void cli_print_map(FILE *out, const cli_planned *planned)
+int cli_print_map(FILE *out, const cli_planned *planned, const cli_options *options)
 {
     const cpubind_facts *facts = &planned->facts;
     const int fd = fileno(out);
-    map m = {.facts = facts,
-             .plan = &planned->plan,
-             .per = 1,
-             .cells = 1,
-             .columns = cpubind_linux_columns(fd),
-             .label = 1,
-             .colour = cpubind_linux_has_colour(fd)};
-    int32_t *cpus = (int32_t *)malloc((size_t)facts->n_cpu_id * sizeof *cpus);
-    m.cpu = (cell *)calloc((size_t)facts->n_cpu_id, sizeof *m.cpu);
-    if (cpus && m.cpu) {
-        mark_all(&m);
+    map m = {.columns = cpubind_linux_columns(fd), .colour = cpubind_linux_has_colour(fd)};
+    const int is_made = cli_make_view(planned, options, &m.view);
+    const int has_sockets = cli_has_sockets(facts);
+    if (is_made) {
         measure(&m);
-        for (int32_t i = 0; i < facts->n_node; i++)
-            print_row(&m, out, facts->node_id[i], cpus);
-        print_legend(&m, out);
+        for (int32_t i = 0; i < facts->n_node; i++) {
+            if (has_sockets && (i == 0 || facts->socket[i] != facts->socket[i - 1]))
+                fprintf(out, "socket %d\n", (int)facts->socket[i]);
+            print_node(&m, out, i, options->distances);
+        }
+        print_legend(&m, out, options->distances);
     }
-    free(cpus);
-    free(m.cpu);
+    cli_free_view(&m.view);
+    return is_made;
 }

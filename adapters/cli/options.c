@@ -525,6 +525,7 @@ static const option_row rows[] = {
     READ("keep", CASE, read_keep),
     READ("processes", CASE, read_processes),
     READ("index", CASE, read_index),
+    FLAG("distances", CLI_PLAN, distances),
     {"--output", 1, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
     TEXT("name", CLI_CAPTURE, name),
     TEXT("product", CLI_CAPTURE, product),

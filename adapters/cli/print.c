@@ -251,5 +251,5 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
     fputs("\n", out);
     print_findings(out, planned, options);
     fputs("\n", out);
-    cli_print_map(out, planned);
+    (void)cli_print_map(out, planned, options);
 }

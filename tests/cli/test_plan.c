@@ -388,14 +388,14 @@ TEST(the_map_shows_each_cpu)
 {
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--running"),
                   "node 5 |------------------------| 120-143\n"
-                  "node 6 |ii00000000000000000000ar| 144-167\n"
+                  "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
                   "node 7 |........................| 168-191\n");
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "node 5 |------------------------| 120-143\n"
-                  "node 6 |ii00000000000000000000ar| 144-167\n"
+                  "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
                   "node 7 |ii22222222222222222222ar| 168-191\n");
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu", "--overlap", "keep"),
-                  "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47\n");
+                  "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47  NPU 4-5\n");
 }
 
 TEST(the_map_is_coloured_on_a_terminal_only)

@@ -1,0 +1,270 @@
+/* view.c - what each CPU of a host is in a plan; the cores of a node; places and distances
+ * SPDX-License-Identifier: MIT
+ *
+ * Prints nothing but wrapped text. See picture.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture.h"
+
+static const struct {
+    const char *word;
+    char letter;
+    const char *text;
+} kinds[CLI_CPU_KIND_COUNT] = {
+#define CLI_X(name, word, letter, text) {word, letter, text},
+    CLI_CPU_KINDS(CLI_X)
+#undef CLI_X
+};
+
+const char *cli_cpu_word(cli_cpu_kind kind)
+{
+    return kinds[kind].word;
+}
+
+char cli_cpu_letter(cli_cpu_kind kind)
+{
+    return kinds[kind].letter;
+}
+
+const char *cli_cpu_text(cli_cpu_kind kind)
+{
+    return kinds[kind].text;
+}
+
+int32_t cli_core_of(const cpubind_facts *facts, int32_t cpu)
+{
+    return facts->core_of && facts->core_of[cpu] >= 0 ? facts->core_of[cpu] : cpu;
+}
+
+/* Marks CPUs of a list that are online. */
+static void mark_list(cli_view *v, const int32_t *cpu, int32_t n, cli_cpu_kind kind)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (cpu[i] < v->facts->n_cpu_id && v->cpu[cpu[i]].kind != CLI_CPU_ABSENT)
+            v->cpu[cpu[i]].kind = kind;
+}
+
+/* Marks the CPUs that the trace gives to a candidate; of those that are allowed also whose
+ * they are. */
+static void mark_trace(cli_view *v)
+{
+    const cpubind_ascend_plan *plan = v->plan;
+    for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++) {
+        cli_cpu *cpu = &v->cpu[plan->host.cpu[i]];
+        const int32_t device = plan->trace.owner[i];
+        cpu->at = i;
+        cpu->device = device;
+        if (device >= 0 && cpu->kind == CLI_CPU_IDLE)
+            cpu->kind = plan->candidate[device].npu < 0 ? CLI_CPU_HIDDEN : CLI_CPU_OTHER;
+    }
+}
+
+/* Marks the pool of a row. */
+static void mark_row(cli_view *v, int32_t index)
+{
+    const cpubind_ascend_plan *plan = v->plan;
+    const cli_row row = cli_row_of(v->facts, plan, index);
+    for (int32_t i = 0; i < row.n; i++) {
+        cli_cpu *cpu = &v->cpu[row.cpu[i]];
+        cpu->kind = cpu->row >= 0 ? CLI_CPU_TWICE : CLI_CPU_PROCESS;
+        cpu->row = cpu->row >= 0 ? cpu->row : index;
+    }
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        const cpubind_span span = row.roles.span[role];
+        for (int32_t i = span.first; i < span.first + span.count; i++) {
+            cli_cpu *cpu = &v->cpu[row.cpu[i]];
+            cpu->kind = cpu->kind == CLI_CPU_PROCESS ? CLI_CPU_ROLE : cpu->kind;
+            cpu->role = cpu->row == index ? (cpubind_role)role : cpu->role;
+        }
+    }
+}
+
+/* Sorts the CPUs by core, then by id. Returns the CPUs of the largest core, 0 without memory. */
+static int32_t sort_by_core(cli_view *v)
+{
+    const cpubind_facts *facts = v->facts;
+    int32_t most = 1, sum = 0;
+    int32_t *start = (int32_t *)calloc(CPUBIND_MAX_CPUS, sizeof *start);
+    if (!start)
+        return 0;
+    for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++)
+        if (facts->node_of[cpu] >= 0)
+            start[cli_core_of(facts, cpu)]++;
+    for (int32_t core = 0; core < CPUBIND_MAX_CPUS; core++) {
+        const int32_t n = start[core];
+        most = n > most ? n : most;
+        start[core] = sum;
+        sum += n;
+    }
+    for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++)
+        if (facts->node_of[cpu] >= 0)
+            v->by_core[start[cli_core_of(facts, cpu)]++] = cpu;
+    v->n_by_core = sum;
+    free(start);
+    return most;
+}
+
+/* == Places ================================================================= */
+
+int32_t cli_node_index(const cpubind_facts *facts, int32_t node)
+{
+    int32_t low = 0, high = facts->n_node;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (facts->node_id[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < facts->n_node && facts->node_id[low] == node ? low : -1;
+}
+
+/* Returns 0 without memory. */
+static int find_places(cli_view *v)
+{
+    const cpubind_facts *facts = v->facts;
+    const size_t n = (size_t)v->plan->n_candidate * (size_t)facts->n_node;
+    v->place = (uint8_t *)calloc(n + 1, 1);
+    for (int32_t i = 0; v->place && i < v->plan->n_candidate; i++) {
+        const cpubind_candidate *c = &v->plan->candidate[i];
+        const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
+        const cpubind_function *f = c->function < 0 ? NULL : &facts->function[c->function];
+        const int32_t *cpu = npu ? facts->affinity + npu->affinity_first : f ? f->cpu : NULL;
+        const int32_t n_cpu = npu ? npu->affinity_count : f ? f->n_cpu : 0;
+        uint8_t *place = v->place + (size_t)i * (size_t)facts->n_node;
+        for (int32_t k = 0; k < n_cpu; k++) {
+            const int32_t node =
+                cpu[k] < facts->n_cpu_id ? cli_node_index(facts, facts->node_of[cpu[k]]) : -1;
+            if (node >= 0)
+                place[node] = 1;
+        }
+        if (n_cpu == 0 && f && cli_node_index(facts, f->node) >= 0)
+            place[cli_node_index(facts, f->node)] = 1;
+    }
+    return v->place != NULL;
+}
+
+int cli_make_view(const cli_planned *planned, const cli_options *options, cli_view *out)
+{
+    const cpubind_facts *facts = &planned->facts;
+    const cpubind_ascend_plan *plan = &planned->plan;
+    const size_t n = (size_t)facts->n_cpu_id + 1;
+    memset(out, 0, sizeof *out);
+    out->facts = facts;
+    out->plan = plan;
+    out->cpu = (cli_cpu *)calloc(n, sizeof *out->cpu);
+    out->by_core = (int32_t *)malloc(n * sizeof *out->by_core);
+    out->node_cpu = (int32_t *)malloc(n * sizeof *out->node_cpu);
+    out->core_at = (int32_t *)malloc(n * sizeof *out->core_at);
+    if (!out->cpu || !out->by_core || !out->node_cpu || !out->core_at)
+        return 0;
+    out->threads = sort_by_core(out);
+    for (int32_t i = 0; i < facts->n_cpu_id; i++)
+        out->cpu[i] = (cli_cpu){facts->node_of[i] < 0 ? CLI_CPU_ABSENT : CLI_CPU_BARRED,
+                                CPUBIND_ROLE_MAIN, -1, -1, -1};
+    if (options && options->request.exclude)
+        mark_list(out, options->request.exclude, options->request.n_exclude, CLI_CPU_EXCLUDED);
+    mark_list(out, facts->cpu, facts->n_cpu, CLI_CPU_IDLE);
+    mark_trace(out);
+    mark_list(out, plan->kept, plan->n_kept, CLI_CPU_KEPT);
+    mark_list(out, plan->spare, plan->n_spare, CLI_CPU_SPARE);
+    for (int32_t i = 0; i < plan->n_want; i++)
+        mark_row(out, i);
+    return out->threads > 0 && find_places(out);
+}
+
+void cli_free_view(cli_view *view)
+{
+    free(view->cpu);
+    free(view->by_core);
+    free(view->node_cpu);
+    free(view->core_at);
+    free(view->place);
+}
+
+void cli_view_node(cli_view *view, int32_t node)
+{
+    const cpubind_facts *facts = view->facts;
+    int32_t n = 0, last = -1;
+    view->n_core = 0;
+    for (int32_t i = 0; i < view->n_by_core; i++) {
+        const int32_t cpu = view->by_core[i];
+        if (facts->node_of[cpu] != node)
+            continue;
+        if (n == 0 || cli_core_of(facts, cpu) != last)
+            view->core_at[view->n_core++] = n;
+        last = cli_core_of(facts, cpu);
+        view->node_cpu[n++] = cpu;
+    }
+    view->core_at[view->n_core] = n;
+}
+
+int cli_has_place(const cli_view *view, int32_t candidate)
+{
+    int32_t node = 0;
+    while (node < view->facts->n_node && !cli_is_place(view, candidate, node))
+        node++;
+    return node < view->facts->n_node;
+}
+
+int cli_is_place(const cli_view *view, int32_t candidate, int32_t node)
+{
+    return candidate >= 0 &&
+           view->place[(size_t)candidate * (size_t)view->facts->n_node + (size_t)node];
+}
+
+int32_t cli_distance(const cli_view *view, int32_t candidate, int32_t node)
+{
+    const cpubind_facts *facts = view->facts;
+    int32_t least = -1;
+    for (int32_t i = 0; facts->distance && i < facts->n_node; i++) {
+        const int32_t distance = facts->distance[node * facts->n_node + i];
+        if ((least < 0 || distance < least) && cli_is_place(view, candidate, i))
+            least = distance;
+    }
+    return least;
+}
+
+int32_t cli_candidate_of(const cpubind_ascend_plan *plan, int32_t npu)
+{
+    for (int32_t i = 0; i < plan->n_candidate; i++)
+        if (plan->candidate[i].npu == npu)
+            return i;
+    return -1;
+}
+
+int cli_has_sockets(const cpubind_facts *facts)
+{
+    for (int32_t i = 1; facts->socket && i < facts->n_node; i++)
+        if (facts->socket[i] != facts->socket[0])
+            return 1;
+    return 0;
+}
+
+/* == Text =================================================================== */
+
+void cli_print_wrapped(FILE *out, const char *text, int32_t at, int32_t indent, int32_t columns)
+{
+    const int32_t least = indent + 8;
+    columns = columns < least ? least : columns;
+    while (*text) {
+        const size_t room = at < columns ? (size_t)(columns - at) : 0;
+        size_t n = strlen(text), next;
+        if (n > room) {
+            n = room;
+            while (n > 0 && text[n] != ' ' && text[n - 1] != ',')
+                n--;
+            if (n == 0 && at <= indent) /* a word that is longer than a line */
+                n = room;
+        }
+        next = n + strspn(text + n, " ");
+        fprintf(out, "%.*s", (int)n, text);
+        text += next;
+        at = indent;
+        if (*text)
+            fprintf(out, "\n%*s", (int)indent, "");
+    }
+    fputs("\n", out);
+}
