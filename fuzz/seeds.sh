@@ -23,7 +23,7 @@ mark_of() { # folder, name
 # The inputs that a plan reads, in the format of fuzz/targets/fuzz_facts.c.
 snapshot() { # folder
     (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort) |
-        grep -E '^(env|uname|cmd/.*\.txt|proc/self/status|sys/devices/system/cpu/online|sys/devices/system/cpu/cpu[0-9]+/online|sys/devices/system/cpu/cpu0/topology/thread_siblings_list|sys/devices/system/node/node[0-9]+/cpu(list|map)|sys/bus/pci/devices/[^/]*/(vendor|device|numa_node|local_cpulist))$' |
+        grep -E '^(env|uname|cmd/.*\.txt|proc/self/status|sys/devices/system/cpu/online|sys/devices/system/cpu/cpu[0-9]+/online|sys/devices/system/cpu/smt/active|sys/devices/system/cpu/cpu[0-9]+/topology/(thread_siblings_list|physical_package_id)|sys/devices/system/node/online|sys/devices/system/node/node[0-9]+/(cpulist|cpumap|distance)|sys/bus/pci/devices/[^/]*/(vendor|device|numa_node|local_cpulist))$' |
         while read -r name; do
             mark=$(mark_of "$1" "$name")
             if [ -z "$mark" ] && [ -n "$(tail -c 1 "$1/$name")" ]; then

@@ -260,13 +260,17 @@ typedef struct cpubind_facts {
                             CPUBIND_MAX_CPUS elements */
     int32_t n_cpu;
     int32_t n_node;
-    int32_t n_cpu_id;       /* one past the highest CPU id that is on a node */
-    int32_t n_online;       /* online CPUs, of cpu/online or on nodes */
-    int32_t threads;        /* threads a core, or 0: not known */
-    int32_t *core_of;       /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
+    int32_t n_cpu_id;  /* one past the highest CPU id that is on a node */
+    int32_t n_online;  /* online CPUs, of cpu/online or on nodes */
+    int32_t threads;   /* threads a core, or 0: not known */
+    int32_t *core_of;  /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
                                NULL: which CPUs share a core is not known */
-    int32_t *distance;      /* n_node rows of n_node, by node_id; NULL: not known */
-    int32_t *socket;        /* by node_id: number of the socket; NULL: not known */
+    int32_t *distance; /* n_node rows of n_node, by node_id; NULL: not known */
+    int32_t *socket;   /* by node_id: number of the socket; NULL: not known */
+    cpubind_problem
+        topology;           /* why a plan that needs cores, distances or sockets must fail: the
+                                 first input of them that is there and cannot be read; what it
+                                 would tell is NULL. No code: there is none */
     cpubind_scope scope;    /* CPUSET, HOST or OWN */
     int32_t is_scope_given; /* by the request or the environment */
     uint32_t warnings;      /* bits 1 << cpubind_warning */

@@ -5,15 +5,10 @@
  * are those of the kernel's sysfs documentation and of proc(5).
  */
 #include "../text/cpumask.h"
-#include "../text/lscpu.h"
 #include "facts_reader.h"
 
 #define INPUT_STATUS  "proc/self/status"
 #define INPUT_ONLINE  "sys/devices/system/cpu/online"
-#define INPUT_CPUS    "sys/devices/system/cpu"
-#define INPUT_NODES   "sys/devices/system/node"
-#define INPUT_LSCPU_E "cmd/lscpu-e.txt"
-#define INPUT_LSCPU   "cmd/lscpu.txt"
 #define INPUT_THREADS "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
 
 /* cpubind_status_parse as a facts_parse_cpus_fn: its limit is always CPUBIND_MAX_CPUS. */
@@ -206,19 +201,6 @@ static cpubind_problem_code read_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The number in a name: 12 for "node12" and prefix "node"; -1 for another name or a number
- * above the limits. */
-static int32_t number_after(const char *prefix, const char *text, cpubind_slice name)
-{
-    int32_t n = (int32_t)strlen(prefix);
-    int32_t number;
-    if (name.len <= n || memcmp(text + name.at, prefix, (size_t)n) != 0 ||
-        cpubind_number_parse(text + name.at + n, name.len - n, &number, NULL) !=
-            CPUBIND_TEXT_OK)
-        return -1;
-    return number < CPUBIND_MAX_CPUS ? number : -1;
-}
-
 /* Reads cpu<N>/online of each CPU, for kernels without cpu/online. A CPU that cannot go offline
  * has no such file. */
 static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input listing)
@@ -228,7 +210,7 @@ static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input list
     int32_t at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         int32_t online;
-        int32_t cpu = number_after("cpu", listing.data, name);
+        int32_t cpu = facts_number_after("cpu", listing.data, name);
         if (cpu < 0)
             continue;
         code = facts_read_number(r, facts_path(r, INPUT_CPUS, listing.data, name, "online"), 1,
@@ -333,31 +315,44 @@ static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input lis
     cpubind_slice name;
     int32_t at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
-        int32_t node = number_after("node", listing.data, name);
+        int32_t node = facts_number_after("node", listing.data, name);
         if (node >= 0)
             code = read_node(r, listing, name, node);
     }
     return code;
 }
 
-/* Reads the rows of `lscpu -e=CPU,NODE`. */
-static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer)
+cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answer,
+                                            cpubind_lscpu_nodes *rows)
 {
     cpubind_text_fault fault;
-    cpubind_lscpu_nodes rows = {NULL, NULL, 0, 0};
-    cpubind_text_status status =
-        cpubind_lscpu_parse_nodes(answer.data, answer.len, &rows, &fault);
+    cpubind_text_status status;
+    memset(rows, 0, sizeof *rows);
+    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault);
     if (status != CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
-    rows.cap = rows.n;
-    rows.cpu = cpubind_arena_ints(r->arena, rows.cap);
-    rows.node = cpubind_arena_ints(r->arena, rows.cap);
-    r->facts->node_id = cpubind_arena_ints(r->arena, rows.cap);
-    if (!rows.cpu || !rows.node || !r->facts->node_id)
+    rows->cap = rows->n;
+    rows->cpu = cpubind_arena_ints(r->arena, rows->cap);
+    rows->node = cpubind_arena_ints(r->arena, rows->cap);
+    rows->core = cpubind_arena_ints(r->arena, rows->cap);
+    rows->socket = cpubind_arena_ints(r->arena, rows->cap);
+    if (!rows->cpu || !rows->node || !rows->core || !rows->socket)
         return facts_fail_memory(r);
-    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, &rows, &fault);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
+    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault);
+    return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
+                                     : facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
+}
+
+/* Takes the node of each CPU from the rows of `lscpu -e`. */
+static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer)
+{
+    cpubind_lscpu_nodes rows;
+    const cpubind_problem_code code = cpubind_priv_read_rows(r, answer, &rows);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    r->facts->node_id = cpubind_arena_ints(r->arena, rows.n);
+    if (!r->facts->node_id)
+        return facts_fail_memory(r);
     for (int32_t i = 0; i < rows.n; i++)
         if (put_on_node(r, rows.cpu[i], rows.node[i]))
             r->facts->node_id[r->facts->n_node++] = rows.node[i];
@@ -509,11 +504,20 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
     return code;
 }
 
+cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answer,
+                                             int32_t *threads)
+{
+    cpubind_text_fault fault;
+    return cpubind_lscpu_parse_threads(answer.data, answer.len, threads, &fault) ==
+                   CPUBIND_TEXT_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_text(r, INPUT_LSCPU, answer, &fault);
+}
+
 /* Reads the threads a core: the siblings of CPU 0, else the answer of lscpu. */
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    cpubind_text_fault fault;
     cpubind_input answer;
     int32_t *cpu;
     cpubind_problem_code code = facts_ask(r, INPUT_THREADS, &answer);
@@ -524,8 +528,5 @@ cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
     code = facts_ask(r, INPUT_LSCPU, &answer);
     if (code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer))
         return code;
-    if (cpubind_lscpu_parse_threads(answer.data, answer.len, &f->threads, &fault) !=
-        CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_LSCPU, answer, &fault);
-    return CPUBIND_PROBLEM_NONE;
+    return cpubind_priv_read_lscpu(r, answer, &f->threads);
 }

@@ -37,6 +37,8 @@
  *   devdrv_sysfs_bdf_to_devid   not used       refused 5  not used    refused    npu-smi, w
  *   trs_core/proc               w 3            w 3        none runs   w          not known
  *
+ *   The inputs of cores, distances and sockets are in the table of facts_cores.c.
+ *
  *   w          a warning of the plan; ref.: refused
  *   allowed    the CPUs of proc/self/status; parent: those of the next cgroup above
  *   npu-smi    is asked in place of the driver's files; --facts driver refuses
@@ -489,6 +491,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
     cpubind_problem_clear(&out->unaddressed);
+    cpubind_problem_clear(&out->topology);
     out->type = request->type;
     out->origin = CPUBIND_ORIGIN_NPU_SMI;
     if (find_fault(request))
@@ -514,5 +517,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = cpubind_priv_read_visible(&r);
     if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_npu > 0)
         code = cpubind_priv_read_wanted(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_cores(&r);
     return code;
 }

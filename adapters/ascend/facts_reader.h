@@ -10,16 +10,21 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
+#include "../text/lscpu.h"
 #include "../text/procfs.h"
 #include "../text/scan.h"
 #include "facts.h"
 #include "npusmi.h"
 
-#define INPUT_MAP  "cmd/npu-smi-info-m.txt"
-#define INPUT_INFO "cmd/npu-smi-info.txt"
-#define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
-#define INPUT_PCI  "sys/bus/pci/devices"
-#define INPUT_ENV  "env"
+#define INPUT_MAP     "cmd/npu-smi-info-m.txt"
+#define INPUT_INFO    "cmd/npu-smi-info.txt"
+#define INPUT_TOPO    "cmd/npu-smi-info-t-topo.txt"
+#define INPUT_LSCPU_E "cmd/lscpu-e.txt"
+#define INPUT_LSCPU   "cmd/lscpu.txt"
+#define INPUT_CPUS    "sys/devices/system/cpu"
+#define INPUT_NODES   "sys/devices/system/node"
+#define INPUT_PCI     "sys/bus/pci/devices"
+#define INPUT_ENV     "env"
 
 /* A function of the PCI bus with an NPU of some product. */
 typedef struct facts_found {
@@ -57,6 +62,16 @@ typedef struct facts_reader {
 cpubind_problem_code cpubind_priv_read_scope(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r);
+
+/* facts_cpus.c: an answer of lscpu -e, with all columns, in the arena; one of lscpu. */
+cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answer,
+                                            cpubind_lscpu_nodes *rows);
+cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answer,
+                                             int32_t *threads);
+
+/* facts_cores.c: cores, distances and sockets; only NO_MEMORY is a problem of the step. Another
+ * one is in facts->topology. */
+cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 
 /* facts_census.c: the NPUs on the PCI bus; the product when the bus has only one, else AUTO;
  * those of facts->type; which of them the NPUs in view are; the CPUs near each; node 0 for the
@@ -292,6 +307,26 @@ static inline void facts_check_exit(facts_reader *r, cpubind_input answer)
         facts_warn(r, CPUBIND_WARNING_EXIT_CODE);
 }
 
+/* Writes a text, and the digits of a number >= 0, without a NUL; both return the end. */
+static inline char *facts_write_text(char *out, const char *text)
+{
+    const size_t n = strlen(text);
+    memcpy(out, text, n);
+    return out + n;
+}
+
+static inline char *facts_write_number(char *out, int32_t value)
+{
+    char digit[10];
+    int n = 0;
+    do
+        digit[n++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    while (n > 0)
+        *out++ = digit[--n];
+    return out;
+}
+
 /* The name "folder/name/leaf", in the arena so that a message can quote it; NULL when the arena
  * is full. */
 static inline const char *facts_path(facts_reader *r, const char *folder, const char *text,
@@ -348,12 +383,15 @@ static inline const char *facts_function_path(facts_reader *r, const cpubind_pci
 }
 
 /* Fails when a file of the kernel is empty or does not end in a line feed, as all that tell a
- * number or CPUs do: the rest was lost. */
+ * number or CPUs do: the rest was lost. Linux 5.15 and its neighbours have a NUL after it. */
 static inline cpubind_problem_code facts_check_end(facts_reader *r, const char *name,
                                                    cpubind_input answer)
 {
+    int32_t len = answer.len;
+    while (len > 0 && answer.data[len - 1] == '\0')
+        len--;
     if (strlen(name) < 4 || (memcmp(name, "sys/", 4) != 0 && memcmp(name, "dev/", 4) != 0) ||
-        (answer.len > 0 && answer.data[answer.len - 1] == '\n'))
+        (len > 0 && answer.data[len - 1] == '\n'))
         return CPUBIND_PROBLEM_NONE;
     return facts_fail_input(r, name, answer, answer.len,
                             "the text does not end in a line feed: it is cut");
@@ -410,6 +448,20 @@ static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_sl
     *at = line.next;
     *out = scan_slice(line.run);
     return 1;
+}
+
+/* The number in a name: 12 for "node12" and prefix "node"; -1 for another name or a number
+ * above the limits. */
+static inline int32_t facts_number_after(const char *prefix, const char *text,
+                                         cpubind_slice name)
+{
+    int32_t n = (int32_t)strlen(prefix);
+    int32_t number;
+    if (name.len <= n || memcmp(text + name.at, prefix, (size_t)n) != 0 ||
+        cpubind_number_parse(text + name.at + n, name.len - n, &number, NULL) !=
+            CPUBIND_TEXT_OK)
+        return -1;
+    return number < CPUBIND_MAX_CPUS ? number : -1;
 }
 
 /* Reads the number in a small file; `without` when there is no such file. */

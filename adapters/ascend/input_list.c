@@ -19,7 +19,6 @@ typedef enum rule {
     RULE_ALWAYS,
     RULE_ELSE,      /* visited when the file before it is absent */
     RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online is absent */
-    RULE_ONCE,      /* the first such file stands for those of all folders */
     RULE_ROOT       /* a file that only root may read: no visit when this user may not */
 } rule;
 
@@ -68,6 +67,7 @@ static const group groups[] = {
       {INPUT_ONLINE, RULE_ALWAYS},
       {"sys/devices/system/cpu/possible", RULE_ALWAYS},
       {"sys/devices/system/cpu/present", RULE_ALWAYS},
+      {"sys/devices/system/cpu/smt/active", RULE_ALWAYS},
       {"sys/devices/system/node/online", RULE_ALWAYS},
       {"sys/devices/system/node/possible", RULE_ALWAYS},
       {"sys/devices/system/node/has_cpu", RULE_ALWAYS},
@@ -75,7 +75,9 @@ static const group groups[] = {
     {"sys/devices/system/cpu",
      "cpu",
      MEMBER_FOLDER,
-     {{"online", RULE_NO_ONLINE}, {"topology/thread_siblings_list", RULE_ONCE}}},
+     {{"online", RULE_NO_ONLINE},
+      {"topology/thread_siblings_list", RULE_ALWAYS},
+      {"topology/physical_package_id", RULE_ALWAYS}}},
     {"sys/devices/system/node",
      "node",
      MEMBER_FOLDER,
@@ -241,31 +243,12 @@ static const char board_start[] = "cmd/npu-smi-info-t-board-i";
 static const char board_chip[] = "-c";
 static const char board_end[] = ".txt";
 
-static char *write_text(char *out, const char *text)
-{
-    const size_t n = strlen(text);
-    memcpy(out, text, n);
-    return out + n;
-}
-
-static char *write_number(char *out, int32_t value)
-{
-    char digit[10];
-    int n = 0;
-    do
-        digit[n++] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    while (n > 0)
-        *out++ = digit[--n];
-    return out;
-}
-
 int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip)
 {
-    char *end = write_number(write_text(out, board_start), card);
+    char *end = facts_write_number(facts_write_text(out, board_start), card);
     if (chip >= 0)
-        end = write_number(write_text(end, board_chip), chip);
-    end = write_text(end, board_end);
+        end = facts_write_number(facts_write_text(end, board_chip), chip);
+    end = facts_write_text(end, board_end);
     *end = '\0';
     return (int32_t)(end - out);
 }
@@ -314,11 +297,10 @@ typedef struct walk {
     const cpubind_source *source;
     cpubind_input_visit *visit;
     void *ctx;
-    int is_irqs_hidden;       /* proc/interrupts is absent */
-    int is_online_there;      /* sys/devices/system/cpu/online is not absent */
-    uint32_t found;           /* leaves with RULE_ONCE that were found, by their bits */
-    cpubind_input_state last; /* of the last file that was asked for */
-    int32_t len;              /* bytes of `name` */
+    int is_irqs_hidden;                    /* proc/interrupts is absent */
+    int is_online_there;                   /* sys/devices/system/cpu/online is not absent */
+    cpubind_input_state last;              /* of the last file that was asked for */
+    int32_t len;                           /* bytes of `name` */
     char name[CPUBIND_INPUT_NAME_MAX + 1]; /* ended by NUL */
 } walk;
 
@@ -439,7 +421,7 @@ static int visit_folder(walk *w)
     return result;
 }
 
-static int is_wanted(const walk *w, const leaf *l, uint32_t bit)
+static int is_wanted(const walk *w, const leaf *l)
 {
     switch (l->rule) {
     case RULE_ALWAYS:
@@ -449,8 +431,6 @@ static int is_wanted(const walk *w, const leaf *l, uint32_t bit)
         return w->last == CPUBIND_INPUT_ABSENT;
     case RULE_NO_ONLINE:
         return !w->is_online_there;
-    case RULE_ONCE:
-        return !(w->found & bit);
     }
     return 1;
 }
@@ -462,15 +442,12 @@ static int visit_leaves(walk *w, const group *g)
     int result = 0;
     for (int i = 0; result == 0 && g->leaf[i].name; i++) {
         const leaf *l = &g->leaf[i];
-        const uint32_t bit = 1u << i;
         cut(w, len);
-        if (!is_wanted(w, l, bit) || !append_text(w, l->name))
+        if (!is_wanted(w, l) || !append_text(w, l->name))
             continue;
         result = is_folder(l)           ? visit_folder(w)
                  : l->rule == RULE_ROOT ? visit_file_of_root(w)
                                         : visit_file(w);
-        if (l->rule == RULE_ONCE && w->last != CPUBIND_INPUT_ABSENT)
-            w->found |= bit;
     }
     return result;
 }
@@ -497,7 +474,6 @@ static int visit_group(walk *w, const group *g)
     int32_t at = 0;
     int result;
     cut(w, 0);
-    w->found = 0;
     if (!*g->folder)
         return visit_leaves(w, g);
     (void)append_text(w, g->folder);

@@ -283,8 +283,8 @@ static const char *const words[] = {
     "nic",     "no",       "node",    "npu",     "npu-smi",   "cpus_allowed_list",
     "number",  "numa",     "pci",     "pcie",    "per",       "phy",
     "phy-id",  "pid",      "process", "product", "processes", "running",
-    "serial",  "slot",     "thread",  "total",   "type",      "vendor",
-    "x86_64",
+    "serial",  "slot",     "socket",  "thread",  "total",     "type",
+    "vendor",  "x86_64",
 };
 
 /* How other words of the formats start: chip names, interrupts of the driver. */

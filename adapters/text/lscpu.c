@@ -1,4 +1,4 @@
-/* lscpu.c - readers of the output of `lscpu -e=CPU,NODE` and of `lscpu` (util-linux)
+/* lscpu.c - readers of the output of `lscpu -e` and of `lscpu` (util-linux)
  * SPDX-License-Identifier: MIT
  *
  * Bytes to arrays. Pure: no I/O, no malloc, no errno, no locale. It must not run lscpu, and
@@ -8,59 +8,88 @@
 
 #include "scan.h"
 
-/*   row     = number blanks ( number / "-" ) LF */
-static cpubind_text_status read_row(const scan_text *in, const scan_line *line, int32_t *cpu,
-                                    int32_t *node)
-{
-    const scan_run first = scan_word(in, line->run.at, line->run.end);
-    const scan_run second = scan_word(in, first.end, line->run.end);
-    cpubind_text_status status = scan_whole_number(in, first, CPUBIND_MAX_CPUS - 1, cpu);
+/* The columns that are read; CPU is the first one of a table. */
+typedef enum column { NODE, CORE, SOCKET, N_COLUMN } column;
 
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (scan_is_empty(second))
-        return scan_fail(in, line->ended ? CPUBIND_TEXT_ERR_SYNTAX : CPUBIND_TEXT_ERR_CUT,
-                         line->run.end, "the row ends before its node");
-    if (second.end != line->run.end)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX,
-                         scan_word(in, second.end, line->run.end).at,
-                         "a row has more than two cells");
-    *node = -1;
-    if (SCAN_IS(in, second, "-"))
-        return CPUBIND_TEXT_OK;
-    return scan_whole_number(in, second, CPUBIND_MAX_CPUS - 1, node);
+/* The column of a word of the header; N_COLUMN for a column that is passed over. */
+static column column_of(const scan_text *in, scan_run word)
+{
+    if (SCAN_IS(in, word, "NODE"))
+        return NODE;
+    if (SCAN_IS(in, word, "CORE"))
+        return CORE;
+    return SCAN_IS(in, word, "SOCKET") ? SOCKET : N_COLUMN;
 }
 
-/* Reads a line "CPU NODE". */
-static int is_header(const scan_text *in, const scan_line *line)
+/*   header = "CPU" *( blanks name ) LF       one name is NODE */
+static int is_header(const scan_text *in, scan_run header)
 {
-    const scan_run first = scan_word(in, line->run.at, line->run.end);
-    const scan_run second = scan_word(in, first.end, line->run.end);
+    scan_run word = scan_word(in, header.at, header.end);
+    int has_node = 0;
 
-    return SCAN_IS(in, first, "CPU") && SCAN_IS(in, second, "NODE") &&
-           second.end == line->run.end;
+    if (!SCAN_IS(in, word, "CPU"))
+        return 0;
+    while (word.end != header.end) {
+        word = scan_word(in, word.end, header.end);
+        has_node |= column_of(in, word) == NODE;
+    }
+    return has_node;
 }
 
-/*   table   = "CPU" blanks "NODE" LF *row     blanks around cells, the last LF may be missing
- * With both arrays NULL the rows are only counted. */
-static cpubind_text_status read_table(const scan_text *in, int32_t *out_cpu, int32_t *out_node,
+/*   row    = number *( blanks cell ) LF      a cell for each word of the header
+ *   cell   = number / "-" */
+static cpubind_text_status read_row(const scan_text *in, scan_run header, const scan_line *line,
+                                    int32_t *cpu, int32_t cells[N_COLUMN])
+{
+    scan_run name = scan_word(in, header.at, header.end);
+    scan_run cell = scan_word(in, line->run.at, line->run.end);
+    cpubind_text_status status = scan_whole_number(in, cell, CPUBIND_MAX_CPUS - 1, cpu);
+
+    for (int i = 0; i < N_COLUMN; i++)
+        cells[i] = -1;
+    while (status == CPUBIND_TEXT_OK && name.end != header.end) {
+        column c;
+        name = scan_word(in, name.end, header.end);
+        cell = scan_word(in, cell.end, line->run.end);
+        c = column_of(in, name);
+        if (scan_is_empty(cell))
+            return scan_fail(in, line->ended ? CPUBIND_TEXT_ERR_SYNTAX : CPUBIND_TEXT_ERR_CUT,
+                             line->run.end, "the row has fewer cells than the header");
+        if (c != N_COLUMN && !SCAN_IS(in, cell, "-"))
+            status = scan_whole_number(in, cell, CPUBIND_MAX_CPUS - 1, &cells[c]);
+    }
+    if (status == CPUBIND_TEXT_OK && cell.end != line->run.end)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, scan_word(in, cell.end, line->run.end).at,
+                         "the row has more cells than the header");
+    return status;
+}
+
+/* Reads the table into the arrays of *out, or only counts its rows when `out` is NULL. */
+static cpubind_text_status read_table(const scan_text *in, const cpubind_lscpu_nodes *out,
                                       int32_t *out_n)
 {
     scan_line line = {{0, 0}, 0, 0};
-    int32_t n = 0, last = -1, cpu = 0, node = 0;
+    scan_run header;
+    int32_t n = 0, last = -1, cpu = 0, cells[N_COLUMN];
 
-    if (!scan_next_line(in, &line) || !is_header(in, &line))
-        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, 0, "there is no header \"CPU NODE\"");
+    if (!scan_next_line(in, &line) || !is_header(in, line.run))
+        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, 0,
+                         "there is no header with the columns CPU and NODE");
+    header = line.run;
     while (scan_next_line(in, &line)) {
-        const cpubind_text_status status = read_row(in, &line, &cpu, &node);
+        const cpubind_text_status status = read_row(in, header, &line, &cpu, cells);
 
         if (status != CPUBIND_TEXT_OK)
             return status;
         if (cpu <= last)
             return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, line.run.at, "the CPUs do not ascend");
-        if (out_cpu && out_node) {
-            out_cpu[n] = cpu;
-            out_node[n] = node;
+        if (out) {
+            out->cpu[n] = cpu;
+            out->node[n] = cells[NODE];
+            if (out->core)
+                out->core[n] = cells[CORE];
+            if (out->socket)
+                out->socket[n] = cells[SOCKET];
         }
         last = cpu;
         n++;
@@ -82,13 +111,13 @@ cpubind_text_status cpubind_lscpu_parse_nodes(const char *text, int32_t len,
     if (!scan_is_text(text, len) || !out || !scan_is_array(out->cpu, out->cap) ||
         !scan_is_array(out->node, out->cap))
         return scan_fail_arg(fault);
-    status = read_table(&in, NULL, NULL, &n);
+    status = read_table(&in, NULL, &n);
     if (status != CPUBIND_TEXT_OK)
         return status;
     out->n = n;
     if (n > out->cap)
         return scan_fail_space(&in);
-    return read_table(&in, out->cpu, out->node, &n);
+    return read_table(&in, out, &n);
 }
 
 /* Finds the value of a line "Thread(s) per core: value"; returns 0 for another line. */

@@ -1,11 +1,14 @@
-/* lscpu.h - readers of the output of `lscpu -e=CPU,NODE` and of `lscpu` (util-linux)
+/* lscpu.h - readers of the output of `lscpu -e` and of `lscpu` (util-linux)
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.
  *
  * GRAMMAR
- *   table   = "CPU" blanks "NODE" LF *row     blanks around cells, the last LF may be missing
- *   row     = number blanks ( number / "-" ) LF      CPUs strictly ascending
+ *   table   = "CPU" *( blanks name ) LF *row  blanks around cells, the last LF may be missing;
+ *                                             one name is NODE; CORE and SOCKET are read too,
+ *                                             other columns are passed over
+ *   row     = number *( blanks cell ) LF      a cell for each column; CPUs strictly ascending
+ *   cell    = number / "-"                    of NODE, CORE and SOCKET; any word in others
  *   summary = *( key ":" blanks value LF )    the key read is "Thread(s) per core"; a host with
  *                                             several kinds of cores repeats it
  */
@@ -18,16 +21,19 @@
 extern "C" {
 #endif
 
-/* The caller's arrays for the rows of the table; both may be NULL when cap is 0. */
+/* The caller's arrays for the rows of the table; all may be NULL when cap is 0. A cell "-" is
+ * read as -1. */
 typedef struct cpubind_lscpu_nodes {
     int32_t *cpu;  /* in: array for the CPUs, which ascend strictly */
-    int32_t *node; /* in: array for their nodes: node[i] is that of cpu[i], -1 for "-" */
+    int32_t *node; /* in: array for their nodes: node[i] is that of cpu[i] */
     int32_t cap;   /* in: elements of each array */
     int32_t n;     /* out: rows; after ERR_SPACE as many as the arrays need */
+    int32_t *core; /* in: array for their cores, all -1 without the column; NULL: not wanted */
+    int32_t *socket; /* in: as core, for their sockets */
 } cpubind_lscpu_nodes;
 
-/* Reads the rows of `lscpu -e=CPU,NODE`.
- *   out     out->cpu and out->node [0 .. out->n - 1]
+/* Reads the rows of `lscpu -e=CPU,NODE`, of `lscpu -e=CPU,NODE,CORE,SOCKET`, or of `lscpu -e`.
+ *   out     out->cpu, out->node and the wanted others [0 .. out->n - 1]
  *   errors  ERR_ARG, ERR_MISSING (no header, no row), ERR_SYNTAX, ERR_CUT, ERR_RANGE,
  *           ERR_ORDER; ERR_SPACE with out->n
  *   cost    O(len) */

@@ -103,7 +103,7 @@ static int is(const char *input, const char *name)
 
 static void read_nodes(const char *text, int32_t len, result *s)
 {
-    cpubind_lscpu_nodes rows = {s->a.number, s->b.number, MAX_CPUS, 0};
+    cpubind_lscpu_nodes rows = {.cpu = s->a.number, .node = s->b.number, .cap = MAX_CPUS};
     s->status = cpubind_lscpu_parse_nodes(text, len, &rows, &s->fault);
     s->n[0] = rows.n;
 }

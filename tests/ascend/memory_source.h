@@ -13,7 +13,7 @@
 #include "../../adapters/ascend/ascend_plan.h"
 #include "../support/cmocka_test.h"
 
-#define MAX_INPUTS 64
+#define MAX_INPUTS 96
 
 typedef struct entry {
     const char *name, *text; /* a listing when the name ends in "/" */
@@ -26,9 +26,9 @@ typedef struct memory_host {
     const char *failing; /* name of the input that fails, or NULL */
     const char *exits_1; /* name of the command that exits with 1, or NULL */
     cpubind_input_state state;
-    int32_t error;   /* of the failing input; 0: EIO */
-    int32_t asked;   /* inputs asked for so far */
-    char seen[4096]; /* their names, each followed by a blank */
+    int32_t error;      /* of the failing input; 0: EIO */
+    int32_t asked;      /* inputs asked for so far */
+    char seen[1 << 14]; /* their names, each followed by a blank */
 } memory_host;
 
 static inline cpubind_input absent(void)

@@ -228,7 +228,7 @@ static cpubind_text_status parse_status(arrays *x, int32_t cap)
 
 static cpubind_text_status parse_nodes(arrays *x, int32_t cap)
 {
-    cpubind_lscpu_nodes rows = {x->a, x->b, cap, x->n};
+    cpubind_lscpu_nodes rows = {.cpu = x->a, .node = x->b, .cap = cap, .n = x->n};
     const cpubind_text_status status =
         cpubind_lscpu_parse_nodes(x->text, x->len, &rows, &x->fault);
 

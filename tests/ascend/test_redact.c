@@ -561,7 +561,7 @@ static cpubind_text_status law_lscpu_e(const char *text, int32_t len, char *out,
                                        cpubind_text_fault *fault)
 {
     static int32_t cpu[CPUBIND_MAX_CPUS], node[CPUBIND_MAX_CPUS];
-    cpubind_lscpu_nodes rows = {cpu, node, CPUBIND_MAX_CPUS, 0};
+    cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = CPUBIND_MAX_CPUS};
     const cpubind_text_status status = cpubind_lscpu_parse_nodes(text, len, &rows, fault);
     PUT_ARRAY(cpu, rows.n);
     PUT_ARRAY(node, rows.n);

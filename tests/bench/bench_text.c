@@ -149,7 +149,7 @@ static void read_topo(void *ctx)
 static void read_nodes(void *ctx)
 {
     input *in = (input *)ctx;
-    cpubind_lscpu_nodes rows = {in->out.cpu, in->more, MAX_CPUS, 0};
+    cpubind_lscpu_nodes rows = {.cpu = in->out.cpu, .node = in->more, .cap = MAX_CPUS};
     must(cpubind_lscpu_parse_nodes(in->text, in->len, &rows, NULL) == CPUBIND_TEXT_OK &&
              rows.n == in->n,
          "cpubind_lscpu_parse_nodes");

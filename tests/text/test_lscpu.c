@@ -10,8 +10,14 @@ static cpubind_text_status parse_nodes(const char *text, int32_t len, cpubind_ls
                                        cpubind_text_fault *fault)
 {
     const size_t size = (size_t)out->cap * sizeof *out->cpu;
+    int32_t *const core = out->core ? edge_ints(out->cap) : NULL;
+    int32_t *const socket = out->socket ? edge_ints(out->cap) : NULL;
     char *edge = edge_text(text, len);
-    cpubind_lscpu_nodes exact = {edge_ints(out->cap), edge_ints(out->cap), out->cap, 0};
+    cpubind_lscpu_nodes exact = {.cpu = edge_ints(out->cap),
+                                 .node = edge_ints(out->cap),
+                                 .cap = out->cap,
+                                 .core = core,
+                                 .socket = socket};
     cpubind_text_status status;
 
     memset(&exact.n, EDGE_FILL, sizeof exact.n);
@@ -26,8 +32,14 @@ static cpubind_text_status parse_nodes(const char *text, int32_t len, cpubind_ls
     } else {
         memcpy(out->cpu, exact.cpu, (size_t)exact.n * sizeof *exact.cpu);
         memcpy(out->node, exact.node, (size_t)exact.n * sizeof *exact.node);
+        if (core)
+            memcpy(out->core, core, (size_t)exact.n * sizeof *core);
+        if (socket)
+            memcpy(out->socket, socket, (size_t)exact.n * sizeof *socket);
     }
     out->n = exact.n;
+    free(socket);
+    free(core);
     free(exact.node);
     free(exact.cpu);
     free(edge);
@@ -39,7 +51,7 @@ TEST(rows_give_the_node_of_each_cpu)
     static const char text[] = "CPU NODE\n  0    0\n  1    0\n  8    -\n 24    1\n191    7";
     const int32_t cpus[] = {0, 1, 8, 24, 191}, nodes[] = {0, 0, -1, 1, 7};
     int32_t cpu[5], node[5];
-    cpubind_lscpu_nodes rows = {cpu, node, 5, 0};
+    cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 5};
     cpubind_text_fault fault;
 
     assert_int_equal(parse_nodes(text, (int32_t)strlen(text), &rows, &fault), CPUBIND_TEXT_OK);
@@ -56,11 +68,50 @@ TEST(carriage_returns_are_blanks)
 {
     static const char text[] = "CPU NODE\r\n0 0\r\n1 3\r\n";
     int32_t cpu[2], node[2];
-    cpubind_lscpu_nodes rows = {cpu, node, 2, 0};
+    cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 2};
     cpubind_text_fault fault;
 
     assert_int_equal(parse_nodes(text, (int32_t)strlen(text), &rows, &fault), CPUBIND_TEXT_OK);
     assert_int_equal(node[1], 3);
+}
+
+TEST(columns_are_found_by_their_names)
+{
+    static const struct {
+        const char *text;
+        int32_t node[2], core[2], socket[2];
+    } cases[] = {
+        {"CPU NODE\n0 0\n1 3\n", {0, 3}, {-1, -1}, {-1, -1}},
+        {"CPU NODE CORE SOCKET\n0 0 7 1\n1 3 7 1\n", {0, 3}, {7, 7}, {1, 1}},
+        {"CPU SOCKET CORE NODE\n0 0 7 1\n1 - - -\n", {1, -1}, {7, -1}, {0, -1}},
+        {"CPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE    MAXMHZ\n"
+         "  0    0      2    5 0:0:0:0          yes 2600.0000\n"
+         "  1    1      -    - -                 no         -\n",
+         {0, 1},
+         {5, -1},
+         {2, -1}},
+    };
+
+    for (int32_t i = 0; i < LENGTH(cases); i++)
+        for (int wanted = 0; wanted < 4; wanted++) {
+            int32_t cpu[2], node[2], core[2], socket[2];
+            cpubind_lscpu_nodes rows = {.cpu = cpu,
+                                        .node = node,
+                                        .cap = 2,
+                                        .core = wanted & 1 ? core : NULL,
+                                        .socket = wanted & 2 ? socket : NULL};
+            cpubind_text_fault fault;
+
+            assert_int_equal(
+                parse_nodes(cases[i].text, (int32_t)strlen(cases[i].text), &rows, &fault),
+                CPUBIND_TEXT_OK);
+            assert_int_equal(rows.n, 2);
+            assert_memory_equal(node, cases[i].node, sizeof node);
+            if (wanted & 1)
+                assert_memory_equal(core, cases[i].core, sizeof core);
+            if (wanted & 2)
+                assert_memory_equal(socket, cases[i].socket, sizeof socket);
+        }
 }
 
 TEST(other_tables_are_refused_where_they_go_wrong)
@@ -72,7 +123,8 @@ TEST(other_tables_are_refused_where_they_go_wrong)
     } cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
-        {"CPU NODE SOCKET\n0 0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"CPU SOCKET\n0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
+        {"CPU NODES\n0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
         {"NODE CPU\n0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
         {"CPU NODE\n", CPUBIND_TEXT_ERR_MISSING, 9},
         {"CPU NODE\n0 0\n1", CPUBIND_TEXT_ERR_CUT, 14},
@@ -87,11 +139,17 @@ TEST(other_tables_are_refused_where_they_go_wrong)
         {"CPU NODE\n1 0\n1 0\n", CPUBIND_TEXT_ERR_ORDER, 13},
         {"CPU NODE\n65536 0\n", CPUBIND_TEXT_ERR_RANGE, 9},
         {"CPU NODE\n0 65536\n", CPUBIND_TEXT_ERR_RANGE, 11},
+        {"CPU NODE CORE\n0 0\n", CPUBIND_TEXT_ERR_SYNTAX, 17},
+        {"CPU NODE CORE\n0 0", CPUBIND_TEXT_ERR_CUT, 17},
+        {"CPU NODE CORE\n0 0 0 0\n", CPUBIND_TEXT_ERR_SYNTAX, 20},
+        {"CPU NODE CORE\n0 0 x\n", CPUBIND_TEXT_ERR_SYNTAX, 18},
+        {"CPU NODE CORE\n0 0 65536\n", CPUBIND_TEXT_ERR_RANGE, 18},
+        {"CPU NODE SOCKET\n0 0 -1\n", CPUBIND_TEXT_ERR_SYNTAX, 20},
     };
 
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         int32_t cpu[4], node[4];
-        cpubind_lscpu_nodes rows = {cpu, node, 4, 0};
+        cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 4};
         cpubind_text_fault fault;
 
         if (parse_nodes(cases[i].text, (int32_t)strlen(cases[i].text), &rows, &fault) !=
@@ -105,7 +163,7 @@ TEST(every_prefix_is_a_shorter_table_or_a_fault)
 {
     static const char text[] = "CPU NODE\n  0    0\n  1    0\n 24    1\n191    -\n";
     int32_t cpu[8], node[8];
-    cpubind_lscpu_nodes rows = {cpu, node, 8, 0};
+    cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 8};
     cpubind_text_fault fault;
 
     for (int32_t len = 0; len <= (int32_t)strlen(text); len++)
@@ -161,8 +219,9 @@ TEST(threads_of_a_core_are_read_from_their_line)
 TEST(bad_arguments_are_refused)
 {
     int32_t cpu[2], node[2];
-    cpubind_lscpu_nodes rows = {cpu, node, 2, 7};
-    cpubind_lscpu_nodes bad[] = {{NULL, node, 2, 7}, {cpu, NULL, 2, 7}};
+    cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 2, .n = 7};
+    cpubind_lscpu_nodes bad[] = {{.node = node, .cap = 2, .n = 7},
+                                 {.cpu = cpu, .cap = 2, .n = 7}};
 
     assert_int_equal(cpubind_lscpu_parse_nodes(NULL, 1, &rows, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(rows.n, 7);
@@ -179,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_give_the_node_of_each_cpu),
         cmocka_unit_test(carriage_returns_are_blanks),
+        cmocka_unit_test(columns_are_found_by_their_names),
         cmocka_unit_test(other_tables_are_refused_where_they_go_wrong),
         cmocka_unit_test(every_prefix_is_a_shorter_table_or_a_fault),
         cmocka_unit_test(threads_of_a_core_are_read_from_their_line),

@@ -1,0 +1,419 @@
+/* facts_cores.c - which CPUs share a core, how far nodes are apart, and their sockets
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. It must not know of NPUs, and must not
+ * guess: what no input tells stays NULL. The files are those of the kernel's documentation of
+ * sysfs (ABI/stable/sysfs-devices-system-cpu, sysfs-devices-node).
+ *
+ * Every process of a host reads the same here: the files have no namespace, a container sees
+ * /sys of the host, and they name online CPUs and nodes whatever the cpuset is.
+ *
+ *   input                 absent               failed   empty    cut      contradictory
+ *   smt/active            lists                refused  refused  refused  lists
+ *   thread_siblings_list  lscpu -e, lscpu      refused  refused  refused  refused
+ *   physical_package_id   lscpu -e, not known  refused  refused  refused  of the first CPU
+ *   lscpu -e              lscpu, not known     refused  refused  refused  refused
+ *   lscpu                 not known            refused  refused  refused  refused
+ *   node/online           node folders         refused  refused  refused  refused
+ *   node<N>/distance      not known            refused  refused  refused  refused
+ *
+ *   refused  facts->topology holds the problem, and a plan that needs what the input tells
+ *            fails with it. The rule of the reference needs none of it.
+ *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
+ */
+#include "facts_reader.h"
+
+#define INPUT_SMT          INPUT_CPUS "/smt/active"
+#define INPUT_NODES_ONLINE INPUT_NODES "/online"
+#define INPUT_CMD          "cmd"
+
+/* The name "folder/prefix<number>/leaf", in the arena; NULL when the arena is full. */
+static const char *numbered_path(facts_reader *r, const char *folder, const char *prefix,
+                                 int32_t number, const char *leaf)
+{
+    char text[16];
+    char *end = facts_write_number(facts_write_text(text, prefix), number);
+    const cpubind_slice name = {0, (int32_t)(end - text)};
+    return facts_path(r, folder, text, name, leaf);
+}
+
+/* A new array of the arena, filled with -1; NULL when the arena is full. */
+static int32_t *new_ints(facts_reader *r, int32_t n)
+{
+    int32_t *out = cpubind_arena_ints(r->arena, n);
+    for (int32_t i = 0; out && i < n; i++)
+        out[i] = -1;
+    return out;
+}
+
+static int is_online(const cpubind_facts *f, int32_t cpu)
+{
+    return cpu < f->n_cpu_id && f->node_of[cpu] >= 0;
+}
+
+/* The index of a number in an ascending array, or -1. */
+static int32_t index_of(const int32_t *array, int32_t n, int32_t number)
+{
+    int32_t from = 0, to = n;
+    while (from < to) {
+        const int32_t middle = from + (to - from) / 2;
+        if (array[middle] < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < n && array[from] == number ? from : -1;
+}
+
+/* == The fallback: lscpu ==================================================== */
+
+/* Asks a snapshot or a row of the corpus for a command. A live host lists no commands. */
+static cpubind_problem_code ask_snapshot(facts_reader *r, const char *name, cpubind_input *out)
+{
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_CMD);
+    const char *leaf = name + sizeof INPUT_CMD;
+    cpubind_slice part;
+    int32_t at = 0;
+    memset(out, 0, sizeof *out);
+    while (facts_is_present(listing) && facts_next_name(listing, &at, &part))
+        if ((size_t)part.len == strlen(leaf) &&
+            memcmp(listing.data + part.at, leaf, strlen(leaf)) == 0)
+            return facts_ask(r, name, out);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads the rows of `lscpu -e` of a snapshot; out->n is 0 when it has none. */
+static cpubind_problem_code read_rows(facts_reader *r, cpubind_lscpu_nodes *out,
+                                      cpubind_input *answer)
+{
+    const cpubind_problem_code code = ask_snapshot(r, INPUT_LSCPU_E, answer);
+    memset(out, 0, sizeof *out);
+    return code == CPUBIND_PROBLEM_NONE && facts_has_answered(*answer)
+               ? cpubind_priv_read_rows(r, *answer, out)
+               : code;
+}
+
+/* == Cores ================================================================== */
+
+/* Fails because a text about cores cannot be true. */
+static cpubind_problem_code fail_core(facts_reader *r, const char *name, cpubind_input answer,
+                                      int32_t cpu, const char *what)
+{
+    r->problem->cpu = cpu;
+    return facts_fail_input(r, name, answer, 0, what);
+}
+
+/* Makes each online CPU a core. */
+static void part_cores(const cpubind_facts *f, int32_t *core_of)
+{
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        core_of[cpu] = is_online(f, cpu) ? cpu : -1;
+}
+
+/* Reads the list of one CPU, the lowest of its core, and gives all online CPUs of the list its
+ * number.
+ *   out     *n: CPUs in the list; 0: there is no list */
+static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t *core_of,
+                                          int32_t *n)
+{
+    const cpubind_facts *f = r->facts;
+    const char *name =
+        numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
+    cpubind_input answer;
+    cpubind_problem_code code;
+    int32_t *list = NULL;
+    *n = 0;
+    if (!name)
+        return facts_fail_memory(r);
+    code = facts_ask(r, name, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = facts_read_list(r, name, answer, &list, n);
+    if (code != CPUBIND_PROBLEM_NONE || !list)
+        return code;
+    for (int32_t i = 0; i < *n; i++) {
+        if (!is_online(f, list[i]))
+            continue;
+        if (core_of[list[i]] >= 0)
+            return fail_core(r, name, answer, list[i],
+                             "a CPU of the list is in the list of another core");
+        if (f->node_of[list[i]] != f->node_of[cpu])
+            return fail_core(r, name, answer, list[i], "the CPUs of a core are on two nodes");
+        core_of[list[i]] = cpu;
+    }
+    return core_of[cpu] >= 0
+               ? code
+               : fail_core(r, name, answer, cpu, "the list lacks the CPU whose list it is");
+}
+
+/* Reads the lists of all online CPUs; of a CPU that an earlier list names, the list is not
+ * read. Where smt/active is 0, each CPU is a core, and the first list is read to confirm it:
+ * kernels without CONFIG_SCHED_SMT have 0 there whatever the cores are.
+ *   out     *is_known: 0 when an online CPU has no list */
+static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *is_known)
+{
+    const cpubind_facts *f = r->facts;
+    const size_t used = r->arena->used;
+    int32_t active = 1, n = 0;
+    cpubind_problem_code code = facts_read_number(r, INPUT_SMT, 1, &active);
+    if (code == CPUBIND_PROBLEM_NONE && active != 0 && active != 1)
+        return facts_fail_input(r, INPUT_SMT, r->source->read(r->source->ctx, INPUT_SMT), 0,
+                                "it is neither 0 nor 1");
+    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
+        if (!is_online(f, cpu) || core_of[cpu] >= 0)
+            continue;
+        code = read_siblings(r, cpu, core_of, &n);
+        if (code == CPUBIND_PROBLEM_NONE)
+            r->arena->used = used;
+        if (code == CPUBIND_PROBLEM_NONE && active == 0 && n <= 1) {
+            part_cores(f, core_of);
+            break;
+        }
+        if (n == 0)
+            return code;
+        active = 1;
+    }
+    *is_known = 1;
+    return code;
+}
+
+/* Takes the cores from the rows of `lscpu -e`, where each online CPU has one there. */
+static cpubind_problem_code take_cores(facts_reader *r, int32_t *core_of, int *is_known)
+{
+    const cpubind_facts *f = r->facts;
+    cpubind_lscpu_nodes rows;
+    cpubind_input answer;
+    int32_t *first, n = 0, n_core = 0;
+    cpubind_problem_code code = read_rows(r, &rows, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    for (int32_t i = 0; i < rows.n; i++)
+        n_core = rows.core[i] >= n_core ? rows.core[i] + 1 : n_core;
+    first = new_ints(r, n_core);
+    if (!first)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; i < rows.n; i++) {
+        const int32_t cpu = rows.cpu[i], core = rows.core[i];
+        if (!is_online(f, cpu) || core < 0)
+            continue;
+        if (first[core] < 0)
+            first[core] = cpu;
+        if (f->node_of[first[core]] != f->node_of[cpu])
+            return fail_core(r, INPUT_LSCPU_E, answer, cpu,
+                             "the CPUs of a core are on two nodes");
+        core_of[cpu] = first[core];
+        n++;
+    }
+    *is_known = n == f->n_online;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Makes each CPU a core where lscpu says that a core has one thread. */
+static cpubind_problem_code take_threads(facts_reader *r, int32_t *core_of, int *is_known)
+{
+    cpubind_input answer;
+    int32_t threads = 0;
+    cpubind_problem_code code = ask_snapshot(r, INPUT_LSCPU, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_has_answered(answer))
+        code = cpubind_priv_read_lscpu(r, answer, &threads);
+    *is_known = threads == 1;
+    if (*is_known)
+        part_cores(r->facts, core_of);
+    return code;
+}
+
+static cpubind_problem_code read_core_of(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    int32_t *core_of = new_ints(r, f->n_cpu_id);
+    int is_known = 0;
+    cpubind_problem_code code;
+    if (!core_of)
+        return facts_fail_memory(r);
+    code = read_lists(r, core_of, &is_known);
+    if (code == CPUBIND_PROBLEM_NONE && !is_known)
+        code = take_cores(r, core_of, &is_known);
+    if (code == CPUBIND_PROBLEM_NONE && !is_known)
+        code = take_threads(r, core_of, &is_known);
+    f->core_of = code == CPUBIND_PROBLEM_NONE && is_known ? core_of : NULL;
+    return code;
+}
+
+/* == Sockets ================================================================ */
+
+/* Reads the socket of each node by its first online CPU. The kernel has -1 for a socket that it
+ * does not know.
+ *   out     *is_known: 0 when that of a node is not known */
+static cpubind_problem_code read_packages(facts_reader *r, int32_t *socket, int *is_known)
+{
+    const cpubind_facts *f = r->facts;
+    const size_t used = r->arena->used;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
+        const int32_t i = index_of(f->node_id, f->n_node, f->node_of[cpu]);
+        cpubind_problem_code code;
+        if (i < 0 || socket[i] >= 0)
+            continue;
+        code = facts_read_number(
+            r, numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/physical_package_id"), -1,
+            &socket[i]);
+        if (code != CPUBIND_PROBLEM_NONE || socket[i] < 0)
+            return code;
+        r->arena->used = used;
+    }
+    *is_known = 1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code read_sockets(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    int32_t *socket = new_ints(r, f->n_node);
+    int is_known = 0;
+    cpubind_lscpu_nodes rows = {.n = 0};
+    cpubind_input answer;
+    cpubind_problem_code code;
+    if (!socket)
+        return facts_fail_memory(r);
+    code = read_packages(r, socket, &is_known);
+    if (code == CPUBIND_PROBLEM_NONE && !is_known)
+        code = read_rows(r, &rows, &answer);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    for (int32_t i = 0; !is_known && i < f->n_node; i++)
+        socket[i] = -1;
+    for (int32_t i = rows.n - 1; i >= 0; i--) {
+        const int32_t cpu = rows.cpu[i];
+        if (is_online(f, cpu))
+            socket[index_of(f->node_id, f->n_node, f->node_of[cpu])] = rows.socket[i];
+    }
+    for (int32_t i = 0; i < f->n_node; i++)
+        if (socket[i] < 0)
+            return code;
+    f->socket = socket;
+    return code;
+}
+
+/* == Distances ============================================================== */
+
+/* Finds the online nodes, of which each has a column in the rows of distances: node/online, else
+ * the folders of nodes. */
+static cpubind_problem_code read_columns(facts_reader *r, int32_t **out, int32_t *n)
+{
+    cpubind_input answer, listing;
+    cpubind_slice name;
+    int32_t at = 0;
+    cpubind_problem_code code = facts_ask(r, INPUT_NODES_ONLINE, &answer);
+    *n = 0;
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (facts_is_present(answer))
+        return facts_read_list(r, INPUT_NODES_ONLINE, answer, out, n);
+    listing = r->source->list(r->source->ctx, INPUT_NODES);
+    if (!facts_is_present(listing))
+        return facts_judge(r, INPUT_NODES, listing);
+    *out = cpubind_arena_ints(r->arena, listing.len / (int32_t)sizeof "node0" + 1);
+    if (!*out)
+        return facts_fail_memory(r);
+    while (facts_next_name(listing, &at, &name)) {
+        (*out)[*n] = facts_number_after("node", listing.data, name);
+        *n += (*out)[*n] >= 0;
+    }
+    return cpubind_sort_unique(*out, n, NULL) == CPUBIND_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
+}
+
+/* Reads the distances from one node to those of facts->node_id.
+ *   row     = *blank number *( blanks number ) LF      to each online node, ascending; > 0
+ *   out     *is_there: 0 when there is no such file */
+static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_t *column,
+                                     int32_t n_column, int32_t *out, int *is_there)
+{
+    const cpubind_facts *f = r->facts;
+    const char *name = numbered_path(r, INPUT_NODES, "node", node, "distance");
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    cpubind_problem_code code;
+    scan_line line = {{0, 0}, 0, 0};
+    scan_run word;
+    if (!name)
+        return facts_fail_memory(r);
+    code = facts_ask(r, name, &answer);
+    *is_there = facts_is_present(answer);
+    if (code != CPUBIND_PROBLEM_NONE || !*is_there)
+        return code;
+    const scan_text in = {answer.data, answer.len, &fault};
+    (void)scan_next_line(&in, &line);
+    word = line.run;
+    word.end = word.at;
+    for (int32_t k = 0; k < n_column; k++) {
+        const int32_t i = index_of(f->node_id, f->n_node, column[k]);
+        int32_t value = 0;
+        word = scan_word(&in, word.end, line.run.end);
+        if (scan_is_empty(word))
+            return facts_fail_input(r, name, answer, word.at,
+                                    "it has fewer distances than there are online nodes");
+        if (scan_whole_number(&in, word, CPUBIND_MAX_CPUS - 1, &value) != CPUBIND_TEXT_OK)
+            return facts_fail_text(r, name, answer, &fault);
+        if (value == 0)
+            return facts_fail_input(r, name, answer, word.at, "a distance is 0");
+        if (i >= 0)
+            out[i] = value;
+    }
+    if (word.end != line.run.end)
+        return facts_fail_input(r, name, answer, word.end,
+                                "it has more distances than there are online nodes");
+    if (scan_tail(&in, line.next) != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, name, answer, &fault);
+    return facts_check_end(r, name, answer);
+}
+
+/* Reads the distances between the nodes that have CPUs. A host with more nodes than NEAR can
+ * plan has none. */
+static cpubind_problem_code read_distances(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const int32_t n = f->n_node;
+    int32_t *column = NULL, *distance, n_column = 0;
+    int is_there = 1;
+    cpubind_problem_code code = read_columns(r, &column, &n_column);
+    if (code != CPUBIND_PROBLEM_NONE || n_column == 0 || n > CPUBIND_MAX_NODES)
+        return code;
+    distance = new_ints(r, n * n);
+    if (!distance)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++) {
+        const size_t used = r->arena->used;
+        code = read_row(r, f->node_id[i], column, n_column, distance + i * n, &is_there);
+        if (code == CPUBIND_PROBLEM_NONE)
+            r->arena->used = used;
+    }
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++)
+        if (distance[i] < 0)
+            code = facts_fail_input(r, INPUT_NODES_ONLINE,
+                                    r->source->read(r->source->ctx, INPUT_NODES_ONLINE), 0,
+                                    "it lacks a node that has CPUs");
+    if (code == CPUBIND_PROBLEM_NONE && is_there)
+        f->distance = distance;
+    return code;
+}
+
+/* == All of it ============================================================== */
+
+/* Keeps the problem of a step for the plans that need what the step reads. */
+static cpubind_problem_code put_off(facts_reader *r, cpubind_problem_code code)
+{
+    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
+        return code;
+    if (r->facts->topology.code == CPUBIND_PROBLEM_NONE)
+        r->facts->topology = *r->problem;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_read_cores(facts_reader *r)
+{
+    cpubind_problem_code code = put_off(r, read_core_of(r));
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = put_off(r, read_sockets(r));
+    return code == CPUBIND_PROBLEM_NONE ? put_off(r, read_distances(r)) : code;
+}
