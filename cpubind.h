@@ -2766,8 +2766,17 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
     int32_t *place = near->core_owner;
     near->n_core =
         cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, near->core_of);
-    near->cores = *host;
-    near->devices = *near->p->devices;
+    near->cores.cpu = host->cpu;
+    near->cores.node = host->node;
+    near->cores.node_id = host->node_id;
+    near->cores.n_cpu = host->n_cpu;
+    near->cores.n_node = host->n_node;
+    near->devices.affinity.cpu = near->p->devices->affinity.cpu;
+    near->devices.affinity.row = near->p->devices->affinity.row;
+    near->devices.affinity.n = near->p->devices->affinity.n;
+    near->devices.slot = near->p->devices->slot;
+    near->devices.total = near->p->devices->total;
+    near->devices.node = near->p->devices->node;
     if (host->core == NULL) {
         for (int32_t i = 0; i <= host->n_cpu; i++)
             near->core_row[i] = i;
@@ -2966,8 +2975,9 @@ CPUBIND_PRIV cpubind_span cpubind_priv_find_spare(const cpubind_priv_near *near,
                                                   cpubind_priv_stage stage)
 {
     const int32_t *load = near->p->load;
-    cpubind_span best = {0, 0};
+    cpubind_span best;
     int32_t most = 0;
+    best.count = 0;
     for (int32_t i = near->node_core_row[node]; i < near->node_core_row[node + 1]; i++) {
         const int32_t core = near->node_core[i];
         const int32_t end = near->core_row[core + 1];
@@ -3109,7 +3119,9 @@ CPUBIND_PRIV int32_t cpubind_priv_are_slices_enough(const cpubind_priv_near *nea
                                                     int32_t total)
 {
     for (int32_t slot = 0; slot < total; slot++) {
-        cpubind_span span = {0, 0};
+        cpubind_span span;
+        span.first = 0;
+        span.count = 0;
         (void)!cpubind_share(near->n_core, total, slot, CPUBIND_REMAINDER_SPREAD, &span, NULL);
         if (near->core_row[span.first + span.count] - near->core_row[span.first] <
             near->p->need)
@@ -3427,10 +3439,13 @@ CPUBIND_PRIV void cpubind_priv_order_pool(cpubind_priv_placer *r,
 CPUBIND_PRIV cpubind_span cpubind_priv_cut_part(const cpubind_priv_placer *r, int32_t first,
                                                 int32_t end, int32_t part, int32_t by_core)
 {
-    cpubind_span cut = {first, 0};
-    cpubind_span span = {0, 0};
+    cpubind_span cut, span;
     int32_t n = 0;
     int32_t unit = 0;
+    cut.first = first;
+    cut.count = 0;
+    span.first = 0;
+    span.count = 0;
     for (int32_t i = first; i < end; i++)
         n += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
     (void)!cpubind_share(n, r->n_part, part, CPUBIND_REMAINDER_SPREAD, &span, NULL);
@@ -3640,39 +3655,43 @@ CPUBIND_PRIV void cpubind_priv_find_sides(const cpubind_priv_meter *m, int32_t d
         cpubind_priv_fill(m->side, host->n_node, CPUBIND_PRIV_BETWEEN);
 }
 
+CPUBIND_PRIV int32_t cpubind_priv_position(const cpubind_priv_meter *m, int32_t cpu)
+{
+    return cpubind_priv_find(m->host->cpu, m->host->n_cpu, cpu);
+}
+
+/* Sets all figures to 0; field by field, as faults are. */
+CPUBIND_PRIV void cpubind_priv_clear_quality(cpubind_quality *out)
+{
+    out->n_pool = 0;
+    out->n_cpu = 0;
+    out->near_cpu = 0;
+    out->far_cpu = 0;
+    out->irq_off_node = 0;
+    out->n_pool_off_node = 0;
+    out->split_cores = 0;
+    out->idle = 0;
+    out->smallest = 0;
+    out->largest = 0;
+}
+
 /* Measures the pool of one device, but for the cores that it shares. */
-CPUBIND_PRIV cpubind_status cpubind_priv_measure_pool(const cpubind_priv_meter *m,
-                                                      const cpubind_lists *pools,
-                                                      int32_t device, int32_t n_irq,
-                                                      cpubind_quality *out,
-                                                      cpubind_fault *fault)
+CPUBIND_PRIV void cpubind_priv_measure_pool(const cpubind_priv_meter *m,
+                                            const cpubind_lists *pools, int32_t device,
+                                            int32_t n_irq, cpubind_quality *out)
 {
     const cpubind_host *host = m->host;
     const int32_t first = pools->row[device];
     const int32_t n = pools->row[device + 1] - first;
+    cpubind_priv_clear_quality(out);
     for (int32_t i = 0; i < n; i++) {
-        const int32_t cpu = pools->cpu[first + i];
-        const int32_t at = cpubind_priv_find(host->cpu, host->n_cpu, cpu);
-        const int32_t node =
-            at == CPUBIND_PRIV_NONE
-                ? at
-                : cpubind_priv_find(host->node_id, host->n_node, host->node[at]);
-        int32_t *owner;
-        if (node == CPUBIND_PRIV_NONE) {
-            (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN,
-                                      at == node ? "pools.cpu" : "host.node",
-                                      at == node ? first + i : at);
-            if (fault != NULL) {
-                fault->device = device;
-                fault->cpu = cpu;
-            }
-            return CPUBIND_ERR_UNKNOWN;
-        }
+        const int32_t at = cpubind_priv_position(m, pools->cpu[first + i]);
+        const int32_t node = cpubind_priv_find(host->node_id, host->n_node, host->node[at]);
+        int32_t *owner = &m->core_owner[m->core_of[at]];
         out->near_cpu += m->side[node] == CPUBIND_PRIV_NEAR;
         out->far_cpu += m->side[node] == CPUBIND_PRIV_ELSEWHERE;
         out->irq_off_node += i < n_irq && m->side[node] != CPUBIND_PRIV_NEAR;
         m->is_used[at] = 1;
-        owner = &m->core_owner[m->core_of[at]];
         if (*owner == CPUBIND_PRIV_NONE)
             *owner = device;
         else if (*owner != device)
@@ -3683,7 +3702,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_measure_pool(const cpubind_priv_meter *
     out->n_pool_off_node = out->irq_off_node > 0;
     out->smallest = n;
     out->largest = n;
-    return CPUBIND_OK;
 }
 
 /* The cores of a pool that other pools share, each once. */
@@ -3692,8 +3710,7 @@ CPUBIND_PRIV int32_t cpubind_priv_count_split(const cpubind_priv_meter *m,
 {
     int32_t n = 0;
     for (int32_t i = pools->row[device]; i < pools->row[device + 1]; i++) {
-        const int32_t at = cpubind_priv_find(m->host->cpu, m->host->n_cpu, pools->cpu[i]);
-        int32_t *owner = &m->core_owner[m->core_of[at]];
+        int32_t *owner = &m->core_owner[m->core_of[cpubind_priv_position(m, pools->cpu[i])]];
         if (*owner >= CPUBIND_PRIV_NONE || *owner == CPUBIND_PRIV_NONE - 2 - device)
             continue;
         *owner = CPUBIND_PRIV_NONE - 2 - device;
@@ -3718,6 +3735,37 @@ CPUBIND_PRIV void cpubind_priv_add_quality(cpubind_quality *to, const cpubind_qu
     to->n_pool_off_node += more->n_pool_off_node;
 }
 
+/* Every CPU of a pool must be in the host, and its node in node_id. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_pools(const cpubind_priv_meter *m,
+                                                     const cpubind_lists *pools,
+                                                     cpubind_fault *fault)
+{
+    const cpubind_host *host = m->host;
+    if (pools->n != m->devices->affinity.n || pools->row == NULL)
+        return cpubind_priv_bad_argument(fault, "pools");
+    for (int32_t d = 0; d < pools->n; d++) {
+        if (pools->row[0] != 0 || pools->row[d + 1] < pools->row[d] ||
+            (pools->row[d + 1] > 0 && pools->cpu == NULL))
+            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "pools.row", d + 1);
+        for (int32_t i = pools->row[d]; i < pools->row[d + 1]; i++) {
+            const int32_t at = cpubind_priv_position(m, pools->cpu[i]);
+            if (at != CPUBIND_PRIV_NONE &&
+                cpubind_priv_find(host->node_id, host->n_node, host->node[at]) !=
+                    CPUBIND_PRIV_NONE)
+                continue;
+            (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN,
+                                      at == CPUBIND_PRIV_NONE ? "pools.cpu" : "host.node",
+                                      at == CPUBIND_PRIV_NONE ? i : at);
+            if (fault != NULL) {
+                fault->device = d;
+                fault->cpu = pools->cpu[i];
+            }
+            return CPUBIND_ERR_UNKNOWN;
+        }
+    }
+    return CPUBIND_OK;
+}
+
 CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
                                                    const cpubind_devices *devices,
                                                    cpubind_lists pools, int32_t n_irq,
@@ -3725,27 +3773,22 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
                                                    cpubind_quality *out_each,
                                                    cpubind_fault *fault)
 {
-    static const cpubind_quality none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    cpubind_quality total = none;
     cpubind_priv_meter m;
     int32_t n_core;
     cpubind_status status = cpubind_priv_check_places(host, devices, fault);
     if (status != CPUBIND_OK)
         return status;
-    if (pools.n != devices->affinity.n || pools.row == NULL)
-        return cpubind_priv_bad_argument(fault, "pools");
     if (n_irq < 0)
         return cpubind_priv_bad_argument(fault, "n_irq");
     if (work == NULL)
         return cpubind_priv_bad_argument(fault, "work");
     if (out_total == NULL)
         return cpubind_priv_bad_argument(fault, "out_total");
-    for (int32_t d = 0; d < pools.n; d++)
-        if (pools.row[0] != 0 || pools.row[d + 1] < pools.row[d] ||
-            (pools.row[d + 1] > 0 && pools.cpu == NULL))
-            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "pools.row", d + 1);
     m.host = host;
     m.devices = devices;
+    status = cpubind_priv_check_pools(&m, &pools, fault);
+    if (status != CPUBIND_OK)
+        return status;
     m.core_of = work;
     m.core_owner = work + host->n_cpu; /* the table of cores is here before */
     m.is_used = m.core_owner + host->n_cpu;
@@ -3753,23 +3796,19 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
     n_core = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, m.core_owner, m.core_of);
     cpubind_priv_fill(m.core_owner, n_core, CPUBIND_PRIV_NONE);
     cpubind_priv_fill(m.is_used, host->n_cpu, 0);
+    cpubind_priv_clear_quality(out_total);
     for (int32_t d = 0; d < pools.n; d++) {
-        cpubind_quality one = none;
+        cpubind_quality one;
         cpubind_priv_find_sides(&m, d);
-        status = cpubind_priv_measure_pool(&m, &pools, d, n_irq, &one, fault);
-        if (status != CPUBIND_OK)
-            return status;
-        cpubind_priv_add_quality(&total, &one);
-        if (out_each != NULL)
-            out_each[d] = one;
+        cpubind_priv_measure_pool(&m, &pools, d, n_irq, out_each != NULL ? &out_each[d] : &one);
+        cpubind_priv_add_quality(out_total, out_each != NULL ? &out_each[d] : &one);
     }
     for (int32_t c = 0; c < n_core; c++)
-        total.split_cores += m.core_owner[c] < CPUBIND_PRIV_NONE;
+        out_total->split_cores += m.core_owner[c] < CPUBIND_PRIV_NONE;
     for (int32_t d = 0; out_each != NULL && d < pools.n; d++)
         out_each[d].split_cores = cpubind_priv_count_split(&m, &pools, d);
     for (int32_t i = 0; i < host->n_cpu; i++)
-        total.idle += !m.is_used[i];
-    *out_total = total;
+        out_total->idle += !m.is_used[i];
     return CPUBIND_OK;
 }
 

@@ -16,7 +16,8 @@ int main(void)
     cpubind_policy policy = {
         CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_KEEP, {{0, 1, 0, 0}}, 0, 0, 0};
     cpubind_plan plan = {
-        NULL, pool, row, work, 0, 8, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE, 0, {0}, 0};
+        NULL, pool, row, work, 0, 8, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE,
+        0,    {0},  0,   NULL};
     cpubind_span span;
     if (cpubind_make_plan(&host, &devices, &policy, &plan, NULL) != CPUBIND_ERR_SPACE)
         return 1;
