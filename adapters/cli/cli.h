@@ -104,14 +104,15 @@ typedef struct cli_numbers {
 
 typedef struct cli_options {
     enum cli_command command; /* whose options these are */
+    int has_index;            /* --index is given */
     const char *root;         /* a snapshot folder, or NULL */
     const char *fixture;      /* the name of a fixture host, or NULL */
     const char *db;           /* the corpus; NULL: the one installed with cpubind */
     cli_numbers npus, allowed, exclude, keep; /* request points to their items */
-    int has_index;                            /* --index is given */
     cpubind_request request;
     int json, quiet;
     int distances;                      /* plan: the map has distances */
+    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace;

@@ -4,9 +4,9 @@
  * Changes nothing.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "cli.h"
-#include "output.h"
+#include "picture.h"
 
 static int print_text(const cli_planned *p, const cli_options *options)
 {
@@ -33,7 +33,11 @@ static const cli_format plan_formats[] = {
 
 static int print_plan(const cli_planned *p, const cli_options *options)
 {
-    if (!options->format->plan(p, options))
+    const int status = options->svg ? cli_write_svg(p, options) : CLI_DONE;
+    const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
+    if (status != CLI_DONE)
+        return status;
+    if (!is_printed && !options->format->plan(p, options))
         return cli_no_memory();
     if (!options->json && !options->quiet)
         cli_print_warnings(p);

@@ -107,6 +107,7 @@ static const cli_help helps[] = {
      "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
      "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
      "  --distances           the map: how far CPUs are from the homes of their NPUs\n"
+     "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
      "  --quiet               the plan alone; also: --help, --version\n"},
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"

@@ -526,6 +526,7 @@ static const option_row rows[] = {
     READ("processes", CASE, read_processes),
     READ("index", CASE, read_index),
     FLAG("distances", CLI_PLAN, distances),
+    TEXT("svg", CLI_PLAN, svg),
     {"--output", 1, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
     TEXT("name", CLI_CAPTURE, name),
     TEXT("product", CLI_CAPTURE, product),
@@ -777,6 +778,8 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return binding_conflict(o, command);
     if (o->all && (o->pid || o->state))
         return "--all is every process on record; give it alone";
+    if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
+        return "--svg - prints the picture alone; leave out --format and --json";
     if (o->json && o->format && !o->format->is_json)
         return "--json and --format each say how to print; give one";
     return NULL;

@@ -7,7 +7,7 @@
 #ifndef CPUBIND_CLI_PICTURE_H
 #define CPUBIND_CLI_PICTURE_H
 
-#include "cli.h"
+#include "output.h"
 
 /* (name, word of JSON and of SVG, letter on a map, text of a legend). A later kind of a CPU
  * replaces an earlier one. The letters of CPUs with a role are those of the role and the NPU. */
@@ -86,6 +86,13 @@ int32_t cli_candidate_of(const cpubind_ascend_plan *plan, int32_t npu);
 
 /* Whether sockets are known, and are more than one. */
 int cli_has_sockets(const cpubind_facts *facts);
+
+/* Prints a plan as an SVG document. Returns 0 without memory. */
+int cli_draw_svg(FILE *out, const cli_planned *planned, const cli_options *options);
+
+/* The same to the file of --svg, whole or not at all. Returns the exit status; errors are
+ * printed. */
+int cli_write_svg(const cli_planned *planned, const cli_options *options);
 
 /* Prints a text from column `at` on and a line feed; goes to the next line, indented, after a
  * blank or a comma before the line would be longer than `columns`. */
