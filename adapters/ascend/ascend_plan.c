@@ -210,11 +210,21 @@ static int comes_before(const planner *p, const cpubind_candidate *a,
                                       : number_of(p, a) < number_of(p, b);
 }
 
+/* Whether the phy ids of a function and those of its NPUs in view are known: then they tell
+ * which of its NPUs are hidden. */
+static int has_phys(const planner *p, int32_t index)
+{
+    for (int32_t i = 0; i < p->facts->n_npu; i++)
+        if (p->facts->npu[i].function == index && p->facts->npu[i].phy < 0)
+            return 0;
+    return p->facts->function[index].phy[0] >= 0;
+}
+
 /* Adds the NPUs of a function that this process cannot see. */
 static cpubind_problem_code add_hidden(planner *p, int32_t index)
 {
     const cpubind_function *function = &p->facts->function[index];
-    if (function->n_in_view > 0 && function->phy[0] < 0) {
+    if (function->n_in_view > 0 && !has_phys(p, index)) {
         p->problem->have = function->n_in_view;
         p->problem->need = function->n_npu;
         return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,

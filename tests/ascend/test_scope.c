@@ -20,11 +20,12 @@
     "| NPU   Name                | Health        | Power(W)    Temp(C)                |\n"     \
     "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)       "        \
     "|\n" RULE
-#define DEVICE(card, bus)                                                                      \
+#define CHIP(card, chip, bus)                                                                  \
     "| " card                                                                                  \
     "     910B4               | OK            | 90.5        44                     |"          \
-    "\n| 0                         | 0000:" bus                                                \
+    "\n| " chip "                         | 0000:" bus                                         \
     "  | 0           0    / 0               |\n" RULE
+#define DEVICE(card, bus) CHIP(card, "0", bus)
 #define PROCESSES                                                                              \
     "| NPU     Chip              | Process id    | Process name   | Process memory(MB) "       \
     "|\n" RULE
@@ -136,6 +137,52 @@ TEST(hidden_npus_may_be_more_than_two_a_function)
         assert_int_equal(a.plan.candidate[i].npu, i < 4 ? i : -1);
         assert_int_equal(a.plan.candidate[i].function, i / 4);
     }
+    drop(&a);
+}
+
+#define VECTOR(irq, name) irq ":  7  ITS-MSI " irq " Edge  " name "\n"
+#define DIE(irq, phy)                                                                          \
+    VECTOR(irq "0", "trs-mbox-" phy "-0") VECTOR(irq "1", "sq_send_trigger_irq")
+
+/* The mailboxes name both NPUs of a function, and npu-smi has no phy ids: which of the two is
+ * in view is not known, unless both are. */
+TEST(one_of_two_npus_of_a_function_without_a_phy_id_is_refused)
+{
+    cpubind_request request = ask_nothing();
+    memory_host h = two_npus();
+    attempt a;
+    set(&h, "proc/interrupts",
+        "   CPU0\n" DIE("10", "0") DIE("11", "1") DIE("12", "2") DIE("13", "3"));
+    set(&h, PCI "01:00.0/msi_irqs/", "100\n101\n110\n111\n");
+    set(&h, PCI "c1:00.0/msi_irqs/", "120\n121\n130\n131\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_UNKNOWN_NPU);
+    assert_int_equal(a.problem.have, 1);
+    assert_int_equal(a.problem.need, 2);
+    drop(&a);
+    request.scope = CPUBIND_SCOPE_OWN;
+    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    request.scope = CPUBIND_SCOPE_AUTO;
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+        "\t1        0         0               2             Ascend 910B4\n"
+        "\t2        0         1               0             Ascend 910B4\n");
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_hidden, 2);
+    drop(&a);
+    set(&h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+        "\t1        0         0               Ascend 910B4\n"
+        "\t1        1         1               Ascend 910B4\n");
+    set(&h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU1       CPU Affinity\n"
+        "NPU1       X          16-23\n");
+    set(&h, INFO, DEVICES CHIP("1", "0", "C1:00.0") CHIP("1", "1", "C1:00.0"));
+    a = try(&h, &request);
+    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(a.plan.n_hidden, 2);
+    expect_run(&a, 0, 16, 23);
     drop(&a);
 }
 
@@ -441,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus),
         cmocka_unit_test(hidden_npus_may_be_more_than_two_a_function),
+        cmocka_unit_test(one_of_two_npus_of_a_function_without_a_phy_id_is_refused),
         cmocka_unit_test(virtual_functions_and_other_products_are_no_hidden_npus),
         cmocka_unit_test(a_hidden_npu_on_no_node_counts_as_near_node_0),
         cmocka_unit_test(a_part_of_the_online_cpus_without_a_scope_is_a_warning),
