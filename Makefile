@@ -30,7 +30,7 @@ LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
 CLI       := $(call objects,cli)
 PUBLIC    := source.h \
-             $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h,\
+             $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
                $(sort $(wildcard adapters/text/*.h adapters/ascend/*.h)))) \
              $(addprefix linux/,cpubind_linux.h linux.h sys.h source/host_source.h bind/bind.h) \
              sqlite/corpus.h sqlite/store.h

@@ -4,323 +4,7 @@
  * Pure: no I/O, no malloc. The strategy is in the facts already. The rules are those of
  * vllm-ascend's cpu_binding.py; the core cuts the pools.
  */
-#include "ascend_plan.h"
-
-#include "facts_reader.h"
-
-/* The state of one planning. */
-typedef struct planner {
-    const cpubind_facts *facts;
-    const cpubind_request *request;
-    cpubind_arena *arena;
-    cpubind_ascend_plan *out;
-    cpubind_problem *problem;
-    const cpubind_product *product;
-    cpubind_scope scope;
-    cpubind_host host;
-    cpubind_devices devices;
-    cpubind_policy policy;
-    int is_ordered;        /* the candidates are in the order of their PCI addresses */
-    int32_t *ours, n_ours; /* indices into facts->npu that the plan is for, ascending */
-    int32_t rank_npu;      /* the one that this process drives */
-} planner;
-
-static cpubind_problem_code fail(planner *p, cpubind_problem_code code, const char *what)
-{
-    p->problem->code = code;
-    p->problem->what = what;
-    return code;
-}
-
-static cpubind_problem_code fail_memory(planner *p)
-{
-    return fail(p, CPUBIND_PROBLEM_NO_MEMORY, "the arena is too small");
-}
-
-static void warn(planner *p, cpubind_warning warning)
-{
-    p->out->warnings |= 1u << warning;
-}
-
-/* == The NPUs of this process =============================================== */
-
-/* The plan is for the visible NPUs; of these for the running ones when the request says so. */
-static cpubind_problem_code choose_ours(planner *p)
-{
-    const cpubind_facts *f = p->facts;
-    int32_t n_running = 0;
-    p->ours = cpubind_arena_ints(p->arena, f->n_npu);
-    if (!p->ours)
-        return fail_memory(p);
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        n_running += f->npu[i].is_running;
-        if (f->npu[i].is_visible && (f->npu[i].is_running || !p->request->only_running))
-            p->ours[p->n_ours++] = i;
-    }
-    if (p->n_ours > 0)
-        return CPUBIND_PROBLEM_NONE;
-    if (!p->request->only_running)
-        return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU, "no NPU of this host is visible");
-    return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
-                n_running          ? "no running NPU is visible"
-                : f->has_processes ? "no NPU has a running process"
-                                   : "npu-smi info shows no process table");
-}
-
-static int is_ours(const planner *p, int32_t npu)
-{
-    for (int32_t i = 0; i < p->n_ours; i++)
-        if (p->ours[i] == npu)
-            return 1;
-    return 0;
-}
-
-/* Rank r drives the r-th visible NPU, whatever runs at the moment. A single one is driven by
- * any rank. Without a rank it is the first of the plan. */
-static cpubind_problem_code choose_rank(planner *p)
-{
-    const cpubind_facts *f = p->facts;
-    const int32_t rank = p->request->has_rank ? p->request->rank : 0;
-    int32_t n = 0;
-    p->rank_npu = -1;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        if (!f->npu[i].is_visible)
-            continue;
-        if (n == rank || n == 0)
-            p->rank_npu = i;
-        n++;
-    }
-    if (!p->request->has_rank)
-        p->rank_npu = p->ours[0];
-    else if (n > 1 && rank >= n)
-        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU, "there are fewer visible NPUs");
-    else if (!is_ours(p, p->rank_npu))
-        return fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU, "the NPU of this rank does not run");
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* == Slices ================================================================= */
-
-/* One past the highest phy id of the host by the driver's mailboxes or devices; 0: not
- * known. */
-static int32_t end_of_phys(const cpubind_facts *f)
-{
-    int32_t end = f->end_phy;
-    for (int32_t i = 0; i < f->n_census; i++)
-        for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
-            if (f->function[i].phy[k] >= end)
-                end = f->function[i].phy[k] + 1;
-    return end;
-}
-
-static int32_t max_of(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
-enum { PHY_BLOCK = 8 }; /* hosts have NPUs by the eight */
-
-/* Whether every NPU has a phy id below `total`. *first is the first NPU that is not below.
- * *is_lost becomes 1 when that is so because the bus has lost a card: another NPU is below, or
- * the phy id is just above. On a host of a larger machine, which counts its NPUs through, all
- * phy ids are far above. */
-static int is_below(const planner *p, int32_t total, int32_t *first, int *is_lost)
-{
-    const int32_t full = (total + PHY_BLOCK - 1) / PHY_BLOCK * PHY_BLOCK;
-    int32_t n_below = 0;
-    *first = -1;
-    *is_lost = 0;
-    for (int32_t i = 0; i < p->facts->n_npu; i++) {
-        const int32_t phy = p->facts->npu[i].phy;
-        if (phy < total) {
-            n_below++;
-            continue;
-        }
-        *is_lost |= phy < full;
-        if (*first < 0)
-            *first = i;
-    }
-    *is_lost |= *first >= 0 && n_below > 0;
-    return *first < 0;
-}
-
-/* Chooses the slot of each NPU, by which slices are cut: its phy id among all NPUs of the host
- * when both are known. Else its logic id, which names another NPU in another container. With
- * scope own, its place among the NPUs of the plan's process. */
-static cpubind_problem_code choose_slots(planner *p)
-{
-    const cpubind_facts *f = p->facts;
-    const int32_t by_number = p->request->total;
-    int32_t total = max_of(max_of(facts_count_on_bus(f), end_of_phys(f)), by_number);
-    int32_t high = -1;
-    int32_t *slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
-    const int is_own = p->scope == CPUBIND_SCOPE_OWN;
-    int by_phy = !is_own && f->has_phy && total > 0 && f->n_npu > 0;
-    int is_lost;
-    if (!slot)
-        return fail_memory(p);
-    by_phy = by_phy && is_below(p, total, &high, &is_lost);
-    if (high >= 0 && is_lost) {
-        p->problem->npu = f->npu[high].logic;
-        p->problem->need = f->npu[high].phy + 1;
-        p->problem->have = total;
-        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
-                    "its phy id is not below the number of NPUs on the PCI bus: say how many "
-                    "slots the host has with --total");
-    }
-    if (!is_own && total == 0 && f->has_only_named)
-        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
-                    "no input tells how many NPUs this host has: say it with --total, or use "
-                    "--scope own when the allowed CPUs are for this process alone");
-    for (int32_t i = 0; i < p->out->n_candidate; i++) {
-        const cpubind_npu *npu = &f->npu[p->out->candidate[i].npu];
-        slot[i] = is_own ? i : by_phy ? npu->phy : npu->logic;
-    }
-    if (is_own)
-        total = p->out->n_candidate;
-    else if (!by_phy)
-        total = max_of(total, f->n_npu + f->n_unknown);
-    p->devices.slot = slot;
-    p->devices.total = total;
-    p->out->total = total;
-    if (!by_phy && !is_own)
-        warn(p, CPUBIND_WARNING_ONLY_LOGIC_IDS);
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* == Candidates ============================================================= */
-
-static const cpubind_npu *npu_of(const planner *p, const cpubind_candidate *candidate)
-{
-    return candidate->npu < 0 ? NULL : &p->facts->npu[candidate->npu];
-}
-
-/* The number that orders the NPUs of one function: the phy id, else the logic id. */
-static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
-{
-    const cpubind_npu *npu = npu_of(p, candidate);
-    return !npu ? candidate->phy : npu->phy >= 0 ? npu->phy : npu->logic;
-}
-
-/* Functions are in the order of their addresses. */
-static int comes_before(const planner *p, const cpubind_candidate *a,
-                        const cpubind_candidate *b)
-{
-    return a->function != b->function ? a->function < b->function
-                                      : number_of(p, a) < number_of(p, b);
-}
-
-/* Whether the phy ids of a function and those of its NPUs in view are known: then they tell
- * which of its NPUs are hidden. */
-static int has_phys(const planner *p, int32_t index)
-{
-    for (int32_t i = 0; i < p->facts->n_npu; i++)
-        if (p->facts->npu[i].function == index && p->facts->npu[i].phy < 0)
-            return 0;
-    return p->facts->function[index].phy[0] >= 0;
-}
-
-/* Adds the NPUs of a function that this process cannot see. */
-static cpubind_problem_code add_hidden(planner *p, int32_t index)
-{
-    const cpubind_function *function = &p->facts->function[index];
-    if (function->n_in_view > 0 && !has_phys(p, index)) {
-        p->problem->have = function->n_in_view;
-        p->problem->need = function->n_npu;
-        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
-                    "a PCI function has more NPUs than this process sees, and which of them it "
-                    "sees is not known: use --facts driver, or --scope own when the allowed "
-                    "CPUs are for this process alone");
-    }
-    for (int32_t k = 0; k < function->n_npu; k++) {
-        const cpubind_candidate hidden = {-1, index,
-                                          k < CPUBIND_FUNCTION_NPUS ? function->phy[k] : -1};
-        int is_in_view = 0;
-        for (int32_t i = 0; i < p->facts->n_npu && function->n_in_view > 0; i++)
-            is_in_view |=
-                p->facts->npu[i].function == index && p->facts->npu[i].phy == hidden.phy;
-        if (is_in_view)
-            continue;
-        p->out->candidate[p->out->n_candidate++] = hidden;
-        p->out->n_hidden++;
-    }
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the
- * rules for near CPUs keep CPUs for. With scope own only those of this process. They are
- * ordered by PCI address, which is the same in every process, when all addresses are known;
- * else by logic id. */
-static cpubind_problem_code choose_candidates(planner *p)
-{
-    const cpubind_facts *f = p->facts;
-    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && f->strategy != CPUBIND_GLOBAL_SLICE;
-    cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
-        p->arena, f->n_npu + facts_count_on_bus(f), sizeof *list);
-    if (!list)
-        return fail_memory(p);
-    p->out->candidate = list;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        if (p->scope == CPUBIND_SCOPE_OWN && !f->npu[i].is_visible)
-            continue;
-        list[p->out->n_candidate++] = (cpubind_candidate){i, f->npu[i].function, f->npu[i].phy};
-        is_ordered &= f->npu[i].function >= 0;
-    }
-    for (int32_t i = 0; is_ordered && i < f->n_census; i++) {
-        if (f->function[i].n_in_view == f->function[i].n_npu)
-            continue;
-        if (add_hidden(p, i) != CPUBIND_PROBLEM_NONE)
-            return p->problem->code;
-    }
-    p->is_ordered = is_ordered;
-    for (int32_t i = 1; is_ordered && i < p->out->n_candidate; i++) {
-        const cpubind_candidate moved = list[i];
-        int32_t at = i;
-        for (; at > 0 && comes_before(p, &moved, &list[at - 1]); at--)
-            list[at] = list[at - 1];
-        list[at] = moved;
-    }
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* The CPUs near a candidate. */
-static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
-{
-    const cpubind_npu *npu = npu_of(p, candidate);
-    if (!npu) {
-        *n = p->facts->function[candidate->function].n_cpu;
-        return p->facts->function[candidate->function].cpu;
-    }
-    *n = npu->affinity_count;
-    return *n > 0 ? p->facts->affinity + npu->affinity_first : NULL;
-}
-
-/* Copies the lists of near CPUs, in the order of the candidates. */
-static cpubind_problem_code copy_affinity(planner *p)
-{
-    const int32_t n_candidate = p->out->n_candidate;
-    int32_t total = 0, n;
-    int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
-    int32_t *cpu;
-    for (int32_t i = 0; i < n_candidate; i++) {
-        (void)near_of(p, &p->out->candidate[i], &n);
-        total += n;
-    }
-    cpu = cpubind_arena_ints(p->arena, total);
-    if (!row || !cpu)
-        return fail_memory(p);
-    row[0] = 0;
-    for (int32_t i = 0; i < n_candidate; i++) {
-        const int32_t *near_cpu = near_of(p, &p->out->candidate[i], &n);
-        if (n > 0)
-            memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
-        row[i + 1] = row[i] + n;
-    }
-    p->devices.affinity.cpu = cpu;
-    p->devices.affinity.row = row;
-    p->devices.affinity.n = n_candidate;
-    return CPUBIND_PROBLEM_NONE;
-}
+#include "plan_parts.h"
 
 /* The policy for the core. A cluster has the role main alone, whatever the product is. */
 static void choose_policy(planner *p)
@@ -340,7 +24,7 @@ static void choose_policy(planner *p)
 
 static int32_t logic_of(const planner *p, int32_t device)
 {
-    const cpubind_npu *npu = device < 0 ? NULL : npu_of(p, &p->out->candidate[device]);
+    const cpubind_npu *npu = device < 0 ? NULL : plan_npu_of(p, &p->out->candidate[device]);
     return npu ? npu->logic : -1;
 }
 
@@ -359,30 +43,32 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
     switch (status) {
     case CPUBIND_ERR_EMPTY:
         p->problem->need = 0;
-        return fail(p, is_cluster ? CPUBIND_PROBLEM_SKIPPED : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
-                    p->devices.affinity.row[fault->device + 1] >
-                            p->devices.affinity.row[fault->device]
-                        ? "none of the CPUs near it is allowed"
-                        : "which CPUs are near it is not known");
+        return plan_fail(
+            p, is_cluster ? CPUBIND_PROBLEM_SKIPPED : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
+            p->devices.affinity.row[fault->device + 1] > p->devices.affinity.row[fault->device]
+                ? "none of the CPUs near it is allowed"
+                : "which CPUs are near it is not known");
     case CPUBIND_ERR_TOO_FEW:
         if (is_slice)
             p->problem->npu = -1;
-        return fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
-                    is_slice ? "a slice for each NPU of the host is too small for the roles"
+        return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                         is_slice
+                             ? "a slice for each NPU of the host is too small for the roles"
                              : "its pool is too small for the roles");
     case CPUBIND_ERR_OVERLAP:
-        return fail(p, CPUBIND_PROBLEM_OVERLAP,
-                    fault->cpu < 0 ? "two NPUs have the same phy id" : "two pools share a CPU");
+        return plan_fail(p, CPUBIND_PROBLEM_OVERLAP,
+                         fault->cpu < 0 ? "two NPUs have the same phy id"
+                                        : "two pools share a CPU");
     case CPUBIND_ERR_UNKNOWN:
-        return fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
-                    "its id is not below the number of NPUs that slices are cut for");
+        return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+                         "its id is not below the number of NPUs that slices are cut for");
     case CPUBIND_ERR_SPREAD:
-        return fail(p, CPUBIND_PROBLEM_SKIPPED, "the CPUs near it are on several nodes");
+        return plan_fail(p, CPUBIND_PROBLEM_SKIPPED, "the CPUs near it are on several nodes");
     case CPUBIND_ERR_CLUSTERS:
-        return fail(p, CPUBIND_PROBLEM_SKIPPED,
-                    "its node has too few whole clusters for the NPUs there");
+        return plan_fail(p, CPUBIND_PROBLEM_SKIPPED,
+                         "its node has too few whole clusters for the NPUs there");
     default:
-        return fail(p, CPUBIND_PROBLEM_UNREADABLE, cpubind_status_text(status));
+        return plan_fail(p, CPUBIND_PROBLEM_UNREADABLE, cpubind_status_text(status));
     }
 }
 
@@ -394,7 +80,7 @@ static cpubind_problem_code find_spare(planner *p)
     int32_t skip = p->out->core.spare_taken;
     p->out->spare = cpubind_arena_ints(p->arena, f->n_cpu);
     if (!p->out->spare)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         if (f->node[i] != p->policy.spare_node || skip-- > 0)
             continue;
@@ -402,7 +88,7 @@ static cpubind_problem_code find_spare(planner *p)
             p->out->spare[p->out->n_spare++] = f->cpu[i];
     }
     if (p->out->n_spare == 0)
-        warn(p, CPUBIND_WARNING_NO_SPARE);
+        plan_warn(p, CPUBIND_WARNING_NO_SPARE);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -410,9 +96,9 @@ static void note_findings(planner *p)
 {
     const cpubind_plan *plan = &p->out->core;
     if (plan->overlap == CPUBIND_FOUND_RESOLVED)
-        warn(p, CPUBIND_WARNING_RESOLVED);
+        plan_warn(p, CPUBIND_WARNING_RESOLVED);
     if (plan->overlap == CPUBIND_FOUND_PRESENT)
-        warn(p, CPUBIND_WARNING_OVERLAP);
+        plan_warn(p, CPUBIND_WARNING_OVERLAP);
 }
 
 /* Whether a refusal of the core is about one NPU, without which there may be a plan: it lacks
@@ -460,7 +146,7 @@ static cpubind_problem_code call_core(planner *p, cpubind_fault *fault)
     cpubind_status status;
     int32_t n = 0;
     for (int32_t i = 0; i < p->out->n_candidate; i++)
-        if (p->out->candidate[i].npu >= 0 && is_ours(p, p->out->candidate[i].npu))
+        if (p->out->candidate[i].npu >= 0 && plan_is_ours(p, p->out->candidate[i].npu))
             p->out->want[n++] = i;
     plan->want = p->out->want;
     plan->n_want = n;
@@ -482,7 +168,7 @@ static cpubind_problem_code take_buffers(planner *p)
     p->out->poolless =
         (cpubind_poolless *)cpubind_arena_take(p->arena, p->n_ours, sizeof *p->out->poolless);
     if (!plan->cpu || !plan->row || !plan->work || !p->out->want || !p->out->poolless)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -492,7 +178,7 @@ static int give_up_one(planner *p, const cpubind_fault *fault)
     const int32_t devices[2] = {fault->device, fault->other};
     for (int i = 0; i < 2; i++)
         if (devices[i] >= 0 && p->out->candidate[devices[i]].npu >= 0 &&
-            is_ours(p, p->out->candidate[devices[i]].npu) &&
+            plan_is_ours(p, p->out->candidate[devices[i]].npu) &&
             give_up(p, p->out->candidate[devices[i]].npu))
             return 1;
     return 0;
@@ -548,10 +234,10 @@ static void list_in_order(const planner *p, order_kind order, cpubind_candidate 
     const int32_t n = p->out->n_candidate;
     int32_t n_out = 0;
     for (int32_t i = 0; i < n; i++)
-        if (order == ORDER_OURS_FIRST && is_ours(p, i))
+        if (order == ORDER_OURS_FIRST && plan_is_ours(p, i))
             out[n_out++] = (cpubind_candidate){i, -1, -1};
     for (int32_t i = 0; i < n; i++)
-        if (order != ORDER_OURS_FIRST || !is_ours(p, i))
+        if (order != ORDER_OURS_FIRST || !plan_is_ours(p, i))
             out[n_out++] = (cpubind_candidate){order == ORDER_REVERSED ? n - 1 - i : i, -1, -1};
 }
 
@@ -566,18 +252,18 @@ static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_
     other.candidate = (cpubind_candidate *)cpubind_arena_take(p->arena, other.n_candidate,
                                                               sizeof *other.candidate);
     if (!other.candidate)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     list_in_order(p, order, other.candidate);
     cpubind_problem_clear(&ignored);
     q.out = &other;
     q.problem = &ignored;
-    code = copy_affinity(&q);
+    code = cpubind_priv_copy_affinity(&q);
     if (code == CPUBIND_PROBLEM_NONE)
         code = take_buffers(&q);
     if (code == CPUBIND_PROBLEM_NONE)
         code = call_core(&q, &fault);
     if (code == CPUBIND_PROBLEM_NO_MEMORY)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     *is_other = 0;
     for (int32_t i = 0; i < p->n_ours && !*is_other; i++)
         *is_other = code != CPUBIND_PROBLEM_NONE || !have_same_pool(p, &q, p->ours[i]);
@@ -602,12 +288,12 @@ static cpubind_problem_code check_order(planner *p)
     if (code != CPUBIND_PROBLEM_NONE || !is_other)
         return code;
     if (p->is_ordered) {
-        warn(p, CPUBIND_WARNING_ORDER_DIFFERS);
+        plan_warn(p, CPUBIND_WARNING_ORDER_DIFFERS);
     } else if (f->unaddressed.code != CPUBIND_PROBLEM_NONE) {
         *p->problem = f->unaddressed;
         return p->problem->code;
     } else {
-        warn(p, CPUBIND_WARNING_NO_ADDRESSES);
+        plan_warn(p, CPUBIND_WARNING_NO_ADDRESSES);
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -638,8 +324,8 @@ static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t uncut, int
     p->problem->need = least_of(&p->out->roles);
     p->problem->have = left;
     p->problem->uncut = uncut;
-    return fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
-                "too few CPUs of its pool are allowed for the roles");
+    return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                     "too few CPUs of its pool are allowed for the roles");
 }
 
 /* Puts the rows in the order of the NPUs, and cuts them to the allowed CPUs. */
@@ -651,7 +337,7 @@ static cpubind_problem_code order_rows(planner *p)
     int32_t *row = cpubind_arena_ints(p->arena, n_want + 1);
     int32_t *want = cpubind_arena_ints(p->arena, n_want);
     if (!cpu || !row || !want)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0, n = 0; i < p->facts->n_npu; i++) {
         int32_t k = 0, uncut, left;
@@ -686,7 +372,7 @@ static cpubind_problem_code finish(planner *p)
     cpubind_ascend_plan *out = p->out;
     uint8_t *is_used = (uint8_t *)cpubind_arena_take(p->arena, p->facts->n_cpu_id, 1);
     if (!is_used)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     memset(is_used, 0, (size_t)p->facts->n_cpu_id);
     for (int32_t i = 1; i < out->n_poolless; i++) {
         const cpubind_poolless moved = out->poolless[i];
@@ -713,9 +399,10 @@ static cpubind_problem_code check_threads(planner *p)
     if (p->facts->strategy != CPUBIND_CLUSTER || p->facts->threads == 1 ||
         p->facts->threads == 2)
         return CPUBIND_PROBLEM_NONE;
-    return fail(p, CPUBIND_PROBLEM_SKIPPED,
-                p->facts->threads == 0 ? "the number of threads a core is not known"
-                                       : "clusters are known for 1 or 2 threads a core only");
+    return plan_fail(p, CPUBIND_PROBLEM_SKIPPED,
+                     p->facts->threads == 0
+                         ? "the number of threads a core is not known"
+                         : "clusters are known for 1 or 2 threads a core only");
 }
 
 /* The CPUs that pools are cut from: the allowed ones, or with scope host all online ones but
@@ -736,7 +423,7 @@ static cpubind_problem_code choose_host(planner *p)
     cpu = cpubind_arena_ints(p->arena, f->n_online);
     node = cpubind_arena_ints(p->arena, f->n_online);
     if (!cpu || !node)
-        return fail_memory(p);
+        return plan_fail_memory(p);
     for (int32_t id = 0; id < f->n_cpu_id; id++) {
         if (f->node_of[id] < 0 ||
             facts_is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &at))
@@ -763,17 +450,17 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
     choose_policy(p);
     code = choose_host(p);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = choose_ours(p);
+        code = cpubind_priv_choose_ours(p);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = choose_rank(p);
+        code = cpubind_priv_choose_rank(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = check_threads(p);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = choose_candidates(p);
+        code = cpubind_priv_choose_candidates(p);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = copy_affinity(p);
+        code = cpubind_priv_copy_affinity(p);
     if (code == CPUBIND_PROBLEM_NONE && f->strategy == CPUBIND_GLOBAL_SLICE)
-        code = choose_slots(p);
+        code = cpubind_priv_choose_slots(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cut_pools(p);
     if (code == CPUBIND_PROBLEM_NONE)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c,
- * ascend_plan.c and process_goal.c alone.
+ * plan_parts.h and process_goal.c alone.
  */
 #ifndef CPUBIND_ASCEND_FACTS_READER_H
 #define CPUBIND_ASCEND_FACTS_READER_H

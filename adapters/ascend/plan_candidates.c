@@ -1,0 +1,278 @@
+/* plan_candidates.c - which NPUs a plan is for, and among which devices CPUs are shared
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. The core cuts the pools; this file lists the devices for it, in an
+ * order that is the same in every process of the host.
+ */
+#include "plan_parts.h"
+
+/* == The NPUs of this process =============================================== */
+
+/* The plan is for the visible NPUs; of these for the running ones when the request says so. */
+cpubind_problem_code cpubind_priv_choose_ours(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    int32_t n_running = 0;
+    p->ours = cpubind_arena_ints(p->arena, f->n_npu);
+    if (!p->ours)
+        return plan_fail_memory(p);
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        n_running += f->npu[i].is_running;
+        if (f->npu[i].is_visible && (f->npu[i].is_running || !p->request->only_running))
+            p->ours[p->n_ours++] = i;
+    }
+    if (p->n_ours > 0)
+        return CPUBIND_PROBLEM_NONE;
+    if (!p->request->only_running)
+        return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU, "no NPU of this host is visible");
+    return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
+                     n_running          ? "no running NPU is visible"
+                     : f->has_processes ? "no NPU has a running process"
+                                        : "npu-smi info shows no process table");
+}
+
+/* Rank r drives the r-th visible NPU, whatever runs at the moment. A single one is driven by
+ * any rank. Without a rank it is the first of the plan. */
+cpubind_problem_code cpubind_priv_choose_rank(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    const int32_t rank = p->request->has_rank ? p->request->rank : 0;
+    int32_t n = 0;
+    p->rank_npu = -1;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        if (!f->npu[i].is_visible)
+            continue;
+        if (n == rank || n == 0)
+            p->rank_npu = i;
+        n++;
+    }
+    if (!p->request->has_rank)
+        p->rank_npu = p->ours[0];
+    else if (n > 1 && rank >= n)
+        return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU, "there are fewer visible NPUs");
+    else if (!plan_is_ours(p, p->rank_npu))
+        return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
+                         "the NPU of this rank does not run");
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Slices ================================================================= */
+
+/* One past the highest phy id of the host by the driver's mailboxes or devices; 0: not
+ * known. */
+static int32_t end_of_phys(const cpubind_facts *f)
+{
+    int32_t end = f->end_phy;
+    for (int32_t i = 0; i < f->n_census; i++)
+        for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+            if (f->function[i].phy[k] >= end)
+                end = f->function[i].phy[k] + 1;
+    return end;
+}
+
+static int32_t max_of(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+enum { PHY_BLOCK = 8 }; /* hosts have NPUs by the eight */
+
+/* Whether every NPU has a phy id below `total`. *first is the first NPU that is not below.
+ * *is_lost becomes 1 when that is so because the bus has lost a card: another NPU is below, or
+ * the phy id is just above. On a host of a larger machine, which counts its NPUs through, all
+ * phy ids are far above. */
+static int is_below(const planner *p, int32_t total, int32_t *first, int *is_lost)
+{
+    const int32_t full = (total + PHY_BLOCK - 1) / PHY_BLOCK * PHY_BLOCK;
+    int32_t n_below = 0;
+    *first = -1;
+    *is_lost = 0;
+    for (int32_t i = 0; i < p->facts->n_npu; i++) {
+        const int32_t phy = p->facts->npu[i].phy;
+        if (phy < total) {
+            n_below++;
+            continue;
+        }
+        *is_lost |= phy < full;
+        if (*first < 0)
+            *first = i;
+    }
+    *is_lost |= *first >= 0 && n_below > 0;
+    return *first < 0;
+}
+
+/* Chooses the slot of each NPU, by which slices are cut: its phy id among all NPUs of the host
+ * when both are known. Else its logic id, which names another NPU in another container. With
+ * scope own, its place among the NPUs of the plan's process. */
+cpubind_problem_code cpubind_priv_choose_slots(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    const int32_t by_number = p->request->total;
+    int32_t total = max_of(max_of(facts_count_on_bus(f), end_of_phys(f)), by_number);
+    int32_t high = -1;
+    int32_t *slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
+    const int is_own = p->scope == CPUBIND_SCOPE_OWN;
+    int by_phy = !is_own && f->has_phy && total > 0 && f->n_npu > 0;
+    int is_lost;
+    if (!slot)
+        return plan_fail_memory(p);
+    by_phy = by_phy && is_below(p, total, &high, &is_lost);
+    if (high >= 0 && is_lost) {
+        p->problem->npu = f->npu[high].logic;
+        p->problem->need = f->npu[high].phy + 1;
+        p->problem->have = total;
+        return plan_fail(
+            p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            "its phy id is not below the number of NPUs on the PCI bus: say how many "
+            "slots the host has with --total");
+    }
+    if (!is_own && total == 0 && f->has_only_named)
+        return plan_fail(
+            p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            "no input tells how many NPUs this host has: say it with --total, or use "
+            "--scope own when the allowed CPUs are for this process alone");
+    for (int32_t i = 0; i < p->out->n_candidate; i++) {
+        const cpubind_npu *npu = &f->npu[p->out->candidate[i].npu];
+        slot[i] = is_own ? i : by_phy ? npu->phy : npu->logic;
+    }
+    if (is_own)
+        total = p->out->n_candidate;
+    else if (!by_phy)
+        total = max_of(total, f->n_npu + f->n_unknown);
+    p->devices.slot = slot;
+    p->devices.total = total;
+    p->out->total = total;
+    if (!by_phy && !is_own)
+        plan_warn(p, CPUBIND_WARNING_ONLY_LOGIC_IDS);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Candidates ============================================================= */
+
+/* The number that orders the NPUs of one function: the phy id, else the logic id. */
+static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
+{
+    const cpubind_npu *npu = plan_npu_of(p, candidate);
+    return !npu ? candidate->phy : npu->phy >= 0 ? npu->phy : npu->logic;
+}
+
+/* Functions are in the order of their addresses. */
+static int comes_before(const planner *p, const cpubind_candidate *a,
+                        const cpubind_candidate *b)
+{
+    return a->function != b->function ? a->function < b->function
+                                      : number_of(p, a) < number_of(p, b);
+}
+
+/* Whether the phy ids of a function and those of its NPUs in view are known: then they tell
+ * which of its NPUs are hidden. */
+static int has_phys(const planner *p, int32_t index)
+{
+    for (int32_t i = 0; i < p->facts->n_npu; i++)
+        if (p->facts->npu[i].function == index && p->facts->npu[i].phy < 0)
+            return 0;
+    return p->facts->function[index].phy[0] >= 0;
+}
+
+/* Adds the NPUs of a function that this process cannot see. */
+static cpubind_problem_code add_hidden(planner *p, int32_t index)
+{
+    const cpubind_function *function = &p->facts->function[index];
+    if (function->n_in_view > 0 && !has_phys(p, index)) {
+        p->problem->have = function->n_in_view;
+        p->problem->need = function->n_npu;
+        return plan_fail(
+            p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            "a PCI function has more NPUs than this process sees, and which of them it "
+            "sees is not known: use --facts driver, or --scope own when the allowed "
+            "CPUs are for this process alone");
+    }
+    for (int32_t k = 0; k < function->n_npu; k++) {
+        const cpubind_candidate hidden = {-1, index,
+                                          k < CPUBIND_FUNCTION_NPUS ? function->phy[k] : -1};
+        int is_in_view = 0;
+        for (int32_t i = 0; i < p->facts->n_npu && function->n_in_view > 0; i++)
+            is_in_view |=
+                p->facts->npu[i].function == index && p->facts->npu[i].phy == hidden.phy;
+        if (is_in_view)
+            continue;
+        p->out->candidate[p->out->n_candidate++] = hidden;
+        p->out->n_hidden++;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the
+ * rules for near CPUs keep CPUs for. With scope own only those of this process. They are
+ * ordered by PCI address, which is the same in every process, when all addresses are known;
+ * else by logic id. */
+cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && f->strategy != CPUBIND_GLOBAL_SLICE;
+    cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
+        p->arena, f->n_npu + facts_count_on_bus(f), sizeof *list);
+    if (!list)
+        return plan_fail_memory(p);
+    p->out->candidate = list;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        if (p->scope == CPUBIND_SCOPE_OWN && !f->npu[i].is_visible)
+            continue;
+        list[p->out->n_candidate++] = (cpubind_candidate){i, f->npu[i].function, f->npu[i].phy};
+        is_ordered &= f->npu[i].function >= 0;
+    }
+    for (int32_t i = 0; is_ordered && i < f->n_census; i++) {
+        if (f->function[i].n_in_view == f->function[i].n_npu)
+            continue;
+        if (add_hidden(p, i) != CPUBIND_PROBLEM_NONE)
+            return p->problem->code;
+    }
+    p->is_ordered = is_ordered;
+    for (int32_t i = 1; is_ordered && i < p->out->n_candidate; i++) {
+        const cpubind_candidate moved = list[i];
+        int32_t at = i;
+        for (; at > 0 && comes_before(p, &moved, &list[at - 1]); at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The CPUs near a candidate. */
+static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
+{
+    const cpubind_npu *npu = plan_npu_of(p, candidate);
+    if (!npu) {
+        *n = p->facts->function[candidate->function].n_cpu;
+        return p->facts->function[candidate->function].cpu;
+    }
+    *n = npu->affinity_count;
+    return *n > 0 ? p->facts->affinity + npu->affinity_first : NULL;
+}
+
+/* Copies the lists of near CPUs, in the order of the candidates. */
+cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
+{
+    const int32_t n_candidate = p->out->n_candidate;
+    int32_t total = 0, n;
+    int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
+    int32_t *cpu;
+    for (int32_t i = 0; i < n_candidate; i++) {
+        (void)near_of(p, &p->out->candidate[i], &n);
+        total += n;
+    }
+    cpu = cpubind_arena_ints(p->arena, total);
+    if (!row || !cpu)
+        return plan_fail_memory(p);
+    row[0] = 0;
+    for (int32_t i = 0; i < n_candidate; i++) {
+        const int32_t *near_cpu = near_of(p, &p->out->candidate[i], &n);
+        if (n > 0)
+            memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
+        row[i + 1] = row[i] + n;
+    }
+    p->devices.affinity.cpu = cpu;
+    p->devices.affinity.row = row;
+    p->devices.affinity.n = n_candidate;
+    return CPUBIND_PROBLEM_NONE;
+}
