@@ -6,20 +6,28 @@
  */
 #include "plan_parts.h"
 
-/* The policy for the core. A cluster has the role main alone, whatever the product is. */
+/* The policy for the core. A cluster has the role main alone, whatever the product is. The
+ * processes of an NPU share its interrupts, and each has the other roles for itself. Where no
+ * near CPUs are known the core cuts slices by the rules near too, of whole cores. */
 static void choose_policy(planner *p)
 {
     static const cpubind_role_spec main_only = CPUBIND_ROLES_MAIN;
     const cpubind_facts *f = p->facts;
     const cpubind_cluster_shape *shape = &p->product->cluster;
     const int is_cluster = f->strategy == CPUBIND_CLUSTER;
-    p->policy.strategy = f->strategy;
+    const int32_t n_process = p->request->n_process > 1 ? p->request->n_process : 1;
+    p->out->rules = f->rules;
+    p->policy.strategy =
+        f->rules == CPUBIND_RULES_NEAR && !is_cluster ? CPUBIND_NEAR : f->strategy;
     p->policy.overlap = p->request->overlap;
-    p->policy.roles = is_cluster ? main_only : p->product->roles;
+    p->out->roles = is_cluster ? main_only : p->product->roles;
+    p->policy.roles = p->out->roles;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        if (role != CPUBIND_ROLE_IRQ)
+            p->policy.roles.count[role] *= n_process;
     p->policy.cluster = shape->cores * f->threads;
     p->policy.has_spare_node = is_cluster;
     p->policy.spare_node = shape->uvb_node;
-    p->out->roles = p->policy.roles;
 }
 
 static int32_t logic_of(const planner *p, int32_t device)
@@ -34,7 +42,7 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
                                       const cpubind_fault *fault)
 {
     int32_t is_cluster = p->policy.strategy == CPUBIND_CLUSTER;
-    int32_t is_slice = p->policy.strategy == CPUBIND_GLOBAL_SLICE;
+    int32_t is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE;
     p->problem->npu = logic_of(p, fault->device);
     p->problem->other = logic_of(p, fault->other);
     p->problem->cpu = fault->cpu;
@@ -43,11 +51,12 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
     switch (status) {
     case CPUBIND_ERR_EMPTY:
         p->problem->need = 0;
-        return plan_fail(
-            p, is_cluster ? CPUBIND_PROBLEM_SKIPPED : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
-            p->devices.affinity.row[fault->device + 1] > p->devices.affinity.row[fault->device]
-                ? "none of the CPUs near it is allowed"
-                : "which CPUs are near it is not known");
+        return plan_fail(p,
+                         is_cluster ? CPUBIND_PROBLEM_SKIPPED : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
+                         p->out->devices.affinity.row[fault->device + 1] >
+                                 p->out->devices.affinity.row[fault->device]
+                             ? "none of the CPUs near it is allowed"
+                             : "which CPUs are near it is not known");
     case CPUBIND_ERR_TOO_FEW:
         if (is_slice)
             p->problem->npu = -1;
@@ -73,16 +82,18 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
 }
 
 /* Lists the CPUs for the host's UVB polling threads: the CPUs of the UVB node that no cluster
- * has, without the kept CPU. */
+ * has, without those that are kept for the host, and without the CPU that these threads must
+ * not have. */
 static cpubind_problem_code find_spare(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int32_t skip = p->out->core.spare_taken;
+    int32_t skip = p->out->core.spare_taken, at = 0;
     p->out->spare = cpubind_arena_ints(p->arena, f->n_cpu);
     if (!p->out->spare)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++) {
-        if (f->node[i] != p->policy.spare_node || skip-- > 0)
+        if (f->node[i] != p->policy.spare_node ||
+            facts_is_in_list(p->out->kept, p->out->n_kept, f->cpu[i], &at) || skip-- > 0)
             continue;
         if (f->cpu[i] != p->product->cluster.kept_cpu)
             p->out->spare[p->out->n_spare++] = f->cpu[i];
@@ -150,17 +161,36 @@ static cpubind_problem_code call_core(planner *p, cpubind_fault *fault)
             p->out->want[n++] = i;
     plan->want = p->out->want;
     plan->n_want = n;
-    status = cpubind_make_plan(&p->host, &p->devices, &p->policy, plan, fault);
+    status = cpubind_make_plan(&p->out->host, &p->out->devices, &p->policy, plan, fault);
     return status == CPUBIND_OK ? CPUBIND_PROBLEM_NONE : translate(p, status, fault);
+}
+
+/* Takes room for the trace of the core. */
+static cpubind_problem_code take_trace(planner *p)
+{
+    const cpubind_host *host = &p->out->host;
+    const cpubind_lists *affinity = &p->out->devices.affinity;
+    cpubind_trace *trace = &p->out->trace;
+    trace->cap_row = CPUBIND_TRACE_ROWS(host->n_cpu, host->n_node, affinity->n);
+    trace->cap_device =
+        CPUBIND_TRACE_DEVICES(host->n_node, affinity->n, affinity->row[affinity->n]);
+    trace->owner = cpubind_arena_ints(p->arena, host->n_cpu);
+    trace->step = cpubind_arena_ints(p->arena, host->n_cpu);
+    trace->group = cpubind_arena_ints(p->arena, host->n_cpu);
+    trace->row = cpubind_arena_ints(p->arena, trace->cap_row);
+    trace->device = cpubind_arena_ints(p->arena, trace->cap_device);
+    p->out->core.trace = trace;
+    if (!trace->owner || !trace->step || !trace->group || !trace->row || !trace->device)
+        return plan_fail_memory(p);
+    return CPUBIND_PROBLEM_NONE;
 }
 
 static cpubind_problem_code take_buffers(planner *p)
 {
     cpubind_plan *plan = &p->out->core;
     const int32_t times = p->policy.overlap == CPUBIND_OVERLAP_KEEP ? p->n_ours : 1;
-    plan->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(p->host.n_cpu, times);
-    plan->cap_work = CPUBIND_PLAN_WORK(p->host.n_cpu, p->host.n_node, p->devices.affinity.n,
-                                       p->devices.affinity.row[p->devices.affinity.n]);
+    plan->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(p->out->host.n_cpu, times);
+    plan->cap_work = plan_count_work(p, p->policy.strategy);
     plan->cpu = cpubind_arena_ints(p->arena, plan->cap_cpu);
     plan->row = cpubind_arena_ints(p->arena, p->n_ours + 1);
     plan->work = cpubind_arena_ints(p->arena, plan->cap_work);
@@ -187,7 +217,9 @@ static int give_up_one(planner *p, const cpubind_fault *fault)
 /* Cuts the pools. An NPU that cannot have one is left out, unless it is needed. */
 static cpubind_problem_code cut_pools(planner *p)
 {
-    cpubind_problem_code code = take_buffers(p);
+    cpubind_problem_code code = take_trace(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = take_buffers(p);
     while (code == CPUBIND_PROBLEM_NONE) {
         cpubind_fault fault;
         code = call_core(p, &fault);
@@ -244,6 +276,7 @@ static void list_in_order(const planner *p, order_kind order, cpubind_candidate 
 /* Whether another order of the candidates gives our NPUs other pools. */
 static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_other)
 {
+    const size_t used = p->arena->used;
     cpubind_ascend_plan other = *p->out;
     planner q = *p;
     cpubind_problem ignored;
@@ -255,6 +288,7 @@ static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_
         return plan_fail_memory(p);
     list_in_order(p, order, other.candidate);
     cpubind_problem_clear(&ignored);
+    other.core.trace = NULL;
     q.out = &other;
     q.problem = &ignored;
     code = cpubind_priv_copy_affinity(&q);
@@ -267,6 +301,7 @@ static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_
     *is_other = 0;
     for (int32_t i = 0; i < p->n_ours && !*is_other; i++)
         *is_other = code != CPUBIND_PROBLEM_NONE || !have_same_pool(p, &q, p->ours[i]);
+    p->arena->used = used;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -298,30 +333,11 @@ static cpubind_problem_code check_order(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Copies the pool of a device to the end of the rows; with scope host only its allowed CPUs. */
-static int32_t copy_pool(const planner *p, const int32_t *from, int32_t n, int32_t *to)
-{
-    int32_t n_to = 0, at = 0;
-    for (int32_t i = 0; i < n; i++)
-        if (p->scope != CPUBIND_SCOPE_HOST ||
-            facts_is_in_list(p->facts->cpu, p->facts->n_cpu, from[i], &at))
-            to[n_to++] = from[i];
-    return n_to;
-}
-
-static int32_t least_of(const cpubind_role_spec *roles)
-{
-    int32_t n = 0;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        n += roles->count[role];
-    return n;
-}
-
 /* Fails because the allowed part of a pool is too small for the roles. */
 static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t uncut, int32_t left)
 {
     p->problem->npu = p->facts->npu[npu].logic;
-    p->problem->need = least_of(&p->out->roles);
+    p->problem->need = plan_count_roles(&p->policy.roles);
     p->problem->have = left;
     p->problem->uncut = uncut;
     return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
@@ -346,8 +362,8 @@ static cpubind_problem_code order_rows(planner *p)
         if (k == n_want)
             continue;
         uncut = plan->row[k + 1] - plan->row[k];
-        left = copy_pool(p, plan->cpu + plan->row[k], uncut, cpu + row[n]);
-        if (left < least_of(&p->out->roles)) {
+        left = plan_copy_allowed(p, plan->cpu + plan->row[k], uncut, cpu + row[n]);
+        if (left < plan_count_roles(&p->policy.roles)) {
             (void)fail_cut(p, i, uncut, left);
             if (!give_up(p, i))
                 return p->problem->code;
@@ -387,6 +403,8 @@ static cpubind_problem_code finish(planner *p)
             out->rank_row = i;
     for (int32_t i = 0; i < out->core.row[out->n_want]; i++)
         is_used[out->core.cpu[i]] = 1;
+    for (int32_t i = 0; i < out->n_kept; i++)
+        is_used[out->kept[i]] = 1;
     for (int32_t i = 0; i < p->facts->n_cpu; i++)
         out->n_idle += !is_used[p->facts->cpu[i]];
     note_findings(p);
@@ -405,36 +423,18 @@ static cpubind_problem_code check_threads(planner *p)
                          : "clusters are known for 1 or 2 threads a core only");
 }
 
-/* The CPUs that pools are cut from: the allowed ones, or with scope host all online ones but
- * the excluded. */
-static cpubind_problem_code choose_host(planner *p)
+/* Refuses a plan that needs the cores, the distances or the sockets, when an input of them could
+ * not be read: other processes of the host may have read it. */
+static cpubind_problem_code check_topology(planner *p)
 {
-    const cpubind_facts *f = p->facts;
     const cpubind_request *q = p->request;
-    int32_t *cpu, *node;
-    int32_t n = 0, at = 0;
-    p->host.cpu = f->cpu;
-    p->host.node = f->node;
-    p->host.node_id = f->node_id;
-    p->host.n_cpu = f->n_cpu;
-    p->host.n_node = f->n_node;
-    if (p->scope != CPUBIND_SCOPE_HOST)
+    const int needs_cores = q->keep_each > 0 || q->keep ||
+                            (p->facts->rules == CPUBIND_RULES_NEAR && q->n_process > 1);
+    if (p->facts->topology.code == CPUBIND_PROBLEM_NONE ||
+        (p->policy.strategy != CPUBIND_NEAR && !needs_cores))
         return CPUBIND_PROBLEM_NONE;
-    cpu = cpubind_arena_ints(p->arena, f->n_online);
-    node = cpubind_arena_ints(p->arena, f->n_online);
-    if (!cpu || !node)
-        return plan_fail_memory(p);
-    for (int32_t id = 0; id < f->n_cpu_id; id++) {
-        if (f->node_of[id] < 0 ||
-            facts_is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &at))
-            continue;
-        cpu[n] = id;
-        node[n++] = f->node_of[id];
-    }
-    p->host.cpu = cpu;
-    p->host.node = node;
-    p->host.n_cpu = n;
-    return CPUBIND_PROBLEM_NONE;
+    *p->problem = p->facts->topology;
+    return p->problem->code;
 }
 
 static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
@@ -448,7 +448,9 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
     p->out->warnings = f->warnings;
     p->out->total = f->n_npu + f->n_unknown;
     choose_policy(p);
-    code = choose_host(p);
+    code = check_topology(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_choose_host(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_choose_ours(p);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -467,7 +469,13 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
         code = check_order(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = order_rows(p);
-    return code == CPUBIND_PROBLEM_NONE ? finish(p) : code;
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_place_rows(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = finish(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_measure_pools(p);
+    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_check_locality(p) : code;
 }
 
 /* Whether CPUs are wanting, which another scope may have. */

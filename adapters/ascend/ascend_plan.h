@@ -42,6 +42,8 @@ typedef struct cpubind_ascend_plan {
     int32_t n_idle;          /* allowed CPUs that no NPU of this process gets */
     int32_t total;           /* NPUs among which slices were cut, else logical NPUs */
     int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
+    int32_t *poor, n_poor;   /* POOR_LOCALITY: indices into facts->npu, ascending */
+    int32_t *lent, n_lent;   /* LENT: CPUs near one NPU that another got, ascending */
     uint32_t warnings;       /* bits 1 << cpubind_warning, with those of the facts */
 
     cpubind_rules rules;      /* by which the pools were cut */

@@ -61,6 +61,14 @@ const char *cpubind_origin_word(cpubind_origin origin)
     return (size_t)origin < CPUBIND_ORIGIN_COUNT ? words[origin] : "?";
 }
 
+const char *cpubind_rules_word(cpubind_rules rules)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_RULES_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (size_t)rules < CPUBIND_RULES_COUNT ? words[rules] : "?";
+}
+
 void cpubind_problem_clear(cpubind_problem *problem)
 {
     memset(problem, 0, sizeof *problem);

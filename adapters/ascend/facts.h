@@ -152,7 +152,9 @@ typedef struct cpubind_problem {
     X(HIDDEN_HOME, "hidden_home")       /* near CPUs of a hidden NPU are not known */          \
     X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
-    X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */
+    X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */    \
+    X(POOR_LOCALITY, "poor_locality")   /* reference: NPUs without near CPUs; near has some */ \
+    X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
@@ -177,22 +179,22 @@ typedef struct cpubind_request {
     int32_t total;          /* NPUs of the host, where no input tells; 0: not given */
     cpubind_scope scope;    /* whose the allowed CPUs are */
     cpubind_origin origin;  /* which inputs name the NPUs */
+    cpubind_rules rules;    /* NEAR: is_auto_strategy is 1, or the strategy is TOPO_AFFINITY */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */
+    int32_t has_rules;      /* 1: rules was given; 0: CPUBIND_RULES of the environment counts */
     int32_t has_rank;       /* 1: this process drives the NPU of `rank` */
     int32_t rank;           /* >= 0; its NPU is rank-th of the visible ones */
     const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */
     int32_t n_allowed;
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
     int32_t n_exclude;
-    cpubind_rules rules;
-    int32_t has_rules;   /* 1: rules was given; 0: CPUBIND_RULES of the environment counts */
-    int32_t keep_each;   /* CPUs of each node that are kept for the host, in whole cores, the
-                             lowest; 0: none */
+    int32_t keep_each;   /* at least so many online CPUs of each node are kept for the host, in
+                             whole cores, the lowest; 0: none */
     const int32_t *keep; /* CPUs, strictly ascending, that are kept for the host with the rest
                              of their cores; or NULL */
     int32_t n_keep;
-    int32_t n_process; /* processes that drive each NPU; 0: 1 */
+    int32_t n_process; /* processes that drive each NPU, at most CPUBIND_MAX_DEVICES; 0: 1 */
     int32_t process;   /* which of them this one is, 0 .. n_process - 1 */
     int32_t wants_pci; /* 1: find the PCI addresses of running NPUs, for interrupts; an
                           address that is not found is no problem */
@@ -292,8 +294,11 @@ typedef struct cpubind_facts {
     int32_t has_processes;  /* the process table is known */
     cpubind_origin origin;  /* DRIVER or NPU_SMI: the inputs that named the NPUs */
     cpubind_device_type type;
-    cpubind_strategy strategy; /* of the plan: asked for or of the product; slices instead of
-                                  topo_affinity where the affinity is not known */
+    cpubind_rules rules; /* of the request, else of CPUBIND_RULES, else REFERENCE */
+    cpubind_strategy
+        strategy; /* of the plan: asked for or of the product, and NEAR by the rules
+                                  near; slices instead of topo_affinity and NEAR where the
+                                  affinity is not known */
 
     /* Visible devices */
     int32_t n_visible;
@@ -345,9 +350,10 @@ const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
 
-/* "cpuset"; "driver". Static storage. */
+/* "cpuset"; "driver"; "near". Static storage. */
 const char *cpubind_scope_word(cpubind_scope scope);
 const char *cpubind_origin_word(cpubind_origin origin);
+const char *cpubind_rules_word(cpubind_rules rules);
 
 #ifdef __cplusplus
 }

@@ -53,16 +53,18 @@
 
 /* == The strategy =========================================================== */
 
-/* The strategy of the plan: as asked, else that of the product. Slices replace topo_affinity
- * where the CPUs near the NPUs are not known, since every NPU can have a slice; nothing
- * replaces clusters. No other function decides the strategy. */
+/* The strategy of the plan: as asked, else that of the product; NEAR in place of both slices
+ * and topo_affinity by the rules near. Slices replace topo_affinity and NEAR where the CPUs near
+ * the NPUs are not known, since every NPU can have a slice; nothing replaces clusters. No other
+ * function decides the strategy. */
 static cpubind_strategy decide_strategy(const facts_reader *r, int is_affinity_known)
 {
     const cpubind_request *q = r->request;
-    const cpubind_strategy strategy =
+    cpubind_strategy strategy =
         q->is_auto_strategy ? cpubind_product_of(r->facts->type)->strategy : q->strategy;
-    return strategy == CPUBIND_TOPO_AFFINITY && !is_affinity_known ? CPUBIND_GLOBAL_SLICE
-                                                                   : strategy;
+    if (r->facts->rules == CPUBIND_RULES_NEAR && strategy != CPUBIND_CLUSTER)
+        strategy = CPUBIND_NEAR;
+    return strategy != CPUBIND_CLUSTER && !is_affinity_known ? CPUBIND_GLOBAL_SLICE : strategy;
 }
 
 static int needs_affinity(cpubind_strategy strategy)
@@ -392,11 +394,10 @@ static cpubind_problem_code read_for_plan(facts_reader *r)
     return code;
 }
 
-/* Whether two names of inputs are the same. */
-static int is_same_name(const char *a, const char *b)
+/* Whether a text is this word. */
+static int is_word(const char *text, int32_t len, const char *word)
 {
-    const size_t n = strlen(a);
-    return strlen(b) == n && memcmp(a, b, n) == 0;
+    return strlen(word) == (size_t)len && memcmp(text, word, (size_t)len) == 0;
 }
 
 /* Refuses to cut slices by the logic ids of a map that lacks an NPU of the table of devices:
@@ -408,8 +409,8 @@ static cpubind_problem_code check_map(facts_reader *r)
         needs_affinity(f->strategy))
         return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < f->n_difference && i < CPUBIND_MAX_DIFFERENCES; i++)
-        if (is_same_name(f->difference[i].has, INPUT_INFO) &&
-            is_same_name(f->difference[i].lacks, INPUT_MAP))
+        if (is_word(INPUT_INFO, sizeof INPUT_INFO - 1, f->difference[i].has) &&
+            is_word(INPUT_MAP, sizeof INPUT_MAP - 1, f->difference[i].lacks))
             return facts_fail_input(
                 r, INPUT_MAP, r->source->read(r->source->ctx, INPUT_MAP), -1,
                 "it lacks an NPU that npu-smi info names, and slices are cut by its ids");
@@ -460,7 +461,49 @@ static const char *find_fault(const cpubind_request *q)
         return "the allowed CPUs of the request do not ascend from 0 on";
     if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
         return "the excluded CPUs of the request do not ascend from 0 on";
+    if (q->has_rules && !is_among((int32_t)q->rules, CPUBIND_RULES_COUNT))
+        return "the rules of the request are no rules";
+    if (!is_among(q->keep_each, CPUBIND_MAX_CPUS + 1))
+        return "the number of CPUs that are kept of each node is out of range";
+    if (q->keep && !is_list(q->keep, q->n_keep, CPUBIND_MAX_CPUS))
+        return "the kept CPUs of the request do not ascend from 0 on";
+    if (!is_among(q->n_process, CPUBIND_MAX_DEVICES + 1))
+        return "the number of processes of an NPU is out of range";
+    if (!is_among(q->process, q->n_process > 1 ? q->n_process : 1))
+        return "the index of this process is not below the number of processes of an NPU";
     return NULL;
+}
+
+/* Finds the rules: those of the request, else those of the environment. */
+static cpubind_problem_code read_rules(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_request *q = r->request;
+    cpubind_problem_code code;
+    cpubind_input env;
+    cpubind_slice word;
+    f->rules = q->has_rules ? q->rules : CPUBIND_RULES_REFERENCE;
+    code = q->has_rules ? CPUBIND_PROBLEM_NONE : facts_ask(r, INPUT_ENV, &env);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!q->has_rules && facts_is_present(env) &&
+        cpubind_env_find(env.data, env.len, "CPUBIND_RULES", &word) == CPUBIND_TEXT_OK &&
+        word.len > 0) {
+        int rules = 0;
+        while (rules < CPUBIND_RULES_COUNT &&
+               !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
+            rules++;
+        if (rules == CPUBIND_RULES_COUNT)
+            return facts_fail_input(r, INPUT_ENV, env, word.at,
+                                    "CPUBIND_RULES is neither reference nor near");
+        f->rules = (cpubind_rules)rules;
+    }
+    if (f->rules == CPUBIND_RULES_NEAR && !q->is_auto_strategy &&
+        q->strategy != CPUBIND_TOPO_AFFINITY)
+        return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
+                          "the rules near cut no slices and no clusters: leave the strategy to "
+                          "the device type, or use --rules reference");
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Reads the PCI bus. A bus that cannot be read is no problem for a plan in which the NPUs of
@@ -496,7 +539,9 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     out->origin = CPUBIND_ORIGIN_NPU_SMI;
     if (find_fault(request))
         return facts_fail(&r, CPUBIND_PROBLEM_BAD_REQUEST, find_fault(request));
-    code = cpubind_priv_read_scope(&r);
+    code = read_rules(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_scope(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cpus(&r);
     if (code == CPUBIND_PROBLEM_NONE)

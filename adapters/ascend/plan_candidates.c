@@ -139,8 +139,8 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
         total = p->out->n_candidate;
     else if (!by_phy)
         total = max_of(total, f->n_npu + f->n_unknown);
-    p->devices.slot = slot;
-    p->devices.total = total;
+    p->out->devices.slot = slot;
+    p->out->devices.total = total;
     p->out->total = total;
     if (!by_phy && !is_own)
         plan_warn(p, CPUBIND_WARNING_ONLY_LOGIC_IDS);
@@ -250,19 +250,36 @@ static const int32_t *near_of(const planner *p, const cpubind_candidate *candida
     return *n > 0 ? p->facts->affinity + npu->affinity_first : NULL;
 }
 
-/* Copies the lists of near CPUs, in the order of the candidates. */
+/* The node of a candidate: of the first online CPU near it, else of its PCI function; -1: not
+ * known. */
+static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
+{
+    const cpubind_facts *f = p->facts;
+    int32_t n, i;
+    const int32_t *near_cpu = near_of(p, candidate, &n);
+    i = facts_next_online(f, near_cpu, n, 0);
+    if (i < n)
+        return f->node_of[near_cpu[i]];
+    if (candidate->function < 0 || f->function[candidate->function].node < 0)
+        return -1;
+    return f->function[candidate->function].node;
+}
+
+/* Copies the lists of near CPUs and the nodes, in the order of the candidates. Slices have
+ * neither. */
 cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
 {
     const int32_t n_candidate = p->out->n_candidate;
     int32_t total = 0, n;
     int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
+    int32_t *node = cpubind_arena_ints(p->arena, n_candidate);
     int32_t *cpu;
     for (int32_t i = 0; i < n_candidate; i++) {
         (void)near_of(p, &p->out->candidate[i], &n);
         total += n;
     }
     cpu = cpubind_arena_ints(p->arena, total);
-    if (!row || !cpu)
+    if (!row || !node || !cpu)
         return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0; i < n_candidate; i++) {
@@ -270,9 +287,11 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
         if (n > 0)
             memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
         row[i + 1] = row[i] + n;
+        node[i] = node_of(p, &p->out->candidate[i]);
     }
-    p->devices.affinity.cpu = cpu;
-    p->devices.affinity.row = row;
-    p->devices.affinity.n = n_candidate;
+    p->out->devices.affinity.cpu = cpu;
+    p->out->devices.affinity.row = row;
+    p->out->devices.affinity.n = n_candidate;
+    p->out->devices.node = p->facts->strategy == CPUBIND_GLOBAL_SLICE ? NULL : node;
     return CPUBIND_PROBLEM_NONE;
 }

@@ -18,15 +18,16 @@ typedef struct planner {
     cpubind_problem *problem;
     const cpubind_product *product;
     cpubind_scope scope;
-    cpubind_host host;
-    cpubind_devices devices;
-    cpubind_policy policy;
+    cpubind_policy policy; /* its roles are those of all processes of an NPU */
     int is_ordered;        /* the candidates are in the order of their PCI addresses */
     int32_t *ours, n_ours; /* indices into facts->npu that the plan is for, ascending */
     int32_t rank_npu;      /* the one that this process drives */
 } planner;
 
 /* == The steps ============================================================== */
+
+/* plan_host.c: the kept CPUs, and the host for the core. */
+cpubind_problem_code cpubind_priv_choose_host(planner *p);
 
 /* plan_candidates.c: the NPUs that the plan is for; the NPU of the rank; the devices of the
  * core; the lists of CPUs near them; the slot of each, for slices. */
@@ -35,6 +36,12 @@ cpubind_problem_code cpubind_priv_choose_rank(planner *p);
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p);
 cpubind_problem_code cpubind_priv_copy_affinity(planner *p);
 cpubind_problem_code cpubind_priv_choose_slots(planner *p);
+
+/* plan_roles.c: the roles and the memory node of each row; the quality of the pools; the
+ * warnings about near CPUs. Each needs the one before it. */
+cpubind_problem_code cpubind_priv_place_rows(planner *p);
+cpubind_problem_code cpubind_priv_measure_pools(planner *p);
+cpubind_problem_code cpubind_priv_check_locality(planner *p);
 
 /* == Helpers ================================================================ */
 
@@ -54,6 +61,39 @@ static inline cpubind_problem_code plan_fail_memory(planner *p)
 static inline void plan_warn(planner *p, cpubind_warning warning)
 {
     p->out->warnings |= 1u << warning;
+}
+
+/* The CPUs that the roles need together. */
+static inline int32_t plan_count_roles(const cpubind_role_spec *roles)
+{
+    int32_t n = 0;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        n += roles->count[role];
+    return n;
+}
+
+/* The scratch that the core needs, in elements. It refuses NEAR for more nodes. */
+static inline int32_t plan_count_work(const planner *p, cpubind_strategy strategy)
+{
+    const cpubind_host *host = &p->out->host;
+    const cpubind_lists *affinity = &p->out->devices.affinity;
+    const int32_t n = affinity->row[affinity->n];
+    return strategy == CPUBIND_NEAR && host->n_node <= CPUBIND_MAX_NODES
+               ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, affinity->n, n)
+               : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, affinity->n, n);
+}
+
+/* Copies the CPUs of a pool that this process may use; returns their number. With scope host
+ * the core cuts pools from CPUs that are not allowed too. */
+static inline int32_t plan_copy_allowed(const planner *p, const int32_t *pool, int32_t n,
+                                        int32_t *out)
+{
+    int32_t n_out = 0, at = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (p->scope != CPUBIND_SCOPE_HOST ||
+            facts_is_in_list(p->facts->cpu, p->facts->n_cpu, pool[i], &at))
+            out[n_out++] = pool[i];
+    return n_out;
 }
 
 /* Whether the plan is for an NPU. */

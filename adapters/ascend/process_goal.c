@@ -140,9 +140,9 @@ cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_g
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_npu *npu;
-    const int32_t *pool;
-    int32_t n_pool;
-    cpubind_roles roles;
+    const int32_t *cpu; /* of this process, role after role */
+    int32_t n_cpu;
+    const cpubind_roles *roles; /* spans of cpu */
     cpubind_goal *out;
 } maker;
 
@@ -151,8 +151,8 @@ typedef struct maker {
 static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
                                        int32_t n_msi)
 {
-    const cpubind_span span = m->roles.span[CPUBIND_ROLE_IRQ];
-    const int32_t *cpu = m->pool + span.first;
+    const cpubind_span span = m->roles->span[CPUBIND_ROLE_IRQ];
+    const int32_t *cpu = m->cpu + span.first;
     const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
     cpubind_irq_search search;
     cpubind_interrupt_list all;
@@ -181,7 +181,7 @@ static cpubind_problem_code find_irqs(maker *m)
     const char *name;
     int32_t *msi, n_msi;
     m->out->no_irq = CPUBIND_IRQ_NO_ROLE;
-    if (m->roles.span[CPUBIND_ROLE_IRQ].count == 0)
+    if (m->roles->span[CPUBIND_ROLE_IRQ].count == 0)
         return CPUBIND_PROBLEM_NONE;
     m->out->no_irq = CPUBIND_IRQ_NO_ADDRESS;
     if (m->npu->pci.domain < 0)
@@ -205,25 +205,40 @@ static cpubind_problem_code find_irqs(maker *m)
 
 static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
 {
-    const cpubind_cpus cpus = {m->pool + span.first, span.count};
+    const cpubind_cpus cpus = {m->cpu + span.first, span.count};
     return cpus;
 }
 
 /* The CPUs of a role; those of main when the pool lacks the role. */
 static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
 {
-    const cpubind_span span = m->roles.span[role];
-    return cpus_of_span(m, span.count > 0 ? span : m->roles.span[CPUBIND_ROLE_MAIN]);
+    const cpubind_span span = m->roles->span[role];
+    return cpus_of_span(m, span.count > 0 ? span : m->roles->span[CPUBIND_ROLE_MAIN]);
 }
 
-static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish)
+/* The CPUs of all roles, ascending. */
+static cpubind_problem_code sort_pool(maker *m, cpubind_cpus *out)
 {
-    const cpubind_span whole = {0, m->n_pool};
+    int32_t *cpu = cpubind_arena_ints(m->r.arena, m->n_cpu);
+    if (!cpu)
+        return facts_fail_memory(&m->r);
+    out->cpu = cpu;
+    out->n = m->n_cpu;
+    if (m->n_cpu > 0)
+        memcpy(cpu, m->cpu, (size_t)m->n_cpu * sizeof *cpu);
+    return cpubind_sort_unique(cpu, &out->n, NULL) == CPUBIND_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail(&m->r, CPUBIND_PROBLEM_BAD_REQUEST, "the plan has no pool");
+}
+
+static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish,
+                                 cpubind_cpus pool)
+{
     switch (wish->kind) {
     case CPUBIND_WISH_ROLE:
         return cpus_of_role(m, wish->role);
     case CPUBIND_WISH_POOL:
-        return cpus_of_span(m, whole);
+        return pool;
     case CPUBIND_WISH_LIST:
         break;
     }
@@ -244,14 +259,19 @@ static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish
         [CPUBIND_ROLE_ACL] = "acl_thread",
         [CPUBIND_ROLE_RELEASE] = "release_thread",
     };
+    cpubind_problem_code code;
+    cpubind_cpus pool;
     m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n + CPUBIND_ROLE_COUNT,
                                                              sizeof *m->out->rule);
     if (!m->out->rule)
         return facts_fail_memory(&m->r);
+    code = sort_pool(m, &pool);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
     for (int32_t i = 0; i < n; i++)
-        add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i]));
+        add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i], pool));
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        if (thread_names[role] && m->roles.span[role].count > 0)
+        if (thread_names[role] && m->roles->span[role].count > 0)
             add_rule(m, thread_names[role], cpus_of_role(m, (cpubind_role)role));
     return CPUBIND_PROBLEM_NONE;
 }
@@ -299,14 +319,13 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
         return problem->code;
     cpubind_problem_clear(problem);
     m.npu = &facts->npu[plan->want[row]];
-    m.pool = plan->core.cpu + plan->core.row[row];
-    m.n_pool = plan->core.row[row + 1] - plan->core.row[row];
+    m.cpu = plan->role_cpu + plan->role_row[row];
+    m.n_cpu = plan->role_row[row + 1] - plan->role_row[row];
+    m.roles = &plan->role_span[row];
     m.out = out;
-    /* The core has checked that the pool is large enough. */
-    (void)!cpubind_split_roles(m.n_pool, &plan->roles, &m.roles, NULL);
     out->npu = m.npu->logic;
     out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
-    out->memory_node = m.n_pool > 0 ? facts->node_of[m.pool[0]] : -1;
+    out->memory_node = plan->memory_node[row];
     out->uvb.cpu = plan->spare;
     out->uvb.n = plan->n_spare;
     code = make_rules(&m, request->wish, request->n_wish);

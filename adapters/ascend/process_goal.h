@@ -25,7 +25,7 @@ typedef struct cpubind_cpus {
 /* Which CPUs a thread wish names. */
 typedef enum cpubind_wish_kind {
     CPUBIND_WISH_ROLE = 0, /* those of `role`; those of main when the pool lacks the role */
-    CPUBIND_WISH_POOL,     /* the whole pool */
+    CPUBIND_WISH_POOL,     /* those of all roles: the pool, or the part of it of this process */
     CPUBIND_WISH_LIST      /* `cpus` */
 } cpubind_wish_kind;
 

@@ -158,6 +158,27 @@ static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
                 : "kept, as --overlap keep says; --overlap resolve gives each CPU to one NPU");
 }
 
+static void explain_poor_locality(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                                  cli_text *out)
+{
+    int32_t ids[CPUBIND_MAX_DEVICES];
+    for (int32_t i = 0; i < plan->n_poor; i++)
+        ids[i] = facts->npu[plan->poor[i]].logic;
+    cli_add(out, "%d of %d pools have no CPU near their NPU (NPU ", (int)plan->n_poor,
+            (int)plan->n_want);
+    cli_add_list(out, ids, plan->n_poor);
+    cli_add(out, "): by --rules near, for all workers of the host, they would have some");
+}
+
+static void explain_lent(const cpubind_ascend_plan *plan, cli_text *out)
+{
+    cli_add(out,
+            "%d CPUs near one NPU were given to another, which had too few for its roles: ",
+            (int)plan->n_lent);
+    cli_add_list(out, plan->lent, plan->n_lent);
+    cli_add(out, "; allow or keep other CPUs (--cpus, --keep), or use fewer processes an NPU");
+}
+
 /* The warnings that are one sentence for every host; NULL: the others. */
 static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_STATUS] =
@@ -235,6 +256,12 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_RESOLVED:
     case CPUBIND_WARNING_OVERLAP:
         explain_shared(warning, facts, plan, out);
+        break;
+    case CPUBIND_WARNING_POOR_LOCALITY:
+        explain_poor_locality(facts, plan, out);
+        break;
+    case CPUBIND_WARNING_LENT:
+        explain_lent(plan, out);
         break;
     case CPUBIND_WARNING_PCI_AFFINITY:
     case CPUBIND_WARNING_AFFINITY_DIFFERS:

@@ -161,6 +161,8 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
 {
     const cpubind_source source = {f, read_text, list_msi};
     int32_t node_of[FIRST_CPU + POOL] = {0}, cpu[POOL], row[2] = {0, POOL}, want[1] = {0};
+    int32_t memory_node[1] = {0};
+    cpubind_roles roles;
     cpubind_npu npu = {.logic = f->device, .phy = -1, .pci = {0, 1, 0, 0}};
     cpubind_facts facts = {.node_of = node_of, .npu = &npu, .n_npu = 1};
     cpubind_ascend_plan plan = {.want = want, .n_want = 1, .roles = {{2, 1, 1, 1}}};
@@ -171,8 +173,11 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     cpubind_problem_code code;
     for (int32_t i = 0; i < POOL; i++)
         cpu[i] = FIRST_CPU + i;
-    plan.core.cpu = cpu;
-    plan.core.row = row;
+    CHECK(cpubind_split_roles(POOL, &plan.roles, &roles, NULL) == CPUBIND_OK);
+    plan.role_cpu = cpu;
+    plan.role_row = row;
+    plan.role_span = &roles;
+    plan.memory_node = memory_node;
     code = cpubind_goal_make(&source, &request, &arena, &goal, &problem);
     CHECK((code == CPUBIND_PROBLEM_UNREADABLE) == (f->n_msi > 0 && !f->all));
     CHECK(code == problem.code && goal.npu == f->device && goal.main.n == POOL - 4);

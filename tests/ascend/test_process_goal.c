@@ -14,7 +14,8 @@
 /* Two NPUs of 8 CPUs each, the first one on node 5, the second on node 3, at two functions. */
 typedef struct planned {
     cpubind_npu npu[2];
-    int32_t node_of[16], cpu[16], row[3], want[2];
+    int32_t node_of[16], cpu[16], row[3], want[2], memory_node[2];
+    cpubind_roles span[2];
     cpubind_facts facts;
     cpubind_ascend_plan plan;
     memory_host host;
@@ -55,6 +56,12 @@ static planned *start(void)
     p.facts.n_cpu_id = 16;
     p.plan.core.cpu = p.cpu;
     p.plan.core.row = p.row;
+    p.plan.role_cpu = p.cpu;
+    p.plan.role_row = p.row;
+    p.plan.role_span = p.span;
+    p.plan.memory_node = p.memory_node;
+    p.memory_node[0] = 5;
+    p.memory_node[1] = 3;
     p.plan.want = p.want;
     p.plan.n_want = 2;
     p.plan.roles = (cpubind_role_spec){{2, 1, 1, 1}};
@@ -73,6 +80,10 @@ static cpubind_problem_code make(planned *p, int32_t row, const cpubind_thread_w
     const cpubind_source source = {&p->host, read_input, list_inputs};
     const cpubind_goal_request request = {&p->facts, &p->plan, row, wish, n_wish};
     p->arena = (cpubind_arena){p->block, sizeof p->block, 0};
+    for (int32_t i = 0; i < p->plan.n_want; i++)
+        assert_int_equal(
+            cpubind_split_roles(p->row[i + 1] - p->row[i], &p->plan.roles, &p->span[i], NULL),
+            CPUBIND_OK);
     memset(&p->goal, EDGE_FILL, sizeof p->goal);
     return cpubind_goal_make(&source, &request, &p->arena, &p->goal, &p->problem);
 }
@@ -146,7 +157,6 @@ TEST(the_npu_of_a_row_is_the_npu_of_the_plan)
     expect_irq(p, 0, 7, CPUBIND_IRQ_SQ, 8);
 }
 
-/* The memory goes where the first CPU of the pool is, whichever nodes the others are on. */
 TEST(a_request_that_is_wrong_is_refused)
 {
     planned *p = start();
@@ -168,16 +178,32 @@ TEST(a_request_that_is_wrong_is_refused)
     assert_non_null(p->problem.what);
 }
 
-TEST(memory_goes_to_the_node_of_the_first_cpu)
+TEST(memory_goes_to_the_node_of_the_plan)
 {
     planned *p = start();
-    for (int32_t cpu = 9; cpu < 16; cpu++)
-        p->node_of[cpu] = 6;
+    p->memory_node[0] = 6;
     made(p, 0, NULL, 0);
-    assert_int_equal(p->goal.memory_node, 5);
-    p->node_of[8] = -1;
+    assert_int_equal(p->goal.memory_node, 6);
+    made(p, 1, NULL, 0);
+    assert_int_equal(p->goal.memory_node, 3);
+    p->memory_node[0] = -1;
     made(p, 0, NULL, 0);
     assert_int_equal(p->goal.memory_node, -1);
+}
+
+/* By home the CPUs of the roles do not ascend; the list of the whole pool does. */
+TEST(a_wish_for_the_pool_has_its_cpus_in_order)
+{
+    static const int32_t by_home[] = {12, 13, 8, 9, 10, 11, 14, 15};
+    const cpubind_thread_wish wish = {.name = "data", .kind = CPUBIND_WISH_POOL};
+    planned *p = start();
+    memcpy(p->cpu, by_home, sizeof by_home);
+    made(p, 0, &wish, 1);
+    expect_rule(p, 0, "data", 8, 15);
+    expect_cpus(p->goal.main, 8, 11);
+    expect_rule(p, 1, "acl_thread", 14, 14);
+    expect_irq(p, 0, 99, CPUBIND_IRQ_SQ, 12);
+    expect_irq(p, 1, 100, CPUBIND_IRQ_CQ, 13);
 }
 
 TEST(a_950_has_main_and_uvb_threads_and_no_interrupts)
@@ -636,7 +662,8 @@ int main(void)
         cmocka_unit_test(a_full_pool_has_all_roles),
         cmocka_unit_test(the_npu_of_a_row_is_the_npu_of_the_plan),
         cmocka_unit_test(a_request_that_is_wrong_is_refused),
-        cmocka_unit_test(memory_goes_to_the_node_of_the_first_cpu),
+        cmocka_unit_test(memory_goes_to_the_node_of_the_plan),
+        cmocka_unit_test(a_wish_for_the_pool_has_its_cpus_in_order),
         cmocka_unit_test(a_950_has_main_and_uvb_threads_and_no_interrupts),
         cmocka_unit_test(wishes_come_before_the_built_in_rules),
         cmocka_unit_test(a_role_that_the_pool_lacks_is_main),

@@ -389,7 +389,7 @@ TEST(the_map_shows_each_cpu)
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--running"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
-                  "node 7 |........................| 168-191\n");
+                  "node 7 |oooooooooooooooooooooooo| 168-191\n");
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"

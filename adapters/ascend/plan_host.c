@@ -1,0 +1,147 @@
+/* plan_host.c - the CPUs that pools are cut from, and those that are kept for the host
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. Which CPUs are kept depends on the online CPUs of the host and on the
+ * request alone, not on the allowed CPUs: it is the same in every process.
+ */
+#include "plan_parts.h"
+
+/* == Kept CPUs ============================================================== */
+
+/* The number of the core of an online CPU: without known cores, the CPU itself. */
+static int32_t core_of(const cpubind_facts *f, int32_t cpu)
+{
+    return f->core_of ? f->core_of[cpu] : cpu;
+}
+
+/* The cores of the host by their number, each below n. */
+typedef struct core_table {
+    int32_t *size; /* online CPUs */
+    uint8_t *is_kept;
+    int32_t n;
+} core_table;
+
+static int take_cores(planner *p, core_table *cores)
+{
+    const cpubind_facts *f = p->facts;
+    cores->n = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] >= 0 && core_of(f, cpu) >= cores->n)
+            cores->n = core_of(f, cpu) + 1;
+    cores->size = cpubind_arena_ints(p->arena, cores->n);
+    cores->is_kept = (uint8_t *)cpubind_arena_take(p->arena, cores->n, 1);
+    if (!cores->size || !cores->is_kept)
+        return 0;
+    memset(cores->size, 0, (size_t)cores->n * sizeof *cores->size);
+    memset(cores->is_kept, 0, (size_t)cores->n);
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] >= 0)
+            cores->size[core_of(f, cpu)]++;
+    return 1;
+}
+
+/* Keeps the lowest cores of each node, until they have as many CPUs as the request keeps of
+ * each. The cores are taken in the order of their lowest online CPU. */
+static int keep_lowest(planner *p, core_table *cores)
+{
+    const cpubind_facts *f = p->facts;
+    const int32_t n_node_id = f->node_id[f->n_node - 1] + 1;
+    int32_t *n_kept = cpubind_arena_ints(p->arena, n_node_id); /* by node id */
+    if (!n_kept)
+        return 0;
+    memset(n_kept, 0, (size_t)n_node_id * sizeof *n_kept);
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
+        const int32_t node = f->node_of[cpu];
+        if (node < 0 || n_kept[node] >= p->request->keep_each ||
+            cores->is_kept[core_of(f, cpu)])
+            continue;
+        cores->is_kept[core_of(f, cpu)] = 1;
+        n_kept[node] += cores->size[core_of(f, cpu)];
+    }
+    return 1;
+}
+
+/* Keeps the cores of the online CPUs that the request lists. */
+static void keep_listed(const planner *p, core_table *cores)
+{
+    const cpubind_facts *f = p->facts;
+    for (int32_t i = 0; p->request->keep && i < p->request->n_keep; i++) {
+        const int32_t cpu = p->request->keep[i];
+        if (cpu < f->n_cpu_id && f->node_of[cpu] >= 0)
+            cores->is_kept[core_of(f, cpu)] = 1;
+    }
+}
+
+/* Lists the CPUs that are kept. */
+static cpubind_problem_code list_kept(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    core_table cores;
+    if (p->request->keep_each == 0 && !p->request->keep)
+        return CPUBIND_PROBLEM_NONE;
+    p->out->kept = cpubind_arena_ints(p->arena, f->n_online);
+    if (!p->out->kept || !take_cores(p, &cores) || !keep_lowest(p, &cores))
+        return plan_fail_memory(p);
+    keep_listed(p, &cores);
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] >= 0 && cores.is_kept[core_of(f, cpu)])
+            p->out->kept[p->out->n_kept++] = cpu;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == The host of the core =================================================== */
+
+/* Copies the CPUs that pools are cut from: the allowed ones, or with scope host all online ones
+ * but the excluded; in both cases not the kept ones. */
+static int32_t copy_cpus(const planner *p, int32_t *cpu)
+{
+    const cpubind_facts *f = p->facts;
+    const cpubind_request *q = p->request;
+    const int is_all = p->scope == CPUBIND_SCOPE_HOST;
+    const int32_t n_from = is_all ? f->n_cpu_id : f->n_cpu;
+    int32_t n = 0, excluded = 0, kept = 0;
+    for (int32_t i = 0; i < n_from; i++) {
+        const int32_t id = is_all ? i : f->cpu[i];
+        if (f->node_of[id] < 0 ||
+            (is_all &&
+             facts_is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &excluded)) ||
+            facts_is_in_list(p->out->kept, p->out->n_kept, id, &kept))
+            continue;
+        cpu[n++] = id;
+    }
+    return n;
+}
+
+cpubind_problem_code cpubind_priv_choose_host(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    const int32_t cap = p->scope == CPUBIND_SCOPE_HOST ? f->n_online : f->n_cpu;
+    int32_t *cpu = cpubind_arena_ints(p->arena, cap);
+    int32_t *node = cpubind_arena_ints(p->arena, cap);
+    int32_t *core = f->core_of ? cpubind_arena_ints(p->arena, cap) : NULL;
+    cpubind_host *host = &p->out->host;
+    cpubind_problem_code code = list_kept(p);
+    if (!cpu || !node || (f->core_of && !core))
+        return plan_fail_memory(p);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    host->n_cpu = copy_cpus(p, cpu);
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        node[i] = f->node_of[cpu[i]];
+        if (core)
+            core[i] = f->core_of[cpu[i]];
+    }
+    host->cpu = cpu;
+    host->node = node;
+    host->core = core;
+    host->node_id = f->node_id;
+    host->n_node = f->n_node;
+    host->distance = f->distance;
+    host->socket = f->socket;
+    if (host->n_cpu > 0)
+        return CPUBIND_PROBLEM_NONE;
+    return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                     p->scope == CPUBIND_SCOPE_HOST
+                         ? "every online CPU is excluded or kept for the host"
+                         : "every allowed CPU is kept for the host");
+}
