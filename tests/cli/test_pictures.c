@@ -101,8 +101,8 @@ TEST(a_map_names_the_npus_at_their_homes)
 
 TEST(a_map_makes_one_column_of_many_that_are_alike)
 {
-    expect_map(HOSTS "a3-640cpu-16npu", "80", "node 0 |ii0<36>arii1<36>ar| 0-79");
-    expect_map(HOSTS "a3-640cpu-16npu", "100",
+    expect_map(HOSTS "a3-superpod-640cpu-16npu", "80", "node 0 |ii0<36>arii1<36>ar| 0-79");
+    expect_map(HOSTS "a3-superpod-640cpu-16npu", "100",
                "node 0 |ii000000000000000000000000000000000000ar"
                "ii111111111111111111111111111111111111ar| 0-79");
     expect_map(HOSTS "a2-192cpu-8npu", "20", "node 0 |ii5<20>ar|\n         0-23  NPU");
