@@ -84,9 +84,12 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
 
-laws: deps-check ## plan PAIRS=1000000 pairs of views of random hosts: no two processes share a CPU
-	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/tests/ascend/test_views
+laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of NEAR
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/tests/ascend/test_views \
+	    $(BUILD)/tests/core/test_near_laws
 	@CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) $(BUILD)/tests/ascend/test_views
+	@CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) CPUBIND_SEED=$(or $(SEED),1) \
+	    $(BUILD)/tests/core/test_near_laws
 
 bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
@@ -212,6 +215,7 @@ link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
 $(call link, cpubind, , $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
+$(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
 $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
