@@ -27,16 +27,6 @@
 #define INPUT_NODES_ONLINE INPUT_NODES "/online"
 #define INPUT_CMD          "cmd"
 
-/* The name "folder/prefix<number>/leaf", in the arena; NULL when the arena is full. */
-static const char *numbered_path(facts_reader *r, const char *folder, const char *prefix,
-                                 int32_t number, const char *leaf)
-{
-    char text[16];
-    char *end = facts_write_number(facts_write_text(text, prefix), number);
-    const cpubind_slice name = {0, (int32_t)(end - text)};
-    return facts_path(r, folder, text, name, leaf);
-}
-
 /* A new array of the arena, filled with -1; NULL when the arena is full. */
 static int32_t *new_ints(facts_reader *r, int32_t n)
 {
@@ -118,7 +108,7 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
 {
     const cpubind_facts *f = r->facts;
     const char *name =
-        numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
+        facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
     cpubind_input answer;
     cpubind_problem_code code;
     int32_t *list = NULL;
@@ -253,8 +243,8 @@ static cpubind_problem_code read_packages(facts_reader *r, int32_t *socket, int 
         if (i < 0 || socket[i] >= 0)
             continue;
         code = facts_read_number(
-            r, numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/physical_package_id"), -1,
-            &socket[i]);
+            r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/physical_package_id"),
+            -1, &socket[i]);
         if (code != CPUBIND_PROBLEM_NONE || socket[i] < 0)
             return code;
         r->arena->used = used;
@@ -329,7 +319,7 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_
                                      int32_t n_column, int32_t *out, int *is_there)
 {
     const cpubind_facts *f = r->facts;
-    const char *name = numbered_path(r, INPUT_NODES, "node", node, "distance");
+    const char *name = facts_numbered_path(r, INPUT_NODES, "node", node, "distance");
     cpubind_text_fault fault;
     cpubind_input answer;
     cpubind_problem_code code;

@@ -7,9 +7,8 @@
 #include "../text/cpumask.h"
 #include "facts_reader.h"
 
-#define INPUT_STATUS  "proc/self/status"
-#define INPUT_ONLINE  "sys/devices/system/cpu/online"
-#define INPUT_THREADS "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
+#define INPUT_STATUS "proc/self/status"
+#define INPUT_ONLINE "sys/devices/system/cpu/online"
 
 /* cpubind_status_parse as a facts_parse_cpus_fn: its limit is always CPUBIND_MAX_CPUS. */
 static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
@@ -514,17 +513,25 @@ cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answ
                : facts_fail_text(r, INPUT_LSCPU, answer, &fault);
 }
 
-/* Reads the threads a core: the siblings of CPU 0, else the answer of lscpu. */
+/* Reads the threads a core: the siblings of the first online CPU, since the kernel has no files
+ * about the cores of an offline one; else the answer of lscpu. */
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input answer;
-    int32_t *cpu;
-    cpubind_problem_code code = facts_ask(r, INPUT_THREADS, &answer);
+    cpubind_problem_code code;
+    const char *name;
+    int32_t *list, cpu = 0;
+    while (cpu < f->n_cpu_id - 1 && f->node_of[cpu] < 0)
+        cpu++;
+    name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
+    if (!name)
+        return facts_fail_memory(r);
+    code = facts_ask(r, name, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (facts_is_present(answer))
-        return facts_read_list(r, INPUT_THREADS, answer, &cpu, &f->threads);
+        return facts_read_list(r, name, answer, &list, &f->threads);
     code = facts_ask(r, INPUT_LSCPU, &answer);
     if (code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer))
         return code;

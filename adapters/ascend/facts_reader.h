@@ -346,6 +346,17 @@ static inline const char *facts_path(facts_reader *r, const char *folder, const 
     return out;
 }
 
+/* The name "folder/prefix<number>/leaf", in the arena; NULL when the arena is full. */
+static inline const char *facts_numbered_path(facts_reader *r, const char *folder,
+                                              const char *prefix, int32_t number,
+                                              const char *leaf)
+{
+    char text[16];
+    char *end = facts_write_number(facts_write_text(text, prefix), number);
+    const cpubind_slice name = {0, (int32_t)(end - text)};
+    return facts_path(r, folder, text, name, leaf);
+}
+
 /* Longest name of a PCI function: 8 digits for the domain, then ":c1:00.0". */
 enum { ADDRESS_MAX = 8 + 8 };
 
