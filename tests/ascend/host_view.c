@@ -112,35 +112,77 @@ static cpubind_input read_function(view_source *s, const char *rest)
     return answer_from(s, start);
 }
 
+/* The files of a node; `rest` is "3/cpulist". */
+static cpubind_input read_node(view_source *s, const char *rest)
+{
+    const random_host *h = s->view->host;
+    const int32_t start = s->used, id = (int32_t)strtol(rest, NULL, 10);
+    const char *leaf = strchr(rest, '/');
+    int32_t i = 0;
+    while (i < h->n_node && h->node[i].id != id)
+        i++;
+    if (i == h->n_node || !leaf)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (strcmp(leaf, "/cpulist") == 0) {
+        view_put_line(s, &h->node[i].online);
+    } else if (strcmp(leaf, "/distance") == 0 && h->socket_nodes > 0) {
+        for (int32_t k = 0; k < h->n_node; k++) {
+            const int32_t is_same = i / h->socket_nodes == k / h->socket_nodes;
+            view_put(s, k > 0 ? " " : "");
+            view_put_number(s, i == k ? 10 : is_same ? 12 : 32);
+        }
+        view_put(s, "\n");
+    } else {
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    }
+    return answer_from(s, start);
+}
+
+/* The files of a CPU; `rest` is "3/topology/physical_package_id". The kernel lists the siblings
+ * that are online. */
+static cpubind_input read_cpu(view_source *s, const char *rest)
+{
+    const random_host *h = s->view->host;
+    const int32_t start = s->used, cpu = (int32_t)strtol(rest, NULL, 10);
+    if (cpu < 0 || cpu >= HOST_CPUS || !bits_has(&h->online, cpu))
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (strstr(rest, "/topology/thread_siblings_list")) {
+        const int32_t first =
+            h->siblings == 1 ? cpu / h->threads * h->threads : cpu % h->siblings;
+        cpu_bits set;
+        memset(&set, 0, sizeof set);
+        for (int32_t thread = 0; thread < h->threads; thread++) {
+            const int32_t sibling = first + thread * h->siblings;
+            if (bits_has(&h->online, sibling))
+                bits_add(&set, sibling);
+        }
+        view_put_line(s, &set);
+        return answer_from(s, start);
+    }
+    for (int32_t i = 0; strstr(rest, "/topology/physical_package_id") && i < h->n_node; i++)
+        if (h->socket_nodes > 0 && bits_has(&h->node[i].online, cpu)) {
+            view_put_number(s, i / h->socket_nodes);
+            view_put(s, "\n");
+            return answer_from(s, start);
+        }
+    return no_answer(CPUBIND_INPUT_ABSENT, 0);
+}
+
 static cpubind_input read_system(view_source *s, const char *rest)
 {
     const random_host *h = s->view->host;
     const int32_t start = s->used;
-    const char *node = after(rest, "node/node");
-    if (node) {
-        const int32_t id = (int32_t)strtol(node, NULL, 10);
-        for (int32_t i = 0; i < h->n_node; i++)
-            if (h->node[i].id == id && strcmp(strchr(node, '/'), "/cpulist") == 0) {
-                view_put_line(s, &h->node[i].online);
-                return answer_from(s, start);
-            }
-        return no_answer(CPUBIND_INPUT_ABSENT, 0);
-    }
-    if (strcmp(rest, "cpu/online") == 0) {
+    if (after(rest, "node/node"))
+        return read_node(s, after(rest, "node/node"));
+    if (strcmp(rest, "cpu/online") == 0)
         view_put_line(s, &h->online);
-        return answer_from(s, start);
-    }
-    if (after(rest, "cpu/cpu") && strstr(rest, "/topology/thread_siblings_list")) {
-        const int32_t cpu = (int32_t)strtol(rest + strlen("cpu/cpu"), NULL, 10);
-        cpu_bits set;
-        memset(&set, 0, sizeof set);
-        bits_add(&set, h->siblings == 1 ? cpu / h->threads * h->threads : cpu % h->siblings);
-        if (h->threads == 2)
-            bits_add(&set, h->siblings == 1 ? cpu | 1 : cpu % h->siblings + h->siblings);
-        view_put_line(s, &set);
-        return answer_from(s, start);
-    }
-    return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    else if (strcmp(rest, "cpu/smt/active") == 0 && h->has_smt_file)
+        view_put(s, h->threads > 1 ? "1\n" : "0\n");
+    else if (after(rest, "cpu/cpu"))
+        return read_cpu(s, after(rest, "cpu/cpu"));
+    else
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    return answer_from(s, start);
 }
 
 /* The answer of a command that is there. */
@@ -254,15 +296,15 @@ static int32_t is_failing(const host_view *v, const char *name)
 }
 
 /* Whether an input may be absent in one view alone: a folder or a file that a container may not
- * have. Each PCI function and each node has its attributes, each process has /dev, and npu-smi
- * is there with all of its commands or not at all. */
+ * have. Each PCI function, each node and each CPU has its attributes, each process has /dev, and
+ * npu-smi is there with all of its commands or not at all. */
 static int32_t can_be_absent(const char *name)
 {
     const char *rest = after(name, "sys/bus/pci/devices/");
     if (rest)
         return strstr(rest, "/d") && !strstr(rest, "/device");
     return !after(name, "sys/devices/system/node/") && !after(name, "cmd/") &&
-           strcmp(name, "dev") != 0;
+           !after(name, "sys/devices/system/cpu/cpu") && strcmp(name, "dev") != 0;
 }
 
 /* Whether an input may be empty: not the folder of the device nodes, without which npu-smi does

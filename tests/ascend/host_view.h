@@ -55,7 +55,7 @@ typedef struct host_view {
     char failing[VIEW_NAME]; /* the input, or what its name starts with before a '*' */
 
     cpubind_request request;
-    int32_t named[HOST_NPUS], allowed_list[HOST_CPUS], excluded[VIEW_EXCLUDED];
+    int32_t named[HOST_NPUS], allowed_list[HOST_CPUS], excluded[VIEW_EXCLUDED], kept[1];
 } host_view;
 
 enum { VIEW_ROOM = 1 << 20 };

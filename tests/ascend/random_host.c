@@ -297,6 +297,8 @@ void random_host_make(draws *d, random_host *out)
     make_nodes(d, h, n_card);
     make_cards(d, h, n_card);
     add_others(d, h);
+    h->socket_nodes = draw(d, 5);
+    h->has_smt_file = draw(d, 2);
     order_functions(h);
 }
 

@@ -105,6 +105,8 @@ typedef struct random_host {
     int32_t has_older_rows; /* of devdrv_sysfs_bdf_to_devid */
     int32_t threads;        /* of a core */
     int32_t siblings;       /* distance between the two threads of a core */
+    int32_t socket_nodes;   /* nodes of a socket; 0: no input tells distances and sockets */
+    int32_t has_smt_file;   /* smt/active of the kernel */
     int32_t has_other_type; /* another product is on the bus */
 
     host_node node[HOST_NODES]; /* by ascending id; the first is node 0 */

@@ -28,9 +28,12 @@ typedef struct shared_options {
     cpubind_strategy strategy;
     int32_t is_mixed; /* --facts differs between the views */
     cpubind_origin origin;
-    int32_t excludes;          /* the first CPU of each node is excluded */
-    int32_t has_type;          /* --device-type */
-    int32_t total;             /* --total */
+    int32_t excludes; /* the first CPU of each node is excluded */
+    int32_t has_type; /* --device-type */
+    int32_t total;    /* --total */
+    cpubind_rules rules;
+    int32_t keep_each, keep;   /* --keep N; --keep CPU, or -1 */
+    int32_t n_process;         /* processes of each NPU */
     uint8_t parts[HOST_NODES]; /* of the nodes, which CPUs a view gets */
 } shared_options;
 
@@ -43,7 +46,7 @@ static shared_options draw_shared(draws *d, const random_host *h)
                                        CPUBIND_OVERLAP_RESOLVE, CPUBIND_OVERLAP_KEEP,
                                        CPUBIND_OVERLAP_KEEP,    CPUBIND_OVERLAP_REFUSE};
     shared_options o;
-    int32_t strategy;
+    int32_t strategy, kept, processes;
     memset(&o, 0, sizeof o);
     o.cpuset = (cpuset_kind)draw(d, CPUSET_KINDS);
     o.scope = (cpubind_scope)scopes[draw(d, 4)];
@@ -63,6 +66,13 @@ static shared_options draw_shared(draws *d, const random_host *h)
     for (int32_t i = 0; i < HOST_NODES; i++)
         o.parts[i] = (uint8_t)draw(d, 256);
     o.total = draw_chance(d, 12) ? h->n_npu : 0;
+    o.rules = (cpubind_rules)draw(d, CPUBIND_RULES_COUNT);
+    o.is_auto_strategy |= o.rules == CPUBIND_RULES_NEAR && o.strategy != CPUBIND_TOPO_AFFINITY;
+    kept = draw(d, 256);
+    o.keep_each = kept % 8 == 7 ? 1 + kept / 8 % 4 : 0;
+    o.keep = kept % 8 == 6 ? bits_next(&h->online, kept) : -1;
+    processes = draw(d, 6);
+    o.n_process = processes < 3 ? 0 : processes - 2;
     return o;
 }
 
@@ -130,6 +140,10 @@ static const char *const inputs[] = {
     "proc/self/cgroup",
     "sys/fs/cgroup*",
     "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+    "sys/devices/system/cpu/smt/active",
+    "sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+    "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+    "sys/devices/system/node/node%n/distance",
 };
 
 enum { N_INPUT = sizeof inputs / sizeof inputs[0] };
@@ -235,6 +249,14 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
         }
         q->exclude = v->excluded;
     }
+    q->rules = o->rules;
+    q->has_rules = v->cut % 4 < 3; /* else in the environment */
+    q->keep_each = o->keep_each;
+    v->kept[0] = o->keep;
+    q->n_keep = o->keep >= 0;
+    q->keep = o->keep >= 0 ? v->kept : NULL;
+    q->n_process = o->n_process;
+    q->process = draw(d, 256) % (o->n_process > 1 ? o->n_process : 1);
 }
 
 /* A view, from LAW_VIEW_BYTES bytes. */
@@ -267,6 +289,8 @@ static void draw_view(draws *d, const random_host *h, const shared_options *o, i
     if (has_failure) {
         v->failure = (view_failure)failures[kind];
         name_input(v, inputs[input], number);
+        /* An operator sets a variable for all workers of the host. */
+        v->request.has_rules |= strcmp(v->failing, "env") == 0;
     }
     if (o->scope == CPUBIND_SCOPE_OWN && v->cut % 2) {
         v->has_dra = 1;

@@ -3,7 +3,9 @@
  *
  * The law is that of the contract: when two processes both have a plan, no CPU is in the pools
  * of two different NPUs, and an NPU that both plans have has the same pool in both, unless a
- * warning in both plans says that processes can differ. A refusal is allowed, but not of a view
+ * warning in both plans says that processes can differ. Two processes of one NPU have the same
+ * CPUs for its interrupts, and share no other CPU. A CPU that is kept for the host is kept in
+ * every plan, and in no pool. A refusal is allowed, but not of a view
  * in which nothing failed and every NPU can have its CPUs. It must not know how a plan is made.
  */
 #include "view_law.h"
@@ -62,6 +64,53 @@ static void check_npu(const host_view *v, const cpubind_npu *npu, view_plan *out
                    v->host->function[truth->function].bus);
 }
 
+/* Takes the roles of a row, and holds them against its pool. */
+static void take_roles(const cpubind_ascend_plan *plan, int32_t row, int32_t phy,
+                       view_plan *out)
+{
+    const int32_t *cpu = plan->role_cpu + plan->role_row[row];
+    const int32_t n = plan->role_row[row + 1] - plan->role_row[row];
+    int32_t at = 0, has_memory_node = 0;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        const cpubind_span span = plan->role_span[row].span[role];
+        if (span.first != at || span.count < plan->roles.count[role])
+            break_plan(out, "the roles do not tile the pool (role, phy)", role, phy);
+        at += span.count;
+    }
+    if (at != n)
+        break_plan(out, "the roles do not tile the pool (CPUs, phy)", n, phy);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t is_irq = i < plan->role_span[row].span[CPUBIND_ROLE_IRQ].count;
+        if (cpu[i] < 0 || cpu[i] >= HOST_CPUS || !bits_has(&out->pool[phy], cpu[i]) ||
+            bits_has(&out->irq[phy], cpu[i]) || bits_has(&out->part[phy], cpu[i]))
+            break_plan(out, "a role has a CPU that is not free in the pool (CPU, phy)", cpu[i],
+                       phy);
+        else
+            bits_add(is_irq ? &out->irq[phy] : &out->part[phy], cpu[i]);
+    }
+    for (int32_t i = plan->core.row[row]; i < plan->core.row[row + 1]; i++)
+        for (int32_t k = 0; k < plan->host.n_cpu; k++)
+            has_memory_node |= plan->host.cpu[k] == plan->core.cpu[i] &&
+                               plan->host.node[k] == plan->memory_node[row];
+    if (!has_memory_node)
+        break_plan(out, "memory is on a node without CPUs of the pool (node, phy)",
+                   plan->memory_node[row], phy);
+}
+
+/* Takes the CPUs that are kept for the host; none of them is in a pool. */
+static void take_kept(const cpubind_ascend_plan *plan, view_plan *out)
+{
+    for (int32_t i = 0; i < plan->n_kept; i++) {
+        if (plan->kept[i] < 0 || plan->kept[i] >= HOST_CPUS)
+            continue;
+        bits_add(&out->kept, plan->kept[i]);
+        for (int32_t phy = 0; phy < HOST_NPUS; phy++)
+            if (bits_has(&out->pool[phy], plan->kept[i]))
+                break_plan(out, "a CPU that is kept is in a pool (CPU, phy)", plan->kept[i],
+                           phy);
+    }
+}
+
 /* Takes the pools of a plan by phy ids, and checks those laws that need one plan only. */
 static void take_pools(const host_view *v, const cpubind_facts *f,
                        const cpubind_ascend_plan *plan, view_plan *out)
@@ -95,7 +144,9 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
             if (cpu >= 0 && cpu < HOST_CPUS)
                 bits_add(&all, cpu);
         }
+        take_roles(plan, row, v->phy[npu->logic], out);
     }
+    take_kept(plan, out);
     out->rank_phy = -1;
     if (plan->rank_row >= 0 && plan->rank_row < plan->n_want) {
         const int32_t logic = f->npu[plan->want[plan->rank_row]].logic;
@@ -135,16 +186,32 @@ void view_law_plan(const host_view *view, view_plan *out)
 /* == Fair views ============================================================= */
 
 /* Whether each NPU of a node can have the CPUs that its roles need. */
-static int32_t has_room_near(const random_host *h, const cpu_bits *cpus)
+static int32_t has_room_near(const random_host *h, const cpu_bits *cpus, int32_t roles)
 {
     int32_t need[HOST_NODES] = {0};
     for (int32_t phy = 0; phy < h->n_npu; phy++)
         if (h->npu[phy].state != NPU_OFF_BUS)
-            need[random_host_home(h, phy)] += h->type == CPUBIND_TYPE_950 ? 8 * h->threads : 5;
+            need[random_host_home(h, phy)] +=
+                h->type == CPUBIND_TYPE_950 ? 8 * h->threads : roles;
     for (int32_t i = 0; i < h->n_node; i++)
         if (bits_count_both(&h->node[i].online, cpus) < need[i])
             return 0;
     return 1;
+}
+
+/* Removes as many CPUs of each node as may be kept there: the last core of `--keep N` may have
+ * a thread more, and the core of the CPU of `--keep LIST` is on one of the nodes. */
+static void remove_kept(const random_host *h, const cpubind_request *q, cpu_bits *cpus)
+{
+    const int32_t most = (q->keep_each + q->n_keep) * h->threads;
+    for (int32_t i = 0; i < h->n_node; i++) {
+        int32_t n = 0;
+        for (int32_t cpu = bits_next(&h->node[i].online, 0); cpu >= 0 && n < most;
+             cpu = bits_next(&h->node[i].online, cpu + 1)) {
+            n += bits_has(cpus, cpu);
+            cpus->word[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
+        }
+    }
 }
 
 /* Whether a view must have a plan: nothing failed, npu-smi or the driver names the NPUs, and
@@ -154,6 +221,7 @@ static int32_t is_fair(const host_view *v)
     const random_host *h = v->host;
     const cpubind_request *q = &v->request;
     const int32_t driver = random_host_has_driver(h) && !v->masks_interrupts;
+    const int32_t roles = 2 + 3 * (q->n_process > 1 ? q->n_process : 1);
     cpu_bits cpus = v->allowed;
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
         q->overlap == CPUBIND_OVERLAP_REFUSE || (q->npu && v->has_visible))
@@ -177,7 +245,11 @@ static int32_t is_fair(const host_view *v)
         return 0;
     for (int32_t i = 0; i < q->n_exclude; i++)
         cpus.word[q->exclude[i] / 64] &= ~(UINT64_C(1) << (q->exclude[i] % 64));
-    return has_room_near(h, &cpus) && bits_count(&cpus) / h->n_npu >= 5;
+    remove_kept(h, q, &cpus);
+    if (bits_count(&cpus) / h->n_npu < roles)
+        return 0;
+    return (q->rules == CPUBIND_RULES_NEAR && h->type != CPUBIND_TYPE_950) ||
+           has_room_near(h, &cpus, roles);
 }
 
 /* == Pairs ================================================================== */
@@ -200,7 +272,7 @@ static int32_t find_excuse(const law_case *c, int32_t i, int32_t k)
 }
 
 /* Writes how two plans break the law, if they do; returns 1 when they keep it. */
-static int32_t compare_plans(const view_plan *a, const view_plan *b, int64_t *equal, char *text)
+static int32_t compare_pools(const view_plan *a, const view_plan *b, int64_t *equal, char *text)
 {
     for (int32_t i = 0; i < HOST_NPUS; i++) {
         for (int32_t k = 0; k < HOST_NPUS; k++) {
@@ -221,6 +293,42 @@ static int32_t compare_plans(const view_plan *a, const view_plan *b, int64_t *eq
     return 1;
 }
 
+/* The same for two processes, each of one NPU or more, by the CPUs of their roles. */
+static int32_t compare_parts(const law_case *c, int32_t i, int32_t k, law_counts *counts,
+                             char *text)
+{
+    const view_plan *a = &c->plan[i], *b = &c->plan[k];
+    const int32_t is_same = c->view[i].request.process == c->view[k].request.process;
+    if (!bits_are_same(&a->kept, &b->kept)) {
+        (void)snprintf(text, LAW_TEXT / 2, "the CPUs that are kept differ");
+        return 0;
+    }
+    for (int32_t phy = 0; phy < HOST_NPUS; phy++) {
+        if (!(a->has_pool & b->has_pool & 1u << phy) ||
+            !bits_are_same(&a->pool[phy], &b->pool[phy]))
+            continue;
+        counts->parts += !is_same;
+        if (!bits_are_same(&a->irq[phy], &b->irq[phy]) ||
+            (is_same ? !bits_are_same(&a->part[phy], &b->part[phy])
+                     : bits_count_both(&a->part[phy], &b->part[phy]) > 0)) {
+            (void)snprintf(text, LAW_TEXT / 2, "two processes of phy %d have other roles", phy);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Writes how two plans of a case break the law, if they do; returns 1 when they keep it. */
+static int32_t compare_plans(const law_case *c, int32_t i, int32_t k, law_counts *counts,
+                             char *text)
+{
+    int64_t equal = 0;
+    if (!compare_pools(&c->plan[i], &c->plan[k], &equal, text))
+        return 0;
+    counts->equal += equal;
+    return compare_parts(c, i, k, counts, text);
+}
+
 /* A pair with disjoint cpusets may give one NPU two pools. */
 static int32_t may_differ(const host_view *a, const host_view *b)
 {
@@ -231,16 +339,14 @@ static int check_pair(law_case *c, int32_t i, int32_t k, law_counts *counts)
 {
     const view_plan *a = &c->plan[i], *b = &c->plan[k];
     char text[LAW_TEXT / 2];
-    int64_t equal = 0;
     int32_t excuse;
     counts->pairs++;
     if (a->code != CPUBIND_PROBLEM_NONE || b->code != CPUBIND_PROBLEM_NONE)
         return 1;
     counts->both++;
-    if (compare_plans(a, b, &equal, text)) {
-        counts->equal += equal;
+    counts->by_near += c->view[i].request.rules == CPUBIND_RULES_NEAR;
+    if (compare_plans(c, i, k, counts, text))
         return 1;
-    }
     excuse = find_excuse(c, i, k);
     if (excuse >= 0) {
         counts->excused[excuse]++;
@@ -299,8 +405,9 @@ int view_law_check(const uint8_t *bytes, size_t len, law_case *out, law_counts *
 /* Whether the bytes still break the same law: the text of it without its numbers. */
 static int is_same_law(const char *a, const char *b)
 {
-    static const char *const kinds[] = {"share CPUs", "another pool", "refused", "not allowed",
-                                        "two pools",  "phy id",       "bus of"};
+    static const char *const kinds[] = {"share CPUs", "another pool", "refused",  "not allowed",
+                                        "two pools",  "phy id",       "bus of",   "other roles",
+                                        "kept",       "tile",         "not free", "memory"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strstr(a, kinds[i]))
             return strstr(b, kinds[i]) != NULL;
@@ -345,8 +452,9 @@ static void print_set(FILE *out, const char *before, const cpu_bits *set)
 static void print_host(FILE *out, const random_host *h)
 {
     static const char *const states[] = {"", " silent", " lost", " off the bus"};
-    (void)fprintf(out, "host: %s, %d threads a core%s%s%s%s%s\n", cpubind_type_word(h->type),
-                  h->threads, h->is_vm ? ", vm" : "", h->has_mailbox ? ", mailboxes" : "",
+    (void)fprintf(out, "host: %s, %d threads a core, %d nodes a socket%s%s%s%s%s\n",
+                  cpubind_type_word(h->type), h->threads, h->socket_nodes,
+                  h->is_vm ? ", vm" : "", h->has_mailbox ? ", mailboxes" : "",
                   h->has_driver ? ", driver files" : "",
                   h->has_column ? ", affinity column" : "", h->has_buses ? "" : ", no Bus-Id");
     for (int32_t i = 0; i < h->n_node; i++) {
@@ -395,6 +503,14 @@ static void print_view(FILE *out, char name, const host_view *v)
                   v->has_dra ? " (DRA)" : "", (int)q->overlap);
     if (!q->is_auto_strategy)
         (void)fprintf(out, " --strategy %d", (int)q->strategy);
+    (void)fprintf(out, " --rules %s%s", cpubind_rules_word(q->rules),
+                  q->has_rules ? "" : " (environment)");
+    if (q->keep_each > 0)
+        (void)fprintf(out, " --keep %d", q->keep_each);
+    if (q->n_keep > 0)
+        (void)fprintf(out, " --keep %d,", q->keep[0]);
+    if (q->n_process > 1)
+        (void)fprintf(out, " --processes %d --index %d", q->n_process, q->process);
     if (q->type != CPUBIND_TYPE_AUTO)
         (void)fprintf(out, " --device-type %s", cpubind_type_word(q->type));
     for (int32_t i = 0; i < q->n_npu; i++)
@@ -450,10 +566,12 @@ void view_law_print_counts(FILE *out, const law_counts *counts)
 {
     (void)fprintf(out,
                   "# %lld hosts, %lld views (%lld must have a plan, %lld by the driver), "
-                  "%lld pairs, %lld with two plans, %lld equal pools\n",
+                  "%lld pairs, %lld with two plans (%lld by near), %lld equal pools "
+                  "(%lld of two processes)\n",
                   (long long)counts->cases, (long long)counts->views, (long long)counts->fair,
                   (long long)counts->by_driver, (long long)counts->pairs,
-                  (long long)counts->both, (long long)counts->equal);
+                  (long long)counts->both, (long long)counts->by_near, (long long)counts->equal,
+                  (long long)counts->parts);
     for (int32_t i = 0; i < N_EXCUSE; i++)
         if (counts->excused[i] > 0)
             (void)fprintf(out, "#   excused: %s: %lld pairs\n", excuses[i].why,

@@ -23,6 +23,9 @@ typedef struct view_plan {
     cpubind_strategy strategy;
     uint32_t has_pool; /* a bit for each phy id with a pool */
     cpu_bits pool[HOST_NPUS];
+    cpu_bits irq[HOST_NPUS];  /* of a pool, for interrupts */
+    cpu_bits part[HOST_NPUS]; /* of a pool, what this process has for itself */
+    cpu_bits kept;
     int32_t rank_phy;          /* of the NPU that the rank drives, or -1 */
     int32_t n_unknown;         /* rows of NPUs that the view does not have */
     int32_t has_failed;        /* the failing input was asked for */
@@ -38,6 +41,8 @@ typedef struct law_counts {
     int64_t refused[2][32]; /* views, [is_fair][code] */
     int64_t fair;           /* views that must have a plan */
     int64_t by_driver;      /* plans from the driver's files */
+    int64_t by_near;        /* pairs with two plans by the rules near */
+    int64_t parts;          /* pools that two processes of an NPU share in a pair */
 } law_counts;
 
 typedef struct law_case {

@@ -450,6 +450,11 @@ void view_make_env(view_source *s)
     }
     if (s->view->has_dra)
         view_put(s, "DRA_CPUSET_0=1\n");
+    if (!s->view->request.has_rules) {
+        view_put(s, "CPUBIND_RULES=");
+        view_put(s, cpubind_rules_word(s->view->request.rules));
+        view_put(s, "\n");
+    }
 }
 
 static void put_interrupt(view_source *s, int32_t irq, const char *before, int32_t id)
