@@ -142,7 +142,6 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
 static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *is_known)
 {
     const cpubind_facts *f = r->facts;
-    const size_t used = r->arena->used;
     int32_t active = 1, n = 0;
     cpubind_problem_code code = facts_read_number(r, INPUT_SMT, 1, &active);
     if (code == CPUBIND_PROBLEM_NONE && active != 0 && active != 1)
@@ -152,8 +151,6 @@ static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *i
         if (!is_online(f, cpu) || core_of[cpu] >= 0)
             continue;
         code = read_siblings(r, cpu, core_of, &n);
-        if (code == CPUBIND_PROBLEM_NONE)
-            r->arena->used = used;
         if (code == CPUBIND_PROBLEM_NONE && active == 0 && n <= 1) {
             part_cores(f, core_of);
             break;
@@ -236,7 +233,6 @@ static cpubind_problem_code read_core_of(facts_reader *r)
 static cpubind_problem_code read_packages(facts_reader *r, int32_t *socket, int *is_known)
 {
     const cpubind_facts *f = r->facts;
-    const size_t used = r->arena->used;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
         const int32_t i = index_of(f->node_id, f->n_node, f->node_of[cpu]);
         cpubind_problem_code code;
@@ -247,7 +243,6 @@ static cpubind_problem_code read_packages(facts_reader *r, int32_t *socket, int 
             -1, &socket[i]);
         if (code != CPUBIND_PROBLEM_NONE || socket[i] < 0)
             return code;
-        r->arena->used = used;
     }
     *is_known = 1;
     return CPUBIND_PROBLEM_NONE;
@@ -371,12 +366,8 @@ static cpubind_problem_code read_distances(facts_reader *r)
     distance = new_ints(r, n * n);
     if (!distance)
         return facts_fail_memory(r);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++) {
-        const size_t used = r->arena->used;
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++)
         code = read_row(r, f->node_id[i], column, n_column, distance + i * n, &is_there);
-        if (code == CPUBIND_PROBLEM_NONE)
-            r->arena->used = used;
-    }
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++)
         if (distance[i] < 0)
             code = facts_fail_input(r, INPUT_NODES_ONLINE,

@@ -8,7 +8,8 @@
  * "t" the command does not end in time; "l" the output is too long; "1" .. "9" the exit code of
  * the command. The lines before the first entry are the request, a key and a value each:
  *   type WORD   strategy auto|0|1|2   overlap 0|1|2   rank N   npus LIST   visible TEXT
- *   allowed LIST   exclude LIST   pci 0|1   arena KIB
+ *   allowed LIST   exclude LIST   pci 0|1   rules 0|1   keep LIST|N   processes N   index N
+ *   arena KIB
  */
 #include <errno.h>
 
@@ -227,7 +228,7 @@ static cpubind_input list_entries(void *ctx, const char *name)
 typedef struct asked {
     cpubind_request request;
     int32_t npu[MAX_NPUS];
-    int32_t allowed[MAX_LIST], exclude[MAX_LIST];
+    int32_t allowed[MAX_LIST], exclude[MAX_LIST], keep[MAX_LIST];
     size_t arena; /* bytes */
 } asked;
 
@@ -255,13 +256,37 @@ static void take_list(const char *value, const char *end, int32_t *list, const i
     *n = is_list ? cpus.n : 0;
 }
 
+/* One line of the request, about the rules; returns 0 for another line. */
+static int take_rules(asked *a, const char *at, const char *blank, const char *end)
+{
+    const char *value = blank + 1;
+    cpubind_request *q = &a->request;
+    if (is_word(at, blank, "rules")) {
+        q->rules = (cpubind_rules)small_number(value, end, CPUBIND_RULES_COUNT);
+        q->has_rules = 1;
+    } else if (is_word(at, blank, "keep")) {
+        take_list(value, end, a->keep, &q->keep, &q->n_keep);
+        if (q->n_keep == 1) {
+            q->keep_each = q->keep[0];
+            q->keep = NULL;
+        }
+    } else if (is_word(at, blank, "processes")) {
+        q->n_process = small_number(value, end, 8);
+    } else if (is_word(at, blank, "index")) {
+        q->process = small_number(value, end, 8);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
 /* One line of the request. */
 static void take_key(asked *a, const char *at, const char *end)
 {
     const char *blank = (const char *)memchr(at, ' ', (size_t)(end - at));
     const char *value = blank ? blank + 1 : end;
     cpubind_request *q = &a->request;
-    if (!blank)
+    if (!blank || take_rules(a, at, blank, end))
         return;
     if (is_word(at, blank, "type")) {
         for (int type = CPUBIND_TYPE_AUTO; type < CPUBIND_TYPE_COUNT; type++)
@@ -337,10 +362,8 @@ static void make(memory_host *h, const asked *a, int fill, outcome *out)
 }
 
 /* A problem has a word, an exit status, and a place inside the input that it names. */
-static void check_problem(const outcome *out)
+static void check_problem(const cpubind_problem *p)
 {
-    const cpubind_problem *p = &out->problem;
-    CHECK(p->code == out->code);
     CHECK(strcmp(cpubind_problem_word(p->code), "none") != 0);
     CHECK(cpubind_problem_exit(p->code) >= 1 && cpubind_problem_exit(p->code) <= 3);
     CHECK(p->what && p->what[0] != '\0');
@@ -458,17 +481,19 @@ static void check_arena_of(memory_host *h, const asked *a, const outcome *first,
     less.arena = size;
     make(h, &less, FUZZ_OTHER, &r);
     CHECK(r.code == first->code ||
-          (r.code == CPUBIND_PROBLEM_NO_MEMORY && size < first->arena.used));
+          (r.code == CPUBIND_PROBLEM_NO_MEMORY && size < first->arena.size));
     if (r.code != CPUBIND_PROBLEM_NONE)
-        check_problem(&r);
+        check_problem(&r.problem);
     free(r.arena.base);
 }
 
-/* An arena of the size that was used gives the same outcome; a smaller one gives the same
- * outcome or NO_MEMORY. The sizes that are tried depend on the input. */
+/* An arena of the same size gives the same outcome; a smaller one gives the same outcome or
+ * NO_MEMORY: more may be needed than is used in the end. The sizes that are tried depend on the
+ * input. */
 static void check_arena(memory_host *h, const asked *a, const outcome *first, size_t size)
 {
     const size_t used = first->arena.used, cut = 1 + size % 61 * 16;
+    check_arena_of(h, a, first, first->arena.size);
     check_arena_of(h, a, first, used);
     check_arena_of(h, a, first, used / 32 * (size % 32));
     check_arena_of(h, a, first, used > cut ? used - cut : 0);
@@ -477,6 +502,25 @@ static void check_arena(memory_host *h, const asked *a, const outcome *first, si
 static int is_count(int32_t count, int32_t known)
 {
     return count == known || count == -1;
+}
+
+/* The CPUs of a core are on one node, and its number is its lowest CPU; no distance is 0. What
+ * is not known because its input cannot be read has a problem. */
+static void check_topology(const cpubind_facts *f)
+{
+    for (int32_t cpu = 0; f->core_of && cpu < f->n_cpu_id; cpu++) {
+        const int32_t core = f->core_of[cpu];
+        CHECK((core < 0) == (f->node_of[cpu] < 0) && core <= cpu);
+        CHECK(core < 0 || (f->core_of[core] == core && f->node_of[core] == f->node_of[cpu]));
+    }
+    for (int32_t i = 0; f->socket && i < f->n_node; i++)
+        CHECK(f->socket[i] >= 0);
+    for (int32_t i = 0; f->distance && i < f->n_node * f->n_node; i++)
+        CHECK(f->distance[i] > 0);
+    if (f->topology.code == CPUBIND_PROBLEM_NONE)
+        return;
+    CHECK(!f->core_of || !f->socket || !f->distance);
+    check_problem(&f->topology);
 }
 
 /* The counts of a host do not depend on the content of the memory, agree with the facts of a
@@ -530,10 +574,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(first.code == again.code);
     if (first.code == CPUBIND_PROBLEM_NONE) {
         check_pools(&h, &a, &first);
+        check_topology(&first.facts);
         check_plans_same(&first, &again);
         check_goal(&h, &first);
     } else {
-        check_problem(&first);
+        CHECK(first.problem.code == first.code);
+        check_problem(&first.problem);
         check_problem_same(&first.problem, &again.problem);
     }
     check_arena(&h, &a, &first, size);
