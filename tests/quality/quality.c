@@ -9,12 +9,15 @@
  * NEAR is not the best one, and why. Exit 1 if NEAR is worse than another rule in what it
  * promises (rules_worse).
  */
+#include <dirent.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../adapters/ascend/ascend_plan.h"
+#include "../../adapters/linux/source/host_source.h"
 #include "layouts.h"
 #include "rules.h"
 
@@ -145,6 +148,7 @@ static rules_pools distribute(const cpubind_host *host, const cpubind_devices *d
                               int32_t minimum)
 {
     const int32_t n = devices->affinity.n;
+    int32_t n_slice = 0;
     rules_pools out = rules_start(host, devices);
     home *homes = (home *)malloc((size_t)n * sizeof *homes);
     int32_t *cpu = (int32_t *)malloc((size_t)host->n_cpu * sizeof *cpu);
@@ -158,9 +162,16 @@ static rules_pools distribute(const cpubind_host *host, const cpubind_devices *d
             part = other == d ? parts : part;
             parts += is_same_home(&homes[d], &homes[other]) != 0;
         }
+        if (homes[d].n == host->n_cpu && devices->total > n) { /* no home: a slice */
+            parts = (unsigned)devices->total;
+            part = (unsigned)(devices->slot ? devices->slot[d] : d);
+        }
         size = distributed(host, &homes[d], parts, part, cpu);
         rules_add(&out, cpu, size < minimum ? 0 : size);
+        n_slice += parts == (unsigned)devices->total;
     }
+    if (n_slice == n)
+        out.n_hidden = host->n_cpu - out.row[n];
     for (int32_t d = 0; d < n; d++)
         free(homes[d].index);
     free(homes);
@@ -458,7 +469,158 @@ static int32_t print_layouts(void)
     return total.n_worse;
 }
 
-int main(void)
+/* == Fixture hosts ========================================================== */
+
+#define ARENA ((size_t)64 << 20)
+
+/* A host folder, planned by one rule. */
+typedef struct planned {
+    cpubind_arena arena;
+    cpubind_facts facts;
+    cpubind_ascend_plan plan;
+    cpubind_problem problem;
+    cpubind_problem_code code;
+} planned;
+
+static void plan_folder(const char *path, cpubind_rules rules, planned *out)
 {
-    return print_layouts() > 0;
+    const cpubind_request request = {.is_auto_strategy = 1, .rules = rules, .has_rules = 1};
+    cpubind_linux_host *host = NULL;
+    cpubind_source source;
+    must(cpubind_linux_open_folder(path, NULL, &host, NULL) == CPUBIND_LINUX_OK, path);
+    source = cpubind_linux_source(host);
+    out->arena.used = 0;
+    out->code = cpubind_facts_read(&source, &request, &out->arena, &out->facts, &out->problem);
+    if (out->code == CPUBIND_PROBLEM_NONE)
+        out->code = cpubind_ascend_make_plan(&out->facts, &request, &out->arena, &out->plan,
+                                             &out->problem);
+    must(out->code != CPUBIND_PROBLEM_NO_MEMORY, "an arena");
+    cpubind_linux_close(host);
+}
+
+/* Whether the figures of the plan of the adapters are those of the core. The facts for slices
+ * hold no homes. */
+static int32_t is_same(const planned *p, const rules_figures *f)
+{
+    const cpubind_quality *q = &p->plan.quality;
+    if (p->code != CPUBIND_PROBLEM_NONE || !p->facts.has_affinity)
+        return 1;
+    return q->n_cpu == f->n_cpu && q->near_cpu == f->near_cpu && q->far_cpu == f->far &&
+           q->split_cores == f->split && q->idle == f->idle && q->smallest == f->smallest &&
+           q->largest == f->largest && q->n_pool_off_node + f->refused == f->npus_off;
+}
+
+/* Hosts that are not in the table, by the reason. */
+typedef struct left_out {
+    char text[4096];
+    int32_t n;
+} left_out;
+
+static void leave_out(left_out *list, const char *name, const char *code)
+{
+    const size_t len = strlen(list->text);
+    snprintf(list->text + len, sizeof list->text - len, "%s%s%s%s", list->n++ ? ", " : "", name,
+             *code ? ": " : "", code);
+}
+
+static void print_left_out(const left_out *list, const char *why)
+{
+    size_t column = (size_t)printf("%" PRId32 " hosts %s:", list->n, why);
+    for (const char *at = list->text; *at;) {
+        const size_t len = strcspn(at, " ");
+        column += len + 1;
+        if (column > 98)
+            column = (size_t)printf("\n ") + len;
+        printf(" %.*s", (int)len, at);
+        at += len + (at[len] == ' ');
+    }
+    printf("\n");
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int no_dot(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* What the fixture hosts come to. */
+typedef struct fixtures {
+    planned by_rule[CPUBIND_RULES_COUNT];
+    left_out refused, clusters;
+    sums total;
+} fixtures;
+
+static void print_fixture(const char *folder, const char *name, fixtures *f)
+{
+    planned *reference = &f->by_rule[CPUBIND_RULES_REFERENCE];
+    planned *near = &f->by_rule[CPUBIND_RULES_NEAR];
+    cpubind_policy policy = {.strategy = CPUBIND_TOPO_AFFINITY};
+    char path[1024], shape[64], word[64] = "";
+    const char *const names[N_RULES] = {name, shape, word};
+    compared c;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++)
+        plan_folder(path, (cpubind_rules)rule, &f->by_rule[rule]);
+    if (near->code != CPUBIND_PROBLEM_NONE) {
+        if (reference->code == CPUBIND_PROBLEM_NONE) {
+            printf("%s\n  ! near refuses it, and the reference does not\n", name);
+            f->total.n_worse++;
+        }
+        leave_out(&f->refused, name, cpubind_problem_word(near->code));
+        return;
+    }
+    if (near->plan.core.strategy == CPUBIND_CLUSTER) {
+        leave_out(&f->clusters, name, "");
+        return;
+    }
+    policy.strategy = reference->facts.strategy;
+    policy.roles = near->plan.roles;
+    c = compare(&near->plan.host, &near->plan.devices, policy);
+    snprintf(shape, sizeof shape, "  %" PRId32 " CPUs, %" PRId32 " nodes, %" PRId32 " NPUs",
+             near->plan.host.n_cpu, near->plan.host.n_node, near->plan.n_candidate);
+    if (reference->code != CPUBIND_PROBLEM_NONE)
+        snprintf(word, sizeof word, "  reference: %s", cpubind_problem_word(reference->code));
+    print_host(names, &c, near->plan.n_candidate, &f->total);
+    for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++)
+        if (!is_same(&f->by_rule[rule], &c.of[rule])) {
+            printf("  ! the figures of the plan of %s are others\n", rule_names[rule]);
+            f->total.n_worse++;
+        }
+}
+
+static int32_t print_fixtures(const char *folder)
+{
+    static fixtures f;
+    struct dirent **entries;
+    int n = scandir(folder, &entries, no_dot, by_bytes);
+    must(n >= 0, folder);
+    for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++) {
+        f.by_rule[rule].arena.size = ARENA;
+        f.by_rule[rule].arena.base = (char *)malloc(ARENA);
+        must(f.by_rule[rule].arena.base != NULL, "malloc");
+    }
+    heading("FIXTURE HOSTS");
+    for (int i = 0; i < n; i++) {
+        print_fixture(folder, entries[i]->d_name, &f);
+        free(entries[i]);
+    }
+    free(entries);
+    for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++)
+        free(f.by_rule[rule].arena.base);
+    print_sums("hosts", &f.total);
+    print_left_out(&f.clusters, "have clusters under both rules");
+    print_left_out(&f.refused, "have no plan under near");
+    return f.total.n_worse;
+}
+
+int main(int argc, char **argv)
+{
+    int32_t n_worse = print_layouts();
+    if (argc > 1)
+        n_worse += print_fixtures(argv[1]);
+    return n_worse > 0;
 }

@@ -121,9 +121,11 @@ rules_pools rules_make(const cpubind_host *host, const cpubind_devices *devices,
         must(status, "cpubind_make_plan");
         add_placed(host, devices, policy, d, &plan, &out);
         memset(out.by_step, 0, sizeof out.by_step);
-        for (int32_t i = 0; i < host->n_cpu; i++)
-            if (trace.owner[i] >= 0)
-                out.by_step[trace.step[i]]++;
+        out.n_hidden = 0;
+        for (int32_t i = 0; i < host->n_cpu; i++) {
+            out.by_step[trace.step[i]] += trace.owner[i] >= 0;
+            out.n_hidden += trace.owner[i] < 0 && trace.step[i] == CPUBIND_STEP_SLICE;
+        }
     }
     free(plan.cpu);
     free(plan.row);
@@ -149,7 +151,7 @@ rules_figures rules_measure(const cpubind_host *host, const cpubind_devices *dev
     f.near_cpu = q.near_cpu;
     f.far = q.far_cpu;
     f.split = q.split_cores;
-    f.idle = q.idle;
+    f.idle = q.idle - pools->n_hidden;
     f.smallest = q.smallest;
     f.largest = q.largest;
     f.refused = pools->n - q.n_pool;

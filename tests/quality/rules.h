@@ -12,8 +12,9 @@ enum { RULES_STEPS = 16 };
 
 /* Pools of all devices, their IRQ CPUs first. A pool without CPUs: the device is refused. */
 typedef struct rules_pools {
-    int32_t *cpu, *row;           /* list d: the pool of device d */
-    int32_t n;                    /* devices */
+    int32_t *cpu, *row; /* list d: the pool of device d */
+    int32_t n;          /* devices */
+    int32_t n_hidden;   /* allowed CPUs in slices of devices that are not in view: not idle */
     int32_t by_step[RULES_STEPS]; /* allowed CPUs that a rule gave to some device, by
                                      cpubind_step */
 } rules_pools;
