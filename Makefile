@@ -47,7 +47,7 @@ SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh 
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
-VM_HOSTS  ?= a2 a3 300i 950
+VM_HOSTS  ?= a2 a3 300i 950 a2x2
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 

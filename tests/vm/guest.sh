@@ -1,7 +1,8 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: views, which is in views.sh, and binding.
+# /host/sections names the sections that run: views, which is in views.sh, binding, and rules,
+# which is in rules.sh.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -270,7 +271,8 @@ nothing_differs() { # file of `everything`
 # -- Workers -----------------------------------------------------------------
 
 start_worker() { # logic id
-    worker 8 2 "$1" >"/run/ready.$1" 2>&1 &
+    n_node=$(wc -l </host/nodes)
+    worker "$n_node" $((16 / n_node)) "$1" >"/run/ready.$1" 2>&1 &
     echo $! >"/run/npus/$1"
 }
 
@@ -289,10 +291,10 @@ apply() { # logic id, more options
 }
 
 # Starts all applies at the same time; each must exit with 0.
-apply_all() {
+apply_all() { # more options
     for i in $all; do
         {
-            apply "$i" >"/run/apply.$i" 2>&1
+            apply "$i" "$@" >"/run/apply.$i" 2>&1
             echo $? >"/run/status.$i"
         } &
         jobs="$jobs $!"
@@ -587,6 +589,8 @@ accidents() {
 
 # shellcheck source=tests/vm/views.sh
 . /views.sh
+# shellcheck source=tests/vm/rules.sh
+. /rules.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

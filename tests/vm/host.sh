@@ -1,14 +1,14 @@
 #!/bin/sh
 # host.sh - writes the description of an Ascend host for a virtual machine, from a table of NPUs
 #
-#   tests/vm/host.sh a2|a3|300i|950 DIR [PHY...]
+#   tests/vm/host.sh a2|a2x2|a3|300i|950 DIR [PHY...]
 #
 # With physical ids, describes a container that has these NPUs only. Writes into DIR
 #   npus      a line for each NPU: logic id, card, chip, phy id, PCI address, node, its index
 #             among the NPUs of that PCI function, its pool, and the node for its memory
 #   nodes     a line for each node: its number, its CPUs
 #   module    the parameters of npu.ko
-#   product   the name of the host
+#   product   a2, a3, 300i or 950
 #   map, topo, table, rows, none, end
 #             parts of the output of npu-smi: `info -m`, `info -t topo`, `info` before its
 #             processes, the line of a process, the line of a card without one, the last line
@@ -16,7 +16,8 @@
 # Writes only below DIR. Rules: captured outputs in fixtures/hosts.
 
 set -eu
-product=$1
+host=$1
+product=${host%x2}
 dir=$2
 shift 2
 mkdir -p "$dir"
@@ -25,9 +26,11 @@ mkdir -p "$dir"
 # 0000:00:(10+n).0. The slots of an A2 are in no order. The cards of a 300I Duo have numbers
 # with gaps and two NPUs on one PCI function. A 950 has no NPU on node 0.
 # The pools are computed by hand. A2: the node of the NPU, since each next node is the home of
-# another NPU. 300I: half of its node and the next node. A3: a slice by phy id. 950: a cluster.
+# another NPU. A2 with two nodes: the homes of all NPUs with their next nodes are all CPUs, which
+# are shared by id, so that each NPU gets CPUs of the other node. 300I: half of its node and the
+# next node. A3: a slice by phy id. 950: a cluster.
 npus() {
-    case $product in
+    case $host in
     a2) echo "0 0 0 0 6 6 48-55 6
 1 0 1 1 4 4 32-39 4
 2 0 2 2 7 7 56-63 7
@@ -36,6 +39,14 @@ npus() {
 5 0 5 5 0 0 0-7 0
 6 0 6 6 3 3 24-31 3
 7 0 7 7 1 1 8-15 1" ;;
+    a2x2) echo "0 0 0 0 0 1 0-7 0
+1 0 1 1 1 1 8-15 0
+2 0 2 2 2 1 16-23 0
+3 0 3 3 3 1 24-31 0
+4 0 4 4 4 0 32-39 1
+5 0 5 5 5 0 40-47 1
+6 0 6 6 6 0 48-55 1
+7 0 7 7 7 0 56-63 1" ;;
     a3) echo "0 0 0 0 1 0 0-7 0
 0 1 1 1 0 0 8-15 1
 1 0 2 2 3 2 16-23 2
@@ -60,12 +71,16 @@ npus() {
 5 0 5 5 5 5 48-55 5
 6 0 6 6 6 6 56-63 6
 7 0 7 7 7 7 64-71 7" ;;
-    *) echo "host.sh: no such host: $product" >&2 && exit 2 ;;
+    *) echo "host.sh: no such host: $host" >&2 && exit 2 ;;
     esac
 }
 
 # Node, first CPU, last CPU. The second node of the 950 has two clusters.
 nodes() {
+    if [ "$host" = a2x2 ]; then
+        printf '0 0-31\n1 32-63\n'
+        return
+    fi
     for node in 0 1 2 3 4 5 6 7; do
         first=$((node * 8))
         last=$((first + 7))

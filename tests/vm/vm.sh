@@ -7,7 +7,8 @@
 #   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, and prints the
 #                                console
 #
-# HOST is a2, a3, 300i or 950. VM_SECTIONS="views binding" chooses the sections of guest.sh.
+# HOST is a2, a3, 300i, 950, or a2x2: an A2 with two nodes, whose only section is rules.
+# VM_SECTIONS="views rules binding" chooses the sections of guest.sh.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
 set -u
@@ -28,7 +29,7 @@ make_disk() { # host, script
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    cp "$here/views.sh" "$root/"
+    cp "$here/views.sh" "$here/rules.sh" "$root/"
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
     add_crun
@@ -38,7 +39,9 @@ make_disk() { # host, script
     "$here/host.sh" "$1" "$root/views/own" 4 5
     "$here/host.sh" "$1" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
-    echo "${VM_SECTIONS:-views binding}" >"$root/host/sections"
+    sections=${VM_SECTIONS:-views rules binding}
+    [ "$1" = a2x2 ] && sections=rules
+    echo "$sections" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) | gzip -1 >"$vm/$1.cpio.gz"
 }
 
@@ -54,19 +57,20 @@ add_crun() {
     done
 }
 
-# Prints the options of each node, and the distances of two sockets of four nodes.
+# Prints the options of each node, and the distances of two sockets.
 numa() { # host
     n_cpu=0
+    n_node=$(wc -l <"$vm/$1.root/host/nodes")
     while read -r node cpus; do
-        echo "-object memory-backend-ram,id=m$node,size=128M"
+        echo "-object memory-backend-ram,id=m$node,size=$((1024 / n_node))M"
         echo "-numa node,nodeid=$node,memdev=m$node,cpus=$cpus"
         n_cpu=$((${cpus#*-} + 1))
     done <"$vm/$1.root/host/nodes"
-    for a in 0 1 2 3 4 5 6 7; do
-        for b in 0 1 2 3 4 5 6 7; do
+    for a in $(seq 0 $((n_node - 1))); do
+        for b in $(seq 0 $((n_node - 1))); do
             distance=20
-            [ $((a / 4)) -eq $((b / 4)) ] && distance=12
-            [ $a -eq $b ] && distance=10
+            [ $((a * 2 / n_node)) -eq $((b * 2 / n_node)) ] && distance=12
+            [ "$a" -eq "$b" ] && distance=10
             echo "-numa dist,src=$a,dst=$b,val=$distance"
         done
     done
