@@ -37,7 +37,7 @@
     X("cmd/lscpu.txt", "lscpu", NULL)
 
 /* The environment variables that are part of a snapshot. */
-#define CPUBIND_ENV_LIST(X) X("ASCEND_RT_VISIBLE_DEVICES")
+#define CPUBIND_ENV_LIST(X) X("ASCEND_RT_VISIBLE_DEVICES") X("CPUBIND_RULES")
 #define CPUBIND_ENV_PREFIX  "DRA_CPUSET_"
 
 /* The outcome of reading an input. */

@@ -689,9 +689,10 @@ TEST(variables_of_a_cpuset_follow_sorted)
     setenv("DRA_CPUSET_", "", 1);
     setenv("DRA_CPUSETS", "no", 1);
     setenv("ASCEND_RT_VISIBLE_DEVICES", "1", 1);
+    setenv("CPUBIND_RULES", "near", 1);
     open_host(GENEROUS_MS);
-    int good = is_text(get("env"), "ASCEND_RT_VISIBLE_DEVICES=1\nDRA_CPUSET_=\n"
-                                   "DRA_CPUSET_A_1=0-1\nDRA_CPUSET_B=2-3\n");
+    int good = is_text(get("env"), "ASCEND_RT_VISIBLE_DEVICES=1\nCPUBIND_RULES=near\n"
+                                   "DRA_CPUSET_=\nDRA_CPUSET_A_1=0-1\nDRA_CPUSET_B=2-3\n");
     cpubind_linux_close(f.host);
     setenv("DRA_CPUSET_B", "2\n3", 1);
     open_host(GENEROUS_MS);
@@ -701,6 +702,7 @@ TEST(variables_of_a_cpuset_follow_sorted)
     unsetenv("DRA_CPUSET_");
     unsetenv("DRA_CPUSETS");
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");
+    unsetenv("CPUBIND_RULES");
     assert_true(good);
     assert_true(refused);
 }
