@@ -502,7 +502,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_place_roles(const cpubind_h
 /* The quality of pools, whatever rule they are from.
  *   in      host, devices: as for cpubind_make_plan; pools: list i is the pool of device i, its
  *           IRQ CPUs first; ids in any order, each in host->cpu, none twice in a list; empty:
- *           the device has none. 0 <= n_irq. work: CPUBIND_MEASURE_WORK elements
+ *           the device has none. pools.row is not NULL. 0 <= n_irq. work: CPUBIND_MEASURE_WORK elements
  *   out     *out_total over all pools; out_each[i] of pool i alone (split_cores: cores that it
  *           shares with other pools), unless out_each is NULL
  *   errors  ERR_ARG; ERR_ORDER; ERR_UNKNOWN (a CPU, fault->device and cpu)
@@ -3743,10 +3743,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_pools(const cpubind_priv_meter *m
     const cpubind_host *host = m->host;
     if (pools->n != m->devices->affinity.n || pools->row == NULL)
         return cpubind_priv_bad_argument(fault, "pools");
+    for (int32_t d = 0; d <= pools->n; d++)
+        if (pools->row[d] < (d == 0 ? 0 : pools->row[d - 1]) || pools->row[0] != 0)
+            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "pools.row", d);
+    if (pools->row[pools->n] > 0 && pools->cpu == NULL)
+        return cpubind_priv_bad_argument(fault, "pools.cpu");
     for (int32_t d = 0; d < pools->n; d++) {
-        if (pools->row[0] != 0 || pools->row[d + 1] < pools->row[d] ||
-            (pools->row[d + 1] > 0 && pools->cpu == NULL))
-            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "pools.row", d + 1);
         for (int32_t i = pools->row[d]; i < pools->row[d + 1]; i++) {
             const int32_t at = cpubind_priv_position(m, pools->cpu[i]);
             if (at != CPUBIND_PRIV_NONE &&

@@ -257,9 +257,12 @@ static void check_idle_cores(const near_host *h, const near_model *m, const run 
                              const core_state *s)
 {
     int32_t largest[NEAR_DEVICES] = {0}; /* core by N5 */
+    int32_t lent[NEAR_DEVICES] = {0};    /* CPUs, after N5 */
     for (int32_t i = 0; i < h->host.n_cpu; i++) {
         int32_t d = r->trace.owner[i];
         int32_t c = m->core_of[i];
+        if (r->trace.step[i] == CPUBIND_STEP_LENT)
+            lent[d]++;
         if (r->trace.step[i] != CPUBIND_STEP_MINIMUM)
             continue;
         tally.minimum++;
@@ -270,7 +273,7 @@ static void check_idle_cores(const near_host *h, const near_model *m, const run 
                             near_distance(h, m, d, m->node[c], 0));
     }
     for (int32_t d = 0; d < h->devices.affinity.n; d++)
-        assert_true(largest[d] == 0 || s->size[d] - largest[d] < h->need);
+        assert_true(largest[d] == 0 || s->size[d] - lent[d] - largest[d] < h->need);
 }
 
 /* A device that lost and won nothing, and has this whole core, could spare it. */
