@@ -37,7 +37,10 @@ static const char *way_out(cpubind_corpus_status status)
         return "nothing has changed; name a corpus that you may write with --db FILE";
     case CPUBIND_CORPUS_ERR_READ:
         return "if a write was interrupted, the next cpubind fixture import or accept on this "
-               "file rolls it back";
+               "file rolls it back; where that may not write, copy the file and its -journal "
+               "to a folder of your own first";
+    case CPUBIND_CORPUS_ERR_JOURNAL:
+        return "if you trust the file, copy it without its -journal, and use the copy";
     default:
         return NULL;
     }

@@ -48,7 +48,8 @@
     X(ERR_FULL, -312, "the disk is full")                                                      \
     X(ERR_WRITE, -313, "the corpus could not be written")                                      \
     X(ERR_RULE, -314, "a row breaks the rules of the schema")                                  \
-    X(ERR_UNSYNCED, -315, "the change is made, but may be undone if the power fails")
+    X(ERR_UNSYNCED, -315, "the change is made, but may be undone if the power fails")          \
+    X(ERR_JOURNAL, -316, "the corpus has a journal that no cpubind has written")
 
 typedef enum cpubind_corpus_status {
 #define CPUBIND_X(name, value, text) CPUBIND_CORPUS_##name = value,
@@ -107,12 +108,16 @@ typedef struct cpubind_corpus_expectation {
 } cpubind_corpus_expectation;
 
 /* Opens a corpus and checks its mark and version.
- *   in      path of a regular file (the call would block on a FIFO). The file is never made and
- *           never written to. After an interrupted write of another process, which must be
+ *   in      path of a regular file (the call would block on a FIFO), no symbolic link. Neither
+ *           the file nor a journal beside it is ever made, written to or removed, and no other
+ *           file is opened. After an interrupted write of another process, which must be
  *           rolled back first: ERR_READ, until a writer opens the corpus (cpubind_store_open)
  *   out     *out, to be closed with cpubind_corpus_close; NULL on failure
- *   errors  ERR_ARG; ERR_OPEN with fault->error; ERR_NO_DATABASE; ERR_NO_CORPUS; ERR_NEWER;
- *           ERR_DAMAGED; ERR_READ; ERR_MEMORY; ERR_BUSY after CPUBIND_CORPUS_WAIT_MS
+ *   errors  ERR_ARG; ERR_OPEN with fault->error, also for a database in WAL mode;
+ *           ERR_NO_DATABASE; ERR_NO_CORPUS; ERR_NEWER; ERR_DAMAGED; ERR_READ; ERR_MEMORY;
+ *           ERR_BUSY after CPUBIND_CORPUS_WAIT_MS; ERR_JOURNAL if the journal beside it names
+ *           another file, is no regular file, or has a second name: a copy of the file alone
+ *           can be opened
  *   cost    the first page of the file */
 cpubind_corpus_status cpubind_corpus_open(const char *path, cpubind_corpus **out,
                                           cpubind_corpus_fault *fault);

@@ -1,8 +1,8 @@
 /* database.c - a connection to a file that may be hostile
  * SPDX-License-Identifier: MIT
  *
- * The contracts are in database.h, the tables in fixtures/schema.sql. Nothing here writes to
- * the file.
+ * The contracts are in database.h, the tables in fixtures/schema.sql, the files that SQLite may
+ * use in own_files.h. Nothing here writes to the file.
  */
 #include "database.h"
 
@@ -64,9 +64,10 @@ static const struct meaning {
      "another process was still writing after two seconds"},
     {SQLITE_LOCKED, CPUBIND_CORPUS_ERR_BUSY,
      "another process was still writing after two seconds"},
+    {SQLITE_CANTOPEN_SYMLINK, CPUBIND_CORPUS_ERR_OPEN, "it is a symbolic link"},
     {SQLITE_CANTOPEN, CPUBIND_CORPUS_ERR_OPEN, "open"},
-    {SQLITE_PERM, CPUBIND_CORPUS_ERR_OPEN, "open"},
-    {SQLITE_AUTH, CPUBIND_CORPUS_ERR_OPEN, "open"},
+    {REFUSED_JOURNAL, CPUBIND_CORPUS_ERR_JOURNAL, "journal"},
+    {REFUSED_FILE, CPUBIND_CORPUS_ERR_OPEN, "open"},
     {SQLITE_NOTADB, CPUBIND_CORPUS_ERR_NO_DATABASE,
      "the file does not start as a database does"},
     {SQLITE_READONLY_DIRECTORY, CPUBIND_CORPUS_ERR_WRITE, "the folder may not be written"},
@@ -128,6 +129,11 @@ static int system_error(const database *d, int result, cpubind_corpus_status sta
 failure cpubind_priv_fail_sqlite(const database *d, int result)
 {
     struct meaning m = meaning_of(result, d->is_writer && d->is_open);
+    if (d->files.refused && (result == REFUSED_JOURNAL || result == REFUSED_FILE)) {
+        failure refused = cpubind_priv_fail(m.status, 0, d->files.refused);
+        refused.fault.result = result;
+        return refused;
+    }
     int error = system_error(d, result, m.status);
     if (error == EISDIR)
         m = (struct meaning){result, CPUBIND_CORPUS_ERR_OPEN, "open"};
@@ -196,11 +202,11 @@ static int restrain(database *d)
 static int open_literally(database *d, const char *path, int flags)
 {
     if (*path != ':' && strncmp(path, "file:", 5) != 0)
-        return sqlite3_open_v2(path, &d->db, flags, NULL);
+        return sqlite3_open_v2(path, &d->db, flags, d->files.name);
     char *literal = sqlite3_mprintf("./%s", path);
     if (!literal)
         return SQLITE_NOMEM;
-    int result = sqlite3_open_v2(literal, &d->db, flags, NULL);
+    int result = sqlite3_open_v2(literal, &d->db, flags, d->files.name);
     sqlite3_free(literal);
     return result;
 }
@@ -208,13 +214,21 @@ static int open_literally(database *d, const char *path, int flags)
 int cpubind_priv_open(database *d, const char *path, int flags)
 {
     d->db = NULL;
-    int result = open_literally(d, path, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE);
+    int result = cpubind_priv_add_files(&d->files, d->is_writer);
+    if (result == SQLITE_OK)
+        result = open_literally(d, path,
+                                flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                                    SQLITE_OPEN_NOFOLLOW);
     d->is_open = result == SQLITE_OK;
+    if (!d->db) /* no memory; there is nothing that cpubind_priv_close must close */
+        cpubind_priv_remove_files(&d->files);
     if (result == SQLITE_OK)
         result = restrain(d);
     if (result == SQLITE_OK)
-        result = sqlite3_exec(d->db, "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0;", NULL,
-                              NULL, NULL);
+        result = sqlite3_exec(d->db,
+                              "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0;"
+                              "PRAGMA temp_store = MEMORY;",
+                              NULL, NULL, NULL);
     if (result == SQLITE_OK && !d->is_writer)
         result = sqlite3_exec(d->db, "PRAGMA query_only = 1;", NULL, NULL, NULL);
     return result;
@@ -224,6 +238,7 @@ void cpubind_priv_close(database *d)
 {
     sqlite3_close(d->db); /* no statement is open, so this cannot fail */
     d->db = NULL;
+    cpubind_priv_remove_files(&d->files);
 }
 
 int cpubind_priv_read_number(const database *d, const char *sql, int64_t *out)

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "corpus.h"
+#include "own_files.h"
 
 #define INPUT_MAX (64 << 20)
 
@@ -30,6 +31,7 @@
 /* A connection. It must not move while it is open. */
 typedef struct database {
     sqlite3 *db;
+    own_files files; /* the only ones that SQLite may use */
     int is_writer;
     int is_open;  /* 0: `db` only holds the reason why it could not be opened */
     int32_t left; /* thousands of steps that SQLite may still make */

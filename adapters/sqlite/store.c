@@ -173,6 +173,9 @@ static int open_file(cpubind_store *store, const char *path)
     if ((result & 0xff) != SQLITE_CANTOPEN || !store->d.db ||
         sqlite3_system_errno(store->d.db) != ENOENT)
         return result;
+    result = cpubind_priv_check_journal(&store->d.files);
+    if (result != SQLITE_OK)
+        return result;
     cpubind_priv_close(&store->d);
     store->is_new = 1;
     return cpubind_priv_open(&store->d, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -213,7 +216,7 @@ static int prepare_to_write(cpubind_store *store)
 {
     static const char sql[] = "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
                               "PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA;"
-                              "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;";
+                              "PRAGMA cache_spill = OFF;";
     sqlite3_stmt *statement = NULL;
     int result = sqlite3_exec(store->d.db, sql, NULL, NULL, NULL);
     /* ROLLBACK must not fail for lack of memory: it is prepared now. */

@@ -38,7 +38,9 @@ typedef struct cpubind_store cpubind_store;
  *           database contains anything else than the schema; ERR_NEWER; ERR_DAMAGED, also if
  *           SQLite's PRAGMA integrity_check reports an error; ERR_BUSY after
  *           CPUBIND_CORPUS_WAIT_MS; ERR_WRITE if file or folder may not be written;
- *           ERR_FULL; ERR_READ; ERR_MEMORY
+ *           ERR_FULL; ERR_READ; ERR_MEMORY; ERR_JOURNAL as of cpubind_corpus_open, also if the
+ *           journal of an interrupted write belongs neither to the owner of the file nor to
+ *           root nor to this user
  *   cost    O(bytes of the file) */
 cpubind_corpus_status cpubind_store_open(const char *path, cpubind_store **out,
                                          cpubind_corpus_fault *fault);

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Both count the calls of SQLite and fail at one of them, or at it and all after it. The file
- * system calls the real one, but must not sync, so that tests are quick. Rules: the interfaces
+ * system calls the real one, but must not sync, so that tests are quick; it counts the files
+ * that are opened or deleted and that the test does not expect. Rules: the interfaces
  * sqlite3_mem_methods, sqlite3_vfs and sqlite3_io_methods of SQLite.
  */
 #ifndef CPUBIND_TESTS_SQLITE_STORE_FAULT_CALLS_H
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +89,25 @@ typedef struct faulty_file {
 } faulty_file;
 
 static sqlite3_vfs *real_vfs;
+
+/* The database that a test expects to be used, by its full path, or NULL: any; the number of
+ * other files than it and its journal that were opened or deleted; and the last of them. */
+static struct {
+    const char *database;
+    int n_other;
+    char other[512];
+} used_files;
+
+static inline void note_use(const char *name)
+{
+    const char *own = used_files.database;
+    const size_t n = own ? strlen(own) : 0;
+    if (!own || (name && strncmp(name, own, n) == 0 &&
+                 (name[n] == '\0' || strcmp(name + n, "-journal") == 0)))
+        return;
+    used_files.n_other++;
+    snprintf(used_files.other, sizeof used_files.other, "%s", name ? name : "(temporary)");
+}
 
 static inline sqlite3_file *real_file(sqlite3_file *file)
 {
@@ -206,6 +227,7 @@ static int faulty_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, i
     (void)vfs;
     file->pMethods = NULL;
     f->real = (sqlite3_file *)(f + 1);
+    note_use(name);
     int result = file_fault(SQLITE_CANTOPEN);
     if (result == SQLITE_OK)
         result = real_vfs->xOpen(real_vfs, name, f->real, flags, out_flags);
@@ -217,6 +239,7 @@ static int faulty_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, i
 static int faulty_delete(sqlite3_vfs *vfs, const char *name, int must_sync)
 {
     (void)vfs, (void)must_sync;
+    note_use(name);
     int fault = file_fault(SQLITE_IOERR_DELETE);
     if (fault && file_fault_way == FAULT_EIO)
         return fault;
