@@ -3150,6 +3150,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
     if (status != CPUBIND_OK)
         return status;
     cpubind_priv_own_slices(p, total, near->core_owner);
+    for (int32_t row = 0; row < p->n_row; row++) { /* of two devices with one slot the wanted */
+        cpubind_span span;
+        if (cpubind_share(near->n_core, total, cpubind_priv_slot(p, row),
+                          CPUBIND_REMAINDER_SPREAD, &span, NULL) == CPUBIND_OK)
+            cpubind_priv_fill(near->core_owner + span.first, span.count,
+                              cpubind_priv_wanted(p, row));
+    }
     cpubind_priv_own_cpus(near);
     status = cpubind_priv_write_owned(near);
     if (status != CPUBIND_OK)
