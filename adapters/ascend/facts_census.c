@@ -180,6 +180,32 @@ static int32_t add_function(facts_reader *r, const cpubind_npu *npu)
     return f->n_function++;
 }
 
+/* Whether a device of npu-smi info may be on a function: by its address; without one, on that of
+ * another chip of its card, where a product has several on one function. */
+static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device, int32_t i)
+{
+    if (device->pci.domain >= 0)
+        return facts_compare_address(&device->pci, &f->function[i].pci) == 0;
+    for (int32_t k = 0; k < f->n_npu && cpubind_product_of(f->type)->has_pairs; k++)
+        if (f->npu[k].function == i && f->npu[k].card == device->card)
+            return 1;
+    return 0;
+}
+
+/* Counts the NPUs of each function that npu-smi info lists and npu-smi info -m has lost. */
+static void count_lost(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_function && r->info_status == CPUBIND_TEXT_OK; i++) {
+        int32_t n = f->function[i].n_in_view;
+        for (int32_t d = 0; d < r->info.n_device; d++)
+            n +=
+                !facts_has_npu_of(f, &r->info.device[d]) && may_be_on(f, &r->info.device[d], i);
+        if (n > f->function[i].n_npu)
+            f->function[i].n_npu = n;
+    }
+}
+
 /* Takes a function without NPUs in view to have as many as those of the same PCI device id that
  * have some, unless the driver's mailboxes have told. */
 static void count_hidden(cpubind_facts *f)
@@ -188,9 +214,9 @@ static void count_hidden(cpubind_facts *f)
         cpubind_function *function = &f->function[i];
         for (int32_t k = 0; k < f->n_function; k++)
             if (function->n_in_view == 0 && function->phy[0] < 0 &&
-                f->function[k].device == function->device &&
-                f->function[k].n_in_view > function->n_npu)
-                function->n_npu = f->function[k].n_in_view;
+                f->function[k].device == function->device && f->function[k].n_in_view > 0 &&
+                f->function[k].n_npu > function->n_npu)
+                function->n_npu = f->function[k].n_npu;
     }
 }
 
@@ -212,6 +238,7 @@ void cpubind_priv_attach_functions(facts_reader *r)
         if (++function->n_in_view > function->n_npu)
             function->n_npu = function->n_in_view;
     }
+    count_lost(r);
     count_hidden(f);
 }
 

@@ -186,6 +186,37 @@ TEST(one_of_two_npus_of_a_function_without_a_phy_id_is_refused)
     drop(&a);
 }
 
+/* npu-smi info -m has lost the second NPU of a function, and npu-smi info lists it. */
+TEST(an_npu_that_the_map_has_lost_is_on_its_function)
+{
+    static const struct {
+        const char *type, *info;
+        cpubind_problem_code code;
+    } cases[] = {
+        {"310P3", DEVICES CHIP("1", "0", "C1:00.0") CHIP("1", "1", "C1:00.0"),
+         CPUBIND_PROBLEM_UNKNOWN_NPU},
+        {"910B4", DEVICES CHIP("1", "0", "C1:00.0") CHIP("1", "1", "C1:00.0"),
+         CPUBIND_PROBLEM_UNKNOWN_NPU},
+        {"910B4", DEVICES CHIP("1", "0", "C1:00.0") CHIP("1", "1", "01:00.0"),
+         CPUBIND_PROBLEM_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        char map[256];
+        (void)snprintf(map, sizeof map,
+                       "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                       "\t1        0         0               Ascend %s\n",
+                       cases[i].type);
+        set(&h, "cmd/npu-smi-info-m.txt", map);
+        set(&h, "cmd/npu-smi-info-t-topo.txt",
+            "\t   NPU1       CPU Affinity\n"
+            "NPU1       X          16-23\n");
+        set(&h, INFO, cases[i].info);
+        expect_code(&h, &request, cases[i].code);
+    }
+}
+
 TEST(virtual_functions_and_other_products_are_no_hidden_npus)
 {
     static const char *const devices[] = {"0xd802\n", "0xd500\n", "0x1711\n"};
@@ -489,6 +520,7 @@ int main(void)
         cmocka_unit_test(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus),
         cmocka_unit_test(hidden_npus_may_be_more_than_two_a_function),
         cmocka_unit_test(one_of_two_npus_of_a_function_without_a_phy_id_is_refused),
+        cmocka_unit_test(an_npu_that_the_map_has_lost_is_on_its_function),
         cmocka_unit_test(virtual_functions_and_other_products_are_no_hidden_npus),
         cmocka_unit_test(a_hidden_npu_on_no_node_counts_as_near_node_0),
         cmocka_unit_test(a_part_of_the_online_cpus_without_a_scope_is_a_warning),
