@@ -4,6 +4,7 @@
  * The pools themselves are those of the core, which tests/core checks. Here: what the core is
  * given for a host, and what the plan says of its answer.
  */
+#include "fixtures.h"
 #include "memory_source.h"
 
 #define PCI     "sys/bus/pci/devices/0000:"
@@ -706,6 +707,60 @@ TEST(cpus_that_one_npu_takes_from_the_home_of_another_are_a_warning)
     drop(&a);
 }
 
+/* == Fixtures =============================================================== */
+
+enum { MEBIBYTE = 1 << 20 };
+
+/* Plans a fixture in an arena of 1 MiB by both rules. What near refuses, the reference
+ * refuses as well; by near no more cores are split, and no more IRQ CPUs are off their node. */
+static void plan_by_both(folder_host *h, const char *name)
+{
+    static _Alignas(16) char block[MEBIBYTE];
+    const cpubind_source source = source_of(h);
+    cpubind_problem_code code[CPUBIND_RULES_COUNT];
+    cpubind_quality quality[CPUBIND_RULES_COUNT];
+    int32_t n_want[CPUBIND_RULES_COUNT] = {0};
+    for (int rules = 0; rules < CPUBIND_RULES_COUNT; rules++) {
+        cpubind_request request = ask_near();
+        cpubind_arena arena = {block, sizeof block, 0};
+        cpubind_facts facts;
+        cpubind_ascend_plan plan;
+        cpubind_problem problem;
+        request.rules = (cpubind_rules)rules;
+        code[rules] = cpubind_facts_read(&source, &request, &arena, &facts, &problem);
+        if (code[rules] == CPUBIND_PROBLEM_NONE)
+            code[rules] = cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &problem);
+        if (code[rules] == CPUBIND_PROBLEM_NO_MEMORY)
+            fail_msg("%s: 1 MiB is too small", name);
+        if (code[rules] != CPUBIND_PROBLEM_NONE)
+            continue;
+        n_want[rules] = plan.n_want;
+        quality[rules] = plan.quality;
+    }
+    if (code[CPUBIND_RULES_REFERENCE] != CPUBIND_PROBLEM_NONE)
+        return;
+    if (code[CPUBIND_RULES_NEAR] != CPUBIND_PROBLEM_NONE)
+        fail_msg("%s: refused by near alone: %s", name,
+                 cpubind_problem_word(code[CPUBIND_RULES_NEAR]));
+    if (n_want[CPUBIND_RULES_NEAR] < n_want[CPUBIND_RULES_REFERENCE])
+        fail_msg("%s: near has fewer pools", name);
+    if (quality[CPUBIND_RULES_NEAR].n_pool == quality[CPUBIND_RULES_REFERENCE].n_pool &&
+        (quality[CPUBIND_RULES_NEAR].irq_off_node >
+             quality[CPUBIND_RULES_REFERENCE].irq_off_node ||
+         quality[CPUBIND_RULES_NEAR].split_cores >
+             quality[CPUBIND_RULES_REFERENCE].split_cores))
+        fail_msg("%s: near has %d cores split and %d IRQ CPUs off their node, not %d and %d",
+                 name, quality[CPUBIND_RULES_NEAR].split_cores,
+                 quality[CPUBIND_RULES_NEAR].irq_off_node,
+                 quality[CPUBIND_RULES_REFERENCE].split_cores,
+                 quality[CPUBIND_RULES_REFERENCE].irq_off_node);
+}
+
+TEST(every_fixture_is_planned_by_near_at_least_as_well_as_by_the_reference)
+{
+    assert_true(each_fixture(plan_by_both) > 100);
+}
+
 /* == Requests =============================================================== */
 
 TEST(every_new_field_of_a_request_is_checked)
@@ -764,6 +819,7 @@ int main(void)
         cmocka_unit_test(the_quality_of_overlapping_pools_is_that_of_the_rows),
         cmocka_unit_test(a_pool_without_near_cpus_is_a_warning_where_near_has_some),
         cmocka_unit_test(cpus_that_one_npu_takes_from_the_home_of_another_are_a_warning),
+        cmocka_unit_test(every_fixture_is_planned_by_near_at_least_as_well_as_by_the_reference),
         cmocka_unit_test(every_new_field_of_a_request_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
