@@ -550,7 +550,7 @@ static int no_dot(const struct dirent *entry)
 /* What the fixture hosts come to. */
 typedef struct fixtures {
     planned by_rule[CPUBIND_RULES_COUNT];
-    left_out refused, clusters;
+    left_out refused, clusters, homeless;
     sums total;
 } fixtures;
 
@@ -580,6 +580,10 @@ static void print_fixture(const char *folder, const char *name, fixtures *f)
     policy.strategy = reference->facts.strategy;
     policy.roles = near->plan.roles;
     c = compare(&near->plan.host, &near->plan.devices, policy);
+    if (c.of[NEAR].near_cpu == 0 && !rules_worse(&c.of[NEAR], &c.of[REFERENCE])) {
+        leave_out(&f->homeless, name, "");
+        return;
+    }
     snprintf(shape, sizeof shape, "  %" PRId32 " CPUs, %" PRId32 " nodes, %" PRId32 " NPUs",
              near->plan.host.n_cpu, near->plan.host.n_node, near->plan.n_candidate);
     if (reference->code != CPUBIND_PROBLEM_NONE)
@@ -613,6 +617,7 @@ static int32_t print_fixtures(const char *folder)
         free(f.by_rule[rule].arena.base);
     print_sums("hosts", &f.total);
     print_left_out(&f.clusters, "have clusters under both rules");
+    print_left_out(&f.homeless, "have slices under both rules, since no home is known");
     print_left_out(&f.refused, "have no plan under near");
     return f.total.n_worse;
 }
