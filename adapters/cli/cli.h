@@ -59,7 +59,7 @@ void cli_add_pci(cli_text *to, const cpubind_pci_address *pci);
 /* Appends the words of --device-type but "auto": "a2, a3 or 950". */
 void cli_add_types(cli_text *to);
 
-/* (name, word): the words of --strategy, also printed in plans. */
+/* (name, word): the words of --strategy. Plans have them too, and "near". */
 #define CLI_STRATEGY_LIST(X)                                                                   \
     X(GLOBAL_SLICE, "global_slice")                                                            \
     X(TOPO_AFFINITY, "topo_affinity")                                                          \
@@ -104,7 +104,6 @@ typedef struct cli_numbers {
 
 typedef struct cli_options {
     enum cli_command command; /* whose options these are */
-    int has_index;            /* --index is given */
     const char *root;         /* a snapshot folder, or NULL */
     const char *fixture;      /* the name of a fixture host, or NULL */
     const char *db;           /* the corpus; NULL: the one installed with cpubind */
@@ -113,6 +112,9 @@ typedef struct cli_options {
     int json, quiet;
     int distances;                      /* plan: the map has distances */
     const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
+    int has_index;                      /* --index is given */
+    int compare;                        /* plan: by both rules, side by side */
+    int no_lists;                       /* plan: without the long lists of the text */
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace;
@@ -250,6 +252,9 @@ typedef struct cli_format {
     int is_json;      /* the same as --json: errors are JSON too */
     int (*plan)(const cli_planned *planned, const cli_options *options);
     int (*replay)(const struct cli_replay_result *result, const cli_options *options);
+    /* plan --compare: plans by the reference and by near; one may be a refusal */
+    int (*compare)(const cli_planned *reference, const cli_planned *near_plan,
+                   const cli_options *options);
 } cli_format;
 
 /* == Messages =============================================================== */
@@ -293,20 +298,50 @@ int cli_no_room(cli_text *why);
  * the log lines. */
 void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *options);
 
+/* The formats of plan --compare; they return 0 without memory. One plan may be a refusal. */
+int cli_compare_text(const cli_planned *reference, const cli_planned *near_plan,
+                     const cli_options *options);
+int cli_compare_json(const cli_planned *reference, const cli_planned *near_plan,
+                     const cli_options *options);
+
 /* Prints one row for each node, with a column for each core; with --distances also how far its
  * CPUs are from the homes of their NPUs. Returns 0 without memory. */
 int cli_print_map(FILE *out, const cli_planned *planned, const cli_options *options);
 
-/* One row of a plan: an NPU, its pool, and the spans of its roles in the pool. */
+/* The figures of pools. Those of locality count only if is_placed: the place of one of the NPUs
+ * is known. */
+typedef struct cli_figures {
+    const cpubind_quality *quality; /* NULL: no pool, or no plan */
+    int is_placed;
+} cli_figures;
+
+/* Those of a whole plan, and of one of its rows. */
+cli_figures cli_figures_of(const cpubind_ascend_plan *plan);
+cli_figures cli_figures_of_row(const cpubind_ascend_plan *plan, int32_t row);
+
+/* Prints figures as `n` columns, each below its head. */
+void cli_print_quality(FILE *out, const char *const *head, const cli_figures *figures,
+                       int32_t n);
+
+/* Near CPUs of 100 CPUs in pools, rounded down; -1: not known, or there are no pools. */
+int32_t cli_near_percent(cli_figures figures);
+
+/* One row of a plan: an NPU, its pool, and the CPUs of its roles. */
 typedef struct cli_row {
     const cpubind_npu *npu;
-    const int32_t *cpu;
+    const int32_t *cpu; /* the pool, ascending */
     int32_t n;
-    cpubind_roles roles;
+    const int32_t *role_cpu; /* the CPUs of the roles of this process ... */
+    cpubind_roles roles;     /* ... as spans of role_cpu */
+    int32_t memory_node;     /* or -1 */
+    cli_figures figures;
     const cpubind_problem *problem; /* why it has no pool; NULL: it has one */
 } cli_row;
 
 cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t row);
+
+/* The CPUs of a role, ascending; *n is their number. */
+const int32_t *cli_role_of(const cli_row *row, cpubind_role role, int32_t *n);
 
 /* The rows that are shown: those of the plan and, between them, the NPUs without a pool, by
  * ascending logic id. */
@@ -316,8 +351,8 @@ cli_row cli_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, i
 /* The logic id of the NPU that the rank drives; -1 without --rank. */
 int32_t cli_rank_npu(const cli_planned *planned, const cli_options *options);
 
-/* Writes the nodes that have a CPU of the pool, ascending; `out` has room for all nodes.
- * Returns their number. */
-int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *out);
+/* Writes the nodes that have one of the CPUs, ascending; `out` has room for all nodes. Returns
+ * their number. */
+int32_t cli_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n, int32_t *out);
 
 #endif /* CPUBIND_CLI_H */

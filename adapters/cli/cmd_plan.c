@@ -25,16 +25,20 @@ static int print_map(const cli_planned *p, const cli_options *options)
 }
 
 static const cli_format plan_formats[] = {
-    {"text", "lines for logs, a table and a map (default)", 0, print_text, NULL},
-    {"json", "one JSON object, the same as --json", 1, print_json, NULL},
-    {"map", "the map of nodes and CPUs alone", 0, print_map, NULL},
+    {"text", "lines for logs, a table and a map (default)", 0, print_text, NULL,
+     cli_compare_text},
+    {"json", "one JSON object, the same as --json", 1, print_json, NULL, cli_compare_json},
+    {"map", "the map of nodes and CPUs alone", 0, print_map, NULL, NULL},
     {0},
 };
 
 static int print_plan(const cli_planned *p, const cli_options *options)
 {
-    const int status = options->svg ? cli_write_svg(p, options) : CLI_DONE;
+    const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
+    const int status = has_plan && options->svg ? cli_write_svg(p, options) : CLI_DONE;
     const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
+    if (!has_plan)
+        return cli_refuse(options, p);
     if (status != CLI_DONE)
         return status;
     if (!is_printed && !options->format->plan(p, options))
@@ -44,10 +48,43 @@ static int print_plan(const cli_planned *p, const cli_options *options)
     return CLI_DONE;
 }
 
+/* Prints the plans of both rules, of which one may be a refusal. A warning of both plans is
+ * printed once. */
+static int print_both(const cli_planned *reference, cli_planned *by_near,
+                      const cli_options *options)
+{
+    const int has_reference = reference->code == CPUBIND_PROBLEM_NONE;
+    const int has_near = by_near->code == CPUBIND_PROBLEM_NONE;
+    if (!has_reference && !has_near)
+        return cli_refuse(options, reference);
+    if (!options->format->compare(reference, by_near, options))
+        return cli_no_memory();
+    if (options->json || options->quiet)
+        return CLI_DONE;
+    if (has_reference)
+        cli_print_warnings(reference);
+    if (has_reference && has_near)
+        by_near->plan.warnings &= ~reference->plan.warnings;
+    if (has_near)
+        cli_print_warnings(by_near);
+    return CLI_DONE;
+}
+
+/* Plans by the rules of the options; with --compare by the reference, then by near. */
+static void make(const cpubind_source *source, cli_options *options, cli_planned out[2])
+{
+    options->request.has_rules |= options->compare;
+    cli_make(source, &options->request, &out[0]);
+    if (!options->compare)
+        return;
+    options->request.rules = CPUBIND_RULES_NEAR;
+    cli_make(source, &options->request, &out[1]);
+}
+
 int cli_plan(int argc, char **argv)
 {
     static cli_options options;
-    cli_planned planned = {0};
+    cli_planned planned[2] = {{0}, {0}};
     cli_text why = {"", 0};
     cli_host host;
     int status = cli_start(argc, argv, CLI_PLAN, plan_formats, &options);
@@ -60,12 +97,13 @@ int cli_plan(int argc, char **argv)
     is_live = !options.root && !options.fixture;
     if (is_live)
         cli_progress(&options, "cpubind: asking npu-smi ...");
-    cli_make(&host.source, &options.request, &planned);
+    make(&host.source, &options, planned);
     if (is_live)
         cli_progress(&options, NULL);
-    status = planned.code == CPUBIND_PROBLEM_NONE ? print_plan(&planned, &options)
-                                                  : cli_refuse(&options, &planned);
+    status = options.compare ? print_both(&planned[0], &planned[1], &options)
+                             : print_plan(&planned[0], &options);
     cli_close_host(&host);
-    cli_free_planned(&planned);
+    cli_free_planned(&planned[0]);
+    cli_free_planned(&planned[1]);
     return status;
 }

@@ -40,16 +40,17 @@ static size_t expand(const cli_planned *p, const char *text, cli_text *to)
         const char *word;
         int32_t number;
     } numbers[] = {{"npu", row.npu->logic},
-                   {"node", p->facts.node_of[row.cpu[0]]},
+                   {"node", row.memory_node},
                    {"threads", row.roles.span[CPUBIND_ROLE_MAIN].count}};
     for (int32_t i = 0; i <= CPUBIND_ROLE_COUNT; i++) {
         const int is_pool = i == CPUBIND_ROLE_COUNT;
-        const cpubind_span span = is_pool ? (cpubind_span){0, row.n} : row.roles.span[i];
+        int32_t n = row.n;
+        const int32_t *cpu = is_pool ? row.cpu : cli_role_of(&row, (cpubind_role)i, &n);
         const char *word = is_pool ? "pool" : cpubind_role_word((cpubind_role)i);
         if (!is_braced(text, word))
             continue;
-        if (span.count > 0)
-            cli_add_list(to, row.cpu + span.first, span.count);
+        if (n > 0)
+            cli_add_list(to, cpu, n);
         return strlen(word) + 2;
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

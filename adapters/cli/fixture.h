@@ -63,8 +63,11 @@ json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
 int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_whole);
 
 /* Removes from `got` the keys that `expected` does not name, when both are plans, or refusals
- * with one code. */
-void cli_keep_named(const json_t *expected, json_t *got);
+ * with one code. The quality of a plan stays; `expected` names it afterwards. */
+void cli_keep_named(json_t *expected, json_t *got);
+
+/* Whether a plan is expected without its quality. */
+int cli_lacks_quality(const json_t *expectation);
 
 /* Prints the lines of a text, with `before` in front of each. The text may come from a file of
  * another user: control characters and bytes that are not ASCII become "?". NULL stands for

@@ -73,10 +73,14 @@ static int accept_case(acceptance *a, cpubind_corpus_expectation e)
 {
     cli_trial trial;
     int status = CLI_DONE;
+    int is_old;
     cli_try(&a->source, e.body, (size_t)e.len, &a->planned, &trial);
+    is_old = trial.n_difference == 0 && cli_lacks_quality(trial.expected);
     if (trial.n_difference > 0)
         show_difference(a, e.name, trial.text);
-    if (trial.n_difference > 0 && trial.got) {
+    if (is_old)
+        show_difference(a, e.name, "the quality of the plan is new\n");
+    if ((is_old || trial.n_difference > 0) && trial.got) {
         cli_keep_named(trial.expected, trial.got);
         status = store(a, e.name, trial.got);
     } else if (trial.n_difference > 0) {

@@ -105,10 +105,10 @@ static const cli_help helps[] = {
      "  --rules RULES         reference (default), or near: whole cores, homes first\n"
      "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"
      "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
+     "  --compare, --distances   both rules side by side; the map with distances\n"
      "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
-     "  --distances           the map: how far CPUs are from the homes of their NPUs\n"
      "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
-     "  --quiet               the plan alone; also: --help, --version\n"},
+     "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
@@ -224,9 +224,9 @@ static const cli_help helps[] = {
      "       cpubind fixture accept NAME CASE [--db FILE] -- ARGUMENT...\n"
      "\n"
      "Shows how the plans of a host differ from its expectations, and stores the\n"
-     "plans as expectations, with the keys that these name. With arguments of plan\n"
-     "after --, such as --rank 1, it stores a new case or replaces the old one, with\n"
-     "all keys. Read the differences first: cpubind fixture replay.\n"
+     "plans as expectations, with the keys that these name, and the quality. With\n"
+     "arguments of plan after --, such as --rank 1, it stores a new case or replaces\n"
+     "the old one, with all keys. Read the differences first: cpubind fixture replay.\n"
      "\n" DB "  --quiet               nothing but errors\n"},
 };
 

@@ -40,7 +40,7 @@ static json_t *nodes_json(const cpubind_facts *facts, const cli_row *row)
     int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
     if (!nodes)
         return NULL;
-    value = list_json(nodes, cli_nodes_of(facts, row, nodes));
+    value = list_json(nodes, cli_nodes_of(facts, row->cpu, row->n, nodes));
     free(nodes);
     return value;
 }
@@ -112,13 +112,14 @@ static json_t *npu_json(const cli_planned *p, const cli_options *options, int32_
                   running_json(facts, row.npu), "pool", list_json(row.cpu, row.n));
     int good = npu != NULL;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
-        const cpubind_span span = row.roles.span[role];
+        int32_t n;
+        const int32_t *cpu = cli_role_of(&row, (cpubind_role)role, &n);
         good = good && json_object_set_new(npu, cpubind_role_word((cpubind_role)role),
-                                           list_json(row.cpu + span.first, span.count)) == 0;
+                                           list_json(cpu, n)) == 0;
     }
     good = good && json_object_set_new(npu, "nodes", nodes_json(facts, &row)) == 0 &&
-           json_object_set_new(npu, "memory_node",
-                               id_json(row.n > 0 ? facts->node_of[row.cpu[0]] : -1)) == 0;
+           json_object_set_new(npu, "memory_node", id_json(row.memory_node)) == 0 &&
+           json_object_set_new(npu, "quality", cli_quality_json(row.figures, 1)) == 0;
     if (good && row.problem) {
         cli_text text = {"", 0};
         cli_explain_problem(row.problem, facts, options, &text);
@@ -154,14 +155,21 @@ static json_t *visible_json(const cpubind_facts *facts, const cpubind_ascend_pla
     return array;
 }
 
-/* Adds the CPUs of --exclude; no key without that option. */
-static json_t *add_excluded(json_t *plan, const cpubind_request *request)
+/* Adds what only a plan with such an option has. */
+static json_t *add_asked(json_t *json, const cpubind_request *q,
+                         const cpubind_ascend_plan *plan)
 {
-    if (!plan || !request->exclude ||
-        json_object_set_new(plan, "excluded",
-                            list_json(request->exclude, request->n_exclude)) == 0)
-        return plan;
-    json_decref(plan);
+    int good = json != NULL;
+    if (good && q->exclude)
+        good = json_object_set_new(json, "excluded", list_json(q->exclude, q->n_exclude)) == 0;
+    if (good && (q->keep || q->keep_each > 0))
+        good = json_object_set_new(json, "kept", list_json(plan->kept, plan->n_kept)) == 0;
+    if (good && q->n_process > 1)
+        good = set_number(json, "processes", q->n_process) &&
+               set_number(json, "process", q->process);
+    if (good)
+        return json;
+    json_decref(json);
     return NULL;
 }
 
@@ -170,16 +178,17 @@ json_t *cli_plan_json(const cli_planned *p, const cli_options *options)
     const cpubind_facts *facts = &p->facts;
     const cpubind_ascend_plan *plan = &p->plan;
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o}",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o}",
         "cpubind", CPUBIND_VERSION, "device_type", cpubind_type_word(facts->type), "strategy",
-        cli_strategy_word(plan->core.strategy), "scope", cpubind_scope_word(facts->scope),
-        "facts", cpubind_origin_word(facts->origin), "overlap",
-        cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank, "rank_npu",
-        id_json(cli_rank_npu(p, options)), "allowed", list_json(facts->cpu, facts->n_cpu),
-        "total_npus", (int)plan->total, "hidden", (int)plan->n_hidden, "idle",
-        (int)plan->n_idle, "visible_npus", visible_json(facts, plan), "npus",
-        npus_json(p, options), "warnings", cli_warnings_json(p));
-    return add_excluded(json, &options->request);
+        cli_strategy_word(plan->core.strategy), "rules", cpubind_rules_word(plan->rules),
+        "scope", cpubind_scope_word(facts->scope), "facts", cpubind_origin_word(facts->origin),
+        "overlap", cli_finding_word(plan->core.overlap), "rank", (int)options->request.rank,
+        "rank_npu", id_json(cli_rank_npu(p, options)), "allowed",
+        list_json(facts->cpu, facts->n_cpu), "total_npus", (int)plan->total, "hidden",
+        (int)plan->n_hidden, "idle", (int)plan->n_idle, "visible_npus",
+        visible_json(facts, plan), "npus", npus_json(p, options), "quality",
+        cli_quality_json(cli_figures_of(plan), 0), "warnings", cli_warnings_json(p));
+    return add_asked(json, &options->request, plan);
 }
 
 json_t *cli_problem_json(const cpubind_problem *problem, const char *text)

@@ -223,6 +223,18 @@ static int slices_may_do(const cpubind_facts *facts)
     return facts->n_cpu == 0 || facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view);
 }
 
+static int keeps_cpus(const cpubind_request *request)
+{
+    return request->keep || request->keep_each > 0;
+}
+
+/* Whether an input tells which CPUs share a core. */
+static int is_about_cores(const char *input)
+{
+    return strcmp(input, "cmd/lscpu.txt") == 0 ||
+           is_prefix(input, "sys/devices/system/cpu/cpu");
+}
+
 /* The option with which a plan goes on without an input, or NULL. */
 static const char *way_without(const char *input, const cli_options *options, int *names_npus)
 {
@@ -244,10 +256,11 @@ static const char *way_without(const char *input, const cli_options *options, in
         *names_npus = !request->npu || request->type == CPUBIND_TYPE_AUTO;
         return NULL;
     }
+    if (is_about_cores(input))
+        return request->rules == CPUBIND_RULES_NEAR ? "--rules reference"
+                                                    : "--strategy global_slice";
     if (is_prefix(input, "cmd/"))
-        return strcmp(input, "cmd/lscpu.txt") == 0 ? "--strategy global_slice" : NULL;
-    if (is_prefix(input, "sys/devices/system/cpu/cpu"))
-        return "--strategy global_slice";
+        return NULL;
     return is_prefix(input, "sys/devices/system/") || request->origin == CPUBIND_ORIGIN_NPU_SMI
                ? NULL
                : "--facts npu-smi";
@@ -265,7 +278,9 @@ static void add_way_out(const char *input, const cli_options *options, cli_text 
                      "user use it?");
     else
         cli_add(out, "run the command by hand to see why");
-    if (way)
+    if (input && is_about_cores(input) && keeps_cpus(&options->request))
+        cli_add(out, "; or leave out --keep");
+    else if (way)
         cli_add(out, "; or plan without it: %s", way);
     else if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0 &&
              options->request.only_running)
@@ -428,7 +443,7 @@ static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
     cli_add(out, "; give the process more CPUs (cpuset, taskset)");
     if (options->request.exclude)
         cli_add(out, ", exclude fewer");
-    if (options->request.keep || options->request.keep_each > 0)
+    if (keeps_cpus(&options->request))
         cli_add(out, ", keep fewer for the host (--keep)");
     if (options->request.n_process > 1)
         cli_add(out, ", let fewer processes drive an NPU (--processes)");

@@ -527,6 +527,8 @@ static const option_row rows[] = {
     READ("index", CASE, read_index),
     FLAG("distances", CLI_PLAN, distances),
     TEXT("svg", CLI_PLAN, svg),
+    FLAG("compare", CLI_PLAN, compare),
+    FLAG("no-lists", CLI_PLAN, no_lists),
     {"--output", 1, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
     TEXT("name", CLI_CAPTURE, name),
     TEXT("product", CLI_CAPTURE, product),
@@ -780,6 +782,12 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "--all is every process on record; give it alone";
     if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
         return "--svg - prints the picture alone; leave out --format and --json";
+    if (o->compare && o->request.has_rules)
+        return "--compare plans by both rules; leave out --rules";
+    if (o->compare && (o->distances || o->svg))
+        return "--compare prints no map and no picture; leave out --distances and --svg";
+    if (o->compare && o->format && !o->format->compare)
+        return "--compare prints text or JSON; leave out --format";
     if (o->json && o->format && !o->format->is_json)
         return "--json and --format each say how to print; give one";
     return NULL;

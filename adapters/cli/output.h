@@ -45,6 +45,9 @@ json_t *cli_problem_json(const cpubind_problem *problem, const char *text);
 /* The warnings of a plan as an array of {"code", "text"}; empty when there is no plan. */
 json_t *cli_warnings_json(const cli_planned *planned);
 
+/* The figures of a plan, or of one of its NPUs; null without a pool. */
+json_t *cli_quality_json(cli_figures figures, int is_of_npu);
+
 /* {"cpubind": version, "error": {"code": code, "text": text}} */
 json_t *cli_error_json(const char *code, const char *text);
 

@@ -11,7 +11,7 @@
 const char *cli_strategy_word(cpubind_strategy strategy)
 {
 #define CLI_X(name, word) [CPUBIND_##name] = word,
-    static const char *const words[] = {CLI_STRATEGY_LIST(CLI_X)};
+    static const char *const words[] = {CLI_STRATEGY_LIST(CLI_X)[CPUBIND_NEAR] = "near"};
 #undef CLI_X
     return words[strategy];
 }
@@ -31,9 +31,17 @@ cli_row cli_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, 
     row.npu = &facts->npu[plan->want[i]];
     row.cpu = plan->core.cpu + plan->core.row[i];
     row.n = plan->core.row[i + 1] - plan->core.row[i];
-    /* The core has checked that the pool is large enough. */
-    (void)!cpubind_split_roles(row.n, &plan->roles, &row.roles, NULL);
+    row.role_cpu = plan->role_cpu + plan->role_row[i];
+    row.roles = plan->role_span[i];
+    row.memory_node = plan->memory_node[i];
+    row.figures = cli_figures_of_row(plan, i);
     return row;
+}
+
+const int32_t *cli_role_of(const cli_row *row, cpubind_role role, int32_t *n)
+{
+    *n = row->roles.span[role].count;
+    return *n > 0 ? row->role_cpu + row->roles.span[role].first : NULL;
 }
 
 int32_t cli_n_shown(const cpubind_ascend_plan *plan)
@@ -60,6 +68,7 @@ cli_row cli_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, i
     }
     memset(&none, 0, sizeof none);
     none.npu = &facts->npu[plan->poolless[k].npu];
+    none.memory_node = -1;
     none.problem = &plan->poolless[k].problem;
     return none;
 }
@@ -71,13 +80,14 @@ int32_t cli_rank_npu(const cli_planned *p, const cli_options *options)
     return p->facts.npu[p->plan.want[p->plan.rank_row]].logic;
 }
 
-int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *out)
+int32_t cli_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n_cpu,
+                     int32_t *out)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < facts->n_node; i++) {
         int32_t touched = 0;
-        for (int32_t k = 0; k < row->n && !touched; k++)
-            touched = facts->node_of[row->cpu[k]] == facts->node_id[i];
+        for (int32_t k = 0; k < n_cpu && !touched; k++)
+            touched = facts->node_of[cpu[k]] == facts->node_id[i];
         if (touched)
             out[n++] = facts->node_id[i];
     }
@@ -85,14 +95,15 @@ int32_t cli_nodes_of(const cpubind_facts *facts, const cli_row *row, int32_t *ou
 }
 
 /* Prints the CPUs of a role, as in "146 147 148". */
-static void print_span(FILE *out, const cli_row *row, cpubind_role role)
+static void print_role(FILE *out, const cli_row *row, cpubind_role role)
 {
-    const cpubind_span span = row->roles.span[role];
-    for (int32_t i = 0; i < span.count; i++)
-        fprintf(out, "%s%d", i ? " " : "", (int)row->cpu[span.first + i]);
+    int32_t n;
+    const int32_t *cpu = cli_role_of(row, role, &n);
+    for (int32_t i = 0; i < n; i++)
+        fprintf(out, "%s%d", i ? " " : "", (int)cpu[i]);
 }
 
-/* Prints the lines that operators search their logs for. */
+/* Prints the lines that operators search their logs for; with --no-lists the first alone. */
 static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_options *options,
                             const cpubind_ascend_plan *plan)
 {
@@ -101,17 +112,20 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
             cli_strategy_word(plan->core.strategy), (int)options->request.rank);
     for (int32_t i = 0; i < cli_n_shown(plan); i++)
         fprintf(out, "%s%d", i ? ", " : "", (int)cli_shown(facts, plan, i).npu->logic);
-    fputs("]\nThe CPU allocation plan is as follows:\n", out);
+    fputs("]\n", out);
+    if (options->no_lists)
+        return;
+    fputs("The CPU allocation plan is as follows:\n", out);
     for (int32_t i = 0; i < plan->n_want; i++) {
         cli_row row = cli_row_of(facts, plan, i);
         fprintf(out, "%sNPU%d: %s=[", product->log_name, (int)row.npu->logic,
                 product->log_main);
-        print_span(out, &row, CPUBIND_ROLE_MAIN);
+        print_role(out, &row, CPUBIND_ROLE_MAIN);
         for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ROLE_COUNT; role++) {
             if (product->roles.count[role] == 0)
                 continue;
             fprintf(out, "]  %s=[", cpubind_role_word((cpubind_role)role));
-            print_span(out, &row, (cpubind_role)role);
+            print_role(out, &row, (cpubind_role)role);
         }
         fputs("]\n", out);
     }
@@ -120,7 +134,6 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
 static void add_row(cli_table *table, const cpubind_facts *facts, const cli_row *row,
                     int32_t *nodes)
 {
-    const cpubind_span *spans = row->roles.span;
     cli_text pci = {"", 0};
     cli_cell_number(table, row->npu->logic);
     cli_cell_number(table, row->npu->card);
@@ -131,10 +144,13 @@ static void add_row(cli_table *table, const cpubind_facts *facts, const cli_row 
     cli_cell(table, "%s", pci.len > 0 ? pci.text : "-");
     cli_cell(table, "%s", !facts->has_processes ? "-" : row->npu->is_running ? "yes" : "no");
     cli_cell_number(table, row->n);
-    for (size_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
-        cli_cell_list(table, row->cpu + spans[i].first, spans[i].count);
-    cli_cell_list(table, nodes, cli_nodes_of(facts, row, nodes));
-    cli_cell_number(table, row->n > 0 ? facts->node_of[row->cpu[0]] : -1);
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
+        int32_t n;
+        const int32_t *cpu = cli_role_of(row, (cpubind_role)i, &n);
+        cli_cell_list(table, cpu, n);
+    }
+    cli_cell_list(table, nodes, cli_nodes_of(facts, row->cpu, row->n, nodes));
+    cli_cell_number(table, row->memory_node);
 }
 
 static void print_table(FILE *out, const cpubind_facts *facts, const cpubind_ascend_plan *plan)
@@ -231,6 +247,17 @@ static void print_findings(FILE *out, const cli_planned *p, const cli_options *o
         cli_add(&text, ", rank %d drives NPU %d", (int)options->request.rank, (int)rank_npu);
     cli_add(&text, "\noverlap: %s, checked over ", cli_finding_word(plan->core.overlap));
     add_checked(facts, plan, &text);
+    if (plan->rules == CPUBIND_RULES_NEAR)
+        cli_add(&text, "\nrules near: whole cores, homes first");
+    if (plan->n_kept > 0) {
+        cli_add(&text, "\nkept for the host: CPUs ");
+        cli_add_list(&text, plan->kept, plan->n_kept);
+    }
+    if (options->request.n_process > 1)
+        cli_add(&text,
+                "\nprocess %d of %d of each NPU, from 0 on: its own main, acl and release; irq "
+                "is shared",
+                (int)options->request.process, (int)options->request.n_process);
     if (plan->n_spare > 0) {
         cli_add(&text, "\nUVB polling threads of the host: CPUs ");
         cli_add_list(&text, plan->spare, plan->n_spare);
@@ -242,6 +269,7 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
 {
     const cpubind_facts *facts = &planned->facts;
     const cpubind_ascend_plan *plan = &planned->plan;
+    const cli_figures figures = cli_figures_of(plan);
     print_log_lines(out, facts, options, plan);
     if (options->quiet)
         return;
@@ -250,6 +278,8 @@ void cli_print_text(FILE *out, const cli_planned *planned, const cli_options *op
     print_poolless(out, facts, options, plan);
     fputs("\n", out);
     print_findings(out, planned, options);
+    fputs("\n", out);
+    cli_print_quality(out, (const char *const[]){""}, &figures, 1);
     fputs("\n", out);
     (void)cli_print_map(out, planned, options);
 }

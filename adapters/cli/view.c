@@ -72,9 +72,10 @@ static void mark_row(cli_view *v, int32_t index)
         cpu->row = cpu->row >= 0 ? cpu->row : index;
     }
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
-        const cpubind_span span = row.roles.span[role];
-        for (int32_t i = span.first; i < span.first + span.count; i++) {
-            cli_cpu *cpu = &v->cpu[row.cpu[i]];
+        int32_t n;
+        const int32_t *in_role = cli_role_of(&row, (cpubind_role)role, &n);
+        for (int32_t i = 0; i < n; i++) {
+            cli_cpu *cpu = &v->cpu[in_role[i]];
             cpu->kind = cpu->kind == CLI_CPU_PROCESS ? CLI_CPU_ROLE : cpu->kind;
             cpu->role = cpu->row == index ? (cpubind_role)role : cpu->role;
         }

@@ -176,7 +176,8 @@ static void explain_lent(const cpubind_ascend_plan *plan, cli_text *out)
             "%d CPUs near one NPU were given to another, which had too few for its roles: ",
             (int)plan->n_lent);
     cli_add_list(out, plan->lent, plan->n_lent);
-    cli_add(out, "; allow or keep other CPUs (--cpus, --keep), or use fewer processes an NPU");
+    cli_add(out, "; allow more CPUs, keep fewer (--keep), or let fewer processes drive an NPU "
+                 "(--processes)");
 }
 
 /* The warnings that are one sentence for every host; NULL: the others. */

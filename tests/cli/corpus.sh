@@ -320,6 +320,7 @@ more: expected 1, got nothing|a2-192cpu-8npu|default| "rank": 0,| "rank": 0, "mo
 npus[3].main: expected "1", got "122-141"|a2-192cpu-8npu|default|"122-141"|"1"
 npus[7].more: expected 1, got nothing|a2-192cpu-8npu|default|"npu": 7,|"npu": 7, "more": 1,
 npus[0].nodes: expected null, got "6"|a2-192cpu-8npu|default|"nodes": "6"|"nodes": null
+quality.near_percent: expected 3, got 50|a2-192cpu-8npu|default|"near_percent": 50|"near_percent": 3
 npus: expected 7, got 8|a2-192cpu-8npu|default|^   {"npu": 0.*,$|
 warnings: expected "offline", got nothing|a2-192cpu-8npu|default|"warnings": \[\]|"warnings": ["offline"]
 warnings: expected nothing, got "resolved"|a2-192cpu-4node-8npu|default|"warnings": \["resolved"\]|"warnings": []
@@ -339,7 +340,7 @@ ignore_unnamed() {
             is_ignored "$host" "$text" "$replacement"
     done <<'END'
 a key of the plan|a2-192cpu-8npu| "rank": 0,|
-all keys of the plan but npus and warnings|a2-192cpu-8npu|^  "[a-z_]*": .*,$|
+all keys of the plan but npus, quality and warnings|a2-192cpu-8npu|^  "[a-z_]*": [^{]*,$|
 a key of each NPU|a2-192cpu-8npu|"card": [0-7], |
 a key of one NPU|a2-192cpu-8npu|"npu": 3, |
 a key of the refusal|too-few|, "have": 2|
@@ -359,6 +360,22 @@ is_ignored() { # host, text, its replacement
         [ "$(ask :memory: "SELECT json(readfile('$out/named.json')) =
             json(readfile('$out/kept-keys/expect/default.json'))")" = 1 ] &&
         fixture import "fixtures/hosts/$1" --db "$db" --replace --quiet
+}
+
+# The quality is stored also where nothing differs, and is compared from then on.
+accepts_the_quality() {
+    spoil a2-192cpu-8npu default '^  "quality": .*,$' '' &&
+        fixture replay a2-192cpu-8npu --db "$db" &&
+        says 0 "the quality of the plan is new" fixture accept a2-192cpu-8npu --db "$db" &&
+        rm -rf "$out/figures" && fixture export a2-192cpu-8npu "$out/figures" --db "$db" &&
+        diff -r fixtures/hosts/a2-192cpu-8npu "$out/figures" &&
+        says 0 "0 expectations accepted" fixture accept a2-192cpu-8npu --db "$db"
+}
+
+# Every plan that is expected of a shipped host has its quality.
+every_plan_has_its_quality() {
+    [ "$(ask "$db" "SELECT count(*) FROM expectations WHERE body ->> '\$.plan' IS NOT NULL
+        AND body ->> '\$.plan.quality.idle' IS NULL")" = 0 ]
 }
 
 # accept with arguments stores every key, and shows the new ones.
@@ -715,6 +732,8 @@ check "the map is the end of the text" map_is_the_end_of_the_text
 find_all
 ignore_unnamed
 check "accept with arguments shows and keeps every key" accepts_all_keys_of_a_question
+check "accept stores the quality of a plan that has none" accepts_the_quality
+check "every plan that is expected of a fixture host has its quality" every_plan_has_its_quality
 check "accept shows a difference, and writes it" accepts_a_difference
 check "accept writes the form of the folders" accept_writes_the_form_of_the_folders
 check "accept makes a new case" accepts_a_new_case

@@ -5,6 +5,7 @@
  * is given in the next run. An advice that leads back to an earlier refusal is wrong.
  */
 #include <dirent.h>
+#include <jansson.h>
 
 #include "../support/cmocka_test.h"
 #include "run_command.h"
@@ -35,12 +36,15 @@ static void add_option(attempt *a, const char *option, const char *value)
     add_word(a, value, strlen(value));
 }
 
-/* Removes an option without a value. */
-static void remove_option(attempt *a, const char *option)
+/* Removes an option of `n` words, itself included. */
+static void remove_option(attempt *a, const char *option, int n)
 {
-    for (int i = 0; i < a->n_word; i++)
-        if (strcmp(a->word[i], option) == 0)
-            memmove(a->word[i], a->word[i + 1], sizeof *a->word * (size_t)(--a->n_word - i));
+    for (int i = 0; i < a->n_word; i++) {
+        if (strcmp(a->word[i], option) != 0)
+            continue;
+        a->n_word -= n;
+        memmove(a->word[i], a->word[i + n], sizeof *a->word * (size_t)(a->n_word - i));
+    }
 }
 
 static command_result run_attempt(const attempt *a)
@@ -100,6 +104,7 @@ static void follow_all(const attempt *a, const char *refusal)
         {"--strategy topo_affinity", "--strategy", "topo_affinity"},
         {"--overlap resolve", "--overlap", "resolve"},
         {"--allowed LIST", "--allowed", "0-191"},
+        {"--rules reference", "--rules", "reference"},
         {"--facts npu-smi", "--facts", "npu-smi"},
         {"--facts driver", "--facts", "driver"},
         {"give --visible LIST", "--visible", "0"}};
@@ -112,7 +117,18 @@ static void follow_all(const attempt *a, const char *refusal)
     }
     if (strstr(refusal, "leave out --running")) {
         attempt next = *a;
-        remove_option(&next, "--running");
+        remove_option(&next, "--running", 1);
+        follow(&next);
+    }
+    if (strstr(refusal, "keep fewer for the host") || strstr(refusal, "leave out --keep")) {
+        attempt next = *a;
+        remove_option(&next, "--keep", 2);
+        follow(&next);
+    }
+    if (strstr(refusal, "let fewer processes drive an NPU")) {
+        attempt next = *a;
+        remove_option(&next, "--processes", 2);
+        remove_option(&next, "--index", 2);
         follow(&next);
     }
     follow_names(a, refusal);
@@ -153,12 +169,15 @@ static void follow(const attempt *a)
 
 TEST(the_advice_of_every_refusal_leads_on)
 {
-    static const char *const options[][3] = {{NULL},
+    static const char *const options[][5] = {{NULL},
                                              {"--running", NULL},
                                              {"--visible", "0-1", NULL},
                                              {"--scope", "host", NULL},
                                              {"--facts", "driver", NULL},
-                                             {"--allowed", "0-7", NULL}};
+                                             {"--allowed", "0-7", NULL},
+                                             {"--rules", "near", NULL},
+                                             {"--keep", "20", NULL},
+                                             {"--processes", "7", "--index", "6", NULL}};
     struct dirent **host;
     const int n = scandir(HOSTS, &host, NULL, alphasort);
     assert_true(n > 80);
@@ -180,10 +199,70 @@ TEST(the_advice_of_every_refusal_leads_on)
     assert_true(n_followed > n);
 }
 
+/* Runs cpubind plan for a host, by the rules of the host or by near. */
+static json_t *plan_of(const char *host, int is_near)
+{
+    const char *words[] = {command_path(), "plan", "--json",
+                           "--root",       host,   is_near ? "--rules" : NULL,
+                           "near",         NULL};
+    command_result r = command_run(words);
+    json_t *plan = json_loads(r.out, 0, NULL);
+    assert_non_null(plan);
+    command_free(&r);
+    return plan;
+}
+
+static int has_warning(const json_t *plan, const char *code)
+{
+    const json_t *warnings = json_object_get(plan, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(warnings, i), "code")),
+                   code) == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether an NPU has a pool without near CPUs (1), or with such (2); 0: no pool, not known. */
+static int nearness(const json_t *plan, size_t i)
+{
+    const json_t *npu = json_array_get(json_object_get(plan, "npus"), i);
+    const json_t *percent = json_object_get(json_object_get(npu, "quality"), "near_percent");
+    return !json_is_integer(percent) ? 0 : json_integer_value(percent) == 0 ? 1 : 2;
+}
+
+/* By near, which the warning advises, each of these pools has near CPUs. */
+TEST(the_advice_of_poor_locality_helps)
+{
+    struct dirent **host;
+    const int n = scandir(HOSTS, &host, NULL, alphasort);
+    int n_warned = 0;
+    for (int i = 0; i < n; i++) {
+        char path[MAX_WORD];
+        json_t *plan, *by_near;
+        snprintf(path, sizeof path, HOSTS "%s", host[i]->d_name);
+        free(host[i]);
+        if (strstr(path, "/."))
+            continue;
+        plan = plan_of(path, 0);
+        if (has_warning(plan, "poor_locality")) {
+            by_near = plan_of(path, 1);
+            assert_false(has_warning(by_near, "poor_locality"));
+            for (size_t k = 0; k < json_array_size(json_object_get(plan, "npus")); k++)
+                assert_true(nearness(plan, k) != 1 || nearness(by_near, k) == 2);
+            json_decref(by_near);
+            n_warned++;
+        }
+        json_decref(plan);
+    }
+    free(host);
+    assert_true(n_warned > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_advice_of_every_refusal_leads_on),
+        cmocka_unit_test(the_advice_of_poor_locality_helps),
     };
     return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
 }

@@ -1,44 +1,13 @@
 /* test_plan.c - run cpubind plan and check its output, messages and exit status
  * SPDX-License-Identifier: MIT
  */
-#include <jansson.h>
-
 #include "../linux/temp_dir.h"
 #include "../support/cmocka_test.h"
-#include "run_command.h"
+#include "answer.h"
 
 #define HOSTS    "fixtures/hosts/"
 #define A2       HOSTS "a2-192cpu-8npu"
 #define MAX_PATH 4096
-
-static command_result run(const char *const *arguments)
-{
-    const char *words[COMMAND_WORDS] = {command_path()};
-    size_t n = 1;
-    while (*arguments)
-        words[n++] = *arguments++;
-    words[n] = NULL;
-    return command_run(words);
-}
-
-#define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
-
-/* Status and nothing on stdout, one line on stderr that holds `part`. */
-static void expect_refusal(command_result r, int status, const char *part)
-{
-    if (r.status != status || r.out[0] != '\0' || !strstr(r.err, part))
-        fail_msg("status %d, stdout \"%s\", stderr \"%s\"; no \"%s\"", r.status, r.out, r.err,
-                 part);
-    command_free(&r);
-}
-
-static void expect_output(command_result r, const char *part)
-{
-    if (r.status != 0 || !strstr(r.out, part))
-        fail_msg("status %d, stderr \"%s\", stdout \"%s\"; no \"%s\"", r.status, r.err, r.out,
-                 part);
-    command_free(&r);
-}
 
 /* == Snapshots with one change ============================================== */
 
@@ -172,6 +141,8 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("plan", "--processes", "2", "--index", "2"), 2,
                    "--index 2 is none of --processes 2, which are 0 to 1");
     expect_refusal(RUN("apply", "--npu", "0", "--processes", "2"), 2, "--index I");
+    expect_refusal(RUN("plan", "--compare", "--rules", "near"), 2, "leave out --rules");
+    expect_refusal(RUN("plan", "--compare", "--format", "map"), 2, "leave out --format");
     expect_refusal(RUN("plan", "--running=yes"), 2, "takes no value");
     expect_refusal(RUN("fixture", "replay", "--exclude", "3"), 2, "no such option");
     expect_refusal(RUN("plan", "--redact"), 2, "no such option: \"--redact\"");
@@ -202,21 +173,6 @@ TEST(a_rank_that_is_not_set_is_a_usage_error)
         expect_refusal(RUN("plan", "--rank", ranks[i]), 2, "the launcher has not set the rank");
         expect_refusal(RUN("run", "--rank", ranks[i], "--", "true"), 2, "with --npu N");
     }
-}
-
-static json_t *json_of(command_result r)
-{
-    json_t *value = json_loads(r.out, 0, NULL);
-    if (!value)
-        fail_msg("status %d, stderr \"%s\"", r.status, r.err);
-    command_free(&r);
-    return value;
-}
-
-static const char *text_at(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
 }
 
 TEST(with_json_a_usage_error_is_an_object)
@@ -325,13 +281,13 @@ TEST(equal_hosts_give_equal_bytes)
 
 TEST(json_has_the_keys_in_their_order)
 {
-    static const char *const keys[] = {"cpubind",      "device_type", "strategy", "scope",
-                                       "facts",        "overlap",     "rank",     "rank_npu",
-                                       "allowed",      "total_npus",  "hidden",   "idle",
-                                       "visible_npus", "npus",        "warnings"};
-    static const char *const npu_keys[] = {"npu",     "card",  "chip",       "phy",  "pci",
-                                           "running", "pool",  "irq",        "main", "acl",
-                                           "release", "nodes", "memory_node"};
+    static const char *const keys[] = {
+        "cpubind", "device_type",  "strategy", "rules",   "scope",      "facts",
+        "overlap", "rank",         "rank_npu", "allowed", "total_npus", "hidden",
+        "idle",    "visible_npus", "npus",     "quality", "warnings"};
+    static const char *const npu_keys[] = {"npu",     "card",  "chip",        "phy",    "pci",
+                                           "running", "pool",  "irq",         "main",   "acl",
+                                           "release", "nodes", "memory_node", "quality"};
     command_result r = RUN("plan", "--root", A2, "--json");
     json_t *plan = json_loads(r.out, 0, NULL);
     const char *key;
@@ -607,19 +563,6 @@ TEST(a_rank_drives_its_visible_device)
 }
 
 /* == Whose CPUs, which NPUs ================================================= */
-
-static int has_code(const json_t *array, const char *code)
-{
-    for (size_t i = 0; i < json_array_size(array); i++)
-        if (strcmp(text_at(json_array_get(array, i), "code"), code) == 0)
-            return 1;
-    return 0;
-}
-
-static json_t *npu_at(const json_t *plan, size_t i)
-{
-    return json_array_get(json_object_get(plan, "npus"), i);
-}
 
 /* Each scope that the warning names ends it. */
 TEST(a_part_of_the_cpus_asks_for_the_scope)

@@ -1,0 +1,112 @@
+/* quality.c - the figures of plans, as text and as JSON
+ * SPDX-License-Identifier: MIT
+ *
+ * Counts nothing: the figures are those of cpubind_measure. README.md defines each of them.
+ */
+#include "output.h"
+
+/* (key, words, number of `q`, unit, whether each NPU has it, whether it is about places) */
+#define FIGURE_LIST(X)                                                                         \
+    X("near_percent", "CPUs near their NPU", percent_of(q), " %", 1, 1)                        \
+    X("far", "CPUs on another socket", q->far_cpu, "", 1, 1)                                   \
+    X("irq_off_node", "IRQ CPUs off the node of their NPU", q->irq_off_node, "", 1, 1)         \
+    X("split_cores", "cores split between NPUs", q->split_cores, "", 0, 0)                     \
+    X("idle", "CPUs in no pool", q->idle, "", 0, 0)                                            \
+    X("smallest", "CPUs of the smallest pool", q->smallest, "", 0, 0)                          \
+    X("largest", "CPUs of the largest pool", q->largest, "", 0, 0)
+
+/* One figure. */
+typedef struct figure {
+    const char *key, *words, *unit;
+    int is_of_npu, is_of_place;
+} figure;
+
+static const figure figures[] = {
+#define CLI_X(key, words, number, unit, is_of_npu, is_of_place)                                \
+    {key, words, unit, is_of_npu, is_of_place},
+    FIGURE_LIST(CLI_X)
+#undef CLI_X
+};
+
+enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0 };
+
+static int32_t percent_of(const cpubind_quality *q)
+{
+    return q->n_cpu == 0 ? -1 : q->near_cpu * 100 / q->n_cpu;
+}
+
+/* The number of a figure; -1: not known. */
+static int32_t number_of(cli_figures of, int32_t i)
+{
+    const cpubind_quality none = {0};
+    const cpubind_quality *q = of.quality ? of.quality : &none;
+#define CLI_X(key, words, number, unit, is_of_npu, is_of_place) number,
+    const int32_t numbers[] = {FIGURE_LIST(CLI_X)};
+#undef CLI_X
+    return of.quality && (of.is_placed || !figures[i].is_of_place) ? numbers[i] : -1;
+}
+
+int32_t cli_near_percent(cli_figures of)
+{
+    return number_of(of, NEAR_PERCENT);
+}
+
+/* Whether the CPUs near a device, or its node, are known. */
+static int is_placed(const cpubind_devices *devices, int32_t device)
+{
+    const int32_t *row = devices->affinity.row;
+    return (row && row[device + 1] > row[device]) ||
+           (devices->node && devices->node[device] >= 0);
+}
+
+cli_figures cli_figures_of(const cpubind_ascend_plan *plan)
+{
+    cli_figures of = {&plan->quality, 0};
+    for (int32_t i = 0; i < plan->n_candidate; i++)
+        of.is_placed |= is_placed(&plan->devices, i);
+    return of;
+}
+
+cli_figures cli_figures_of_row(const cpubind_ascend_plan *plan, int32_t row)
+{
+    cli_figures of = {&plan->row_quality[row], 0};
+    for (int32_t i = 0; i < plan->n_candidate; i++)
+        if (plan->candidate[i].npu == plan->want[row])
+            of.is_placed = is_placed(&plan->devices, i);
+    return of;
+}
+
+void cli_print_quality(FILE *out, const char *const *head, const cli_figures *of, int32_t n)
+{
+    cli_table table = {.n_column = 1 + n};
+    cli_cell(&table, "quality");
+    for (int32_t k = 0; k < n; k++)
+        cli_cell(&table, "%s", head[k]);
+    for (int32_t i = 0; i < N_FIGURE; i++) {
+        cli_cell(&table, "%s", figures[i].words);
+        for (int32_t k = 0; k < n; k++) {
+            const int32_t number = number_of(of[k], i);
+            if (number < 0)
+                cli_cell(&table, "-");
+            else
+                cli_cell(&table, "%d%s", (int)number, figures[i].unit);
+        }
+    }
+    (void)cli_print_table(out, &table);
+}
+
+json_t *cli_quality_json(cli_figures of, int is_of_npu)
+{
+    json_t *json = of.quality ? json_object() : json_null();
+    for (int32_t i = 0; of.quality && json && i < N_FIGURE; i++) {
+        const int32_t number = number_of(of, i);
+        if (is_of_npu && !figures[i].is_of_npu)
+            continue;
+        if (json_object_set_new(json, figures[i].key,
+                                number < 0 ? json_null() : json_integer(number)) == 0)
+            continue;
+        json_decref(json);
+        json = NULL;
+    }
+    return json;
+}

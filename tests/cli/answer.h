@@ -1,0 +1,69 @@
+/* answer.h - run cpubind with arguments, and check what it says, for tests
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CPUBIND_TESTS_CLI_ANSWER_H
+#define CPUBIND_TESTS_CLI_ANSWER_H
+
+#include <jansson.h>
+
+#include "../support/cmocka_test.h"
+#include "run_command.h"
+
+static inline command_result run(const char *const *arguments)
+{
+    const char *words[COMMAND_WORDS] = {command_path()};
+    size_t n = 1;
+    while (*arguments)
+        words[n++] = *arguments++;
+    words[n] = NULL;
+    return command_run(words);
+}
+
+#define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
+
+/* Status and nothing on stdout, one line on stderr that holds `part`. */
+static inline void expect_refusal(command_result r, int status, const char *part)
+{
+    if (r.status != status || r.out[0] != '\0' || !strstr(r.err, part))
+        fail_msg("status %d, stdout \"%s\", stderr \"%s\"; no \"%s\"", r.status, r.out, r.err,
+                 part);
+    command_free(&r);
+}
+
+static inline void expect_output(command_result r, const char *part)
+{
+    if (r.status != 0 || !strstr(r.out, part))
+        fail_msg("status %d, stderr \"%s\", stdout \"%s\"; no \"%s\"", r.status, r.err, r.out,
+                 part);
+    command_free(&r);
+}
+
+static inline json_t *json_of(command_result r)
+{
+    json_t *value = json_loads(r.out, 0, NULL);
+    if (!value)
+        fail_msg("status %d, stderr \"%s\"", r.status, r.err);
+    command_free(&r);
+    return value;
+}
+
+static inline const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static inline int has_code(const json_t *array, const char *code)
+{
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (strcmp(text_at(json_array_get(array, i), "code"), code) == 0)
+            return 1;
+    return 0;
+}
+
+static inline json_t *npu_at(const json_t *plan, size_t i)
+{
+    return json_array_get(json_object_get(plan, "npus"), i);
+}
+
+#endif
