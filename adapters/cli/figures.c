@@ -1,4 +1,4 @@
-/* quality.c - the figures of plans, as text and as JSON
+/* figures.c - the figures of plans, as text and as JSON
  * SPDX-License-Identifier: MIT
  *
  * Counts nothing: the figures are those of cpubind_measure. README.md defines each of them.
