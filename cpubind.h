@@ -2687,9 +2687,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     X(node_core, n_cpu) /* cores, node by node */                                              \
     /* by node */                                                                              \
     X(node_core_row, n_node + 1)                                                               \
-    X(node_is_open, n_node)       /* whether its cores may still serve a pool */               \
-    X(node_mark, n_node)          /* device that came to the node last */                      \
-    X(is_nearest, n_node *n_node) /* whether of all places row a is nearest to node b */       \
+    X(node_is_open, n_node) /* whether its cores may still serve a pool */                     \
+    X(node_mark, n_node)    /* device that came to the node last */                            \
+    X(is_nearest,                                                                              \
+      n_node *n_node) /* [a * n_node + b]: node b is the nearest place to node a */            \
     /* by device */                                                                            \
     X(near_row, n_device + 1) /* offsets into near_core */                                     \
     X(near_core, n_affinity)  /* the affinity lists, as first CPUs of cores */                 \
@@ -2881,23 +2882,27 @@ CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_near *near)
                 if (pass == 0)
                     least = cpubind_priv_min(least, distance);
                 else
-                    near->is_nearest[a * n_node + b] =
+                    near->is_nearest[b * n_node + a] =
                         distance == least && least != CPUBIND_PRIV_MAX;
             }
         near->node_is_open[b] = least == CPUBIND_PRIV_MAX;
     }
 }
 
-/* Whether a device claims the cores of a node that are in nobody's home. */
+/* Whether a device, whose places have its mark, claims the cores of a node that are in nobody's
+ * home. A place is nearest to itself. */
 CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_near *near, int32_t device,
                                               int32_t node)
 {
+    const int32_t *is_nearest = near->is_nearest + node * near->host->n_node;
     const int32_t first = near->place_row[device];
     const int32_t end = near->place_row[device + 1];
     if (first == end)
         return near->node_is_open[node];
+    if (is_nearest[node])
+        return near->node_mark[node] == device;
     for (int32_t i = first; i < end; i++)
-        if (near->is_nearest[near->place[i] * near->host->n_node + node])
+        if (is_nearest[near->place[i]])
             return 1;
     return 0;
 }
@@ -2909,8 +2914,11 @@ CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first
     cpubind_priv_planner *p = near->p;
     int32_t n = 0;
     cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(near->node_mark, near->host->n_node, CPUBIND_PRIV_NONE);
     p->claim_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
+        for (int32_t i = near->place_row[d]; i < near->place_row[d + 1]; i++)
+            near->node_mark[near->place[i]] = d;
         for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
             int32_t group = p->segment_group[p->home[i]];
             if (p->group_claimed[group] != d)

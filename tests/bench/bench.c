@@ -22,7 +22,7 @@ static int32_t *ints(int32_t n)
 
 /* n_cpu CPUs on n_node nodes; n_device devices, each near a node, or near `span` CPUs. */
 typedef struct bench_host {
-    int32_t *cpu, *node, *node_id, *affinity, *offset;
+    int32_t *cpu, *node, *core, *node_id, *affinity, *offset;
     cpubind_host host;
     cpubind_devices devices;
     cpubind_policy policy;
@@ -51,10 +51,12 @@ static bench_host host_open(cpubind_strategy strategy, int32_t n_cpu, int32_t n_
     memset(&b, 0, sizeof b);
     b.cpu = ints(n_cpu);
     b.node = ints(n_cpu);
+    b.core = ints(n_cpu);
     b.node_id = ints(n_node);
     for (int32_t i = 0; i < n_cpu; i++) {
         b.cpu[i] = i;
         b.node[i] = i / (n_cpu / n_node);
+        b.core[i] = i / 2;
     }
     for (int32_t i = 0; i < n_node; i++)
         b.node_id[i] = i;
@@ -70,7 +72,9 @@ static bench_host host_open(cpubind_strategy strategy, int32_t n_cpu, int32_t n_
     b.policy.strategy = strategy;
     b.policy.roles = roles;
     b.plan.cap_cpu = CPUBIND_PLAN_CPUS(n_cpu);
-    b.plan.cap_work = CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, b.offset[n_device]);
+    b.plan.cap_work = strategy == CPUBIND_NEAR
+                          ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, b.offset[n_device])
+                          : CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, b.offset[n_device]);
     b.plan.cpu = ints(b.plan.cap_cpu);
     b.plan.row = ints(n_device + 1);
     b.plan.work = ints(b.plan.cap_work);
@@ -81,6 +85,7 @@ static void host_close(bench_host *b)
 {
     free(b->cpu);
     free(b->node);
+    free(b->core);
     free(b->node_id);
     free(b->affinity);
     free(b->offset);
@@ -172,16 +177,23 @@ static void bench_core(void)
         int32_t n_node;
         cpubind_finding overlap;
         double goal;
+        int32_t has_cores; /* two threads a core */
     } cases[] = {
-        {"global_slice", CPUBIND_GLOBAL_SLICE, 16, CPUBIND_FOUND_NONE, 2000},
+        {"global_slice", CPUBIND_GLOBAL_SLICE, 16, CPUBIND_FOUND_NONE, 2000, 0},
         {"topo_affinity, 16 nodes, no overlap", CPUBIND_TOPO_AFFINITY, 16, CPUBIND_FOUND_NONE,
-         5000},
+         5000, 0},
         {"topo_affinity, 16 nodes, resolved", CPUBIND_TOPO_AFFINITY, 16, CPUBIND_FOUND_RESOLVED,
-         5000},
+         5000, 0},
         {"topo_affinity, 8 nodes, resolved", CPUBIND_TOPO_AFFINITY, 8, CPUBIND_FOUND_RESOLVED,
-         5000},
+         5000, 0},
         {"topo_affinity, 4 nodes, resolved", CPUBIND_TOPO_AFFINITY, 4, CPUBIND_FOUND_RESOLVED,
-         5000},
+         5000, 0},
+        {"near, 16 nodes", CPUBIND_NEAR, 16, CPUBIND_FOUND_NONE, 10000, 0},
+        {"near, 8 nodes", CPUBIND_NEAR, 8, CPUBIND_FOUND_NONE, 10000, 0},
+        {"near, 4 nodes", CPUBIND_NEAR, 4, CPUBIND_FOUND_NONE, 10000, 0},
+        {"near, 16 nodes, two threads a core", CPUBIND_NEAR, 16, CPUBIND_FOUND_NONE, 10000, 1},
+        {"near, 8 nodes, two threads a core", CPUBIND_NEAR, 8, CPUBIND_FOUND_NONE, 10000, 1},
+        {"near, 4 nodes, two threads a core", CPUBIND_NEAR, 4, CPUBIND_FOUND_NONE, 10000, 1},
     };
     const measure_of beside[] = {{measure_hwloc_distrib(), "hwloc_distrib"},
                                  {measure_memcpy(), "memcpy"}};
@@ -190,6 +202,8 @@ static void bench_core(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bench_host b = host_open(cases[i].strategy, 640, cases[i].n_node, 16);
         double ns;
+        if (cases[i].has_cores)
+            b.host.core = b.core;
         if (cases[i].strategy == CPUBIND_TOPO_AFFINITY &&
             cases[i].overlap == CPUBIND_FOUND_NONE)
             spread_out(&b);
@@ -206,30 +220,124 @@ static void bench_core(void)
            most <= 131072 ? "yes" : "no");
 }
 
+/* == Core: roles and figures of a plan ====================================== */
+
+/* A plan by near of 640 CPUs x 16 devices, and buffers for its roles and figures. */
+typedef struct bench_parts {
+    bench_host b;
+    int32_t roles_work[CPUBIND_PLACE_WORK(640)], roles_cpu[640];
+    int32_t *measure_work;
+    int32_t n_process;
+} bench_parts;
+
+static void place_all(void *ctx)
+{
+    bench_parts *p = (bench_parts *)ctx;
+    const int32_t *row = p->b.plan.row;
+    for (int32_t d = 0; d < p->b.devices.affinity.n; d++)
+        for (int32_t process = 0; process < p->n_process; process++) {
+            cpubind_placing x = {0};
+            x.cpu = p->b.plan.cpu + row[d];
+            x.n_cpu = row[d + 1] - row[d];
+            x.device = d;
+            x.is_near = 1;
+            x.roles = p->b.policy.roles;
+            x.n_process = p->n_process;
+            x.process = process;
+            x.out_cpu = p->roles_cpu;
+            x.work = p->roles_work;
+            x.cap_work = CPUBIND_PLACE_WORK(x.n_cpu);
+            must(cpubind_place_roles(&p->b.host, &p->b.devices, &x, NULL) == CPUBIND_OK,
+                 "cpubind_place_roles");
+        }
+}
+
+static void measure_all(void *ctx)
+{
+    bench_parts *p = (bench_parts *)ctx;
+    cpubind_lists pools = {p->b.plan.cpu, p->b.plan.row, p->b.devices.affinity.n};
+    cpubind_quality total, each[16];
+    must(cpubind_measure(&p->b.host, &p->b.devices, pools, 2, p->measure_work, &total, each,
+                         NULL) == CPUBIND_OK,
+         "cpubind_measure");
+}
+
+static void bench_roles(void)
+{
+    const measure_of beside = {measure_hwloc_distrib(), "hwloc_distrib"};
+    heading("roles and figures of that plan, 8 nodes, all devices");
+    for (int32_t has_cores = 0; has_cores < 2; has_cores++) {
+        static bench_parts p;
+        char name[64];
+        p.b = host_open(CPUBIND_NEAR, 640, 8, 16);
+        p.measure_work = ints(CPUBIND_MEASURE_WORK(640, 8));
+        if (has_cores)
+            p.b.host.core = p.b.core;
+        make_plan(&p.b);
+        for (p.n_process = 1; p.n_process < 3; p.n_process++) {
+            snprintf(name, sizeof name, "place_roles, %" PRId32 " process(es)%s", p.n_process,
+                     has_cores ? ", two threads a core" : "");
+            row(name, measure(place_all, &p), 0, &beside, 1);
+        }
+        snprintf(name, sizeof name, "measure%s", has_cores ? ", two threads a core" : "");
+        row(name, measure(measure_all, &p), 0, &beside, 1);
+        free(p.measure_work);
+        host_close(&p.b);
+    }
+}
+
 /* == Core: growth =========================================================== */
+
+/* What a plan has to read: CPUs; affinities; for near the distances, and each device for each
+ * node in nobody's home, which may go to all devices here. */
+static double entries(const bench_host *b)
+{
+    int32_t n_device = b->devices.affinity.n;
+    int32_t n_node = b->host.n_node;
+    int32_t n_empty = b->offset[1] && b->affinity[b->offset[n_device] - 1] < b->host.n_cpu - 1
+                          ? n_node / 2
+                          : 0;
+    double n = b->host.n_cpu;
+    if (b->policy.strategy != CPUBIND_GLOBAL_SLICE)
+        n += b->offset[n_device];
+    if (b->policy.strategy == CPUBIND_NEAR)
+        n += (double)n_node * n_node + (double)n_empty * n_device;
+    return n;
+}
 
 static void bench_growth(void)
 {
     static const int32_t sizes[][3] = {{640, 16, 16}, {2048, 64, 64}, {8192, 512, 1024}};
-    static const char *const kinds[] = {"global_slice", "topo_affinity, no overlap",
-                                        "topo_affinity, resolved"};
-    printf("\n%-44s %12s %16s\n", "growth: CPUs x devices, each near a node", "ns",
-           "ns / (CPU + near)");
-    for (int32_t kind = 0; kind < 3; kind++) {
+    static const struct {
+        const char *name;
+        cpubind_strategy strategy;
+        cpubind_finding overlap;
+        int32_t is_spread, has_cores;
+    } kinds[] = {
+        {"global_slice", CPUBIND_GLOBAL_SLICE, CPUBIND_FOUND_NONE, 0, 0},
+        {"topo_affinity, no overlap", CPUBIND_TOPO_AFFINITY, CPUBIND_FOUND_NONE, 1, 0},
+        {"topo_affinity, resolved", CPUBIND_TOPO_AFFINITY, CPUBIND_FOUND_RESOLVED, 0, 0},
+        {"near", CPUBIND_NEAR, CPUBIND_FOUND_NONE, 0, 0},
+        {"near, two threads a core", CPUBIND_NEAR, CPUBIND_FOUND_NONE, 0, 1},
+        {"near, every second node", CPUBIND_NEAR, CPUBIND_FOUND_NONE, 1, 0},
+    };
+    printf("\n%-44s %12s %16s %10s\n", "growth: CPUs x devices, each near a node", "ns",
+           "ns / entry", "ns / CPU");
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             const int32_t *s = sizes[i];
             char name[64];
-            bench_host b = host_open(kind ? CPUBIND_TOPO_AFFINITY : CPUBIND_GLOBAL_SLICE, s[0],
-                                     s[1], s[2]);
+            bench_host b = host_open(kinds[kind].strategy, s[0], s[1], s[2]);
             double ns;
-            if (kind == 1)
+            if (kinds[kind].is_spread)
                 spread_out(&b);
+            if (kinds[kind].has_cores)
+                b.host.core = b.core;
             ns = measure(make_plan, &b);
-            must(b.plan.overlap == (kind == 2 ? CPUBIND_FOUND_RESOLVED : CPUBIND_FOUND_NONE),
-                 "the expected finding");
-            snprintf(name, sizeof name, "%s, %" PRId32 " x %" PRId32, kinds[kind], s[0], s[2]);
-            printf("  %-42s %12.1f %16.3f\n", name, ns,
-                   ns / (s[0] + (kind ? b.offset[s[2]] : 0)));
+            must(b.plan.overlap == kinds[kind].overlap, "the expected finding");
+            snprintf(name, sizeof name, "%s, %" PRId32 " x %" PRId32, kinds[kind].name, s[0],
+                     s[2]);
+            printf("  %-42s %12.1f %16.3f %10.3f\n", name, ns, ns / entries(&b), ns / s[0]);
             host_close(&b);
         }
     }
@@ -306,6 +414,7 @@ int main(void)
 {
     printf("cpubind %s, best of %d batches\n", CPUBIND_VERSION, BATCHES);
     bench_core();
+    bench_roles();
     bench_growth();
     bench_lists();
     return 0;

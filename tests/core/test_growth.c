@@ -64,7 +64,9 @@ static void plan_all(grown *g)
 {
     int32_t n = g->devices.affinity.n;
     g->plan.cap_cpu = CPUBIND_PLAN_CPUS(g->host.n_cpu);
-    g->plan.cap_work = CPUBIND_PLAN_WORK(g->host.n_cpu, g->host.n_node, n, g->row[n]);
+    g->plan.cap_work = g->policy.strategy == CPUBIND_NEAR
+                           ? CPUBIND_PLAN_WORK_NEAR(g->host.n_cpu, g->host.n_node, n, g->row[n])
+                           : CPUBIND_PLAN_WORK(g->host.n_cpu, g->host.n_node, n, g->row[n]);
     g->plan.cpu = edge_ints(g->plan.cap_cpu);
     g->plan.row = edge_ints(n + 1);
     g->plan.work = edge_ints(g->plan.cap_work);
@@ -302,6 +304,53 @@ TEST(the_limits_are_planned_with_homes_at_random)
     drop(&g);
 }
 
+TEST(near_plans_the_limits_with_a_node_for_four_devices)
+{
+    grown g =
+        grow(CPUBIND_MAX_CPUS, CPUBIND_MAX_NODES, CPUBIND_MAX_DEVICES, 4 * CPUBIND_MAX_CPUS);
+    g.policy.strategy = CPUBIND_NEAR;
+    for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
+        add_near(&g, d, d / 4 * 64, 64);
+    plan_all(&g);
+    assert_int_equal(g.plan.strategy, CPUBIND_NEAR);
+    assert_blocks(&g, 16);
+    drop(&g);
+}
+
+/* Each device has a CPU of every node in its home, so that it has a place on every node; the
+ * other CPUs may go to all devices. */
+TEST(near_plans_homes_on_all_nodes)
+{
+    enum { NODES = CPUBIND_MAX_NODES, DEVICES = 512 };
+    grown g = grow(NODES * 16, NODES, DEVICES, NODES * DEVICES);
+    g.policy.strategy = CPUBIND_NEAR;
+    for (int32_t d = 0; d < DEVICES; d++)
+        for (int32_t node = 0; node < NODES; node++)
+            add_near(&g, d, node * 16 + d % 8, 1);
+    plan_all(&g);
+    assert_int_equal(g.plan.n_cpu, NODES * 16);
+    for (int32_t d = 0; d < DEVICES; d++)
+        assert_int_equal(g.plan.row[d + 1] - g.plan.row[d], NODES * 16 / DEVICES);
+    drop(&g);
+}
+
+/* Half of the devices have one CPU each, and are lent seven each by the others (N6). */
+TEST(near_lends_to_many_devices)
+{
+    enum { DEVICES = 1024 };
+    grown g = grow(DEVICES * 8, 8, DEVICES, DEVICES * 8);
+    g.policy.strategy = CPUBIND_NEAR;
+    g.policy.roles.count[CPUBIND_ROLE_MAIN] = 8;
+    for (int32_t d = 0; d < DEVICES / 2; d++)
+        add_near(&g, d, d, 1);
+    for (int32_t d = 0; d < DEVICES / 2; d++)
+        add_near(&g, DEVICES / 2 + d, DEVICES / 2 + d * 15, 15);
+    plan_all(&g);
+    for (int32_t d = 0; d < DEVICES; d++)
+        assert_int_equal(g.plan.row[d + 1] - g.plan.row[d], 8);
+    drop(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +367,9 @@ int main(void)
         cmocka_unit_test(homes_of_every_nth_cpu_share_evenly),
         cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
         cmocka_unit_test(the_limits_are_planned_with_homes_at_random),
+        cmocka_unit_test(near_plans_the_limits_with_a_node_for_four_devices),
+        cmocka_unit_test(near_plans_homes_on_all_nodes),
+        cmocka_unit_test(near_lends_to_many_devices),
     };
     return cmocka_run_group_tests_name("growth", tests, NULL, NULL);
 }

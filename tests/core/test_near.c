@@ -555,21 +555,23 @@ TEST(placing_refuses_bad_arguments)
                                   .cap_work = CPUBIND_PLACE_WORK(8)};
     cpubind_placing bad[12];
     static const struct {
-        cpubind_status status;
         const char *argument;
+        cpubind_status status;
         int32_t index;
-    } expect[] = {{CPUBIND_ERR_ARG, "placing.cpu", -1},
-                  {CPUBIND_ERR_ARG, "placing.cpu", -1},
-                  {CPUBIND_ERR_ORDER, "placing.cpu", 3},
-                  {CPUBIND_ERR_UNKNOWN, "placing.cpu", 7},
-                  {CPUBIND_ERR_ARG, "placing.device", -1},
-                  {CPUBIND_ERR_ARG, "placing.device", -1},
-                  {CPUBIND_ERR_ARG, "placing.n_process", -1},
-                  {CPUBIND_ERR_ARG, "placing.process", -1},
-                  {CPUBIND_ERR_ARG, "placing.process", -1},
-                  {CPUBIND_ERR_ARG, "placing.out_cpu", -1},
-                  {CPUBIND_ERR_SPACE, "placing.work", -1},
-                  {CPUBIND_ERR_ARG, "placing.roles.count", -1}};
+    } expect[] = {
+        {"placing.cpu", CPUBIND_ERR_ARG, -1},
+        {"placing.cpu", CPUBIND_ERR_ARG, -1},
+        {"placing.cpu", CPUBIND_ERR_ORDER, 3},
+        {"placing.cpu", CPUBIND_ERR_UNKNOWN, 7},
+        {"placing.device", CPUBIND_ERR_ARG, -1},
+        {"placing.device", CPUBIND_ERR_ARG, -1},
+        {"placing.n_process", CPUBIND_ERR_ARG, -1},
+        {"placing.process", CPUBIND_ERR_ARG, -1},
+        {"placing.process", CPUBIND_ERR_ARG, -1},
+        {"placing.out_cpu", CPUBIND_ERR_ARG, -1},
+        {"placing.work", CPUBIND_ERR_SPACE, -1},
+        {"placing.roles.count", CPUBIND_ERR_ARG, -1},
+    };
     open_host("0-7", "0-7");
     for (int32_t i = 0; i < COUNT(bad); i++)
         bad[i] = good;
