@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Homes of published hosts are those of `npu-smi info -t topo` in bug reports and manuals of
- * vllm-ascend, ms-swift, openEuler and the Ascend driver; shapes of machines those of lscpu there.
+ * vllm-ascend, ms-swift, openEuler and the Ascend driver; shapes of machines are those of lscpu
+ * there.
  */
 #include "layouts.h"
 

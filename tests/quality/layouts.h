@@ -1,8 +1,8 @@
 /* layouts.h - hosts with NPUs, one row of a table each, as input of the core
  * SPDX-License-Identifier: MIT
  *
- * A machine says how CPUs, cores, nodes and sockets are numbered; a layout puts NPUs at the nodes
- * of a machine, and may take CPUs away. Must not plan anything: rules.h does.
+ * A machine says how CPUs, cores, nodes and sockets are numbered; a layout puts NPUs at the
+ * nodes of a machine, and may take CPUs away. Must not plan anything: rules.h does.
  */
 #ifndef CPUBIND_TESTS_QUALITY_LAYOUTS_H
 #define CPUBIND_TESTS_QUALITY_LAYOUTS_H
@@ -45,7 +45,7 @@ typedef struct site {
 extern const layout layouts[];
 extern const int32_t n_layouts;
 
-/* The machine of a layout. Ends the program when its row is wrong: it is a fault of the table. */
+/* The machine of a layout. A row that is wrong ends the program: it is a fault of the table. */
 const machine *layout_machine(const layout *row);
 
 void layout_build(const layout *row, site *out);

@@ -5,8 +5,8 @@
  *
  * The rules: that of the reference with its overlaps resolved, NEAR, and hwloc_distrib inside
  * each home, which is what an operator would do by hand: the NPUs of a home share its allowed
- * CPUs by whole cores, and other CPUs are idle. A line below the three rules says in which figure
- * NEAR is not the best one, and why. Exit 1 if NEAR is worse than another rule in what it
+ * CPUs by whole cores, and other CPUs are idle. A line below the three rules says in which
+ * figure NEAR is not the best one, and why. Exit 1 if NEAR is worse than another rule in what it
  * promises (rules_worse).
  */
 #include <dirent.h>
@@ -55,7 +55,7 @@ static int32_t core_at(const cpubind_host *host, int32_t index)
     return host->core ? host->core[index] : index;
 }
 
-/* The allowed CPUs of the affinity; without an affinity those of the node; without both, all. */
+/* The allowed CPUs of the affinity; without it those of the node; without both, all. */
 static home home_of(const cpubind_host *host, const cpubind_devices *devices, int32_t device)
 {
     const int32_t *row = devices->affinity.row;

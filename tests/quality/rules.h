@@ -31,7 +31,7 @@ typedef struct rules_figures {
 rules_pools rules_make(const cpubind_host *host, const cpubind_devices *devices,
                        const cpubind_policy *policy);
 
-/* Room for pools of devices.n * host.n_cpu CPUs, filled by rules_add in the order of devices. */
+/* Room for pools of devices.n * host.n_cpu CPUs; rules_add fills it in the order of devices. */
 rules_pools rules_start(const cpubind_host *host, const cpubind_devices *devices);
 void rules_add(rules_pools *pools, const int32_t *cpu, int32_t n);
 void rules_free(rules_pools *pools);

@@ -99,8 +99,8 @@ print_table() {
     echo "# NPU  node     threads      pages    irqs     threads      pages    irqs"
     paste -d ' ' /run/home.reference /run/home.near | awk '
         function cells(k) {
-            return sprintf("%5d+%d/%d  %5d/%d  %3d/%d", $(k + 1), $(k + 5) - $(k + 1), $(k + 2), \
-                $(k + 7), $(k + 8), $(k + 9), $(k + 10))
+            return sprintf("%5d+%d/%d  %5d/%d  %3d/%d", $(k + 1), $(k + 5) - $(k + 1), \
+                $(k + 2), $(k + 7), $(k + 8), $(k + 9), $(k + 10))
         }
         { printf "# %3d  %4d %s %s\n", NR - 1, $1, cells(1), cells(12) }'
 }
