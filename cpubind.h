@@ -421,7 +421,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (19 * (n_cpu) + 15 * (n_node) + 34 * (n_device) + 7 * (n_affinity) + 31)
+    (18 * (n_cpu) + 14 * (n_node) + 32 * (n_device) + 7 * (n_affinity) + 29)
 
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
@@ -1063,7 +1063,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(group_size, n_group)     /* CPUs */                                                      \
     X(group_taken, n_group)    /* CPUs in clusters (CLUSTER) */                                \
     X(group_claimed, n_group)  /* device that claimed the group last */                        \
-    X(group_bits, n_group)     /* RESOLVE: a bit for each group, 31 to an element */           \
     X(group_share, n_group)    /* share that is handed out now */                              \
     X(group_given, n_group)    /* CPUs of that share that have been handed out */              \
     /* by share, group by group, devices ascending */                                          \
@@ -1072,8 +1071,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(share_count, n_affinity + n_device) /* CPUs of the group that the device gets */         \
     /* of a search for CPUs to move, by device */                                              \
     X(queue, n_device)                                                                         \
-    X(fixed_load, n_device)  /* CPUs of its load that no other device claims */                \
-    X(search, n_device)      /* number of the last search that came here, or DONE */           \
+    X(is_done, n_device)     /* whether no path can help the device any more */                \
     X(give_slot, n_device)   /* the slot from which the device can pass CPUs on ... */         \
     X(take_device, n_device) /* ... to this device, which claims the group of the slot */
 
@@ -1091,10 +1089,8 @@ typedef struct cpubind_priv_planner {
     int32_t n_device, n_home, n_segment, n_group;
     int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
     int32_t unused;       /* first of the list of groups without segments, or NONE */
-    int32_t n_open;       /* RESOLVE: devices that are not DONE */
-    int32_t n_search;     /* RESOLVE: searches so far */
     int32_t n_tier;       /* RESOLVE: tiers that have levels; 0: there are no levels */
-    int32_t work;         /* RESOLVE: claims and slots read since the levels were made */
+    int32_t work;         /* RESOLVE: claims and slots read since levels were made */
     /* of the search for CPUs to move, in arrays that are not needed any more. A share that has
      * CPUs of a group which several devices claim has a slot. By slot: */
     int32_t *slot_device, *slot_group;
@@ -1102,21 +1098,20 @@ typedef struct cpubind_priv_planner {
     int32_t *slot_after, *slot_before; /* the neighbours in the list of the device, or NONE */
     /* by device: */
     int32_t *device_slot;      /* the first slot of the device, or NONE */
-    int32_t *level, *claim_at; /* lower claims do not lead to the next level */
+    int32_t *level, *claim_at; /* claims before claim_at do not lead to the next level */
     /* by tier: */
     int32_t *tier_load, *tier_rich; /* the largest load; how many devices still have it */
     /* by group: */
     int32_t *group_slot, *group_free; /* the first slot, and the first one without CPUs */
     int32_t *group_level, *group_at;  /* slots before group_at do not have the group's level */
     /* sets, 31 elements of a set to an int32_t: */
-    int32_t *open_bits;           /* the groups that are not DONE */
-    int32_t *todo_bits;           /* the groups that the search did not come to */
-    int32_t *claim_bits;          /* the devices that claim a group, by share */
-    int32_t *far_bits;            /* the devices that have no level */
-    int32_t first_todo, end_todo; /* elements of todo_bits outside of these are 0 */
-    int32_t first_far, end_far;   /* elements of far_bits outside of these are 0 */
-    int32_t n_queue;              /* elements of queue */
-    int32_t patience;             /* claims and slots that the search may still read */
+    int32_t *claimed_bits;      /* the groups that a device claims, by claim */
+    int32_t *claim_bits;        /* the devices that claim a group, by share */
+    int32_t *far_bits;          /* the devices that the next level may lower */
+    int32_t *level_bits;        /* the groups of a level, by distance from the rich devices */
+    int32_t n_level;            /* distances that have a set in level_bits */
+    int32_t first_far, end_far; /* elements of far_bits outside of these are 0 */
+    int32_t n_queue;            /* elements of queue */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -1748,8 +1743,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(const cpubind_priv_planner 
  * Each group is split evenly at first; then CPUs move from devices with more CPUs to devices
  * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). */
 
-#define CPUBIND_PRIV_DONE     CPUBIND_PRIV_MAX
 #define CPUBIND_PRIV_PATIENCE 4096 /* claims and slots that are always worth a search */
+#define CPUBIND_PRIV_LEVELS   64   /* the most distances that have a set of groups */
 
 CPUBIND_PRIV int32_t cpubind_priv_new_group(cpubind_priv_planner *p)
 {
@@ -1912,10 +1907,7 @@ CPUBIND_PRIV void cpubind_priv_drop_slot(cpubind_priv_planner *p, int32_t slot)
 CPUBIND_PRIV void cpubind_priv_make_slots(cpubind_priv_planner *p)
 {
     int32_t n = 0;
-    for (int32_t d = 0; d < p->n_device; d++) {
-        p->device_slot[d] = CPUBIND_PRIV_NONE;
-        p->fixed_load[d] = 0;
-    }
+    cpubind_priv_fill(p->device_slot, p->n_device, CPUBIND_PRIV_NONE);
     for (int32_t g = 0; g < p->n_group; g++) {
         int32_t first = p->share_row[g];
         int32_t end = p->share_row[g + 1];
@@ -1923,11 +1915,8 @@ CPUBIND_PRIV void cpubind_priv_make_slots(cpubind_priv_planner *p)
         int32_t before = CPUBIND_PRIV_NONE;
         p->group_slot[g] = CPUBIND_PRIV_NONE;
         p->group_at[g] = CPUBIND_PRIV_NONE;
-        if (end - first == 1)
-            p->fixed_load[p->share_device[first]] += p->share_count[first];
         if (end - first < 2 || n == last)
             continue;
-        p->open_bits[g / 31] |= 1 << g % 31;
         p->group_free[g] = n;
         for (; n < last; n++)
             p->slot_next[n] = n + 1 < last ? n + 1 : CPUBIND_PRIV_NONE;
@@ -1941,28 +1930,16 @@ CPUBIND_PRIV void cpubind_priv_make_slots(cpubind_priv_planner *p)
     }
 }
 
-/* The largest load of a device that is not DONE and can give CPUs; no search can find more. */
-CPUBIND_PRIV int32_t cpubind_priv_largest_load(const cpubind_priv_planner *p)
-{
-    int32_t most = 0;
-    for (int32_t d = 0; d < p->n_device; d++)
-        if (p->load[d] > most && p->load[d] > p->fixed_load[d] &&
-            p->search[d] != CPUBIND_PRIV_DONE)
-            most = p->load[d];
-    return most;
-}
-
-/* Whether a device has a set of the groups that it claims, at home_row: it claims many. */
+/* Whether a device has a set of the groups that it claims: it claims many. */
 CPUBIND_PRIV int32_t cpubind_priv_has_bits(const cpubind_priv_planner *p, int32_t device)
 {
-    return p->claim_row[device + 1] - p->claim_row[device] > p->n_group / 31 + 32 &&
-           p->home_row[device + 1] - p->home_row[device] > p->n_group / 31;
+    return p->claim_row[device + 1] - p->claim_row[device] > p->n_group / 31 + 32;
 }
 
 CPUBIND_PRIV void cpubind_priv_make_group_bits(cpubind_priv_planner *p)
 {
     for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t *bits = p->home + p->home_row[d];
+        int32_t *bits = p->claimed_bits + p->claim_row[d];
         if (!cpubind_priv_has_bits(p, d))
             continue;
         cpubind_priv_fill(bits, p->n_group / 31 + 1, 0);
@@ -1971,117 +1948,23 @@ CPUBIND_PRIV void cpubind_priv_make_group_bits(cpubind_priv_planner *p)
     }
 }
 
-/* Puts the devices that have CPUs of a group into the queue, once each. Returns the first one
- * whose load is `most`, or NONE. */
-CPUBIND_PRIV int32_t cpubind_priv_meet_group(cpubind_priv_planner *p, int32_t group, int32_t to,
-                                             int32_t most)
-{
-    for (int32_t slot = p->group_slot[group]; slot != CPUBIND_PRIV_NONE;
-         slot = p->slot_next[slot]) {
-        int32_t from = p->slot_device[slot];
-        p->patience--;
-        if (p->search[from] >= p->n_search)
-            continue;
-        p->search[from] = p->n_search;
-        p->give_slot[from] = slot;
-        p->take_device[from] = to;
-        p->queue[p->n_queue++] = from;
-        if (p->load[from] == most)
-            return from;
-    }
-    return CPUBIND_PRIV_NONE;
-}
-
-/* Meets all groups that the device `to` claims and the search did not come to. */
-CPUBIND_PRIV int32_t cpubind_priv_meet_claims(cpubind_priv_planner *p, int32_t to, int32_t most)
-{
-    const int32_t first = p->claim_row[to];
-    const int32_t last = p->claim_row[to + 1];
-    int32_t rich = CPUBIND_PRIV_NONE;
-    int32_t end;
-    if (first == last)
-        return rich;
-    if (!cpubind_priv_has_bits(p, to)) {
-        p->patience -= last - first;
-        for (int32_t c = first; c < last && rich == CPUBIND_PRIV_NONE; c++) {
-            int32_t group = p->claim_group[c];
-            int32_t bit = 1 << group % 31;
-            if ((p->todo_bits[group / 31] & bit) == 0)
-                continue;
-            p->todo_bits[group / 31] &= ~bit;
-            rich = cpubind_priv_meet_group(p, group, to, most);
-        }
-        return rich;
-    }
-    end = cpubind_priv_min(p->end_todo, p->claim_group[last - 1] / 31 + 1);
-    for (int32_t w = p->claim_group[first] / 31 < p->first_todo ? p->first_todo
-                                                                : p->claim_group[first] / 31;
-         w < end; w++) {
-        int32_t both = p->home[p->home_row[to] + w] & p->todo_bits[w];
-        p->todo_bits[w] &= ~both;
-        p->patience--;
-        for (int32_t group = 31 * w; both != 0; group++, both >>= 1) {
-            if (both & 1)
-                rich = cpubind_priv_meet_group(p, group, to, most);
-            if (rich != CPUBIND_PRIV_NONE)
-                return rich;
-        }
-    }
-    return rich;
-}
-
-/* Breadth first from `poor` through the devices that could pass CPUs on to it. Returns the
- * first one with the largest load, `most` at the most; with less than that, all devices that
- * could pass CPUs on are in the queue. Ends as well when every device, or every group, that is
- * not DONE was found: no other can be. Gives up after `work` claims and slots, with NONE. */
-CPUBIND_PRIV int32_t cpubind_priv_find_rich(cpubind_priv_planner *p, int32_t poor, int32_t most,
-                                            int32_t work)
-{
-    int32_t rich = poor;
-    p->n_search++;
-    p->patience = work;
-    p->first_todo = 0;
-    p->end_todo = p->n_group / 31 + 1;
-    for (int32_t w = 0; w < p->end_todo; w++)
-        p->todo_bits[w] = p->open_bits[w];
-    p->n_queue = 0;
-    p->queue[p->n_queue++] = poor;
-    p->search[poor] = p->n_search;
-    for (int32_t i = 0; i < p->n_queue && p->n_queue < p->n_open; i++) {
-        int32_t found;
-        while (p->first_todo < p->end_todo && p->todo_bits[p->first_todo] == 0)
-            p->first_todo++;
-        while (p->first_todo < p->end_todo && p->todo_bits[p->end_todo - 1] == 0)
-            p->end_todo--;
-        if (p->first_todo == p->end_todo)
-            break;
-        found = cpubind_priv_meet_claims(p, p->queue[i], most);
-        if (found != CPUBIND_PRIV_NONE)
-            return found;
-        if (p->patience < 0)
-            return CPUBIND_PRIV_NONE;
-    }
-    for (int32_t i = 0; i < p->n_queue; i++)
-        if (p->load[p->queue[i]] > p->load[rich])
-            rich = p->queue[i];
-    return rich;
-}
-
 /* == The plan: levels =======================================================
  *
- * A search from a poor device may read most claims, and there may be as many searches as CPUs.
- * Levels find the same path without that. The level of a device is the length of the shortest
- * path to it from a rich device, one with the largest load of all devices that have a path to
- * it; the level of a group is the lowest level of a device that has CPUs of it. The search
- * breadth first returns the shortest path that takes, at each device, the first claim and the
- * first share that lead to a level lower by 1: climb follows that path directly.
+ * A CPU moves along the path that a search breadth first from the poorest device finds: the
+ * shortest path to a device with the largest load in reach, a rich device; of the shortest ones
+ * the path that takes, at each device, the first claim and the first share that can be taken.
+ * A search may read most claims, and there may be as many searches as CPUs. Levels find the
+ * same path without that. The level of a device is at most the length of its shortest path to a
+ * rich device; the level of a group is at most the level of each device that has CPUs of it.
+ * climb goes from a level to one lower by 1 as long as it can. Where it cannot, the level is too
+ * low, and climb raises it. So a claim or a share is read once for each level.
  *
- * A move along a shortest path makes no path shorter, so levels only rise until the rich
- * devices have passed CPUs on. When no device or group lower by 1 is left, climb raises a
- * level. So a claim or a share is read once for each level, not once for each search.
+ * A move along a shortest path makes no path shorter. When no rich device is left, the devices
+ * with the largest load then are rich: their levels become 0, and the levels of the devices that
+ * are nearer to them now are lowered.
  *
  * Devices with the same largest load are a tier; the levels of tier t start at
- * t * (n_device + 2). No path leads from a tier to a rich device of an earlier tier. */
+ * t * (n_device + 2). No path leads from a tier to a device of an earlier tier. */
 
 #define CPUBIND_PRIV_FAR CPUBIND_PRIV_MAX /* no path is known */
 
@@ -2103,6 +1986,20 @@ CPUBIND_PRIV void cpubind_priv_make_bits(cpubind_priv_planner *p)
         for (int32_t s = first; s < p->share_row[g + 1]; s++)
             p->claim_bits[first + p->share_device[s] / 31] |= 1 << p->share_device[s] % 31;
     }
+}
+
+/* Sets the level of a group. */
+CPUBIND_PRIV void cpubind_priv_level_group(cpubind_priv_planner *p, int32_t group,
+                                           int32_t level)
+{
+    const int32_t n_word = p->n_group / 31 + 1;
+    const int32_t distance = level % (p->n_device + 2);
+    const int32_t old = p->group_level[group] % (p->n_device + 2);
+    if (old < p->n_level)
+        p->level_bits[old * n_word + group / 31] &= ~(1 << group % 31);
+    if (distance < p->n_level)
+        p->level_bits[distance * n_word + group / 31] |= 1 << group % 31;
+    p->group_level[group] = level;
 }
 
 /* Puts the device into the queue, with a level. */
@@ -2139,65 +2036,104 @@ CPUBIND_PRIV void cpubind_priv_level_claims(cpubind_priv_planner *p, int32_t gro
     }
 }
 
-/* Sets the levels of a tier from its rich devices, which are in the queue. */
-CPUBIND_PRIV void cpubind_priv_level_tier(cpubind_priv_planner *p)
+/* Lists the devices whose levels are above `level`. */
+CPUBIND_PRIV void cpubind_priv_list_far(cpubind_priv_planner *p, int32_t level)
 {
+    p->first_far = 0;
+    p->end_far = (p->n_device + 30) / 31;
+    cpubind_priv_fill(p->far_bits, p->end_far, 0);
+    for (int32_t d = 0; d < p->n_device; d++)
+        if (p->level[d] > level && !p->is_done[d])
+            p->far_bits[d / 31] |= 1 << d % 31;
+}
+
+/* Lowers levels, from those of the devices in the queue on. */
+CPUBIND_PRIV void cpubind_priv_lower_levels(cpubind_priv_planner *p)
+{
+    int32_t level = CPUBIND_PRIV_NONE;
     for (int32_t i = 0; i < p->n_queue; i++) {
-        int32_t from = p->queue[i];
+        const int32_t from = p->queue[i];
+        if (p->level[from] != level) {
+            level = p->level[from];
+            cpubind_priv_list_far(p, level + 1);
+        }
         for (int32_t slot = p->device_slot[from]; slot != CPUBIND_PRIV_NONE;
              slot = p->slot_after[slot]) {
             int32_t group = p->slot_group[slot];
-            if (p->group_level[group] != CPUBIND_PRIV_FAR)
+            if (p->group_level[group] <= level)
                 continue;
-            p->group_level[group] = p->level[from];
-            cpubind_priv_level_claims(p, group, p->level[from] + 1);
+            cpubind_priv_level_group(p, group, level);
+            cpubind_priv_level_claims(p, group, level + 1);
         }
     }
 }
 
-/* Sets the levels, tier after tier, until `poor` has one or no tier can help it. */
-CPUBIND_PRIV void cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor)
+/* Forgets all levels. */
+CPUBIND_PRIV void cpubind_priv_clear_levels(cpubind_priv_planner *p)
 {
-    int32_t most;
     p->n_tier = 0;
-    p->work = 0;
-    if (p->claim_bits == NULL) {
-        p->claim_bits = p->run_first;
-        cpubind_priv_make_bits(p);
-    }
-    for (int32_t g = 0; g < p->n_group; g++) {
-        p->group_level[g] = CPUBIND_PRIV_FAR;
-        p->group_at[g] = p->group_slot[g];
-    }
     cpubind_priv_fill(p->level, p->n_device, CPUBIND_PRIV_FAR);
-    p->first_far = 0;
-    p->end_far = (p->n_device + 30) / 31;
-    cpubind_priv_fill(p->far_bits, p->end_far, 0);
+    cpubind_priv_fill(p->group_level, p->n_group, CPUBIND_PRIV_FAR);
+    cpubind_priv_fill(p->level_bits, p->n_level * (p->n_group / 31 + 1), 0);
+}
+
+/* Makes a tier of the devices with the largest load of those whose levels are not below the
+ * tier's. Returns that load; does nothing when it is below `least`. */
+CPUBIND_PRIV int32_t cpubind_priv_make_tier(cpubind_priv_planner *p, int32_t tier,
+                                            int32_t least)
+{
+    const int32_t level = tier * (p->n_device + 2);
+    int32_t most = least;
+    int32_t n_rich = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
-        p->claim_at[d] = p->claim_row[d];
-        if (p->search[d] != CPUBIND_PRIV_DONE)
-            p->far_bits[d / 31] |= 1 << d % 31;
+        if (p->is_done[d] || p->level[d] < level || p->device_slot[d] == CPUBIND_PRIV_NONE ||
+            p->load[d] < most)
+            continue;
+        n_rich = p->load[d] > most ? 1 : n_rich + 1;
+        most = p->load[d];
     }
-    do {
-        int32_t n = 0;
-        most = CPUBIND_PRIV_NONE;
-        for (int32_t d = 0; d < p->n_device; d++) {
-            if (p->search[d] == CPUBIND_PRIV_DONE || p->level[d] != CPUBIND_PRIV_FAR ||
-                p->device_slot[d] == CPUBIND_PRIV_NONE || p->load[d] < most)
-                continue;
-            n = p->load[d] > most ? 0 : n;
-            most = p->load[d];
-            p->queue[n++] = d;
+    if (n_rich == 0)
+        return CPUBIND_PRIV_NONE;
+    p->tier_load[tier] = most;
+    p->tier_rich[tier] = n_rich;
+    p->n_tier += tier == p->n_tier;
+    p->n_queue = 0;
+    for (int32_t d = 0; d < p->n_device; d++)
+        if (!p->is_done[d] && p->level[d] > level && p->load[d] == most &&
+            p->device_slot[d] != CPUBIND_PRIV_NONE) {
+            p->level[d] = level;
+            p->queue[p->n_queue++] = d;
         }
-        if (n == 0)
-            return;
-        p->n_queue = 0;
-        for (int32_t i = 0; i < n; i++)
-            cpubind_priv_add_level(p, p->queue[i], p->n_tier * (p->n_device + 2));
-        p->tier_load[p->n_tier] = most;
-        p->tier_rich[p->n_tier++] = n;
-        cpubind_priv_level_tier(p);
-    } while (p->level[poor] == CPUBIND_PRIV_FAR && most - p->load[poor] >= 2);
+    cpubind_priv_lower_levels(p);
+    return most;
+}
+
+/* Makes tiers until levels lead from `poor` to a device that can help it. When no device can,
+ * all devices that such a tier would be made of are done: no path helps them, now or later.
+ * Returns whether there are such levels. */
+CPUBIND_PRIV int32_t cpubind_priv_make_levels(cpubind_priv_planner *p, int32_t poor)
+{
+    int32_t tier;
+    if (p->n_tier == 0 || p->n_tier == p->n_device)
+        cpubind_priv_clear_levels(p);
+    p->work = 0;
+    for (int32_t g = 0; g < p->n_group; g++)
+        p->group_at[g] = p->group_slot[g];
+    cpubind_priv_fill(p->claim_at, p->n_device, CPUBIND_PRIV_NONE);
+    tier = p->level[poor] == CPUBIND_PRIV_FAR ? p->n_tier : cpubind_priv_tier(p, poor);
+    do {
+        if (cpubind_priv_make_tier(p, tier, p->load[poor] + 2) == CPUBIND_PRIV_NONE) {
+            for (int32_t d = 0; d < p->n_device; d++) {
+                if (p->level[d] < tier * (p->n_device + 2))
+                    continue;
+                p->level[d] = CPUBIND_PRIV_FAR;
+                p->is_done[d] = 1;
+            }
+            return 0;
+        }
+        tier = p->n_tier;
+    } while (p->level[poor] == CPUBIND_PRIV_FAR && tier < p->n_device);
+    return p->level[poor] != CPUBIND_PRIV_FAR;
 }
 
 /* Whether levels lead from `poor` to a device that can help it. */
@@ -2234,66 +2170,103 @@ CPUBIND_PRIV int32_t cpubind_priv_climb_group(cpubind_priv_planner *p, int32_t g
         least = other;
         p->group_at[group] = slot;
     }
-    p->group_level[group] = least;
+    cpubind_priv_level_group(p, group, least);
     return CPUBIND_PRIV_NONE;
 }
 
-/* The first slot, of the claims of `to` in their order, whose device is lower than `to` by 1,
- * or NONE; then the level of `to` rises, up to `top`. */
-CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t to, int32_t top)
+/* The first place from `at` on in the claims of a device whose group has the level, or NONE. */
+CPUBIND_PRIV int32_t cpubind_priv_next_claim(cpubind_priv_planner *p, int32_t device,
+                                             int32_t at, int32_t level)
 {
-    const int32_t end = p->claim_row[to + 1];
+    const int32_t end = p->claim_row[device + 1];
+    const int32_t distance = level % (p->n_device + 2);
+    const int32_t *claimed = p->claimed_bits + p->claim_row[device];
+    const int32_t *bits = claimed; /* without a set for the level, all claims are read */
+    int32_t passed = (1 << at % 31) - 1;
+    if (level < 0)
+        return CPUBIND_PRIV_NONE;
+    if (!cpubind_priv_has_bits(p, device)) {
+        for (; at < end; at++, p->work++)
+            if (p->group_level[p->claim_group[at]] == level)
+                return at;
+        return CPUBIND_PRIV_NONE;
+    }
+    if (distance < p->n_level)
+        bits = p->level_bits + distance * (p->n_group / 31 + 1);
+    for (int32_t w = at / 31; w <= p->claim_group[end - 1] / 31; w++, p->work++) {
+        int32_t both = claimed[w] & bits[w] & ~passed;
+        passed = 0;
+        for (int32_t group = 31 * w; both != 0; group++, both >>= 1)
+            if ((both & 1) && p->group_level[group] == level)
+                return group;
+    }
+    return CPUBIND_PRIV_NONE;
+}
+
+/* The first place in the claims of a device: a group where the device has a set of groups, a
+ * claim where it has none. */
+CPUBIND_PRIV int32_t cpubind_priv_first_claim(const cpubind_priv_planner *p, int32_t device)
+{
+    const int32_t first = p->claim_row[device];
+    return cpubind_priv_has_bits(p, device) ? p->claim_group[first] : first;
+}
+
+/* The first slot, of the claims of `to` in their order, whose device is lower than `to` by 1,
+ * or NONE; then the level of `to` rises. No path in a tier is so long that it has more levels
+ * than the tier: such levels are wrong, and work says so. */
+CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t to)
+{
+    const int32_t has_bits = cpubind_priv_has_bits(p, to);
     const int32_t level = p->level[to];
-    int32_t least = CPUBIND_PRIV_FAR;
-    int32_t c;
-    for (c = p->claim_at[to]; c < end; c++) {
-        int32_t slot;
-        p->work++;
-        if (p->group_level[p->claim_group[c]] != level - 1)
-            continue;
-        slot = cpubind_priv_climb_group(p, p->claim_group[c]);
-        if (slot != CPUBIND_PRIV_NONE) {
-            p->claim_at[to] = c;
+    int32_t least = level;
+    int32_t at = p->claim_at[to];
+    if (at == CPUBIND_PRIV_NONE)
+        at = cpubind_priv_first_claim(p, to);
+    while ((at = cpubind_priv_next_claim(p, to, at, level - 1)) != CPUBIND_PRIV_NONE) {
+        int32_t slot = cpubind_priv_climb_group(p, has_bits ? at : p->claim_group[at]);
+        p->claim_at[to] = at;
+        if (slot != CPUBIND_PRIV_NONE)
             return slot;
-        }
     }
-    p->claim_at[to] = end;
-    for (c = p->claim_row[to]; c < end && least > level; c++) {
-        int32_t other = p->group_level[p->claim_group[c]];
-        p->work++;
-        if (other >= least)
-            continue;
-        least = other;
-        p->claim_at[to] = c;
+    p->claim_at[to] = cpubind_priv_first_claim(p, to);
+    if (cpubind_priv_next_claim(p, to, p->claim_at[to], level) == CPUBIND_PRIV_NONE) {
+        least = CPUBIND_PRIV_FAR;
+        for (int32_t c = p->claim_row[to]; c < p->claim_row[to + 1]; c++, p->work++)
+            least = cpubind_priv_min(least, p->group_level[p->claim_group[c]]);
     }
-    p->level[to] = least < top - 1 ? least + 1 : CPUBIND_PRIV_FAR;
+    p->level[to] = least;
+    if (least != CPUBIND_PRIV_FAR && (++p->level[to] + 1) % (p->n_device + 2) == 0)
+        p->work = CPUBIND_PRIV_MAX;
     return CPUBIND_PRIV_NONE;
 }
 
 /* The rich device that the search breadth first from `poor` finds, with the path to it; NONE
- * when new levels should be made: `poor` has none any more, or they rise too often. */
-CPUBIND_PRIV int32_t cpubind_priv_climb(cpubind_priv_planner *p, int32_t poor, int32_t work)
+ * when the device is in another tier now, or when the levels rise so often that all levels
+ * should be made again. */
+CPUBIND_PRIV int32_t cpubind_priv_climb(cpubind_priv_planner *p, int32_t poor)
 {
     const int32_t tier = cpubind_priv_tier(p, poor);
-    const int32_t top = (tier + 1) * (p->n_device + 2);
+    const int32_t work = p->claim_row[p->n_device] / 8 + CPUBIND_PRIV_PATIENCE;
     int32_t to = poor;
     int32_t n = 0;
-    for (;;) {
-        int32_t slot;
-        if (p->load[to] == p->tier_load[tier])
-            return to;
-        slot = cpubind_priv_climb_device(p, to, top);
+    while (p->load[to] != p->tier_load[tier]) {
+        int32_t slot = cpubind_priv_climb_device(p, to);
         if (slot != CPUBIND_PRIV_NONE) {
             p->give_slot[p->slot_device[slot]] = slot;
             p->take_device[p->slot_device[slot]] = to;
             p->queue[n++] = to;
             to = p->slot_device[slot];
-        } else if (p->work > work || p->level[poor] == CPUBIND_PRIV_FAR) {
+        } else if (p->work > work) {
+            p->n_tier = 0;
             return CPUBIND_PRIV_NONE;
         } else if (to != poor) {
             to = p->queue[--n];
+        } else if (p->level[poor] == CPUBIND_PRIV_FAR || cpubind_priv_tier(p, poor) != tier) {
+            return CPUBIND_PRIV_NONE;
         }
     }
+    p->tier_rich[tier]--;
+    return to;
 }
 
 /* Moves CPUs of the group of a slot from its device to another one. */
@@ -2332,11 +2305,11 @@ CPUBIND_PRIV void cpubind_priv_pass_on(cpubind_priv_planner *p, int32_t rich, in
 
 /* Where the search for the device with the smallest load is. */
 typedef struct cpubind_priv_order {
-    int32_t load; /* the smallest load of a device that is not DONE */
-    int32_t at;   /* devices before this one are DONE, or have more */
+    int32_t load; /* the smallest load of a device that is not done */
+    int32_t at;   /* devices before this one are done, or have more */
 } cpubind_priv_order;
 
-/* The first device of the smallest load that is not DONE, or NONE. That load never falls, and
+/* The first device of the smallest load that is not done, or NONE. That load never falls, and
  * no device comes down to it: a device passes CPUs on only while it keeps at least as many as
  * the receiver then has. */
 CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
@@ -2345,10 +2318,10 @@ CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
     for (;;) {
         int32_t load = CPUBIND_PRIV_MAX;
         for (; order->at < p->n_device; order->at++)
-            if (p->search[order->at] != CPUBIND_PRIV_DONE && p->load[order->at] <= order->load)
+            if (!p->is_done[order->at] && p->load[order->at] <= order->load)
                 return order->at;
         for (int32_t d = 0; d < p->n_device; d++)
-            if (p->search[d] != CPUBIND_PRIV_DONE)
+            if (!p->is_done[d])
                 load = cpubind_priv_min(load, p->load[d]);
         if (load == CPUBIND_PRIV_MAX)
             return CPUBIND_PRIV_NONE;
@@ -2357,54 +2330,9 @@ CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
     }
 }
 
-/* No path helps the devices of the last search: all of them, and its groups, are DONE. */
-CPUBIND_PRIV void cpubind_priv_close(cpubind_priv_planner *p)
-{
-    for (int32_t i = 0; i < p->n_queue; i++) {
-        p->search[p->queue[i]] = CPUBIND_PRIV_DONE;
-        p->level[p->queue[i]] = CPUBIND_PRIV_FAR;
-    }
-    p->n_open -= p->n_queue;
-    for (int32_t w = 0; w <= p->n_group / 31; w++)
-        p->open_bits[w] = p->todo_bits[w];
-}
-
-/* Moves CPUs to `poor`, if a path helps it, or closes what its search finds. A search that
- * reads many claims is given up for levels. */
-CPUBIND_PRIV void cpubind_priv_help(cpubind_priv_planner *p, int32_t poor, int32_t most)
-{
-    const int32_t n_claim = p->claim_row[p->n_device];
-    int32_t rich = CPUBIND_PRIV_NONE;
-    if (!cpubind_priv_has_level(p, poor)) {
-        rich = cpubind_priv_find_rich(p, poor, most, n_claim / 128 + CPUBIND_PRIV_PATIENCE);
-        if (rich == CPUBIND_PRIV_NONE)
-            cpubind_priv_make_levels(p, poor);
-        else if (p->n_tier > 0 && p->level[rich] != CPUBIND_PRIV_FAR &&
-                 p->tier_rich[cpubind_priv_tier(p, rich)] > 0)
-            p->n_tier = 0; /* CPUs leave a tier by a path that is not one of its levels */
-    }
-    if (rich == CPUBIND_PRIV_NONE && cpubind_priv_has_level(p, poor)) {
-        rich = cpubind_priv_climb(p, poor, n_claim + CPUBIND_PRIV_PATIENCE);
-        if (rich == CPUBIND_PRIV_NONE) {
-            p->n_tier = 0;
-            return; /* the next call helps it */
-        }
-        p->tier_rich[cpubind_priv_tier(p, rich)]--;
-    }
-    if (rich == CPUBIND_PRIV_NONE)
-        rich = cpubind_priv_find_rich(p, poor, most, CPUBIND_PRIV_MAX);
-    if (p->load[rich] - p->load[poor] >= 2)
-        cpubind_priv_pass_on(p, rich, poor);
-    else
-        cpubind_priv_close(p);
-}
-
 /* Sets up the search: every array of slots and levels is one that RESOLVE needs no more. */
 CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
 {
-    const int32_t n_word = p->n_group / 31 + 1;
-    p->n_search = 0;
-    p->n_open = 0;
     p->n_tier = 0;
     p->level = p->pool_size;
     p->claim_at = p->pool_hash;
@@ -2421,16 +2349,16 @@ CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
     p->slot_next = p->segment_node;
     p->slot_after = p->segment_place;
     p->slot_before = p->node_segment;
-    p->open_bits = p->group_bits;
-    p->todo_bits = p->group_bits + n_word;
-    p->claim_bits = NULL; /* at run_first, and on into run_end, when made */
-    cpubind_priv_fill(p->open_bits, n_word, 0);
+    p->claimed_bits = p->claim_share;
+    p->claim_bits = p->run_first; /* and on into run_end */
+    p->level_bits = p->home;
+    p->n_level =
+        cpubind_priv_min(CPUBIND_PRIV_LEVELS, p->home_row[p->n_device] / (p->n_group / 31 + 1));
     cpubind_priv_make_slots(p);
     cpubind_priv_make_group_bits(p);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        p->search[d] = cpubind_priv_has_claim(p, d) ? 0 : CPUBIND_PRIV_DONE;
-        p->n_open += p->search[d] != CPUBIND_PRIV_DONE;
-    }
+    cpubind_priv_make_bits(p);
+    for (int32_t d = 0; d < p->n_device; d++)
+        p->is_done[d] = !cpubind_priv_has_claim(p, d);
 }
 
 /* Whether no load is larger by 2 than another one, so that no CPU has to move. */
@@ -2448,10 +2376,8 @@ CPUBIND_PRIV int32_t cpubind_priv_is_even(const cpubind_priv_planner *p)
     return most - least < 2;
 }
 
-/* Helps the device with the smallest load first. When no path helps it, no path helps a device
- * that its search found either, now or later, since the search of that device finds no more:
- * all of them are DONE. Ends when no load is larger by 2 than the smallest; that comes, because
- * each move lowers the sum of squared loads. */
+/* Helps the device with the smallest load first, until no path helps a device; that comes,
+ * because each move lowers the sum of squared loads. */
 CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 {
     cpubind_priv_order order;
@@ -2462,13 +2388,11 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
         return;
     cpubind_priv_open(p);
     while ((poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE) {
-        int32_t most = 0;
-        if (!cpubind_priv_has_level(p, poor)) {
-            most = cpubind_priv_largest_load(p);
-            if (most - p->load[poor] < 2)
-                break;
-        }
-        cpubind_priv_help(p, poor, most);
+        int32_t rich = CPUBIND_PRIV_NONE;
+        if (cpubind_priv_has_level(p, poor) || cpubind_priv_make_levels(p, poor))
+            rich = cpubind_priv_climb(p, poor);
+        if (rich != CPUBIND_PRIV_NONE)
+            cpubind_priv_pass_on(p, rich, poor);
     }
 }
 
@@ -3903,9 +3827,9 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 #undef CPUBIND_PRIV_MAX_RANGES
 #undef CPUBIND_PRIV_NONE
 #undef CPUBIND_PRIV_MAX
-#undef CPUBIND_PRIV_DONE
 #undef CPUBIND_PRIV_FAR
 #undef CPUBIND_PRIV_PATIENCE
+#undef CPUBIND_PRIV_LEVELS
 #undef CPUBIND_PRIV_BLOCK
 
 #ifdef __cplusplus
