@@ -1025,7 +1025,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
  * is the largest number of groups that there can be. The sum is CPUBIND_PLAN_WORK. */
 #define CPUBIND_PRIV_ARRAYS(X)                                                                 \
     /* by position */                                                                          \
-    X(is_start, n_cpu + 1) /* whether a segment starts here */                                 \
+    X(is_start, n_cpu + 1) /* a segment starts here: 1, or 2 where a home starts or ends */    \
     X(segment_of, n_cpu)                                                                       \
     /* by segment */                                                                           \
     X(segment_first, n_cpu + 1) /* first position; the next segment's ends it */               \
@@ -1056,7 +1056,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(claim_share, n_affinity + n_device) /* the share that belongs to the claim */            \
     /* by group */                                                                             \
     X(group_first, n_group)    /* first device with this extended pool */                      \
-    X(group_segments, n_group) /* number of segments, while groups are split */                \
+    X(group_segments, n_group) /* number of blocks, while groups are split */                  \
     X(group_cut, n_group)      /* device whose home cut the group last */                      \
     X(group_twin, n_group)     /* group that gets the part inside that home */                 \
     X(group_unused, n_group)   /* list of groups without segments: the next one, or NONE */    \
@@ -1088,6 +1088,7 @@ typedef struct cpubind_priv_planner {
     int32_t *owner; /* the device that a position is handed out to; NULL: not noted */
     int32_t n_device, n_home, n_segment, n_group;
     int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
+    int32_t *block_end;   /* RESOLVE: by segment, the first one of the next block */
     int32_t unused;       /* first of the list of groups without segments, or NONE */
     int32_t n_tier;       /* RESOLVE: tiers that have levels; 0: there are no levels */
     int32_t work;         /* RESOLVE: claims and slots read since levels were made */
@@ -1256,7 +1257,7 @@ CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
     const cpubind_host *host = p->host;
     const cpubind_lists *affinity = &p->devices->affinity;
     int32_t n = 0;
-    p->is_start[0] = 1;
+    p->is_start[0] = 2;
     for (int32_t i = 1; i < host->n_cpu; i++)
         p->is_start[i] = host->node[i] != host->node[i - 1];
     p->run_row[0] = 0;
@@ -1269,8 +1270,8 @@ CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
                                                 &ib)) > 0) {
             p->run_first[n] = ib - count;
             p->run_end[n++] = ib;
-            p->is_start[ib - count] = 1;
-            p->is_start[ib] = 1;
+            p->is_start[ib - count] = 2;
+            p->is_start[ib] = 2;
         }
         p->run_row[d + 1] = n;
     }
@@ -1349,7 +1350,11 @@ CPUBIND_PRIV int32_t cpubind_priv_home_node(const cpubind_priv_planner *p, int32
 /* The homes as segments, and what their extended pools are. */
 CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 {
+    int32_t *hash_to = p->segment_group; /* sum of the hashes up to a segment */
+    int32_t sum = 0;
     int32_t n = 0;
+    for (int32_t s = 0; s < p->n_segment; s++)
+        hash_to[s] = sum = cpubind_priv_add_hash(sum, cpubind_priv_hash(s));
     p->n_home = 0;
     p->home_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
@@ -1358,13 +1363,16 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
         int32_t size = 0;
         int32_t hash = 0;
         for (int32_t r = p->run_row[d]; r < p->run_row[d + 1]; r++) {
+            int32_t from = p->segment_of[p->run_first[r]];
+            int32_t to = p->segment_of[p->run_end[r] - 1];
             size += p->run_end[r] - p->run_first[r];
-            for (int32_t s = p->segment_of[p->run_first[r]];
-                 s <= p->segment_of[p->run_end[r] - 1]; s++) {
+            hash = cpubind_priv_add_hash(hash, hash_to[to]);
+            if (from > 0)
+                hash = cpubind_priv_add_hash(hash, -hash_to[from - 1]);
+            for (int32_t s = from; s <= to; s++)
                 p->home[n++] = s;
-                is_single &= p->segment_node[s] == p->segment_node[p->home[first]];
-                hash = cpubind_priv_add_hash(hash, cpubind_priv_hash(s));
-            }
+            for (int32_t s = from; s <= to && is_single; s++)
+                is_single = p->segment_node[s] == p->segment_node[p->home[first]];
         }
         p->home_row[d + 1] = n;
         p->n_home += n > first;
@@ -1760,29 +1768,42 @@ CPUBIND_PRIV int32_t cpubind_priv_new_group(cpubind_priv_planner *p)
 
 /* Partition refinement: every home cuts each group that it meets in two. Group 0 holds the
  * segments that are in no home. A group that loses its last segment is used again, so that
- * there are never more groups than segments and 2. */
+ * there are never more groups than segments and 2. Segments between which no home starts or
+ * ends are a block; the first one stands for all. */
 CPUBIND_PRIV void cpubind_priv_group_homes(cpubind_priv_planner *p)
 {
+    int32_t end = p->n_segment;
     p->n_group = 0;
     p->unused = CPUBIND_PRIV_NONE;
     p->group_order = p->group_unused;
+    p->block_end = p->segment_place;
     (void)cpubind_priv_new_group(p);
     cpubind_priv_fill(p->segment_group, p->n_segment, 0);
+    for (int32_t s = p->n_segment - 1; s >= 0; s--) {
+        p->block_end[s] = end;
+        if (p->is_start[p->segment_first[s]] == 2)
+            end = s;
+    }
     for (int32_t d = 0; d < p->n_device; d++) {
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
-            int32_t old = p->segment_group[p->home[i]];
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1];) {
+            int32_t s = p->home[i];
+            int32_t old = p->segment_group[s];
             if (p->group_cut[old] != d) {
                 p->group_twin[old] = cpubind_priv_new_group(p);
                 p->group_cut[old] = d;
             }
-            p->segment_group[p->home[i]] = p->group_twin[old];
+            p->segment_group[s] = p->group_twin[old];
             p->group_segments[p->group_twin[old]]++;
             if (old != 0 && --p->group_segments[old] == 0) {
                 p->group_unused[old] = p->unused;
                 p->unused = old;
             }
+            i += p->block_end[s] - s;
         }
     }
+    for (int32_t s = 1; s < p->n_segment; s++)
+        if (p->is_start[p->segment_first[s]] != 2)
+            p->segment_group[s] = p->segment_group[s - 1];
 }
 
 /* Moves the segments of group 0 into groups of their own, one for each node, and numbers all
@@ -1825,11 +1846,12 @@ CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, int32_t firs
     p->claim_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         int32_t next = p->next_node[d];
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
-            int32_t group = p->segment_group[p->home[i]];
-            if (p->group_claimed[group] != d)
-                p->claim_group[n++] = group;
-            p->group_claimed[group] = d;
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1];) {
+            int32_t s = p->home[i];
+            if (p->group_claimed[p->segment_group[s]] != d)
+                p->claim_group[n++] = p->segment_group[s];
+            p->group_claimed[p->segment_group[s]] = d;
+            i += p->block_end[s] - s;
         }
         if (next != CPUBIND_PRIV_NONE && p->group_size[first_rest + next] > 0)
             p->claim_group[n++] = first_rest + next;
@@ -1988,7 +2010,7 @@ CPUBIND_PRIV void cpubind_priv_make_bits(cpubind_priv_planner *p)
     }
 }
 
-/* Sets the level of a group. */
+/* Sets the level of a group, and moves the group to the set of that level. */
 CPUBIND_PRIV void cpubind_priv_level_group(cpubind_priv_planner *p, int32_t group,
                                            int32_t level)
 {
@@ -2212,8 +2234,8 @@ CPUBIND_PRIV int32_t cpubind_priv_first_claim(const cpubind_priv_planner *p, int
 }
 
 /* The first slot, of the claims of `to` in their order, whose device is lower than `to` by 1,
- * or NONE; then the level of `to` rises. No path in a tier is so long that it has more levels
- * than the tier: such levels are wrong, and work says so. */
+ * or NONE; then the level of `to` rises. A level that no path in the tier is long enough for
+ * belongs to devices without a path: work becomes so large that all levels are made again. */
 CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t to)
 {
     const int32_t has_bits = cpubind_priv_has_bits(p, to);
@@ -2376,7 +2398,7 @@ CPUBIND_PRIV int32_t cpubind_priv_is_even(const cpubind_priv_planner *p)
     return most - least < 2;
 }
 
-/* Helps the device with the smallest load first, until no path helps a device; that comes,
+/* Helps the device with the smallest load first. Ends when no path helps a device, which comes,
  * because each move lowers the sum of squared loads. */
 CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 {
