@@ -269,10 +269,9 @@ typedef struct cpubind_facts {
                                NULL: which CPUs share a core is not known */
     int32_t *distance; /* n_node rows of n_node, by node_id; NULL: not known */
     int32_t *socket;   /* by node_id: number of the socket; NULL: not known */
-    cpubind_problem
-        topology;           /* why a plan that needs cores, distances or sockets must fail: the
-                                 first input of them that is there and cannot be read; what it
-                                 would tell is NULL. No code: there is none */
+    /* Why a plan that needs cores, distances or sockets must fail: the first input of them that
+     * is there and cannot be read; what it would tell is NULL. No code: there is none. */
+    cpubind_problem topology;
     cpubind_scope scope;    /* CPUSET, HOST or OWN */
     int32_t is_scope_given; /* by the request or the environment */
     uint32_t warnings;      /* bits 1 << cpubind_warning */
