@@ -257,8 +257,9 @@ static const char *way_without(const char *input, const cli_options *options, in
         return NULL;
     }
     if (is_about_cores(input))
-        return request->rules == CPUBIND_RULES_NEAR ? "--rules reference"
-                                                    : "--strategy global_slice";
+        return request->rules == CPUBIND_RULES_NEAR  ? "--rules reference"
+               : request->keep || request->keep_each ? NULL
+                                                     : "--strategy global_slice";
     if (is_prefix(input, "cmd/"))
         return NULL;
     return is_prefix(input, "sys/devices/system/") || request->origin == CPUBIND_ORIGIN_NPU_SMI

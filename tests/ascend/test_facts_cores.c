@@ -409,6 +409,40 @@ TEST(damage_is_told_with_its_place)
     }
 }
 
+/* Plans a host with an NPU near node 0; a plan that fails must fail at the list of CPU 0. */
+static cpubind_problem_code plan_by(memory_host *h, cpubind_rules rules, int32_t keep_each)
+{
+    cpubind_request request = ask_nothing();
+    attempt a;
+    request.rules = rules;
+    request.has_rules = 1;
+    request.keep_each = keep_each;
+    set(h, "cmd/npu-smi-info-m.txt",
+        "\tNPU ID                         Chip ID                        Chip Logic ID        "
+        "          Chip Name                     \n"
+        "\t0                              0                              0                    "
+        "          Ascend 910B4\n");
+    set(h, "cmd/npu-smi-info-t-topo.txt",
+        "\t   NPU0       CPU Affinity\nNPU0       X      0-3\n");
+    a = try(h, &request);
+    if (a.code != CPUBIND_PROBLEM_NONE)
+        assert_string_equal(a.problem.input, LIST(0));
+    drop(&a);
+    return a.code;
+}
+
+/* A plan by near fails with what cannot be read; so does one that keeps whole cores. */
+TEST(damage_stops_a_plan_that_needs_the_topology)
+{
+    static const entry damaged[] = {{LIST(0), "0-\n"}};
+    memory_host h = make_host(damaged, LENGTH(damaged));
+    assert_int_equal(plan_by(&h, CPUBIND_RULES_REFERENCE, 0), CPUBIND_PROBLEM_NONE);
+    assert_int_equal(plan_by(&h, CPUBIND_RULES_NEAR, 0), CPUBIND_PROBLEM_UNREADABLE);
+    assert_int_equal(plan_by(&h, CPUBIND_RULES_REFERENCE, 1), CPUBIND_PROBLEM_UNREADABLE);
+    set(&h, LIST(0), "0-3\n");
+    assert_int_equal(plan_by(&h, CPUBIND_RULES_NEAR, 0), CPUBIND_PROBLEM_NONE);
+}
+
 TEST(an_input_that_fails_is_not_absent)
 {
     static const entry more[] = {NEIGHBOURS,          {SMT, "1\n"}, {PACKAGE(0), "0\n"},
@@ -603,6 +637,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cores_sockets_and_distances_are_read),
         cmocka_unit_test(damage_is_told_with_its_place),
+        cmocka_unit_test(damage_stops_a_plan_that_needs_the_topology),
         cmocka_unit_test(an_input_that_fails_is_not_absent),
         cmocka_unit_test(the_first_problem_is_kept),
         cmocka_unit_test(a_file_is_read_only_where_it_tells_more),
