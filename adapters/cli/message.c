@@ -235,6 +235,14 @@ static int is_about_cores(const char *input)
            is_prefix(input, "sys/devices/system/cpu/cpu");
 }
 
+/* Whether an input tells only how far nodes are apart, or whether cores have two threads. */
+static int is_about_distances(const char *input)
+{
+    return strcmp(input, "sys/devices/system/cpu/smt/active") == 0 ||
+           strcmp(input, "sys/devices/system/node/online") == 0 ||
+           (is_prefix(input, "sys/devices/system/node/node") && strstr(input, "/distance"));
+}
+
 /* The option with which a plan goes on without an input, or NULL. */
 static const char *way_without(const char *input, const cli_options *options, int *names_npus)
 {
@@ -257,9 +265,10 @@ static const char *way_without(const char *input, const cli_options *options, in
         return NULL;
     }
     if (is_about_cores(input))
-        return request->rules == CPUBIND_RULES_NEAR  ? "--rules reference"
-               : request->keep || request->keep_each ? NULL
-                                                     : "--strategy global_slice";
+        return request->rules == CPUBIND_RULES_NEAR ? "--rules reference"
+                                                    : "--strategy global_slice";
+    if (is_about_distances(input) && request->rules == CPUBIND_RULES_NEAR)
+        return "--rules reference";
     if (is_prefix(input, "cmd/"))
         return NULL;
     return is_prefix(input, "sys/devices/system/") || request->origin == CPUBIND_ORIGIN_NPU_SMI
