@@ -110,11 +110,11 @@ typedef struct cli_options {
     cli_numbers npus, allowed, exclude, keep; /* request points to their items */
     cpubind_request request;
     int json, quiet;
-    int distances;                      /* plan: the map has distances */
-    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
     int has_index;                      /* --index is given */
+    int distances;                      /* plan: the map has distances */
     int compare;                        /* plan: by both rules, side by side */
     int no_lists;                       /* plan: without the long lists of the text */
+    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace;

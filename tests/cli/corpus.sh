@@ -244,12 +244,16 @@ replays_in_every_format() {
         [ "$(json "$out/replay.json" '$.held')" -eq "$n" ]
 }
 
-# The rows of the table of formats, as --help prints them.
+# The words of --format, as --help prints them: in the rows of a table, or in one line.
 formats_of() { # words of the command
     # Words are split on purpose.
     # shellcheck disable=SC2086
-    "$CPUBIND" $1 --help |
-        awk '/ how to print:$/ { on = 1; next } on && /^                          [a-z]/ { print $1; next } { on = 0 }'
+    "$CPUBIND" $1 --help | awk '/^  --format FORMAT / {
+            line = $0; sub(/^  --format FORMAT */, "", line); sub(/ \(.*/, "", line)
+            if (line != "how to print:") { n = split(line, word, /, | or /)
+                for (i = 1; i <= n; i++) print word[i]; exit }
+            on = 1; next }
+        on && /^                          [a-z]/ { print $1; next } { on = 0 }'
 }
 
 # Every row of one command: the error names it, and it prints the fixture host.
@@ -322,7 +326,7 @@ npus[7].more: expected 1, got nothing|a2-192cpu-8npu|default|"npu": 7,|"npu": 7,
 npus[0].nodes: expected null, got "6"|a2-192cpu-8npu|default|"nodes": "6"|"nodes": null
 quality.near_percent: expected 3, got 50|a2-192cpu-8npu|default|"near_percent": 50|"near_percent": 3
 npus: expected 7, got 8|a2-192cpu-8npu|default|^   {"npu": 0.*,$|
-warnings: expected "offline", got nothing|a2-192cpu-8npu|default|"warnings": \[\]|"warnings": ["offline"]
+warnings: expected "offline", got nothing|a2-192cpu-8npu|default|"warnings": \["poor_locality"\]|"warnings": ["poor_locality", "offline"]
 warnings: expected nothing, got "resolved"|a2-192cpu-4node-8npu|default|"warnings": \["resolved"\]|"warnings": []
 code: expected "overlap", got "too_few_cpus"|too-few|default|"too_few_cpus"|"overlap"
 have: expected 3, got 2|too-few|default|"have": 2|"have": 3
