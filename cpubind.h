@@ -43,17 +43,18 @@
  * NEAR (the strategy CPUBIND_NEAR), by whole cores, over all devices of the host:
  *   N1  The home of a device: the cores with an allowed CPU of its affinity.
  *   N2  A core in a home may go to the devices whose home it is in.
- *   N3  A core in nobody's home may go to the devices whose place is nearest to its node, if
- *       it is on its socket; where no place is on its socket, to the devices without a place.
- *   N4  The cores are shared so that the smallest pool is as large as it can be (S5), evenly
+ *   N3  A core in nobody's home may go to the devices with the nearest of the places on its
+ *       socket, by the distance from the place to its node; where no place is on its socket, to
+ *       the devices without a place.
+ *   N4  The cores are shared so that the smallest pool has as many cores as it can (S5), evenly
  *       where nothing else decides.
  *   N5  A pool below the minimum gets cores that no device has, of the nearest node first.
  *   N6  Still below it: cores of devices that keep their minimum without them, of the nearest
  *       node first, there of the largest pool; first cores in nobody's home, then in homes.
  *   N7  Still below it: single CPUs in the same way. A core is split here alone.
  *   Pools are served in N5 .. N7 by what they lack, the least first, then by device.
- *   Without any place all cores are cut into slices by slot; where such a slice is too small
- *   for the roles, all CPUs are.
+ *   Without any place all cores are cut into slices by slot; where the slice of any slot is too
+ *   small for the roles, all CPUs are.
  *   laws: no CPU twice; no core split, and no core of a home given elsewhere, unless a pool
  *   would be below its minimum; no pool is below the minimum while a CPU is idle, or while
  *   another pool is above it; the answer does not depend on plan->want, so processes that see
@@ -461,7 +462,9 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
  *           device); ERR_CLUSTERS (CLUSTER; need and have are CPUs of the node, and any device
  *           whose home is on it alone counts)
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
- *   cost    linear in CPUs + nodes + devices + affinity entries; RESOLVE adds the searches
+ *   cost    linear in CPUs + nodes + devices + affinity entries; NEAR adds nodes * (nodes +
+ *           devices), and for pools below the minimum the CPUs of a node for each core that they
+ *           take; RESOLVE adds the searches
  *           for paths where pools overlap unevenly, each linear in the same at most; where
  *           searches are long, one reading of all claims serves several of them
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer

@@ -654,7 +654,16 @@ TEST(measuring_refuses_bad_arguments)
         CPUBIND_ERR_UNKNOWN);
     assert_int_equal(r.fault.device, 1);
     assert_int_equal(r.fault.cpu, 9);
+    assert_string_equal(r.fault.argument, "pools.cpu");
+    assert_int_equal(r.fault.index, 3);
     cpu[3] = 3;
+    r.node[2] = 5;
+    assert_int_equal(
+        cpubind_measure(&r.host, &r.devices, pools, 0, work, &total, NULL, &r.fault),
+        CPUBIND_ERR_UNKNOWN);
+    assert_string_equal(r.fault.argument, "host.node");
+    assert_int_equal(r.fault.index, 2);
+    r.node[2] = 0;
     assert_int_equal(
         cpubind_measure(&r.host, &r.devices, pools, -1, work, &total, NULL, &r.fault),
         CPUBIND_ERR_ARG);
@@ -690,6 +699,36 @@ TEST(measuring_refuses_bad_arguments)
     assert_string_equal(r.fault.argument, "pools");
 }
 
+TEST(a_slot_past_the_total_is_unknown_and_two_on_one_slot_are_refused)
+{
+    static const int32_t slot[] = {1, 1, 2};
+    static const int32_t second = 1;
+    open_host("0-11", "- - -");
+    pair_cores(2);
+    r.policy.roles = THREE;
+    r.devices.slot = slot;
+    plan();
+    assert_int_equal(r.status, CPUBIND_ERR_OVERLAP);
+    assert_int_equal(r.fault.device, 1);
+    assert_int_equal(r.fault.other, 0);
+    assert_int_equal(r.fault.cpu, -1);
+    r.plan.want = &second; /* alone it has the slice */
+    r.plan.n_want = 1;
+    assert_int_equal(cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, NULL),
+                     CPUBIND_OK);
+    assert_int_equal(r.plan.n_cpu, 4);
+    assert_int_equal(r.pool[0], 4);
+    assert_int_equal(r.plan.n_checked, 3);
+    r.devices.total = 2;
+    r.plan.want = NULL;
+    r.plan.n_want = 0;
+    plan();
+    assert_int_equal(r.status, CPUBIND_ERR_UNKNOWN);
+    assert_int_equal(r.fault.device, 2);
+    assert_int_equal(r.fault.need, 0);
+    assert_int_equal(r.fault.have, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -705,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_core_is_split_where_a_pool_would_be_too_small_else),
         cmocka_unit_test(devices_are_refused_only_when_the_cpus_do_not_suffice_for_all),
         cmocka_unit_test(without_any_place_cores_are_cut_into_slices_by_slot),
+        cmocka_unit_test(a_slot_past_the_total_is_unknown_and_two_on_one_slot_are_refused),
         cmocka_unit_test(a_core_on_two_nodes_and_numbers_out_of_range_are_refused),
         cmocka_unit_test(more_nodes_than_the_limit_are_refused),
         cmocka_unit_test(a_buffer_too_small_is_answered_with_enough),

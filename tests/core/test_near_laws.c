@@ -95,6 +95,8 @@ static void check_rows(const near_host *h, const run *r, const int32_t *want, in
     }
     assert_int_equal(r->plan.n_cpu, r->plan.row[n_row]);
     assert_int_equal(r->plan.overlap, CPUBIND_FOUND_NONE);
+    if (r->plan.strategy == CPUBIND_NEAR)
+        assert_int_equal(r->plan.n_checked, h->devices.affinity.n);
 }
 
 /* The group of a CPU has exactly the devices of N2 and N3. */
