@@ -6,7 +6,7 @@
  * The rules: that of the reference with its overlaps resolved, NEAR, and hwloc_distrib inside
  * each home, which is what an operator would do by hand: the NPUs of a home share its allowed
  * CPUs by whole cores, and other CPUs are idle. A line below the three rules says in which
- * figure NEAR is not the best one, and why. Exit 1 if NEAR is worse than another rule in what it
+ * figure NEAR is not the best, and why. Exit 1 if NEAR is worse than another rule in what it
  * promises (rules_worse).
  */
 #include <dirent.h>
