@@ -36,12 +36,9 @@ typedef struct cli_text {
  * a control character (U+0080 to U+009F too), which a terminal would obey. */
 int32_t cli_character(const char *text, size_t len);
 
-/* Replaces by "?" every control character but the line feed, and every byte that belongs to no
- * character of UTF-8, up to the NUL. */
-void cli_make_plain(char *text);
-
-/* Appends to a message, with cli_make_plain: messages quote files of other users, and are
- * printed to terminals and as JSON. */
+/* Appends to a message. Messages quote files and threads of other users, and are printed to
+ * terminals and as JSON: "?" replaces every control character (line feeds only if the format
+ * has none) and every byte that belongs to no character of UTF-8. */
 __attribute__((format(printf, 2, 3))) void cli_add(cli_text *to, const char *format, ...);
 
 /* Appends a list as the kernel prints it; "none" when it is empty. */

@@ -41,10 +41,11 @@ int32_t cli_character(const char *text, size_t len)
     return n;
 }
 
-void cli_make_plain(char *text)
+/* Replaces what a terminal would obey, and bytes that belong to no character. */
+static void make_plain(char *text, int keeps_lines)
 {
     for (size_t left = strlen(text); left > 0;) {
-        const int32_t n = *text == '\n' ? 1 : cli_character(text, left);
+        const int32_t n = *text == '\n' && keeps_lines ? 1 : cli_character(text, left);
         if (n == 0)
             *text = '?';
         text += n ? n : 1;
@@ -63,7 +64,7 @@ void cli_add(cli_text *to, const char *format, ...)
     va_end(arguments);
     if (n > 0)
         to->len += (size_t)n < room ? (size_t)n : room - 1;
-    cli_make_plain(to->text + start);
+    make_plain(to->text + start, strchr(format, '\n') != NULL);
 }
 
 void cli_add_list(cli_text *to, const int32_t *list, int32_t n)

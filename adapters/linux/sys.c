@@ -9,15 +9,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "search_path.h"
 
 /* Without large files a 32-bit machine cannot read a folder whose inodes have large numbers: it
  * knows no NUMA node then. Compile with -D_FILE_OFFSET_BITS=64. */
@@ -195,7 +199,40 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return error;
 }
 
-/* posix_spawnp returns the errno of a failed exec, so that a missing command differs from a
+/* Starts argv[0] from the first absolute folder of PATH that has it; a name with "/" is a file.
+ * Returns 0 or an errno: EACCES only if no folder has one that may be executed. posix_spawnp(3)
+ * would look into the current folder too, if PATH has an empty part. */
+static int spawn_on_path(pid_t *pid, const char *const *argv, char *const *envp,
+                         const posix_spawn_file_actions_t *files,
+                         const posix_spawnattr_t *attributes)
+{
+    const char *rest = getenv("PATH"), *folder;
+    char *const *words = (char *const *)argv; /* posix_spawn(3) does not write them */
+    char full[PATH_MAX];
+    int error = ENOENT;
+    size_t n;
+    if (strchr(argv[0], '/'))
+        return posix_spawn(pid, argv[0], files, attributes, words, envp);
+    if (!rest)
+        rest = "/bin:/usr/bin"; /* as the C library does */
+    while ((folder = cpubind_next_folder(&rest, &n)) != NULL) {
+        if (n + strlen(argv[0]) + 2 > sizeof full)
+            continue;
+        snprintf(full, sizeof full, "%.*s/%s", (int)n, folder, argv[0]);
+        int failed = faccessat(AT_FDCWD, full, X_OK, AT_EACCESS) ? errno : 0;
+        if (!failed)
+            failed = posix_spawn(pid, full, files, attributes, words, envp);
+        if (!failed)
+            return 0;
+        if (failed == EACCES)
+            error = EACCES;
+        else if (failed != ENOENT && failed != ENOTDIR)
+            return failed;
+    }
+    return error;
+}
+
+/* posix_spawn returns the errno of a failed exec, so that a missing command differs from a
  * command that exits 127; and it copies no page table, however large the caller is. */
 static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, int out, int err)
 {
@@ -209,8 +246,8 @@ static int real_spawn(pid_t *pid, const char *const *argv, char *const *envp, in
         error = set_files(&files, out, err);
         if (!error)
             error = set_attributes(&attributes);
-        if (!error) /* posix_spawnp does not write argv, although the parameter lacks const */
-            error = posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)argv, envp);
+        if (!error)
+            error = spawn_on_path(pid, argv, envp, &files, &attributes);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);

@@ -109,8 +109,8 @@ static int own_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
         return files->real->xOpen(files->real, name, file, flags, out_flags);
     if (!(flags & SQLITE_OPEN_MAIN_JOURNAL) || !is_own(files, name, "-journal"))
         return refuse_other(files);
-    if (!files
-             ->is_writer) /* SQLite takes that for a hot one; as root it would change its owner */
+    /* SQLite takes that for a hot journal. Opening it as root would change its owner. */
+    if (!files->is_writer)
         return SQLITE_CANTOPEN;
     const int result = check_journal(files, name, 1, &is_hot);
     return result == SQLITE_OK ? files->real->xOpen(files->real, name, file, flags, out_flags)

@@ -333,6 +333,24 @@ watch_ends_with_the_process() {
 
 # -- verify and restore ------------------------------------------------------
 
+# A thread whose name looks like a row, and moves the cursor (live.md, P3): one row, no escape.
+names_are_one_word() {
+    escape=$(printf '\033')
+    says 0 "" apply --npu 0 --thread worker=release && is_escaped "$out/said" &&
+        grep -qF 'thread x?thread 7?[2J  1' "$out/said" && says 0 "" verify &&
+        is_escaped "$out/said" &&
+        grep -qE "^thread +[0-9]+ +x\?thread 7\?\[2J +146-165 +146-165 +right$" "$out/said" &&
+        echo 0-95 >"$CPUBIND_SHIM/$(ls /proc/"$worker"/task | tail -n 1)" &&
+        says 1 "it has drifted" verify && is_escaped "$out/said" && is_escaped "$out/err" &&
+        says 1 "" verify --json && is_json "$out/said" && is_escaped "$out/said" &&
+        [ "$(count_items "$out/said" "name = 'x' || char(10) || 'thread 7' || char(27) || '[2J'")" = 1 ] &&
+        says 0 "" restore && is_escaped "$out/said" && is_escaped "$out/err"
+}
+
+is_escaped() { # file
+    ! grep -qF -e "$escape" "$1" && ! grep -q '^thread 7' "$1"
+}
+
 verifies() {
     apply --npu 0 || return 1
     says 0 "process $worker, NPU 0: as it should be" verify &&
@@ -1080,6 +1098,8 @@ check_worker "apply binds every thread by its name" applies \
     acl_thread release_thread other other
 check_worker "apply --json prints each thread" applies_json acl_thread release_thread other
 check_worker "apply --quiet prints only the plan" applies_quietly
+check_worker "a thread cannot print a row or an escape by its name" names_are_one_word \
+    "$(printf 'x\nthread 7\033[2J')"
 check_worker "--thread binds threads by name" threads_go_where_asked \
     acl_thread hccl_watchdog_thread other a=b
 check_worker "--exclude leaves CPUs out of the pools" excluded_are_left_out acl_thread

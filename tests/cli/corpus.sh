@@ -552,6 +552,127 @@ a_stranger_writes_no_escapes() {
         fixture list --db "$out/spoilt.db" --json >"$out/said.json" && is_json "$out/said.json"
 }
 
+# -- The journal of a stranger (live.md, 7) ----------------------------------
+
+be32() { # number
+    # The format is made of the number on purpose.
+    # shellcheck disable=SC2059
+    printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $(($1 >> 24 & 255)) $(($1 >> 16 & 255)) \
+        $(($1 >> 8 & 255)) $(($1 & 255)))"
+}
+
+# A journal that SQLite would roll back, and that names another file. Without a name: that of a
+# writer of cpubind that was killed.
+make_journal() { # database, name or nothing
+    mark='\331\325\005\371\040\241\143\327'
+    {
+        # shellcheck disable=SC2059
+        printf "$mark" && be32 0 && be32 0 && be32 $(($(wc -c <"$1") / 4096)) && be32 512 &&
+            be32 4096 && head -c 484 /dev/zero
+        if [ -n "$2" ]; then
+            be32 262145 && printf %s "$2" && be32 ${#2} &&
+                be32 "$(printf %s "$2" | od -An -v -tu1 |
+                    awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum }')"
+            # shellcheck disable=SC2059
+            printf "$mark"
+        fi
+    } >"$1-journal"
+}
+
+# A corpus of a stranger in a folder of its own, beside a file of the user.
+make_stranger() { # name in the journal, or nothing
+    rm -rf "$out/strange" && mkdir "$out/strange" && cp "$db" "$out/strange/c.db" &&
+        echo mine >"$out/victim" && make_journal "$out/strange/c.db" "$1"
+}
+
+is_victim_there() {
+    [ "$(cat "$out/victim")" = mine ]
+}
+
+# The advice: a copy without the journal works, and the file of the user stays.
+a_naming_journal_is_refused() {
+    make_stranger "$out/victim" &&
+        every_command_says "its journal names another file" "$out/strange/c.db" &&
+        says 3 "copy it without its -journal, and use the copy" "$CPUBIND" capture \
+            --root fixtures/hosts/no-npu --db "$out/strange/c.db" --name x1 &&
+        is_victim_there && [ "$(ls "$out/strange")" = "c.db${newline}c.db-journal" ] &&
+        cp "$out/strange/c.db" "$out/strange/copy.db" &&
+        says 0 "" fixture import fixtures/hosts/no-npu --db "$out/strange/copy.db" --replace &&
+        says 0 "" fixture list --db "$out/strange/copy.db" && is_victim_there
+}
+
+an_odd_journal_is_refused() {
+    for make in 'ln -s ../victim' mkfifo mkdir 'ln ../victim'; do
+        make_stranger "" && rm "$out/strange/c.db-journal" || return 1
+        (cd "$out/strange" && $make c.db-journal) || return 1
+        says 3 "its journal" timeout 20 "$CPUBIND" fixture list --db "$out/strange/c.db" &&
+            says 3 "its journal" timeout 20 "$CPUBIND" fixture import fixtures/hosts/no-npu \
+                --db "$out/strange/c.db" --replace && is_victim_there || return 1
+    done
+}
+
+# The advice of the reader: the next import rolls back.
+an_interrupted_write_is_rolled_back() {
+    make_stranger "" &&
+        every_reader_says 3 "accept on this file rolls it back" "$out/strange/c.db" || return 1
+    make_stranger "" && fixture import fixtures/hosts/no-npu --db "$out/strange/c.db" --replace &&
+        [ "$(ls "$out/strange")" = c.db ] && says 0 "" fixture replay --db "$out/strange/c.db"
+}
+
+as_nobody() { # command ...
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+# The advice where the folder may not be written: both files copied to another folder.
+an_interrupted_write_in_a_closed_folder() {
+    make_stranger "" && chmod 555 "$out/strange" && chmod 444 "$out/strange"/* &&
+        mkdir "$out/own" && chmod 777 "$out/own" || return 1
+    before=$(cat "$out/strange"/* | sum_of /dev/stdin)
+    says 3 "copy the file and its -journal to a folder of your own" as_nobody "$CPUBIND" \
+        fixture list --db "$out/strange/c.db" &&
+        says 4 "could not be written" as_nobody "$CPUBIND" fixture import "$out/reader/good" \
+            --db "$out/strange/c.db" &&
+        [ "$(cat "$out/strange"/* | sum_of /dev/stdin)" = "$before" ] &&
+        as_nobody cp "$out/strange/c.db" "$out/strange/c.db-journal" "$out/own" &&
+        as_nobody chmod 644 "$out/own/c.db" "$out/own/c.db-journal" &&
+        says 0 "" as_nobody "$CPUBIND" fixture import "$out/reader/good" --db "$out/own/c.db" &&
+        says 0 "" as_nobody "$CPUBIND" fixture list --db "$out/own/c.db"
+}
+
+# SQLite writes and deletes the corpus and its journal alone, and no call names another file.
+no_call_leaves_the_corpus() {
+    for name in "$out/victim" ""; do
+        make_stranger "$name" || return 1
+        for command in "list" "import fixtures/hosts/no-npu --replace"; do
+            # shellcheck disable=SC2086
+            ASAN_OPTIONS=detect_leaks=0 strace -f -qq -e trace=%file -o "$out/calls" "$CPUBIND" \
+                fixture $command --db "$out/strange/c.db" >"$out/said" 2>&1
+            grep -q 'strange/c.db-journal' "$out/calls" && is_victim_there || return 1
+            ! grep 'victim' "$out/calls" || return 1
+            grep -E 'O_WRONLY|O_RDWR|O_CREAT|^[0-9]+ +(unlink|rename|link|symlink|truncate|chown|chmod)' \
+                "$out/calls" | grep -v -e '"/dev/null"' -e "\"$out/strange/c.db\"" \
+                -e "\"$out/strange/c.db-journal\"" && return 1
+            case $command in
+            list) ! grep -E 'O_WRONLY|O_RDWR|O_CREAT|unlink' "$out/calls" | grep strange || return 1 ;;
+            esac
+        done
+    done
+    [ "$(ls "$out/strange")" = c.db ]
+}
+
+# In WAL mode SQLite makes two more files, as a reader too; a link leads elsewhere.
+wal_and_links_are_refused() {
+    make_stranger "" && rm "$out/strange/c.db-journal" && ask "$out/strange/c.db" \
+        'PRAGMA journal_mode = WAL' &&
+        every_command_says "it is in WAL mode" "$out/strange/c.db" &&
+        [ "$(ls "$out/strange")" = c.db ] && ask "$out/strange/c.db" \
+        'PRAGMA journal_mode = DELETE' && says 0 "" fixture list --db "$out/strange/c.db" &&
+        ln -s c.db "$out/strange/link.db" && ln -s ../none.db "$out/strange/none.db" &&
+        every_command_says "it is a symbolic link" "$out/strange/link.db" &&
+        says 3 "it is a symbolic link" fixture import fixtures/hosts/no-npu \
+            --db "$out/strange/none.db" && [ ! -e "$out/none.db" ]
+}
+
 nothing_to_hold_is_no_success() {
     spoil_corpus "DELETE FROM expectations" &&
         says 1 "no expectation to hold" fixture replay --db "$out/spoilt.db"
@@ -749,13 +870,25 @@ check "bytes that do not match their sum are refused" changed_bytes_are_refused
 check "a missing file, a folder and a FIFO are refused" missing_is_refused
 check "a locked corpus is refused" locked_is_refused
 check "no control character is printed" a_stranger_writes_no_escapes
+check "a journal that names another file is refused, and a copy is used" a_naming_journal_is_refused
+check "a journal that is a link, a FIFO or a folder is refused" an_odd_journal_is_refused
+check "an interrupted write is rolled back by the next import" an_interrupted_write_is_rolled_back
+check "a corpus in WAL mode and a symbolic link are refused" wal_and_links_are_refused
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+    check "no call opens, writes or deletes another file than the corpus" no_call_leaves_the_corpus
+else
+    skip "no call opens, writes or deletes another file than the corpus" "needs strace"
+fi
 check "a corpus without expectations does not replay as a success" nothing_to_hold_is_no_success
 if has_no_setpriv; then
     skip "a corpus that may not be written is refused" "needs root, and an ordinary user"
+    skip "an interrupted write in a closed folder is rolled back in a copy" "likewise"
 else
     make_host "$out/reader" good
     chmod -R a+rX "$out/reader"
     check "a corpus that may not be written is refused" read_only_is_refused
+    check "an interrupted write in a closed folder is rolled back in a copy" \
+        an_interrupted_write_in_a_closed_folder
 fi
 full_disk_is_refused >"$out/output" 2>&1
 case $? in

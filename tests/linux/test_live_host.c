@@ -165,6 +165,38 @@ TEST(a_command_that_is_not_on_the_path_is_absent)
     assert_true(is_state(get("cmd/lscpu.txt"), CPUBIND_INPUT_ABSENT));
 }
 
+/* Commands that somebody has put into the current folder do not run (live.md, P3). */
+TEST(only_absolute_folders_of_the_path_are_searched)
+{
+    static const char *const elsewhere[] = {":/no/such",  "/no/such:", "/no/such::/no", "",
+                                            ".",          "bin",       "./bin:../bin",  ":",
+                                            "/no/such:.", "bin:/no"};
+    char old[1024], path[SCRATCH_PATH * 3], bin[SCRATCH_PATH * 2];
+    scratch_path(&f.s, "bin", bin);
+    scratch_script(&f.s, "bin/npu-smi", "echo wrong >>\"$0.ran\"; echo wrong");
+    scratch_script(&f.s, "bin/bin/npu-smi", "echo wrong >>\"$0.ran\"; echo wrong");
+    scratch_script(&f.s, "right/npu-smi", "echo right");
+    scratch_need(getcwd(old, sizeof old) != NULL && chdir(bin) == 0, bin);
+    for (size_t i = 0; i < 2 * sizeof elsewhere / sizeof *elsewhere; i++) {
+        const char *wrong = elsewhere[i / 2];
+        if (i % 2)
+            snprintf(path, sizeof path, "%s:%s/right", wrong, f.s.dir);
+        else
+            snprintf(path, sizeof path, "%s", wrong);
+        setenv("PATH", path, 1);
+        open_host(GENEROUS_MS);
+        if (i % 2)
+            assert_true(is_text(get(MAP), "right\n"));
+        else
+            assert_true(is_state(get(MAP), CPUBIND_INPUT_ABSENT));
+        cpubind_linux_close(f.host);
+        f.host = NULL;
+    }
+    assert_int_equal(access("npu-smi.ran", F_OK), -1);
+    assert_int_equal(access("bin/npu-smi.ran", F_OK), -1);
+    scratch_need(chdir(old) == 0, old);
+}
+
 TEST(a_command_that_exits_127_is_not_absent)
 {
     cpubind_input input = with_script(GENEROUS_MS, "exit 127");
@@ -900,6 +932,7 @@ int main(void)
         EACH(the_exit_code_comes_with_the_output),
         EACH(an_end_by_signal_is_128_and_its_number),
         EACH(a_command_that_is_not_on_the_path_is_absent),
+        EACH(only_absolute_folders_of_the_path_are_searched),
         EACH(a_command_that_exits_127_is_not_absent),
         EACH(a_command_that_may_not_be_executed_fails),
         EACH(a_file_that_is_no_program_is_not_run_by_a_shell),

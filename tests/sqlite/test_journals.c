@@ -239,8 +239,8 @@ static void both_refuse(const char *text, const char *what)
     remove(f.journal);
 }
 
-/* A reader reports the interrupted write and changes nothing; a writer rolls it back, if it is a
- * write of this corpus at all. */
+/* A reader reports the interrupted write and changes nothing; a writer rolls it back, if it is
+ * a write of this corpus at all. */
 static void reader_waits_for_writer(const char *text, int is_read, int is_written)
 {
     struct stat st;

@@ -38,7 +38,7 @@ typedef enum cpubind_command_phase {
 } cpubind_command_phase;
 
 typedef struct cpubind_command {
-    const char *const *argv; /* in: its words, ended by NULL; argv[0] is looked up on PATH */
+    const char *const *argv; /* in: its words, ended by NULL; argv[0] as spawn of sys.h */
     cpubind_input input;     /* out: the answer, without its data; input.err is `err` below */
     cpubind_bytes bytes;     /* out: its output; the caller frees it */
     pid_t pid;               /* out: 0, or a child that is still to be reaped */

@@ -68,8 +68,8 @@ typedef struct cpubind_linux_live {
  *
  * Nothing is read and no command runs before an input is asked for.
  *   files     below "/"; symbolic links lead where they lead
- *   commands  those of CPUBIND_COMMAND_LIST, found on PATH, without a shell, with LC_ALL=C,
- *             LANG=C and no LANGUAGE, stdin /dev/null, in a process group of their own, signals
+ *   commands  those of CPUBIND_COMMAND_LIST, found in an absolute folder of PATH (never in the
+ *             current folder), without a shell, with LC_ALL=C, LANG=C and no LANGUAGE, stdin /dev/null, in a process group of their own, signals
  *             as at the start of a program. Only stdout is an answer (npu-smi prints its errors
  *             there); the start of stderr is the err of the answer. Not on PATH: ABSENT. Not
  *             executable: FAILED, "exec".

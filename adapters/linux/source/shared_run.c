@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../kernel/run_folder.h"
+#include "../search_path.h"
 
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
@@ -75,16 +76,15 @@ static uint64_t sum_of(const char *data, int32_t len)
 /* Finds the file that spawn runs for "npu-smi". ENOENT: there is none. */
 static cpubind_linux_fault find_program(const cpubind_sys *sys, struct stat *st)
 {
-    const char *path = getenv("PATH");
+    const char *rest = getenv("PATH"), *folder;
     char full[PATH_MAX];
-    while (path) {
-        const size_t n = strcspn(path, ":");
-        const int len = snprintf(full, sizeof full, "%.*s/npu-smi", (int)n, n ? path : ".");
-        if (len > 0 && (size_t)len < sizeof full && n < PATH_MAX &&
-            sys->statat(AT_FDCWD, full, st) == 0 && S_ISREG(st->st_mode) &&
-            sys->accessat(AT_FDCWD, full, X_OK) == 0)
+    size_t n;
+    while ((folder = cpubind_next_folder(&rest, &n)) != NULL) {
+        const int len =
+            n < PATH_MAX ? snprintf(full, sizeof full, "%.*s/npu-smi", (int)n, folder) : -1;
+        if (len > 0 && (size_t)len < sizeof full && sys->statat(AT_FDCWD, full, st) == 0 &&
+            S_ISREG(st->st_mode) && sys->accessat(AT_FDCWD, full, X_OK) == 0)
             return cpubind_no_fault;
-        path = path[n] ? path + n + 1 : NULL;
     }
     return cpubind_fault_of(ENOENT, "npu-smi");
 }
