@@ -112,6 +112,7 @@ typedef struct cli_options {
     int compare;                        /* plan: by both rules, side by side */
     int no_lists;                       /* plan: without the long lists of the text */
     const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
+    const char *explain;                /* plan: what is explained in place of it; or NULL */
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace;
@@ -221,6 +222,7 @@ typedef struct cli_planned {
     cpubind_facts facts;
     cpubind_problem problem;
     cpubind_ascend_plan plan; /* when there is no problem */
+    int has_facts;            /* all facts are known; the plan may be refused */
     cpubind_arena arena;      /* memory of facts and plan; reused by the next cli_make */
 } cli_planned;
 

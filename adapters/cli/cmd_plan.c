@@ -37,10 +37,12 @@ static int print_plan(const cli_planned *p, const cli_options *options)
     const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
     const int status = has_plan && options->svg ? cli_write_svg(p, options) : CLI_DONE;
     const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
-    if (!has_plan)
-        return cli_refuse(options, p);
     if (status != CLI_DONE)
         return status;
+    if (options->explain)
+        return cli_print_why(p, options);
+    if (!has_plan)
+        return cli_refuse(options, p);
     if (!is_printed && !options->format->plan(p, options))
         return cli_no_memory();
     if (!options->json && !options->quiet)

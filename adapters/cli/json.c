@@ -29,6 +29,11 @@ static json_t *list_json(const int32_t *list, int32_t n)
     return value;
 }
 
+json_t *cli_list_json(const int32_t *list, int32_t n)
+{
+    return list_json(list, n);
+}
+
 static json_t *id_json(int32_t id)
 {
     return id < 0 ? json_null() : json_integer(id);

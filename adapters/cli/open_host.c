@@ -100,7 +100,8 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
     cli_planned *p = m->planned;
     cpubind_problem_code code =
         cpubind_facts_read(m->source, m->request, arena, &p->facts, &p->problem);
-    if (code == CPUBIND_PROBLEM_NONE)
+    p->has_facts = code == CPUBIND_PROBLEM_NONE;
+    if (p->has_facts)
         code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
     return code;
 }

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "../text/procfs.h"
-#include "cli.h"
+#include "picture.h"
 
 #define MAX_JOBS          1024
 #define MAX_WATCH_SECONDS 3600
@@ -529,6 +529,7 @@ static const option_row rows[] = {
     TEXT("svg", CLI_PLAN, svg),
     FLAG("compare", CLI_PLAN, compare),
     FLAG("no-lists", CLI_PLAN, no_lists),
+    TEXT("explain", CLI_PLAN, explain),
     {"--output", 1, CLI_CAPTURE, NULL, offsetof(cli_options, output), 'o'},
     TEXT("name", CLI_CAPTURE, name),
     TEXT("product", CLI_CAPTURE, product),
@@ -784,10 +785,15 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "--svg - prints the picture alone; leave out --format and --json";
     if (o->compare && o->request.has_rules)
         return "--compare plans by both rules; leave out --rules";
-    if (o->compare && (o->distances || o->svg))
-        return "--compare prints no map and no picture; leave out --distances and --svg";
+    if (o->compare && (o->distances || o->svg || o->explain))
+        return "--compare prints no map, picture or reasons; leave out --distances, --svg and "
+               "--explain";
     if (o->compare && o->format && !o->format->compare)
         return "--compare prints text or JSON; leave out --format";
+    if (o->explain && cli_check_explain(o->explain))
+        return cli_check_explain(o->explain);
+    if (o->explain && !o->json && strcmp(o->format->word, "text") != 0)
+        return "--explain prints sentences, or JSON; leave out --format";
     if (o->json && o->format && !o->format->is_json)
         return "--json and --format each say how to print; give one";
     return NULL;

@@ -42,6 +42,9 @@ void cli_free_table(cli_table *table);
 json_t *cli_plan_json(const cli_planned *planned, const cli_options *options);
 json_t *cli_problem_json(const cpubind_problem *problem, const char *text);
 
+/* A list as the kernel prints it; null when it is empty. */
+json_t *cli_list_json(const int32_t *list, int32_t n);
+
 /* The warnings of a plan as an array of {"code", "text"}; empty when there is no plan. */
 json_t *cli_warnings_json(const cli_planned *planned);
 

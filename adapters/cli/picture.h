@@ -41,7 +41,7 @@ typedef struct cli_cpu {
     cli_cpu_kind kind;
     cpubind_role role; /* of ROLE and TWICE */
     int32_t row;       /* of the plan: of PROCESS, ROLE, TWICE (the first one); else -1 */
-    int32_t device;    /* the candidate that gets it by the core's trace, or -1 */
+    int32_t device;    /* the candidate that gets it, that of the row if there is one; or -1 */
     int32_t at;        /* its index in plan->host.cpu, or -1: pools are not cut from it */
 } cli_cpu;
 
@@ -60,7 +60,8 @@ typedef struct cli_view {
     uint8_t *place; /* of candidate i and node k: place[i * facts->n_node + k] */
 } cli_view;
 
-/* Makes the view of a plan; options may be NULL: no CPU is EXCLUDED. Returns 0 without memory;
+/* Makes the view of a plan, or of the facts when it is refused; options may be NULL: no CPU is
+ * EXCLUDED. Returns 0 without memory;
  * cli_free_view may be called in both cases. */
 int cli_make_view(const cli_planned *planned, const cli_options *options, cli_view *out);
 void cli_free_view(cli_view *view);
@@ -93,6 +94,13 @@ int cli_draw_svg(FILE *out, const cli_planned *planned, const cli_options *optio
 /* The same to the file of --svg, whole or not at all. Returns the exit status; errors are
  * printed. */
 int cli_write_svg(const cli_planned *planned, const cli_options *options);
+
+/* Why the text of --explain names nothing; NULL: it does. Static storage. */
+const char *cli_check_explain(const char *text);
+
+/* Prints the explanation that --explain asks for, as sentences or as JSON, also of a plan that
+ * is refused, as far as its facts are known. Returns the exit status; errors are printed. */
+int cli_print_why(const cli_planned *planned, const cli_options *options);
 
 /* Prints a text from column `at` on and a line feed; goes to the next line, indented, after a
  * blank or a comma before the line would be longer than `columns`. */

@@ -545,8 +545,7 @@ static void put_heading(const drawing *d)
     cut(&line, (d->width - 2 * MARGIN) * 10 / 17);
     put(d, "h1", MARGIN, 32, line.text);
     line = (cli_text){"", 0};
-    cli_add(&line, "rules %s, strategy %s, overlap %s",
-            plan->rules == CPUBIND_RULES_NEAR ? "near" : "reference",
+    cli_add(&line, "rules %s, strategy %s, overlap %s", cpubind_rules_word(plan->rules),
             cli_strategy_word(plan->core.strategy), cli_finding_word(plan->core.overlap));
     put(d, "t", MARGIN, 52, line.text);
     line = (cli_text){"", 0};

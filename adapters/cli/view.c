@@ -66,9 +66,11 @@ static void mark_row(cli_view *v, int32_t index)
 {
     const cpubind_ascend_plan *plan = v->plan;
     const cli_row row = cli_row_of(v->facts, plan, index);
+    const int32_t device = cli_candidate_of(plan, plan->want[index]);
     for (int32_t i = 0; i < row.n; i++) {
         cli_cpu *cpu = &v->cpu[row.cpu[i]];
         cpu->kind = cpu->row >= 0 ? CLI_CPU_TWICE : CLI_CPU_PROCESS;
+        cpu->device = cpu->row >= 0 ? cpu->device : device;
         cpu->row = cpu->row >= 0 ? cpu->row : index;
     }
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
@@ -150,7 +152,9 @@ static int find_places(cli_view *v)
 int cli_make_view(const cli_planned *planned, const cli_options *options, cli_view *out)
 {
     const cpubind_facts *facts = &planned->facts;
-    const cpubind_ascend_plan *plan = &planned->plan;
+    static const cpubind_ascend_plan none;
+    const cpubind_ascend_plan *plan =
+        planned->code == CPUBIND_PROBLEM_NONE ? &planned->plan : &none;
     const size_t n = (size_t)facts->n_cpu_id + 1;
     memset(out, 0, sizeof *out);
     out->facts = facts;

@@ -1,4 +1,4 @@
-/* test_pictures.c - the map and the picture of every fixture host
+/* test_pictures.c - the map, the picture and the explanations of every fixture
  * SPDX-License-Identifier: MIT
  *
  * Each fixtures/hosts/<host>/expect/<case>.json is planned with its arguments.
@@ -29,22 +29,55 @@ static command_result plan(const char *root, const json_t *args, const char *con
 
 #define PLAN(root, args, ...) plan(root, args, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Calls check(root, expectation) for every expectation of every host. */
+/* Whether a case is planned otherwise than the host's first one. */
+static int is_special(const char *path)
+{
+    static const char *const words[] = {"near", "keep", "host", "own"};
+    int is_one = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is_one |= strstr(strrchr(path, '/'), words[i]) != NULL;
+    return is_one;
+}
+
+/* Calls check(root, expectation) for the first expectation of every host and for those with
+ * other rules, overlap or scope. */
 static void each_case(void (*check)(const char *root, const json_t *expect))
 {
     glob_t found;
     assert_int_equal(glob(HOSTS "*/expect/*.json", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        const size_t n = (size_t)(strstr(path, "/expect/") - path);
         char root[MAX_PATH];
-        json_t *expect = json_load_file(found.gl_pathv[i], 0, NULL);
+        if (i > 0 && strncmp(path, found.gl_pathv[i - 1], n + 1) == 0 && !is_special(path))
+            continue;
+        json_t *expect = json_load_file(path, 0, NULL);
         assert_non_null(expect);
-        snprintf(root, sizeof root, "%.*s",
-                 (int)(strstr(found.gl_pathv[i], "/expect/") - found.gl_pathv[i]),
-                 found.gl_pathv[i]);
+        snprintf(root, sizeof root, "%.*s", (int)n, path);
         check(root, expect);
         json_decref(expect);
     }
     globfree(&found);
+}
+
+static scratch temp;
+
+SETUP(make_temp)
+{
+    scratch_make(&temp);
+    return 0;
+}
+
+SETUP(remove_temp)
+{
+    scratch_remove(&temp);
+    return 0;
+}
+
+static char *slurp(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    return file ? command_slurp(file) : NULL;
 }
 
 /* == The map ================================================================ */
@@ -63,17 +96,17 @@ static void check_width(const char *text, size_t columns)
 static void check_map(const char *root, const json_t *expect)
 {
     static const char *const widths[] = {"80", "33"};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        setenv("COLUMNS", widths[i], 1);
-        command_result r =
-            PLAN(root, json_object_get(expect, "args"), "--distances", "--format=map");
-        unsetenv("COLUMNS");
-        assert_int_equal(r.status, json_integer_value(json_object_get(expect, "exit")));
-        check_width(r.out, strtoul(widths[i], NULL, 10));
-        assert_true(r.status != 0 || strncmp(r.out, "node ", 5) == 0 ||
-                    strncmp(r.out, "socket ", 7) == 0);
-        command_free(&r);
-    }
+    static unsigned turn;
+    const char *width = widths[turn++ % 2];
+    setenv("COLUMNS", width, 1);
+    command_result r =
+        PLAN(root, json_object_get(expect, "args"), "--distances", "--format=map");
+    unsetenv("COLUMNS");
+    assert_int_equal(r.status, json_integer_value(json_object_get(expect, "exit")));
+    check_width(r.out, strtoul(width, NULL, 10));
+    assert_true(r.status != 0 || strncmp(r.out, "node ", 5) == 0 ||
+                strncmp(r.out, "socket ", 7) == 0);
+    command_free(&r);
 }
 
 TEST(no_map_is_wider_than_the_screen)
@@ -210,52 +243,16 @@ static void check_roles(const char *svg, const json_t *plan)
     }
 }
 
-static void check_picture(const char *root, const json_t *expect)
+static void check_picture(const char *svg, const json_t *plan)
 {
-    command_result r = PLAN(root, json_object_get(expect, "args"), "--svg", "-");
-    assert_int_equal(r.status, json_integer_value(json_object_get(expect, "exit")));
-    if (r.status == 0) {
-        command_result j = PLAN(root, json_object_get(expect, "args"), "--json");
-        json_t *plan = json_loads(j.out, 0, NULL);
-        check_xml(r.out);
-        assert_null(strstr(r.out, "<script"));
-        assert_null(strstr(r.out, "href"));
-        assert_null(strstr(r.out, "@import"));
-        assert_int_equal(count(r.out, "url("), 1);
-        assert_int_equal(count(r.out, "<title id=\"title\">"), 1);
-        assert_int_equal(count(r.out, "<desc id=\"desc\">"), 1);
-        check_roles(r.out, plan);
-        json_decref(plan);
-        command_free(&j);
-    } else {
-        assert_string_equal(r.out, "");
-    }
-    command_free(&r);
-}
-
-TEST(every_plan_has_a_picture)
-{
-    each_case(check_picture);
-}
-
-static scratch temp;
-
-SETUP(make_temp)
-{
-    scratch_make(&temp);
-    return 0;
-}
-
-SETUP(remove_temp)
-{
-    scratch_remove(&temp);
-    return 0;
-}
-
-static char *slurp(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    return file ? command_slurp(file) : NULL;
+    check_xml(svg);
+    assert_null(strstr(svg, "<script"));
+    assert_null(strstr(svg, "href"));
+    assert_null(strstr(svg, "@import"));
+    assert_int_equal(count(svg, "url("), 1);
+    assert_int_equal(count(svg, "<title id=\"title\">"), 1);
+    assert_int_equal(count(svg, "<desc id=\"desc\">"), 1);
+    check_roles(svg, plan);
 }
 
 TEST(a_picture_is_written_whole_or_not_at_all)
@@ -322,17 +319,299 @@ TEST(text_of_a_picture_is_escaped)
     command_free(&r);
 }
 
+/* == Explanations =========================================================== */
+
+/* The sentences of one explanation: the first has `name`, none is empty. */
+static void check_sentences(const json_t *explained, const char *name)
+{
+    const json_t *text = json_object_get(explained, "text");
+    assert_true(json_array_size(text) > 0);
+    for (size_t i = 0; i < json_array_size(text); i++) {
+        const char *sentence = json_string_value(json_array_get(text, i));
+        assert_true(strlen(sentence) > 8);
+        if (strstr(sentence, "  ") || strstr(sentence, ",,") || strstr(sentence, "?") ||
+            strstr(sentence, " ."))
+            if (!strstr(sentence, "There is no plan") && !strstr(sentence, "has no pool"))
+                fail_msg("%s", sentence);
+    }
+    if (!strstr(json_string_value(json_array_get(text, 0)), name))
+        fail_msg("no %s: %s", name, json_string_value(json_array_get(text, 0)));
+}
+
+static const json_t *find(const json_t *array, const char *key, json_int_t value)
+{
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (json_is_integer(json_object_get(json_array_get(array, i), key)) &&
+            json_integer_value(json_object_get(json_array_get(array, i), key)) == value)
+            return json_array_get(array, i);
+    return NULL;
+}
+
+/* Whether a CPU is in a list as the kernel prints it. */
+static int is_in(const char *list, long cpu)
+{
+    while (list && *list) {
+        char *end;
+        const long first = strtol(list, &end, 10);
+        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        if (cpu >= first && cpu <= last)
+            return 1;
+        list = *end ? end + 1 : end;
+    }
+    return 0;
+}
+
+static long cpus_in(const char *list)
+{
+    long n = 0;
+    while (list && *list) {
+        char *end;
+        const long first = strtol(list, &end, 10);
+        n += (*end == '-' ? strtol(end + 1, &end, 10) : first) - first + 1;
+        list = *end ? end + 1 : end;
+    }
+    return n;
+}
+
+/* The explanation of an NPU agrees with the plan; its steps tile its pool. */
+static void check_npu(const json_t *npu, const json_t *explained)
+{
+    const char *key;
+    json_t *value, *steps = json_object_get(explained, "steps");
+    const char *pool = json_string_value(json_object_get(npu, "pool"));
+    long n = 0;
+    assert_non_null(explained);
+    assert_true(json_equal(json_object_get(npu, "pool"), json_object_get(explained, "pool")));
+    json_object_foreach(steps, key, value)
+    {
+        n += cpus_in(json_string_value(value));
+    }
+    assert_true(!pool || n >= cpus_in(pool)); /* scope host: fewer are allowed */
+}
+
+/* The explanation of a CPU agrees with the plan. */
+static void check_cpu(const json_t *explained, const json_t *plan)
+{
+    static const char *const roles[] = {"irq", "main", "acl", "release"};
+    const json_t *npus = json_object_get(plan, "npus");
+    const json_t *pools = json_object_get(explained, "pools");
+    const char *state = json_string_value(json_object_get(explained, "state"));
+    const long cpu = (long)json_integer_value(json_object_get(explained, "cpu"));
+    size_t n = 0;
+    char name[32];
+    snprintf(name, sizeof name, "CPU %ld ", cpu);
+    check_sentences(explained, name);
+    for (size_t i = 0; i < json_array_size(npus); i++) {
+        const json_t *npu = json_array_get(npus, i);
+        if (!is_in(json_string_value(json_object_get(npu, "pool")), cpu))
+            continue;
+        char id[16];
+        snprintf(id, sizeof id, "%d", (int)json_integer_value(json_object_get(npu, "npu")));
+        const char *role = json_string_value(json_object_get(pools, id));
+        assert_non_null(role);
+        for (size_t k = 0; k < sizeof roles / sizeof *roles; k++)
+            if (is_in(json_string_value(json_object_get(npu, roles[k])), cpu))
+                assert_string_equal(role, roles[k]);
+        n++;
+    }
+    assert_int_equal(json_object_size(pools), n);
+    assert_true(n < 2 || strcmp(state, "twice") == 0);
+    assert_true((n == 1) == (strcmp(state, "role") == 0 || strcmp(state, "process") == 0));
+    if (n == 0 && strcmp(state, "idle") == 0)
+        assert_true(is_in(json_string_value(json_object_get(plan, "allowed")), cpu));
+}
+
+static void check_explanations(const char *root, const json_t *args, const json_t *made)
+{
+    const json_t *npus = json_object_get(made, "npus");
+    command_result r = PLAN(root, args, "--explain=all", "--json");
+    json_t *got = json_loads(r.out, 0, NULL);
+    const json_t *all = json_object_get(got, "explain");
+    assert_int_equal(r.status, 0);
+    for (size_t i = 0; i < json_array_size(npus); i++) {
+        const json_t *npu = json_array_get(npus, i);
+        check_npu(npu, find(all, "npu", json_integer_value(json_object_get(npu, "npu"))));
+    }
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *explained = json_array_get(all, i);
+        if (json_object_get(explained, "cpu"))
+            check_cpu(explained, made);
+        else
+            check_sentences(explained, "NPU ");
+    }
+    assert_non_null(find(all, "cpu", 0));
+    json_decref(got);
+    command_free(&r);
+}
+
+/* One run of the command for the plan and its picture, one for all explanations. */
+static void check_case(const char *root, const json_t *expect)
+{
+    const json_t *args = json_object_get(expect, "args");
+    char path[MAX_PATH];
+    snprintf(path, sizeof path, "%s/plan.svg", temp.dir);
+    command_result r = PLAN(root, args, "--svg", path, "--json");
+    char *svg = slurp(path);
+    assert_int_equal(r.status, json_integer_value(json_object_get(expect, "exit")));
+    assert_int_equal(svg != NULL, r.status == 0);
+    if (svg) {
+        json_t *plan = json_loads(r.out, 0, NULL);
+        check_picture(svg, plan);
+        check_explanations(root, args, plan);
+        assert_int_equal(unlink(path), 0);
+        json_decref(plan);
+        free(svg);
+    }
+    command_free(&r);
+}
+
+TEST(every_plan_has_a_picture_and_every_npu_cpu_and_role_an_explanation)
+{
+    each_case(check_case);
+}
+
+TEST(lines_of_an_explanation_have_at_most_80_columns)
+{
+    static const char *const hosts[] = {A2, HOSTS "a3-640cpu-16npu", HOSTS "too-few",
+                                        HOSTS "a2-cpuset-second-cpus"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        command_result r = PLAN(hosts[i], NULL, "--explain=all");
+        assert_true(strlen(r.out) > 1000);
+        check_width(r.out, 80);
+        command_free(&r);
+    }
+}
+
+TEST(what_is_explained_has_a_grammar)
+{
+    static const char *const good[] = {"npu3", "NPU3",     "3",     "cpu17", "CPU17", "acl",
+                                       "main", "npu3.acl", "3.irq", "all",   "cpu900"};
+    static const char *const wrong[] = {"",
+                                        "npu",
+                                        "cpu",
+                                        "gpu1",
+                                        "npu3.",
+                                        "npu3.foo",
+                                        ".acl",
+                                        "cpu3.acl",
+                                        "npu-1",
+                                        "npu3 ",
+                                        "cpu65536",
+                                        "npu4096",
+                                        "npu3.acl.acl",
+                                        "npu99999999999999999999999999999999"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        command_result r = PLAN(A2, NULL, "--explain", good[i]);
+        assert_int_equal(r.status, 0);
+        assert_true(strlen(r.out) > 40);
+        command_free(&r);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        command_result r = PLAN(A2, NULL, "--explain", wrong[i]);
+        assert_int_equal(r.status, 2);
+        assert_string_equal(r.out, "");
+        command_free(&r);
+    }
+    command_result r = PLAN(A2, NULL, "--explain", "npu77");
+    assert_int_equal(r.status, 1);
+    assert_non_null(strstr(r.err, "sees NPUs 0-7"));
+    command_free(&r);
+    r = PLAN(A2, NULL, "--explain", "npu1", "--format", "map");
+    assert_int_equal(r.status, 2);
+    command_free(&r);
+}
+
+/* Runs plan --explain on a host, and looks for parts of its sentences, lines joined. */
+static void expect_why(const char *host, const char *args, const char *what,
+                       const char *const *parts)
+{
+    json_t *list = json_loads(args, 0, NULL);
+    command_result r = PLAN(host, list, "--explain", what);
+    assert_int_equal(r.status, 0);
+    for (char *at = r.out; (at = strstr(at, "\n    ")) != NULL;)
+        memmove(at + 1, at + 5, strlen(at + 5) + 1), *at = ' ';
+    for (; *parts; parts++)
+        if (!strstr(r.out, *parts))
+            fail_msg("%s of %s: no \"%s\" in\n%s", what, host, *parts, r.out);
+    json_decref(list);
+    command_free(&r);
+}
+
+#define WHY(host, args, what, ...)                                                             \
+    expect_why(HOSTS host, args, what, (const char *const[]){__VA_ARGS__, NULL})
+
+TEST(explanations_follow_the_steps_of_the_rule)
+{
+    WHY("a2-192cpu-8npu", "[]", "npu3", "NPU 3 gets 24 CPUs: 120-143.",
+        "CPUs 96-119 are near it, by the kernel; they are on node 4",
+        "also in the home of NPU 1.", "The rule is topo_affinity",
+        "The 48 CPUs 96-143 may go to 2 NPUs, NPU 1,3; NPU 3 gets 24 of them: 120-143, part 2 "
+        "of 2 in the order of the NPUs; NPU 1 gets 24.",
+        "24 of its CPUs, 120-143, at distance 12, are on the next node",
+        "168 are in pools of other NPUs");
+    WHY("a2-192cpu-8npu", "[]", "cpu17", "CPU 17 is on node 0", "the pool of NPU 5 (main)",
+        "It is in the home of this NPU. Its node is at distance 10 from that home.",
+        "It is near NPU 5,7.");
+    WHY("a2-192cpu-4node-8npu", "[]", "npu1", "which would give CPUs twice: first, CPU 48",
+        "the smallest pool is as large as it can be");
+    WHY("a2-192cpu-4node-8npu", "[\"--overlap\", \"keep\"]", "cpu50",
+        "It is in the pool of NPU 5 (main) and of NPU 6 (main).", "kept so (--overlap keep)");
+    WHY("a3-640cpu-16npu", "[]", "npu9",
+        "640 CPUs are cut into 16 slices, and it has slice 9, "
+        "by its phy id.",
+        "40 of its CPUs, 360-399, are its slice.");
+    WHY("950-smt2-640cpu", "[]", "npu1", "The rule is cluster",
+        "16 of its CPUs, 96-111, at distance 10, are a whole cluster of the node of its home.",
+        "stay idle: an NPU gets one whole cluster");
+    WHY("950-smt2-640cpu", "[]", "cpu5", "UVB polling threads of the host run on it");
+    WHY("300i-duo-192cpu", "[]", "cpu60", "No NPU gets it.", "It is near no NPU.",
+        "no home is extended onto their nodes");
+    WHY("a2-192cpu-8npu-cpuset", "[]", "cpu1", "This process may not use it", "144-191");
+    WHY("a2-192cpu-8npu-cpuset", "[]", "npu5", "NPU 5 has no pool",
+        "Pools are cut from none of them");
+    WHY("a2-192cpu-8npu", "[\"--exclude\", \"0-3\"]", "cpu1", "It is excluded");
+    WHY("a2-192cpu-8npu", "[\"--rules\", \"near\", \"--keep\", \"2\"]", "cpu1",
+        "It is kept for the host");
+    WHY("a2-192cpu-8npu", "[\"--rules\", \"near\", \"--keep\", \"2\"]", "npu3",
+        "The rule is near", "Its home is those that pools are cut from: 98-119",
+        "11 of its CPUs, 133-143, at distance 12, are in nobody's home",
+        "11 of its 22 CPUs are near it", "16 are kept for the host");
+    WHY("a2-192cpu-8npu", "[\"--visible\", \"0\"]", "cpu30",
+        "It is left for NPU 7, which is "
+        "not in this plan.");
+}
+
+TEST(a_refused_plan_is_explained_as_far_as_its_facts_go)
+{
+    command_result r = PLAN(HOSTS "too-few", NULL, "--explain", "npu1");
+    assert_int_equal(r.status, 1);
+    assert_non_null(strstr(r.out, "CPUs 96-119 are near it"));
+    assert_non_null(strstr(r.out, "There is no plan: NPU 3"));
+    command_free(&r);
+    r = PLAN(HOSTS "no-npu", NULL, "--explain", "npu1");
+    assert_int_equal(r.status, 1);
+    assert_string_equal(r.out, "");
+    assert_non_null(strstr(r.err, "finds no NPU"));
+    command_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_map_is_wider_than_the_screen),
         cmocka_unit_test(a_map_names_the_npus_at_their_homes),
         cmocka_unit_test(a_map_makes_one_column_of_many_that_are_alike),
-        cmocka_unit_test(every_plan_has_a_picture),
+        cmocka_unit_test_setup_teardown(
+            every_plan_has_a_picture_and_every_npu_cpu_and_role_an_explanation, make_temp,
+            remove_temp),
         cmocka_unit_test_setup_teardown(a_picture_is_written_whole_or_not_at_all, make_temp,
                                         remove_temp),
         cmocka_unit_test(a_picture_on_stdout_is_alone),
         cmocka_unit_test_setup_teardown(text_of_a_picture_is_escaped, make_temp, remove_temp),
+        cmocka_unit_test(lines_of_an_explanation_have_at_most_80_columns),
+        cmocka_unit_test(what_is_explained_has_a_grammar),
+        cmocka_unit_test(explanations_follow_the_steps_of_the_rule),
+        cmocka_unit_test(a_refused_plan_is_explained_as_far_as_its_facts_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

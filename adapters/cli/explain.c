@@ -1,0 +1,1051 @@
+/* explain.c - why an NPU, a CPU or a role has what the plan gives it, in sentences
+ * SPDX-License-Identifier: MIT
+ *
+ * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the core's
+ * trace of the plan: its step, its group, and the NPUs that the group may go to.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../linux/terminal.h"
+#include "../text/procfs.h"
+#include "picture.h"
+
+enum {
+    STEP_COUNT = 0
+#define CPUBIND_X(name, word) +1
+    CPUBIND_STEP_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* The sentences of the steps: of some CPUs of an NPU, after "24 of its CPUs, 0-23, "; and of
+ * one CPU. */
+static const struct {
+    const char *of_npu, *of_cpu;
+} steps[STEP_COUNT] = {
+    [CPUBIND_STEP_IDLE] = {"", ""},
+    [CPUBIND_STEP_SLICE] = {"are its slice",
+                            "It is in the slice of this NPU: the CPUs, in ascending order, are "
+                            "cut into one slice for each number of an NPU."},
+    [CPUBIND_STEP_HOME] = {"are in its home", "It is in the home of this NPU."},
+    [CPUBIND_STEP_NEXT] =
+        {"are on the next node, by which the rule extends a home that lies on "
+         "one node",
+         "It is on the next node after the home of this NPU: the rule extends "
+         "a home that lies on one node by the next node."},
+    [CPUBIND_STEP_NEAREST] = {"are in nobody's home, and its home is the nearest of those on "
+                              "their socket",
+                              "It is in nobody's home; of the homes on its socket the home of "
+                              "this NPU is the nearest, or one of the nearest."},
+    [CPUBIND_STEP_MINIMUM] = {"had no NPU, and were added because its pool was below the "
+                              "minimum",
+                              "No NPU had it; this NPU took it because its pool was below the "
+                              "minimum."},
+    [CPUBIND_STEP_LENT] = {"were those of another NPU that could spare them, and were added "
+                           "because its pool was below the minimum",
+                           "Another NPU could spare it; this NPU took it because its pool was "
+                           "below the minimum."},
+    [CPUBIND_STEP_CLUSTER] = {"are a whole cluster of the node of its home",
+                              "It is in a cluster of the node of this NPU's home; an NPU gets "
+                              "one whole cluster."},
+};
+
+/* Why a role has the CPUs that it has: by ids, and by home and core. */
+static const struct {
+    const char *by_id, *by_home;
+} role_rules[CPUBIND_ROLE_COUNT] = {
+    [CPUBIND_ROLE_IRQ] = {"the first CPUs of the pool serve the interrupts",
+                          "the first CPUs near the NPU serve the interrupts, core by core"},
+    [CPUBIND_ROLE_MAIN] = {"the CPUs between the other roles run the main threads",
+                           "the CPUs of no other role run the main threads"},
+    [CPUBIND_ROLE_ACL] = {"the last CPU but one of the pool runs the ACL thread",
+                          "one of the last CPUs near the NPU runs the ACL thread, on another "
+                          "core than the release thread if the pool has two"},
+    [CPUBIND_ROLE_RELEASE] = {"the last CPU of the pool runs the release thread",
+                              "one of the last CPUs near the NPU runs the release thread, on "
+                              "another core than the ACL thread if the pool has two"},
+};
+
+/* One explanation: sentences, and the facts they are made of. */
+typedef struct explanation {
+    cli_view view;
+    const cli_planned *planned;
+    const cli_options *options;
+    json_t *sentence; /* an array of texts */
+    json_t *fact;     /* an object, the keys of --json */
+    int32_t *list;    /* CPUs: room for all of the host */
+    int is_all;       /* all is explained */
+    int is_short;     /* memory ran out */
+} explanation;
+
+/* == Sentences and facts ==================================================== */
+
+static void say(explanation *e, const cli_text *text)
+{
+    e->is_short |= json_array_append_new(e->sentence, cli_json_text(text->text)) != 0;
+}
+
+static void set(explanation *e, const char *key, json_t *value)
+{
+    e->is_short |= json_object_set_new(e->fact, key, value) != 0;
+}
+
+/* Appends a device of the core: "NPU 3", "the hidden NPU 0000:c1:00.0". */
+static void add_device(const explanation *e, int32_t device, cli_text *to)
+{
+    const cpubind_candidate *c = &e->view.plan->candidate[device];
+    if (c->npu >= 0) {
+        cli_add(to, "NPU %d", (int)e->view.facts->npu[c->npu].logic);
+        return;
+    }
+    cli_add(to, "the hidden NPU ");
+    cli_add_pci(to, &e->view.facts->function[c->function].pci);
+}
+
+/* Splits devices into the logic ids of those in view, ascending, and the number of hidden
+ * ones; `except` is left out. Returns the number of ids. */
+static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, int32_t except,
+                      int32_t *ids, int32_t *n_hidden)
+{
+    int32_t n_id = 0;
+    *n_hidden = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_candidate *c = &e->view.plan->candidate[device[i]];
+        if (device[i] == except)
+            continue;
+        if (c->npu >= 0)
+            ids[n_id++] = e->view.facts->npu[c->npu].logic;
+        else
+            ++*n_hidden;
+    }
+    (void)!cpubind_sort_unique(ids, &n_id, NULL);
+    return n_id;
+}
+
+/* Appends "NPU 1,3 and 2 hidden ones"; "no other NPU" when there is none. */
+static void add_devices(const explanation *e, const int32_t *device, int32_t n, int32_t except,
+                        cli_text *to)
+{
+    int32_t ids[CPUBIND_MAX_DEVICES], n_hidden;
+    const int32_t n_id = ids_of(e, device, n, except, ids, &n_hidden);
+    if (n_id > 0) {
+        cli_add(to, "NPU ");
+        cli_add_list(to, ids, n_id);
+    }
+    if (n_hidden > 0)
+        cli_add(to, "%s%d hidden %s", n_id > 0 ? " and " : "", (int)n_hidden,
+                n_hidden == 1 ? "NPU" : "NPUs");
+    if (n_id + n_hidden == 0)
+        cli_add(to, "no other NPU");
+}
+
+/* == The trace ============================================================== */
+
+static int has_trace(const explanation *e)
+{
+    return e->planned->code == CPUBIND_PROBLEM_NONE && e->view.plan->trace.owner != NULL;
+}
+
+/* Lists the CPUs of the host that fulfil all that is asked: owner, step, group; -2: any. */
+static int32_t list_traced(explanation *e, int32_t owner, int32_t step, int32_t group)
+{
+    const cpubind_trace *t = &e->view.plan->trace;
+    int32_t n = 0;
+    for (int32_t i = 0; i < e->view.plan->host.n_cpu; i++)
+        if ((owner == -2 || t->owner[i] == owner) && (step == -2 || t->step[i] == step) &&
+            (group == -2 || t->group[i] == group))
+            e->list[n++] = e->view.plan->host.cpu[i];
+    return n;
+}
+
+/* Whether the plan gives CPUs to several NPUs. */
+static int is_kept_overlap(const explanation *e)
+{
+    return e->view.plan->core.overlap == CPUBIND_FOUND_PRESENT;
+}
+
+/* Whether a CPU is near a device by the topology. */
+static int is_near(const explanation *e, int32_t device, int32_t cpu)
+{
+    const cpubind_lists *a = &e->view.plan->devices.affinity;
+    if (!a->row)
+        return 0;
+    for (int32_t i = a->row[device]; i < a->row[device + 1]; i++)
+        if (a->cpu[i] == cpu)
+            return 1;
+    return 0;
+}
+
+/* Lists the home of a device: the CPUs near it that pools are cut from. */
+static int32_t list_home(explanation *e, int32_t device)
+{
+    const cpubind_lists *a = &e->view.plan->devices.affinity;
+    int32_t n = 0;
+    for (int32_t i = a->row ? a->row[device] : 0; a->row && i < a->row[device + 1]; i++)
+        if (a->cpu[i] < e->view.facts->n_cpu_id && e->view.cpu[a->cpu[i]].at >= 0)
+            e->list[n++] = a->cpu[i];
+    return n;
+}
+
+/* Says how a group was shared among the devices that it may go to. */
+static void say_group(explanation *e, int32_t group, int32_t device)
+{
+    const cpubind_trace *t = &e->view.plan->trace;
+    const int32_t *claimant = t->device + t->row[group];
+    const int32_t k = t->row[group + 1] - t->row[group];
+    cli_text text = {"", 0};
+    const int32_t n = list_traced(e, -2, -2, group);
+    int32_t n_mine;
+    cli_add(&text, "The %d CPUs ", (int)n);
+    cli_add_list(&text, e->list, n);
+    cli_add(&text, " may go to ");
+    if (k > 1)
+        cli_add(&text, "%d NPUs, ", (int)k);
+    add_devices(e, claimant, k, -1, &text);
+    n_mine = device >= 0 ? list_traced(e, device, -2, group) : 0;
+    if (k == 1) {
+        cli_add(&text, " alone.");
+        say(e, &text);
+        return;
+    }
+    if (device >= 0) {
+        cli_add(&text, "; ");
+        add_device(e, device, &text);
+        cli_add(&text, n_mine > 0 ? " gets %d of them: " : " gets none of them", (int)n_mine);
+        if (n_mine > 0)
+            cli_add_list(&text, e->list, n_mine);
+    }
+    if (device >= 0 && e->view.plan->core.strategy == CPUBIND_TOPO_AFFINITY &&
+        e->view.plan->core.overlap == CPUBIND_FOUND_NONE)
+        for (int32_t i = 0; i < k; i++)
+            if (claimant[i] == device)
+                cli_add(&text, ", part %d of %d in the order of the NPUs", (int)i + 1, (int)k);
+    for (int32_t i = 0; i < k && k <= 16; i++) {
+        const int32_t n_other =
+            claimant[i] == device ? 0 : list_traced(e, claimant[i], -2, group);
+        if (claimant[i] == device)
+            continue;
+        cli_add(&text, "; ");
+        add_device(e, claimant[i], &text);
+        cli_add(&text, " gets %d", (int)n_other);
+    }
+    cli_add(&text, ".");
+    say(e, &text);
+}
+
+static json_t *group_json(explanation *e, int32_t group)
+{
+    const cpubind_trace *t = &e->view.plan->trace;
+    const int32_t k = t->row[group + 1] - t->row[group];
+    int32_t ids[CPUBIND_MAX_DEVICES], n_hidden;
+    const int32_t n_id = ids_of(e, t->device + t->row[group], k, -1, ids, &n_hidden);
+    json_t *npus = cli_list_json(ids, n_id);
+    const int32_t n = list_traced(e, -2, -2, group);
+    return json_pack("{s:o, s:o, s:i}", "cpus", cli_list_json(e->list, n), "npus", npus,
+                     "hidden", (int)n_hidden);
+}
+
+/* Says by which rule groups are shared. */
+static void say_rule(explanation *e)
+{
+    const cpubind_ascend_plan *plan = e->view.plan;
+    cli_text text = {"", 0};
+    switch (plan->core.strategy) {
+    case CPUBIND_GLOBAL_SLICE:
+        cli_add(&text, "The rule is global_slice: all CPUs in ascending order are cut into "
+                       "slices of the same size, one for each number of an NPU; the first "
+                       "slices get one more where the CPUs do not divide evenly.");
+        break;
+    case CPUBIND_TOPO_AFFINITY:
+        if (plan->core.overlap == CPUBIND_FOUND_NONE) {
+            cli_add(&text, "The rule is topo_affinity: a home on one node is extended by the "
+                           "next node, and NPUs whose extended homes are equal share them in "
+                           "equal parts, in the order of their PCI addresses, or of their ids "
+                           "where an address is not known; the last part has the rest.");
+            break;
+        }
+        cli_add(
+            &text,
+            plan->core.overlap == CPUBIND_FOUND_PRESENT
+                ? "The rule is topo_affinity, and CPUs that it gives twice are kept so "
+                  "(--overlap keep); first, CPU %d goes to "
+                : "The rule is topo_affinity, which would give CPUs twice: first, CPU %d to ",
+            (int)plan->core.shared.cpu);
+        add_device(e, plan->core.shared.device, &text);
+        cli_add(&text, " and ");
+        add_device(e, plan->core.shared.other, &text);
+        cli_add(&text, plan->core.overlap == CPUBIND_FOUND_PRESENT
+                           ? "."
+                           : ". So a CPU in a home goes to the NPUs whose home it is in, "
+                             "another CPU to those whose homes are extended onto its node, and "
+                             "the smallest pool is as large as it can be.");
+        break;
+    case CPUBIND_CLUSTER:
+        cli_add(&text,
+                "The rule is cluster: each NPU gets one whole cluster of the node of its "
+                "home, in ascending order.");
+        break;
+    case CPUBIND_NEAR:
+        cli_add(&text,
+                "The rule is near: whole cores; CPUs in a home go to the NPUs whose home "
+                "it is, other CPUs to the nearest home on their socket, and the smallest "
+                "pool is as large as it can be.");
+        break;
+    }
+    say(e, &text);
+}
+
+/* == NPUs =================================================================== */
+
+/* Says which CPUs are near an NPU, and by which input. */
+static void say_place(explanation *e, const cpubind_npu *npu)
+{
+    const cpubind_facts *facts = e->view.facts;
+    const int32_t *cpu = facts->affinity + npu->affinity_first;
+    cli_text text = {"", 0};
+    int32_t nodes[CPUBIND_MAX_NODES], n_node = 0;
+    const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
+                          npu->locality == CPUBIND_LOCALITY_TAKEN ||
+                          npu->locality == CPUBIND_LOCALITY_DIFFERS;
+    set(e, "near",
+        npu->affinity_count > 0 ? cli_list_json(cpu, npu->affinity_count) : json_null());
+    if (npu->affinity_count == 0) {
+        cli_add(&text, "Which CPUs are near it is not known");
+        if (npu->function >= 0 && facts->function[npu->function].node >= 0)
+            cli_add(&text, "; its PCI function is on node %d",
+                    (int)facts->function[npu->function].node);
+        cli_add(&text, ".");
+        say(e, &text);
+        return;
+    }
+    for (int32_t i = 0; i < facts->n_node && n_node < CPUBIND_MAX_NODES; i++) {
+        int32_t k = 0;
+        while (k < npu->affinity_count &&
+               (cpu[k] >= facts->n_cpu_id || facts->node_of[cpu[k]] != facts->node_id[i]))
+            k++;
+        if (k < npu->affinity_count)
+            nodes[n_node++] = facts->node_id[i];
+    }
+    cli_add(&text, "CPUs ");
+    cli_add_list(&text, cpu, npu->affinity_count);
+    cli_add(&text, " are near it, by the %s", is_kernel ? "kernel" : "topology of npu-smi");
+    if (n_node > 0) {
+        cli_add(&text, "; they are on node%s ", n_node == 1 ? "" : "s");
+        cli_add_list(&text, nodes, n_node);
+    }
+    if (npu->pci.domain >= 0) {
+        cli_add(&text, "; its PCI address is ");
+        cli_add_pci(&text, &npu->pci);
+    }
+    cli_add(&text, ".");
+    say(e, &text);
+}
+
+/* Says which of these CPUs are the home, and whose home they are too. */
+static void say_home(explanation *e, int32_t device, const cpubind_npu *npu)
+{
+    const cpubind_devices *devices = &e->view.plan->devices;
+    int32_t others[CPUBIND_MAX_DEVICES], n_other = 0;
+    cli_text text = {"", 0};
+    const int32_t n = list_home(e, device);
+    set(e, "home", cli_list_json(e->list, n));
+    if (npu->affinity_count == 0)
+        return;
+    if (n == 0) {
+        cli_add(&text, "Pools are cut from none of them, so it has no home.");
+        say(e, &text);
+        return;
+    }
+    if (n == npu->affinity_count) {
+        cli_add(&text, "They are its home");
+    } else {
+        cli_add(&text, "Its home is those that pools are cut from: ");
+        cli_add_list(&text, e->list, n);
+    }
+    for (int32_t d = 0; d < devices->affinity.n; d++) {
+        int32_t i = 0;
+        while (i < n && (d == device || !is_near(e, d, e->list[i])))
+            i++;
+        if (i < n)
+            others[n_other++] = d;
+    }
+    cli_add(&text, ", and ");
+    if (n_other == 0)
+        cli_add(&text, "no other NPU has a part of it in its own.");
+    else {
+        cli_add(&text, "CPUs of it are also in the home of ");
+        add_devices(e, others, n_other, -1, &text);
+        cli_add(&text, ".");
+    }
+    say(e, &text);
+}
+
+/* Lists the CPUs of an NPU by step. Where CPUs are in several pools, the trace has one NPU of
+ * each: the steps are those of topo_affinity then, or slices with one number. */
+static int32_t list_step(explanation *e, int32_t device, int32_t row, int32_t step)
+{
+    int32_t n = 0;
+    if (row < 0 || (!is_kept_overlap(e) && step != CPUBIND_STEP_SLICE))
+        return list_traced(e, device, step, -2);
+    const cli_row r = cli_row_of(e->view.facts, e->view.plan, row);
+    for (int32_t i = 0; i < r.n; i++) {
+        const int32_t mine = !is_kept_overlap(e)
+                                 ? e->view.plan->trace.step[e->view.cpu[r.cpu[i]].at]
+                             : is_near(e, device, r.cpu[i]) ? CPUBIND_STEP_HOME
+                                                            : CPUBIND_STEP_NEXT;
+        if (step == mine)
+            e->list[n++] = r.cpu[i];
+    }
+    return n;
+}
+
+/* Appends `before` and "at distance 12 to 20", from the nodes of CPUs to the home of a device.
+ * Returns 0, and appends nothing, when the distance is not known. */
+static int add_distance(const explanation *e, int32_t device, const int32_t *cpu, int32_t n,
+                        const char *before, cli_text *to)
+{
+    int32_t least = -1, most = -1;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t node = cli_node_index(e->view.facts, e->view.facts->node_of[cpu[i]]);
+        const int32_t distance = node < 0 ? -1 : cli_distance(&e->view, device, node);
+        least = distance >= 0 && (least < 0 || distance < least) ? distance : least;
+        most = distance > most ? distance : most;
+    }
+    if (least >= 0)
+        cli_add(to, "%sat distance %d", before, (int)least);
+    if (most > least)
+        cli_add(to, " to %d", (int)most);
+    return least >= 0;
+}
+
+/* Says by which steps a device got its CPUs. */
+static void say_steps(explanation *e, int32_t device, int32_t row)
+{
+    json_t *json = json_object();
+    for (int32_t step = CPUBIND_STEP_IDLE + 1; step < STEP_COUNT; step++) {
+        cli_text text = {"", 0};
+        const int32_t n = list_step(e, device, row, step);
+        if (n == 0)
+            continue;
+        (void)json_object_set_new(json, cpubind_step_word((cpubind_step)step),
+                                  cli_list_json(e->list, n));
+        cli_add(&text, "%d of its CPUs, ", (int)n);
+        cli_add_list(&text, e->list, n);
+        (void)add_distance(e, device, e->list, n, ", ", &text);
+        cli_add(&text, ", %s.", steps[step].of_npu);
+        say(e, &text);
+    }
+    set(e, "steps", json);
+}
+
+/* Says which slice a device has. */
+static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
+{
+    const cpubind_devices *devices = &e->view.plan->devices;
+    const int32_t slot = devices->slot ? devices->slot[device] : device;
+    const int32_t total = devices->total ? devices->total : devices->affinity.n;
+    cli_text text = {"", 0};
+    cli_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
+            (int)e->view.plan->host.n_cpu, (int)total, (int)slot);
+    cli_add(&text, e->view.facts->scope == CPUBIND_SCOPE_OWN
+                       ? "by its place among the visible NPUs."
+                   : slot == npu->phy ? "by its phy id."
+                                      : "by its logic id.");
+    for (int32_t d = 0; devices->slot && d < devices->affinity.n; d++)
+        if (d != device && devices->slot[d] == slot) {
+            cli_add(&text, " The same slice is that of ");
+            add_device(e, d, &text);
+            cli_add(&text, ", which has the same number.");
+        }
+    set(e, "slot", json_integer(slot));
+    set(e, "slots", json_integer(total));
+    say(e, &text);
+}
+
+/* Says where the other CPUs of the host went. */
+static void say_rest(explanation *e, int32_t device, int32_t n_mine)
+{
+    int32_t n[CLI_CPU_KIND_COUNT] = {0}, n_taken = 0, n_all = 0, least = 0;
+    cli_text text = {"", 0};
+    for (int32_t id = 0; id < e->view.facts->n_cpu_id; id++) {
+        const cli_cpu *cpu = &e->view.cpu[id];
+        if (cpu->kind == CLI_CPU_ABSENT || cpu->device == device)
+            continue;
+        n_all++;
+        if (cpu->kind >= CLI_CPU_PROCESS || cpu->kind == CLI_CPU_OTHER ||
+            cpu->kind == CLI_CPU_HIDDEN)
+            n_taken++;
+        else
+            n[cpu->kind]++;
+    }
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        least += e->view.plan->roles.count[role];
+    cli_add(&text, "Of the other %d online CPUs, %d are in pools of other NPUs", (int)n_all,
+            (int)n_taken);
+    for (int32_t kind = CLI_CPU_BARRED; kind < CLI_CPU_PROCESS; kind++)
+        if (n[kind] > 0)
+            cli_add(&text, ", %d are %s", (int)n[kind], cli_cpu_text((cli_cpu_kind)kind));
+    cli_add(&text, "; its roles need %d CPUs at least, and it has %d.", (int)least,
+            (int)n_mine);
+    say(e, &text);
+}
+
+/* Says why allowed CPUs stay idle. */
+static void say_idle(explanation *e)
+{
+    static const char *const reasons[] = {
+        [CPUBIND_GLOBAL_SLICE] = "they are the slices of numbers that no NPU in view has",
+        [CPUBIND_TOPO_AFFINITY] = "no home is extended onto their nodes",
+        [CPUBIND_CLUSTER] = "an NPU gets one whole cluster of the node of its home",
+        [CPUBIND_NEAR] =
+            "no NPU has its home on their socket, and no pool is below the minimum",
+    };
+    cli_text text = {"", 0};
+    int32_t n = 0;
+    for (int32_t id = 0; id < e->view.facts->n_cpu_id; id++)
+        if (e->view.cpu[id].kind == CLI_CPU_IDLE)
+            e->list[n++] = id;
+    if (n == 0)
+        return;
+    cli_add(&text, "CPUs ");
+    cli_add_list(&text, e->list, n);
+    cli_add(&text, " stay idle: %s.", reasons[e->view.plan->core.strategy]);
+    say(e, &text);
+}
+
+static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
+{
+    for (int32_t i = 0; i < plan->n_want; i++)
+        if (plan->want[i] == npu)
+            return i;
+    return -1;
+}
+
+/* Says that a role of a row has its CPUs, and why. */
+static void say_role(explanation *e, int32_t index, cpubind_role role)
+{
+    const cli_row row = cli_row_of(e->view.facts, e->view.plan, index);
+    const int is_near_rule = e->view.plan->rules == CPUBIND_RULES_NEAR;
+    int32_t n;
+    const int32_t *cpu = cli_role_of(&row, role, &n);
+    cli_text text = {"", 0};
+    cli_add(&text, "NPU %d, %s: ", (int)row.npu->logic, cpubind_role_word(role));
+    if (n == 0) {
+        cli_add(&text,
+                "no CPUs, since this product has no threads or interrupts of this role.");
+    } else {
+        cli_add(&text, "CPU%s ", n == 1 ? "" : "s");
+        cli_add_list(&text, cpu, n);
+        cli_add(&text, "; %s.",
+                e->view.plan->core.strategy == CPUBIND_CLUSTER
+                    ? "a cluster is for the main threads alone"
+                : is_near_rule ? role_rules[role].by_home
+                               : role_rules[role].by_id);
+    }
+    say(e, &text);
+}
+
+/* Says how near a pool is to its NPU. */
+static void say_quality(explanation *e, int32_t row)
+{
+    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_quality *q = plan->row_quality ? &plan->row_quality[row] : NULL;
+    cli_text text = {"", 0};
+    if (!q || q->n_cpu == 0)
+        return;
+    cli_add(&text, "%d of its %d CPUs are near it, %d are on another socket", (int)q->near_cpu,
+            (int)q->n_cpu, (int)q->far_cpu);
+    if (q->irq_off_node > 0)
+        cli_add(&text, ", and %d CPUs for its interrupts are not near it",
+                (int)q->irq_off_node);
+    if (plan->memory_node && plan->memory_node[row] >= 0)
+        cli_add(&text, "; its memory belongs to node %d", (int)plan->memory_node[row]);
+    cli_add(&text, ".");
+    say(e, &text);
+}
+
+/* Says what an NPU gets, or why it has no pool. */
+static void say_pool(explanation *e, int32_t npu, int32_t device)
+{
+    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_npu *n = &e->view.facts->npu[npu];
+    const int32_t row = row_of(plan, npu);
+    cli_text text = {"", 0};
+    int32_t n_cpu = 0;
+    if (row >= 0) {
+        const cli_row r = cli_row_of(e->view.facts, plan, row);
+        cli_add(&text, "NPU %d gets %d CPUs: ", (int)n->logic, (int)r.n);
+        cli_add_list(&text, r.cpu, r.n);
+        set(e, "pool", cli_list_json(r.cpu, r.n));
+    } else {
+        for (int32_t i = 0; i < plan->n_poolless; i++)
+            if (plan->poolless[i].npu == npu) {
+                cli_add(&text, "NPU %d has no pool: ", (int)n->logic);
+                cli_explain_problem(&plan->poolless[i].problem, e->view.facts, e->options,
+                                    &text);
+            }
+        if (text.len == 0)
+            cli_add(&text, "NPU %d is not in this plan, since it %s", (int)n->logic,
+                    !n->is_visible ? "is not visible or was not asked for" : "does not run");
+        n_cpu = device >= 0 ? list_traced(e, device, -2, -2) : 0;
+        if (n_cpu > 0) {
+            cli_add(&text, "; the plan leaves %d CPUs for it: ", (int)n_cpu);
+            cli_add_list(&text, e->list, n_cpu);
+        }
+        set(e, "pool", json_null());
+    }
+    cli_add(&text, ".");
+    say(e, &text);
+}
+
+static void explain_npu(explanation *e, int32_t npu)
+{
+    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_npu *n = &e->view.facts->npu[npu];
+    const int is_traced = has_trace(e);
+    const int32_t device = is_traced ? cli_candidate_of(plan, npu) : -1;
+    const int32_t row = is_traced ? row_of(plan, npu) : -1;
+    set(e, "npu", json_integer(n->logic));
+    if (is_traced)
+        say_pool(e, npu, device);
+    say_place(e, n);
+    if (device < 0)
+        return;
+    say_home(e, device, n);
+    say_rule(e);
+    if (plan->core.strategy == CPUBIND_GLOBAL_SLICE)
+        say_slot(e, device, n);
+    json_t *groups = json_array();
+    for (int32_t g = 0; g < plan->trace.n_group; g++)
+        for (int32_t i = plan->trace.row[g]; i < plan->trace.row[g + 1]; i++)
+            if (!is_kept_overlap(e) && plan->trace.device[i] == device &&
+                list_traced(e, -2, -2, g) > 0) {
+                say_group(e, g, device);
+                groups = cli_json_append(groups, group_json(e, g));
+            }
+    set(e, "groups", groups);
+    say_steps(e, device, row);
+    for (int32_t role = 0; row >= 0 && role < CPUBIND_ROLE_COUNT; role++)
+        say_role(e, row, (cpubind_role)role);
+    if (row >= 0 && cli_has_place(&e->view, device))
+        say_quality(e, row);
+    if (!is_kept_overlap(e))
+        say_rest(e, device, list_traced(e, device, -2, -2));
+    say_idle(e);
+}
+
+/* == CPUs =================================================================== */
+
+/* Says where a CPU is. */
+static void say_where(explanation *e, int32_t id)
+{
+    const cpubind_facts *facts = e->view.facts;
+    const int32_t node = facts->node_of[id];
+    const int32_t index = cli_node_index(facts, node);
+    cli_text text = {"", 0};
+    int32_t n = 0;
+    cli_add(&text, "CPU %d is on node %d", (int)id, (int)node);
+    if (facts->socket && index >= 0)
+        cli_add(&text, ", socket %d", (int)facts->socket[index]);
+    for (int32_t cpu = 0; facts->core_of && cpu < facts->n_cpu_id; cpu++)
+        if (facts->node_of[cpu] >= 0 && cli_core_of(facts, cpu) == cli_core_of(facts, id))
+            e->list[n++] = cpu;
+    if (n > 1) {
+        cli_add(&text, ", in a core with the CPUs ");
+        cli_add_list(&text, e->list, n);
+    }
+    cli_add(&text, ".");
+    set(e, "node", json_integer(node));
+    set(e, "core", n > 0 ? cli_list_json(e->list, n) : json_null());
+    say(e, &text);
+}
+
+/* Says which NPUs a CPU is near. */
+static void say_near(explanation *e, int32_t id)
+{
+    int32_t devices[CPUBIND_MAX_DEVICES], ids[CPUBIND_MAX_DEVICES], n = 0, n_hidden;
+    cli_text text = {"", 0};
+    devices[0] = -1;
+    for (int32_t d = 0; d < e->view.plan->devices.affinity.n; d++)
+        if (is_near(e, d, id))
+            devices[n++] = d;
+    const int32_t n_id = ids_of(e, devices, n, -1, ids, &n_hidden);
+    set(e, "near_npus", cli_list_json(ids, n_id));
+    if (n == 0)
+        cli_add(&text, "It is near no NPU.");
+    else {
+        cli_add(&text, "It is near ");
+        add_devices(e, devices, n, -1, &text);
+        cli_add(&text, ".");
+    }
+    say(e, &text);
+}
+
+/* Appends the NPUs of the plan that have a CPU, each with its role. */
+static void add_rows(explanation *e, int32_t id, cli_text *to)
+{
+    int n_row = 0;
+    json_t *pools = json_object();
+    for (int32_t i = 0; i < e->view.plan->n_want; i++) {
+        const cli_row row = cli_row_of(e->view.facts, e->view.plan, i);
+        int in_pool = 0;
+        const char *word = "another process of it";
+        for (int32_t k = 0; k < row.n; k++)
+            in_pool |= row.cpu[k] == id;
+        for (int32_t role = 0; in_pool && role < CPUBIND_ROLE_COUNT; role++) {
+            int32_t n;
+            const int32_t *cpu = cli_role_of(&row, (cpubind_role)role, &n);
+            for (int32_t k = 0; k < n; k++)
+                if (cpu[k] == id)
+                    word = cpubind_role_word((cpubind_role)role);
+        }
+        if (in_pool) {
+            char key[16];
+            snprintf(key, sizeof key, "%d", (int)row.npu->logic);
+            (void)json_object_set_new(pools, key, json_string(word));
+            cli_add(to, "%sNPU %d (%s)", n_row++ ? " and of " : "", (int)row.npu->logic, word);
+        }
+    }
+    set(e, "pools", pools);
+}
+
+/* Says what a CPU is in the plan. */
+static void say_state(explanation *e, int32_t id)
+{
+    const cli_cpu *cpu = &e->view.cpu[id];
+    cli_text text = {"", 0};
+    set(e, "state", json_string(cli_cpu_word(cpu->kind)));
+    switch (cpu->kind) {
+    case CLI_CPU_BARRED:
+        cli_add(&text, "This process may not use it, so it is in no pool here; allowed are ");
+        cli_add_allowed(&text, e->view.facts, e->options);
+        break;
+    case CLI_CPU_EXCLUDED:
+        cli_add(&text, "It is excluded from every pool (--exclude)");
+        break;
+    case CLI_CPU_IDLE:
+        cli_add(&text, "No NPU gets it");
+        break;
+    case CLI_CPU_HIDDEN:
+    case CLI_CPU_OTHER:
+        cli_add(&text, "It is left for ");
+        add_device(e, cpu->device, &text);
+        cli_add(&text, cpu->kind == CLI_CPU_OTHER ? ", which is not in this plan"
+                                                  : ", which this process cannot see");
+        break;
+    case CLI_CPU_KEPT:
+        cli_add(&text, "It is kept for the host, by --keep, with the rest of its core");
+        break;
+    case CLI_CPU_SPARE:
+        cli_add(&text, "No NPU gets it; the UVB polling threads of the host run on it");
+        break;
+    case CLI_CPU_PROCESS:
+    case CLI_CPU_ROLE:
+    case CLI_CPU_TWICE:
+        cli_add(&text, "It is in the pool of ");
+        add_rows(e, id, &text);
+        break;
+    case CLI_CPU_ABSENT:
+    case CLI_CPU_KIND_COUNT:
+        cli_add(&text, "It is not online");
+        break;
+    }
+    cli_add(&text, ".");
+    say(e, &text);
+}
+
+/* Says by which step a CPU came to its NPU, with which other CPUs, and who else claims it. */
+static void say_trace(explanation *e, int32_t id)
+{
+    const cli_cpu *cpu = &e->view.cpu[id];
+    const cpubind_trace *t = &e->view.plan->trace;
+    cli_text text = {"", 0};
+    if (cpu->at < 0) {
+        say_near(e, id);
+        return;
+    }
+    const int32_t step = t->step[cpu->at], group = t->group[cpu->at];
+    set(e, "step", json_string(cpubind_step_word((cpubind_step)step)));
+    set(e, "owner",
+        cpu->device >= 0 && e->view.plan->candidate[cpu->device].npu >= 0
+            ? json_integer(e->view.facts->npu[e->view.plan->candidate[cpu->device].npu].logic)
+            : json_null());
+    if (step > CPUBIND_STEP_IDLE && step < STEP_COUNT && cpu->device >= 0 &&
+        !is_kept_overlap(e)) {
+        cli_add(&text, "%s", steps[step].of_cpu);
+        if (add_distance(e, cpu->device, &id, 1, " Its node is ", &text))
+            cli_add(&text, " from that home.");
+        say(e, &text);
+    }
+    say_near(e, id);
+    if (group >= 0 && !is_kept_overlap(e)) {
+        say_group(e, group, cpu->device);
+        set(e, "group", group_json(e, group));
+    }
+    say_rule(e);
+    if (cpu->kind == CLI_CPU_IDLE)
+        say_idle(e);
+}
+
+/* Says whose the other CPUs of a core are, if they are of another NPU. */
+static void say_core(explanation *e, int32_t id)
+{
+    const cpubind_facts *facts = e->view.facts;
+    const cli_cpu *cpu = &e->view.cpu[id];
+    for (int32_t other = 0; facts->core_of && other < facts->n_cpu_id; other++) {
+        cli_text text = {"", 0};
+        if (other == id || facts->node_of[other] < 0 ||
+            cli_core_of(facts, other) != cli_core_of(facts, id) || cpu->device < 0 ||
+            e->view.cpu[other].device < 0 || e->view.cpu[other].device == cpu->device)
+            continue;
+        cli_add(&text, "CPU %d of the same core goes to ", (int)other);
+        add_device(e, e->view.cpu[other].device, &text);
+        cli_add(&text, ": the core is split.");
+        say(e, &text);
+    }
+}
+
+static void explain_cpu(explanation *e, int32_t id)
+{
+    const cpubind_facts *facts = e->view.facts;
+    cli_text text = {"", 0};
+    set(e, "cpu", json_integer(id));
+    if (id >= facts->n_cpu_id || facts->node_of[id] < 0) {
+        cli_add(&text,
+                "CPU %d is not online, or there is no such CPU: the online CPUs end at %d.",
+                (int)id, (int)facts->n_cpu_id - 1);
+        set(e, "state", json_string(cli_cpu_word(CLI_CPU_ABSENT)));
+        say(e, &text);
+        return;
+    }
+    say_where(e, id);
+    if (!has_trace(e)) {
+        int32_t i = 0;
+        while (i < facts->n_cpu && facts->cpu[i] != id)
+            i++;
+        cli_add(&text, i < facts->n_cpu ? "Pools may be cut from it."
+                                        : "This process may not use it, or it is excluded.");
+        say(e, &text);
+        return;
+    }
+    say_state(e, id);
+    say_trace(e, id);
+    say_core(e, id);
+}
+
+/* == What is asked ========================================================== */
+
+/* What --explain names. */
+typedef struct target {
+    int32_t npu;  /* a logic id, or -1 */
+    int32_t cpu;  /* or -1 */
+    int32_t role; /* or -1 */
+} target;
+
+/* Reads a number that ends at `end`. */
+static int read_id(const char *text, const char *end, int32_t limit, int32_t *out)
+{
+    return cpubind_number_parse(text, (int32_t)(end - text), out, NULL) == CPUBIND_TEXT_OK &&
+           *out >= 0 && *out < limit;
+}
+
+static int read_role(const char *word, int32_t *out)
+{
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
+        if (strcasecmp(cpubind_role_word((cpubind_role)i), word) == 0) {
+            *out = i;
+            return 1;
+        }
+    return 0;
+}
+
+/* Reads "npu3", "npu3.acl", "cpu17", "acl"; "3" is an NPU. Returns 0 for anything else. */
+static int read_target(const char *text, target *out)
+{
+    const char *end = text + strlen(text), *dot = strchr(text, '.');
+    *out = (target){-1, -1, -1};
+    if (strlen(text) > 32)
+        return 0;
+    if (read_role(text, &out->role))
+        return 1;
+    if (strncasecmp(text, "cpu", 3) == 0)
+        return read_id(text + 3, end, CPUBIND_MAX_CPUS, &out->cpu);
+    if (dot && !read_role(dot + 1, &out->role))
+        return 0;
+    text += strncasecmp(text, "npu", 3) == 0 ? 3 : 0;
+    return read_id(text, dot ? dot : end, CPUBIND_MAX_DEVICES, &out->npu);
+}
+
+const char *cli_check_explain(const char *text)
+{
+    target t;
+    return strcasecmp(text, "all") == 0 || read_target(text, &t)
+               ? NULL
+               : "--explain takes an NPU (npu3), a CPU (cpu17), a role (acl), a role of an NPU "
+                 "(npu3.acl), or all; a number alone is an NPU";
+}
+
+/* The index of an NPU by its logic id, or -1. */
+static int32_t npu_index(const cpubind_facts *facts, int32_t logic)
+{
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].logic == logic)
+            return i;
+    return -1;
+}
+
+/* Explains a role: of one NPU (-1: of each). Returns 0 when there is none to explain. */
+static int explain_role(explanation *e, int32_t npu, cpubind_role role)
+{
+    const cpubind_ascend_plan *plan = e->view.plan;
+    json_t *json = json_object();
+    int n = 0;
+    for (int32_t i = 0; has_trace(e) && i < plan->n_want; i++) {
+        const cli_row row = cli_row_of(e->view.facts, plan, i);
+        char key[16];
+        if (npu >= 0 && plan->want[i] != npu)
+            continue;
+        int32_t n_cpu;
+        const int32_t *cpu = cli_role_of(&row, role, &n_cpu);
+        say_role(e, i, role);
+        snprintf(key, sizeof key, "%d", (int)row.npu->logic);
+        (void)json_object_set_new(json, key, cli_list_json(cpu, n_cpu));
+        n++;
+    }
+    set(e, "role", json_string(cpubind_role_word(role)));
+    set(e, "cpus", json);
+    return n > 0;
+}
+
+/* Explains what is asked. Returns 0 when the plan and the facts do not know it. */
+static int explain_target(explanation *e, const target *t)
+{
+    const cpubind_facts *facts = e->view.facts;
+    const int32_t npu = t->npu >= 0 ? npu_index(facts, t->npu) : -1;
+    if (t->cpu >= 0) {
+        explain_cpu(e, t->cpu);
+        return facts->n_cpu_id > 0;
+    }
+    if (t->npu >= 0 && npu < 0)
+        return 0;
+    if (t->role >= 0 && explain_role(e, npu, (cpubind_role)t->role) && npu < 0)
+        return 1;
+    if (npu < 0)
+        return 0;
+    explain_npu(e, npu);
+    return 1;
+}
+
+/* == Output ================================================================= */
+
+/* Explains one target: adds its facts, with the sentences as "text", to `all`. Returns 0 when
+ * the plan and the facts do not know it, or without memory. */
+static int add_target(explanation *e, const target *t, json_t *all)
+{
+    int is_known;
+    e->sentence = json_array();
+    e->fact = json_object();
+    is_known = explain_target(e, t);
+    if (is_known && e->planned->code != CPUBIND_PROBLEM_NONE) {
+        cli_text why = {"There is no plan: ", 18};
+        cli_explain(e->planned, e->options, &why);
+        say(e, &why);
+    }
+    set(e, "text", json_incref(e->sentence));
+    if (is_known)
+        e->is_short |= json_array_append(all, e->fact) != 0;
+    json_decref(e->sentence);
+    json_decref(e->fact);
+    return is_known;
+}
+
+/* Explains all NPUs in view, all roles and all CPUs. Returns 0 as add_target does. */
+static int add_all(explanation *e, json_t *all)
+{
+    const cpubind_facts *facts = e->view.facts;
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (!add_target(e, &(target){facts->npu[i].logic, -1, -1}, all))
+            return 0;
+    for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
+        if (!add_target(e, &(target){-1, -1, i}, all))
+            return 0;
+    for (int32_t i = 0; i < facts->n_cpu_id; i++)
+        if (!add_target(e, &(target){-1, i, -1}, all))
+            return 0;
+    return 1;
+}
+
+static void print_explanations(const json_t *all)
+{
+    const int32_t columns = cpubind_linux_columns(fileno(stdout));
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *text = json_object_get(json_array_get(all, i), "text");
+        fputs(i > 0 ? "\n" : "", stdout);
+        for (size_t k = 0; k < json_array_size(text); k++) {
+            fputs(k > 0 ? "  " : "", stdout);
+            cli_print_wrapped(stdout, json_string_value(json_array_get(text, k)), k > 0 ? 2 : 0,
+                              k > 0 ? 4 : 2, columns < 80 ? columns : 80);
+        }
+    }
+}
+
+/* Prints {"cpubind", "explain"}, with the error of a refused plan. */
+static int print_explanations_json(const explanation *e, json_t *all)
+{
+    json_t *json, *value = e->is_all ? all : json_array_get(all, 0);
+    cli_text text = {"", 0};
+    if (e->planned->code == CPUBIND_PROBLEM_NONE)
+        return cli_print_json(
+            stdout, json_pack("{s:s, s:O}", "cpubind", CPUBIND_VERSION, "explain", value));
+    cli_explain(e->planned, e->options, &text);
+    json = cli_problem_json(&e->planned->problem, text.text);
+    if (json && json_object_set(json, "explain", value) == 0)
+        return cli_print_json(stdout, json);
+    json_decref(json);
+    return 0;
+}
+
+static int refuse_target(const cli_planned *planned, const cli_options *options)
+{
+    cli_text why = {"", 0};
+    int32_t ids[CPUBIND_MAX_DEVICES];
+    if (planned->code != CPUBIND_PROBLEM_NONE)
+        return cli_refuse(options, planned);
+    for (int32_t i = 0; i < planned->facts.n_npu; i++)
+        ids[i] = planned->facts.npu[i].logic;
+    cli_add(&why, "--explain %s: this process sees no such NPU; it sees NPUs ",
+            options->explain);
+    cli_add_list(&why, ids, planned->facts.n_npu);
+    cli_add(&why, "; a CPU is named as in cpu17");
+    return cli_fail(options, CLI_REFUSED, why.text);
+}
+
+int cli_print_why(const cli_planned *planned, const cli_options *options)
+{
+    explanation e = {.planned = planned, .options = options};
+    json_t *all;
+    target t;
+    int status = (int)cpubind_problem_exit(planned->code), is_made, is_known = 0;
+    if (!planned->has_facts)
+        return cli_refuse(options, planned);
+    all = json_array();
+    e.list = (int32_t *)calloc((size_t)planned->facts.n_cpu_id + 1, sizeof *e.list);
+    is_made = all && e.list && cli_make_view(planned, options, &e.view);
+    e.is_all = strcasecmp(options->explain, "all") == 0;
+    if (is_made)
+        is_known = e.is_all ? add_all(&e, all)
+                            : read_target(options->explain, &t) && add_target(&e, &t, all);
+    if (!is_made || e.is_short)
+        status = cli_no_memory();
+    else if (!is_known)
+        status = refuse_target(planned, options);
+    else if (!options->json)
+        print_explanations(all);
+    else if (!print_explanations_json(&e, all))
+        status = cli_no_memory();
+    cli_free_view(&e.view);
+    free(e.list);
+    json_decref(all);
+    return status;
+}
