@@ -359,3 +359,26 @@ cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
     }
     return code;
 }
+
+/* Finds the functions of the NPUs in view, by the addresses of npu-smi info or by the mailboxes,
+ * and the CPUs near them. Slices are cut without them: they tell how good the slices are, and no
+ * fault of an input is a problem. */
+cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_npu && f->n_census > 0; i++) {
+        cpubind_npu npu = f->npu[i];
+        for (int32_t d = 0; d < r->info.n_device && r->info_status == CPUBIND_TEXT_OK; d++)
+            if (npu.pci.domain < 0 && facts_is_device_of(&r->info.device[d], &npu))
+                npu.pci = r->info.device[d].pci;
+        if (npu.function < 0)
+            f->npu[i].function = find_function(f, &npu);
+    }
+    for (int32_t i = 0; i < f->n_census; i++) {
+        if (!f->function[i].is_near_known &&
+            read_near(r, &f->function[i]) == CPUBIND_PROBLEM_NO_MEMORY)
+            return CPUBIND_PROBLEM_NO_MEMORY;
+        cpubind_problem_clear(r->problem);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}

@@ -389,6 +389,8 @@ static cpubind_problem_code read_for_plan(facts_reader *r)
         code = cpubind_priv_read_threads(r);
     if (code == CPUBIND_PROBLEM_NONE && !needs_affinity(f->strategy))
         code = read_phys(r);
+    if (code == CPUBIND_PROBLEM_NONE && !needs_affinity(f->strategy))
+        code = cpubind_priv_read_locality(r);
     if (code == CPUBIND_PROBLEM_NONE && f->strategy != wanted)
         facts_warn(r, CPUBIND_WARNING_NO_AFFINITY);
     return code;

@@ -75,13 +75,14 @@ cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 
 /* facts_census.c: the NPUs on the PCI bus; the product when the bus has only one, else AUTO;
  * those of facts->type; which of them the NPUs in view are; the CPUs near each; node 0 for the
- * hidden ones that are on no node. */
+ * hidden ones that are on no node; for slices, what is known of all that. */
 cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
 cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r);
 cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r);
 void cpubind_priv_attach_functions(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_near(facts_reader *r);
 cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_locality(facts_reader *r);
 
 /* facts_npus.c: npu-smi info -m; -t topo; info; the NPUs that the request names; who runs; the
  * visible devices. When npu-smi info -t topo cannot be read, that is no problem of the step: it

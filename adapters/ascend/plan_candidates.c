@@ -238,11 +238,19 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Whether pools are cut without near CPUs. By the reference those tell how good slices are; by
+ * the rules near the core would cut by the few that are known. */
+static int is_blind(const planner *p)
+{
+    return p->facts->strategy == CPUBIND_GLOBAL_SLICE && p->facts->rules == CPUBIND_RULES_NEAR;
+}
+
 /* The CPUs near a candidate. */
 static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
 {
     const cpubind_npu *npu = plan_npu_of(p, candidate);
-    if (!npu) {
+    const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !is_blind(p);
+    if (!npu || (is_slice && candidate->function >= 0)) {
         *n = p->facts->function[candidate->function].n_cpu;
         return p->facts->function[candidate->function].cpu;
     }
@@ -265,8 +273,7 @@ static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
     return f->function[candidate->function].node;
 }
 
-/* Copies the lists of near CPUs and the nodes, in the order of the candidates. Slices have
- * neither. */
+/* Copies the lists of near CPUs and the nodes, in the order of the candidates. */
 cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
 {
     const int32_t n_candidate = p->out->n_candidate;
@@ -292,6 +299,6 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
     p->out->devices.affinity.cpu = cpu;
     p->out->devices.affinity.row = row;
     p->out->devices.affinity.n = n_candidate;
-    p->out->devices.node = p->facts->strategy == CPUBIND_GLOBAL_SLICE ? NULL : node;
+    p->out->devices.node = is_blind(p) ? NULL : node;
     return CPUBIND_PROBLEM_NONE;
 }

@@ -280,7 +280,22 @@ TEST(an_a3_is_planned_by_home_when_the_kernel_knows_it)
     a = planned(&h, &request);
     assert_int_equal(a.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
     expect_run(&a, 0, 0, 15);
+    assert_int_equal(a.plan.row_quality[0].near_cpu, 0);
+    assert_int_equal(a.plan.row_quality[1].near_cpu, 8);
+    assert_true(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
+    assert_int_equal(a.plan.n_poor, 1);
+    assert_int_equal(a.plan.poor[0], 0);
     drop(&a);
+    h.failing = PCI "01:00.0/numa_node"; /* slices are cut without it */
+    h.state = CPUBIND_INPUT_FAILED;
+    h.seen[0] = '\0';
+    a = planned(&h, &request);
+    expect_run(&a, 0, 0, 15);
+    assert_int_equal(a.plan.devices.node[0], -1);
+    assert_false(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
+    drop(&a);
+    h.failing = NULL;
+    h.seen[0] = '\0';
     request.rules = CPUBIND_RULES_NEAR;
     request.has_rules = 1;
     a = planned(&h, &request);
