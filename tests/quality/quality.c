@@ -566,7 +566,8 @@ static void print_fixture(const char *folder, const char *name, fixtures *f)
     for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++)
         plan_folder(path, (cpubind_rules)rule, &f->by_rule[rule]);
     if (near->code != CPUBIND_PROBLEM_NONE) {
-        if (reference->code == CPUBIND_PROBLEM_NONE) {
+        /* near reads more: an input that only near needs may be unreadable. */
+        if (reference->code == CPUBIND_PROBLEM_NONE && cpubind_problem_exit(near->code) == 1) {
             printf("%s\n  ! near refuses it, and the reference does not\n", name);
             f->total.n_worse++;
         }
