@@ -323,13 +323,15 @@ static cpubind_problem_code plan_near(planner *p, const int32_t *device, int32_t
 }
 
 /* Warns of NPUs that have no near CPUs by the reference, and would have some by the rules
- * near. */
+ * near. There is no plan by near where an input of the topology cannot be read. */
 static cpubind_problem_code check_reference(planner *p)
 {
     cpubind_ascend_plan *out = p->out;
     cpubind_problem_code code;
     size_t used;
     int32_t *device, n = 0, n_far;
+    if (p->facts->topology.code != CPUBIND_PROBLEM_NONE)
+        return CPUBIND_PROBLEM_NONE;
     out->poor = cpubind_arena_ints(p->arena, out->n_want);
     used = p->arena->used;
     device = cpubind_arena_ints(p->arena, out->n_candidate);
