@@ -173,27 +173,27 @@ static void bench_core(void)
 {
     static const struct {
         const char *name;
+        double goal;
         cpubind_strategy strategy;
         int32_t n_node;
         cpubind_finding overlap;
-        double goal;
         int32_t has_cores; /* two threads a core */
     } cases[] = {
-        {"global_slice", CPUBIND_GLOBAL_SLICE, 16, CPUBIND_FOUND_NONE, 2000, 0},
-        {"topo_affinity, 16 nodes, no overlap", CPUBIND_TOPO_AFFINITY, 16, CPUBIND_FOUND_NONE,
-         5000, 0},
-        {"topo_affinity, 16 nodes, resolved", CPUBIND_TOPO_AFFINITY, 16, CPUBIND_FOUND_RESOLVED,
-         5000, 0},
-        {"topo_affinity, 8 nodes, resolved", CPUBIND_TOPO_AFFINITY, 8, CPUBIND_FOUND_RESOLVED,
-         5000, 0},
-        {"topo_affinity, 4 nodes, resolved", CPUBIND_TOPO_AFFINITY, 4, CPUBIND_FOUND_RESOLVED,
-         5000, 0},
-        {"near, 16 nodes", CPUBIND_NEAR, 16, CPUBIND_FOUND_NONE, 10000, 0},
-        {"near, 8 nodes", CPUBIND_NEAR, 8, CPUBIND_FOUND_NONE, 10000, 0},
-        {"near, 4 nodes", CPUBIND_NEAR, 4, CPUBIND_FOUND_NONE, 10000, 0},
-        {"near, 16 nodes, two threads a core", CPUBIND_NEAR, 16, CPUBIND_FOUND_NONE, 10000, 1},
-        {"near, 8 nodes, two threads a core", CPUBIND_NEAR, 8, CPUBIND_FOUND_NONE, 10000, 1},
-        {"near, 4 nodes, two threads a core", CPUBIND_NEAR, 4, CPUBIND_FOUND_NONE, 10000, 1},
+        {"global_slice", 2000, CPUBIND_GLOBAL_SLICE, 16, CPUBIND_FOUND_NONE, 0},
+        {"topo_affinity, 16 nodes, no overlap", 5000, CPUBIND_TOPO_AFFINITY, 16,
+         CPUBIND_FOUND_NONE, 0},
+        {"topo_affinity, 16 nodes, resolved", 5000, CPUBIND_TOPO_AFFINITY, 16,
+         CPUBIND_FOUND_RESOLVED, 0},
+        {"topo_affinity, 8 nodes, resolved", 5000, CPUBIND_TOPO_AFFINITY, 8,
+         CPUBIND_FOUND_RESOLVED, 0},
+        {"topo_affinity, 4 nodes, resolved", 5000, CPUBIND_TOPO_AFFINITY, 4,
+         CPUBIND_FOUND_RESOLVED, 0},
+        {"near, 16 nodes", 10000, CPUBIND_NEAR, 16, CPUBIND_FOUND_NONE, 0},
+        {"near, 8 nodes", 10000, CPUBIND_NEAR, 8, CPUBIND_FOUND_NONE, 0},
+        {"near, 4 nodes", 10000, CPUBIND_NEAR, 4, CPUBIND_FOUND_NONE, 0},
+        {"near, 16 nodes, two threads a core", 10000, CPUBIND_NEAR, 16, CPUBIND_FOUND_NONE, 1},
+        {"near, 8 nodes, two threads a core", 10000, CPUBIND_NEAR, 8, CPUBIND_FOUND_NONE, 1},
+        {"near, 4 nodes, two threads a core", 10000, CPUBIND_NEAR, 4, CPUBIND_FOUND_NONE, 1},
     };
     const measure_of beside[] = {{measure_hwloc_distrib(), "hwloc_distrib"},
                                  {measure_memcpy(), "memcpy"}};
