@@ -22,7 +22,7 @@
 #define CHARACTER 7  /* at 11 units of height */
 #define TITLE     84
 #define MARGIN    16
-#define LEAST     560 /* width of a picture, for its title */
+#define LEAST     680 /* width of a picture, for its title */
 
 /* A page of A4 across, less its margins, in mm; and mm for 100 units at most. */
 #define PAGE_WIDTH  277
@@ -462,13 +462,19 @@ static void group_sockets(drawing *d)
 
 /* == Title and legend ======================================================= */
 
-static void add_quality(const cpubind_quality *q, cli_text *to)
+/* Appends the quality of the pools; how near they are only where the home of an NPU is known. */
+static void add_quality(const drawing *d, cli_text *to)
 {
+    const cpubind_quality *q = &d->view.plan->quality;
+    int32_t device = 0;
+    while (device < d->view.plan->n_candidate && !cli_has_place(&d->view, device))
+        device++;
     if (q->n_cpu == 0)
         return;
-    cli_add(to, "%d %% near, %d on another socket, %d IRQ CPUs off the home, ",
-            (int)((int64_t)q->near_cpu * 100 / q->n_cpu), (int)q->far_cpu,
-            (int)q->irq_off_node);
+    if (device < d->view.plan->n_candidate)
+        cli_add(to, "%d %% near, %d on another socket, %d IRQ CPUs off the home, ",
+                (int)((int64_t)q->near_cpu * 100 / q->n_cpu), (int)q->far_cpu,
+                (int)q->irq_off_node);
     cli_add(to, "%d cores split, %d idle, pools of %d to %d CPUs", (int)q->split_cores,
             (int)q->idle, (int)q->smallest, (int)q->largest);
 }
@@ -549,7 +555,7 @@ static void put_heading(const drawing *d)
             cli_strategy_word(plan->core.strategy), cli_finding_word(plan->core.overlap));
     put(d, "t", MARGIN, 52, line.text);
     line = (cli_text){"", 0};
-    add_quality(&plan->quality, &line);
+    add_quality(d, &line);
     put(d, "t", MARGIN, 70, line.text);
 }
 
