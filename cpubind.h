@@ -52,13 +52,16 @@
  *   N6  Still below it: cores of devices that keep their minimum without them, of the nearest
  *       node first, there of the largest pool; first cores in nobody's home, then in homes.
  *   N7  Still below it: single CPUs in the same way. A core is split here alone.
- *   Pools are served in N5 .. N7 by what they lack, the least first, then by device.
+ *   N8  Still below it, as all CPUs are too few for all: single CPUs of other pools below the
+ *       minimum, of the pool that lacks most, so that as many devices as possible have one.
+ *   Pools are served in N5 .. N8 by what they lack, the least first, then by device.
  *   Without any place all cores are cut into slices by slot; where the slice of any slot is too
  *   small for the roles, all CPUs are.
  *   laws: no CPU twice; no core split, and no core of a home given elsewhere, unless a pool
  *   would be below its minimum; no pool is below the minimum while a CPU is idle, or while
- *   another pool is above it; the answer does not depend on plan->want, so processes that see
- *   the same host agree.
+ *   another pool is above it; as many devices have the minimum as there are CPUs for, so that
+ *   no other way to cut pools that share no CPU serves more; the answer does not depend on
+ *   plan->want, so processes that see the same host agree.
  *
  * PROMISES (each one has a test in tests/core/ or tests/packaging/)
  *   determinism   equal arguments give equal results, on every compiler and machine
@@ -302,7 +305,7 @@ typedef enum cpubind_finding {
     X(NEXT, "next")       /* topo_affinity: on the next node of its device */                  \
     X(NEAREST, "nearest") /* NEAR: in nobody's home; its device is nearest (N3) */             \
     X(MINIMUM, "minimum") /* NEAR: no device had it; its device was below the minimum (N5) */  \
-    X(LENT, "lent")       /* NEAR: another device could spare it (N6, N7) */                   \
+    X(LENT, "lent")       /* NEAR: of another device (N6 to N8) */                             \
     X(CLUSTER, "cluster") /* cluster: of the node of the home */
 
 typedef enum cpubind_step {
@@ -463,8 +466,8 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
  *           whose home is on it alone counts)
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
  *   cost    linear in CPUs + nodes + devices + affinity entries; NEAR adds nodes * (nodes +
- *           devices), and for pools below the minimum the CPUs of a node for each core that they
- *           take; RESOLVE adds the searches
+ *           devices), and for pools below the minimum the CPUs of a node for each core that
+ *           they take; RESOLVE adds the searches
  *           for paths where pools overlap unevenly, each linear in the same at most; where
  *           searches are long, one reading of all claims serves several of them
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer
@@ -505,7 +508,8 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_place_roles(const cpubind_h
 /* The quality of pools, whatever rule they are from.
  *   in      host, devices: as for cpubind_make_plan; pools: list i is the pool of device i, its
  *           IRQ CPUs first; ids in any order, each in host->cpu, none twice in a list; empty:
- *           the device has none. pools.row is not NULL. 0 <= n_irq. work: CPUBIND_MEASURE_WORK elements
+ *           the device has none. pools.row is not NULL. 0 <= n_irq. work:
+ *           CPUBIND_MEASURE_WORK elements
  *   out     *out_total over all pools; out_each[i] of pool i alone (split_cores: cores that it
  *           shares with other pools), unless out_each is NULL
  *   errors  ERR_ARG; ERR_ORDER; ERR_UNKNOWN (a CPU, fault->device and cpu)
@@ -1981,12 +1985,12 @@ CPUBIND_PRIV void cpubind_priv_make_group_bits(cpubind_priv_planner *p)
  * A search may read most claims, and there may be as many searches as CPUs. Levels find the
  * same path without that. The level of a device is at most the length of its shortest path to a
  * rich device; the level of a group is at most the level of each device that has CPUs of it.
- * climb goes from a level to one lower by 1 as long as it can. Where it cannot, the level is too
- * low, and climb raises it. So a claim or a share is read once for each level.
+ * climb goes from a level to one lower by 1 as long as it can. Where it cannot, the level is
+ * too low, and climb raises it. So a claim or a share is read once for each level.
  *
  * A move along a shortest path makes no path shorter. When no rich device is left, the devices
- * with the largest load then are rich: their levels become 0, and the levels of the devices that
- * are nearer to them now are lowered.
+ * with the largest load then are rich: their levels become 0, and the levels of the devices
+ * that are nearer to them now are lowered.
  *
  * Devices with the same largest load are a tier; the levels of tier t start at
  * t * (n_device + 2). No path leads from a tier to a device of an earlier tier. */
@@ -2617,7 +2621,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
 /* == NEAR ===================================================================
  *
  * N1 to N4 are RESOLVE over cores in place of CPUs, with other claims: the cores are a host of
- * their own, `cores`, and the affinity lists name cores. N5 to N7 work on the owners of the
+ * their own, `cores`, and the affinity lists name cores. N5 to N8 work on the owners of the
  * CPUs of the caller's host. */
 
 /* The arrays after those of CPUBIND_PRIV_ARRAYS. The sum of both is CPUBIND_PLAN_WORK_NEAR. */
@@ -2922,40 +2926,50 @@ typedef enum cpubind_priv_stage {
     CPUBIND_PRIV_TAKE_REST, /* N6: cores in nobody's home */
     CPUBIND_PRIV_TAKE_CORE, /* N6: any cores */
     CPUBIND_PRIV_TAKE_CPU,  /* N7 */
+    CPUBIND_PRIV_TAKE_LEFT, /* N8 */
     CPUBIND_PRIV_STAGES
 } cpubind_priv_stage;
 
-/* Finds the CPUs of a node that a stage may take, as a span of core_cpu: the first idle core,
- * or the last core, or CPU, of the largest pool that keeps its minimum. count 0: there is
- * none. */
-CPUBIND_PRIV cpubind_span cpubind_priv_find_spare(const cpubind_priv_near *near, int32_t node,
-                                                  cpubind_priv_stage stage)
+/* How willingly a pool gives `count` CPUs to a device; 0: it must not. */
+CPUBIND_PRIV int32_t cpubind_priv_willing(const cpubind_priv_planner *p, int32_t owner,
+                                          int32_t device, cpubind_priv_stage stage,
+                                          int32_t count)
 {
-    const int32_t *load = near->p->load;
+    if (owner == CPUBIND_PRIV_NONE || owner == device)
+        return 0;
+    if (stage == CPUBIND_PRIV_TAKE_LEFT)
+        return p->load[owner] < p->need ? p->need - p->load[owner] : 0;
+    return p->load[owner] - count >= p->need ? p->load[owner] : 0;
+}
+
+/* Finds the CPUs of a node that a stage may take for a device, as a span of core_cpu: the first
+ * idle core, or the last core, or CPU, of the most willing pool. count 0: there is none. */
+CPUBIND_PRIV cpubind_span cpubind_priv_find_spare(const cpubind_priv_near *near, int32_t node,
+                                                  int32_t device, cpubind_priv_stage stage)
+{
     cpubind_span best;
-    int32_t most = 0;
+    int32_t most = 1;
+    best.first = 0;
     best.count = 0;
     for (int32_t i = near->node_core_row[node]; i < near->node_core_row[node + 1]; i++) {
         const int32_t core = near->node_core[i];
         const int32_t end = near->core_row[core + 1];
-        const int32_t step = stage == CPUBIND_PRIV_TAKE_CPU ? 1 : end - near->core_row[core];
+        const int32_t step = stage >= CPUBIND_PRIV_TAKE_CPU ? 1 : end - near->core_row[core];
         for (int32_t at = near->core_row[core]; at < end; at += step) {
             const int32_t cpu = near->core_cpu[at];
             const int32_t owner = near->cpu_owner[cpu];
-            if (stage == CPUBIND_PRIV_TAKE_IDLE ? owner != CPUBIND_PRIV_NONE
-                : owner == CPUBIND_PRIV_NONE
-                    ? 1
-                    : load[owner] - step < near->p->need || load[owner] < most)
-                continue;
-            if (stage == CPUBIND_PRIV_TAKE_REST &&
-                near->cpu_step[cpu] != CPUBIND_STEP_NEAREST &&
-                near->cpu_step[cpu] != CPUBIND_STEP_MINIMUM)
+            int32_t willing = stage == CPUBIND_PRIV_TAKE_IDLE
+                                  ? owner == CPUBIND_PRIV_NONE
+                                  : cpubind_priv_willing(near->p, owner, device, stage, step);
+            if (willing < most || (stage == CPUBIND_PRIV_TAKE_REST &&
+                                   near->cpu_step[cpu] != CPUBIND_STEP_NEAREST &&
+                                   near->cpu_step[cpu] != CPUBIND_STEP_MINIMUM))
                 continue;
             best.first = at;
             best.count = step;
             if (stage == CPUBIND_PRIV_TAKE_IDLE)
                 return best;
-            most = load[owner];
+            most = willing;
         }
     }
     return best;
@@ -2993,7 +3007,7 @@ CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device,
            (node = cpubind_priv_open_node(near, device)) != CPUBIND_PRIV_NONE) {
         cpubind_span spare;
         while (p->load[device] < p->need &&
-               (spare = cpubind_priv_find_spare(near, node, stage)).count > 0)
+               (spare = cpubind_priv_find_spare(near, node, device, stage)).count > 0)
             for (int32_t i = spare.first; i < spare.first + spare.count; i++) {
                 const int32_t cpu = near->core_cpu[i];
                 if (near->cpu_owner[cpu] != CPUBIND_PRIV_NONE)
@@ -3016,7 +3030,16 @@ CPUBIND_PRIV int32_t cpubind_priv_is_lacking(const cpubind_priv_planner *p)
     return 0;
 }
 
-/* N5 to N7. */
+/* Whether the pools below the minimum have enough CPUs for one of them to reach it. */
+CPUBIND_PRIV int32_t cpubind_priv_is_enough_left(const cpubind_priv_planner *p)
+{
+    int32_t left = 0;
+    for (int32_t d = 0; d < p->n_device; d++)
+        left += p->load[d] < p->need ? p->load[d] : 0;
+    return left >= p->need;
+}
+
+/* N5 to N8. */
 CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
@@ -3030,7 +3053,9 @@ CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
             return;
         cpubind_priv_heap_sort(near->lack, n);
         cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
-        for (int32_t i = 0; i < n; i++)
+        for (int32_t i = 0; i < n && (stage != (int32_t)CPUBIND_PRIV_TAKE_LEFT ||
+                                      cpubind_priv_is_enough_left(p));
+             i++)
             cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES,
                                (cpubind_priv_stage)stage);
     }
