@@ -1090,9 +1090,11 @@ typedef struct cpubind_priv_planner {
     cpubind_plan *plan;
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need;   /* CPUs, by the roles */
-    int32_t n_row;  /* rows of the plan: n_want, or all devices */
-    int32_t *owner; /* the device that a position is handed out to; NULL: not noted */
+    int32_t need;             /* CPUs, by the roles */
+    int32_t n_row;            /* rows of the plan: n_want, or all devices */
+    int32_t *owner;           /* the device that a position is handed out to; NULL: not noted */
+    cpubind_host cores;       /* NEAR: the cores as a host ... */
+    cpubind_devices on_cores; /* ... and the devices, with affinity lists of cores */
     int32_t n_device, n_home, n_segment, n_group;
     int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
     int32_t *block_end;   /* RESOLVE: by segment, the first one of the next block */
@@ -2653,9 +2655,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
 
 typedef struct cpubind_priv_near {
     cpubind_priv_planner *p;
-    const cpubind_host *host; /* the caller's; p has the cores */
-    cpubind_host cores;
-    cpubind_devices devices; /* the affinity lists name cores */
+    const cpubind_host *host; /* the caller's */
     int32_t n_core;
     int32_t n_placed; /* devices with a place */
 #define CPUBIND_X(name, count) int32_t *name;
@@ -2720,17 +2720,17 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
     int32_t *place = near->core_owner;
     near->n_core =
         cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, near->core_of);
-    near->cores.cpu = host->cpu;
-    near->cores.node = host->node;
-    near->cores.node_id = host->node_id;
-    near->cores.n_cpu = host->n_cpu;
-    near->cores.n_node = host->n_node;
-    near->devices.affinity.cpu = near->p->devices->affinity.cpu;
-    near->devices.affinity.row = near->p->devices->affinity.row;
-    near->devices.affinity.n = near->p->devices->affinity.n;
-    near->devices.slot = near->p->devices->slot;
-    near->devices.total = near->p->devices->total;
-    near->devices.node = near->p->devices->node;
+    near->p->cores.cpu = host->cpu;
+    near->p->cores.node = host->node;
+    near->p->cores.node_id = host->node_id;
+    near->p->cores.n_cpu = host->n_cpu;
+    near->p->cores.n_node = host->n_node;
+    near->p->on_cores.affinity.cpu = near->p->devices->affinity.cpu;
+    near->p->on_cores.affinity.row = near->p->devices->affinity.row;
+    near->p->on_cores.affinity.n = near->p->devices->affinity.n;
+    near->p->on_cores.slot = near->p->devices->slot;
+    near->p->on_cores.total = near->p->devices->total;
+    near->p->on_cores.node = near->p->devices->node;
     if (host->core == NULL) {
         for (int32_t i = 0; i <= host->n_cpu; i++)
             near->core_row[i] = i;
@@ -2749,9 +2749,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
                 return cpubind_priv_refuse(near->p->fault, CPUBIND_ERR_ARG, "host.core",
                                            near->core_cpu[i]);
     }
-    near->cores.cpu = near->core_id;
-    near->cores.node = near->core_node;
-    near->cores.n_cpu = near->n_core;
+    near->p->cores.cpu = near->core_id;
+    near->p->cores.node = near->core_node;
+    near->p->cores.n_cpu = near->n_core;
     return CPUBIND_OK;
 }
 
@@ -2786,8 +2786,8 @@ CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_near *near)
             cpubind_priv_heap_sort(near->near_core + first, n - first);
         near->near_row[d + 1] = n;
     }
-    near->devices.affinity.cpu = near->near_core;
-    near->devices.affinity.row = near->near_row;
+    near->p->on_cores.affinity.cpu = near->near_core;
+    near->p->on_cores.affinity.row = near->near_row;
 }
 
 /* The places: the nodes of the homes; without a home, the node of the device. */
@@ -2888,7 +2888,7 @@ CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first
 /* Lists the cores node by node. */
 CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_near *near)
 {
-    const cpubind_host *cores = &near->cores;
+    const cpubind_host *cores = &near->p->cores;
     int32_t *node = near->core_id; /* not needed any more; place neither */
     int32_t *place = near->core_owner;
     for (int32_t c = 0; c < near->n_core; c++)
@@ -3192,8 +3192,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
         return status;
     if (near.host->core != NULL)
         cpubind_priv_make_core_lists(&near);
-    p->host = &near.cores;
-    p->devices = &near.devices;
+    p->host = &p->cores;
+    p->devices = &p->on_cores;
     cpubind_priv_find_starts(p);
     status = cpubind_priv_make_segments(p);
     if (status != CPUBIND_OK) {
