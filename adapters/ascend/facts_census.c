@@ -220,6 +220,17 @@ static void count_hidden(cpubind_facts *f)
     }
 }
 
+/* Whether an NPU before this one has its function and its phy id: both are parts of one NPU that
+ * the driver has split. */
+static int is_part_of_another(const cpubind_facts *f, int32_t npu)
+{
+    for (int32_t i = 0; i < npu; i++)
+        if (f->npu[i].function == f->npu[npu].function && f->npu[npu].phy >= 0 &&
+            f->npu[i].phy == f->npu[npu].phy)
+            return 1;
+    return 0;
+}
+
 void cpubind_priv_attach_functions(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -235,6 +246,8 @@ void cpubind_priv_attach_functions(facts_reader *r)
             continue;
         function = &f->function[npu->function];
         npu->pci = function->pci;
+        if (is_part_of_another(f, i))
+            continue;
         if (++function->n_in_view > function->n_npu)
             function->n_npu = function->n_in_view;
     }
