@@ -423,8 +423,8 @@ static cpubind_problem_code check_threads(planner *p)
                          : "clusters are known for 1 or 2 threads a core only");
 }
 
-/* Refuses a plan that needs the cores, the distances or the sockets, when an input of them could
- * not be read: other processes of the host may have read it. */
+/* Refuses a plan that needs the cores, the distances or the sockets, when an input of them
+ * could not be read: other processes of the host may have read it. */
 static cpubind_problem_code check_topology(planner *p)
 {
     const cpubind_request *q = p->request;

@@ -180,8 +180,8 @@ static int32_t add_function(facts_reader *r, const cpubind_npu *npu)
     return f->n_function++;
 }
 
-/* Whether a device of npu-smi info may be on a function: by its address; without one, on that of
- * another chip of its card, where a product has several on one function. */
+/* Whether a device of npu-smi info may be on a function: by its address; without one, on that
+ * of another chip of its card, where a product has several on one function. */
 static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device, int32_t i)
 {
     if (device->pci.domain >= 0)
@@ -220,8 +220,8 @@ static void count_hidden(cpubind_facts *f)
     }
 }
 
-/* Whether an NPU before this one has its function and its phy id: both are parts of one NPU that
- * the driver has split. */
+/* Whether an NPU before this one has its function and its phy id: both are parts of one NPU
+ * that the driver has split. */
 static int is_part_of_another(const cpubind_facts *f, int32_t npu)
 {
     for (int32_t i = 0; i < npu; i++)
@@ -373,9 +373,9 @@ cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
     return code;
 }
 
-/* Finds the functions of the NPUs in view, by the addresses of npu-smi info or by the mailboxes,
- * and the CPUs near them. Slices are cut without them: they tell how good the slices are, and no
- * fault of an input is a problem. */
+/* Finds the functions of the NPUs in view, by the addresses of npu-smi info or by the
+ * mailboxes, and the CPUs near them. Slices are cut without them: they tell how good the slices
+ * are, and no fault of an input is a problem. */
 cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

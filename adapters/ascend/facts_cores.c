@@ -279,8 +279,8 @@ static cpubind_problem_code read_sockets(facts_reader *r)
 
 /* == Distances ============================================================== */
 
-/* Finds the online nodes, of which each has a column in the rows of distances: node/online, else
- * the folders of nodes. */
+/* Finds the online nodes, of which each has a column in the rows of distances: node/online,
+ * else the folders of nodes. */
 static cpubind_problem_code read_columns(facts_reader *r, int32_t **out, int32_t *n)
 {
     cpubind_input answer, listing;

@@ -54,9 +54,9 @@
 /* == The strategy =========================================================== */
 
 /* The strategy of the plan: as asked, else that of the product; NEAR in place of both slices
- * and topo_affinity by the rules near. Slices replace topo_affinity and NEAR where the CPUs near
- * the NPUs are not known, since every NPU can have a slice; nothing replaces clusters. No other
- * function decides the strategy. */
+ * and topo_affinity by the rules near. Slices replace topo_affinity and NEAR where the CPUs
+ * near the NPUs are not known, since every NPU can have a slice; nothing replaces clusters. No
+ * other function decides the strategy. */
 static cpubind_strategy decide_strategy(const facts_reader *r, int is_affinity_known)
 {
     const cpubind_request *q = r->request;

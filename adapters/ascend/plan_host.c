@@ -1,8 +1,8 @@
 /* plan_host.c - the CPUs that pools are cut from, and those that are kept for the host
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. Which CPUs are kept depends on the online CPUs of the host and on the
- * request alone, not on the allowed CPUs: it is the same in every process.
+ * Pure: no I/O, no malloc. Which CPUs are kept depends on the online CPUs of the host and on
+ * the request alone, not on the allowed CPUs: it is the same in every process.
  */
 #include "plan_parts.h"
 

@@ -282,6 +282,10 @@ static void add_way_out(const char *input, const cli_options *options, cli_text 
 {
     int names_npus;
     const char *way = input ? way_without(input, options, &names_npus) : NULL;
+    if (input && strcmp(input, "env") == 0) {
+        cli_add(out, "mend the variable, or say it with --rules reference or --rules near");
+        return;
+    }
     if (!input || !is_prefix(input, "cmd/"))
         cli_add(out, "look at this file to see why");
     else if (is_prefix(input, "cmd/npu-smi"))

@@ -10,7 +10,8 @@
 #include "output.h"
 
 /* (name, word of JSON and of SVG, letter on a map, text of a legend). A later kind of a CPU
- * replaces an earlier one. The letters of CPUs with a role are those of the role and the NPU. */
+ * replaces an earlier one. The letters of CPUs with a role are those of the role and the NPU.
+ * */
 #define CLI_CPU_KINDS(X)                                                                       \
     X(ABSENT, "offline", ' ', "not online, or on no node")                                     \
     X(BARRED, "not_allowed", '-', "not allowed")                                               \
@@ -72,8 +73,8 @@ void cli_view_node(cli_view *view, int32_t node);
 /* The core of a CPU: the number of the facts, else the CPU itself. */
 int32_t cli_core_of(const cpubind_facts *facts, int32_t cpu);
 
-/* The place of a candidate is the nodes with CPUs near it, or the node of its PCI function where
- * no near CPU is known. `node` is an index into facts->node_id.
+/* The place of a candidate is the nodes with CPUs near it, or the node of its PCI function
+ * where no near CPU is known. `node` is an index into facts->node_id.
  * cli_distance: from a node to the nearest node of the place; -1: not known */
 int cli_has_place(const cli_view *view, int32_t candidate);
 int cli_is_place(const cli_view *view, int32_t candidate, int32_t node);

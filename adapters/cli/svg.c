@@ -462,7 +462,8 @@ static void group_sockets(drawing *d)
 
 /* == Title and legend ======================================================= */
 
-/* Appends the quality of the pools; how near they are only where the home of an NPU is known. */
+/* Appends the quality of the pools; how near they are only where the home of an NPU is known.
+ * */
 static void add_quality(const drawing *d, cli_text *to)
 {
     const cpubind_quality *q = &d->view.plan->quality;

@@ -84,7 +84,8 @@ static void mark_row(cli_view *v, int32_t index)
     }
 }
 
-/* Sorts the CPUs by core, then by id. Returns the CPUs of the largest core, 0 without memory. */
+/* Sorts the CPUs by core, then by id. Returns the CPUs of the largest core, 0 without memory.
+ * */
 static int32_t sort_by_core(cli_view *v)
 {
     const cpubind_facts *facts = v->facts;

@@ -15,8 +15,8 @@
  *   rename             renameat(2) within one folder; with flags renameat2(2), ENOSYS where the
  *                      kernel or its headers have none
  *   pipe               pipe2(2), both ends close-on-exec and above the three standard files
- *   spawn              starts argv[0], found in an absolute folder of PATH, in a process group of
- *                      its own: stdout is `out`, stderr is `err`, both above 2, stdin is
+ *   spawn              starts argv[0], found in an absolute folder of PATH, in a process group
+ *                      of its own: stdout is `out`, stderr is `err`, both above 2, stdin is
  *                      /dev/null, no signal is blocked, ignored or handled. Returns 0 or an
  *                      errno, that of a failed exec too: ENOENT where there is no such command
  *   thread_start       pthread_create(3) with the default attributes: returns 0 or an errno

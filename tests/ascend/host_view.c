@@ -296,8 +296,8 @@ static int32_t is_failing(const host_view *v, const char *name)
 }
 
 /* Whether an input may be absent in one view alone: a folder or a file that a container may not
- * have. Each PCI function, each node and each CPU has its attributes, each process has /dev, and
- * npu-smi is there with all of its commands or not at all. */
+ * have. Each PCI function, each node and each CPU has its attributes, each process has /dev,
+ * and npu-smi is there with all of its commands or not at all. */
 static int32_t can_be_absent(const char *name)
 {
     const char *rest = after(name, "sys/bus/pci/devices/");

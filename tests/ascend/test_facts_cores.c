@@ -1,8 +1,8 @@
 /* test_facts_cores.c - which CPUs share a core, the sockets of the nodes, and their distances
  * SPDX-License-Identifier: MIT
  *
- * A case is a host of two nodes of four CPUs with some files more, and the facts that they give,
- * written as numbers with blanks between; "-" stands for facts that are not known.
+ * A case is a host of two nodes of four CPUs with some files more, and the facts that they
+ * give, written as numbers with blanks between; "-" stands for facts that are not known.
  */
 #define _XOPEN_SOURCE 700
 

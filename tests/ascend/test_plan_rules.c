@@ -735,7 +735,8 @@ TEST(cpus_that_one_npu_takes_from_the_home_of_another_are_a_warning)
 enum { MEBIBYTE = 1 << 20 };
 
 /* Plans a fixture in an arena of 1 MiB by both rules. What near refuses, the reference
- * refuses as well, unless near cannot read which CPUs share a core; by near no more cores are split, and no more IRQ CPUs are off their node. */
+ * refuses as well, unless near cannot read which CPUs share a core; by near no more cores are
+ * split, and no more IRQ CPUs are off their node. */
 static void plan_by_both(folder_host *h, const char *name)
 {
     static _Alignas(16) char block[MEBIBYTE];

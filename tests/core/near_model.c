@@ -25,8 +25,8 @@ static int32_t once_in(uint64_t *state, int32_t n)
     return below(state, n) == 0;
 }
 
-/* Threads of a core have adjacent ids, or ids that are as far apart as there are cores. Cores go
- * to nodes in blocks, or one by one. */
+/* Threads of a core have adjacent ids, or ids that are as far apart as there are cores. Cores
+ * go to nodes in blocks, or one by one. */
 static void make_machine(uint64_t *state, near_limits limits, machine *m)
 {
     static const int32_t threads[] = {1, 1, 2, 2, 4};
@@ -44,7 +44,8 @@ static void make_machine(uint64_t *state, near_limits limits, machine *m)
     }
 }
 
-/* Which CPUs are allowed: all; a run; most; half; not one whole node; one thread of each core. */
+/* Which CPUs are allowed: all; a run; most; half; not one whole node; one thread of each core.
+ * */
 static int32_t is_allowed(uint64_t *state, int32_t kind, int32_t pick, const machine *m,
                           int32_t cpu)
 {

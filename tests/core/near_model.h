@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Written from the text of NEAR in cpubind.h, and from nothing else: a core, a home and a place
- * are arrays of flags, each rule is a loop over all of them. Slow on purpose. The steps N5 .. N7
- * leave ties open, so that test_near_laws.c holds them to laws and not to one answer.
+ * are arrays of flags, each rule is a loop over all of them. Slow on purpose. The steps N5 ..
+ * N7 leave ties open, so that test_near_laws.c holds them to laws and not to one answer.
  */
 #ifndef CPUBIND_TESTS_NEAR_MODEL_H
 #define CPUBIND_TESTS_NEAR_MODEL_H
@@ -49,13 +49,13 @@ void near_random(uint64_t *state, near_limits limits, near_host *out);
 
 void near_solve(const near_host *host, near_model *out);
 
-/* The distance to a node from the nearest node of the place of a device; is_bound: on its socket.
- * INT32_MAX: there is no such node. */
+/* The distance to a node from the nearest node of the place of a device; is_bound: on its
+ * socket. INT32_MAX: there is no such node. */
 int32_t near_distance(const near_host *host, const near_model *model, int32_t device,
                       int32_t node, int32_t is_bound);
 
-/* The largest sizes of pools, in cores, ascending, when each core goes to a device that may have
- * it: the smallest is as large as it can be, then the second smallest, and so on. */
+/* The largest sizes of pools, in cores, ascending, when each core goes to a device that may
+ * have it: the smallest is as large as it can be, then the second smallest, and so on. */
 void near_best_sizes(const near_host *host, const near_model *model, int32_t *size);
 
 /* The figures of pools (list i: device i) as cpubind_measure documents them. */

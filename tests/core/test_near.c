@@ -1,8 +1,8 @@
 /* test_near.c - NEAR, the roles by home and the figures of a plan, by worked examples
  * SPDX-License-Identifier: MIT
  *
- * A host is text, as in test_core.c: lists of CPUs separated by blanks, "-" is an empty one. The
- * laws over random hosts are in test_near_laws.c.
+ * A host is text, as in test_core.c: lists of CPUs separated by blanks, "-" is an empty one.
+ * The laws over random hosts are in test_near_laws.c.
  */
 #include <stdio.h>
 

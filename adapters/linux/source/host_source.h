@@ -69,10 +69,10 @@ typedef struct cpubind_linux_live {
  * Nothing is read and no command runs before an input is asked for.
  *   files     below "/"; symbolic links lead where they lead
  *   commands  those of CPUBIND_COMMAND_LIST, found in an absolute folder of PATH (never in the
- *             current folder), without a shell, with LC_ALL=C, LANG=C and no LANGUAGE, stdin /dev/null, in a process group of their own, signals
- *             as at the start of a program. Only stdout is an answer (npu-smi prints its errors
- *             there); the start of stderr is the err of the answer. Not on PATH: ABSENT. Not
- *             executable: FAILED, "exec".
+ *             current folder), without a shell, with LC_ALL=C, LANG=C and no LANGUAGE, stdin
+ *             /dev/null, in a process group of their own, signals as at the start of a program.
+ *             Only stdout is an answer (npu-smi prints its errors there); the start of stderr
+ *             is the err of the answer. Not on PATH: ABSENT. Not executable: FAILED, "exec".
  *             Still running after limit_ms, whether or not it has closed its stdout: the group
  *             is killed, TIMEOUT. Over 16 MiB: killed, TOO_LONG. Processes that a command
  *             leaves running are neither waited for nor killed.
