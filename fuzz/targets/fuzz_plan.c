@@ -19,13 +19,14 @@ enum { MAX_NODES = 8, MAX_CPUS = 16 * 63, MAX_DEVICES = 16, MAX_AFFINITY = 16 * 
 enum {
     FLAG_SLOTS = 1,
     FLAG_TOTAL = 2,
-    FLAG_ALL = 4,      /* want is NULL */
-    FLAG_NO_ROWS = 8,  /* no affinity is known */
-    FLAG_SHUFFLED = 16 /* the first and the last CPU are swapped */
+    FLAG_ALL = 4,       /* want is NULL */
+    FLAG_NO_ROWS = 8,   /* no affinity is known */
+    FLAG_SHUFFLED = 16, /* the first and the last CPU are swapped */
+    FLAG_NEAR = 32      /* the strategy NEAR, with two threads a core */
 };
 
 typedef struct fuzz_host {
-    int32_t cpu[MAX_CPUS], node[MAX_CPUS], node_id[MAX_NODES];
+    int32_t cpu[MAX_CPUS], node[MAX_CPUS], core[MAX_CPUS], node_id[MAX_NODES];
     int32_t affinity[MAX_AFFINITY], row[MAX_DEVICES + 1], slot[MAX_DEVICES];
     int32_t want[MAX_DEVICES], n_want;
     int32_t flags;
@@ -55,6 +56,8 @@ static void take_policy(numbers *in, fuzz_host *h)
     h->policy.spare_node = take(in, 64) - 1;
     h->policy.has_spare_node = h->policy.spare_node >= 0;
     h->flags = take(in, 64);
+    if (h->flags & FLAG_NEAR)
+        h->policy.strategy = CPUBIND_NEAR;
 }
 
 static void take_host(numbers *in, fuzz_host *h)
@@ -71,6 +74,7 @@ static void take_host(numbers *in, fuzz_host *h)
         count = take(in, 64);
         node = take(in, n_node + 1);
         for (int32_t k = 0; k < count; k++) {
+            h->core[n] = n - k % 2;
             h->cpu[n] = id++;
             h->node[n++] = node < n_node ? h->node_id[node] : 9999;
         }
@@ -83,6 +87,7 @@ static void take_host(numbers *in, fuzz_host *h)
     h->host.cpu = h->cpu;
     h->host.node = h->node;
     h->host.node_id = h->node_id;
+    h->host.core = h->flags & FLAG_NEAR ? h->core : NULL;
     h->host.n_cpu = n;
     h->host.n_node = n_node;
 }
@@ -147,6 +152,7 @@ static run start(const int32_t *want, int32_t n_want, int32_t cap_cpu, int32_t c
 {
     run r;
     memset(&r, fill, sizeof r);
+    r.plan.trace = NULL;
     r.plan.want = want;
     r.plan.n_want = want ? n_want : 0;
     r.plan.cap_work = cap_work;
@@ -161,6 +167,8 @@ static int32_t work_of(const fuzz_host *h)
 {
     const int32_t n = h->devices.affinity.n;
     const int32_t n_affinity = h->devices.affinity.row ? h->devices.affinity.row[n] : 0;
+    if (h->flags & FLAG_NEAR)
+        return CPUBIND_PLAN_WORK_NEAR(h->host.n_cpu, h->host.n_node, n, n_affinity);
     return cpubind_plan_work(h->host.n_cpu, h->host.n_node, n, n_affinity);
 }
 
@@ -360,7 +368,7 @@ static void check_policy_args(const fuzz_host *h, cpubind_plan *plan)
     };
     cpubind_policy odd;
     for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++) {
-        const int32_t value = i == 6 ? CPUBIND_MAX_CPUS + 1 : i >= 4 ? 3 : -1;
+        const int32_t value = i == 6 ? CPUBIND_MAX_CPUS + 1 : i >= 4 ? 4 : -1;
         odd = h->policy;
         memcpy((char *)&odd + offset[i], &value, sizeof value);
         check_refused(h, &odd, &h->devices, plan);
@@ -544,7 +552,8 @@ static void check_plan(const fuzz_host *h)
         check_space(h, want, &r);
         if (h->policy.overlap == CPUBIND_OVERLAP_RESOLVE) {
             check_alone(h, &r);
-            check_all_devices(h, &r);
+            if (h->policy.strategy != CPUBIND_NEAR) /* its pools depend on the minimum */
+                check_all_devices(h, &r);
         }
     }
     end(&r);
