@@ -266,7 +266,7 @@ typedef struct cpubind_facts {
     int32_t n_online;  /* online CPUs, of cpu/online or on nodes */
     int32_t threads;   /* threads a core, or 0: not known */
     int32_t *core_of;  /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
-                               NULL: which CPUs share a core is not known */
+                          NULL: which CPUs share a core is not known */
     int32_t *distance; /* n_node rows of n_node, by node_id; NULL: not known */
     int32_t *socket;   /* by node_id: number of the socket; NULL: not known */
     /* Why a plan that needs cores, distances or sockets must fail: the first input of them that
@@ -339,6 +339,12 @@ typedef struct cpubind_host_counts {
  *   cost    O(bytes read) */
 cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
                                              cpubind_arena *arena);
+
+/* The index of a node id in facts->node_id, or -1. O(log nodes). */
+int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);
+
+/* The number of the core of a CPU below n_cpu_id; the CPU itself where that is not known. */
+int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu);
 
 /* Makes *problem hold no problem: no code, no place, no ids. */
 void cpubind_problem_clear(cpubind_problem *problem);

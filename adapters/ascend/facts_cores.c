@@ -41,18 +41,22 @@ static int is_online(const cpubind_facts *f, int32_t cpu)
     return cpu < f->n_cpu_id && f->node_of[cpu] >= 0;
 }
 
-/* The index of a number in an ascending array, or -1. */
-static int32_t index_of(const int32_t *array, int32_t n, int32_t number)
+int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node)
 {
-    int32_t from = 0, to = n;
+    int32_t from = 0, to = facts->n_node;
     while (from < to) {
         const int32_t middle = from + (to - from) / 2;
-        if (array[middle] < number)
+        if (facts->node_id[middle] < node)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < n && array[from] == number ? from : -1;
+    return from < facts->n_node && facts->node_id[from] == node ? from : -1;
+}
+
+int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu)
+{
+    return facts->core_of && facts->core_of[cpu] >= 0 ? facts->core_of[cpu] : cpu;
 }
 
 /* == The fallback: lscpu ==================================================== */
@@ -234,7 +238,7 @@ static cpubind_problem_code read_packages(facts_reader *r, int32_t *socket, int 
 {
     const cpubind_facts *f = r->facts;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
-        const int32_t i = index_of(f->node_id, f->n_node, f->node_of[cpu]);
+        const int32_t i = cpubind_facts_node(f, f->node_of[cpu]);
         cpubind_problem_code code;
         if (i < 0 || socket[i] >= 0)
             continue;
@@ -268,7 +272,7 @@ static cpubind_problem_code read_sockets(facts_reader *r)
     for (int32_t i = rows.n - 1; i >= 0; i--) {
         const int32_t cpu = rows.cpu[i];
         if (is_online(f, cpu))
-            socket[index_of(f->node_id, f->n_node, f->node_of[cpu])] = rows.socket[i];
+            socket[cpubind_facts_node(f, f->node_of[cpu])] = rows.socket[i];
     }
     for (int32_t i = 0; i < f->n_node; i++)
         if (socket[i] < 0)
@@ -331,7 +335,7 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_
     word = line.run;
     word.end = word.at;
     for (int32_t k = 0; k < n_column; k++) {
-        const int32_t i = index_of(f->node_id, f->n_node, column[k]);
+        const int32_t i = cpubind_facts_node(f, column[k]);
         int32_t value = 0;
         word = scan_word(&in, word.end, line.run.end);
         if (scan_is_empty(word))

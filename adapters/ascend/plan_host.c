@@ -8,12 +8,6 @@
 
 /* == Kept CPUs ============================================================== */
 
-/* The number of the core of an online CPU: without known cores, the CPU itself. */
-static int32_t core_of(const cpubind_facts *f, int32_t cpu)
-{
-    return f->core_of ? f->core_of[cpu] : cpu;
-}
-
 /* The cores of the host by their number, each below n. */
 typedef struct core_table {
     int32_t *size; /* online CPUs */
@@ -26,8 +20,8 @@ static int take_cores(planner *p, core_table *cores)
     const cpubind_facts *f = p->facts;
     cores->n = 0;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] >= 0 && core_of(f, cpu) >= cores->n)
-            cores->n = core_of(f, cpu) + 1;
+        if (f->node_of[cpu] >= 0 && cpubind_facts_core(f, cpu) >= cores->n)
+            cores->n = cpubind_facts_core(f, cpu) + 1;
     cores->size = cpubind_arena_ints(p->arena, cores->n);
     cores->is_kept = (uint8_t *)cpubind_arena_take(p->arena, cores->n, 1);
     if (!cores->size || !cores->is_kept)
@@ -36,7 +30,7 @@ static int take_cores(planner *p, core_table *cores)
     memset(cores->is_kept, 0, (size_t)cores->n);
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
         if (f->node_of[cpu] >= 0)
-            cores->size[core_of(f, cpu)]++;
+            cores->size[cpubind_facts_core(f, cpu)]++;
     return 1;
 }
 
@@ -53,10 +47,10 @@ static int keep_lowest(planner *p, core_table *cores)
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
         const int32_t node = f->node_of[cpu];
         if (node < 0 || n_kept[node] >= p->request->keep_each ||
-            cores->is_kept[core_of(f, cpu)])
+            cores->is_kept[cpubind_facts_core(f, cpu)])
             continue;
-        cores->is_kept[core_of(f, cpu)] = 1;
-        n_kept[node] += cores->size[core_of(f, cpu)];
+        cores->is_kept[cpubind_facts_core(f, cpu)] = 1;
+        n_kept[node] += cores->size[cpubind_facts_core(f, cpu)];
     }
     return 1;
 }
@@ -68,7 +62,7 @@ static void keep_listed(const planner *p, core_table *cores)
     for (int32_t i = 0; p->request->keep && i < p->request->n_keep; i++) {
         const int32_t cpu = p->request->keep[i];
         if (cpu < f->n_cpu_id && f->node_of[cpu] >= 0)
-            cores->is_kept[core_of(f, cpu)] = 1;
+            cores->is_kept[cpubind_facts_core(f, cpu)] = 1;
     }
 }
 
@@ -84,7 +78,7 @@ static cpubind_problem_code list_kept(planner *p)
         return plan_fail_memory(p);
     keep_listed(p, &cores);
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] >= 0 && cores.is_kept[core_of(f, cpu)])
+        if (f->node_of[cpu] >= 0 && cores.is_kept[cpubind_facts_core(f, cpu)])
             p->out->kept[p->out->n_kept++] = cpu;
     return CPUBIND_PROBLEM_NONE;
 }

@@ -342,9 +342,7 @@ static cpubind_problem_code check_reference(planner *p)
         for (int32_t k = 0; k < n_far; k++)
             if (out->candidate[i].npu == out->poor[k])
                 device[n++] = i;
-    /* Without the cores, near refuses the host. */
-    code = n > 0 && p->facts->topology.code == CPUBIND_PROBLEM_NONE ? plan_near(p, device, n)
-                                                                    : CPUBIND_PROBLEM_NONE;
+    code = n > 0 ? plan_near(p, device, n) : CPUBIND_PROBLEM_NONE;
     p->arena->used = used;
     for (int32_t i = 1; i < out->n_poor; i++)
         for (int32_t k = i; k > 0 && out->poor[k] < out->poor[k - 1]; k--) {

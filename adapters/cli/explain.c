@@ -407,7 +407,7 @@ static int add_distance(const explanation *e, int32_t device, const int32_t *cpu
 {
     int32_t least = -1, most = -1;
     for (int32_t i = 0; i < n; i++) {
-        const int32_t node = cli_node_index(e->view.facts, e->view.facts->node_of[cpu[i]]);
+        const int32_t node = cpubind_facts_node(e->view.facts, e->view.facts->node_of[cpu[i]]);
         const int32_t distance = node < 0 ? -1 : cli_distance(&e->view, device, node);
         least = distance >= 0 && (least < 0 || distance < least) ? distance : least;
         most = distance > most ? distance : most;
@@ -642,14 +642,15 @@ static void say_where(explanation *e, int32_t id)
 {
     const cpubind_facts *facts = e->view.facts;
     const int32_t node = facts->node_of[id];
-    const int32_t index = cli_node_index(facts, node);
+    const int32_t index = cpubind_facts_node(facts, node);
     cli_text text = {"", 0};
     int32_t n = 0;
     cli_add(&text, "CPU %d is on node %d", (int)id, (int)node);
     if (facts->socket && index >= 0)
         cli_add(&text, ", socket %d", (int)facts->socket[index]);
     for (int32_t cpu = 0; facts->core_of && cpu < facts->n_cpu_id; cpu++)
-        if (facts->node_of[cpu] >= 0 && cli_core_of(facts, cpu) == cli_core_of(facts, id))
+        if (facts->node_of[cpu] >= 0 &&
+            cpubind_facts_core(facts, cpu) == cpubind_facts_core(facts, id))
             e->list[n++] = cpu;
     if (n > 1) {
         cli_add(&text, ", in a core with the CPUs ");
@@ -796,8 +797,9 @@ static void say_core(explanation *e, int32_t id)
     for (int32_t other = 0; facts->core_of && other < facts->n_cpu_id; other++) {
         cli_text text = {"", 0};
         if (other == id || facts->node_of[other] < 0 ||
-            cli_core_of(facts, other) != cli_core_of(facts, id) || cpu->device < 0 ||
-            e->view.cpu[other].device < 0 || e->view.cpu[other].device == cpu->device)
+            cpubind_facts_core(facts, other) != cpubind_facts_core(facts, id) ||
+            cpu->device < 0 || e->view.cpu[other].device < 0 ||
+            e->view.cpu[other].device == cpu->device)
             continue;
         cli_add(&text, "CPU %d of the same core goes to ", (int)other);
         add_device(e, e->view.cpu[other].device, &text);

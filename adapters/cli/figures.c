@@ -32,7 +32,7 @@ enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0 };
 
 static int32_t percent_of(const cpubind_quality *q)
 {
-    return q->n_cpu == 0 ? -1 : q->near_cpu * 100 / q->n_cpu;
+    return q->n_cpu == 0 ? -1 : (int32_t)((int64_t)q->near_cpu * 100 / q->n_cpu);
 }
 
 /* The number of a figure; -1: not known. */

@@ -10,8 +10,8 @@
 #include "output.h"
 
 /* (name, word of JSON and of SVG, letter on a map, text of a legend). A later kind of a CPU
- * replaces an earlier one. The letters of CPUs with a role are those of the role and the NPU.
- * */
+ * replaces an earlier one. The letters of CPUs with a role are those of the role and the
+ * NPU. */
 #define CLI_CPU_KINDS(X)                                                                       \
     X(ABSENT, "offline", ' ', "not online, or on no node")                                     \
     X(BARRED, "not_allowed", '-', "not allowed")                                               \
@@ -62,16 +62,12 @@ typedef struct cli_view {
 } cli_view;
 
 /* Makes the view of a plan, or of the facts when it is refused; options may be NULL: no CPU is
- * EXCLUDED. Returns 0 without memory;
- * cli_free_view may be called in both cases. */
+ * EXCLUDED. Returns 0 without memory; cli_free_view may be called in both cases. */
 int cli_make_view(const cli_planned *planned, const cli_options *options, cli_view *out);
 void cli_free_view(cli_view *view);
 
 /* Lists the cores of a node: node_cpu, core_at and n_core of the view. */
 void cli_view_node(cli_view *view, int32_t node);
-
-/* The core of a CPU: the number of the facts, else the CPU itself. */
-int32_t cli_core_of(const cpubind_facts *facts, int32_t cpu);
 
 /* The place of a candidate is the nodes with CPUs near it, or the node of its PCI function
  * where no near CPU is known. `node` is an index into facts->node_id.
@@ -79,9 +75,6 @@ int32_t cli_core_of(const cpubind_facts *facts, int32_t cpu);
 int cli_has_place(const cli_view *view, int32_t candidate);
 int cli_is_place(const cli_view *view, int32_t candidate, int32_t node);
 int32_t cli_distance(const cli_view *view, int32_t candidate, int32_t node);
-
-/* The index of a node id in facts->node_id, or -1. */
-int32_t cli_node_index(const cpubind_facts *facts, int32_t node);
 
 /* The candidate that an NPU of facts->npu is, or -1. */
 int32_t cli_candidate_of(const cpubind_ascend_plan *plan, int32_t npu);

@@ -462,20 +462,17 @@ static void group_sockets(drawing *d)
 
 /* == Title and legend ======================================================= */
 
-/* Appends the quality of the pools; how near they are only where the home of an NPU is known.
- * */
+/* Appends the quality of the pools; how near they are only where the place of an NPU is
+ * known. */
 static void add_quality(const drawing *d, cli_text *to)
 {
     const cpubind_quality *q = &d->view.plan->quality;
-    int32_t device = 0;
-    while (device < d->view.plan->n_candidate && !cli_has_place(&d->view, device))
-        device++;
+    const int32_t near_percent = cli_near_percent(cli_figures_of(d->view.plan));
     if (q->n_cpu == 0)
         return;
-    if (device < d->view.plan->n_candidate)
+    if (near_percent >= 0)
         cli_add(to, "%d %% near, %d on another socket, %d IRQ CPUs off the home, ",
-                (int)((int64_t)q->near_cpu * 100 / q->n_cpu), (int)q->far_cpu,
-                (int)q->irq_off_node);
+                (int)near_percent, (int)q->far_cpu, (int)q->irq_off_node);
     cli_add(to, "%d cores split, %d idle, pools of %d to %d CPUs", (int)q->split_cores,
             (int)q->idle, (int)q->smallest, (int)q->largest);
 }

@@ -33,11 +33,6 @@ const char *cli_cpu_text(cli_cpu_kind kind)
     return kinds[kind].text;
 }
 
-int32_t cli_core_of(const cpubind_facts *facts, int32_t cpu)
-{
-    return facts->core_of && facts->core_of[cpu] >= 0 ? facts->core_of[cpu] : cpu;
-}
-
 /* Marks CPUs of a list that are online. */
 static void mark_list(cli_view *v, const int32_t *cpu, int32_t n, cli_cpu_kind kind)
 {
@@ -84,8 +79,8 @@ static void mark_row(cli_view *v, int32_t index)
     }
 }
 
-/* Sorts the CPUs by core, then by id. Returns the CPUs of the largest core, 0 without memory.
- * */
+/* Sorts the CPUs by core, then by id. Returns the CPUs of the largest core; 0 without
+ * memory. */
 static int32_t sort_by_core(cli_view *v)
 {
     const cpubind_facts *facts = v->facts;
@@ -95,7 +90,7 @@ static int32_t sort_by_core(cli_view *v)
         return 0;
     for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++)
         if (facts->node_of[cpu] >= 0)
-            start[cli_core_of(facts, cpu)]++;
+            start[cpubind_facts_core(facts, cpu)]++;
     for (int32_t core = 0; core < CPUBIND_MAX_CPUS; core++) {
         const int32_t n = start[core];
         most = n > most ? n : most;
@@ -104,26 +99,13 @@ static int32_t sort_by_core(cli_view *v)
     }
     for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++)
         if (facts->node_of[cpu] >= 0)
-            v->by_core[start[cli_core_of(facts, cpu)]++] = cpu;
+            v->by_core[start[cpubind_facts_core(facts, cpu)]++] = cpu;
     v->n_by_core = sum;
     free(start);
     return most;
 }
 
 /* == Places ================================================================= */
-
-int32_t cli_node_index(const cpubind_facts *facts, int32_t node)
-{
-    int32_t low = 0, high = facts->n_node;
-    while (low < high) {
-        const int32_t middle = (low + high) / 2;
-        if (facts->node_id[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < facts->n_node && facts->node_id[low] == node ? low : -1;
-}
 
 /* Returns 0 without memory. */
 static int find_places(cli_view *v)
@@ -139,13 +121,14 @@ static int find_places(cli_view *v)
         const int32_t n_cpu = npu ? npu->affinity_count : f ? f->n_cpu : 0;
         uint8_t *place = v->place + (size_t)i * (size_t)facts->n_node;
         for (int32_t k = 0; k < n_cpu; k++) {
-            const int32_t node =
-                cpu[k] < facts->n_cpu_id ? cli_node_index(facts, facts->node_of[cpu[k]]) : -1;
+            const int32_t node = cpu[k] < facts->n_cpu_id
+                                     ? cpubind_facts_node(facts, facts->node_of[cpu[k]])
+                                     : -1;
             if (node >= 0)
                 place[node] = 1;
         }
-        if (n_cpu == 0 && f && cli_node_index(facts, f->node) >= 0)
-            place[cli_node_index(facts, f->node)] = 1;
+        if (n_cpu == 0 && f && cpubind_facts_node(facts, f->node) >= 0)
+            place[cpubind_facts_node(facts, f->node)] = 1;
     }
     return v->place != NULL;
 }
@@ -199,9 +182,9 @@ void cli_view_node(cli_view *view, int32_t node)
         const int32_t cpu = view->by_core[i];
         if (facts->node_of[cpu] != node)
             continue;
-        if (n == 0 || cli_core_of(facts, cpu) != last)
+        if (n == 0 || cpubind_facts_core(facts, cpu) != last)
             view->core_at[view->n_core++] = n;
-        last = cli_core_of(facts, cpu);
+        last = cpubind_facts_core(facts, cpu);
         view->node_cpu[n++] = cpu;
     }
     view->core_at[view->n_core] = n;

@@ -44,8 +44,8 @@ static void make_machine(uint64_t *state, near_limits limits, machine *m)
     }
 }
 
-/* Which CPUs are allowed: all; a run; most; half; not one whole node; one thread of each core.
- * */
+/* Which CPUs are allowed: all; a run; most; half; not one whole node; one thread of each
+ * core. */
 static int32_t is_allowed(uint64_t *state, int32_t kind, int32_t pick, const machine *m,
                           int32_t cpu)
 {
