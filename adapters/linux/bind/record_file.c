@@ -228,40 +228,12 @@ cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_recor
 
 /* == Writing ================================================================ */
 
-typedef struct new_file {
-    const cpubind_record_file *file;
-    int fd;
-} new_file;
-
-static cpubind_linux_fault create_temp(void *ctx, const char *name)
-{
-    new_file *new = (new_file *)ctx;
-    return cpubind_create(new->file->sys, new->file->dir, name, 0600, &new->fd);
-}
-
-/* Writes a temporary file and gives it the name of the record. */
-static cpubind_linux_fault replace(const cpubind_record_file *file, const cpubind_bytes *bytes)
-{
-    const cpubind_sys *sys = file->sys;
-    char name[NAME_MAX + 1];
-    new_file new = {file, -1};
-    cpubind_linux_fault why = cpubind_make_temp(file->base, create_temp, &new, name);
-    if (why.error)
-        return why;
-    why = cpubind_write_synced(sys, new.fd, bytes->data, bytes->len);
-    if (!why.error && sys->rename(file->dir, name, file->base, 0) < 0)
-        why = cpubind_fault_errno("rename");
-    if (why.error)
-        (void)sys->unlinkat(file->dir, name, 0);
-    return why;
-}
-
 cpubind_linux_fault cpubind_record_save(cpubind_record_file *file, const cpubind_record *record)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_fault why = cpubind_record_format(record, file->sys, &bytes);
     if (!why.error)
-        why = replace(file, &bytes);
+        why = cpubind_replace(file->sys, file->dir, file->base, 0600, bytes.data, bytes.len);
     cpubind_bytes_free(&bytes);
     return why;
 }

@@ -190,6 +190,35 @@ cpubind_linux_fault cpubind_make_temp(const char *base, cpubind_name_visit *make
     return fault;
 }
 
+/* The temporary file of a file that is being replaced. */
+typedef struct new_file {
+    const cpubind_sys *sys;
+    int dir, fd;
+    mode_t mode;
+} new_file;
+
+static cpubind_linux_fault create_temp(void *ctx, const char *name)
+{
+    new_file *new = ctx;
+    return cpubind_create(new->sys, new->dir, name, new->mode, &new->fd);
+}
+
+cpubind_linux_fault cpubind_replace(const cpubind_sys *sys, int dir, const char *base,
+                                    mode_t mode, const char *data, int32_t len)
+{
+    char name[NAME_MAX + 1];
+    new_file new = {sys, dir, -1, mode};
+    cpubind_linux_fault fault = cpubind_make_temp(base, create_temp, &new, name);
+    if (fault.error)
+        return fault;
+    fault = cpubind_write_synced(sys, new.fd, data, len);
+    if (!fault.error && sys->rename(dir, name, base, 0) < 0)
+        fault = cpubind_fault_errno("rename");
+    if (fault.error)
+        (void)sys->unlinkat(dir, name, 0);
+    return fault;
+}
+
 int cpubind_is_temp_name(const char *name, const char *base)
 {
     const size_t n_base = (size_t)kept_of_base(base);

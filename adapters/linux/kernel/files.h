@@ -133,6 +133,12 @@ cpubind_linux_fault cpubind_sync(const cpubind_sys *sys, int fd);
 cpubind_linux_fault cpubind_make_temp(const char *base, cpubind_name_visit *make, void *ctx,
                                       char name[NAME_MAX + 1]);
 
+/* Makes a file appear whole or not at all: writes a temporary file in the folder, syncs it, and
+ * gives it the name, which may be taken. On failure a file of this name stays as it was.
+ *   errors  "create", "write", "sync", "close", "rename" */
+cpubind_linux_fault cpubind_replace(const cpubind_sys *sys, int dir, const char *base,
+                                    mode_t mode, const char *data, int32_t len);
+
 /* Whether a name is a temporary one for this base. */
 int cpubind_is_temp_name(const char *name, const char *base);
 

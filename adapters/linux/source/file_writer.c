@@ -11,18 +11,6 @@
 
 #include "../kernel/files.h"
 
-typedef struct new_file {
-    const cpubind_sys *sys;
-    int dir; /* the folder of the target */
-    int fd;
-} new_file;
-
-static cpubind_linux_fault create(void *ctx, const char *name)
-{
-    new_file *new = ctx;
-    return cpubind_create(new->sys, new->dir, name, 0666, &new->fd);
-}
-
 /* Refuses a target that a rename must not replace. */
 static cpubind_linux_fault check_target(const cpubind_sys *sys, int dir, const char *base)
 {
@@ -45,31 +33,25 @@ static cpubind_linux_fault check_target(const cpubind_sys *sys, int dir, const c
 cpubind_linux_fault cpubind_linux_write_file(const char *path, const char *data, int32_t len,
                                              const cpubind_sys *sys)
 {
-    char folder[PATH_MAX], temp[NAME_MAX + 1];
+    char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     const size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
-    new_file new = {sys ? sys : &cpubind_sys_real, -1, -1};
+    int dir;
+    sys = sys ? sys : &cpubind_sys_real;
     if (!*base)
         return cpubind_fault_of(slash ? EISDIR : ENOENT, "target");
     if (n >= sizeof folder)
         return cpubind_fault_of(ENAMETOOLONG, "open");
     memcpy(folder, path, n);
     folder[n] = '\0';
-    cpubind_linux_fault fault = cpubind_open(new.sys, AT_FDCWD, n ? folder : ".",
-                                             O_RDONLY | O_DIRECTORY | O_CLOEXEC, &new.dir);
+    cpubind_linux_fault fault =
+        cpubind_open(sys, AT_FDCWD, n ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, &dir);
     if (fault.error)
         return fault;
-    fault = check_target(new.sys, new.dir, base);
+    fault = check_target(sys, dir, base);
     if (!fault.error)
-        fault = cpubind_make_temp(base, create, &new, temp);
-    if (!fault.error) {
-        fault = cpubind_write_synced(new.sys, new.fd, data, len);
-        if (!fault.error && new.sys->rename(new.dir, temp, base, 0) < 0)
-            fault = cpubind_fault_errno("rename");
-        if (fault.error)
-            (void)new.sys->unlinkat(new.dir, temp, 0);
-    }
-    new.sys->close(new.dir);
+        fault = cpubind_replace(sys, dir, base, 0666, data, len);
+    sys->close(dir);
     return fault;
 }
