@@ -38,7 +38,9 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
                                 .record_path = options->state,
                                 .irqbalance = options->irqbalance,
                                 .memory = options->memory,
-                                .memory_limit = limit};
+                                .memory_limit = limit,
+                                .is_strict = options->is_strict,
+                                .is_forced = options->is_forced};
     if (!options->quiet && cpubind_linux_is_terminal(fileno(stderr))) {
         how.progress = show_progress;
         how.progress_ctx = (void *)options;

@@ -74,8 +74,7 @@ void cli_print_fixture_help(FILE *out)
 #define IRQBALANCE "  --irqbalance WAY      leave (default), ban these interrupts, or stop it\n"
 
 #define STATE                                                                                  \
-    "  --state FILE          the record (default: /run/cpubind/PID.record, without\n"          \
-    "                        root /run/user/UID/cpubind/PID.record)\n"
+    "  --state FILE          the record (default: /run[/user/UID]/cpubind/PID.record)\n"
 
 #define LIVE_PLAN                                                                              \
     "  --rules, --keep, --processes, --index, --device-type, --visible, --running,\n"          \
@@ -83,6 +82,8 @@ void cli_print_fixture_help(FILE *out)
     "  --root, --fixture, --db: as for plan\n"
 
 #define ANY_ARCH "  --any-arch            bind also on a machine that is not ARM\n"
+
+#define STRICT "  --strict              fail, and undo all, if any part cannot be bound\n"
 
 static const cli_help helps[] = {
     {CLI_PLAN, "plan",
@@ -122,7 +123,9 @@ static const cli_help helps[] = {
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
      "                        new threads, changed masks; ends with the process\n"
      "\n"
-     "The plan:\n" LIVE_PLAN "\n" STATE ANY_ARCH "  --json, --quiet, --help, --version\n"},
+     "The plan:\n" LIVE_PLAN STATE ANY_ARCH STRICT
+     "  --force               bind PID 1, a kernel thread or a zombie, too\n"
+     "  --json, --quiet, --help, --version\n"},
     {CLI_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
      "Binds itself, then executes the command in its place: signals and exit status\n"
@@ -137,7 +140,7 @@ static const cli_help helps[] = {
                  "CPUs,\n"
                  "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
                  "\n"
-                 "The plan:\n" LIVE_PLAN "\n" STATE ANY_ARCH
+                 "The plan:\n" LIVE_PLAN "\n" STATE ANY_ARCH STRICT
                  "  --json (errors alone), --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
      "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"

@@ -545,6 +545,8 @@ static const option_row rows[] = {
     READ("memory-limit", CLI_APPLY, read_limit),
     READ("irqbalance", CLI_APPLY | CLI_RUN, choose_irqbalance),
     FLAG("any-arch", CLI_APPLY | CLI_RUN, any_arch),
+    FLAG("strict", CLI_APPLY | CLI_RUN, is_strict),
+    FLAG("force", CLI_APPLY, is_forced),
     {"--watch", 0, CLI_APPLY, read_watch, 0, 0},
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),

@@ -106,6 +106,8 @@ typedef enum cpubind_memory_action {
 typedef struct cpubind_bind_options {
     int32_t pid;             /* of the process, as this process sees it */
     int32_t is_reading;      /* 1: to verify alone: takes no lock and makes no folder */
+    int32_t is_strict;       /* 1: apply fails, and undoes all, where it would skip a part */
+    int32_t is_forced;       /* 1: apply binds PID 1, a kernel thread or a zombie, too */
     const char *record_path; /* the record; NULL: /run/cpubind/<pid>.record */
     cpubind_irqbalance_action irqbalance;
     cpubind_memory_action memory;
