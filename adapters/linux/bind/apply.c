@@ -185,24 +185,3 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
     binding->report.npu = goal->npu;
     return apply(binding, goal, fault);
 }
-
-/* == Watching =============================================================== */
-
-cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_fault *fault)
-{
-    int32_t n_new = 0;
-    cpubind_linux_fault why;
-    if (!binding || binding->options.is_reading)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    why = cpubind_begin_call(binding);
-    if (why.error)
-        return cpubind_linux_end(cpubind_record_status(why), why, fault);
-    if (!cpubind_is_recorded(binding))
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    if (!cpubind_process_is_alive(binding))
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    why = cpubind_place_threads_once(binding, 1, &n_new);
-    if (!why.error)
-        why = cpubind_watch_irqs(binding);
-    return cpubind_linux_end(cpubind_status_of(binding, why), why, fault);
-}

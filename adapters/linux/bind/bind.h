@@ -129,6 +129,7 @@ typedef enum cpubind_item_kind {
 #define CPUBIND_ITEM_RESULT_LIST(X)                                                            \
     X(RIGHT, "right")     /* it was where it belongs */                                        \
     X(MOVED, "moved")     /* it was moved there */                                             \
+    X(PART, "part")       /* it is on those of its CPUs that are online and in its cpuset */   \
     X(WRONG, "wrong")     /* verify: it is elsewhere */                                        \
     X(SKIPPED, "skipped") /* it could not be moved or read: `what`, `error` */                 \
     X(FAILED, "failed")   /* moving it failed, which made the call fail: `what`, `error` */    \

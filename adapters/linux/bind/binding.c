@@ -321,6 +321,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->tids.id);
     free(binding->misplaced);
     free(binding->known);
+    free(binding->trouble);
     free(binding->report.item);
     cpubind_unlock_irqbalance(binding);
     if (binding->task_dir_fd >= 0)

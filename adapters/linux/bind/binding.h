@@ -3,8 +3,8 @@
  *
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
- * for one of a step. Calls go one way: apply.c, verify.c, then apply_*.c, then restore.c,
- * then placement.c and binding.c, and all of them use record.h.
+ * for one of a step. Calls go one way: apply.c, watch.c, verify.c, then apply_*.c, then
+ * restore.c, then placement.c and binding.c, and all of them use record.h.
  *
  * TERMS
  *   record      the file, and the struct of the same content, of all that was changed for one
@@ -63,6 +63,15 @@ typedef struct cpubind_misplaced {
     char name[CPUBIND_COMM_SIZE];
 } cpubind_misplaced;
 
+/* A thread or an interrupt that a watch could not put where it belongs. */
+typedef struct cpubind_trouble {
+    cpubind_item_kind kind;
+    int32_t pid, id;
+    cpubind_linux_fault why; /* of the last try */
+    int32_t pause;           /* calls of cpubind_bind_again: 1, 2, 4 ... 64 */
+    int64_t next;            /* the number of the call that tries again */
+} cpubind_trouble;
+
 struct cpubind_binding {
     const cpubind_sys *sys;
     cpubind_bind_options options;
@@ -81,6 +90,9 @@ struct cpubind_binding {
     int32_t n_misplaced, cap_misplaced;
     cpubind_record_thread *known; /* by ascending tid; `before`: before this call */
     int32_t n_known, cap_known;
+    cpubind_trouble *trouble;
+    int32_t n_trouble, cap_trouble;
+    int64_t n_again;                   /* calls of cpubind_bind_again */
     int irqbalance_lock_fd;            /* -1: not held */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
@@ -177,6 +189,17 @@ cpubind_linux_fault cpubind_place_threads_once(cpubind_binding *b, int is_all, i
 
 /* Repeats that until two listings in a row have no new thread. */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
+
+/* == What a watch cannot do now (watch.c) =================================== */
+
+/* Whether a watch should try an item now. 0: it failed lately, and its pause is not over. */
+int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id);
+
+/* Remembers how a try of a watch ended; `why` without an error is a success.
+ *   returns 1 if that is news, to be reported: the first failure, one for another reason, the
+ *   success after a failure */
+int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
+                         cpubind_linux_fault why);
 
 /* == Undoing and restoring (restore.c) ========================================= */
 
