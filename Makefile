@@ -26,6 +26,7 @@ ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_S
 # The objects of each room, and the headers that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
 TEXT      := $(call objects,text ascend)
+DOCTOR    := $(call objects,doctor)
 LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
 CLI       := $(call objects,cli)
@@ -37,7 +38,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -213,7 +214,7 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 endef
 link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
-$(call link, cpubind, , $(CLI) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
+$(call link, cpubind, , $(CLI) $(DOCTOR) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
@@ -222,6 +223,7 @@ $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
+$(call link, tests/doctor/%, tests/doctor/%, , -lcmocka -ljansson)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))

@@ -84,6 +84,7 @@ enum cli_command {
     CLI_RUN = 1024,
     CLI_VERIFY = 2048,
     CLI_RESTORE = 4096,
+    CLI_DOCTOR = 8192,
     CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
 
@@ -191,6 +192,7 @@ int cli_apply(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_restore(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_fixture(int argc, char **argv);
 int cli_list(int argc, char **argv);

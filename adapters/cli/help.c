@@ -21,6 +21,7 @@ void cli_print_help(FILE *out)
           "  run          bind, then execute a command: cpubind run --npu 3 -- python ...\n"
           "  verify       compare where a process is with where it belongs\n"
           "  restore      undo what apply and run have changed\n"
+          "  doctor       find what is against a good placement, and what mends it\n"
           "  capture      write all inputs of a plan of this host to a folder or a corpus\n"
           "  fixture      the hosts of a corpus: list, show, import, export, replay, accept\n"
           "\n"
@@ -162,6 +163,22 @@ static const cli_help helps[] = {
      "  --pid N               the process (default: the parent)\n"
      "  --all                 every process on record, also those that have ended\n" STATE
      "  --json, --quiet, --help, --version\n"},
+    {CLI_DOCTOR, "doctor",
+     "Usage: cpubind doctor [OPTION...]\n"
+     "Finds what on this host is against a good placement. Prints of each fault the\n"
+     "evidence, what it costs, and the command that mends it. Changes nothing.\n"
+     "\n"
+     "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"
+     "  --fixture NAME        a host of a corpus (--db FILE)\n"
+     "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
+     "  --scope, --device-type, --strategy, --overlap, --rules, --keep, --processes,\n"
+     "  --index: as for plan; give those that the workers are bound with\n"
+     "\n"
+     "  --json                one JSON object\n"
+     "  --quiet               the faults alone, without what is not known\n"
+     "  --help, --version\n"
+     "\n"
+     "Exit status: 0 nothing to mend, 1 something to mend, 3 the host is unreadable.\n"},
     {CLI_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
      "\n"

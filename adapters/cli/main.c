@@ -39,9 +39,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *word;
         int (*run)(int argc, char **argv);
-    } commands[] = {{"plan", cli_plan},      {"apply", cli_apply},     {"run", cli_run},
-                    {"verify", cli_verify},  {"restore", cli_restore}, {"capture", cli_capture},
-                    {"fixture", cli_fixture}};
+    } commands[] = {{"plan", cli_plan},       {"apply", cli_apply},     {"run", cli_run},
+                    {"verify", cli_verify},   {"restore", cli_restore}, {"doctor", cli_doctor},
+                    {"capture", cli_capture}, {"fixture", cli_fixture}};
     const char *word = argc > 1 ? argv[1] : "";
     cli_reset_signals();
     if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {

@@ -57,8 +57,8 @@ int cli_open_host(const cli_options *options, cli_host *out, cli_text *why)
         return open_in_corpus(options, out, why);
     if (options->root)
         return open_folder(options->root, out, why);
-    /* A capture holds what npu-smi says at this moment. */
-    return cli_open_live(0, options->command == CLI_CAPTURE, out, why);
+    /* A capture holds what npu-smi says at this moment, and doctor times it. */
+    return cli_open_live(0, (options->command & (CLI_CAPTURE | CLI_DOCTOR)) != 0, out, why);
 }
 
 void cli_close_host(cli_host *host)

@@ -19,7 +19,7 @@
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
 #define LIVE     (CLI_APPLY | CLI_RUN | CLI_VERIFY)
-#define PLANNING (CLI_PLAN | CLI_CAPTURE | LIVE)
+#define PLANNING (CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | LIVE)
 #define CASE     (PLANNING | CLI_CASE)
 #define STORE    (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
 #define EVERY    (PLANNING | STORE | CLI_RESTORE)
@@ -507,10 +507,10 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     TEXT("root", PLANNING, root),
-    TEXT("fixture", CLI_PLAN | LIVE, fixture),
+    TEXT("fixture", CLI_PLAN | CLI_DOCTOR | LIVE, fixture),
     TEXT("db", PLANNING | STORE, db),
     READ("device-type", CASE, choose_type),
-    READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_CASE, read_npus),
+    READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
     READ("rank", CASE, read_rank),
     FLAG("running", CASE, request.only_running),
@@ -773,7 +773,7 @@ static const char *conflict(const cli_options *o, enum cli_command command)
 {
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
-    if ((command & (CLI_PLAN | LIVE)) && o->db && !o->fixture)
+    if ((command & (CLI_PLAN | CLI_DOCTOR | LIVE)) && o->db && !o->fixture)
         return "--db needs the name of a host, --fixture NAME";
     if (command == CLI_CAPTURE && !o->output == !o->db)
         return "name the target: either -o DIR, or --db FILE --name NAME";

@@ -150,6 +150,7 @@ adapters/source.h <stdint\.h>|<stddef\.h>
 adapters/text/ $below_ascend|adapters/text/.*
 adapters/ascend/ $below_ascend|adapters/(text|ascend)/.*
 adapters/pci/ $below_ascend|adapters/(text|pci)/.*
+adapters/doctor/ $below_ascend|<stdarg\.h>|adapters/(text|ascend|doctor)/.*
 adapters/linux/ $any|adapters/(text|ascend|pci|linux)/.*
 adapters/sqlite/ $any|adapters/(text|ascend|pci|sqlite)/.*
 adapters/api/ $any|adapters/(text|ascend|pci|linux|sqlite|api)/.*
@@ -181,10 +182,10 @@ check_tree() {
     done <<TABLE
 $rooms
 TABLE
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|api/|cli/)' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|api/|cli/)' \
         '<sqlite3|sqlite3\.h' >"$out/found"
     rule "only adapters/sqlite includes <sqlite3.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|sqlite/)' '<jansson' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/)' '<jansson' \
         >"$out/found"
     rule "only adapters/cli and adapters/api include <jansson.h>"
 
@@ -194,30 +195,30 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|linux/|sqlite/|api/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/|api/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/)' '<stdio\.h>' >"$out/found"
-    rule "core, adapters/text, ascend and pci do not include <stdio.h>"
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
+    rule "core, adapters/text, ascend, doctor and pci do not include <stdio.h>"
     grep -E '^adapters/(linux|sqlite|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
     rule "adapters/linux, sqlite and api do not mention stdout or stderr"
 
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/|sqlite/|api/)' "$system_headers" |
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|sqlite/|api/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
     rule "only adapters/linux, and own_files.c for journals, include headers of system calls"
     includes_of adapters/cli/ "$system_headers" |
         grep -E -v ' (<unistd\.h>|<sys/ioctl\.h>)$' >"$out/found"
     rule "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
-    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|pci/)' "$system|$environment|$memory" >"$out/found"
-    rule "core, adapters/text, ascend and pci call neither system, environment nor malloc"
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' "$system|$environment|$memory" >"$out/found"
+    rule "core, adapters/text, ascend, doctor and pci call neither system, environment nor malloc"
     calls_of adapters/cli/ "$system" |
         grep -E -v '[^[:alnum:]_]ioctl[[:space:]]*\(.*TIOCGWINSZ' >"$out/found"
     rule "adapters/cli makes no system call but for the terminal"
 
-    for room in text ascend; do
+    for room in text ascend doctor; do
         text="objects of adapters/$room need a handful of functions on bytes"
         if undefined_of adapters/$room >"$out/undefined"; then
-            grep -E -v " (cpubind_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
+            grep -E -v " ((cpubind|doctor)_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
             rule "$text"
         else
             skip "$text" "nothing is built in $build/obj"
@@ -284,6 +285,7 @@ holds() { # text, file, line: every rule holds
 plant_all() {
     text=adapters/text/planted.c
     ascend=adapters/ascend/planted.c
+    doctor=adapters/doctor/planted.c
     pci=adapters/pci/planted.c
     linux=adapters/linux/bind/planted.c
     api=adapters/api/planted.c
@@ -304,6 +306,9 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "adapters/text/ $allowed" $text '#include "../ascend/npusmi.h"'
     plant "adapters/ascend/ $allowed" $ascend '#include "../linux/sys.h"'
     plant "adapters/ascend/ $allowed" $ascend '#include <errno.h>'
+    plant "adapters/doctor/ $allowed" $doctor '#include "../linux/sys.h"'
+    plant "adapters/doctor/ $allowed" $doctor '#include <stdio.h>'
+    plant "adapters/ascend/ $allowed" $ascend '#include "../doctor/doctor.h"'
     plant "adapters/pci/ $allowed" $pci '#include "../ascend/npusmi.h"'
     plant "adapters/linux/ $allowed" $linux '#include "../../cli/cli.h"'
     plant "adapters/linux/ $allowed" $linux '#include "../../sqlite/corpus.h"'
@@ -320,16 +325,16 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "only adapters/cli prints or exits" $linux 'void a(void) { printf("x"); }'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
-    plant "core, adapters/text, ascend and pci do not include <stdio.h>" $text '#include <stdio.h>'
+    plant "core, adapters/text, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
     plant "adapters/linux, sqlite and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $text '#include <unistd.h>'
     plant "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most" $cli \
         '#include <fcntl.h>'
-    plant "core, adapters/text, ascend and pci call neither system, environment nor malloc" $text \
+    plant "core, adapters/text, ascend, doctor and pci call neither system, environment nor malloc" $text \
         'char *a(void) { return getenv("A"); }'
-    plant "core, adapters/text, ascend and pci call neither system, environment nor malloc" $text \
+    plant "core, adapters/text, ascend, doctor and pci call neither system, environment nor malloc" $text \
         'void *a(void) { return malloc(1); }'
     plant "adapters/cli makes no system call but for the terminal" $cli \
         'void a(void) { write(1, "a", 1); }'

@@ -57,7 +57,7 @@ words_are_in_readme() {
 }
 
 options_are_in_readme() {
-    for option in $(for command in plan apply run verify restore capture "fixture replay" "fixture accept"; do
+    for option in $(for command in plan apply run verify restore doctor capture "fixture replay" "fixture accept"; do
         # Words are split on purpose.
         # shellcheck disable=SC2086
         "$BUILD/cpubind" $command --help
@@ -83,6 +83,17 @@ sentences_are_those_of_the_command() {
             return 1
         }
     done <"$out/sentences"
+}
+
+doctor_words_are_in_readme() {
+    words=$(sed -n 's/^ *{{"\([a-z_]*\)", CPUBIND_SEVERITY.*/\1/p' adapters/doctor/doctor.c)
+    [ "$(echo "$words" | wc -l)" -ge 7 ] || return 1
+    for word in $words; do
+        grep -q "^| .*\`$word\`.* | " README.md || {
+            echo "README.md does not name the check $word"
+            return 1
+        }
+    done
 }
 
 no_irq_words_are_in_readme() {
@@ -137,6 +148,7 @@ check "the command of README.md prints the output in README.md" console_is_true
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
 check "README.md names every error and warning code" words_are_in_readme
 check "README.md names every option" options_are_in_readme
+check "README.md names every check of doctor" doctor_words_are_in_readme
 check "the sentences of README.md are those of the command" sentences_are_those_of_the_command
 check "README.md names every reason why no interrupt is bound" no_irq_words_are_in_readme
 check "the two commands are on its first screen" commands_are_on_the_first_screen

@@ -1,0 +1,276 @@
+/* cmd_doctor.c - cpubind doctor: examine a host, print what is to be mended
+ * SPDX-License-Identifier: MIT
+ *
+ * Changes nothing. The checks and their sentences are those of adapters/doctor.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../doctor/doctor.h"
+#include "output.h"
+
+enum { WIDTH = 80, INDENT = 10 };
+
+/* == Texts ================================================================== */
+
+/* The bytes of a word of a command or a sentence: up to a blank that is in no quotes. */
+static int word_length(const char *text)
+{
+    char quote = '\0';
+    int n = 0;
+    for (; text[n] && (text[n] != ' ' || quote); n++)
+        if (text[n] == quote)
+            quote = '\0';
+        else if (!quote && (text[n] == '\'' || text[n] == '"'))
+            quote = text[n];
+    return n;
+}
+
+/* Prints "  NAME    TEXT", on as many lines as it needs; a command goes on after " \". */
+static void print_line(const char *name, const char *text, int is_command)
+{
+    const int end = WIDTH - (is_command ? 2 : 0);
+    int at = INDENT;
+    printf("  %-*s", INDENT - 2, name);
+    while (*text) {
+        const int n = is_command ? word_length(text) : (int)strcspn(text, " ");
+        if (at > INDENT && at + 1 + n > end) {
+            printf("%s\n%*s", is_command ? " \\" : "", INDENT, "");
+            at = INDENT;
+        } else if (at > INDENT) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", n, text);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static void print_finding(const cpubind_doctor_finding *f)
+{
+    cli_text found = {"", 0};
+    cli_add(&found, "%s", f->evidence);
+    if (f->input && f->value) {
+        cli_add(&found, " (");
+        cli_add_input(&found, f->input);
+        cli_add_quote(&found, f->value, (int32_t)strlen(f->value));
+        cli_add(&found, ")");
+    }
+    printf("%s: %s\n", f->check->word, cpubind_severity_word(f->check->severity));
+    print_line("found", found.text, 0);
+    print_line("costs", f->check->cost, 0);
+    print_line("mend", f->command, 1);
+    if (f->check->then)
+        print_line("then", f->check->then, 0);
+    putchar('\n');
+}
+
+/* Appends why a check could not be made. */
+static void add_why(const cpubind_doctor_unknown *u, cli_text *to)
+{
+    static const char *const why[] = {[CPUBIND_INPUT_ABSENT] = "is not there",
+                                      [CPUBIND_INPUT_PRESENT] = "is damaged",
+                                      [CPUBIND_INPUT_TIMEOUT] = "did not end in time",
+                                      [CPUBIND_INPUT_TOO_LONG] = "is too long"};
+    if (!u->input) {
+        cli_add(to, "there is no plan");
+        return;
+    }
+    cli_add_input(to, u->input);
+    if (u->state == CPUBIND_INPUT_FAILED)
+        cli_add(to, " could not be read: %s", strerror(u->error));
+    else
+        cli_add(to, " %s", why[u->state]);
+}
+
+static int count_right(const cpubind_doctor_report *report, json_t *words)
+{
+    int n = 0;
+    for (int32_t i = 0; i < report->n_check; i++) {
+        const cpubind_doctor_check *check = cpubind_doctor_check_at(i);
+        int is_right = 1;
+        for (int32_t k = 0; k < report->n_finding; k++)
+            is_right &= report->finding[k].check != check;
+        for (int32_t k = 0; k < report->n_unknown; k++)
+            is_right &= report->unknown[k].check != check;
+        n += is_right;
+        if (is_right && words)
+            (void)json_array_append_new(words, json_string(check->word));
+    }
+    return n;
+}
+
+static void print_text(const cpubind_doctor_report *report, const cli_options *options)
+{
+    for (int32_t i = 0; i < report->n_finding; i++)
+        print_finding(&report->finding[i]);
+    if (report->n_more > 0)
+        printf("and %d more findings of these checks\n", (int)report->n_more);
+    if (options->quiet)
+        return;
+    for (int32_t i = 0; i < report->n_unknown; i++) {
+        cli_text why = {"", 0};
+        cli_add(&why, "%s: ", report->unknown[i].check->word);
+        add_why(&report->unknown[i], &why);
+        print_line(i ? "" : "unknown", why.text, 0);
+    }
+    printf("%d checks: %d right, %d not known; %d to mend\n", (int)report->n_check,
+           count_right(report, NULL), (int)report->n_unknown,
+           (int)(report->n_finding + report->n_more));
+}
+
+/* == JSON =================================================================== */
+
+static json_t *id_or_null(int32_t id)
+{
+    return id < 0 ? json_null() : json_integer(id);
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? cli_json_text(text) : json_null();
+}
+
+static json_t *finding_json(const cpubind_doctor_finding *f)
+{
+    json_t *numbers = json_object();
+    for (int i = 0; i < CPUBIND_DOCTOR_NUMBERS && f->number[i].key; i++)
+        (void)json_object_set_new(numbers, f->number[i].key,
+                                  json_integer((json_int_t)f->number[i].value));
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "check",
+        f->check->word, "severity", cpubind_severity_word(f->check->severity), "evidence",
+        cli_json_text(f->evidence), "input", text_or_null(f->input), "value",
+        text_or_null(f->value), "npu", id_or_null(f->npu), "pid", id_or_null(f->pid), "tid",
+        id_or_null(f->tid), "cpus", cli_list_json(f->cpu, f->n_cpu), "numbers", numbers, "cost",
+        f->check->cost, "command", cli_json_text(f->command), "then",
+        text_or_null(f->check->then));
+}
+
+/* {"code", "text"} of the reason why there is no plan; null when there is one. */
+static json_t *no_plan_json(const cli_planned *planned, const cli_options *options)
+{
+    cli_text text = {"", 0};
+    if (planned->code == CPUBIND_PROBLEM_NONE)
+        return json_null();
+    cli_explain(planned, options, &text);
+    return json_pack("{s:s, s:s}", "code", cpubind_problem_word(planned->code), "text",
+                     text.text);
+}
+
+static int print_json(const cpubind_doctor_report *report, const cli_planned *planned,
+                      const cli_options *options)
+{
+    json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
+    for (int32_t i = 0; findings && i < report->n_finding; i++)
+        findings = cli_json_append(findings, finding_json(&report->finding[i]));
+    for (int32_t i = 0; unknown && i < report->n_unknown; i++) {
+        const cpubind_doctor_unknown *u = &report->unknown[i];
+        cli_text why = {"", 0};
+        add_why(u, &why);
+        unknown = cli_json_append(unknown,
+                                  json_pack("{s:s, s:o, s:s}", "check", u->check->word, "input",
+                                            text_or_null(u->input), "why", why.text));
+    }
+    (void)count_right(report, right);
+    return cli_print_json(stdout, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "cpubind",
+                                            CPUBIND_VERSION, "findings", findings, "more",
+                                            (int)report->n_more, "unknown", unknown, "right",
+                                            right, "no_plan", no_plan_json(planned, options)));
+}
+
+/* == The command ============================================================ */
+
+/* How long the source takes to answer for npu-smi, which is asked here for the first time. */
+static int32_t time_npu_smi(const cpubind_source *source)
+{
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    (void)source->read(source->ctx, "cmd/npu-smi-info-m.txt");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (int32_t)((end.tv_sec - start.tv_sec) * 1000 +
+                     (end.tv_nsec - start.tv_nsec) / 1000000);
+}
+
+typedef struct examination {
+    cpubind_doctor_request request;
+    cpubind_doctor_report report;
+} examination;
+
+static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
+{
+    examination *e = (examination *)ctx;
+    return cpubind_doctor_examine(&e->request, arena, &e->report);
+}
+
+/* Prints the report. Returns the exit status: that of a host without a plan, unless there is
+ * something to mend. */
+static int print_report(const cpubind_doctor_report *report, const cli_planned *planned,
+                        const cli_options *options)
+{
+    if (options->json) {
+        if (!print_json(report, planned, options))
+            return cli_no_memory();
+    } else {
+        print_text(report, options);
+        if (planned->code != CPUBIND_PROBLEM_NONE) {
+            cli_text why = {"", 0};
+            cli_explain(planned, options, &why);
+            fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
+        }
+    }
+    if (report->n_finding > 0)
+        return CLI_REFUSED;
+    return planned->code == CPUBIND_PROBLEM_NONE ? CLI_DONE
+                                                 : (int)cpubind_problem_exit(planned->code);
+}
+
+static int examine_host(cli_host *host, cli_options *options, int is_live)
+{
+    cli_planned planned = {0};
+    cpubind_arena arena = {NULL, 0, 0};
+    examination e = {.request = {.source = &host->source,
+                                 .request = &options->request,
+                                 .is_live = is_live,
+                                 .npu_smi_ms = -1}};
+    int status;
+    options->request.wants_pci = 1;
+    if (is_live && options->request.origin != CPUBIND_ORIGIN_DRIVER)
+        e.request.npu_smi_ms = time_npu_smi(&host->source);
+    cli_make(&host->source, &options->request, &planned);
+    if (planned.has_facts)
+        e.request.facts = &planned.facts;
+    if (planned.code == CPUBIND_PROBLEM_NONE)
+        e.request.plan = &planned.plan;
+    if (cli_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE)
+        status = print_report(&e.report, &planned, options);
+    else
+        status = cli_no_memory();
+    free(arena.base);
+    cli_free_planned(&planned);
+    return status;
+}
+
+int cli_doctor(int argc, char **argv)
+{
+    static cli_options options;
+    cli_text why = {"", 0};
+    cli_host host;
+    int status = cli_start(argc, argv, CLI_DOCTOR, NULL, &options);
+    int is_live;
+    if (status >= 0)
+        return status;
+    status = cli_open_host(&options, &host, &why);
+    if (status != CLI_DONE)
+        return cli_fail(&options, status, why.text);
+    is_live = !options.root && !options.fixture;
+    if (is_live)
+        cli_progress(&options, "cpubind: asking npu-smi, and looking at processes ...");
+    status = examine_host(&host, &options, is_live);
+    cli_close_host(&host);
+    return status;
+}

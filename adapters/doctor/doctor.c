@@ -1,0 +1,124 @@
+/* doctor.c - the table of checks, and an examination by all of them
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. A new check is one more row and its
+ * function.
+ */
+#include "doctor.h"
+
+#include "doctor_parts.h"
+
+#define RESTART_WORKERS "start the workers again, all of them with it"
+#define RESTART_HOST    "restart the host"
+
+typedef struct row {
+    cpubind_doctor_check check;
+    doctor_check_run *run;
+} row;
+
+/* clang-format off */
+static const row rows[] = {
+    {{"autonuma", CPUBIND_SEVERITY_MODERATE,
+      "the kernel unmaps pages to see who uses them, and moves memory that was placed; each page "
+      "costs a fault", NULL}, doctor_check_autonuma},
+    {{"offline", CPUBIND_SEVERITY_MODERATE,
+      "the pools are cut from fewer CPUs, and a thread whose CPUs are all offline runs anywhere",
+      NULL}, doctor_check_offline},
+    {{"governor", CPUBIND_SEVERITY_MODERATE,
+      "a CPU that has just been idle starts slowly, so each launch of a kernel takes longer",
+      NULL}, doctor_check_governor},
+    {{"isolated", CPUBIND_SEVERITY_SEVERE,
+      "the scheduler does not balance isolated CPUs: all main threads of a worker pile up on one "
+      "of them", RESTART_HOST}, doctor_check_isolated},
+    {{"nohz_full", CPUBIND_SEVERITY_MINOR,
+      "system calls and interrupts are slower there, and with several threads a CPU nothing is "
+      "gained", RESTART_HOST}, doctor_check_nohz_full},
+    {{"split_cores", CPUBIND_SEVERITY_MODERATE,
+      "workers of two NPUs share the caches and the units of one core", RESTART_WORKERS},
+     doctor_check_split},
+    {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
+      "each launch and each interrupt of these NPUs crosses to another node", RESTART_WORKERS},
+     doctor_check_locality},
+};
+/* clang-format on */
+
+enum { N_CHECKS = (int)(sizeof rows / sizeof rows[0]) };
+
+const cpubind_doctor_check *cpubind_doctor_check_at(int32_t i)
+{
+    return &rows[i].check;
+}
+
+const char *cpubind_severity_word(cpubind_severity severity)
+{
+    switch (severity) {
+#define CPUBIND_X(name, word)                                                                  \
+    case CPUBIND_SEVERITY_##name:                                                              \
+        return word;
+        CPUBIND_SEVERITY_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    }
+    return "?";
+}
+
+cpubind_doctor_finding *doctor_find(doctor *d)
+{
+    cpubind_doctor_report *report = d->report;
+    cpubind_doctor_finding *f = &report->finding[report->n_finding];
+    memset(f, 0, sizeof *f);
+    f->check = d->check;
+    f->evidence = f->command = "";
+    f->npu = f->pid = f->tid = -1;
+    if (d->n_found++ < CPUBIND_DOCTOR_MAX_FINDINGS)
+        report->n_finding++;
+    else
+        report->n_more++;
+    return f;
+}
+
+void doctor_lack(doctor *d, const char *input, cpubind_input answer)
+{
+    cpubind_doctor_unknown *u = &d->report->unknown[d->report->n_unknown];
+    if (d->is_unknown || (d->request->is_live && answer.state == CPUBIND_INPUT_ABSENT))
+        return;
+    d->is_unknown = 1;
+    d->report->n_unknown++;
+    u->check = d->check;
+    u->input = input ? doctor_keep(d, input) : NULL;
+    u->state = answer.state;
+    u->error = answer.error;
+}
+
+int doctor_has_plan(doctor *d)
+{
+    if (!d->plan)
+        doctor_lack(d, NULL, (cpubind_input){.state = CPUBIND_INPUT_FAILED});
+    return d->plan != NULL;
+}
+
+cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *request,
+                                            cpubind_arena *arena, cpubind_doctor_report *out)
+{
+    doctor d = {.request = request,
+                .source = request->source,
+                .facts = request->facts,
+                .plan = request->plan,
+                .arena = arena,
+                .report = out};
+    memset(out, 0, sizeof *out);
+    out->n_check = N_CHECKS;
+    /* One more: the place of a finding that is not kept. */
+    out->finding = (cpubind_doctor_finding *)cpubind_arena_take(
+        arena, N_CHECKS * CPUBIND_DOCTOR_MAX_FINDINGS + 1, sizeof *out->finding);
+    out->unknown =
+        (cpubind_doctor_unknown *)cpubind_arena_take(arena, N_CHECKS + 1, sizeof *out->unknown);
+    d.cpu = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
+    if (!out->finding || !out->unknown || !d.cpu)
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    for (int32_t i = 0; i < N_CHECKS; i++) {
+        d.check = &rows[i].check;
+        d.n_found = d.is_unknown = 0;
+        rows[i].run(&d);
+    }
+    return d.is_short ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE;
+}

@@ -1,0 +1,118 @@
+/* doctor_input.c - how the checks ask for inputs
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source. An input that is not there is noted by doctor_lack, once a check.
+ */
+#include "../text/cpulist.h"
+#include "../text/procfs.h"
+#include "doctor_parts.h"
+
+int doctor_read(doctor *d, const char *input, cpubind_input *out)
+{
+    *out = d->source->read(d->source->ctx, input);
+    if (out->state == CPUBIND_INPUT_PRESENT)
+        return 1;
+    doctor_lack(d, input, *out);
+    return 0;
+}
+
+int doctor_list(doctor *d, const char *folder, cpubind_input *out)
+{
+    *out = d->source->list(d->source->ctx, folder);
+    if (out->state == CPUBIND_INPUT_PRESENT)
+        return 1;
+    doctor_lack(d, folder, *out);
+    return 0;
+}
+
+int32_t doctor_read_cpus(doctor *d, const char *input)
+{
+    cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
+    cpubind_input answer;
+    if (!doctor_read(d, input, &answer))
+        return -1;
+    if (cpubind_cpulist_parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, NULL) ==
+        CPUBIND_TEXT_OK)
+        return list.n;
+    doctor_lack(d, input, answer);
+    return -1;
+}
+
+const char *doctor_value(doctor *d, cpubind_input answer)
+{
+    doctor_text text = {"", 0};
+    int32_t n = answer.len;
+    while (n > 0 && (answer.data[n - 1] == '\n' || answer.data[n - 1] == ' '))
+        n--;
+    doctor_add_bytes(&text, answer.data, n);
+    return doctor_keep(d, text.text);
+}
+
+int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_slice *line)
+{
+    const char *feed;
+    if (*at >= listing.len)
+        return 0;
+    feed = (const char *)memchr(listing.data + *at, '\n', (size_t)(listing.len - *at));
+    line->at = *at;
+    line->len = (feed ? (int32_t)(feed - listing.data) : listing.len) - *at;
+    *at += line->len + 1;
+    return 1;
+}
+
+int32_t doctor_number(const char *text, cpubind_slice slice)
+{
+    int32_t number;
+    if (slice.len < 1 || text[slice.at] < '0' || text[slice.at] > '9' ||
+        cpubind_number_parse(text + slice.at, slice.len, &number, NULL) != CPUBIND_TEXT_OK)
+        return -1;
+    return number;
+}
+
+static int is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+cpubind_slice doctor_field(cpubind_input status, const char *key)
+{
+    const int32_t n = (int32_t)strlen(key);
+    cpubind_slice line = {0, 0};
+    for (int32_t at = 0; doctor_next_line(status, &at, &line);) {
+        const char *bytes = status.data + line.at;
+        if (line.len <= n || memcmp(bytes, key, (size_t)n) != 0 || bytes[n] != ':')
+            continue;
+        line.at += n + 1;
+        line.len -= n + 1;
+        for (; line.len > 0 && is_blank(status.data[line.at]); line.len--)
+            line.at++;
+        return line;
+    }
+    return (cpubind_slice){0, 0};
+}
+
+int doctor_is(const char *bytes, int32_t len, const char *text)
+{
+    return (size_t)len == strlen(text) && memcmp(bytes, text, (size_t)len) == 0;
+}
+
+int doctor_has(const int32_t *list, int32_t n, int32_t number)
+{
+    int32_t low = 0;
+    while (n - low > 0) {
+        const int32_t middle = low + (n - low) / 2;
+        if (list[middle] == number)
+            return 1;
+        if (list[middle] < number)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return 0;
+}
+
+cpubind_cpus doctor_role(const doctor *d, int32_t row, cpubind_role role)
+{
+    const cpubind_span span = d->plan->role_span[row].span[role];
+    return (cpubind_cpus){d->plan->role_cpu + d->plan->role_row[row] + span.first, span.count};
+}

@@ -1,0 +1,181 @@
+/* doctor_kernel.c - checks of settings of the kernel: AutoNUMA, governor, offline and isolated CPUs
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source. The files and their values are those of the kernel's documentation:
+ * admin-guide/sysctl/kernel.rst, admin-guide/pm/cpufreq.rst, ABI/testing/sysfs-devices-system-cpu.
+ */
+#include "doctor_parts.h"
+
+#define CPU_FOLDER "sys/devices/system/cpu/"
+
+void doctor_check_autonuma(doctor *d)
+{
+    static const char input[] = "proc/sys/kernel/numa_balancing";
+    cpubind_doctor_finding *f;
+    cpubind_input answer;
+    if (!doctor_read(d, input, &answer))
+        return;
+    if (answer.len > 0 && answer.data[0] == '0')
+        return;
+    f = doctor_find(d);
+    f->input = input;
+    f->value = doctor_value(d, answer);
+    f->evidence = "automatic NUMA balancing is on";
+    f->command = "echo 0 >/proc/sys/kernel/numa_balancing";
+}
+
+/* Appends the CPUs of a file that have another governor than "performance" to `out`. Returns
+ * their number, or -1 after doctor_lack. *value is the first other governor. */
+static int32_t find_governors(doctor *d, int32_t n, const char **input, const char **value)
+{
+    static const char good[] = "performance";
+    int32_t n_other = 0;
+    for (int32_t i = 0; i < n; i++) {
+        doctor_text name = {"", 0};
+        cpubind_input answer;
+        const char *governor;
+        doctor_add(&name, CPU_FOLDER "cpu%d/cpufreq/scaling_governor", (int)d->cpu[i]);
+        answer = d->source->read(d->source->ctx, name.text);
+        if (answer.state != CPUBIND_INPUT_PRESENT) {
+            doctor_lack(d, doctor_keep(d, name.text), answer);
+            return n_other;
+        }
+        governor = doctor_value(d, answer);
+        if (doctor_is(governor, (int32_t)strlen(governor), good))
+            continue;
+        if (n_other == 0) {
+            *input = doctor_keep(d, name.text);
+            *value = governor;
+        }
+        d->cpu[n_other++] = d->cpu[i];
+    }
+    return n_other;
+}
+
+void doctor_check_governor(doctor *d)
+{
+    const int32_t n = doctor_read_cpus(d, INPUT_ONLINE);
+    const char *input = NULL, *value = NULL;
+    const int32_t n_other = find_governors(d, n, &input, &value);
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    if (n_other == 0)
+        return;
+    doctor_add(&evidence, "the frequency governor of CPUs ");
+    doctor_add_cpus(&evidence, d->cpu, n_other);
+    doctor_add(&evidence, " is not performance, but %s", value);
+    doctor_add(&command, "for i in ");
+    if (n_other == n) {
+        doctor_add(&command, "/" CPU_FOLDER "cpu*/cpufreq; do echo performance "
+                             ">$i/scaling_governor; done");
+    } else {
+        doctor_add_words(&command, d->cpu, n_other);
+        doctor_add(&command, "; do echo performance >/" CPU_FOLDER
+                             "cpu$i/cpufreq/scaling_governor; done");
+    }
+    f = doctor_find(d);
+    f->input = input;
+    f->value = value;
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->cpu = doctor_keep_cpus(d, d->cpu, n_other);
+    f->n_cpu = n_other;
+}
+
+/* Whether the second threads of cores are off by a setting: their CPUs are meant to be offline. */
+static int is_smt_off(const doctor *d)
+{
+    const cpubind_input control = d->source->read(d->source->ctx, CPU_FOLDER "smt/control");
+    return control.state == CPUBIND_INPUT_PRESENT &&
+           ((control.len >= 3 && memcmp(control.data, "off", 3) == 0) ||
+            (control.len >= 5 && memcmp(control.data, "force", 5) == 0));
+}
+
+void doctor_check_offline(doctor *d)
+{
+    static const char present_input[] = CPU_FOLDER "present";
+    const int32_t n_online = doctor_read_cpus(d, INPUT_ONLINE);
+    const int32_t *online = n_online < 0 ? NULL : doctor_keep_cpus(d, d->cpu, n_online);
+    const int32_t n_present = online ? doctor_read_cpus(d, present_input) : -1;
+    doctor_text evidence = {"", 0}, command = {"", 0}, value = {"", 0};
+    cpubind_doctor_finding *f;
+    int32_t n = 0;
+    for (int32_t i = 0; i < n_present; i++)
+        if (!doctor_has(online, n_online, d->cpu[i]))
+            d->cpu[n++] = d->cpu[i];
+    if (n == 0 || is_smt_off(d))
+        return;
+    doctor_add(&evidence, "CPUs ");
+    doctor_add_cpus(&evidence, d->cpu, n);
+    doctor_add(&evidence, " are offline");
+    doctor_add_cpus(&value, online, n_online);
+    doctor_add(&command, "for i in ");
+    doctor_add_words(&command, d->cpu, n);
+    doctor_add(&command, "; do echo 1 >/" CPU_FOLDER "cpu$i/online; done");
+    f = doctor_find(d);
+    f->input = INPUT_ONLINE;
+    f->value = doctor_keep(d, value.text);
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->cpu = doctor_keep_cpus(d, d->cpu, n);
+    f->n_cpu = n;
+}
+
+/* Keeps of d->cpu those that a row of the plan has in the role irq or main. */
+static int32_t keep_shared(doctor *d, int32_t n)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int is_shared = 0;
+        for (int32_t row = 0; row < d->plan->n_want; row++) {
+            const cpubind_cpus irq = doctor_role(d, row, CPUBIND_ROLE_IRQ);
+            const cpubind_cpus many = doctor_role(d, row, CPUBIND_ROLE_MAIN);
+            is_shared |= doctor_has(irq.cpu, irq.n, d->cpu[i]) ||
+                         doctor_has(many.cpu, many.n, d->cpu[i]);
+        }
+        if (is_shared)
+            d->cpu[kept++] = d->cpu[i];
+    }
+    return kept;
+}
+
+/* Finds CPUs of a parameter of the kernel's command line that interrupts or many threads are
+ * planned for. */
+static void check_parameter(doctor *d, const char *input, const char *parameter)
+{
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    cpubind_input answer;
+    int32_t n;
+    if (!doctor_has_plan(d) || !doctor_read(d, input, &answer))
+        return;
+    /* Some kernels print "(null)" for an empty list. */
+    if (answer.len > 0 && (answer.data[0] == '(' || answer.data[0] == ' '))
+        return;
+    n = doctor_read_cpus(d, input);
+    n = n > 0 ? keep_shared(d, n) : 0;
+    if (n == 0)
+        return;
+    doctor_add(&evidence, "CPUs ");
+    doctor_add_cpus(&evidence, d->cpu, n);
+    doctor_add(&evidence, " are in %s= and are planned for interrupts or main threads",
+               parameter);
+    doctor_add(&command, "grubby --update-kernel=ALL --remove-args=%s", parameter);
+    f = doctor_find(d);
+    f->input = input;
+    f->value = doctor_value(d, answer);
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->cpu = doctor_keep_cpus(d, d->cpu, n);
+    f->n_cpu = n;
+}
+
+void doctor_check_isolated(doctor *d)
+{
+    check_parameter(d, CPU_FOLDER "isolated", "isolcpus");
+}
+
+void doctor_check_nohz_full(doctor *d)
+{
+    check_parameter(d, CPU_FOLDER "nohz_full", "nohz_full");
+}

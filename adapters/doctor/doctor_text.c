@@ -1,0 +1,96 @@
+/* doctor_text.c - the sentences and commands of findings
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: bytes into the caller's buffers, copies in the arena. It must not print.
+ */
+#include <stdarg.h>
+
+#include "../text/cpulist.h"
+#include "doctor_parts.h"
+
+void doctor_add_bytes(doctor_text *to, const char *bytes, int32_t len)
+{
+    const int32_t room = (int32_t)sizeof to->text - 1 - to->len;
+    const int32_t n = len < room ? len : room;
+    if (n > 0)
+        memcpy(to->text + to->len, bytes, (size_t)n);
+    to->len += n > 0 ? n : 0;
+    to->text[to->len] = '\0';
+}
+
+static void add_number(doctor_text *to, int64_t number)
+{
+    char digits[24];
+    int32_t at = (int32_t)sizeof digits;
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (number < 0)
+        digits[--at] = '-';
+    doctor_add_bytes(to, digits + at, (int32_t)sizeof digits - at);
+}
+
+void doctor_add(doctor_text *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    for (const char *at = format; *at; at++) {
+        if (*at != '%') {
+            doctor_add_bytes(to, at, 1);
+        } else if (*++at == 'd') {
+            add_number(to, va_arg(arguments, int));
+        } else {
+            const char *text = va_arg(arguments, const char *);
+            doctor_add_bytes(to, text, (int32_t)strlen(text));
+        }
+    }
+    va_end(arguments);
+}
+
+void doctor_add_cpus(doctor_text *to, const int32_t *cpu, int32_t n)
+{
+    const int32_t room = (int32_t)sizeof to->text - 1 - to->len;
+    int32_t len = 0;
+    if (n == 0)
+        doctor_add(to, "none");
+    else if (cpubind_cpulist_format(cpu, n, to->text + to->len, room, &len) == CPUBIND_TEXT_OK)
+        to->len += len;
+    else
+        doctor_add(to, "...");
+    to->text[to->len] = '\0';
+}
+
+void doctor_add_words(doctor_text *to, const int32_t *number, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        doctor_add(to, "%s%d", i ? " " : "", (int)number[i]);
+}
+
+void doctor_add_mib(doctor_text *to, int64_t bytes)
+{
+    add_number(to, bytes >> 20);
+    doctor_add(to, " MiB");
+}
+
+const char *doctor_keep(doctor *d, const char *text)
+{
+    const int32_t n = (int32_t)strlen(text) + 1;
+    char *copy = (char *)cpubind_arena_take(d->arena, n, 1);
+    if (!copy) {
+        d->is_short = 1;
+        return "";
+    }
+    memcpy(copy, text, (size_t)n);
+    return copy;
+}
+
+const int32_t *doctor_keep_cpus(doctor *d, const int32_t *cpu, int32_t n)
+{
+    int32_t *copy = cpubind_arena_ints(d->arena, n);
+    if (!copy)
+        d->is_short = 1;
+    else if (n > 0)
+        memcpy(copy, cpu, (size_t)n * sizeof *copy);
+    return copy;
+}

@@ -1,0 +1,113 @@
+/* test_doctor_command.c - how cpubind doctor prints: width, JSON, exit statuses, what is not known
+ * SPDX-License-Identifier: MIT
+ *
+ * The checks themselves are tested in tests/doctor.
+ */
+#include "answer.h"
+
+#define HOSTS "fixtures/hosts/"
+
+/* A host whose plan has poor locality. */
+#define POOR HOSTS "a2-driver-smi-host"
+
+static void expect_width(const char *text, const char *host)
+{
+    while (*text) {
+        const size_t n = strcspn(text, "\n");
+        if (n > 80)
+            fail_msg("%s: %zu columns: %.*s", host, n, (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void fits_80_columns(void **state)
+{
+    static const char *const names[] = {POOR, HOSTS "a2-192cpu-4node-8npu", HOSTS "950-ub-8npu",
+                                        HOSTS "a3-640cpu-16npu", HOSTS "a2-nothing-online"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        command_result r = RUN("doctor", "--root", names[i]);
+        expect_width(r.out, names[i]);
+        assert_non_null(strstr(r.out, " checks: "));
+        command_free(&r);
+    }
+}
+
+static void prints_evidence_cost_and_command(void **state)
+{
+    command_result r = RUN("doctor", "--root", POOR);
+    (void)state;
+    assert_int_equal(r.status, 1);
+    assert_non_null(strstr(r.out, "poor_locality: severe\n"
+                                  "  found   2 of 4 pools have no CPU near their NPU"));
+    assert_non_null(strstr(r.out, "\n  costs   each launch"));
+    assert_non_null(strstr(r.out, "\n  mend    export CPUBIND_RULES=near\n"
+                                  "  then    start the workers again"));
+    assert_string_equal(r.err, "");
+    command_free(&r);
+}
+
+/* The advice followed: with the rules near nothing is left. */
+static void judges_the_plan_of_its_options(void **state)
+{
+    (void)state;
+    expect_output(RUN("doctor", "--root", POOR, "--rules", "near"), "; 0 to mend\n");
+}
+
+static void never_takes_unknown_for_right(void **state)
+{
+    json_t *report = json_of(RUN("doctor", "--root", POOR, "--json"));
+    const json_t *unknown = json_object_get(report, "unknown");
+    const json_t *right = json_object_get(report, "right");
+    int n = 0;
+    (void)state;
+    for (size_t i = 0; i < json_array_size(unknown); i++) {
+        const json_t *u = json_array_get(unknown, i);
+        n += strcmp(text_at(u, "check"), "autonuma") == 0 &&
+             strcmp(text_at(u, "input"), "proc/sys/kernel/numa_balancing") == 0 &&
+             strstr(text_at(u, "why"), "is not there") != NULL;
+        for (size_t k = 0; k < json_array_size(right); k++)
+            assert_string_not_equal(json_string_value(json_array_get(right, k)),
+                                    text_at(u, "check"));
+    }
+    assert_int_equal(n, 1);
+    json_decref(report);
+}
+
+static void says_why_there_is_no_plan(void **state)
+{
+    command_result r = RUN("doctor", "--root", HOSTS "a2-cut-map", "--facts", "npu-smi");
+    json_t *report;
+    (void)state;
+    assert_int_equal(r.status, 3);
+    assert_non_null(strstr(r.err, "cpubind: there is no plan: "));
+    command_free(&r);
+    report = json_of(RUN("doctor", "--root", HOSTS "too-few", "--json"));
+    assert_string_equal(text_at(json_object_get(report, "no_plan"), "code"), "too_few_cpus");
+    json_decref(report);
+    r = RUN("doctor", "--root", HOSTS "too-few");
+    assert_int_equal(r.status, 1);
+    command_free(&r);
+}
+
+static void refuses_what_it_does_not_know(void **state)
+{
+    (void)state;
+    expect_refusal(RUN("doctor", "--fix"), 2, "--fix");
+    expect_refusal(RUN("doctor", "npu0"), 2, "this word is no option");
+    expect_refusal(RUN("doctor", "--root", "/nonexistent"), 3, "cannot be opened");
+    expect_output(RUN("doctor", "--help"), "Usage: cpubind doctor");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fits_80_columns),
+        cmocka_unit_test(prints_evidence_cost_and_command),
+        cmocka_unit_test(judges_the_plan_of_its_options),
+        cmocka_unit_test(never_takes_unknown_for_right),
+        cmocka_unit_test(says_why_there_is_no_plan),
+        cmocka_unit_test(refuses_what_it_does_not_know),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
