@@ -85,6 +85,8 @@ enum cli_command {
     CLI_VERIFY = 2048,
     CLI_RESTORE = 4096,
     CLI_DOCTOR = 8192,
+    CLI_REMOVE = 16384,
+    CLI_RENAME = 32768,
     CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
 
@@ -116,7 +118,7 @@ typedef struct cli_options {
     const char *explain;                /* plan: what is explained in place of it; or NULL */
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
-    int redact, replace;
+    int redact, replace, is_dry;
     int32_t jobs;                    /* threads of replay; 0: one a CPU */
     const struct cli_format *format; /* of plan and replay; else NULL */
     int32_t pid;                     /* the process; 0: the parent */
@@ -201,6 +203,8 @@ int cli_import(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_accept(int argc, char **argv);
+int cli_remove(int argc, char **argv);
+int cli_rename(int argc, char **argv);
 
 /* == A host and its plan ==================================================== */
 

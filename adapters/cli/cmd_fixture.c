@@ -8,6 +8,7 @@
 
 #include "../ascend/facts.h"
 #include "fixture.h"
+#include "hint.h"
 #include "output.h"
 
 #define SHAPE_ARENA   ((size_t)4 << 20)
@@ -19,8 +20,11 @@ int cli_fixture(int argc, char **argv)
         const char *word;
         int (*run)(int argc, char **argv);
     } commands[] = {{"list", cli_list},     {"show", cli_show},     {"import", cli_import},
-                    {"export", cli_export}, {"replay", cli_replay}, {"accept", cli_accept}};
+                    {"export", cli_export}, {"replay", cli_replay}, {"accept", cli_accept},
+                    {"remove", cli_remove}, {"rename", cli_rename}};
     const char *word = argc > 1 ? argv[1] : "";
+    cli_hint hint = {.word = word};
+    cli_text like = {"", 0};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(word, commands[i].word) == 0)
             return commands[i].run(argc - 1, argv + 1);
@@ -28,13 +32,16 @@ int cli_fixture(int argc, char **argv)
         cli_print_fixture_help(stdout);
         return CLI_DONE;
     }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        cli_hint_try(&hint, commands[i].word);
+    cli_hint_add(&hint, &like);
     if (word[0] == '\0')
         cli_print_fixture_help(stderr);
     else
         fprintf(stderr,
                 "cpubind: there is no command \"fixture %s\"; try: cpubind fixture "
-                "--help\n",
-                word);
+                "--help%s\n",
+                word, like.text);
     return CLI_USAGE;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../linux/terminal.h"
+#include "hint.h"
 
 #define MADE_BY "a corpus is made by cpubind fixture import DIR... --db FILE"
 
@@ -29,6 +30,8 @@ static const char *way_out(cpubind_corpus_status status)
         return "nothing has changed; try again";
     case CPUBIND_CORPUS_ERR_UNKNOWN_HOST:
         return "cpubind fixture list shows the hosts";
+    case CPUBIND_CORPUS_ERR_UNKNOWN_CASE:
+        return "cpubind fixture show shows those of a host";
     case CPUBIND_CORPUS_ERR_EXISTS:
         return "--replace puts the new one in its place";
     case CPUBIND_CORPUS_ERR_FULL:
@@ -61,19 +64,41 @@ static int exit_of(cpubind_corpus_status status)
     }
 }
 
+/* Appends the names of hosts that are like one that the corpus does not have. */
+static void add_like(const char *path, const char *host, cli_text *why)
+{
+    cpubind_corpus *corpus = NULL;
+    cpubind_corpus_about *list = NULL;
+    cli_hint hint = {.word = host};
+    int32_t n = 0;
+    if (cpubind_corpus_open(path, &corpus, NULL) == CPUBIND_CORPUS_OK)
+        (void)cpubind_corpus_list(corpus, &list, &n, NULL);
+    for (int32_t i = 0; i < n; i++)
+        cli_hint_try(&hint, list[i].name);
+    cli_hint_add(&hint, why);
+    cpubind_corpus_free_list(list);
+    cpubind_corpus_close(corpus);
+}
+
 int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
                       const char *path, const char *host, cli_text *why)
 {
     const char *way = way_out(status);
+    const int is_unknown =
+        status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST || status == CPUBIND_CORPUS_ERR_UNKNOWN_CASE;
     if (host)
         cli_add(why, "the fixture \"%s\" in ", host);
-    cli_add(why, "\"%s\": %s: %s", path, cpubind_corpus_status_text(status), fault->what);
+    cli_add(why, "\"%s\": %s", path, cpubind_corpus_status_text(status));
+    if (!is_unknown)
+        cli_add(why, ": %s", fault->what);
     if (fault->message[0])
         cli_add(why, " (%s)", fault->message);
     if (fault->error)
         cli_add(why, ": %s", strerror(fault->error));
     if (way)
         cli_add(why, "; %s", way);
+    if (host && status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST)
+        add_like(path, host, why);
     return exit_of(status);
 }
 
@@ -153,14 +178,14 @@ int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *c
     return status;
 }
 
-int cli_open_store(const cli_options *options, char path[CLI_PATH_MAX], cpubind_store **out,
-                   cli_text *why)
+int cli_open_store(const cli_options *options, int may_make, char path[CLI_PATH_MAX],
+                   cpubind_store **out, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_status result;
     int status = find_corpus(options, path, why);
     if (status == CLI_DONE)
-        status = check_file(path, 1, why);
+        status = check_file(path, may_make, why);
     if (status != CLI_DONE)
         return status;
     result = cpubind_store_open(path, out, &fault);

@@ -45,8 +45,12 @@ static cpubind_corpus_expectation find_case(const acceptance *a, const char *nam
 /* Stores one expectation; opens the corpus for writing before the first. */
 static int store(acceptance *a, const char *name, const json_t *expectation)
 {
-    char *body = cli_format_expectation(expectation);
+    char *body = a->options->is_dry ? NULL : cli_format_expectation(expectation);
     int status = CLI_DONE;
+    if (a->options->is_dry) {
+        a->n_changed++;
+        return CLI_DONE;
+    }
     if (!body)
         return cli_no_room(&a->why);
     if (!a->sink.store)
@@ -221,7 +225,8 @@ int cli_accept(int argc, char **argv)
     if (status != CLI_DONE)
         return cli_fail(&options, status, a.why.text);
     if (!options.quiet)
-        printf("%s: %d %s accepted\n", corpus.path, a.n_changed,
-               a.n_changed == 1 ? "expectation" : "expectations");
+        printf("%s: %d %s %s\n", corpus.path, a.n_changed,
+               a.n_changed == 1 ? "expectation" : "expectations",
+               options.is_dry ? "would be accepted" : "accepted");
     return CLI_DONE;
 }

@@ -23,7 +23,7 @@ void cli_print_help(FILE *out)
           "  restore      undo what apply and run have changed\n"
           "  doctor       find what is against a good placement, and what mends it\n"
           "  capture      write all inputs of a plan of this host to a folder or a corpus\n"
-          "  fixture      the hosts of a corpus: list, show, import, export, replay, accept\n"
+          "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
           "\n"
           "  --help       this text; cpubind plan --help for the options\n"
           "  --version    the version\n"
@@ -47,8 +47,11 @@ void cli_print_fixture_help(FILE *out)
           "  export NAME DIR       write a host as a folder\n"
           "  replay [NAME...]      plan every host again; exit 1 if a plan differs\n"
           "  accept NAME [CASE...] show what differs, and store the plans of today\n"
+          "  remove NAME [CASE...] remove a host, or expectations of it\n"
+          "  rename NAME NEW       give a host another name\n"
           "\n"
-          "  --db FILE             the corpus (default: the one installed with cpubind)\n"
+          "  --db FILE             the corpus; to read, the default is the one installed\n"
+          "                        with cpubind, which no command writes to unasked\n"
           "  --help                this text; cpubind fixture replay --help for the options\n",
           out);
 }
@@ -218,12 +221,13 @@ static const cli_help helps[] = {
      "as cmd/npu-smi-info-m.txt, unchanged.\n"
      "\n" DB "  --json                one JSON object\n"},
     {CLI_IMPORT, "fixture import",
-     "Usage: cpubind fixture import DIR... [--db FILE] [--replace]\n"
+     "Usage: cpubind fixture import DIR... --db FILE [--replace]\n"
      "\n"
      "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs.\n"
      "Either all of them are added, or the corpus is unchanged. A copy of\n"
      "/proc and /sys becomes a host folder with: cpubind capture --root COPY -o DIR\n"
-     "\n" DB "                        (a missing one is created)\n"
+     "\n"
+     "  --db FILE             the corpus, which is created if it is missing\n"
      "  --replace             replace hosts of the same names\n"
      "  --quiet               nothing but errors\n"},
     {CLI_EXPORT, "fixture export",
@@ -241,14 +245,32 @@ static const cli_help helps[] = {
      "  --json                the same as --format json\n"
      "  --quiet               only what differs\n"},
     {CLI_ACCEPT, "fixture accept",
-     "Usage: cpubind fixture accept NAME [CASE...] [--db FILE]\n"
-     "       cpubind fixture accept NAME CASE [--db FILE] -- ARGUMENT...\n"
+     "Usage: cpubind fixture accept NAME [CASE...] --db FILE | --dry-run\n"
+     "       cpubind fixture accept NAME CASE --db FILE -- ARGUMENT...\n"
      "\n"
      "Shows how the plans of a host differ from its expectations, and stores the\n"
      "plans as expectations, with the keys that these name, and the quality. With\n"
      "arguments of plan after --, such as --rank 1, it stores a new case or replaces\n"
-     "the old one, with all keys. Read the differences first: cpubind fixture replay.\n"
-     "\n" DB "  --quiet               nothing but errors\n"},
+     "the old one, with all keys. Read the differences first: --dry-run.\n"
+     "\n" DB "  --dry-run             show the differences, and store nothing\n"
+     "  --quiet               nothing but errors\n"},
+    {CLI_REMOVE, "fixture remove",
+     "Usage: cpubind fixture remove NAME [CASE...] --db FILE [--dry-run]\n"
+     "\n"
+     "Removes a host with its inputs and expectations; with CASE these expectations\n"
+     "alone. Either all of it is removed, or the corpus is unchanged. It cannot be\n"
+     "undone: cpubind fixture export NAME DIR keeps a host as a folder.\n"
+     "\n"
+     "  --db FILE             the corpus\n"
+     "  --dry-run             check that it is there, and remove nothing\n"
+     "  --quiet               nothing but errors\n"},
+    {CLI_RENAME, "fixture rename",
+     "Usage: cpubind fixture rename NAME NEW --db FILE\n"
+     "\n"
+     "Gives a host another name; its inputs and expectations stay.\n"
+     "\n"
+     "  --db FILE             the corpus\n"
+     "  --quiet               nothing but errors\n"},
 };
 
 const cli_help *cli_help_of(enum cli_command command)

@@ -8,20 +8,33 @@
 #include <string.h>
 
 #include "cli.h"
+#include "hint.h"
 
 static int is_one_of(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+/* Every command. */
+static const struct {
+    const char *word;
+    int (*run)(int argc, char **argv);
+} commands[] = {{"plan", cli_plan},       {"apply", cli_apply},     {"run", cli_run},
+                {"verify", cli_verify},   {"restore", cli_restore}, {"doctor", cli_doctor},
+                {"capture", cli_capture}, {"fixture", cli_fixture}};
+
 /* Refuses a command that does not exist; as JSON where that is asked for. */
 static int refuse(int argc, char **argv)
 {
+    cli_hint hint = {.word = argv[1]};
     static cli_options options;
     cli_text why = {"", 0};
     for (int i = 2; i < argc; i++)
         options.json |= strcmp(argv[i], "--json") == 0;
     cli_add(&why, "there is no command \"%s\"; try: cpubind --help", argv[1]);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        cli_hint_try(&hint, commands[i].word);
+    cli_hint_add(&hint, &why);
     return cli_fail(&options, CLI_USAGE, why.text);
 }
 
@@ -36,12 +49,6 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *word;
-        int (*run)(int argc, char **argv);
-    } commands[] = {{"plan", cli_plan},       {"apply", cli_apply},     {"run", cli_run},
-                    {"verify", cli_verify},   {"restore", cli_restore}, {"doctor", cli_doctor},
-                    {"capture", cli_capture}, {"fixture", cli_fixture}};
     const char *word = argc > 1 ? argv[1] : "";
     cli_reset_signals();
     if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "../text/procfs.h"
+#include "hint.h"
 #include "picture.h"
 
 #define MAX_JOBS          1024
@@ -21,7 +22,8 @@
 #define LIVE     (CLI_APPLY | CLI_RUN | CLI_VERIFY)
 #define PLANNING (CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | LIVE)
 #define CASE     (PLANNING | CLI_CASE)
-#define STORE    (CLI_LIST | CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT)
+#define CHANGING (CLI_IMPORT | CLI_ACCEPT | CLI_REMOVE | CLI_RENAME)
+#define STORE    (CLI_LIST | CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING)
 #define EVERY    (PLANNING | STORE | CLI_RESTORE)
 
 /* One word of a closed set. */
@@ -536,6 +538,7 @@ static const option_row rows[] = {
     TEXT("notes", CLI_CAPTURE, notes),
     FLAG("redact", CLI_CAPTURE, redact),
     FLAG("replace", CLI_CAPTURE | CLI_IMPORT | CLI_EXPORT, replace),
+    FLAG("dry-run", CLI_ACCEPT | CLI_REMOVE, is_dry),
     READ("jobs", CLI_REPLAY, read_jobs),
     READ("format", CLI_PLAN | CLI_REPLAY, choose_format),
     READ("pid", CLI_APPLY | CLI_VERIFY | CLI_RESTORE, read_pid),
@@ -552,8 +555,7 @@ static const option_row rows[] = {
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("all", CLI_RESTORE, all),
     FLAG("json", PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
-    FLAG("quiet", PLANNING | CLI_RESTORE | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT,
-         quiet),
+    FLAG("quiet", PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING, quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
     {"--version", 0, EVERY, NULL, offsetof(cli_options, version), 'V'},
 };
@@ -599,15 +601,23 @@ static const option_row *row_of(enum cli_command command, const char *text, cons
     return NULL;
 }
 
-/* Adds the options that start with a word that is none. */
+/* Adds the options that start with a word that is none, else those that are like it. */
 static void add_full_names(enum cli_command command, const char *text, cli_text *why)
 {
+    char word[64] = "";
+    cli_hint hint = {.word = word};
     int n = 0;
-    for (int32_t i = 0; i < COUNT(rows); i++)
-        if ((rows[i].commands & (int)command) && strlen(text) > 2 &&
-            strncmp(rows[i].dashed, text, strcspn(text, "=")) == 0)
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
+    for (int32_t i = 0; i < COUNT(rows); i++) {
+        if (!(rows[i].commands & (int)command) || strlen(text) <= 2)
+            continue;
+        cli_hint_try(&hint, rows[i].dashed);
+        if (strncmp(rows[i].dashed, word, strlen(word)) == 0)
             cli_add(why, "%s %s",
                     n++ ? "," : "; an option is written in full:", rows[i].dashed);
+    }
+    if (n == 0)
+        cli_hint_add(&hint, why);
 }
 
 /* The words after those of run are the command that it becomes. */
@@ -775,6 +785,10 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "--root and --fixture each name a host; give one";
     if ((command & (CLI_PLAN | CLI_DOCTOR | LIVE)) && o->db && !o->fixture)
         return "--db needs the name of a host, --fixture NAME";
+    if ((command & CHANGING) && !o->db && !(command == CLI_ACCEPT && o->is_dry))
+        return "it writes to a corpus of yours, --db FILE; the one installed with cpubind "
+               "stays "
+               "as it is";
     if (command == CLI_CAPTURE && !o->output == !o->db)
         return "name the target: either -o DIR, or --db FILE --name NAME";
     if (command == CLI_CAPTURE && o->db && !o->name)
@@ -811,9 +825,12 @@ static const char *count_fault(int n, enum cli_command command)
         return n < 1 ? "it takes the folders of hosts" : NULL;
     case CLI_EXPORT:
         return n != 2 ? "it takes the NAME of a host and a DIR" : NULL;
+    case CLI_RENAME:
+        return n != 2 ? "it takes the NAME of a host and its NEW name" : NULL;
     case CLI_RUN:
         return n < 1 ? "it takes a COMMAND" : NULL;
     case CLI_ACCEPT:
+    case CLI_REMOVE:
         return n < 1 ? "it takes the NAME of a host" : NULL;
     default:
         return NULL;
@@ -823,16 +840,15 @@ static const char *count_fault(int n, enum cli_command command)
 static int check(const cli_options *o, enum cli_command command, cli_text *why)
 {
     const cli_help *help = cli_help_of(command);
-    const char *what = conflict(o, command);
-    const int takes_words =
-        command & (CLI_SHOW | CLI_IMPORT | CLI_EXPORT | CLI_REPLAY | CLI_ACCEPT | CLI_RUN);
+    const char *what = count_fault(o->n_word, command);
+    const int takes_words = command & (CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING | CLI_RUN);
     if (!takes_words && o->n_word > 0) {
         cli_add(why, "this word is no option: \"%s\"; try: cpubind %s --help", o->word[0],
                 help->words);
         return 0;
     }
     if (!what)
-        what = count_fault(o->n_word, command);
+        what = conflict(o, command);
     if (what)
         cli_add(why, "%s; try: cpubind %s --help", what, help->words);
     return !what;

@@ -67,7 +67,7 @@ int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *wh
 {
     memset(out, 0, sizeof *out);
     out->is_replacing = options->replace;
-    return cli_open_store(options, out->path, &out->store, why);
+    return cli_open_store(options, 1, out->path, &out->store, why);
 }
 
 int cli_commit_sink(cli_sink *sink, cli_text *why)

@@ -49,7 +49,8 @@
     X(ERR_WRITE, -313, "the corpus could not be written")                                      \
     X(ERR_RULE, -314, "a row breaks the rules of the schema")                                  \
     X(ERR_UNSYNCED, -315, "the change is made, but may be undone if the power fails")          \
-    X(ERR_JOURNAL, -316, "the corpus has a journal that no cpubind has written")
+    X(ERR_JOURNAL, -316, "the corpus has a journal that no cpubind has written")               \
+    X(ERR_UNKNOWN_CASE, -317, "the host has no expectation of this name")
 
 typedef enum cpubind_corpus_status {
 #define CPUBIND_X(name, value, text) CPUBIND_CORPUS_##name = value,

@@ -26,6 +26,7 @@
     X(HAS_HOST, "SELECT 1 FROM hosts WHERE name = ?1")                                         \
     X(DROP_HOST, "DELETE FROM hosts WHERE name = ?1")                                          \
     X(ADD_HOST, "INSERT INTO hosts (" HOST_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5)")            \
+    X(RENAME_HOST, "UPDATE hosts SET name = ?2 WHERE name = ?1")                               \
     X(SIZE_OF_INPUTS, "SELECT count(*), total(octets + coalesce(length(bytes), 0)) FROM"       \
                       " (SELECT length(CAST(name AS BLOB)) + 1 AS octets, content FROM inputs" \
                       "   WHERE host = ?1) LEFT JOIN contents ON sha256 = content")            \
@@ -43,6 +44,7 @@
                  " AND name > ?2 || '/' AND name < ?2 || '0' LIMIT 1")                         \
     X(PUT_EXPECTATION, "INSERT INTO expectations (host, name, body) VALUES (?1, ?2, ?3)"       \
                        " ON CONFLICT (host, name) DO UPDATE SET body = excluded.body")         \
+    X(DROP_EXPECTATION, "DELETE FROM expectations WHERE host = ?1 AND name = ?2")              \
     X(SWEEP, "DELETE FROM contents WHERE NOT EXISTS"                                           \
              " (SELECT 1 FROM inputs WHERE content = sha256)")
 
@@ -139,7 +141,9 @@ static int is_harmless(const failure *f)
 {
     return f->status == CPUBIND_CORPUS_OK || f->status == CPUBIND_CORPUS_ERR_ARG ||
            f->status == CPUBIND_CORPUS_ERR_EXISTS || f->status == CPUBIND_CORPUS_ERR_RULE ||
-           f->status == CPUBIND_CORPUS_ERR_LIMIT;
+           f->status == CPUBIND_CORPUS_ERR_LIMIT ||
+           f->status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST ||
+           f->status == CPUBIND_CORPUS_ERR_UNKNOWN_CASE;
 }
 
 static void forget_size(cpubind_store *store)
@@ -734,4 +738,89 @@ cpubind_corpus_status cpubind_store_put_expectation(cpubind_store *store, const 
             f = end_put(store, put_expectation(store, host, name, body, len));
     }
     return cpubind_priv_report(&f, fault);
+}
+
+/* == Removing and renaming ================================================== */
+
+/* Fails unless there is a host of this name. */
+static failure find_host(cpubind_store *store, const char *host)
+{
+    const int result = has_row(store, HAS_HOST, host, NULL, 0);
+    if (result == SQLITE_DONE)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, 0, "no such row in hosts");
+    return result == SQLITE_ROW ? no_failure : fail_sqlite(store, result);
+}
+
+static failure remove_host(cpubind_store *store, const char *host, const char *name)
+{
+    (void)name;
+    failure f = find_host(store, host);
+    if (f.status)
+        return f;
+    store->must_sweep = 1;
+    const int result = has_row(store, DROP_HOST, host, NULL, 0);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
+}
+
+static failure remove_expectation(cpubind_store *store, const char *host, const char *name)
+{
+    failure f = find_host(store, host);
+    if (f.status)
+        return f;
+    int result = has_row(store, OLD_EXPECTATION, host, name, -1);
+    if (result == SQLITE_DONE)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_CASE, 0,
+                                 "no such row in expectations");
+    if (result == SQLITE_ROW)
+        result = has_row(store, DROP_EXPECTATION, host, name, -1);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
+}
+
+static failure rename_host(cpubind_store *store, const char *host, const char *name)
+{
+    failure f = find_host(store, host);
+    if (f.status)
+        return f;
+    int result = has_row(store, HAS_HOST, name, NULL, 0);
+    if (result == SQLITE_ROW)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_EXISTS, 0, "a host of this name");
+    if (result == SQLITE_DONE)
+        result = has_row(store, RENAME_HOST, host, name, -1);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
+}
+
+/* Makes a removal or a renaming within a savepoint. */
+static cpubind_corpus_status change(cpubind_store *store, const char *host, const char *name,
+                                    failure (*make)(cpubind_store *store, const char *host,
+                                                    const char *name),
+                                    cpubind_corpus_fault *fault)
+{
+    failure f = cpubind_priv_fail_argument();
+    if (store && host && name) {
+        f = begin_put(store);
+        if (!f.status) {
+            forget_size(store);
+            f = end_put(store, make(store, host, name));
+        }
+    }
+    return cpubind_priv_report(&f, fault);
+}
+
+cpubind_corpus_status cpubind_store_remove_host(cpubind_store *store, const char *host,
+                                                cpubind_corpus_fault *fault)
+{
+    return change(store, host, "", remove_host, fault);
+}
+
+cpubind_corpus_status cpubind_store_remove_expectation(cpubind_store *store, const char *host,
+                                                       const char *name,
+                                                       cpubind_corpus_fault *fault)
+{
+    return change(store, host, name, remove_expectation, fault);
+}
+
+cpubind_corpus_status cpubind_store_rename_host(cpubind_store *store, const char *host,
+                                                const char *name, cpubind_corpus_fault *fault)
+{
+    return change(store, host, name, rename_host, fault);
 }

@@ -1,8 +1,8 @@
-/* store.h - adding hosts to a corpus: a change is made as a whole or not at all
+/* store.h - changing the hosts of a corpus: a change is made as a whole or not at all
  * SPDX-License-Identifier: MIT
  *
  *   cpubind_store_open("corpus.db", &store, &fault)
- *   cpubind_store_put_host(store, &about, 0, &fault)      first; then, in any order:
+ *   cpubind_store_put_host(store, &about, 0, &fault)      a host; then, in any order:
  *   cpubind_store_put_input(store, ...)
  *   cpubind_store_put_expectation(store, ...)
  *   cpubind_store_commit(store, &fault)
@@ -15,8 +15,9 @@
  * The same calls write the same bytes, on every run and machine, except SQLite's own version
  * number in the header (4 bytes at 96).
  *
- * FAILURE  A put that fails with ERR_ARG, ERR_EXISTS, ERR_RULE or ERR_LIMIT has no effect, and
- *          the change continues. Any other failure ends the change: later calls fail in the
+ * FAILURE  A put, a removal or a renaming that fails with ERR_ARG, ERR_EXISTS, ERR_RULE,
+ *          ERR_LIMIT, ERR_UNKNOWN_HOST or ERR_UNKNOWN_CASE has no effect, and the change
+ *          continues. Any other failure ends the change: later calls fail in the
  *          same way, and the corpus is as it was. A commit that fails with ERR_BUSY may be
  *          tried again. If a commit fails with ERR_UNSYNCED, the change is in the file, but the
  *          removal of the journal could not be synced: a power failure may undo the change.
@@ -70,6 +71,20 @@ cpubind_corpus_status cpubind_store_put_input(cpubind_store *store, const char *
 cpubind_corpus_status cpubind_store_put_expectation(cpubind_store *store, const char *host,
                                                     const char *name, const char *body,
                                                     int32_t len, cpubind_corpus_fault *fault);
+
+/* Removes a host with its inputs and expectations; the commit deletes bytes that no input has
+ * any more. Removes one expectation.
+ *   errors  ERR_ARG; ERR_UNKNOWN_HOST; ERR_UNKNOWN_CASE */
+cpubind_corpus_status cpubind_store_remove_host(cpubind_store *store, const char *host,
+                                                cpubind_corpus_fault *fault);
+cpubind_corpus_status cpubind_store_remove_expectation(cpubind_store *store, const char *host,
+                                                       const char *name,
+                                                       cpubind_corpus_fault *fault);
+
+/* Gives a host another name.
+ *   errors  ERR_ARG; ERR_UNKNOWN_HOST; ERR_EXISTS, also for its own name; ERR_RULE */
+cpubind_corpus_status cpubind_store_rename_host(cpubind_store *store, const char *host,
+                                                const char *name, cpubind_corpus_fault *fault);
 
 /* Commits the change and syncs it. After that the store can only be closed.
  *   errors  ERR_ARG; ERR_BUSY if another process still reads after CPUBIND_CORPUS_WAIT_MS;

@@ -619,6 +619,43 @@ an_interrupted_write_is_rolled_back() {
         [ "$(ls "$out/strange")" = c.db ] && says 0 "" fixture replay --db "$out/strange/c.db"
 }
 
+# The words that an operator may mistype, and what the message must offer.
+a_mistyped_word_has_a_hint() {
+    says 2 'did you mean "plan"?' "$CPUBIND" pln &&
+        says 2 'did you mean "export"?' fixture exprot &&
+        says 2 'did you mean "--rules"?' "$CPUBIND" plan --rulse near &&
+        says 3 'did you mean "a2-192cpu-8npu"?' "$CPUBIND" plan --fixture A2-192CPU-8NPU \
+            --db "$db" &&
+        says 3 'did you mean "a2-192cpu-8npu"?' fixture show a2-192cpu-8pnu --db "$db" &&
+        ! says 3 'did you mean' fixture show 'zzzzzz' --db "$db" &&
+        ! grep -q 'row in' "$out/said"
+}
+
+# No command writes to the corpus that came with cpubind, unless --db names it.
+the_installed_corpus_is_not_written_to() {
+    for words in "import fixtures/hosts/no-npu" "accept no-npu" "remove no-npu" "rename no-npu x"; do
+        # shellcheck disable=SC2086
+        says 2 "a corpus of yours, --db FILE" fixture $words || return 1
+    done
+    says 0 "0 expectations would be accepted" fixture accept no-npu --dry-run
+}
+
+hosts_are_removed_and_renamed() {
+    cp "$db" "$out/change.db" && before=$(sum_of "$out/change.db") || return 1
+    says 0 "would be removed" fixture remove no-npu --db "$out/change.db" --dry-run &&
+        says 3 "no expectation of this name" fixture remove no-npu default none --db \
+            "$out/change.db" &&
+        says 1 "has a host" fixture rename no-npu a2-192cpu-8npu --db "$out/change.db" &&
+        says 2 "consists of letters" fixture rename no-npu a/b --db "$out/change.db" &&
+        says 3 "No such file" fixture remove no-npu --db "$out/none.db" &&
+        [ "$(sum_of "$out/change.db")" = "$before" ] && [ ! -e "$out/none.db" ] || return 1
+    says 0 "is other now" fixture rename no-npu other --db "$out/change.db" &&
+        says 0 "" fixture replay other --db "$out/change.db" &&
+        says 0 "the host other removed" fixture remove other --db "$out/change.db" &&
+        says 3 "no host of this name" fixture show other --db "$out/change.db" &&
+        is_clean "$out/change.db"
+}
+
 as_nobody() { # command ...
     setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
@@ -872,6 +909,9 @@ check "a locked corpus is refused" locked_is_refused
 check "no control character is printed" a_stranger_writes_no_escapes
 check "a journal that names another file is refused, and a copy is used" a_naming_journal_is_refused
 check "a journal that is a link, a FIFO or a folder is refused" an_odd_journal_is_refused
+check "a mistyped word has a hint" a_mistyped_word_has_a_hint
+check "the installed corpus is not written to unasked" the_installed_corpus_is_not_written_to
+check "hosts are removed and renamed, or nothing is" hosts_are_removed_and_renamed
 check "an interrupted write is rolled back by the next import" an_interrupted_write_is_rolled_back
 check "a corpus in WAL mode and a symbolic link are refused" wal_and_links_are_refused
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then

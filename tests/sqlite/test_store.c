@@ -286,6 +286,95 @@ TEST(an_expectation_gets_another_body)
     assert_int_equal(cpubind_corpus_n_input(f.host), 3);
 }
 
+TEST(a_removed_host_leaves_nothing)
+{
+    make_corpus("one", "two");
+    opened();
+    assert_int_equal(cpubind_store_remove_host(f.store, "one", &f.fault), CPUBIND_CORPUS_OK);
+    committed();
+    read_host("two");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 3);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 1);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM inputs WHERE host = 'one'"), 0);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM expectations WHERE host = 'one'"), 0);
+    /* the one that both had stays; two of the removed host are gone */
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM contents"), 3);
+    assert_true(is_sound(temp.path));
+}
+
+TEST(a_removed_expectation_leaves_the_others)
+{
+    make_corpus("one", NULL);
+    opened();
+    assert_int_equal(put_plan("one", "rank-1", PLAN), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_remove_expectation(f.store, "one", "default", &f.fault),
+                     CPUBIND_CORPUS_OK);
+    committed();
+    read_host("one");
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 1);
+    assert_string_equal(cpubind_corpus_expectation_at(f.host, 0).name, "rank-1");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 3);
+}
+
+TEST(a_renamed_host_keeps_all_of_it)
+{
+    make_corpus("one", "two");
+    opened();
+    assert_int_equal(cpubind_store_rename_host(f.store, "one", "three", &f.fault),
+                     CPUBIND_CORPUS_OK);
+    committed();
+    read_host("three");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 3);
+    assert_int_equal(cpubind_corpus_n_expectation(f.host), 1);
+    close_host();
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts WHERE name = 'one'"), 0);
+    assert_true(is_sound(temp.path));
+}
+
+/* Each refusal has no effect, and the change goes on. */
+TEST(a_host_that_is_not_there_is_neither_removed_nor_renamed)
+{
+    make_corpus("one", "two");
+    opened();
+    assert_int_equal(cpubind_store_remove_host(f.store, "three", &f.fault),
+                     CPUBIND_CORPUS_ERR_UNKNOWN_HOST);
+    assert_int_equal(cpubind_store_remove_expectation(f.store, "three", "default", &f.fault),
+                     CPUBIND_CORPUS_ERR_UNKNOWN_HOST);
+    assert_int_equal(cpubind_store_remove_expectation(f.store, "one", "rank-1", &f.fault),
+                     CPUBIND_CORPUS_ERR_UNKNOWN_CASE);
+    assert_int_equal(cpubind_store_rename_host(f.store, "three", "four", &f.fault),
+                     CPUBIND_CORPUS_ERR_UNKNOWN_HOST);
+    assert_int_equal(cpubind_store_rename_host(f.store, "one", "two", &f.fault),
+                     CPUBIND_CORPUS_ERR_EXISTS);
+    assert_int_equal(cpubind_store_rename_host(f.store, "one", "a/b", &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(cpubind_store_remove_host(NULL, "one", &f.fault), CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_remove_host(f.store, NULL, &f.fault),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_remove_expectation(f.store, "one", NULL, &f.fault),
+                     CPUBIND_CORPUS_ERR_ARG);
+    assert_int_equal(cpubind_store_rename_host(f.store, "one", NULL, &f.fault),
+                     CPUBIND_CORPUS_ERR_ARG);
+    committed();
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 2);
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM expectations"), 2);
+}
+
+/* A host that is put after a removal of its name has the sizes of the new host alone. */
+TEST(a_removed_host_may_be_put_again)
+{
+    make_corpus("one", NULL);
+    opened();
+    assert_int_equal(put("one", "uname", "aarch64\n"), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_remove_host(f.store, "one", &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "uname", "aarch64\n"), CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(put_host("one", 0), CPUBIND_CORPUS_OK);
+    assert_int_equal(put("one", "uname", "aarch64\n"), CPUBIND_CORPUS_OK);
+    committed();
+    read_host("one");
+    assert_int_equal(cpubind_corpus_n_input(f.host), 1);
+}
+
 TEST(the_same_calls_give_the_same_bytes)
 {
     whole file[2];
@@ -812,6 +901,11 @@ int main(void)
         RUN(replacing_a_host_deletes_all_of_it),
         RUN(a_missing_host_may_be_replaced),
         RUN(an_expectation_gets_another_body),
+        RUN(a_removed_host_leaves_nothing),
+        RUN(a_removed_expectation_leaves_the_others),
+        RUN(a_renamed_host_keeps_all_of_it),
+        RUN(a_host_that_is_not_there_is_neither_removed_nor_renamed),
+        RUN(a_removed_host_may_be_put_again),
         RUN(the_same_calls_give_the_same_bytes),
         RUN(replaced_bytes_are_erased_from_the_file),
         RUN(without_a_commit_nothing_has_changed),

@@ -43,11 +43,22 @@ static cpubind_corpus_status accept_plan(cpubind_store *store, cpubind_corpus_fa
                                          (int32_t)sizeof plan - 1, fault);
 }
 
+/* A removal and a renaming in one change. */
+static cpubind_corpus_status remove_and_rename(cpubind_store *store,
+                                               cpubind_corpus_fault *fault)
+{
+    const cpubind_corpus_status status = cpubind_store_remove_host(store, "host-0", fault);
+    return status == CPUBIND_CORPUS_OK
+               ? cpubind_store_rename_host(store, "host-1", "other", fault)
+               : status;
+}
+
 static const scenario scenarios[] = {
     {"a host into no file", 0, import_new},
     {"a host into a corpus", 2, import_new},
     {"a host for another", 2, replace_first},
     {"an expectation for another", 2, accept_plan},
+    {"a host removed, another renamed", 2, remove_and_rename},
 };
 
 enum { N_SCENARIO = sizeof scenarios / sizeof *scenarios };
