@@ -39,6 +39,7 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
                                 .irqbalance = options->irqbalance,
                                 .memory = options->memory,
                                 .memory_limit = limit,
+                                .is_watching = options->watch_ms > 0,
                                 .is_strict = options->is_strict,
                                 .is_forced = options->is_forced};
     if (!options->quiet && cpubind_linux_is_terminal(fileno(stderr))) {
@@ -73,6 +74,11 @@ int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
     out->is_reading = is_reading;
     how = how_of(options, out->pid, is_reading);
     status = open_waiting(&how, &out->binding, &fault);
+    if (status == CPUBIND_LINUX_ERR_BUSY && out->is_restoring &&
+        cpubind_bind_end_watch(&how, NULL, NULL) == CPUBIND_LINUX_OK)
+        status = open_waiting(&how, &out->binding, &fault);
+    if (status == CPUBIND_LINUX_ERR_BUSY)
+        out->holder = cpubind_bind_holder(&how, NULL);
     if (status != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, out, status, &fault);
     return CLI_DONE;

@@ -14,7 +14,8 @@
 typedef struct cli_bound {
     int32_t pid;
     int is_reading;   /* verify: nothing is changed */
-    int is_restoring; /* restore */
+    int is_restoring; /* restore: ends a watch of the process */
+    int32_t holder;   /* the cpubind that works on the process; 0: not known */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_host host; /* the host of --root or --fixture, which the facts quote */

@@ -410,10 +410,11 @@ static int explain(const cli_options *options, const cli_bound *bound,
         explain_missing_process(bound->pid, fault->error, why);
         return fault->error == ESRCH || fault->error == EINVAL ? CLI_REFUSED : CLI_UNREADABLE;
     case CPUBIND_LINUX_ERR_BUSY:
-        cli_add(why,
-                "another cpubind is at work on process %d, perhaps apply --watch: wait "
-                "until it has ended, or end it",
+        cli_add(why, "another cpubind is at work on process %d, perhaps apply --watch: ",
                 (int)bound->pid);
+        if (bound->holder > 0)
+            cli_add(why, "it is process %d; ", (int)bound->holder);
+        cli_add(why, "wait until it has ended, or end it");
         return CLI_REFUSED;
     case CPUBIND_LINUX_ERR_STATE:
         return explain_state(options, bound, fault, why);

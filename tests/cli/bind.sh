@@ -304,12 +304,28 @@ start_watch() { # arguments
 one_at_a_time() {
     start_watch && soon grep -q "process $worker" "$out/watched" &&
         refuses 1 "another cpubind is at work on process $worker" apply --npu 5 &&
-        refuses 1 "another cpubind is at work on process $worker" restore &&
-        says 0 "as it should be" verify && all_are_on 146-165
+        grep -qF "it is process $watcher; " "$out/err" &&
+        refuses 1 "another cpubind is at work on process $worker" cpubind apply --pid "$worker" \
+            --fixture a2-192cpu-8npu --allowed 0-191 --memory none --npu 5 --state "$state.other" &&
+        [ ! -e "$state.other" ] && says 0 "as it should be" verify && all_are_on 146-165
     result=$?
     kill "$watcher"
     wait "$watcher"
     [ $result -eq 0 ] && says 0 "put back" restore && all_are_on 0-191
+}
+
+# Review of live hosts, P2 16: a watch that is stopped, too.
+restore_ends_a_watch() {
+    for signal in CONT STOP; do
+        start_watch && soon grep -q "process $worker" "$out/watched" && kill -$signal "$watcher" ||
+            return 1
+        says 0 "put back" restore && all_are_on 0-191 && [ ! -e "$state" ] &&
+            [ ! -e "$state.lock" ]
+        result=$?
+        [ $result -eq 0 ] || kill -9 "$watcher"
+        wait "$watcher"
+        [ $result -eq 0 ] || return 1
+    done
 }
 
 watches() {
@@ -1111,6 +1127,7 @@ check_worker "a refusal names only options that the command has" names_ways_out
 check_worker "without --pid the parent is bound" binds_who_calls
 check_worker "with --json an error is an object" errors_are_json_too
 check_worker "one cpubind at a time works on a process" one_at_a_time
+check_worker "restore ends a watch, stopped or not" restore_ends_a_watch
 check_worker "--watch catches new threads and drift" watches
 check_worker "--watch ends with the process" watch_ends_with_the_process
 check_worker "verify prints drift and changes nothing" verifies other acl_thread

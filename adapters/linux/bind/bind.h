@@ -28,8 +28,8 @@
  * THREADS  All threads of the process, listed again until two listings find none new. A thread
  *     that ends meanwhile is no error. CPUs are read back: to get only a part of them, because
  *     of a cpuset, is a failure.
- * LOCK  One binding of a process at a time may write: a second one is ERR_BUSY. Reading
- *     (verify) takes no lock.
+ * LOCK  One binding of a process at a time may write, whatever file its record is in: a second
+ *     one is ERR_BUSY. Reading (verify) takes no lock.
  * SIGNALS, ENVIRONMENT, WORKING FOLDER  are not touched. One thread at a time may use a
  *     binding; bindings of different processes are independent.
  */
@@ -106,6 +106,7 @@ typedef enum cpubind_memory_action {
 typedef struct cpubind_bind_options {
     int32_t pid;             /* of the process, as this process sees it */
     int32_t is_reading;      /* 1: to verify alone: takes no lock and makes no folder */
+    int32_t is_watching;     /* 1: a watch follows; another cpubind may end it then */
     int32_t is_strict;       /* 1: apply fails, and undoes all, where it would skip a part */
     int32_t is_forced;       /* 1: apply binds PID 1, a kernel thread or a zombie, too */
     const char *record_path; /* the record; NULL: /run/cpubind/<pid>.record */
@@ -195,6 +196,19 @@ typedef struct cpubind_binding cpubind_binding;
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        const cpubind_sys *sys, cpubind_binding **out,
                                        cpubind_linux_fault *fault);
+
+/* The number of the cpubind that holds the lock of the record of options->pid; 0: not known.
+ *   in      options, sys: as for open */
+int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys);
+
+/* Ends the watch that holds the lock of the record of options->pid: sends it SIGTERM, and
+ * SIGCONT for one that is stopped, and waits until it has ended, for two seconds at most. The
+ * process stays bound.
+ *   in      options, sys: as for open
+ *   errors  ERR_BUSY: the holder is no watch, is not known, or has not ended in time;
+ *           ERR_REFUSED: the kernel refuses the signal; ERR_OPEN; those of open for the record */
+cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
+                                            const cpubind_sys *sys, cpubind_linux_fault *fault);
 
 /* The CPUs that the process had before it was bound first, if there is a record; else n is 0.
  * Plan from them: a bound process itself has the CPUs of its own pool alone. */

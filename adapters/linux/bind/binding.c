@@ -231,9 +231,13 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
 static cpubind_linux_fault open_file(cpubind_binding *b)
 {
     const cpubind_bind_options *options = &b->options;
-    const cpubind_linux_fault why = cpubind_record_open(
+    cpubind_linux_fault why = cpubind_record_open(
         &b->root, options->record_path, options->pid,
         options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file);
+    if (!why.error && !options->is_reading && b->task_dir_fd >= 0)
+        why = cpubind_process_lock(&b->root, options->pid, &b->process_lock_fd);
+    if (!why.error && !options->is_reading)
+        cpubind_process_sign(&b->root, b->file, options->is_watching);
     if (why.error != ENOENT)
         return why;
     if (b->task_dir_fd < 0) /* without a process and a folder, name the process */
@@ -294,6 +298,7 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                            .options = *options,
                            .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
                            .task_dir_fd = -1,
+                           .process_lock_fd = -1,
                            .irqbalance_lock_fd = -1};
     why = open_all(b);
     if (why.error) {
@@ -324,6 +329,8 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->trouble);
     free(binding->report.item);
     cpubind_unlock_irqbalance(binding);
+    if (binding->process_lock_fd >= 0)
+        binding->sys->close(binding->process_lock_fd);
     if (binding->task_dir_fd >= 0)
         binding->sys->close(binding->task_dir_fd);
     if (binding->root.fd >= 0)

@@ -76,9 +76,10 @@ struct cpubind_binding {
     const cpubind_sys *sys;
     cpubind_bind_options options;
     cpubind_root root;
-    int task_dir_fd; /* /proc/<pid>/task; -1: there is no such process */
-    uint64_t start;  /* of the process */
-    char boot[64];   /* which boot of the kernel this is; "" where it does not say */
+    int task_dir_fd;     /* /proc/<pid>/task; -1: there is no such process */
+    int process_lock_fd; /* -1: not held */
+    uint64_t start;      /* of the process */
+    char boot[64];       /* which boot of the kernel this is; "" where it does not say */
     cpubind_phase phase;
     int is_dirty;          /* the record has facts that the file does not have yet */
     int is_save_failed;    /* the last try to write the file failed */
@@ -97,6 +98,18 @@ struct cpubind_binding {
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
 };
+
+/* == The lock of a process (process_lock.c) ================================= */
+
+/* Locks the process itself, whatever file its record is in and whoever runs cpubind: flock(2) on
+ * /proc/<pid>/fd, which only root and the owner of the process can open. A process that is not
+ * dumpable, whose folder its owner cannot open, has the lock of its record alone.
+ *   out     *fd, to be closed; -1: it cannot be locked, or on failure
+ *   errors  EWOULDBLOCK, "lock": another cpubind works on it; "lock" */
+cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *fd);
+
+/* Writes to the lock file of a record that this process holds it. */
+void cpubind_process_sign(cpubind_root *root, const cpubind_record_file *file, int is_watching);
 
 /* == The binding (binding.c) ================================================ */
 

@@ -21,7 +21,8 @@
  *        that was opened and checked once: nobody else can replace a file there.
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
  *        refused at once. The kernel releases the lock of a killed process; the file that it
- *        leaves does no harm.
+ *        leaves does no harm. Its text says who holds the lock: "PID START WORD", WORD being
+ *        "watch" or "work", each with blanks before or after it.
  * FAULTS A function below returns its fault by value; cpubind_record_status has the status of
  *        each for the functions of bind.h.
  */
@@ -185,6 +186,19 @@ typedef struct cpubind_record_file cpubind_record_file;
  *           "argument"; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out);
+
+/* The cpubind that has written its number to a lock file. */
+typedef struct cpubind_record_holder {
+    int32_t pid;    /* 0: not known */
+    uint64_t start; /* field 22 of its stat */
+    int32_t is_watching;
+} cpubind_record_holder;
+
+/* Writes who holds the lock of `file`. Without the lock, or after a failure, nobody is named. */
+void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder);
+
+/* Reads who was the last to write to the lock file: the process may have ended since. */
+cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file);
 
 /* The path, for messages; valid until close. */
 const char *cpubind_record_path(const cpubind_record_file *file);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -93,6 +94,50 @@ static cpubind_linux_fault lock(cpubind_record_file *file)
     for (int tries = 0; why.error == ESTALE && tries < LOCK_TRIES; tries++)
         why = try_lock(file);
     return cpubind_fault_of(why.error == ESTALE ? EWOULDBLOCK : why.error, "lock");
+}
+
+/* The length of the text of a lock file is fixed: a shorter text would leave the end of the one
+ * before it. */
+#define HOLDER_SIZE 40
+
+void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder)
+{
+    char text[HOLDER_SIZE];
+    int fd;
+    const int n =
+        snprintf(text, sizeof text, "%10ld %20llu %-5s\n", (long)holder->pid,
+                 (unsigned long long)holder->start, holder->is_watching ? "watch" : "work");
+    if (file->lock < 0 || n < 0 || (size_t)n >= sizeof text ||
+        cpubind_open(file->sys, file->dir, file->lock_name,
+                     O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd)
+            .error)
+        return;
+    (void)file->sys->write(fd, text, (size_t)n);
+    file->sys->close(fd);
+}
+
+cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file)
+{
+    static const cpubind_record_holder nobody = {0};
+    char text[HOLDER_SIZE + 1] = "", word[6];
+    long long pid;
+    unsigned long long start;
+    struct stat st;
+    ssize_t n;
+    int fd;
+    if (cpubind_open(file->sys, file->dir, file->lock_name,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd)
+            .error)
+        return nobody;
+    n = file->sys->fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                st.st_uid == file->sys->geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH))
+            ? file->sys->read(fd, text, HOLDER_SIZE)
+            : -1;
+    file->sys->close(fd);
+    if (n < 0 || sscanf(text, "%10lld %20llu %5s", &pid, &start, word) != 3 || pid < 1 ||
+        pid > INT32_MAX)
+        return nobody;
+    return (cpubind_record_holder){(int32_t)pid, start, strcmp(word, "watch") == 0};
 }
 
 /* == Opening and closing ==================================================== */

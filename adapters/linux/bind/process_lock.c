@@ -1,0 +1,142 @@
+/* process_lock.c - one cpubind at a time works on a process; who it is, and how a watch is ended
+ * SPDX-License-Identifier: MIT
+ *
+ * Locks the process and asks a watch to end; reads no record and moves nothing. A signal goes
+ * only to a process whose number and start time are in a lock file that this user alone can
+ * write to.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "../kernel/process.h"
+#include "binding.h"
+
+/* How long a watch has time to end, and how often it is looked at. */
+#define END_MS  2000
+#define LOOK_MS 10
+
+cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *fd)
+{
+    char name[32];
+    int result;
+    snprintf(name, sizeof name, "proc/%d/fd", (int)pid);
+    cpubind_linux_fault why =
+        cpubind_open(root->sys, root->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, fd);
+    if (cpubind_is_unseen(why.error))
+        return cpubind_no_fault;
+    if (why.error)
+        return cpubind_fault_of(why.error, "lock");
+    CPUBIND_RETRY(result, root->sys->flock(*fd, LOCK_EX | LOCK_NB));
+    if (result == 0)
+        return cpubind_no_fault;
+    why = cpubind_fault_errno("lock");
+    root->sys->close(*fd);
+    *fd = -1;
+    return why;
+}
+
+void cpubind_process_sign(cpubind_root *root, const cpubind_record_file *file, int is_watching)
+{
+    cpubind_record_holder self = {(int32_t)getpid(), 0, is_watching};
+    cpubind_proc_stat stat;
+    if (cpubind_proc_stat_read(root, self.pid, 0, &stat).error)
+        return;
+    self.start = stat.start;
+    cpubind_record_sign(file, &self);
+}
+
+/* A holder whose state cannot be read counts as alive. */
+static int is_alive(cpubind_root *root, const cpubind_record_holder *holder)
+{
+    cpubind_proc_stat stat = {.start = holder->start};
+    const int error = cpubind_proc_stat_read(root, holder->pid, 0, &stat).error;
+    return error != ESRCH && stat.start == holder->start && stat.state != 'Z' &&
+           stat.state != 'X';
+}
+
+/* Opens the root and reads the lock file of a record. The caller closes root->fd. */
+static cpubind_linux_fault find_holder(const cpubind_bind_options *options, cpubind_root *root,
+                                       cpubind_record_holder *holder)
+{
+    cpubind_record_file *file;
+    cpubind_linux_fault why =
+        cpubind_open(root->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root->fd);
+    *holder = (cpubind_record_holder){0};
+    if (!why.error)
+        why = cpubind_record_open(root, options->record_path, options->pid, CPUBIND_RECORD_READ,
+                                  &file);
+    if (why.error)
+        return why;
+    *holder = cpubind_record_read_holder(file);
+    cpubind_record_close(file);
+    if (holder->pid > 0 && !is_alive(root, holder))
+        *holder = (cpubind_record_holder){0};
+    return cpubind_no_fault;
+}
+
+int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys)
+{
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_record_holder holder;
+    (void)find_holder(options, &root, &holder);
+    if (root.fd >= 0)
+        root.sys->close(root.fd);
+    return holder.pid;
+}
+
+/* Sends both signals, by descriptor where the kernel has pidfd_open(2). */
+static cpubind_linux_fault send_signals(const cpubind_sys *sys, int fd, int32_t pid)
+{
+    static const int signals[] = {SIGTERM, SIGCONT};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        int result = fd >= 0 ? sys->pidfd_send_signal(fd, signals[i]) : -1;
+        if (fd < 0 || (result < 0 && errno == ENOSYS))
+            result = sys->kill((pid_t)pid, signals[i]);
+        if (result < 0 && errno != ESRCH)
+            return cpubind_fault_errno("kill");
+    }
+    return cpubind_no_fault;
+}
+
+static cpubind_linux_fault end_watch(cpubind_root *root, const cpubind_record_holder *holder)
+{
+    const cpubind_sys *sys = root->sys;
+    /* After is_alive below, the descriptor is that of the holder and of no later process. */
+    const int fd = sys->pidfd_open((pid_t)holder->pid, 0);
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (is_alive(root, holder))
+        why = send_signals(sys, fd, holder->pid);
+    for (int ms = 0; !why.error && ms < END_MS && is_alive(root, holder); ms += LOOK_MS) {
+        struct pollfd wait = {fd, POLLIN, 0}; /* poll ignores a descriptor of -1 */
+        (void)sys->poll(&wait, 1, LOOK_MS);
+    }
+    if (!why.error && is_alive(root, holder))
+        why = cpubind_fault_of(EWOULDBLOCK, "lock");
+    if (fd >= 0)
+        sys->close(fd);
+    return why;
+}
+
+cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
+                                            const cpubind_sys *sys, cpubind_linux_fault *fault)
+{
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_record_holder holder;
+    cpubind_linux_fault why = find_holder(options, &root, &holder);
+    cpubind_linux_status status = cpubind_record_status(why);
+    if (!why.error) {
+        why = holder.is_watching ? end_watch(&root, &holder)
+                                 : cpubind_fault_of(EWOULDBLOCK, "lock");
+        status = !why.error                 ? CPUBIND_LINUX_OK
+                 : why.error == EWOULDBLOCK ? CPUBIND_LINUX_ERR_BUSY
+                                            : CPUBIND_LINUX_ERR_REFUSED;
+    }
+    if (root.fd >= 0)
+        root.sys->close(root.fd);
+    return cpubind_linux_end(status, why, fault);
+}
