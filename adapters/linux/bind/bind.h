@@ -115,6 +115,10 @@ typedef struct cpubind_bind_options {
     int64_t memory_limit;              /* bytes to move at most; 0: no limit */
     cpubind_memory_progress *progress; /* of moving memory; or NULL */
     void *progress_ctx;
+    /* Asked between two batches of pages and two passes over the threads: 1 ends the call
+     * early, and what is done stays done. Or NULL. */
+    int (*stop)(void *ctx);
+    void *stop_ctx;
 } cpubind_bind_options;
 
 /* == The report ============================================================= */
