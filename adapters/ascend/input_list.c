@@ -220,7 +220,8 @@ static int is_mailbox(const char *name)
     const scan_text in = {number, slash ? (int32_t)(slash - number) : 0, NULL};
     const scan_run whole = {0, in.len};
     int32_t value;
-    return slash && scan_whole_number(&in, whole, INT32_MAX, &value) == CPUBIND_TEXT_OK &&
+    return slash && !memchr(slash + 1, '/', strlen(slash + 1)) &&
+           scan_whole_number(&in, whole, INT32_MAX, &value) == CPUBIND_TEXT_OK &&
            cpubind_driver_parse_mailbox(slash + 1, (int32_t)strlen(slash + 1), &value, NULL) ==
                CPUBIND_TEXT_OK;
 }
@@ -374,7 +375,7 @@ static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
 
 /* Visits the mailboxes in the folder of an interrupt, as empty files, where proc/interrupts
  * does not name them.
- *   in      irq: the folder's name, a part of the listing of msi_irqs */
+ *   in      irq: the folder's name, a part of the listing of msi_irqs: no slash, no ".." */
 static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
 {
     walk copy = *outer;
@@ -412,8 +413,9 @@ static int visit_folder(walk *w)
     result = list_folder(w, &listing);
     while (result == 0 && next_part(listing, &at, &part)) {
         cut(w, len - 1);
-        if (is_part(listing.data + part.at, part.len) && append(w, "/", 1) &&
-            append(w, listing.data + part.at, part.len))
+        if (!is_part(listing.data + part.at, part.len))
+            continue;
+        if (append(w, "/", 1) && append(w, listing.data + part.at, part.len))
             result = visit_file(w);
         if (result == 0 && w->is_irqs_hidden)
             result = visit_mailboxes(w, listing.data + part.at, part.len);

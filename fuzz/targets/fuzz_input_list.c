@@ -11,10 +11,18 @@
 
 /* == Known inputs =========================================================== */
 
-/* "#" stands for a number less than CPUBIND_MAX_CPUS, "*" for a part of a name. */
+/* "#" stands for a number less than CPUBIND_MAX_CPUS, "%" for one of 31 bits, "*" for a part of
+ * a name, "~" for the rest of a part, which may be empty, "^" for any number of parts, each with
+ * its slash. */
 static const char *const patterns[] = {
     "proc/self/status",
+    "proc/self/cgroup",
     "proc/interrupts",
+    "proc/uda/namespace_node",
+    "proc/trs_core/proc",
+    "proc/trs_core/proc/*/summary",
+    "proc/irq/%/trs-mbox-%-~",
+    "dev/davinci#",
     "env",
     "uname",
     "sys/devices/system/cpu/online",
@@ -35,7 +43,15 @@ static const char *const patterns[] = {
     "sys/bus/pci/devices/*/device",
     "sys/bus/pci/devices/*/numa_node",
     "sys/bus/pci/devices/*/local_cpulist",
+    "sys/bus/pci/devices/*/physfn",
+    "sys/bus/pci/devices/*/dev_id",
+    "sys/bus/pci/devices/*/davinci_dev_num",
+    "sys/bus/pci/devices/*/devdrv_sysfs_bdf_to_devid",
     "sys/bus/pci/devices/*/msi_irqs/*",
+    "sys/class/devdrv-class/davinci#/dev",
+    "sys/fs/cgroup/^cpuset.cpus",
+    "sys/fs/cgroup/^cpuset.cpus.effective",
+    "sys/fs/cgroup/^cpuset.effective_cpus",
     "cmd/npu-smi-info-m.txt",
     "cmd/npu-smi-info.txt",
     "cmd/npu-smi-info-t-topo.txt",
@@ -43,25 +59,39 @@ static const char *const patterns[] = {
     "cmd/lscpu.txt",
 };
 
-/* The end of the text that "#" or "*" matches; NULL without a match. */
-static const char *skip_wildcard(char wildcard, const char *name)
+/* The end of a number of the name, below `limit`; NULL: there is none. */
+static const char *skip_number(const char *name, long long limit)
 {
-    const size_t n = wildcard == '*' ? strcspn(name, "/") : strspn(name, "0123456789");
-    if (n == 0)
-        return NULL;
-    if (wildcard == '*')
-        return (n == 1 && name[0] == '.') || (n == 2 && name[0] == '.' && name[1] == '.')
-                   ? NULL
-                   : name + n;
-    if ((n > 1 && name[0] == '0') || n > 5 || strtol(name, NULL, 10) >= CPUBIND_MAX_CPUS)
+    const size_t n = strspn(name, "0123456789");
+    if (n == 0 || (n > 1 && name[0] == '0') || n > 10 || strtoll(name, NULL, 10) >= limit)
         return NULL;
     return name + n;
+}
+
+/* The end of the text that a wildcard matches; NULL without a match. */
+static const char *skip_wildcard(char wildcard, const char *name)
+{
+    const size_t n = strcspn(name, "/");
+    switch (wildcard) {
+    case '#':
+        return skip_number(name, CPUBIND_MAX_CPUS);
+    case '%':
+        return skip_number(name, 1LL + INT32_MAX);
+    case '~':
+        return name + n;
+    case '^':
+        return strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    default:
+        return n == 0 || (n == 1 && name[0] == '.') || (n == 2 && memcmp(name, "..", 2) == 0)
+                   ? NULL
+                   : name + n;
+    }
 }
 
 static int fits(const char *pattern, const char *name)
 {
     for (; name && *pattern; pattern++) {
-        if (*pattern == '#' || *pattern == '*')
+        if (strchr("#%*~^", *pattern))
             name = skip_wildcard(*pattern, name);
         else
             name = *pattern == *name ? name + 1 : NULL;

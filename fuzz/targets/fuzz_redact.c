@@ -173,8 +173,9 @@ static void check_bytes(const char *input, const char *text, const char *out, in
     free(twice);
 }
 
-/* The reader gives the same result for the redacted text. A text that cannot be read may fail
- * in another way if the name of a host was redacted. */
+/* The reader gives the same result for the redacted text. A text that cannot be read fails with
+ * the same status, but perhaps in another way: a damaged row may have a name of a column where
+ * the name of a process is. It may even be read if the name of a host was redacted. */
 static void check_reading(const char *input, const char *text, const char *out, int32_t len,
                           int is_strict)
 {
@@ -183,7 +184,8 @@ static void check_reading(const char *input, const char *text, const char *out, 
     if (before.status != CPUBIND_TEXT_OK && !is_strict)
         return;
     read_input(input, out, len, &after);
-    CHECK(fuzz_same(&before, &after, sizeof before));
+    CHECK(before.status == after.status);
+    CHECK(before.status != CPUBIND_TEXT_OK || fuzz_same(&before, &after, sizeof before));
     if (strncmp(input, "cmd/npu-smi", 11) == 0) {
         cpubind_slice a = {-1, -1}, b = {-1, -1};
         CHECK(cpubind_npusmi_find_refusal(text, len, &a) ==
