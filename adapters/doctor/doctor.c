@@ -9,6 +9,10 @@
 #include "doctor_parts.h"
 
 #define RESTART_WORKERS "start the workers again, all of them with it"
+#define APPLY_AGAIN     "cpubind apply for the workers of this cpuset"
+#define COMMAND_IS      "COMMAND is the one that starts the worker; start it again so"
+#define START_CONTAINER "start the container with it, beside its other options"
+#define FACTS_DRIVER    "give --facts driver for all workers, or mend the driver"
 #define RESTART_HOST    "restart the host"
 
 typedef struct row {
@@ -18,6 +22,42 @@ typedef struct row {
 
 /* clang-format off */
 static const row rows[] = {
+    {{"one_cpu", CPUBIND_SEVERITY_SEVERE,
+      "these threads wait for each other on one CPU, while those of the pool are idle", NULL},
+     doctor_check_one_cpu},
+    {{"omp_proc_bind", CPUBIND_SEVERITY_SEVERE,
+      "OpenMP pins each thread by itself, often all of the process to CPU 0, and pins threads "
+      "again that cpubind has moved", COMMAND_IS}, doctor_check_omp},
+    {{"cpuset_overlap", CPUBIND_SEVERITY_SEVERE,
+      "each process cuts pools from its own cpuset, so that two NPUs get the same CPUs", NULL},
+     doctor_check_cpuset_overlap},
+    {{"cpuset_far", CPUBIND_SEVERITY_SEVERE,
+      "the worker cannot run near its NPU: each launch crosses to another node", APPLY_AGAIN},
+     doctor_check_cpuset_far},
+    {{"cpuset_split", CPUBIND_SEVERITY_MODERATE,
+      "the other thread of the core runs work of others, which takes its units and its cache",
+      APPLY_AGAIN}, doctor_check_cpuset_split},
+    {{"engine_binds", CPUBIND_SEVERITY_MODERATE,
+      "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
+      "bound", "start the engine again with it, beside its other options"}, doctor_check_engine},
+    {{"role_taken", CPUBIND_SEVERITY_SEVERE,
+      "the one thread that launches or frees for this NPU waits while the other process runs",
+      NULL}, doctor_check_role_taken},
+    {{"far_memory", CPUBIND_SEVERITY_MODERATE,
+      "each access crosses to another node, with its latency and its bandwidth", NULL},
+     doctor_check_far_memory},
+    {{"shared_memory", CPUBIND_SEVERITY_MODERATE,
+      "all workers that share these pages load one node, and cpubind apply leaves them where "
+      "they are", "COMMAND is the one that makes the shared table; start it again so"},
+     doctor_check_shared_memory},
+    {{"pinned_memory", CPUBIND_SEVERITY_MODERATE,
+      "pinned pages cannot be moved: they stay far until the process ends", COMMAND_IS},
+     doctor_check_pinned_memory},
+    {{"irqbalance", CPUBIND_SEVERITY_MODERATE,
+      "irqbalance moves the interrupts of the NPU away from their CPUs, every ten seconds", NULL},
+     doctor_check_irqbalance},
+    {{"nic_interrupts", CPUBIND_SEVERITY_MODERATE,
+      "network traffic interrupts the threads of workers", NULL}, doctor_check_nics},
     {{"autonuma", CPUBIND_SEVERITY_MODERATE,
       "the kernel unmaps pages to see who uses them, and moves memory that was placed; each page "
       "costs a fault", NULL}, doctor_check_autonuma},
@@ -39,6 +79,22 @@ static const row rows[] = {
     {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
       "each launch and each interrupt of these NPUs crosses to another node", RESTART_WORKERS},
      doctor_check_locality},
+    {{"seccomp", CPUBIND_SEVERITY_MODERATE,
+      "memory is not placed: pages stay where they are, new ones come from any node",
+      START_CONTAINER}, doctor_check_seccomp},
+    {{"sys_nice", CPUBIND_SEVERITY_MODERATE,
+      "cpubind apply is refused for workers of another user, and memory policies may be",
+      START_CONTAINER}, doctor_check_sys_nice},
+    {{"proc_irq", CPUBIND_SEVERITY_MODERATE,
+      "interrupts of the NPU are served by any CPU, also by those of other workers",
+      "start the container with it, beside its other options, or bind from the host"},
+     doctor_check_proc_irq},
+    {{"npu_smi_slow", CPUBIND_SEVERITY_MINOR,
+      "each start of a worker waits for npu-smi, and fails after 20 seconds", FACTS_DRIVER},
+     doctor_check_npusmi_slow},
+    {{"inputs_differ", CPUBIND_SEVERITY_SEVERE,
+      "workers that read one of them plan other pools than those that read the other",
+      FACTS_DRIVER}, doctor_check_inputs_differ},
 };
 /* clang-format on */
 
@@ -78,8 +134,14 @@ cpubind_doctor_finding *doctor_find(doctor *d)
 
 void doctor_lack(doctor *d, const char *input, cpubind_input answer)
 {
+    if (!d->request->is_live || answer.state != CPUBIND_INPUT_ABSENT)
+        doctor_gap(d, input, answer);
+}
+
+void doctor_gap(doctor *d, const char *input, cpubind_input answer)
+{
     cpubind_doctor_unknown *u = &d->report->unknown[d->report->n_unknown];
-    if (d->is_unknown || (d->request->is_live && answer.state == CPUBIND_INPUT_ABSENT))
+    if (d->is_unknown)
         return;
     d->is_unknown = 1;
     d->report->n_unknown++;
@@ -94,6 +156,14 @@ int doctor_has_plan(doctor *d)
     if (!d->plan)
         doctor_lack(d, NULL, (cpubind_input){.state = CPUBIND_INPUT_FAILED});
     return d->plan != NULL;
+}
+
+int doctor_has_cores(doctor *d)
+{
+    if (!d->facts->core_of)
+        doctor_lack(d, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+                    (cpubind_input){.state = CPUBIND_INPUT_ABSENT});
+    return d->facts->core_of != NULL;
 }
 
 cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *request,
@@ -115,7 +185,9 @@ cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *reques
     d.cpu = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
     if (!out->finding || !out->unknown || !d.cpu)
         return CPUBIND_PROBLEM_NO_MEMORY;
-    for (int32_t i = 0; i < N_CHECKS; i++) {
+    doctor_read_workers(&d);
+    doctor_read_pids(&d);
+    for (int32_t i = 0; i < N_CHECKS && !d.is_short; i++) {
         d.check = &rows[i].check;
         d.n_found = d.is_unknown = 0;
         rows[i].run(&d);

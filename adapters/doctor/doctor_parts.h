@@ -39,7 +39,8 @@ typedef struct doctor {
     int32_t *cpu; /* CPUBIND_MAX_CPUS elements for the list that is being read */
     doctor_worker *worker;
     int32_t n_worker;
-    const char *workers_input; /* why the workers are not known: this input; NULL: they are */
+    int32_t is_workers_known;
+    const char *workers_input; /* that does not tell the workers, and its answer */
     cpubind_input workers_answer;
     int32_t *pid; /* processes of the host, ascending */
     int32_t n_pid;
@@ -79,6 +80,9 @@ cpubind_doctor_finding *doctor_find(doctor *d);
  * a live host is no such lack. */
 void doctor_lack(doctor *d, const char *input, cpubind_input answer);
 
+/* The same for an input whose absence is a lack on a live host too. */
+void doctor_gap(doctor *d, const char *input, cpubind_input answer);
+
 /* Notes that the running check needs a plan; returns whether there is one. */
 int doctor_has_plan(doctor *d);
 
@@ -112,12 +116,43 @@ int doctor_has(const int32_t *list, int32_t n, int32_t number);
 /* The CPUs of a role of a row of the plan, ascending. */
 cpubind_cpus doctor_role(const doctor *d, int32_t row, cpubind_role role);
 
+/* Whether the cores are known; if not, doctor_lack. */
+int doctor_has_cores(doctor *d);
+
+/* == Processes (doctor_processes.c) ========================================= */
+
+/* Read the workers, and the processes of the host, once for all checks. */
+void doctor_read_workers(doctor *d);
+void doctor_read_pids(doctor *d);
+
+/* Whether the workers, the processes of the host are known; if not, doctor_gap. */
+int doctor_has_workers(doctor *d);
+int doctor_has_pids(doctor *d);
+
+/* The logic id of a worker's NPU; "cpubind apply --npu N --pid P". */
+int32_t doctor_npu_id(const doctor *d, const doctor_worker *w);
+void doctor_add_apply(const doctor *d, const doctor_worker *w, doctor_text *to);
+
 /* == Checks: each finds its faults, or notes what it lacks ================== */
 
 typedef void doctor_check_run(doctor *d);
 
+/* doctor_kernel.c */
 doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offline,
-    doctor_check_isolated, doctor_check_nohz_full;          /* doctor_kernel.c */
-doctor_check_run doctor_check_locality, doctor_check_split; /* doctor_plan.c */
+    doctor_check_isolated, doctor_check_nohz_full;
+/* doctor_plan.c */
+doctor_check_run doctor_check_locality, doctor_check_split;
+/* doctor_processes.c */
+doctor_check_run doctor_check_one_cpu, doctor_check_omp, doctor_check_cpuset_overlap,
+    doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_engine;
+/* doctor_host.c */
+doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
+/* doctor_memory.c */
+doctor_check_run doctor_check_far_memory, doctor_check_shared_memory,
+    doctor_check_pinned_memory;
+/* doctor_rights.c */
+doctor_check_run doctor_check_seccomp, doctor_check_sys_nice, doctor_check_proc_irq;
+/* doctor_npusmi.c */
+doctor_check_run doctor_check_npusmi_slow, doctor_check_inputs_differ;
 
 #endif /* CPUBIND_DOCTOR_DOCTOR_PARTS_H */

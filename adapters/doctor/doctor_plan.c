@@ -31,13 +31,8 @@ void doctor_check_split(doctor *d)
 {
     doctor_text evidence = {"", 0};
     cpubind_doctor_finding *f;
-    if (!doctor_has_plan(d))
+    if (!doctor_has_plan(d) || !doctor_has_cores(d))
         return;
-    if (!d->facts->core_of) {
-        doctor_lack(d, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
-                    (cpubind_input){.state = CPUBIND_INPUT_ABSENT});
-        return;
-    }
     if (d->plan->rules == CPUBIND_RULES_NEAR || d->plan->quality.split_cores == 0)
         return;
     doctor_add(&evidence, "cores split between NPUs by the rules reference: %d",

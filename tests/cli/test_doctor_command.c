@@ -99,6 +99,25 @@ static void refuses_what_it_does_not_know(void **state)
     expect_output(RUN("doctor", "--help"), "Usage: cpubind doctor");
 }
 
+/* A command that is longer than a line can be pasted as it is printed. */
+static void breaks_a_command_so_that_it_can_be_pasted(void **state)
+{
+    static const char script[] =
+        "d=$(mktemp -d) && cp -R " POOR " \"$d/h\" && cd \"$d/h\" && "
+        "for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
+        "mkdir -p sys/devices/system/cpu/cpu$i/cpufreq && "
+        "echo powersave >sys/devices/system/cpu/cpu$i/cpufreq/scaling_governor; done; "
+        "\"$1\" doctor --quiet --root . | sed -n '/^governor/,/^$/{s/^  mend//;/^  "
+        "*for/,/done$/p}' | "
+        "sed 's|/sys|sys|' >c; [ $(wc -l <c) -gt 1 ] && sh c && "
+        "cat sys/devices/system/cpu/cpu*/cpufreq/scaling_governor | sort -u; rm -r \"$d\"";
+    char path[4096];
+    (void)state;
+    assert_non_null(realpath(command_path(), path));
+    const char *const words[] = {"sh", "-c", script, "sh", path, NULL};
+    expect_output(command_run(words), "performance\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +126,7 @@ int main(void)
         cmocka_unit_test(judges_the_plan_of_its_options),
         cmocka_unit_test(never_takes_unknown_for_right),
         cmocka_unit_test(says_why_there_is_no_plan),
+        cmocka_unit_test(breaks_a_command_so_that_it_can_be_pasted),
         cmocka_unit_test(refuses_what_it_does_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,185 @@
+/* doctor_memory.c - checks of the memory of workers: far, shared and pinned pages
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source. /proc/<pid>/numa_maps tells the pages by node; a mapping whose pages
+ * other processes map too has mapmax=. /proc/<pid>/status tells how much is locked or pinned,
+ * which the kernel does not move.
+ */
+#include "../text/numa_maps.h"
+#include "doctor_parts.h"
+
+enum {
+    MAX_NODES = 1024, /* of a kernel */
+    PAGE_KB = 4,      /* of lines without a page size, of kernels before 4.0 */
+    LEAST_MIB = 64    /* less is not worth a finding */
+};
+
+#define LEAST ((int64_t)LEAST_MIB << 20)
+
+/* The memory of a worker, in bytes. */
+typedef struct memory {
+    int64_t *own, *shared; /* by node */
+    int64_t own_all, own_far, shared_all, shared_far, pinned;
+    int32_t node;        /* that the plan has for it */
+    int32_t shared_node; /* that has most of the shared pages */
+    const char *input;
+} memory;
+
+static int is_shared(const char *line, int32_t len)
+{
+    static const char word[] = " mapmax=";
+    const int32_t n = (int32_t)sizeof word - 1;
+    for (int32_t i = 0; i + n <= len; i++)
+        if (memcmp(line + i, word, (size_t)n) == 0)
+            return 1;
+    return 0;
+}
+
+/* Adds up the lines of numa_maps; 0 after doctor_lack. */
+static int add_lines(doctor *d, cpubind_input answer, memory *m)
+{
+    cpubind_slice line;
+    for (int32_t at = 0; doctor_next_line(answer, &at, &line);) {
+        const char *bytes = answer.data + line.at;
+        int64_t *to = is_shared(bytes, line.len) ? m->shared : m->own;
+        if (at > answer.len || cpubind_numa_maps_add(bytes, line.len + 1, PAGE_KB, to,
+                                                     MAX_NODES, NULL) != CPUBIND_TEXT_OK) {
+            doctor_lack(d, m->input, answer);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* "VmPin:     123 kB" in bytes. */
+static int64_t read_kb(cpubind_input status, const char *key)
+{
+    const cpubind_slice field = doctor_field(status, key);
+    int64_t kb = 0;
+    for (int32_t i = 0; i < field.len && i < 15; i++) {
+        const char digit = status.data[field.at + i];
+        if (digit < '0' || digit > '9')
+            break;
+        kb = kb * 10 + (digit - '0');
+    }
+    return kb << 10;
+}
+
+/* Reads the memory of a worker; 0 when it is not known or the plan has no node for it. */
+static int read_memory(doctor *d, const doctor_worker *w, memory *m)
+{
+    doctor_text maps = {"", 0}, status_name = {"", 0};
+    cpubind_input answer, status;
+    memset(m->own, 0, MAX_NODES * sizeof *m->own);
+    memset(m->shared, 0, MAX_NODES * sizeof *m->shared);
+    m->own_all = m->own_far = m->shared_all = m->shared_far = 0;
+    m->node = w->row >= 0 ? d->plan->memory_node[w->row] : -1;
+    m->shared_node = 0;
+    doctor_add(&maps, "proc/%d/numa_maps", (int)w->pid);
+    doctor_add(&status_name, "proc/%d/status", (int)w->pid);
+    if (m->node < 0 || !doctor_read(d, maps.text, &answer) ||
+        !doctor_read(d, status_name.text, &status))
+        return 0;
+    m->input = doctor_keep(d, maps.text);
+    if (!add_lines(d, answer, m))
+        return 0;
+    for (int32_t node = 0; node < MAX_NODES; node++) {
+        m->own_all += m->own[node];
+        m->own_far += node == m->node ? 0 : m->own[node];
+        m->shared_all += m->shared[node];
+        m->shared_far += node == m->node ? 0 : m->shared[node];
+        if (m->shared[node] > m->shared[m->shared_node])
+            m->shared_node = node;
+    }
+    m->pinned = read_kb(status, "VmPin") + read_kb(status, "VmLck");
+    return 1;
+}
+
+/* Whether so much is far that it is worth a finding: a tenth, as for cpubind verify. */
+static int is_much(int64_t far, int64_t all)
+{
+    return far >= LEAST && far > all / 10;
+}
+
+static void find(doctor *d, const doctor_worker *w, const memory *m, const char *what,
+                 int64_t far, const doctor_text *command)
+{
+    doctor_text evidence = {"", 0}, value = {"", 0};
+    cpubind_doctor_finding *f = doctor_find(d);
+    doctor_add_mib(&evidence, far);
+    doctor_add(&evidence, " of the %s of process %d, which drives NPU %d, are not on node %d",
+               what, (int)w->pid, (int)doctor_npu_id(d, w), (int)m->node);
+    for (int32_t node = 0; node < MAX_NODES; node++) {
+        const int64_t bytes = m->own[node] + m->shared[node];
+        if (bytes == 0)
+            continue;
+        doctor_add(&value, "%snode %d: ", value.len ? ", " : "", (int)node);
+        doctor_add_mib(&value, bytes);
+    }
+    f->npu = doctor_npu_id(d, w);
+    f->pid = w->pid;
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command->text);
+    f->input = m->input;
+    f->value = doctor_keep(d, value.text);
+    f->number[0] = (cpubind_doctor_number){"far_bytes", far};
+    f->number[1] = (cpubind_doctor_number){"node", m->node};
+    f->number[2] = (cpubind_doctor_number){"pinned_bytes", m->pinned};
+}
+
+/* The three checks of memory; which of them runs decides what is found. */
+typedef enum memory_kind { KIND_FAR, KIND_SHARED, KIND_PINNED } memory_kind;
+
+static void check_worker(doctor *d, const doctor_worker *w, const memory *m, memory_kind kind)
+{
+    const int64_t movable = m->own_far - (m->pinned < m->own_far ? m->pinned : m->own_far);
+    const int64_t far = m->own_far + m->shared_far, all = m->own_all + m->shared_all;
+    doctor_text command = {"", 0};
+    switch (kind) {
+    case KIND_FAR:
+        doctor_add_apply(d, w, &command);
+        if (is_much(movable, m->own_all))
+            find(d, w, m, "memory", m->own_far, &command);
+        break;
+    case KIND_SHARED:
+        doctor_add(&command, "numactl --interleave=all COMMAND");
+        if (is_much(m->shared_far, m->shared_all) && m->shared_node != m->node &&
+            m->shared[m->shared_node] > m->shared_all / 2)
+            find(d, w, m, "pages that other processes share", m->shared_far, &command);
+        break;
+    case KIND_PINNED:
+        doctor_add(&command, "cpubind run --npu %d -- COMMAND", (int)doctor_npu_id(d, w));
+        if (is_much(m->pinned < far ? m->pinned : far, all))
+            find(d, w, m, "pinned or locked memory", m->pinned < far ? m->pinned : far,
+                 &command);
+        break;
+    }
+}
+
+static void check_memory(doctor *d, memory_kind kind)
+{
+    memory m = {.own = NULL};
+    if (!doctor_has_workers(d) || !doctor_has_plan(d))
+        return;
+    m.own = (int64_t *)cpubind_arena_take(d->arena, MAX_NODES, sizeof *m.own);
+    m.shared = (int64_t *)cpubind_arena_take(d->arena, MAX_NODES, sizeof *m.shared);
+    d->is_short |= !m.own || !m.shared;
+    for (int32_t i = 0; !d->is_short && i < d->n_worker; i++)
+        if (read_memory(d, &d->worker[i], &m))
+            check_worker(d, &d->worker[i], &m, kind);
+}
+
+void doctor_check_far_memory(doctor *d)
+{
+    check_memory(d, KIND_FAR);
+}
+
+void doctor_check_shared_memory(doctor *d)
+{
+    check_memory(d, KIND_SHARED);
+}
+
+void doctor_check_pinned_memory(doctor *d)
+{
+    check_memory(d, KIND_PINNED);
+}

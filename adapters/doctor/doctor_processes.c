@@ -1,0 +1,680 @@
+/* doctor_processes.c - which processes drive NPUs, and checks of their threads, cpusets and engine
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source. Processes are known by the driver's /proc/trs_core/proc, else by the
+ * process table of npu-smi; both have the numbers of the host, so in a container the files of a
+ * process may not be there. The facts about engines are those of vllm-ascend (enable_cpu_binding,
+ * on by default on ARM) and of vLLM (--numa-bind).
+ */
+#include "../ascend/driver_files.h"
+#include "../text/cpulist.h"
+#include "../text/procfs.h"
+#include "doctor_parts.h"
+
+#define INPUT_TRS "proc/trs_core/proc"
+
+/* == Who drives NPUs ======================================================== */
+
+static void add_worker(doctor *d, int32_t pid, int32_t npu)
+{
+    doctor_worker *w = &d->worker[d->n_worker];
+    if (pid < 0 || npu < 0)
+        return;
+    *w = (doctor_worker){pid, npu, -1};
+    for (int32_t row = 0; d->plan && row < d->plan->n_want; row++)
+        if (d->plan->want[row] == npu)
+            w->row = row;
+    d->n_worker++;
+}
+
+static int32_t find_npu(const cpubind_facts *f, int32_t card, int32_t chip, int32_t phy)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (phy >= 0 ? f->npu[i].phy == phy
+                     : f->npu[i].card == card && (chip < 0 || f->npu[i].chip == chip))
+            return i;
+    return -1;
+}
+
+/* A part of an NPU has the number phy * 16 + part + CPUBIND_DRIVER_VIRTUAL. */
+static int32_t phy_of(int32_t udevid)
+{
+    return udevid < CPUBIND_DRIVER_VIRTUAL ? udevid : (udevid - CPUBIND_DRIVER_VIRTUAL) / 16;
+}
+
+static void read_driver_workers(doctor *d, cpubind_input listing)
+{
+    cpubind_slice line;
+    d->worker =
+        (doctor_worker *)cpubind_arena_take(d->arena, listing.len / 2 + 1, sizeof *d->worker);
+    d->is_short |= !d->worker;
+    for (int32_t at = 0; d->worker && doctor_next_line(listing, &at, &line);) {
+        cpubind_driver_process p;
+        if (cpubind_driver_parse_process(listing.data + line.at, line.len, &p, NULL) ==
+            CPUBIND_TEXT_OK)
+            add_worker(d, p.pid, find_npu(d->facts, -1, -1, phy_of(p.udevid)));
+    }
+}
+
+static void read_npusmi_workers(doctor *d)
+{
+    const cpubind_input answer = d->source->read(d->source->ctx, INPUT_NPUSMI);
+    cpubind_npusmi_info info = {0};
+    cpubind_text_status status = CPUBIND_TEXT_ERR_MISSING;
+    if (answer.state == CPUBIND_INPUT_PRESENT)
+        status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, NULL);
+    if (status == CPUBIND_TEXT_ERR_SPACE) {
+        info.cap_device = info.n_device;
+        info.cap_process = info.n_process;
+        info.device = (cpubind_npusmi_device *)cpubind_arena_take(d->arena, info.n_device,
+                                                                  sizeof *info.device);
+        info.process = (cpubind_npusmi_process *)cpubind_arena_take(d->arena, info.n_process,
+                                                                    sizeof *info.process);
+        if (info.device && info.process)
+            status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, NULL);
+    }
+    d->worker =
+        (doctor_worker *)cpubind_arena_take(d->arena, info.n_process + 1, sizeof *d->worker);
+    d->is_short |= !d->worker;
+    if (status != CPUBIND_TEXT_OK || !info.has_process_table) {
+        d->workers_input = INPUT_NPUSMI;
+        d->workers_answer = answer;
+        return;
+    }
+    for (int32_t i = 0; d->worker && i < info.n_process; i++)
+        add_worker(d, info.process[i].pid,
+                   find_npu(d->facts, info.process[i].card, info.process[i].chip, -1));
+}
+
+void doctor_read_workers(doctor *d)
+{
+    const cpubind_input listing = d->source->list(d->source->ctx, INPUT_TRS);
+    d->workers_answer.state = CPUBIND_INPUT_FAILED;
+    if (!d->facts)
+        return;
+    d->is_workers_known = 1;
+    if (listing.state == CPUBIND_INPUT_PRESENT && d->facts->has_phy) {
+        read_driver_workers(d, listing);
+    } else if (d->facts->origin == CPUBIND_ORIGIN_DRIVER) {
+        d->workers_input = INPUT_TRS;
+        d->workers_answer = listing;
+    } else {
+        read_npusmi_workers(d);
+    }
+    d->is_workers_known = !d->workers_input;
+    /* Numbers of the host that are not here are those of another pid namespace. */
+    for (int32_t i = 0; d->request->is_live && d->is_workers_known && i < d->n_worker; i++) {
+        doctor_text name = {"", 0};
+        doctor_add(&name, "proc/%d/task", (int)d->worker[i].pid);
+        d->workers_answer = d->source->list(d->source->ctx, name.text);
+        d->is_workers_known = d->workers_answer.state == CPUBIND_INPUT_PRESENT;
+        d->workers_input = d->is_workers_known ? NULL : doctor_keep(d, name.text);
+    }
+}
+
+int doctor_has_workers(doctor *d)
+{
+    if (!d->is_workers_known)
+        doctor_gap(d, d->workers_input, d->workers_answer);
+    return d->is_workers_known;
+}
+
+void doctor_read_pids(doctor *d)
+{
+    const cpubind_input listing = d->source->list(d->source->ctx, "proc");
+    cpubind_slice line;
+    d->pid = cpubind_arena_ints(d->arena, listing.len / 2 + 1);
+    d->is_short |= !d->pid;
+    for (int32_t at = 0; d->pid && doctor_next_line(listing, &at, &line);) {
+        const int32_t pid = doctor_number(listing.data, line);
+        if (pid > 0)
+            d->pid[d->n_pid++] = pid;
+    }
+}
+
+int doctor_has_pids(doctor *d)
+{
+    if (d->n_pid == 0)
+        doctor_gap(d, "proc", (cpubind_input){.state = CPUBIND_INPUT_ABSENT});
+    return d->n_pid > 0;
+}
+
+int32_t doctor_npu_id(const doctor *d, const doctor_worker *w)
+{
+    return d->facts->npu[w->npu].logic;
+}
+
+/* A finding about a worker, with the evidence and the command as they are now. */
+static cpubind_doctor_finding *find_of(doctor *d, const doctor_worker *w,
+                                       const doctor_text *evidence, const doctor_text *command)
+{
+    cpubind_doctor_finding *f = doctor_find(d);
+    f->npu = doctor_npu_id(d, w);
+    f->pid = w->pid;
+    f->evidence = doctor_keep(d, evidence->text);
+    f->command = doctor_keep(d, command->text);
+    return f;
+}
+
+void doctor_add_apply(const doctor *d, const doctor_worker *w, doctor_text *to)
+{
+    doctor_add(to, "cpubind apply --npu %d --pid %d", (int)doctor_npu_id(d, w), (int)w->pid);
+}
+
+/* == Masks of one CPU ======================================================= */
+
+/* Threads of a process that may use one CPU alone, by CPU. */
+typedef struct masks {
+    int32_t *count; /* CPUBIND_MAX_CPUS elements */
+    int32_t n_thread;
+    int32_t cpu, tid; /* the CPU that most threads have alone, and the last of them */
+} masks;
+
+/* Reads the CPUs of a thread into d->cpu: their number, or -1: it has ended, or there was a
+ * lack. */
+static int32_t read_mask(doctor *d, const char *input, cpubind_input *answer)
+{
+    cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
+    *answer = d->source->read(d->source->ctx, input);
+    if (answer->state != CPUBIND_INPUT_PRESENT ||
+        cpubind_status_parse(answer->data, answer->len, &list, NULL) != CPUBIND_TEXT_OK) {
+        doctor_lack(d, input, *answer);
+        return -1;
+    }
+    return list.n;
+}
+
+static int is_role_thread(cpubind_input status)
+{
+    const cpubind_slice name = doctor_field(status, "Name");
+    return cpubind_comm_is(status.data + name.at, name.len, "acl_thread") ||
+           cpubind_comm_is(status.data + name.at, name.len, "release_thread");
+}
+
+static void count_masks(doctor *d, int32_t pid, masks *m)
+{
+    doctor_text folder = {"", 0};
+    cpubind_input listing, status;
+    cpubind_slice line;
+    memset(m->count, 0, CPUBIND_MAX_CPUS * sizeof *m->count);
+    m->n_thread = 0;
+    m->cpu = m->tid = -1;
+    doctor_add(&folder, "proc/%d/task", (int)pid);
+    if (!doctor_list(d, folder.text, &listing))
+        return;
+    for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {
+        const int32_t tid = doctor_number(listing.data, line);
+        doctor_text input = {"", 0};
+        doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
+        const int32_t n = read_mask(d, input.text, &status);
+        m->n_thread += n >= 0;
+        if (n != 1 || is_role_thread(status))
+            continue;
+        m->count[d->cpu[0]]++;
+        if (m->cpu < 0 || m->count[d->cpu[0]] >= m->count[m->cpu]) {
+            m->cpu = d->cpu[0];
+            m->tid = tid;
+        }
+    }
+}
+
+void doctor_check_one_cpu(doctor *d)
+{
+    masks m = {.count = NULL};
+    if (!doctor_has_workers(d))
+        return;
+    m.count = cpubind_arena_ints(d->arena, CPUBIND_MAX_CPUS);
+    d->is_short |= !m.count;
+    for (int32_t i = 0; m.count && i < d->n_worker; i++) {
+        const doctor_worker *w = &d->worker[i];
+        doctor_text evidence = {"", 0}, command = {"", 0}, input = {"", 0}, value = {"", 0};
+        cpubind_doctor_finding *f;
+        count_masks(d, w->pid, &m);
+        if (m.cpu < 0 || m.count[m.cpu] < 2 ||
+            (w->row >= 0 && doctor_role(d, w->row, CPUBIND_ROLE_MAIN).n == 1))
+            continue;
+        doctor_add(&evidence,
+                   "%d of %d threads of process %d, which drives NPU %d, may use "
+                   "CPU %d alone",
+                   (int)m.count[m.cpu], (int)m.n_thread, (int)w->pid, (int)doctor_npu_id(d, w),
+                   (int)m.cpu);
+        doctor_add_apply(d, w, &command);
+        doctor_add(&input, "proc/%d/task/%d/status", (int)w->pid, (int)m.tid);
+        doctor_add(&value, "Cpus_allowed_list: %d", (int)m.cpu);
+        f = find_of(d, w, &evidence, &command);
+        f->tid = m.tid;
+        f->input = doctor_keep(d, input.text);
+        f->value = doctor_keep(d, value.text);
+        f->cpu = doctor_keep_cpus(d, &m.cpu, 1);
+        f->n_cpu = 1;
+        f->number[0] = (cpubind_doctor_number){"threads", m.count[m.cpu]};
+        f->number[1] = (cpubind_doctor_number){"of", m.n_thread};
+    }
+}
+
+/* == Variables that pin ===================================================== */
+
+/* Whether strings that end in NUL have NAME=value; *out is the value. */
+static int find_string(cpubind_input strings, const char *name, cpubind_slice *out)
+{
+    const int32_t n = (int32_t)strlen(name);
+    for (int32_t at = 0; at < strings.len;) {
+        const char *start = strings.data + at;
+        const char *end = (const char *)memchr(start, '\0', (size_t)(strings.len - at));
+        const int32_t len = end ? (int32_t)(end - start) : strings.len - at;
+        if (len > n && memcmp(start, name, (size_t)n) == 0 && start[n] == '=') {
+            *out = (cpubind_slice){at + n + 1, len - n - 1};
+            return 1;
+        }
+        at += len + 1;
+    }
+    return 0;
+}
+
+static int is_false(const char *text, cpubind_slice value)
+{
+    static const char *const words[] = {"false", "FALSE", "False", "0", "none", "disabled", ""};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (doctor_is(text + value.at, value.len, words[i]))
+            return 1;
+    return 0;
+}
+
+void doctor_check_omp(doctor *d)
+{
+    /* A variable, and the value with which it pins nothing. */
+    static const char *const variables[][2] = {
+        {"OMP_PROC_BIND", "false"}, {"GOMP_CPU_AFFINITY", ""}, {"KMP_AFFINITY", "disabled"}};
+    for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
+        const doctor_worker *w = &d->worker[i];
+        doctor_text name = {"", 0}, evidence = {"", 0}, command = {"", 0}, text = {"", 0};
+        cpubind_input environ;
+        doctor_add(&name, "proc/%d/environ", (int)w->pid);
+        if (!doctor_read(d, name.text, &environ))
+            continue;
+        doctor_add(&command, "cpubind run --npu %d", (int)doctor_npu_id(d, w));
+        for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
+            cpubind_slice value;
+            if (!find_string(environ, variables[k][0], &value) || is_false(environ.data, value))
+                continue;
+            doctor_add(&text, "%s%s=", text.len ? " " : "", variables[k][0]);
+            doctor_add_bytes(&text, environ.data + value.at, value.len);
+            doctor_add(&command, " --env %s=%s", variables[k][0], variables[k][1]);
+        }
+        if (text.len == 0)
+            continue;
+        doctor_add(&evidence, "process %d, which drives NPU %d, was started with %s",
+                   (int)w->pid, (int)doctor_npu_id(d, w), text.text);
+        doctor_add(&command, " -- COMMAND");
+        cpubind_doctor_finding *f = find_of(d, w, &evidence, &command);
+        f->input = doctor_keep(d, name.text);
+        f->value = doctor_keep(d, text.text);
+    }
+}
+
+/* == Cpusets ================================================================ */
+
+/* A cpuset: the file that has its CPUs, and these. */
+typedef struct cpuset {
+    const char *input; /* NULL: the process is in none that is known */
+    const char *value;
+    const int32_t *cpu;
+    int32_t n;
+} cpuset;
+
+/* The path of a cgroup of version 2 ("0::"), or of the controller cpuset of version 1; a name
+ * for the hierarchy comes before it. */
+static int find_cgroup(cpubind_input text, doctor_text *path)
+{
+    cpubind_slice line;
+    int found = 0;
+    for (int32_t at = 0; doctor_next_line(text, &at, &line);) {
+        const char *bytes = text.data + line.at;
+        const char *end = bytes + line.len;
+        const char *first = (const char *)memchr(bytes, ':', (size_t)line.len);
+        const char *second =
+            first ? (const char *)memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
+        const int32_t n = second ? (int32_t)(second - first - 1) : -1;
+        const int is_v1 = n == 6 && memcmp(first + 1, "cpuset", 6) == 0;
+        if (!is_v1 && (n != 0 || found))
+            continue;
+        path->len = 0;
+        doctor_add(path, "sys/fs/cgroup%s", is_v1 ? "/cpuset" : "");
+        doctor_add_bytes(path, second + 1, (int32_t)(end - second - 1));
+        while (path->text[path->len - 1] == '/')
+            path->text[--path->len] = '\0';
+        found = 1;
+    }
+    return found;
+}
+
+/* The cpuset of a worker: of its cgroup, else of the nearest one above that has a file. */
+static cpuset read_cpuset(doctor *d, const doctor_worker *w)
+{
+    static const char *const leaves[] = {"cpuset.cpus.effective", "cpuset.effective_cpus",
+                                         "cpuset.cpus"};
+    static const int32_t top = (int32_t)sizeof "sys/fs/cgroup" - 1;
+    doctor_text name = {"", 0}, path = {"", 0};
+    cpuset set = {NULL, NULL, NULL, 0};
+    cpubind_input text;
+    doctor_add(&name, "proc/%d/cgroup", (int)w->pid);
+    if (!doctor_read(d, name.text, &text) || !find_cgroup(text, &path))
+        return set;
+    for (; path.len >= top; path.text[path.len] = '\0') {
+        for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+            cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
+            doctor_text file = {"", 0};
+            doctor_add(&file, "%s/%s", path.text, leaves[i]);
+            const cpubind_input answer = d->source->read(d->source->ctx, file.text);
+            if (answer.state != CPUBIND_INPUT_PRESENT ||
+                cpubind_cpulist_parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+                    CPUBIND_TEXT_OK ||
+                list.n == 0)
+                continue;
+            set.input = doctor_keep(d, file.text);
+            set.value = doctor_value(d, answer);
+            set.cpu = doctor_keep_cpus(d, d->cpu, list.n);
+            set.n = set.cpu ? list.n : 0;
+            return set;
+        }
+        while (path.len > 0 && path.text[--path.len] != '/')
+            ;
+    }
+    return set;
+}
+
+static cpuset *read_cpusets(doctor *d)
+{
+    cpuset *set;
+    if (!doctor_has_workers(d))
+        return NULL;
+    set = (cpuset *)cpubind_arena_take(d->arena, d->n_worker, sizeof *set);
+    d->is_short |= !set;
+    for (int32_t i = 0; set && i < d->n_worker; i++)
+        set[i] = read_cpuset(d, &d->worker[i]);
+    return set;
+}
+
+/* The CPUs of both sets, in d->cpu; their number. */
+static int32_t common(doctor *d, const cpuset *a, const cpuset *b)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < a->n; i++)
+        if (doctor_has(b->cpu, b->n, a->cpu[i]))
+            d->cpu[n++] = a->cpu[i];
+    return n;
+}
+
+/* Finds the first process whose cpuset shares CPUs with that of process i and differs. */
+static void check_pair(doctor *d, const cpuset *set, int32_t i)
+{
+    const doctor_worker *a = &d->worker[i];
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    for (int32_t k = i + 1; k < d->n_worker; k++) {
+        const doctor_worker *b = &d->worker[k];
+        const int32_t n = common(d, &set[i], &set[k]);
+        if (n == 0 || (n == set[i].n && n == set[k].n))
+            continue;
+        doctor_add(&evidence,
+                   "the cpusets of process %d, %s, and of process %d, %s, share CPUs ",
+                   (int)a->pid, set[i].value, (int)b->pid, set[k].value);
+        doctor_add_cpus(&evidence, d->cpu, n);
+        doctor_add(&evidence, " and are not equal");
+        doctor_add_apply(d, a, &command);
+        doctor_add(&command, " --scope host && ");
+        doctor_add_apply(d, b, &command);
+        doctor_add(&command, " --scope host");
+        f = find_of(d, a, &evidence, &command);
+        f->input = set[i].input;
+        f->value = set[i].value;
+        f->cpu = doctor_keep_cpus(d, d->cpu, n);
+        f->n_cpu = n;
+        f->number[0] = (cpubind_doctor_number){"other_pid", b->pid};
+        return;
+    }
+}
+
+void doctor_check_cpuset_overlap(doctor *d)
+{
+    const cpuset *set = read_cpusets(d);
+    if (!set || d->facts->scope == CPUBIND_SCOPE_HOST)
+        return;
+    for (int32_t i = 0; i < d->n_worker; i++)
+        check_pair(d, set, i);
+}
+
+/* Appends the command that writes d->cpu[0 .. n - 1] to the cpuset. */
+static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, doctor_text *command)
+{
+    int32_t len = (int32_t)strlen(set->input);
+    while (len > 0 && set->input[len - 1] != '/')
+        len--;
+    doctor_add(command, "echo ");
+    doctor_add_cpus(command, d->cpu, n);
+    doctor_add(command, " >/");
+    doctor_add_bytes(command, set->input, len);
+    doctor_add(command, "cpuset.cpus");
+}
+
+/* The CPUs near the NPU of a worker, as a set. */
+static cpuset near_set(const doctor *d, const doctor_worker *w)
+{
+    const cpubind_npu *npu = &d->facts->npu[w->npu];
+    return (cpuset){NULL, NULL, d->facts->affinity + npu->affinity_first, npu->affinity_count};
+}
+
+static int is_same_cpuset(const cpuset *a, const cpuset *b)
+{
+    return a->input && b->input && doctor_is(a->input, (int32_t)strlen(a->input), b->input);
+}
+
+/* The CPUs of cpuset i and those near the NPUs of all its workers, in d->cpu; their number. */
+static int32_t join_near(doctor *d, const cpuset *set, int32_t i)
+{
+    int32_t n = 0;
+    for (int32_t cpu = 0; cpu < d->facts->n_cpu_id; cpu++) {
+        int is_in = doctor_has(set[i].cpu, set[i].n, cpu);
+        for (int32_t k = 0; !is_in && k < d->n_worker; k++) {
+            const cpuset near = near_set(d, &d->worker[k]);
+            is_in = is_same_cpuset(&set[i], &set[k]) && doctor_has(near.cpu, near.n, cpu);
+        }
+        if (is_in)
+            d->cpu[n++] = cpu;
+    }
+    return n;
+}
+
+void doctor_check_cpuset_far(doctor *d)
+{
+    const cpuset *set = read_cpusets(d);
+    for (int32_t i = 0; set && i < d->n_worker; i++) {
+        const doctor_worker *w = &d->worker[i];
+        const cpuset near = near_set(d, w);
+        doctor_text evidence = {"", 0}, command = {"", 0};
+        cpubind_doctor_finding *f;
+        if (set[i].n == 0 || near.n == 0 || common(d, &set[i], &near) > 0)
+            continue;
+        doctor_add(&evidence,
+                   "the cpuset of process %d, %s, has no CPU near NPU %d: ", (int)w->pid,
+                   set[i].value, (int)doctor_npu_id(d, w));
+        doctor_add_cpus(&evidence, near.cpu, near.n);
+        add_write_cpuset(d, &set[i], join_near(d, set, i), &command);
+        f = find_of(d, w, &evidence, &command);
+        f->input = set[i].input;
+        f->value = set[i].value;
+        f->cpu = set[i].cpu;
+        f->n_cpu = set[i].n;
+    }
+}
+
+/* Finds cores of which the cpuset has one CPU and not another that is online. */
+static void check_split_cpuset(doctor *d, const doctor_worker *w, const cpuset *set)
+{
+    const cpubind_facts *facts = d->facts;
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    const int32_t *cut;
+    int32_t n = 0, n_all = 0;
+    for (int32_t i = 0; i < set->n; i++) {
+        const int32_t core = cpubind_facts_core(facts, set->cpu[i]);
+        for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++)
+            if (facts->core_of[cpu] == core && !doctor_has(set->cpu, set->n, cpu) &&
+                facts->node_of[cpu] >= 0 && (n == 0 || d->cpu[n - 1] != set->cpu[i]))
+                d->cpu[n++] = set->cpu[i];
+    }
+    if (n == 0)
+        return;
+    doctor_add(&evidence, "the cpuset of process %d has CPUs ", (int)w->pid);
+    doctor_add_cpus(&evidence, d->cpu, n);
+    doctor_add(&evidence, ", and not the other CPUs of their cores");
+    cut = doctor_keep_cpus(d, d->cpu, n);
+    for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++) {
+        int is_in = doctor_has(set->cpu, set->n, cpu);
+        for (int32_t i = 0; cut && !is_in && i < n; i++)
+            is_in = facts->core_of[cpu] >= 0 &&
+                    facts->core_of[cpu] == cpubind_facts_core(facts, cut[i]);
+        if (is_in)
+            d->cpu[n_all++] = cpu;
+    }
+    add_write_cpuset(d, set, n_all, &command);
+    f = find_of(d, w, &evidence, &command);
+    f->input = set->input;
+    f->value = set->value;
+    f->cpu = cut;
+    f->n_cpu = n;
+}
+
+void doctor_check_cpuset_split(doctor *d)
+{
+    const cpuset *set = read_cpusets(d);
+    for (int32_t i = 0; set && i < d->n_worker; i++) {
+        int is_done = set[i].n == 0;
+        for (int32_t k = 0; k < i; k++)
+            is_done |= is_same_cpuset(&set[k], &set[i]);
+        if (!is_done && doctor_has_cores(d))
+            check_split_cpuset(d, &d->worker[i], &set[i]);
+    }
+}
+
+/* == Engines that bind ====================================================== */
+
+enum { MAX_PARENTS = 16 };
+
+/* The parent of a process; -1: not known. */
+static int32_t parent_of(doctor *d, int32_t pid)
+{
+    doctor_text name = {"", 0};
+    cpubind_input answer;
+    cpubind_stat stat;
+    doctor_add(&name, "proc/%d/stat", (int)pid);
+    if (!doctor_read(d, name.text, &answer))
+        return -1;
+    if (cpubind_stat_parse(answer.data, answer.len, &stat, NULL) != CPUBIND_TEXT_OK) {
+        doctor_lack(d, name.text, answer);
+        return -1;
+    }
+    return stat.ppid;
+}
+
+/* The place after `word` in bytes, in letters as written; NULL: it is not there. */
+static const char *after(const char *bytes, int32_t len, const char *word)
+{
+    const int32_t n = (int32_t)strlen(word);
+    for (int32_t i = 0; i + n <= len; i++)
+        if (memcmp(bytes + i, word, (size_t)n) == 0)
+            return bytes + i + n;
+    return NULL;
+}
+
+/* What the command lines of a worker and of the processes above it say. */
+typedef struct engine {
+    int32_t is_vllm;
+    int32_t numa_bind; /* the process that has --numa-bind; 0: none */
+    int32_t is_off;    /* enable_cpu_binding is false */
+    int32_t pid;       /* the uppermost process of vLLM */
+} engine;
+
+static void read_engine(const char *bytes, int32_t len, int32_t pid, engine *e)
+{
+    const char *value = after(bytes, len, "enable_cpu_binding");
+    const char *end = bytes + len;
+    if (after(bytes, len, "vllm") || after(bytes, len, "VLLM")) {
+        e->is_vllm = 1;
+        e->pid = pid;
+    }
+    if (after(bytes, len, "--numa-bind"))
+        e->numa_bind = pid;
+    if (!value)
+        return;
+    while (value < end && (*value == '"' || *value == '\'' || *value == ':' || *value == ' ' ||
+                           *value == '=' || *value == '\\' || *value == '\0'))
+        value++;
+    e->is_off = value < end && (*value == 'f' || *value == 'F' || *value == '0');
+}
+
+/* Whether the running check has found a fault of this process. */
+static int is_found(const doctor *d, int32_t pid)
+{
+    const cpubind_doctor_report *report = d->report;
+    for (int32_t i = 0; i < report->n_finding; i++)
+        if (report->finding[i].check == d->check && report->finding[i].pid == pid)
+            return 1;
+    return 0;
+}
+
+/* Reads the command lines of a worker and of the processes above it; 0 after doctor_lack. */
+static int read_engines(doctor *d, const doctor_worker *w, engine *e)
+{
+    int32_t pid = w->pid;
+    for (int32_t i = 0; pid > 0 && i < MAX_PARENTS; i++, pid = parent_of(d, pid)) {
+        doctor_text name = {"", 0};
+        cpubind_input answer;
+        doctor_add(&name, "proc/%d/cmdline", (int)pid);
+        if (!doctor_read(d, name.text, &answer))
+            return 0;
+        read_engine(answer.data, answer.len, pid, e);
+    }
+    return 1;
+}
+
+static void check_engine(doctor *d, const doctor_worker *w)
+{
+    doctor_text evidence = {"", 0}, command = {"", 0}, input = {"", 0};
+    cpubind_doctor_finding *f;
+    engine e = {0, 0, 0, 0};
+    int32_t pid;
+    if (!read_engines(d, w, &e) || !e.is_vllm || (e.is_off && !e.numa_bind))
+        return;
+    pid = e.numa_bind ? e.numa_bind : e.pid;
+    if (is_found(d, pid))
+        return;
+    doctor_add(&input, "proc/%d/cmdline", (int)pid);
+    if (e.numa_bind)
+        doctor_add(&evidence, "vLLM binds its workers too: process %d has --numa-bind",
+                   (int)pid);
+    else
+        doctor_add(&evidence,
+                   "vllm-ascend binds its workers too: process %d has no "
+                   "enable_cpu_binding=false, and it is on by default",
+                   (int)pid);
+    doctor_add(&command,
+               "vllm serve MODEL%s --additional-config '{\"enable_cpu_binding\": "
+               "false}'",
+               e.numa_bind ? " --no-numa-bind" : "");
+    f = doctor_find(d);
+    f->pid = pid;
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->input = doctor_keep(d, input.text);
+}
+
+void doctor_check_engine(doctor *d)
+{
+    const cpubind_input machine = d->source->read(d->source->ctx, "uname");
+    /* vllm-ascend binds on ARM alone. */
+    if (machine.state == CPUBIND_INPUT_PRESENT && !after(machine.data, machine.len, "aarch64"))
+        return;
+    for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++)
+        check_engine(d, &d->worker[i]);
+}
