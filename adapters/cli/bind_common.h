@@ -16,6 +16,7 @@ typedef struct cli_bound {
     int is_reading;   /* verify: nothing is changed */
     int is_restoring; /* restore: ends a watch of the process */
     int32_t holder;   /* the cpubind that works on the process; 0: not known */
+    int is_watching;  /* apply --watch, after the first time */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_host host; /* the host of --root or --fixture, which the facts quote */
@@ -65,6 +66,9 @@ void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report);
 
 /* The same warnings as an array of {"code", "text"}; NULL without memory. */
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report);
+
+/* Prints warnings on stderr: what a watch cannot do now, and why. */
+void cli_warn_news(const cpubind_report *report);
 
 /* Prints why a call failed: what, where, and what to do. Returns the exit status. */
 int cli_fail_bind(const cli_options *options, const cli_bound *bound,

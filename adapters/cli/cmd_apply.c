@@ -4,6 +4,7 @@
  * Prints the outcome; whatever changes the process is in adapters/linux/bind. README.md
  * documents the options and the output.
  */
+#include "../linux/terminal.h"
 #include "bind_common.h"
 #include "output.h"
 
@@ -23,33 +24,48 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
     return CLI_DONE;
 }
 
-/* Prints what one pass of --watch has moved. */
-static int print_moved(const cli_options *options, const cli_bound *bound)
+/* == Watching =============================================================== */
+
+/* Prints what one pass of --watch has moved, and what it could not move. A full disk or a lack
+ * of memory is no reason to end the watch. */
+static void print_news(const cli_options *options, const cli_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
-    if (report->n == 0)
-        return CLI_DONE;
-    if (options->json && !cli_print_json(stdout, cli_outcome_json(bound, report)))
-        return cli_no_memory();
-    for (int32_t i = 0; !options->json && !options->quiet && i < report->n; i++)
-        cli_print_moved(stdout, &report->item[i]);
-    return fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;
+    if (report->n == 0 || (options->quiet && !options->json))
+        return;
+    if (options->json) {
+        (void)cli_print_json(stdout, cli_outcome_json(bound, report));
+    } else {
+        for (int32_t i = 0; i < report->n; i++)
+            if (report->item[i].result == CPUBIND_ITEM_MOVED ||
+                report->item[i].result == CPUBIND_ITEM_RIGHT)
+                cli_print_moved(stdout, &report->item[i]);
+        cli_warn_news(report);
+    }
+    (void)fflush(stdout);
+    clearerr(stdout);
 }
 
 /* Binds again and again until the process ends. */
 static int watch(const cli_options *options, cli_bound *bound)
 {
-    int status = fflush(stdout) == 0 ? CLI_DONE : CLI_UNREADABLE;
-    while (status == CLI_DONE && !cpubind_bind_wait(bound->binding, options->watch_ms)) {
+    cli_text words = {"", 0};
+    if (fflush(stdout) != 0)
+        return CLI_UNREADABLE;
+    bound->is_watching = 1;
+    cli_add(&words, "cpubind: the watch has ended; process %d stays bound\n", (int)bound->pid);
+    if (!options->quiet && !options->json)
+        cpubind_linux_say_at_signal(fileno(stderr), words.text);
+    while (!cpubind_bind_wait(bound->binding, options->watch_ms)) {
         cpubind_linux_fault fault = {.what = ""};
-        cpubind_linux_status result = cpubind_bind_again(bound->binding, &fault);
+        const cpubind_linux_status result = cpubind_bind_again(bound->binding, &fault);
         if (result == CPUBIND_LINUX_ERR_GONE)
             return CLI_DONE;
         if (result != CPUBIND_LINUX_OK)
             return cli_fail_bind(options, bound, result, &fault);
-        status = print_moved(options, bound);
+        print_news(options, bound);
     }
-    return status;
+    return CLI_DONE;
 }
 
 static int apply(cli_options *options, cli_bound *bound)

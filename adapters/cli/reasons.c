@@ -64,13 +64,38 @@ static void explain_irqbalance(const cpubind_item *item, cli_text *to)
         cli_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
+/* A thread that has only some of its CPUs, or shares those of main. */
+static void explain_part(const cpubind_item *item, cli_text *to)
+{
+    cli_add(to, "thread %d (%s) is not on all of its CPUs, %s: ", (int)item->id, item->name,
+            item->should);
+    if (strcmp(item->what, "offline") == 0)
+        cli_add(to, "some are offline");
+    else
+        cli_add(to, "its cpuset allows some of them only, or none");
+    cli_add(to, "; apply --watch puts it there when they return");
+}
+
 static void explain_thread(const cpubind_item *item, cli_text *to)
 {
+    const int is_own = item->kind == CPUBIND_ITEM_THREAD;
+    if (item->id == 0) { /* a step of a watch */
+        cli_add(to, "cannot %s process %d: %s; the watch goes on", item->what, (int)item->pid,
+                strerror(item->error));
+        return;
+    }
     cli_add(to, "thread %d (%s): ", (int)item->id, item->name);
     if (item->error == EAGAIN)
         cli_add(to, "the thread itself or another program keeps moving it; use apply --watch");
-    else if (item->error == EINVAL)
+    else if (item->error == EINVAL && (!is_own || strcmp(item->what, "kernel thread") == 0))
         cli_add(to, "the kernel allows nobody to move it");
+    else if (item->error == EINVAL)
+        cli_add(to, "none of its CPUs, %s, is online and in its cpuset",
+                item->should ? item->should : "?");
+    else if (item->error == EBUSY)
+        cli_add(to, "a thread of SCHED_DEADLINE cannot be moved");
+    else if (item->error == EPERM && is_own && strcmp(item->what, "sched_setaffinity") == 0)
+        cli_add(to, "it belongs to another user: run it as root");
     else
         cli_add(to, "%s: %s", item->what, strerror(item->error));
 }
@@ -84,6 +109,10 @@ static void explain_item(const cpubind_item *item, cli_text *to)
     if (item->result == CPUBIND_ITEM_KEPT) {
         cli_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
                 cli_kind_word(item->kind), (int)item->id, item->name, item->was);
+        return;
+    }
+    if (item->result == CPUBIND_ITEM_PART) {
+        explain_part(item, to);
         return;
     }
     switch (item->kind) {
@@ -117,6 +146,21 @@ static void warn(listener *to, const char *code, const cli_text *text)
         fprintf(stderr, "cpubind: warning: %s\n", text->text);
 }
 
+/* The code of a warning about an item; NULL: there is nothing to warn of. */
+static const char *code_of(cpubind_item_result result)
+{
+    switch (result) {
+    case CPUBIND_ITEM_SKIPPED:
+        return "skipped";
+    case CPUBIND_ITEM_PART:
+        return "part";
+    case CPUBIND_ITEM_KEPT:
+        return "kept";
+    default:
+        return NULL;
+    }
+}
+
 /* Warns about items; of several that are alike only about the first. */
 static void warn_items(listener *to, const cpubind_report *report)
 {
@@ -124,7 +168,7 @@ static void warn_items(listener *to, const cpubind_report *report)
         const cpubind_item *item = &report->item[i];
         cli_text text = {"", 0};
         int32_t k = 0;
-        if (item->result != CPUBIND_ITEM_SKIPPED && item->result != CPUBIND_ITEM_KEPT)
+        if (!code_of(item->result))
             continue;
         while (k < i &&
                (report->item[k].kind != item->kind || report->item[k].result != item->result ||
@@ -133,7 +177,7 @@ static void warn_items(listener *to, const cpubind_report *report)
         if (k < i)
             continue;
         explain_item(item, &text);
-        warn(to, item->result == CPUBIND_ITEM_KEPT ? "kept" : "skipped", &text);
+        warn(to, code_of(item->result), &text);
     }
 }
 
@@ -230,6 +274,11 @@ void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
     warn_all(&(listener){NULL, bound->is_reading}, report);
 }
 
+void cli_warn_news(const cpubind_report *report)
+{
+    warn_items(&(listener){NULL, 0}, report);
+}
+
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)
 {
     listener to = {cli_warnings_json(&bound->planned), bound->is_reading};
@@ -273,7 +322,13 @@ static void explain_thread_refused(const cli_bound *bound, const cpubind_item *i
 {
     cli_add(why, "thread %d (%s) of process %d cannot be put on CPUs %s: ", (int)item->id,
             item->name, (int)bound->pid, item->should ? item->should : "?");
-    if (strcmp(fault->what, "cpuset") == 0)
+    if (strcmp(fault->what, "offline") == 0)
+        cli_add(why, "some of them are offline");
+    else if (strcmp(fault->what, "kernel thread") == 0)
+        cli_add(why, "the kernel allows nobody to move it");
+    else if (fault->error == EBUSY)
+        cli_add(why, "a thread of SCHED_DEADLINE cannot be moved");
+    else if (strcmp(fault->what, "cpuset") == 0)
         cli_add(why, "its cpuset allows some of them only; plan inside of it: --allowed LIST "
                      "(cpuset.cpus.effective of its cgroup)");
     else if (fault->error == EINVAL)
@@ -398,7 +453,7 @@ static void explain_outcome(const cli_options *options, const cli_bound *bound,
         cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
                 (int)cpubind_bind_report(bound->binding)->n_not_restored, (int)bound->pid,
                 options->state ? " --state " : "", options->state ? options->state : "");
-    else if (!bound->is_reading)
+    else if (!bound->is_reading && !bound->is_watching)
         cli_add(why, "; all is as before");
 }
 
@@ -443,5 +498,7 @@ int cli_fail_bind(const cli_options *options, const cli_bound *bound,
 {
     cli_text why = {"", 0};
     const int result = explain(options, bound, status, fault, &why);
+    if (bound->is_watching)
+        cli_add(&why, "; the watch has ended, the process stays bound");
     return cli_fail(options, result, why.text);
 }

@@ -1,11 +1,12 @@
 /* terminal.c - the terminal, the host's name, and the files installed with this program
  * SPDX-License-Identifier: MIT
  *
- * Asks the system; prints nothing.
+ * Asks the system; prints nothing but the words that a signal ends this process with.
  */
 #define _GNU_SOURCE
 #include "terminal.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,35 @@ int cpubind_linux_has_colour(int fd)
     const char *no_colour = getenv("NO_COLOR");
     const char *term = getenv("TERM");
     return isatty(fd) && !(no_colour && no_colour[0]) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Read by the handler alone, after it was installed. */
+static struct {
+    int fd;
+    size_t len;
+    char text[128];
+} last_words;
+
+static void say_and_end(int number)
+{
+    const ssize_t n = write(last_words.fd, last_words.text, last_words.len);
+    (void)n;
+    (void)raise(number); /* SA_RESETHAND: the default action is in force again */
+}
+
+void cpubind_linux_say_at_signal(int fd, const char *text)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = say_and_end,
+                               .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+    last_words.fd = fd;
+    snprintf(last_words.text, sizeof last_words.text, "%s", text);
+    last_words.len = strlen(last_words.text);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction now;
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &action, NULL);
+    }
 }
 
 cpubind_linux_fault cpubind_linux_check_file(const char *path)

@@ -1,7 +1,8 @@
 /* terminal.h - the terminal, the host's name, and the files installed with this program
  * SPDX-License-Identifier: MIT
  *
- * Private to the programs of this project. Asks the system; prints nothing.
+ * Private to the programs of this project. Asks the system; prints nothing but the words of
+ * cpubind_linux_say_at_signal.
  */
 #ifndef CPUBIND_LINUX_TERMINAL_H
 #define CPUBIND_LINUX_TERMINAL_H
@@ -20,6 +21,10 @@ int32_t cpubind_linux_columns(int fd);
 /* Whether colour is wanted on a descriptor: a terminal, NO_COLOR unset or empty, and TERM set
  * to anything but "dumb". */
 int cpubind_linux_has_colour(int fd);
+
+/* From now on SIGINT, SIGTERM and SIGHUP end this process as before, and write a text first. A
+ * signal that is ignored stays ignored. The text is cut to 127 bytes. */
+void cpubind_linux_say_at_signal(int fd, const char *text);
 
 /* Checks that a path leads to a regular file.
  *   errors  "stat"; EISDIR; EINVAL: something else, such as a FIFO, which a reader would wait

@@ -287,7 +287,7 @@ errors_are_json_too() {
         [ "$(json "$out/said" '$.error.code')" = unknown_npu ] &&
         says 1 "" verify --json && is_json "$out/said" && [ ! -s "$out/err" ] &&
         [ "$(json "$out/said" '$.error.code')" = refused ] &&
-        CPUBIND_SHIM_CPUSET=0-155 says 4 "" apply --npu 0 --json && is_json "$out/said" &&
+        CPUBIND_SHIM_CPUSET=0-155 says 4 "" apply --npu 0 --strict --json && is_json "$out/said" &&
         [ ! -s "$out/err" ] && json "$out/said" '$.error.text' | grep -q "its cpuset allows"
 }
 
@@ -311,7 +311,8 @@ one_at_a_time() {
     result=$?
     kill "$watcher"
     wait "$watcher"
-    [ $result -eq 0 ] && says 0 "put back" restore && all_are_on 0-191
+    [ $result -eq 0 ] && grep -q "the watch has ended; process $worker stays bound" "$out/watched" &&
+        says 0 "put back" restore && all_are_on 0-191
 }
 
 # Review of live hosts, P2 16: a watch that is stopped, too.
@@ -604,10 +605,12 @@ filter_of_mempolicy() {
 
 narrow_cpuset() {
     CPUBIND_SHIM_CPUSET=0-155 says 4 "its cpuset allows some of them only; plan inside of it: --allowed LIST" \
-        apply --npu 0 && [ ! -e "$state" ] && all_are_on 0-155 &&
+        apply --npu 0 --strict && [ ! -e "$state" ] && all_are_on 0-155 &&
         rm -f "$CPUBIND_SHIM"/[0-9]* &&
         CPUBIND_SHIM_CPUSET=0-63 says 4 "none of them is online and in its cpuset" apply --npu 0 &&
-        [ ! -e "$state" ]
+        [ ! -e "$state" ] && rm -f "$CPUBIND_SHIM"/[0-9]* &&
+        CPUBIND_SHIM_CPUSET=0-155 says 0 "warning: thread $worker (worker) is not on all of its CPUs, 146-165: its cpuset allows" \
+            apply --npu 0 && all_are_on 146-155 && restore
 }
 
 # -- The record --------------------------------------------------------------
@@ -874,7 +877,7 @@ irqs_read_only() {
 
 # A failure before or after interrupts were moved: every change is undone.
 failure_undoes_interrupts() {
-    CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" on_host "$CPUBIND" apply \
+    CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" on_host "$CPUBIND" apply --strict \
         --pid "$worker" --npu 0 --allowed 0-191 --memory none --state "$state" &&
         irqs_are_on 100 100 100 100 100 && [ ! -e "$state" ]
 }

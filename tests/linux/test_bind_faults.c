@@ -4,8 +4,8 @@
  * A process, the polling thread of another process, interrupts and an irqbalance are bound,
  * verified and restored again and again, with the 1st, 2nd, ... use of each call failing
  * with each error of its manual page, until a run has fewer uses. After each run either the
- * goal is reached, except for threads and interrupts that the report skips with this error; or
- * all is as before, no record is left, and the fault names the failing call. The test must not
+ * goal is reached, except for threads and interrupts that the report skips with this error, or
+ * names as placed in part; or all is as before, no record is left, and the fault names the failing call. The test must not
  * change processes or interrupts of the machine: it runs on a fake host.
  */
 #define _GNU_SOURCE
@@ -39,7 +39,6 @@ static struct {
     int descriptors;
     cpubind_item skipped[MAX_SKIPPED]; /* of the last report */
     int n_skipped, n_not_restored, n_runs;
-    int is_watching;
     call last; /* the call that failed in the last run with a fault */
     int n_met; /* uses that failed in the last run */
 } f;
@@ -103,14 +102,14 @@ static void keep_report(const cpubind_binding *b)
     const cpubind_report *r = cpubind_bind_report(b);
     f.n_not_restored = r->n_not_restored;
     for (int32_t i = 0; i < r->n; i++) {
-        if (r->item[i].result != CPUBIND_ITEM_SKIPPED)
+        if (r->item[i].result != CPUBIND_ITEM_SKIPPED && r->item[i].result != CPUBIND_ITEM_PART)
             continue;
         assert_true(f.n_skipped < MAX_SKIPPED);
         f.skipped[f.n_skipped++] = r->item[i];
     }
 }
 
-typedef enum step { STEP_APPLY, STEP_AGAIN, STEP_VERIFY, STEP_RESTORE } step;
+typedef enum step { STEP_APPLY, STEP_VERIFY, STEP_RESTORE } step;
 
 /* Opens the binding, does one step and closes it. Only apply needs `goal`. */
 static cpubind_linux_status do_step(const cpubind_sys *sys, step what, const stage_goal *goal,
@@ -126,8 +125,6 @@ static cpubind_linux_status do_step(const cpubind_sys *sys, step what, const sta
     }
     if (what == STEP_APPLY)
         status = cpubind_bind_apply(b, &goal->goal, why);
-    if (what == STEP_AGAIN)
-        status = cpubind_bind_again(b, why);
     if (what == STEP_VERIFY)
         status = cpubind_bind_verify(b, NULL, why);
     if (what == STEP_RESTORE)
@@ -267,6 +264,15 @@ static int is_skipped(int32_t id)
     return 0;
 }
 
+/* Whether a thread shares the CPUs of main, since it could not have its own. */
+static int is_on_main(int32_t id)
+{
+    for (int i = 0; i < f.n_skipped; i++)
+        if (f.skipped[i].id == id && f.skipped[i].result == CPUBIND_ITEM_PART)
+            return fault.which == CALL_setaffinity && fault.error == EINVAL;
+    return 0;
+}
+
 /* Errors that say that a thread, a process or an interrupt does not exist any more. */
 static int is_ending(int error)
 {
@@ -274,11 +280,10 @@ static int is_ending(int error)
 }
 
 /* Returns 1 if the binding may leave `id` out without an item in the report: when it does not
- * exist any more; when it is a polling thread of a process that this user may not read; when it
- * is an interrupt during a watch, which reads it again later. */
+ * exist any more; when it is a polling thread of a process that this user may not read. */
 static int may_be_left_out(int32_t id)
 {
-    return is_ending(fault.error) || (f.is_watching && (id == IRQ_SQ || id == IRQ_CQ)) ||
+    return is_ending(fault.error) ||
            (id == f.uvb && (fault.error == EACCES || fault.error == EPERM));
 }
 
@@ -293,7 +298,7 @@ static int is_done(const char *text, const char *before, const char *done)
         int32_t id = (int32_t)strtol(text, NULL, 10);
         int is_now = n == n_done && memcmp(text, done, n) == 0;
         int was = n == n_before && memcmp(text, before, n) == 0;
-        good = is_now || (was && (may_be_left_out(id) || is_skipped(id)));
+        good = is_now || is_on_main(id) || (was && (may_be_left_out(id) || is_skipped(id)));
         text += n;
         done += done[0] ? n_done : 0;
         before += before[0] ? n_before : 0;
@@ -442,19 +447,44 @@ static int step_with_fault(step what, const char *from, const char *to,
     return *status != CPUBIND_LINUX_OK;
 }
 
-static int apply_again(void)
+/* Ten calls of a watch, in which somebody moves a thread and an interrupt again and again, and
+ * one use of a call fails. Nothing but the end of the process ends the watch, which ESRCH and
+ * ENOENT may report; all is where it belongs two calls later, when the fault is over. */
+static int watch_ten(void)
 {
-    char from[STAGE_TEXT], list[16];
-    cpubind_linux_status status;
-    put_on((int32_t)f.w.pid, on_stage.cpu[1]);
+    char text[STAGE_TEXT], list[16];
+    const call which = fault.which;
+    const int nth = fault.nth, error = fault.error;
+    cpubind_binding *b = NULL;
+    cpubind_linux_fault why = {.what = ""};
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    fault_clear();
+    assert_int_equal(open_binding(&fault_table, 0, &b, &why), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_bind_again(b, &why), CPUBIND_LINUX_OK);
+    fault_set(which, nth, error);
     snprintf(list, sizeof list, "%d\n", (int)on_stage.cpu[1]);
-    stage_irq(IRQ_SQ, list);
-    snapshot(from);
-    f.is_watching = 1;
-    int has_failed = step_with_fault(STEP_AGAIN, from, f.first_done, &status);
-    f.is_watching = 0;
-    do_step_to(STEP_AGAIN, NULL, f.first_done);
-    return has_failed;
+    for (int i = 0; i < 10 && status == CPUBIND_LINUX_OK; i++) {
+        if (i % 3 == 0) {
+            put_on((int32_t)f.w.pid, on_stage.cpu[1]);
+            stage_irq(IRQ_SQ, list);
+        }
+        status = cpubind_bind_again(b, &why);
+    }
+    const int is_over = status == CPUBIND_LINUX_ERR_GONE && is_ending(error);
+    if (status != CPUBIND_LINUX_OK && !is_over)
+        show_run(status, why);
+    assert_true(status == CPUBIND_LINUX_OK || is_over);
+    count_run(why);
+    fault_clear();
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cpubind_bind_again(b, &why), CPUBIND_LINUX_OK);
+    cpubind_bind_close(b);
+    snapshot(text);
+    if (strcmp(text, f.first_done) != 0)
+        print_message("%s, use %d, %s\n", call_name[which], nth, strerror(error));
+    assert_string_equal(text, f.first_done);
+    assert_int_equal(open_descriptors(), f.descriptors);
+    return is_over;
 }
 
 static int verify(void)
@@ -546,7 +576,8 @@ TEST(apply_does_all_or_nothing_when_threads_cannot_be_moved)
 
 TEST(apply_does_all_or_nothing_without_memory)
 {
-    FAIL(apply_first, MUST_FAIL, malloc, OF_malloc);
+    /* Online CPUs that cannot be read are no failure: all count as online. */
+    FAIL(apply_first, MAY_FAIL, malloc, OF_malloc);
     FAIL(apply_first, MAY_FAIL, realloc, OF_realloc);
 }
 
@@ -586,21 +617,21 @@ TEST(another_goal_does_all_or_nothing)
     do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-TEST(applying_again_recovers_from_a_fault)
+/* Review of live hosts, P1 3. */
+TEST(a_watch_survives_every_fault_and_recovers)
 {
     do_step_to(STEP_APPLY, &f.first, f.first_done);
-    FAIL(apply_again, MAY_FAIL, openat, EACCES, EMFILE, EPERM, ESRCH);
-    FAIL(apply_again, MUST_FAIL, open, EMFILE);
-    FAIL(apply_again, MAY_FAIL, fstat, ENOMEM);
-    FAIL(apply_again, MAY_FAIL, read, EIO, ESRCH);
-    FAIL(apply_again, MAY_FAIL, close, EIO);
-    FAIL(apply_again, MUST_FAIL, fdopendir, ENOMEM);
-    FAIL(apply_again, MUST_FAIL, readdir, OF_readdir);
-    FAIL(apply_again, MAY_FAIL, write, EIO, EPERM);
-    FAIL(apply_again, MAY_FAIL, getaffinity, OF_getaffinity, ESRCH);
-    FAIL(apply_again, MAY_FAIL, setaffinity, OF_setaffinity, ESRCH);
-    FAIL(apply_again, MAY_FAIL, malloc, OF_malloc);
-    FAIL(apply_again, MAY_FAIL, realloc, OF_realloc);
+    FAIL(watch_ten, IS_HARMLESS, openat, EACCES, EMFILE, EPERM);
+    FAIL(watch_ten, MAY_FAIL, openat, ESRCH);
+    FAIL(watch_ten, IS_HARMLESS, read, EIO);
+    FAIL(watch_ten, IS_HARMLESS, read, ESRCH);
+    FAIL(watch_ten, IS_HARMLESS, close, EIO);
+    FAIL(watch_ten, IS_HARMLESS, fdopendir, ENOMEM);
+    FAIL(watch_ten, IS_HARMLESS, readdir, OF_readdir);
+    FAIL(watch_ten, IS_HARMLESS, write, EIO, EPERM);
+    FAIL(watch_ten, IS_HARMLESS, getaffinity, OF_getaffinity, ENOMEM, ESRCH);
+    FAIL(watch_ten, IS_HARMLESS, setaffinity, OF_setaffinity, EBUSY, ENOMEM, ESRCH);
+    FAIL(watch_ten, IS_HARMLESS, malloc, OF_malloc);
     do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
@@ -822,7 +853,7 @@ int main(void)
         EACH(a_thread_that_ends_is_no_error),
         EACH(an_interrupted_call_is_repeated),
         EACH(another_goal_does_all_or_nothing),
-        EACH(applying_again_recovers_from_a_fault),
+        EACH(a_watch_survives_every_fault_and_recovers),
         EACH(verify_changes_nothing_whatever_fails),
         EACH(restore_recovers_from_a_fault),
         EACH_STOP(stopping_irqbalance_is_part_of_all_or_nothing),

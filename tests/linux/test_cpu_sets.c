@@ -138,17 +138,37 @@ TEST(an_empty_or_malformed_set_is_none_and_adds_nothing)
                                         "1 2", "0x1", "1,,2", "0-3:2", "1\n2"};
     static const int32_t lists[][3] = {{3, 3, 4},     {3, 2, 4},     {1, 9, 5}, {-1, 0, 1},
                                        {0, 1, 65536}, {0, 70000, 9}, {5, -3, 6}};
-    static const unsigned long zero[4] = {0};
     cpubind_cpu_sets sets = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_int_equal(of_text(&sets, texts[i]), CPUBIND_CPUSET_NONE);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         assert_int_equal(of_list(&sets, lists[i], 3), CPUBIND_CPUSET_NONE);
     assert_int_equal(of_list(&sets, lists[0], 0), CPUBIND_CPUSET_NONE);
-    for (int32_t n = 0; n <= 4; n++)
-        assert_int_equal(of_words(&sets, zero, n), CPUBIND_CPUSET_NONE);
     assert_int_equal(sets.n, 0);
     assert_null(sets.set);
+    cpubind_cpu_sets_free(&sets);
+}
+
+/* The mask of a thread whose CPUs are all offline (review of live hosts, P1 4). */
+TEST(an_empty_mask_is_a_set_without_cpus)
+{
+    static const unsigned long zero[4] = {0};
+    cpubind_cpu_sets sets = {0};
+    int32_t common = CPUBIND_CPUSET_NONE;
+    assert_int_equal(of_text(&sets, "1,70"), 0);
+    for (int32_t n = 0; n <= 4; n++)
+        assert_int_equal(of_words(&sets, zero, n), 1);
+    assert_int_equal(sets.n, 2);
+    assert_int_equal(sets.set[1].n, 0);
+    assert_string_equal(cpubind_cpu_sets_text(&sets, 1), "none");
+    assert_true(cpubind_cpu_sets_is_part(&sets, 1, 0));
+    assert_false(cpubind_cpu_sets_is_part(&sets, 0, 1));
+    assert_int_equal(of_text(&sets, "70-99"), 2);
+    assert_int_equal(cpubind_cpu_sets_common(&sets, sys, 0, 2, &common).error, 0);
+    assert_string_equal(cpubind_cpu_sets_text(&sets, common), "70");
+    assert_int_equal(of_text(&sets, "0,71"), 4);
+    assert_int_equal(cpubind_cpu_sets_common(&sets, sys, 0, 4, &common).error, 0);
+    assert_int_equal(common, 1);
     cpubind_cpu_sets_free(&sets);
 }
 
@@ -267,6 +287,7 @@ int main(void)
         cmocka_unit_test(the_widest_mask_is_a_set),
         cmocka_unit_test(a_mask_past_the_widest_counts_as_far_as_it_is_zero),
         cmocka_unit_test(an_empty_or_malformed_set_is_none_and_adds_nothing),
+        cmocka_unit_test(an_empty_mask_is_a_set_without_cpus),
         cmocka_unit_test(many_sets_keep_their_numbers_and_their_cpus),
         cmocka_unit_test(without_memory_the_table_is_as_it_was),
         cmocka_unit_test(a_known_set_needs_no_memory),

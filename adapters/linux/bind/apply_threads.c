@@ -5,6 +5,7 @@
  * another process.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "binding.h"
@@ -21,6 +22,18 @@
  * that live, the ended ones are dropped. */
 #define MAX_ENDED 256
 
+#define INPUT_ONLINE "sys/devices/system/cpu/online"
+
+/* binding.online when the file cannot be read. */
+#define ONLINE_NOT_KNOWN (-2)
+
+/* Whether the kernel refuses to move this one thread: it is of another user (EPERM, EACCES), of
+ * SCHED_DEADLINE (EBUSY), or may have none of the CPUs (EINVAL). */
+static int is_refusal(int error)
+{
+    return error == EPERM || error == EACCES || error == EBUSY || error == EINVAL;
+}
+
 /* == One thread ============================================================= */
 
 static int is_known(const cpubind_binding *b, int32_t tid)
@@ -36,8 +49,10 @@ static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is
     const int is_placed = cpubind_record_is_placed(&b->record, is);
     /* Once threads have been moved, one on a placed set was created by one of those: before,
      * it would have been where the process was. */
-    const int32_t before =
-        is_placed && (is_recorded || b->has_moved_threads) ? b->record.before : is;
+    const int is_empty = b->record.sets.set[is].n == 0; /* its CPUs are offline */
+    const int32_t before = is_empty || (is_placed && (is_recorded || b->has_moved_threads))
+                               ? b->record.before
+                               : is;
     const int32_t at = cpubind_record_thread_place(b->known, b->n_known, tid);
     cpubind_record_thread *known;
     cpubind_linux_fault why = cpubind_record_add_thread(&b->record, b->sys, tid, before);
@@ -51,7 +66,7 @@ static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is
     b->known = known;
     memmove(known + at + 1, known + at, (size_t)(b->n_known - at) * sizeof *known);
     /* Undoing a second binding puts a thread where that one found it. */
-    known[at] = (cpubind_record_thread){tid, is_recorded ? is : before};
+    known[at] = (cpubind_record_thread){.tid = tid, .before = is_recorded ? is : before};
     b->n_known++;
     return cpubind_no_fault;
 }
@@ -67,12 +82,6 @@ static cpubind_linux_fault add_misplaced(cpubind_binding *b, const cpubind_mispl
     return cpubind_no_fault;
 }
 
-static cpubind_subject subject_of(const cpubind_binding *b, const cpubind_misplaced *thread)
-{
-    return (cpubind_subject){CPUBIND_ITEM_THREAD, b->options.pid, thread->tid,
-                             thread->name,        thread->is,     thread->should};
-}
-
 cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
 {
     const cpubind_linux_fault why = cpubind_tasks_list(b->sys, b->task_dir_fd, &b->tids);
@@ -86,8 +95,67 @@ cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
     return why.error ? why : cpubind_task_cpus(b->sys, tid, &b->record.sets, is);
 }
 
+static void read_online(cpubind_binding *b)
+{
+    cpubind_bytes bytes = {0};
+    const cpubind_input input = cpubind_root_read(&b->root, INPUT_ONLINE, &bytes);
+    int32_t set;
+    b->online = ONLINE_NOT_KNOWN;
+    if (input.state == CPUBIND_INPUT_PRESENT &&
+        !cpubind_cpu_sets_of_text(&b->record.sets, b->sys, bytes.data, bytes.len, &set).error)
+        b->online = set;
+    cpubind_bytes_free(&bytes);
+}
+
+int32_t cpubind_best_set(cpubind_binding *b, int32_t should)
+{
+    cpubind_cpu_sets *sets = &b->record.sets;
+    const int32_t choice[] = {should, b->record.main};
+    if (b->online == CPUBIND_CPUSET_NONE)
+        read_online(b);
+    if (b->online == ONLINE_NOT_KNOWN || cpubind_cpu_sets_is_part(sets, should, b->online))
+        return should;
+    for (int i = 0; i < 2; i++) {
+        int32_t set;
+        if (!cpubind_cpu_sets_common(sets, b->sys, choice[i], b->online, &set).error &&
+            sets->set[set].n > 0)
+            return set;
+    }
+    return should;
+}
+
+/* == Reporting ============================================================== */
+
+/* Reports the outcome for a thread; a watch reports what is news alone.
+ *   errors  of apply: the fault of a thread that makes the call fail; ENOMEM */
+static cpubind_linux_fault report(cpubind_binding *b, const cpubind_misplaced *t,
+                                  cpubind_item_result result, cpubind_linux_fault why)
+{
+    const cpubind_subject subject = {
+        CPUBIND_ITEM_THREAD, b->options.pid, t->tid, t->name, t->is, t->should};
+    const int is_strict = b->options.is_strict && why.error != EAGAIN;
+    cpubind_linux_fault said = why, no_memory;
+    if (b->is_watching) {
+        const int is_news =
+            cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, t->tid, why);
+        result = result == CPUBIND_ITEM_FAILED ? CPUBIND_ITEM_SKIPPED : result;
+        if (!is_news && result != CPUBIND_ITEM_MOVED)
+            return cpubind_no_fault;
+    } else if (is_strict && (result == CPUBIND_ITEM_PART || result == CPUBIND_ITEM_SKIPPED)) {
+        result = CPUBIND_ITEM_FAILED;
+    }
+    if (result == CPUBIND_ITEM_PART)
+        said.error = 0;
+    no_memory = cpubind_report_why(b, &subject, result, said);
+    if (b->is_watching)
+        return cpubind_no_fault;
+    if (no_memory.error)
+        return no_memory;
+    return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
+}
+
 /* Looks at a thread. ESRCH, that it has ended, is for the caller to skip. */
-static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int is_all, int32_t *n_new)
+static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_new)
 {
     cpubind_misplaced t = {.tid = tid};
     cpubind_linux_fault why = cpubind_read_thread(b, tid, t.name, &t.is);
@@ -100,53 +168,131 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int is_all, 
     }
     if (why.error)
         return why;
-    if (t.is != t.should)
-        return add_misplaced(b, &t);
-    if (is_all) /* a watch reports what it moves alone */
+    if (t.is == t.should)
+        return report(b, &t, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
+    /* To move it now would drop the CPUs that are offline from its mask. */
+    if (t.is == cpubind_best_set(b, t.should))
+        return report(b, &t, CPUBIND_ITEM_PART, cpubind_fault_of(EINVAL, "offline"));
+    if (b->is_watching && !cpubind_is_due(b, CPUBIND_ITEM_THREAD, b->options.pid, tid))
         return cpubind_no_fault;
-    const cpubind_subject subject = subject_of(b, &t);
-    return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
+    return add_misplaced(b, &t);
+}
+
+/* == Moving ================================================================= */
+
+/* Why a thread cannot have all of its CPUs, or with `now` NONE any of them. A kernel thread, which has no executable file, may
+ * be one that nobody can move. */
+static cpubind_linux_fault fault_of_part(cpubind_binding *b, const cpubind_misplaced *t,
+                                         int32_t now)
+{
+    const int32_t best = cpubind_best_set(b, t->should);
+    char name[32], link[8];
+    if (best != t->should && (now == best || now == CPUBIND_CPUSET_NONE))
+        return cpubind_fault_of(EINVAL, "offline");
+    snprintf(name, sizeof name, "%d/exe", (int)t->tid);
+    if (now == CPUBIND_CPUSET_NONE &&
+        b->sys->readlinkat(b->task_dir_fd, name, link, sizeof link) < 0 && errno == ENOENT)
+        return cpubind_fault_of(EINVAL, "kernel thread");
+    return cpubind_fault_of(EINVAL,
+                            now == CPUBIND_CPUSET_NONE ? "sched_setaffinity" : "cpuset");
 }
 
 /* Moves a thread and reads its CPUs back.
- *   errors  ESRCH: it has ended; EINVAL, "cpuset": the cpuset does not allow some of the CPUs;
- *           EAGAIN: something else moves it; or those of the calls */
-static cpubind_linux_fault move_thread(cpubind_binding *b, const cpubind_misplaced *t)
+ *   out     *result: MOVED; PART, with why; SKIPPED: the kernel refuses, or something else
+ *           moves it too; FAILED
+ *   errors  ESRCH: it has ended */
+static cpubind_linux_fault move_thread(cpubind_binding *b, cpubind_misplaced *t,
+                                       cpubind_item_result *result)
 {
     cpubind_cpu_sets *sets = &b->record.sets;
-    int32_t now = CPUBIND_CPUSET_NONE;
-    for (int i = 0; i < MAX_MOVES && now != t->should; i++) {
-        cpubind_linux_fault why = cpubind_task_move(b->sys, t->tid, &sets->set[t->should]);
+    const int may_share_main = b->is_watching || !b->options.is_strict;
+    /* Read once more, close to the call: see put_back_strangers. */
+    cpubind_linux_fault why = cpubind_task_cpus(b->sys, t->tid, sets, &t->is);
+    *result = CPUBIND_ITEM_FAILED;
+    for (int i = 0; i < MAX_MOVES && !why.error; i++) {
+        int32_t asked = t->should, now = CPUBIND_CPUSET_NONE;
+        why = cpubind_task_move(b->sys, t->tid, &sets->set[asked]);
+        if (why.error == EINVAL && asked != b->record.main && may_share_main) {
+            asked = b->record.main;
+            why = cpubind_task_move(b->sys, t->tid, &sets->set[asked]);
+        }
+        if (is_refusal(why.error)) {
+            *result = CPUBIND_ITEM_SKIPPED;
+            return why.error == EINVAL ? fault_of_part(b, t, now) : why;
+        }
+        t->is_moved |= why.error == 0;
         if (!why.error)
             why = cpubind_task_cpus(b->sys, t->tid, sets, &now);
         if (why.error)
-            return why;
-        if (now != t->should && cpubind_cpu_sets_is_part(sets, now, t->should))
-            return cpubind_fault_of(EINVAL, "cpuset");
+            break;
+        if (now == t->should) {
+            *result = CPUBIND_ITEM_MOVED;
+            return cpubind_no_fault;
+        }
+        if (cpubind_cpu_sets_is_part(sets, now, asked)) {
+            *result = CPUBIND_ITEM_PART;
+            return fault_of_part(b, t, now);
+        }
     }
-    return cpubind_fault_of(now == t->should ? 0 : EAGAIN, "sched_setaffinity");
+    if (why.error)
+        return why;
+    *result = CPUBIND_ITEM_SKIPPED;
+    return cpubind_fault_of(EAGAIN, "sched_setaffinity");
+}
+
+/* Whether restore could put the thread back if this process were killed now. */
+static int is_on_file(const cpubind_binding *b, int32_t tid)
+{
+    const cpubind_record *r = &b->record;
+    const cpubind_record_thread *t = cpubind_record_find_thread(r->thread, r->n_thread, tid);
+    return !b->is_dirty || !t || t->is_saved || t->before == r->before;
 }
 
 static cpubind_linux_fault move_misplaced(cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->n_misplaced; i++) {
-        const cpubind_subject subject = subject_of(b, &b->misplaced[i]);
-        cpubind_linux_fault why, no_memory;
+        cpubind_misplaced *t = &b->misplaced[i];
+        cpubind_item_result result;
+        cpubind_linux_fault why;
+        if (!is_on_file(b, t->tid))
+            continue;
         b->has_moved_threads = 1;
-        why = move_thread(b, &b->misplaced[i]);
+        why = move_thread(b, t, &result);
         if (why.error == ESRCH)
             continue;
-        no_memory = cpubind_report_why(b, &subject,
-                                       !why.error            ? CPUBIND_ITEM_MOVED
-                                       : why.error == EAGAIN ? CPUBIND_ITEM_SKIPPED
-                                                             : CPUBIND_ITEM_FAILED,
-                                       why);
-        if (no_memory.error)
-            return no_memory;
-        if (why.error && why.error != EAGAIN)
+        why = report(b, t, result, why);
+        if (why.error)
             return why;
     }
     return cpubind_no_fault;
+}
+
+static void drop_item(cpubind_report *r, int32_t tid)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->item[i].kind != CPUBIND_ITEM_THREAD || r->item[i].id != tid)
+            r->item[n++] = r->item[i];
+    r->n = n;
+}
+
+/* A thread may have ended between the listing and its move, and another process have got its
+ * number: such a thread is on the CPUs that it was given, and gets its own back. */
+static void put_back_strangers(cpubind_binding *b)
+{
+    cpubind_cpu_sets *sets = &b->record.sets;
+    for (int32_t i = 0; i < b->n_misplaced; i++) {
+        const cpubind_misplaced *t = &b->misplaced[i];
+        int32_t now;
+        if (!t->is_moved || cpubind_ids_has(&b->tids, t->tid) ||
+            cpubind_is_task(b->sys, b->task_dir_fd, t->tid))
+            continue;
+        drop_item(&b->report, t->tid);
+        if (!cpubind_task_cpus(b->sys, t->tid, sets, &now).error && now != t->is &&
+            cpubind_cpu_sets_is_part(sets, now, t->should))
+            (void)cpubind_task_move(b->sys, t->tid, &sets->set[t->is]);
+    }
+    b->n_misplaced = 0;
 }
 
 /* == All threads ============================================================ */
@@ -176,35 +322,83 @@ static void drop_ended(cpubind_binding *b)
     b->is_dirty = 1;
 }
 
-cpubind_linux_fault cpubind_place_threads_once(cpubind_binding *b, int is_all, int32_t *n_new)
+/* Looks at the threads of the last listing; records those that are misplaced, then moves them. */
+static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
 {
-    cpubind_linux_fault why = cpubind_list_threads(b);
-    *n_new = 0;
+    cpubind_linux_fault why;
     b->n_misplaced = 0;
-    if (why.error)
-        return why;
-    if (is_all)
-        drop_ended(b);
     for (int32_t i = 0; i < b->tids.n; i++) {
-        if (!is_all && is_known(b, b->tids.id[i]))
+        const int32_t tid = b->tids.id[i];
+        if (!b->is_watching && is_known(b, tid))
             continue;
-        why = look_at(b, b->tids.id[i], is_all, n_new);
+        why = look_at(b, tid, n_new);
+        if (why.error && why.error != ESRCH && b->is_watching) {
+            const cpubind_misplaced t = {.tid = tid, .is = -1, .should = -1};
+            why = report(b, &t, CPUBIND_ITEM_SKIPPED, why);
+        }
         if (why.error && why.error != ESRCH)
             return why;
     }
     why = cpubind_write_record(b);
+    if (b->is_watching) {
+        cpubind_note_step(b, CPUBIND_STEP_RECORD, why);
+        why = cpubind_no_fault;
+    }
     return why.error ? why : move_misplaced(b);
+}
+
+/* The fault of the first thread that could not be moved, if none could. */
+static cpubind_linux_fault check_any_is_placed(cpubind_report *r)
+{
+    cpubind_item *refused = NULL;
+    for (int32_t i = 0; i < r->n; i++) {
+        cpubind_item *item = &r->item[i];
+        if (item->kind != CPUBIND_ITEM_THREAD)
+            continue;
+        if (item->result != CPUBIND_ITEM_SKIPPED || item->error == EAGAIN)
+            return cpubind_no_fault;
+        if (!refused)
+            refused = item;
+    }
+    if (!refused)
+        return cpubind_no_fault;
+    refused->result = CPUBIND_ITEM_FAILED;
+    return cpubind_fault_of(refused->error, refused->what);
 }
 
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
 {
     int n_quiet = 0;
+    b->n_misplaced = 0;
     for (int i = 0; i < MAX_LISTINGS && n_quiet < 2; i++) {
         int32_t n_new = 0;
-        const cpubind_linux_fault why = cpubind_place_threads_once(b, 0, &n_new);
+        cpubind_linux_fault why = cpubind_list_threads(b);
+        put_back_strangers(b);
+        if (!why.error)
+            why = place_listed(b, &n_new);
         if (why.error)
             return why;
         n_quiet = n_new == 0 ? n_quiet + 1 : 0;
+    }
+    return check_any_is_placed(&b->report);
+}
+
+cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b)
+{
+    int32_t n_new = 0;
+    cpubind_linux_fault why = cpubind_list_threads(b);
+    if (why.error == ESRCH)
+        return why;
+    cpubind_note_step(b, CPUBIND_STEP_LISTING, why);
+    if (why.error)
+        return cpubind_no_fault;
+    drop_ended(b);
+    b->is_watching = 1;
+    (void)place_listed(b, &n_new);
+    b->is_watching = 0;
+    if (b->n_misplaced > 0) {
+        (void)cpubind_list_threads(b);
+        put_back_strangers(b);
     }
     return cpubind_no_fault;
 }

@@ -34,6 +34,8 @@ static cpubind_linux_fault prepare_thread(cpubind_attempt *a, int32_t pid, int32
         return cpubind_no_fault;
     if (error)
         return cpubind_fault_of(error, "read a polling thread");
+    if (b->record.sets.set[thread.before].n == 0) /* its CPUs are offline */
+        return cpubind_no_fault;
     thread.start = stat.start;
     if (thread.before == thread.set) {
         subject = subject_of(&thread, name);

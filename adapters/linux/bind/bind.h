@@ -22,12 +22,16 @@
  *     process is. All but memory is recorded before it is changed, and restore puts it back, in
  *     the same or another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
- *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, memory
- *     that the kernel does not move) is skipped, named in the report, and does not stop the
- *     rest. Memory comes last, when nothing can fail any more: moving it cannot be undone.
+ *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, a thread
+ *     of another user or of SCHED_DEADLINE, memory that the kernel does not move) is skipped,
+ *     named in the report, and does not stop the rest; is_strict makes a skipped thread a
+ *     failure. Memory comes last, when nothing can fail any more: moving it cannot be undone.
  * THREADS  All threads of the process, listed again until two listings find none new. A thread
- *     that ends meanwhile is no error. CPUs are read back: to get only a part of them, because
- *     of a cpuset, is a failure.
+ *     that ends meanwhile is no error. CPUs are read back. A thread whose CPUs are partly
+ *     offline, or outside of its cpuset, is on the others; without any other it shares those
+ *     of main. The report says PART, and a watch gives the CPUs back when they return.
+ * WATCH  Ends when the process ends, and for no other reason: what fails is reported once and
+ *     tried again.
  * LOCK  One binding of a process at a time may write, whatever file its record is in: a second
  *     one is ERR_BUSY. Reading (verify) takes no lock.
  * SIGNALS, ENVIRONMENT, WORKING FOLDER  are not touched. One thread at a time may use a
@@ -124,7 +128,8 @@ typedef struct cpubind_bind_options {
 /* == The report ============================================================= */
 
 typedef enum cpubind_item_kind {
-    CPUBIND_ITEM_THREAD,    /* id: its number, name: its name */
+    CPUBIND_ITEM_THREAD,    /* id: its number, name: its name; of a watch, id 0: a step for
+                               all threads failed: `what`, `error` */
     CPUBIND_ITEM_IRQ,       /* id: its number, name: "sq" or "cq" */
     CPUBIND_ITEM_UVB,       /* a polling thread of the host: pid, id, name */
     CPUBIND_ITEM_IRQBALANCE /* id: its process */
@@ -159,7 +164,9 @@ typedef struct cpubind_item {
     const char *should; /* the CPUs it belongs on; NULL: the goal does not say */
     const char *actual; /* of an interrupt: the CPUs that serve it, or NULL */
     int32_t error;      /* errno, or 0 */
-    const char *what;   /* the system call or the step; static text, or NULL */
+    const char *what;   /* the system call or the step; why CPUs are missing: "offline",
+                           "cpuset"; "kernel thread": one that nobody can move; static text,
+                           or NULL */
 } cpubind_item;
 
 /* The result of the last call. Valid until the next call. */
@@ -229,7 +236,8 @@ const char *cpubind_bind_record_path(const cpubind_binding *binding);
 
 /* Binds: threads, interrupts, then memory.
  *   errors  ERR_GONE: the process has ended; ERR_REFUSED: a system call failed: fault, and the
- *           last item of the report; ERR_STATE: the record could not be written; ERR_MEMORY.
+ *           last item of the report; or no thread could be moved, with is_strict not all;
+ *           ERR_STATE: the record could not be written; ERR_MEMORY.
  *           All is as before then, the record too.
  *           ERR_UNDONE: as ERR_REFUSED, and report->n_not_restored items could not be put back;
  *           the record stays, for restore
@@ -241,10 +249,12 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
                                         cpubind_linux_fault *fault);
 
 /* Looks again, as a watch does: moves threads that are new, or have another name or other CPUs
- * by now, and interrupts that were moved, to where they belong. The report has only what was
- * moved. A failure undoes nothing.
+ * by now, and interrupts that were moved, to where they belong. Whatever fails is tried again by
+ * later calls, after 1, 2, 4 ... 64 calls. The report has only news: what was moved; what could
+ * not be moved, once; RIGHT for a thread whose trouble is over.
  *   in      after apply
- *   errors  as apply; ERR_GONE ends a watch */
+ *   errors  ERR_GONE: the process has ended; ERR_ARG: nothing is bound; those of reading the
+ *           record, where the call before this one was verify with a goal, or failed */
 cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_fault *fault);
 
 /* Waits until the process ends or the time is over.

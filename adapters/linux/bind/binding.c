@@ -120,10 +120,17 @@ void cpubind_begin_record(cpubind_binding *b)
                                  .main = CPUBIND_CPUSET_NONE,
                                  .uvb = CPUBIND_CPUSET_NONE};
     memcpy(b->record.boot, b->boot, sizeof b->boot);
+    b->online = CPUBIND_CPUSET_NONE;
     b->n_known = 0;
     b->has_moved_threads = 0;
     b->is_dirty = 0;
     b->phase = CPUBIND_PHASE_NEW;
+}
+
+static void mark_saved(cpubind_record *record)
+{
+    for (int32_t i = 0; i < record->n_thread; i++)
+        record->thread[i].is_saved = 1;
 }
 
 cpubind_linux_fault cpubind_read_record(cpubind_binding *b)
@@ -137,6 +144,7 @@ cpubind_linux_fault cpubind_read_record(cpubind_binding *b)
         cpubind_begin_record(b);
     else
         b->phase = CPUBIND_PHASE_BOUND;
+    mark_saved(&b->record);
     return why.error == ENOENT ? cpubind_no_fault : why;
 }
 
@@ -148,6 +156,8 @@ cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
     why = cpubind_record_save(b->file, &b->record);
     b->is_save_failed = why.error != 0;
     b->is_dirty = b->is_save_failed;
+    if (!b->is_save_failed)
+        mark_saved(&b->record);
     return why;
 }
 
@@ -161,6 +171,7 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
             b->phase = phase;
     }
     b->is_save_failed = 0;
+    b->online = CPUBIND_CPUSET_NONE;
     b->first_failure = cpubind_no_fault;
     cpubind_report_begin(b);
     return why;

@@ -60,6 +60,7 @@ typedef enum cpubind_phase {
 /* A thread that is not on the set it belongs on. */
 typedef struct cpubind_misplaced {
     int32_t tid, is, should;
+    int is_moved; /* its CPUs were changed by this pass */
     char name[CPUBIND_COMM_SIZE];
 } cpubind_misplaced;
 
@@ -86,6 +87,8 @@ struct cpubind_binding {
     int has_moved_threads; /* since apply began: an undo looks at threads only then */
     cpubind_record_file *file;
     cpubind_record record;
+    int32_t online;   /* the online CPUs of the host in this call; NONE: not read, -2: not
+                              known */
     cpubind_ids tids; /* of the last listing */
     cpubind_misplaced *misplaced;
     int32_t n_misplaced, cap_misplaced;
@@ -94,6 +97,7 @@ struct cpubind_binding {
     cpubind_trouble *trouble;
     int32_t n_trouble, cap_trouble;
     int64_t n_again;                   /* calls of cpubind_bind_again */
+    int is_watching;                   /* in one of them */
     int irqbalance_lock_fd;            /* -1: not held */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
@@ -195,13 +199,20 @@ cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
 cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
                                         char name[CPUBIND_COMM_SIZE], int32_t *is);
 
-/* Lists the threads once and looks at those that are not known, with is_all at all of them.
- * Records the misplaced ones, then moves them and reads their sets back. Adds an item for each.
- *   out     *n_new: threads that were not known */
-cpubind_linux_fault cpubind_place_threads_once(cpubind_binding *b, int is_all, int32_t *n_new);
+/* The set that a thread has at best now: the CPUs of `should` that are online; those of main,
+ * if none of `should` is. The set itself where the online CPUs are not known. */
+int32_t cpubind_best_set(cpubind_binding *b, int32_t should);
 
-/* Repeats that until two listings in a row have no new thread. */
+/* For apply: lists the threads until two listings in a row have none that is new; records,
+ * moves and reports each.
+ *   errors  ESRCH: the process has ended; why no thread could be moved, with is_strict why one
+ *           could not; a transient error */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
+
+/* For a watch: lists the threads once, looks at all of them, moves those that are misplaced,
+ * and reports what is news.
+ *   errors  ESRCH: the process has ended; all others are troubles */
+cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b);
 
 /* == What a watch cannot do now (watch.c) =================================== */
 
@@ -213,6 +224,16 @@ int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int3
  *   success after a failure */
 int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
                          cpubind_linux_fault why);
+
+/* A step of a watch that is for all items; each has a row of the table. */
+typedef enum cpubind_watch_step {
+    CPUBIND_STEP_LISTING = 0, /* list the threads */
+    CPUBIND_STEP_RECORD = -1, /* write the record */
+    CPUBIND_STEP_IRQS = -2    /* read or move interrupts */
+} cpubind_watch_step;
+
+/* The same for a step. News of a failure is an item of id 0. */
+void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why);
 
 /* == Undoing and restoring (restore.c) ========================================= */
 

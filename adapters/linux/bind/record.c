@@ -73,7 +73,7 @@ cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpub
         return no_memory;
     record->thread = thread;
     memmove(thread + at + 1, thread + at, (size_t)(record->n_thread - at) * sizeof *thread);
-    thread[at] = (cpubind_record_thread){tid, before};
+    thread[at] = (cpubind_record_thread){.tid = tid, .before = before};
     record->n_thread++;
     return cpubind_no_fault;
 }

@@ -42,6 +42,7 @@
 typedef struct cpubind_record_thread {
     int32_t tid;
     int32_t before;
+    int is_saved; /* the file has it */
 } cpubind_record_thread;
 
 /* A UVB polling thread, which is of another process. */

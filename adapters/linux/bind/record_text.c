@@ -109,7 +109,7 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
 
 static const char *list_of(writer *w, int32_t set)
 {
-    require(w, set >= 0 && set < w->record->sets.n);
+    require(w, set >= 0 && set < w->record->sets.n && w->record->sets.set[set].n > 0);
     return w->why.error ? "" : w->record->sets.set[set].text;
 }
 

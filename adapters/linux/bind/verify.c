@@ -27,7 +27,11 @@ static cpubind_linux_fault compare_threads(cpubind_binding *b)
             why = cpubind_no_fault;
         } else if (!why.error) {
             s.should = cpubind_set_of_name(&b->record, name);
-            why = add(b, &s);
+            if (s.was != s.should && s.was == cpubind_best_set(b, s.should))
+                why = cpubind_report_why(b, &s, CPUBIND_ITEM_PART,
+                                         (cpubind_linux_fault){0, "offline", 0});
+            else
+                why = add(b, &s);
         }
     }
     return why;

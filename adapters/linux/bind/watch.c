@@ -14,56 +14,91 @@
 
 /* == Troubles =============================================================== */
 
-static cpubind_trouble *find_trouble(cpubind_binding *b, cpubind_item_kind kind, int32_t pid,
-                                     int32_t id)
+static int compare(const cpubind_trouble *t, cpubind_item_kind kind, int32_t pid, int32_t id)
 {
-    for (int32_t i = 0; i < b->n_trouble; i++) {
-        cpubind_trouble *t = &b->trouble[i];
-        if (t->id == id && t->pid == pid && t->kind == kind)
-            return t;
+    if (t->id != id)
+        return t->id < id ? -1 : 1;
+    if (t->pid != pid)
+        return t->pid < pid ? -1 : 1;
+    return (t->kind > kind) - (t->kind < kind);
+}
+
+/* The place of a row, or where it would be. */
+static int32_t place_of(const cpubind_binding *b, cpubind_item_kind kind, int32_t pid,
+                        int32_t id)
+{
+    int32_t low = 0, high = b->n_trouble;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (compare(&b->trouble[middle], kind, pid, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NULL;
+    return low;
+}
+
+static int is_row(const cpubind_binding *b, int32_t at, cpubind_item_kind kind, int32_t pid,
+                  int32_t id)
+{
+    return at < b->n_trouble && compare(&b->trouble[at], kind, pid, id) == 0;
 }
 
 int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id)
 {
-    const cpubind_trouble *t = find_trouble(b, kind, pid, id);
-    return !t || t->next <= b->n_again;
+    const int32_t at = place_of(b, kind, pid, id);
+    return !is_row(b, at, kind, pid, id) || b->trouble[at].next <= b->n_again;
 }
 
-/* Without memory for a row the outcome is no news: it is tried, and reported, next time. */
-static cpubind_trouble *add_trouble(cpubind_binding *b, cpubind_item_kind kind, int32_t pid,
-                                    int32_t id)
+/* CPUs that are offline or outside of the cpuset of a thread may return at any time, and asking
+ * for them costs little. */
+static int is_for_the_next_call(cpubind_item_kind kind, cpubind_linux_fault why)
 {
-    cpubind_trouble *all = (cpubind_trouble *)cpubind_grow(b->sys, b->trouble, b->n_trouble,
-                                                           &b->cap_trouble, sizeof *all);
-    if (!all)
-        return NULL;
-    b->trouble = all;
-    all += b->n_trouble++;
-    *all = (cpubind_trouble){.kind = kind, .pid = pid, .id = id};
-    return all;
+    return kind == CPUBIND_ITEM_THREAD && why.error == EINVAL &&
+           strcmp(why.what, "kernel thread") != 0;
 }
 
 int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
                          cpubind_linux_fault why)
 {
-    cpubind_trouble *t = find_trouble(b, kind, pid, id);
+    const int32_t at = place_of(b, kind, pid, id);
+    const int is_there = is_row(b, at, kind, pid, id);
+    cpubind_trouble *all = b->trouble, *t;
     int is_news;
     if (!why.error) {
-        if (t)
-            *t = b->trouble[--b->n_trouble];
-        return t != NULL;
+        if (is_there)
+            memmove(all + at, all + at + 1, (size_t)(--b->n_trouble - at) * sizeof *all);
+        return is_there;
     }
-    if (!t)
-        t = add_trouble(b, kind, pid, id);
-    if (!t)
-        return 0;
+    if (!is_there) {
+        all = (cpubind_trouble *)cpubind_grow(b->sys, b->trouble, b->n_trouble, &b->cap_trouble,
+                                              sizeof *all);
+        if (!all) /* it is news when there is memory for it */
+            return 0;
+        b->trouble = all;
+        memmove(all + at + 1, all + at, (size_t)(b->n_trouble++ - at) * sizeof *all);
+        all[at] = (cpubind_trouble){.kind = kind, .pid = pid, .id = id};
+    }
+    t = &all[at];
     is_news = t->why.error != why.error || strcmp(t->why.what, why.what) != 0;
     t->why = why;
-    t->pause = t->pause == 0 ? 1 : t->pause < MAX_PAUSE ? 2 * t->pause : MAX_PAUSE;
+    if (t->pause == 0 || is_for_the_next_call(kind, why))
+        t->pause = 1;
+    else if (t->pause < MAX_PAUSE)
+        t->pause *= 2;
     t->next = b->n_again + t->pause;
     return is_news;
+}
+
+void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why)
+{
+    const cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid,     0, "",
+                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    if (why.error && step == CPUBIND_STEP_RECORD)
+        why.what = "write the record of";
+    if (cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, (int32_t)step, why) &&
+        why.error)
+        (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
 }
 
 /* Nothing has looked at these rows since they were due: their threads have ended. */
@@ -80,21 +115,22 @@ static void drop_old_troubles(cpubind_binding *b)
 
 cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_fault *fault)
 {
-    int32_t n_new = 0;
+    cpubind_binding *b = binding;
     cpubind_linux_fault why;
-    if (!binding || binding->options.is_reading)
+    if (!b || b->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    why = cpubind_begin_call(binding);
+    why = cpubind_begin_call(b);
     if (why.error)
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
-    if (!cpubind_is_recorded(binding))
+    if (!cpubind_is_recorded(b))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    if (!cpubind_process_is_alive(binding))
+    if (!cpubind_process_is_alive(b))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_GONE, ESRCH, "process", fault);
-    binding->n_again++;
-    drop_old_troubles(binding);
-    why = cpubind_place_threads_once(binding, 1, &n_new);
-    if (!why.error)
-        why = cpubind_watch_irqs(binding);
-    return cpubind_linux_end(cpubind_status_of(binding, why), why, fault);
+    b->n_again++;
+    drop_old_troubles(b);
+    why = cpubind_watch_threads(b);
+    if (why.error)
+        return cpubind_linux_end(CPUBIND_LINUX_ERR_GONE, why, fault);
+    cpubind_note_step(b, CPUBIND_STEP_IRQS, cpubind_watch_irqs(b));
+    return CPUBIND_LINUX_OK;
 }

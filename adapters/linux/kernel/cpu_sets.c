@@ -16,6 +16,7 @@
 #define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
 
 static const cpubind_linux_fault no_set = {EILSEQ, "CPUs", 0};
+static const char none[] = "none";
 
 static void free_set(cpubind_cpu_set *set)
 {
@@ -33,8 +34,8 @@ static int fill(cpubind_cpu_set *set, const cpubind_sys *sys, const unsigned lon
         for (unsigned long rest = word[i]; rest; rest &= rest - 1)
             n++;
     *set = (cpubind_cpu_set){.n_word = n_word, .n = n};
-    set->word = sys->malloc((size_t)n_word * sizeof *word);
-    set->cpu = sys->malloc((size_t)n * sizeof *set->cpu);
+    set->word = sys->malloc((size_t)(n_word + 1) * sizeof *word);
+    set->cpu = sys->malloc((size_t)(n + 1) * sizeof *set->cpu);
     if (!set->word || !set->cpu)
         return 0;
     memcpy(set->word, word, (size_t)n_word * sizeof *word);
@@ -43,9 +44,12 @@ static int fill(cpubind_cpu_set *set, const cpubind_sys *sys, const unsigned lon
         if (word[cpu / CPUBIND_WORD_BITS] >> cpu % CPUBIND_WORD_BITS & 1ul)
             set->cpu[n++] = cpu;
     (void)cpubind_cpulist_format(set->cpu, n, NULL, 0, &len);
-    set->text = sys->malloc((size_t)len + 1);
+    set->text = sys->malloc((size_t)len + sizeof none);
     if (!set->text)
         return 0;
+    memcpy(set->text, none, sizeof none);
+    if (n == 0)
+        return 1;
     (void)cpubind_cpulist_format(set->cpu, n, set->text, len, &len);
     set->text[len] = '\0';
     return 1;
@@ -59,7 +63,7 @@ cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpub
     *set = CPUBIND_CPUSET_NONE;
     while (n_word > 0 && word[n_word - 1] == 0)
         n_word--;
-    if (n_word == 0 || n_word > MAX_WORDS)
+    if (n_word > MAX_WORDS)
         return no_set;
     for (int32_t i = 0; i < sets->n; i++) {
         if (sets->set[i].n_word == n_word &&
@@ -120,7 +124,19 @@ cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubi
 
 const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set)
 {
-    return set < 0 ? "none" : sets->set[set].text;
+    return set < 0 ? none : sets->set[set].text;
+}
+
+cpubind_linux_fault cpubind_cpu_sets_common(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                            int32_t a, int32_t b, int32_t *set)
+{
+    const cpubind_cpu_set *x = &sets->set[a], *y = &sets->set[b];
+    const int32_t n_word = x->n_word < y->n_word ? x->n_word : y->n_word;
+    unsigned long word[MAX_WORDS];
+    word[0] = 0;
+    for (int32_t i = 0; i < n_word; i++)
+        word[i] = x->word[i] & y->word[i];
+    return cpubind_cpu_sets_of_words(sets, sys, word, n_word, set);
 }
 
 int cpubind_cpu_sets_is_part(const cpubind_cpu_sets *sets, int32_t part, int32_t whole)

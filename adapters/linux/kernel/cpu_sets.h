@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. A process of a thousand threads has a handful of masks, so each
- * set is kept once: two sets are equal when their numbers are equal. Sets are never empty; CPUs
- * are 0 .. CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask. Each set has a mask (for system
+ * set is kept once: two sets are equal when their numbers are equal. CPUs are 0 ..
+ * CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask. A set of words may be empty: that is the
+ * answer of sched_getaffinity(2) for a thread whose CPUs are all offline. Each set has a mask (for system
  * calls and comparing), a list (for callers) and a text (for reports, records and /proc).
  */
 #ifndef CPUBIND_LINUX_CPU_SETS_H
@@ -22,8 +23,8 @@ typedef struct cpubind_cpu_set {
     unsigned long *word; /* the mask: bit c % CPUBIND_WORD_BITS of word c / CPUBIND_WORD_BITS */
     int32_t n_word;      /* up to the last word that is not 0 */
     int32_t *cpu;        /* ascending */
-    int32_t n;           /* >= 1 */
-    char *text;          /* "0-3,8", NUL-terminated */
+    int32_t n;           /* 0: empty */
+    char *text;          /* "0-3,8", NUL-terminated; "none" when empty */
 } cpubind_cpu_set;
 
 /* All zero is an empty table. */
@@ -44,7 +45,8 @@ enum { CPUBIND_CPUSET_NONE = -1 };
 cpubind_linux_fault cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                              const int32_t *cpu, int32_t n, int32_t *set);
 
-/* The same for the words of a mask, as sched_getaffinity(2) fills them. */
+/* The same for the words of a mask, as sched_getaffinity(2) fills them; it may be empty.
+ *   errors  EILSEQ, "CPUs": it is wider than any kernel's; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                               const unsigned long *word, int32_t n_word,
                                               int32_t *set);
@@ -55,6 +57,11 @@ cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubi
 
 /* The text of a set, "none" for NONE. */
 const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set);
+
+/* The set of the CPUs that two sets have in common, perhaps empty.
+ *   errors  ENOMEM, "memory" */
+cpubind_linux_fault cpubind_cpu_sets_common(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                            int32_t a, int32_t b, int32_t *set);
 
 /* Whether every CPU of set `part` is in set `whole`. */
 int cpubind_cpu_sets_is_part(const cpubind_cpu_sets *sets, int32_t part, int32_t whole);

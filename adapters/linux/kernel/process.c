@@ -6,9 +6,11 @@
 #define _GNU_SOURCE
 #include "process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../text/procfs.h"
 
@@ -129,6 +131,13 @@ cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_
     text[CPUBIND_COMM_SIZE - 1] = '\0';
     memcpy(name, text, CPUBIND_COMM_SIZE);
     return cpubind_no_fault;
+}
+
+int cpubind_is_task(const cpubind_sys *sys, int folder, int32_t tid)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d", (int)tid);
+    return sys->accessat(folder, name, F_OK) == 0 || (errno != ENOENT && errno != ESRCH);
 }
 
 cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,

@@ -55,7 +55,11 @@ cpubind_linux_fault cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubi
 cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
                                       char name[CPUBIND_COMM_SIZE]);
 
-/* The CPUs of a thread, as a number in `sets`; NONE on failure.
+/* Whether a task folder has thread `tid`. 1 where that cannot be read. */
+int cpubind_is_task(const cpubind_sys *sys, int folder, int32_t tid);
+
+/* The CPUs of a thread, as a number in `sets`; NONE on failure. The set is empty when all of its
+ * CPUs are offline.
  *   errors  "sched_getaffinity" */
 cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,
                                       cpubind_cpu_sets *sets, int32_t *set);
