@@ -114,6 +114,13 @@ extern "C" {
       recv)                                                                                    \
     X(int, getsockopt, (int fd, int level, int option, void *value, socklen_t *len),           \
       (fd, level, option, value, len), -1, getsockopt)                                         \
+    X(int, bind, (int fd, const struct sockaddr *address, socklen_t len), (fd, address, len),  \
+      -1, bind)                                                                                \
+    X(int, setsockopt, (int fd, int level, int option, const void *value, socklen_t len),      \
+      (fd, level, option, value, len), -1, setsockopt)                                         \
+    X(ssize_t, recvfrom,                                                                       \
+      (int fd, void *data, size_t cap, int flags, struct sockaddr *from, socklen_t *len),      \
+      (fd, data, cap, flags, from, len), -1, recvfrom)                                         \
     X(void *, malloc, (size_t size_bytes), (size_bytes), NULL, malloc)                         \
     X(void *, realloc, (void *old, size_t size_bytes), (old, size_bytes), NULL, realloc)
 
