@@ -38,11 +38,22 @@ const char *cpubind_no_irq_text(cpubind_no_irq why)
 
 /* == Interrupts of a device ================================================= */
 
+/* The actions that the driver registers, by kind. */
+static const char *const action_names[] = {
+    [CPUBIND_IRQ_SQ] = "sq_send_trigger_irq",
+    [CPUBIND_IRQ_CQ] = "cq_update_irq",
+};
+
 /* The kind of an interrupt, by the names of its handlers. */
 typedef struct handlers {
     int32_t is_mailbox, is_sq, is_cq;
     int32_t device; /* the number in the name of the mailbox */
 } handlers;
+
+static int32_t is_action(const scan_text *in, scan_run name, cpubind_irq_kind kind)
+{
+    return scan_is(in, name, action_names[kind], (int32_t)strlen(action_names[kind]));
+}
 
 static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
 {
@@ -55,8 +66,8 @@ static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
         found.is_mailbox |=
             cpubind_driver_parse_mailbox(text + slice.at, slice.len, &found.device, NULL) ==
             CPUBIND_TEXT_OK;
-        found.is_sq |= SCAN_IS(&in, name, "sq_send_trigger_irq");
-        found.is_cq |= SCAN_IS(&in, name, "cq_update_irq");
+        found.is_sq |= is_action(&in, name, CPUBIND_IRQ_SQ);
+        found.is_cq |= is_action(&in, name, CPUBIND_IRQ_CQ);
     }
     return found;
 }
@@ -105,15 +116,22 @@ static int32_t take_irqs(const cpubind_irq_search *search, int32_t is_all,
     walk w = {search, 0, 0};
     handlers found;
     int32_t irq, n = 0, n_sq = 0, is_its = is_all;
+    int32_t n_named[] = {[CPUBIND_IRQ_SQ] = 0, [CPUBIND_IRQ_CQ] = 0}; /* of all devices */
     while ((irq = next_irq(&w, &found)) >= 0) {
+        const cpubind_irq_kind kind = found.is_sq ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
         if (found.is_mailbox)
             is_its = is_all || found.device == search->device;
-        if (!is_its || (!found.is_sq && !found.is_cq))
-            continue;
-        n_sq += found.is_sq;
-        out[n].irq = irq;
-        out[n].kind = found.is_sq ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
-        out[n++].cpu = -1;
+        if (is_its && (found.is_sq || found.is_cq)) {
+            n_sq += found.is_sq;
+            memset(&out[n], 0, sizeof out[n]);
+            out[n].irq = irq;
+            out[n].kind = kind;
+            out[n].cpu = -1;
+            memcpy(out[n].id.name, action_names[kind], strlen(action_names[kind]));
+            out[n++].id.index = n_named[kind];
+        }
+        n_named[CPUBIND_IRQ_SQ] += found.is_sq;
+        n_named[CPUBIND_IRQ_CQ] += found.is_cq;
     }
     *out_n = n;
     return n_sq;
@@ -165,9 +183,11 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
         return facts_fail_memory(&m->r);
     search = (cpubind_irq_search){answer.data, all.irq, all.n, msi, n_msi, device};
     m->out->no_irq = cpubind_goal_irqs(&search, m->out->irq, &m->out->n_irq);
-    for (int32_t i = 0; i < m->out->n_irq; i++)
-        m->out->irq[i].cpu =
-            cpu[m->out->irq[i].kind == CPUBIND_IRQ_CQ && span.count > 1 ? 1 : 0];
+    for (int32_t i = 0; i < m->out->n_irq; i++) {
+        cpubind_irq_goal *irq = &m->out->irq[i];
+        irq->cpu = cpu[irq->kind == CPUBIND_IRQ_CQ && span.count > 1 ? 1 : 0];
+        (void)facts_write_address(irq->id.function, &m->npu->pci);
+    }
     return CPUBIND_PROBLEM_NONE;
 }
 

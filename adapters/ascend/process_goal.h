@@ -45,11 +45,22 @@ typedef struct cpubind_thread_rule {
 
 typedef enum cpubind_irq_kind { CPUBIND_IRQ_SQ, CPUBIND_IRQ_CQ } cpubind_irq_kind;
 
+/* Which interrupt of the host: its number goes to another one when a driver is loaded again. */
+#define CPUBIND_IRQ_FUNCTION_SIZE 20
+#define CPUBIND_IRQ_NAME_SIZE     32
+typedef struct cpubind_irq_id {
+    char function[CPUBIND_IRQ_FUNCTION_SIZE]; /* its PCI function as /sys names it,
+                                                 "0000:c1:00.0"; NUL-terminated */
+    char name[CPUBIND_IRQ_NAME_SIZE];         /* of its action, NUL-terminated */
+    int32_t index; /* among the interrupts of the function with this name, by number, from 0 */
+} cpubind_irq_id;
+
 /* An interrupt of the NPU, and its CPU. */
 typedef struct cpubind_irq_goal {
     int32_t irq;
     cpubind_irq_kind kind;
     int32_t cpu;
+    cpubind_irq_id id;
 } cpubind_irq_goal;
 
 /* Why there is no interrupt to bind: (name, word, sentence without a full stop). */
@@ -117,7 +128,7 @@ typedef struct cpubind_irq_search {
 } cpubind_irq_search;
 
 /* The SQ and CQ interrupts of one device among those of its PCI function.
- *   out     out[0 .. *out_n - 1] with cpu -1; needs room for n_msi
+ *   out     out[0 .. *out_n - 1] with cpu -1 and an id without a function; needs room for n_msi
  *   returns FOUND, NO_SQ, AMBIGUOUS
  *   rule    the interrupts of a function belong to a device from its mailbox to the next
  *           mailbox; a function with one SQ is the device's, whatever its mailbox is called */

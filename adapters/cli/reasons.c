@@ -37,10 +37,18 @@ static int is_right_missing(int error)
     return error == EACCES || error == EPERM || error == EROFS;
 }
 
+/* Whether the function of an interrupt has no such interrupt now. */
+static int is_gone(const cpubind_item *item)
+{
+    return item->kind == CPUBIND_ITEM_IRQ && item->what && strcmp(item->what, "gone") == 0;
+}
+
 static void explain_irq(const cpubind_item *item, cli_text *to)
 {
     cli_add(to, "interrupt %d (%s): ", (int)item->id, item->name);
-    if (is_right_missing(item->error))
+    if (is_gone(item))
+        cli_add(to, "its PCI function has no such interrupt now; is its driver loaded?");
+    else if (is_right_missing(item->error))
         cli_add(to,
                 "/proc/irq may not be written from here (%s): run it as root, on the host "
                 "or in a privileged container",
@@ -147,9 +155,11 @@ static void warn(listener *to, const char *code, const cli_text *text)
 }
 
 /* The code of a warning about an item; NULL: there is nothing to warn of. */
-static const char *code_of(cpubind_item_result result)
+static const char *code_of(const cpubind_item *item)
 {
-    switch (result) {
+    if (is_gone(item))
+        return "gone";
+    switch (item->result) {
     case CPUBIND_ITEM_SKIPPED:
         return "skipped";
     case CPUBIND_ITEM_PART:
@@ -168,7 +178,7 @@ static void warn_items(listener *to, const cpubind_report *report)
         const cpubind_item *item = &report->item[i];
         cli_text text = {"", 0};
         int32_t k = 0;
-        if (!code_of(item->result))
+        if (!code_of(item))
             continue;
         while (k < i &&
                (report->item[k].kind != item->kind || report->item[k].result != item->result ||
@@ -177,7 +187,7 @@ static void warn_items(listener *to, const cpubind_report *report)
         if (k < i)
             continue;
         explain_item(item, &text);
-        warn(to, code_of(item->result), &text);
+        warn(to, code_of(item), &text);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "../../adapters/linux/bind/record.h"
+#include "../../adapters/linux/kernel/irq.h"
 #include "../../cpubind.h"
 
 static int n_call, fail_at; /* number of the allocation that fails; 0: none */
@@ -77,7 +78,8 @@ static void check_irqs(const cpubind_record *state)
 {
     for (int32_t i = 0; i < state->n_irq; i++) {
         const cpubind_record_irq *irq = &state->irq[i];
-        CHECK(irq->irq > (i ? irq[-1].irq : -1));
+        CHECK(irq->irq >= 0 && cpubind_irq_is_id(&irq->id));
+        CHECK(i == 0 || cpubind_irq_compare(&irq[-1].id, &irq->id) < 0);
         CHECK(irq->kind == CPUBIND_IRQ_SQ || irq->kind == CPUBIND_IRQ_CQ);
         CHECK(irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS);
         check_set_or_none(state, irq->before);

@@ -111,10 +111,13 @@ static void expect_rule(const planned *p, int32_t i, const char *name, int32_t f
 static void expect_irq(const planned *p, int32_t i, int32_t irq, cpubind_irq_kind kind,
                        int32_t cpu)
 {
+    char function[CPUBIND_IRQ_FUNCTION_SIZE + 2];
     assert_in_range((uintmax_t)i, 0, (uintmax_t)p->goal.n_irq - 1);
     assert_int_equal(p->goal.irq[i].irq, irq);
     assert_int_equal(p->goal.irq[i].kind, kind);
     assert_int_equal(p->goal.irq[i].cpu, cpu);
+    snprintf(function, sizeof function, "/%s/", p->goal.irq[i].id.function);
+    assert_true(strstr(MSI_A MSI_B, function) != NULL);
 }
 
 static void expect_none(const planned *p, cpubind_no_irq why)
@@ -458,6 +461,28 @@ typedef struct function {
     cpubind_no_irq why;
 } function;
 
+/* Whether a list joined with ", " has a name. */
+static int has_name(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = names; at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+        if (strncmp(at, name, n) == 0 && (at[n] == '\0' || at[n] == ','))
+            return 1;
+    return 0;
+}
+
+/* The id of an interrupt: its name, and how many of the function before it have that name. */
+static void check_id(const function *f, const int32_t *msi, const cpubind_irq_goal *irq)
+{
+    const char *name = irq->kind == CPUBIND_IRQ_SQ ? "sq_send_trigger_irq" : "cq_update_irq";
+    int32_t index = 0;
+    for (int32_t i = 0; msi[i] < irq->irq; i++)
+        index += msi[i] >= 10 && has_name(f->names[msi[i] - 10], name);
+    assert_string_equal(irq->id.name, name);
+    assert_int_equal(irq->id.index, index);
+    assert_string_equal(irq->id.function, "");
+}
+
 static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi, char *found,
                            size_t cap)
 {
@@ -480,6 +505,7 @@ static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi,
     found[0] = '\0';
     for (int32_t i = 0; i < n; i++) {
         assert_int_equal(out[i].cpu, -1);
+        check_id(f, msi, &out[i]);
         snprintf(found + strlen(found), cap - strlen(found), "%s%s%d", i ? " " : "",
                  out[i].kind == CPUBIND_IRQ_SQ ? "s" : "", out[i].irq);
     }

@@ -721,7 +721,7 @@ damaged_record() {
 record_of_another_version() {
     apply --npu 0 || return 1
     cp "$state" "$out/good"
-    for text in "cpubind-record 3 9.9.9" '{"cpubind": "0.1.0", "format": 1}'; do
+    for text in "cpubind-record 2 0.1.0" "cpubind-record 4 9.9.9" '{"cpubind": "0.1.0", "format": 1}'; do
         echo "$text" >"$state"
         refuses 3 "was written by" apply --npu 0 && refuses 3 "was written by" verify &&
             refuses 3 "only that one can put back what it says" restore &&
@@ -785,7 +785,9 @@ make_host() {
         printf '404:  1  2  ITS-MSI 404 Edge  sq_send_trigger_irq\n'
     } >"$live/proc/interrupts"
     for irq in 400 401 402 403 404; do
-        mkdir -p "$live/proc/irq/$irq"
+        # The kernel has a folder with the name of the action.
+        name=$(sed -n "s/^$irq:.* //p" "$live/proc/interrupts")
+        mkdir -p "$live/proc/irq/$irq/$name"
         # As long as what is written: this is no file of the kernel's.
         echo 100 >"$live/proc/irq/$irq/smp_affinity_list"
         [ $irq = 404 ] || echo edge >"$live/sys/bus/pci/devices/0000:c5:00.0/msi_irqs/$irq"
@@ -854,6 +856,13 @@ binds_all_of_a_host() {
     says 1 "it has drifted" on_host "$CPUBIND" verify --pid "$worker" --state "$state" &&
         says 0 "as it should be" on_host "$CPUBIND" verify --pid "$worker" --state "$state" \
             --memory none || return 1
+    # Review of live hosts, P1 5: vectors that are gone were no drift.
+    mv "$live/proc/irq/403/cq_update_irq" "$live/proc/irq/403/eth0"
+    says 1 "interrupt 403 (cq): its PCI function has no such interrupt now" \
+        on_host "$CPUBIND" verify --pid "$worker" --state "$state" --memory none
+    result=$?
+    mv "$live/proc/irq/403/eth0" "$live/proc/irq/403/cq_update_irq"
+    [ $result = 0 ] || return 1
     echo 103 >"$live/proc/irq/402/smp_affinity_list"
     says 1 "" on_host "$CPUBIND" verify --pid "$worker" --state "$state" --memory none --json && [ "$(count_items "$out/said" "kind = 'irq'")" = 3 ] &&
         [ "$(count_items "$out/said" \

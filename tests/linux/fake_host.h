@@ -1,8 +1,8 @@
 /* fake_host.h - a host for tests of bindings: real processes, fake interrupts and a fake /run
  * SPDX-License-Identifier: MIT
  *
- * A table of system calls that maps /proc/irq, /run and the list of /proc to a temporary
- * folder; the list has only processes of the test, which are real. The table must not let a
+ * A table of system calls that maps /proc/irq, the PCI devices of /sys, /run and the list of
+ * /proc to a temporary folder; the list has only processes of the test, which are real. The table must not let a
  * test write to an interrupt or a record of the machine. A list that is written to an interrupt
  * replaces the old list in one step, as in the kernel, even if the writer is killed.
  */
@@ -28,8 +28,14 @@ static stage on_stage;
 /* Returns 1 if the path is mapped to the temporary folder. */
 static inline int stage_has(const char *path)
 {
-    return strncmp(path, "proc/irq/", 9) == 0 || strcmp(path, "proc") == 0 ||
-           strcmp(path, "run") == 0 || strncmp(path, "run/", 4) == 0;
+    return strncmp(path, "proc/irq", 8) == 0 || strcmp(path, "proc") == 0 ||
+           strncmp(path, "sys/bus/pci/", 12) == 0 || strcmp(path, "run") == 0 ||
+           strncmp(path, "run/", 4) == 0;
+}
+
+static inline int stage_accessat(int dir, const char *path, int mode)
+{
+    return faccessat(stage_has(path) ? on_stage.dir : dir, path, mode, 0);
 }
 
 static inline int stage_openat(int dir, const char *path, int flags)
@@ -80,6 +86,7 @@ static inline cpubind_sys stage_table(void)
 {
     cpubind_sys sys = cpubind_sys_real;
     sys.openat = stage_openat;
+    sys.accessat = stage_accessat;
     sys.write = stage_write;
     sys.close = stage_close;
     sys.fsync = stage_fsync;
@@ -121,10 +128,40 @@ static inline void stage_list(pid_t pid)
     scratch_folder(&on_stage.s, name);
 }
 
+#define STAGE_FUNCTION "0000:c1:00.0"
+
+/* Gives an interrupt to a PCI function, and a name to its action. */
+static inline void stage_irq_add(int irq, const char *function, const char *action)
+{
+    char name[96];
+    snprintf(name, sizeof name, "sys/bus/pci/devices/%s/msi_irqs/%d", function, irq);
+    scratch_file(&on_stage.s, name, "msix\n");
+    snprintf(name, sizeof name, "proc/irq/%d/%s", irq, action);
+    scratch_file(&on_stage.s, name, "");
+}
+
+/* Takes it away again. */
+static inline void stage_irq_take(int irq, const char *function, const char *action)
+{
+    char name[96];
+    snprintf(name, sizeof name, "sys/bus/pci/devices/%s/msi_irqs/%d", function, irq);
+    scratch_need(unlinkat(on_stage.dir, name, 0) == 0, name);
+    snprintf(name, sizeof name, "proc/irq/%d/%s", irq, action);
+    scratch_need(unlinkat(on_stage.dir, name, 0) == 0, name);
+}
+
+/* The action of an interrupt of STAGE_FUNCTION. */
+static inline const char *stage_action(int irq, char name[CPUBIND_IRQ_NAME_SIZE])
+{
+    snprintf(name, CPUBIND_IRQ_NAME_SIZE, "action_%d", irq);
+    return name;
+}
+
 /* Makes an interrupt that the CPUs of `list` serve. */
 static inline void stage_irq(int irq, const char *list)
 {
-    char name[96];
+    char name[96], action[CPUBIND_IRQ_NAME_SIZE];
+    stage_irq_add(irq, STAGE_FUNCTION, stage_action(irq, action));
     snprintf(name, sizeof name, "proc/irq/%d/smp_affinity_list", irq);
     scratch_file(&on_stage.s, name, list);
     snprintf(name, sizeof name, "proc/irq/%d/effective_affinity_list", irq);
@@ -203,7 +240,9 @@ static inline void goal_make(stage_goal *g, int32_t main_cpu, int32_t other_cpu)
 
 static inline void goal_add_irq(stage_goal *g, int32_t irq, cpubind_irq_kind kind, int32_t cpu)
 {
-    g->irq[g->goal.n_irq++] = (cpubind_irq_goal){irq, kind, cpu};
+    cpubind_irq_goal *goal = &g->irq[g->goal.n_irq++];
+    *goal = (cpubind_irq_goal){irq, kind, cpu, {STAGE_FUNCTION, "", 0}};
+    (void)stage_action(irq, goal->id.name);
     g->goal.no_irq = CPUBIND_IRQ_FOUND;
 }
 

@@ -106,6 +106,7 @@ static inline void fault_assert_only(const call *calls, size_t n)
         ETXTBSY, EWOULDBLOCK
 #define OF_openat    OF_open
 #define OF_create    OF_open
+#define OF_accessat  EACCES, EIO, ELOOP, ENAMETOOLONG, ENOENT, ENOMEM, ENOTDIR
 #define OF_fstat     EACCES, EBADF, EFAULT, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EOVERFLOW
 #define OF_read      EAGAIN, EBADF, EFAULT, EINVAL, EIO, EISDIR
 #define OF_close     EBADF, EINTR, EIO, ENOSPC, EDQUOT

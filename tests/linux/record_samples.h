@@ -51,7 +51,8 @@ static inline void sample_make(cpubind_record *record)
 {
     const cpubind_sys *sys = &cpubind_sys_real;
     cpubind_record_uvb_thread uvb_thread = {80, 82, 77, 0, 0};
-    cpubind_record_irq irq = {301, CPUBIND_IRQ_SQ, 72, 0, 1};
+    cpubind_record_irq irq = {
+        301, {"0000:c1:00.0", "sq_send_trigger_irq", 0}, CPUBIND_IRQ_SQ, 72, 0, 1};
     sample_begin(record);
     record->npu = 3;
     record->memory_node = 3;
@@ -67,7 +68,8 @@ static inline void sample_make(cpubind_record *record)
     uvb_thread.set = record->uvb;
     sample_need(cpubind_record_add_uvb_thread(record, sys, &uvb_thread));
     sample_need(cpubind_record_add_irq(record, sys, &irq));
-    irq = (cpubind_record_irq){302, CPUBIND_IRQ_CQ, 73, CPUBIND_CPUSET_NONE, 0};
+    irq = (cpubind_record_irq){
+        302, {"0000:c1:00.0", "cq_update_irq", 0}, CPUBIND_IRQ_CQ, 73, CPUBIND_CPUSET_NONE, 0};
     sample_need(cpubind_record_add_irq(record, sys, &irq));
     record->irqbalance = CPUBIND_IRQBALANCE_STOP;
     record->irqbalance_pid = 900;
@@ -107,8 +109,10 @@ static inline int sample_same_arrays(const cpubind_record *a, const cpubind_reco
             !sample_same_set(a, a->uvb_thread[i].set, b, b->uvb_thread[i].set))
             return 0;
     for (int32_t i = 0; i < a->n_irq; i++)
-        if (a->irq[i].irq != b->irq[i].irq || a->irq[i].kind != b->irq[i].kind ||
-            a->irq[i].cpu != b->irq[i].cpu || a->irq[i].is_banned != b->irq[i].is_banned ||
+        if (a->irq[i].irq != b->irq[i].irq ||
+            cpubind_irq_compare(&a->irq[i].id, &b->irq[i].id) != 0 ||
+            a->irq[i].kind != b->irq[i].kind || a->irq[i].cpu != b->irq[i].cpu ||
+            a->irq[i].is_banned != b->irq[i].is_banned ||
             !sample_same_set(a, a->irq[i].before, b, b->irq[i].before))
             return 0;
     return 1;

@@ -36,17 +36,18 @@ TEST(threads_are_sorted_and_keep_their_first_set)
 TEST(an_interrupt_keeps_its_first_known_set)
 {
     cpubind_record s = {0};
-    cpubind_record_irq irq = {9, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
+    const cpubind_irq_id a = {"f", "a", 9}, b = {"f", "a", 10};
+    cpubind_record_irq irq = {9, b, CPUBIND_IRQ_SQ, 4, CPUBIND_CPUSET_NONE, 0};
     sample_need(cpubind_record_add_irq(&s, sys, &irq));
-    irq = (cpubind_record_irq){3, CPUBIND_IRQ_CQ, 5, 2, 0};
+    irq = (cpubind_record_irq){13, a, CPUBIND_IRQ_CQ, 5, 2, 0};
     sample_need(cpubind_record_add_irq(&s, sys, &irq));
-    irq = (cpubind_record_irq){9, CPUBIND_IRQ_CQ, 6, 1, 0};
+    irq = (cpubind_record_irq){9, b, CPUBIND_IRQ_CQ, 6, 1, 0};
     sample_need(cpubind_record_add_irq(&s, sys, &irq));
-    irq = (cpubind_record_irq){9, CPUBIND_IRQ_SQ, 7, 3, 0};
+    irq = (cpubind_record_irq){8, b, CPUBIND_IRQ_SQ, 7, 3, 0}; /* it has another number now */
     sample_need(cpubind_record_add_irq(&s, sys, &irq));
     assert_int_equal(s.n_irq, 2);
-    assert_int_equal(s.irq[0].irq, 3);
-    assert_int_equal(s.irq[1].irq, 9);
+    assert_int_equal(s.irq[0].irq, 13);
+    assert_int_equal(s.irq[1].irq, 8);
     assert_int_equal(s.irq[1].kind, CPUBIND_IRQ_SQ);
     assert_int_equal(s.irq[1].cpu, 7);
     assert_int_equal(s.irq[1].before, 1);
@@ -189,10 +190,15 @@ static void random_state(cpubind_record *s)
         sample_need(cpubind_record_add_uvb_thread(s, sys, &other));
     }
     for (uint32_t n = random_below(20); n > 0; n--) {
-        const cpubind_record_irq irq = {
-            (int32_t)random_below(3000), random_below(2) ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ,
-            (int32_t)random_below(65536), random_below(3) ? random_set(s) : CPUBIND_CPUSET_NONE,
-            (int32_t)random_below(2)};
+        static const cpubind_irq_id id[] = {{"0000:c1:00.0", "a b", 0},
+                                            {"10002:c1:0.0", "%", 7}};
+        cpubind_record_irq irq = {(int32_t)random_below(3000),
+                                  id[random_below(2)],
+                                  random_below(2) ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ,
+                                  (int32_t)random_below(65536),
+                                  random_below(3) ? random_set(s) : CPUBIND_CPUSET_NONE,
+                                  (int32_t)random_below(2)};
+        irq.id.index += (int32_t)random_below(9);
         sample_need(cpubind_record_add_irq(s, sys, &irq));
     }
     s->irqbalance = (cpubind_irqbalance_action)random_below(3);
@@ -221,7 +227,8 @@ TEST(the_largest_numbers_are_read_back)
     s.before = sample_set(&s, "0-65535");
     const cpubind_record_uvb_thread other = {INT32_MAX, INT32_MAX, UINT64_MAX, s.before,
                                              s.main};
-    const cpubind_record_irq irq = {INT32_MAX, CPUBIND_IRQ_CQ, 65535, s.before, 0};
+    const cpubind_record_irq irq = {
+        INT32_MAX, {"ffffffff:ff:1f.7", "a", INT32_MAX}, CPUBIND_IRQ_CQ, 65535, s.before, 0};
     sample_need(cpubind_record_add_thread(&s, sys, INT32_MAX, s.before));
     sample_need(cpubind_record_add_uvb_thread(&s, sys, &other));
     sample_need(cpubind_record_add_irq(&s, sys, &irq));
@@ -264,7 +271,7 @@ TEST(threads_of_many_masks_are_read_back)
 
 TEST(a_record_that_could_not_be_read_back_is_not_written)
 {
-    for (int i = 0; i < 17; i++) {
+    for (int i = 0; i < 20; i++) {
         cpubind_record s;
         cpubind_bytes bytes = {NULL, 0, 0};
         cpubind_linux_fault why = {0};
@@ -283,7 +290,10 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
         s.uvb_thread[0].set = i == 11 ? CPUBIND_CPUSET_NONE : s.uvb_thread[0].set;
         s.irq[0].irq = i == 12 ? -1 : s.irq[0].irq;
         s.irq[0].cpu = i == 13 ? CPUBIND_MAX_CPUS : s.irq[0].cpu;
-        s.irq[1].irq = i == 14 ? s.irq[0].irq : s.irq[1].irq;
+        s.irq[1].id = i == 14 ? s.irq[0].id : s.irq[1].id;
+        s.irq[0].id.index = i == 17 ? -1 : s.irq[0].id.index;
+        s.irq[1].id.name[0] = i == 18 ? '\0' : s.irq[1].id.name[0];
+        s.irq[0].id.function[2] = i == 19 ? '/' : s.irq[0].id.function[2];
         s.irqbalance_pid = i == 15 ? 0 : s.irqbalance_pid;
         s.thread[5].before = i == 16 ? s.sets.n : s.thread[5].before;
         assert_int_equal(sample_status(cpubind_record_format(&s, sys, &bytes), &why),
@@ -306,7 +316,7 @@ static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *
     return sample_status(found, why);
 }
 
-static const char good[] = "cpubind-record 2 0.1.0\n"
+static const char good[] = "cpubind-record 3 0.1.0\n"
                            "process 4711 12345\n"
                            "boot b\n"
                            "before 0-191\n"
@@ -322,8 +332,8 @@ static const char good[] = "cpubind-record 2 0.1.0\n"
                            "thread 4712 0-7\n"
                            "uvb-thread 80 81 77 6 1-23\n"
                            "uvb-thread 80 81 78 6 1-23\n"
-                           "irq 301 sq 72 - -\n"
-                           "irq 302 cq 73 0-7 ban\n"
+                           "irq 301 sq 72 0:1 a 3 - -\n"
+                           "irq 300 cq 73 0:1 a 4 0-7 ban\n"
                            "irqbalance 900 321 stop\n"
                            "sum 00000000\n";
 
@@ -404,8 +414,8 @@ TEST(each_line_of_a_text_is_read)
 
 TEST(the_shortest_text_has_four_lines_after_the_first)
 {
-    static const char text[] = "cpubind-record 2 9.9.9\nprocess 1 0\nbefore 0\nmain 0\n"
-                               "sum 8c827d73\n"; /* as `crc32` of zlib has it */
+    static const char text[] = "cpubind-record 3 9.9.9\nprocess 1 0\nbefore 0\nmain 0\n"
+                               "sum 19f2a9e6\n"; /* as `crc32` of zlib has it */
     cpubind_record s;
     assert_int_equal(parse(text, sizeof text - 1, &s, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(s.npu, -1);
@@ -435,6 +445,7 @@ TEST(a_number_outside_its_range_is_damage)
         {"81 77", "81 %s", "uvb-thread", "18446744073709551616", 15, 0},
         {"irq 301", "irq %s", "irq", "4294967597", 17, 0},
         {"sq 72", "sq %s", "irq", "65536", 17, 0},
+        {"a 3", "a %s", "irq", "2147483648", 17, 0},
         {"irqbalance 900", "irqbalance %s", "irqbalance", "2147483648", 19, 1},
         {"900 321", "900 %s", "irqbalance", "18446744073709551617", 19, 0},
     };
@@ -470,16 +481,17 @@ TEST(an_impossible_line_is_damage)
         int32_t line;
     } edits[] = {
         /* the first line */
-        {"cpubind-record 2", "cpubind-record 1", "format", 1},
-        {"cpubind-record 2", "cpubind-record 3", "format", 1},
-        {"cpubind-record 2", "cpubind-record 22", "format", 1},
-        {"cpubind-record 2", "cpubind-record", "format", 1},
-        {"cpubind-record 2 0.1.0", "cpubind-record 2", "cpubind-record", 1},
-        {"2 0.1.0", "2 0.1.0 x", "cpubind-record", 1},
+        {"cpubind-record 3", "cpubind-record 1", "format", 1},
+        {"cpubind-record 3", "cpubind-record 2", "format", 1},
+        {"cpubind-record 3", "cpubind-record 4", "format", 1},
+        {"cpubind-record 3", "cpubind-record 32", "format", 1},
+        {"cpubind-record 3", "cpubind-record", "format", 1},
+        {"cpubind-record 3 0.1.0", "cpubind-record 3", "cpubind-record", 1},
+        {"3 0.1.0", "3 0.1.0 x", "cpubind-record", 1},
         {"cpubind-record", "cpubind-rec", "cpubind-record", 1},
         {"cpubind-record", " cpubind-record", "cpubind-record", 1},
         {"cpubind-record", "\ncpubind-record", "cpubind-record", 1},
-        {"cpubind-record 2", "{\"cpubind\": \"0.1.0\", \"format\": 1", "older", 1},
+        {"cpubind-record 3", "{\"cpubind\": \"0.1.0\", \"format\": 1", "older", 1},
         /* missing */
         {"process 4711 12345\n", "", "process", 2},
         {"before 0-191\n", "", "before", 4},
@@ -489,9 +501,9 @@ TEST(an_impossible_line_is_damage)
         {"process 4711 12345", "process 4711", "process", 2},
         {"thread 4711 0-7", "thread 4711", "thread", 13},
         {"77 6 1-23", "77 6", "uvb-thread", 15},
-        {"sq 72 - -", "sq 72 -", "irq", 17},
-        {"sq 72 - -", "sq 72 ", "irq", 17},
-        {"irq 302 cq 73 0-7 ban", "irq 301", "irq", 18},
+        {"a 3 - -", "a 3 -", "irq", 17},
+        {"a 3 - -", "a 3 ", "irq", 17},
+        {"irq 300 cq 73 0:1 a 4 0-7 ban", "irq 301", "irq", 18},
         {"321 stop", "321", "irqbalance", 19},
         {"npu 3", "npu", "line", 6},
         {"npu 3", "npu ", "npu", 6},
@@ -504,14 +516,15 @@ TEST(an_impossible_line_is_damage)
         {"placed 94\n", "placed 94\nplaced 74-93\n", "placed", 13},
         {"thread 4712", "thread 4711", "thread", 14},
         {"81 78", "81 77", "uvb-thread", 16},
-        {"irq 302", "irq 301", "irq", 18},
+        {"a 4", "a 3", "irq", 18},
         /* out of order */
         {"boot b\nbefore 0-191\n", "before 0-191\nboot b\n", "boot", 4},
         {"npu 3\nmemory 2\n", "memory 2\nnpu 3\n", "npu", 7},
-        {"thread 4711 0-7\n", "irq 5 sq 1 - -\nthread 4711 0-7\n", "thread", 14},
+        {"thread 4711 0-7\n", "irq 5 sq 1 0:1 a 0 - -\nthread 4711 0-7\n", "thread", 14},
         {"thread 4712", "thread 4710", "thread", 14},
         {"81 78", "80 78", "uvb-thread", 16},
-        {"irq 302", "irq 300", "irq", 18},
+        {"a 4", "a 2", "irq", 18},
+        {"0:1 a 4", "0:0 a 4", "irq", 18},
         /* no line of a record */
         {"npu 3", "device 3", "line", 6},
         {"npu 3", "", "line", 6},
@@ -540,7 +553,7 @@ TEST(an_impossible_line_is_damage)
         {"4712 0-7", "4712 none", "thread", 14},
         {"77 6", "77 -", "uvb-thread", 15},
         {"6 1-23", "6 1-23,5", "uvb-thread", 15},
-        {"73 0-7", "73 7-0", "irq", 18},
+        {"a 4 0-7", "a 4 7-0", "irq", 18},
         /* no name, no word */
         {"acl", "", "rule", 9},
         {"acl", "1234567890123456", "rule", 9},
@@ -561,6 +574,13 @@ TEST(an_impossible_line_is_damage)
         {"sq 72", "s 72", "irq", 17},
         {"- -", "- bans", "irq", 17},
         {"- -", "- 1", "irq", 17},
+        {"0:1 a 3", "0/1 a 3", "irq", 17},
+        {"0:1 a 3", ".. a 3", "irq", 17},
+        {"0:1 a 3", "0:1 . 3", "irq", 17},
+        {"0:1 a 3", "0:1 a/b 3", "irq", 17},
+        {"0:1 a 3", "0:1  3", "irq", 17},
+        {"0:1 a 3", "12345678901234567890 a 3", "irq", 17},
+        {"0:1 a 3", "0:1 12345678901234567890123456789012 3", "irq", 17},
         {"stop", "leave", "irqbalance", 19},
     };
     char text[2048];
@@ -679,7 +699,7 @@ TEST(without_memory_nothing_is_added)
 {
     const cpubind_sys *failing = &fault_table;
     const cpubind_record_uvb_thread other = {1, 1, 1, 0, 0};
-    const cpubind_record_irq irq = {1, CPUBIND_IRQ_SQ, 1, 0, 0};
+    const cpubind_record_irq irq = {1, {"f", "a", 0}, CPUBIND_IRQ_SQ, 1, 0, 0};
     cpubind_record s = {0};
     for (int i = 0; i < 5; i++) {
         fault_set(CALL_realloc, 1, ENOMEM);

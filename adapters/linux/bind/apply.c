@@ -155,6 +155,9 @@ int cpubind_is_goal(const cpubind_goal *goal)
     for (int32_t i = 0; i < goal->n_rule; i++)
         if (!goal->rule[i].name || !is_list(goal->rule[i].cpus))
             return 0;
+    for (int32_t i = 0; i < goal->n_irq; i++)
+        if (!cpubind_irq_is_id(&goal->irq[i].id))
+            return 0;
     return 1;
 }
 

@@ -28,13 +28,16 @@ static cpubind_linux_fault set_of_cpu(cpubind_binding *b, int32_t cpu, int32_t *
 static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_record_irq irq = {goal->irq, goal->kind, goal->cpu, CPUBIND_CPUSET_NONE, 0};
+    cpubind_record_irq irq = {goal->irq,           goal->id, goal->kind, goal->cpu,
+                              CPUBIND_CPUSET_NONE, 0};
     int32_t now = CPUBIND_CPUSET_NONE, should;
     cpubind_linux_fault why = set_of_cpu(b, goal->cpu, &should);
     cpubind_subject subject;
     if (why.error)
         return why;
-    why = cpubind_irq_read(&b->root, goal->irq, &b->record.sets, &now);
+    why = cpubind_find_irq(b, &irq.id, &irq.irq);
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, irq.irq, &b->record.sets, &now);
     subject = subject_of(b, &irq, now, should);
     if (cpubind_is_missing(why.error))
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
@@ -66,11 +69,11 @@ cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal 
 }
 
 /* Moves an interrupt and reads its CPUs back. */
-static cpubind_linux_fault move_irq(cpubind_binding *b, int32_t irq, int32_t should,
-                                    int32_t *actual)
+static cpubind_linux_fault move_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
+                                    int32_t should, int32_t *actual)
 {
     int32_t now = CPUBIND_CPUSET_NONE;
-    cpubind_linux_fault why = cpubind_irq_write(&b->root, irq, &b->record.sets.set[should]);
+    cpubind_linux_fault why = cpubind_write_irq(b, id, irq, should);
     *actual = CPUBIND_CPUSET_NONE;
     if (!why.error)
         why = cpubind_irq_read(&b->root, irq, &b->record.sets, &now);
@@ -93,13 +96,13 @@ cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
         cpubind_subject subject;
         if (why.error)
             return why;
-        why = move_irq(b, irq->irq, should, &actual);
+        why = move_irq(b, &irq->id, irq->irq, should, &actual);
         subject = subject_of(b, irq, irq->before, should);
         result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
         a->n_irq_moved = i + 1;
         if (cpubind_is_missing(why.error)) {
             /* It may have been moved and only not read back; a skipped one is where it was. */
-            (void)cpubind_irq_write(&b->root, irq->irq, &b->record.sets.set[irq->before]);
+            (void)cpubind_write_irq(b, &irq->id, irq->irq, irq->before);
             result = CPUBIND_ITEM_SKIPPED;
         }
         no_memory = cpubind_report_why(b, &subject, result, why);
@@ -116,10 +119,10 @@ cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
 
 /* == After apply ============================================================ */
 
-static int is_in_goal(const cpubind_goal *goal, int32_t irq)
+static int is_in_goal(const cpubind_goal *goal, const cpubind_record_irq *irq)
 {
     for (int32_t i = 0; i < goal->n_irq; i++)
-        if (goal->irq[i].irq == irq)
+        if (cpubind_irq_compare(&goal->irq[i].id, &irq->id) == 0)
             return 1;
     return 0;
 }
@@ -133,7 +136,7 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
         return;
     for (int32_t i = 0; i < r->n_irq; i++) {
         const cpubind_record_irq irq = r->irq[i];
-        if (is_in_goal(goal, irq.irq) || !cpubind_put_back_irq(b, &irq, CPUBIND_ITEM_SKIPPED))
+        if (is_in_goal(goal, &irq) || !cpubind_put_back_irq(b, &irq, CPUBIND_ITEM_SKIPPED))
             r->irq[n++] = irq;
         else if (irq.is_banned && a->daemon.pid != 0)
             (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
@@ -143,22 +146,37 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
     (void)cpubind_write_record(b); /* a restored interrupt in the file does no harm */
 }
 
+/* Looks for one interrupt of the record again, and moves it if it is elsewhere. */
+static cpubind_linux_fault watch_irq(cpubind_binding *b, int32_t place)
+{
+    cpubind_record_irq *irq = &b->record.irq[place];
+    int32_t now = CPUBIND_CPUSET_NONE, should, actual;
+    cpubind_item_result result = CPUBIND_ITEM_RIGHT;
+    cpubind_linux_fault why = set_of_cpu(b, irq->cpu, &should);
+    cpubind_subject subject;
+    if (why.error)
+        return why;
+    why = cpubind_find_irq(b, &irq->id, &irq->irq);
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, irq->irq, &b->record.sets, &now);
+    if (!why.error && now != should) {
+        why = move_irq(b, &irq->id, irq->irq, should, &actual);
+        result = CPUBIND_ITEM_MOVED;
+    }
+    subject = subject_of(b, irq, now, should);
+    if (why.error)
+        result = CPUBIND_ITEM_SKIPPED;
+    if (cpubind_note_outcome(b, CPUBIND_ITEM_IRQ, b->options.pid, place, why) ||
+        result == CPUBIND_ITEM_MOVED)
+        return cpubind_report_why(b, &subject, result, why);
+    return cpubind_no_fault;
+}
+
 cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)
 {
-    for (int32_t i = 0; i < b->record.n_irq; i++) {
-        const cpubind_record_irq *irq = &b->record.irq[i];
-        int32_t now, actual, should;
-        cpubind_linux_fault why = set_of_cpu(b, irq->cpu, &should);
-        cpubind_subject subject;
-        if (why.error)
-            return why;
-        if (cpubind_irq_read(&b->root, irq->irq, &b->record.sets, &now).error ||
-            now == should || move_irq(b, irq->irq, should, &actual).error)
-            continue;
-        subject = subject_of(b, irq, now, should);
-        why = cpubind_report_why(b, &subject, CPUBIND_ITEM_MOVED, cpubind_no_fault);
-        if (why.error)
-            return why;
-    }
-    return cpubind_no_fault;
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < b->record.n_irq; i++)
+        if (cpubind_is_due(b, CPUBIND_ITEM_IRQ, b->options.pid, i))
+            why = watch_irq(b, i);
+    return why;
 }

@@ -8,10 +8,10 @@
 
 #include "binding.h"
 
-static int is_banned_in(const cpubind_record *record, int32_t irq)
+static int is_banned_in(const cpubind_record *record, const cpubind_record_irq *irq)
 {
     for (int32_t i = 0; i < record->n_irq; i++)
-        if (record->irq[i].irq == irq)
+        if (cpubind_irq_compare(&record->irq[i].id, &irq->id) == 0)
             return record->irq[i].is_banned;
     return 0;
 }
@@ -123,6 +123,6 @@ void cpubind_undo_irqbalance(cpubind_attempt *a, const cpubind_record *previous)
     if (!a->is_asked || a->asked_before == CPUBIND_IRQBALANCE_STOP)
         return;
     for (int32_t i = 0; i < r->n_irq; i++)
-        r->irq[i].is_banned &= !is_banned_in(previous, r->irq[i].irq);
+        r->irq[i].is_banned &= !is_banned_in(previous, &r->irq[i]);
     cpubind_put_back_irqbalance(a->b);
 }

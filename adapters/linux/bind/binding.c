@@ -173,6 +173,7 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
     b->is_save_failed = 0;
     b->online = CPUBIND_CPUSET_NONE;
     b->first_failure = cpubind_no_fault;
+    b->listed.name[0] = '\0';
     cpubind_report_begin(b);
     return why;
 }
@@ -335,6 +336,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     cpubind_record_close(binding->file);
     cpubind_record_free(&binding->record);
     free(binding->tids.id);
+    free(binding->listed_irqs.id);
     free(binding->misplaced);
     free(binding->known);
     free(binding->trouble);

@@ -94,6 +94,8 @@ struct cpubind_binding {
     int32_t n_misplaced, cap_misplaced;
     cpubind_record_thread *known; /* by ascending tid; `before`: before this call */
     int32_t n_known, cap_known;
+    cpubind_irq_id listed;   /* `listed_irqs` have its function and name; name "": none */
+    cpubind_ids listed_irqs; /* in this call */
     cpubind_trouble *trouble;
     int32_t n_trouble, cap_trouble;
     int64_t n_again;                   /* calls of cpubind_bind_again */
@@ -234,6 +236,20 @@ typedef enum cpubind_watch_step {
 
 /* The same for a step. News of a failure is an item of id 0. */
 void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why);
+
+/* == Interrupts (irq_lookup.c) ============================================== */
+
+/* Finds the present number of an interrupt.
+ *   errors  ENOENT, "gone": the function has no such interrupt now; "list the interrupts";
+ *           ENOMEM, "memory"
+ *   cost    a call of apply, verify, restore or again lists each function and name once */
+cpubind_linux_fault cpubind_find_irq(cpubind_binding *b, const cpubind_irq_id *id,
+                                     int32_t *irq);
+
+/* Moves an interrupt to a set if its number still is that of this interrupt.
+ *   errors  as cpubind_irq_check, cpubind_irq_write */
+cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
+                                      int32_t set);
 
 /* == Undoing and restoring (restore.c) ========================================= */
 

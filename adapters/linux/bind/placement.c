@@ -35,7 +35,8 @@ static cpubind_linux_fault add_sets_of_goal_before(cpubind_binding *b, const cpu
         for (int32_t k = 0; !why.error && k < goal->n_irq; k++) {
             const cpubind_cpus before = {&r->irq[i].cpu, 1};
             int32_t set = CPUBIND_CPUSET_NONE;
-            if (goal->irq[k].irq != r->irq[i].irq || goal->irq[k].cpu == r->irq[i].cpu)
+            if (goal->irq[k].cpu == r->irq[i].cpu ||
+                cpubind_irq_compare(&goal->irq[k].id, &r->irq[i].id) != 0)
                 continue;
             why = set_of(b, before, &set);
             if (!why.error)

@@ -110,14 +110,22 @@ cpubind_linux_fault cpubind_record_add_uvb_thread(cpubind_record *record,
     return cpubind_no_fault;
 }
 
+int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b)
+{
+    int order = strcmp(a->function, b->function);
+    if (order == 0)
+        order = strcmp(a->name, b->name);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
+}
+
 cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind_sys *sys,
                                            const cpubind_record_irq *irq)
 {
     cpubind_record_irq *all;
     int32_t n = record->n_irq, at = n;
-    while (at > 0 && record->irq[at - 1].irq >= irq->irq)
+    while (at > 0 && cpubind_irq_compare(&record->irq[at - 1].id, &irq->id) >= 0)
         at--;
-    if (at < n && record->irq[at].irq == irq->irq) {
+    if (at < n && cpubind_irq_compare(&record->irq[at].id, &irq->id) == 0) {
         const cpubind_record_irq old = record->irq[at];
         record->irq[at] = *irq;
         record->irq[at].is_banned |= old.is_banned;

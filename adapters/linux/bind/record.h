@@ -53,7 +53,8 @@ typedef struct cpubind_record_uvb_thread {
 } cpubind_record_uvb_thread;
 
 typedef struct cpubind_record_irq {
-    int32_t irq;
+    int32_t irq; /* its last number */
+    cpubind_irq_id id;
     cpubind_irq_kind kind;
     int32_t cpu;       /* the goal gives it this one */
     int32_t before;    /* NONE: it was there already, and is only part of the goal */
@@ -85,7 +86,7 @@ typedef struct cpubind_record {
     int32_t n_thread, cap_thread;
     cpubind_record_uvb_thread *uvb_thread; /* by ascending tid, then start */
     int32_t n_uvb_thread, cap_uvb_thread;
-    cpubind_record_irq *irq; /* by ascending number */
+    cpubind_record_irq *irq; /* by cpubind_irq_compare */
     int32_t n_irq, cap_irq;
     cpubind_irqbalance_action irqbalance; /* what was done to irqbalance */
     int32_t irqbalance_pid;
@@ -102,7 +103,7 @@ void cpubind_record_free(cpubind_record *record);
 
 /* Each adds a fact. A fact that is in the record already keeps its first `before`: restore goes
  * back to that. A thread stays as it is, a UVB thread gets the new set, an interrupt the new
- * kind and CPU, and the new `before` if it had none. A rule goes to the end: the first rule of
+ * number, kind and CPU, and the new `before` if it had none. A rule goes to the end: the first rule of
  * a name counts.
  *   errors  ENOMEM, "memory", and the record is as it was */
 cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
@@ -130,6 +131,9 @@ const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thr
 /* The order of UVB threads: by tid, then start. Below, at or above 0. */
 int cpubind_record_compare_uvb_threads(const cpubind_record_uvb_thread *a,
                                        const cpubind_record_uvb_thread *b);
+
+/* The order of interrupts: by function, name, index. Below, at or above 0. */
+int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b);
 
 /* The status of a fault of the functions below, for those of bind.h: ERR_MEMORY; ERR_ARG;
  * ERR_BUSY; ERR_DAMAGED for a line, or for a file that is too long; else ERR_STATE. */

@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. One line holds one fact; words are parted by
  * one blank; each line, the last one too, ends with a line feed. The lines come in this order:
  *
- *     cpubind-record 2 VERSION               the format's number; the cpubind that wrote it
+ *     cpubind-record 3 VERSION               the format's number; the cpubind that wrote it
  *     process PID START                      START: field 22 of /proc/PID/stat
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     before LIST                            CPUs of the process before it was bound first
@@ -16,7 +16,9 @@
  *     placed LIST                            CPUs that only a binding gives
  *     thread TID LIST                        CPUs before; by ascending TID
  *     uvb-thread PID TID START LIST LIST     CPUs before, CPUs given; by TID, then START
- *     irq N sq|cq CPU LIST|- ban|-           CPU given, CPUs before, asked of irqbalance; by N
+ *     irq N sq|cq CPU FUNCTION NAME INDEX LIST|- ban|-   CPU given, which interrupt, CPUs
+ *                                            before, asked of irqbalance; N is its last number;
+ *                                            by FUNCTION, NAME, INDEX
  *     irqbalance PID START ban|stop          the daemon, and what was asked of it
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
@@ -34,10 +36,11 @@
 #include <string.h>
 
 #include "../../../cpubind.h"
+#include "../kernel/irq.h"
 #include "record.h"
 
 #define HEAD   "cpubind-record "
-#define FORMAT "2"
+#define FORMAT "3"
 
 /* CRC-32 with the reflected polynomial 0xedb88320, four bits a step. */
 static uint32_t crc32_of(const char *text, int32_t len)
@@ -118,12 +121,17 @@ static const char *list_or_none(writer *w, int32_t set)
     return set == CPUBIND_CPUSET_NONE ? "-" : list_of(w, set);
 }
 
-static void put_name(writer *w, const char *word, const char *name)
+static void put_word(writer *w, const char *name)
 {
-    put(w, "%s ", word);
     require(w, *name != '\0');
     for (; *name; name++)
         put(w, is_plain((unsigned char)*name) ? "%c" : "%%%02x", (unsigned char)*name);
+}
+
+static void put_name(writer *w, const char *word, const char *name)
+{
+    put(w, "%s ", word);
+    put_word(w, name);
     put(w, "\n");
 }
 
@@ -162,10 +170,17 @@ static void put_changes(writer *w)
     }
     for (int32_t i = 0; i < s->n_irq; i++) {
         const cpubind_record_irq *irq = &s->irq[i];
-        require(w, irq->irq > (i ? irq[-1].irq : -1));
+        require(w, irq->irq >= 0 && cpubind_irq_is_id(&irq->id));
+        require(w, i == 0 || cpubind_irq_compare(&irq[-1].id, &irq->id) < 0);
         require(w, irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS);
-        put(w, "irq %d %s %d %s %s\n", (int)irq->irq, cpubind_irq_kind_word(irq->kind),
-            (int)irq->cpu, list_or_none(w, irq->before), irq->is_banned ? "ban" : "-");
+        if (w->why.error)
+            return;
+        put(w, "irq %d %s %d ", (int)irq->irq, cpubind_irq_kind_word(irq->kind), (int)irq->cpu);
+        put_word(w, irq->id.function);
+        put(w, " ");
+        put_word(w, irq->id.name);
+        put(w, " %d %s %s\n", (int)irq->id.index, list_or_none(w, irq->before),
+            irq->is_banned ? "ban" : "-");
     }
     if (s->irqbalance == CPUBIND_IRQBALANCE_LEAVE)
         return;
@@ -401,14 +416,17 @@ static int read_irq(reader *r)
 {
     static const char *const kinds[] = {"sq", "cq", NULL}, *const bans[] = {"-", "ban", NULL};
     const cpubind_record *s = r->record;
-    cpubind_record_irq irq;
+    cpubind_record_irq irq = {0};
     int kind;
-    if (!read_id(r, 0, INT32_MAX, &irq.irq) ||
-        (s->n_irq > 0 && irq.irq <= s->irq[s->n_irq - 1].irq))
+    if (!read_id(r, 0, INT32_MAX, &irq.irq))
         return 0;
     kind = read_one_of(r, kinds);
     irq.kind = kind == 0 ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
     if (kind < 0 || !read_id(r, 0, CPUBIND_MAX_CPUS - 1, &irq.cpu) ||
+        !read_name(r, irq.id.function, (int32_t)sizeof irq.id.function) ||
+        !read_name(r, irq.id.name, (int32_t)sizeof irq.id.name) ||
+        !read_id(r, 0, INT32_MAX, &irq.id.index) || !cpubind_irq_is_id(&irq.id) ||
+        (s->n_irq > 0 && cpubind_irq_compare(&s->irq[s->n_irq - 1].id, &irq.id) >= 0) ||
         !read_list_or_none(r, &irq.before))
         return 0;
     irq.is_banned = read_one_of(r, bans);

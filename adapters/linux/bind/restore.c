@@ -103,13 +103,10 @@ void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *b
 /* == Interrupts, UVB threads ================================================ */
 
 /* Whether interrupts are visible here at all: then one that is not visible is gone. */
-static int has_irqs(cpubind_binding *b)
+static int has_irqs(const cpubind_binding *b)
 {
-    int fd;
-    if (cpubind_root_open(&b->root, "proc/irq", O_DIRECTORY, &fd).error)
-        return 0;
-    b->sys->close(fd);
-    return 1;
+    return b->sys->accessat(b->root.fd, "proc/irq", F_OK) == 0 &&
+           b->sys->accessat(b->root.fd, "sys/bus/pci/devices", F_OK) == 0;
 }
 
 int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
@@ -125,7 +122,9 @@ int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
         return 1;
     why = cpubind_cpu_sets_of_list(sets, b->sys, &irq->cpu, 1, &given);
     if (!why.error)
-        why = cpubind_irq_read(&b->root, irq->irq, sets, &now);
+        why = cpubind_find_irq(b, &irq->id, &subject.id);
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, subject.id, sets, &now);
     if ((why.error == ENOENT && has_irqs(b)) || (!why.error && now == irq->before))
         return 1;
     subject.was = now;
@@ -134,7 +133,7 @@ int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
         return 1;
     }
     if (!why.error)
-        why = cpubind_irq_write(&b->root, irq->irq, &sets->set[irq->before]);
+        why = cpubind_write_irq(b, &irq->id, subject.id, irq->before);
     add_result(b, &subject, why, if_not);
     return why.error == 0;
 }

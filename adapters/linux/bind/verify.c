@@ -47,13 +47,17 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
     cpubind_linux_fault why = cpubind_cpu_sets_of_list(sets, b->sys, &goal->cpu, 1, &s.should);
     if (why.error)
         return why;
-    why = cpubind_irq_read(&b->root, goal->irq, sets, &s.was);
+    why = cpubind_find_irq(b, &goal->id, &s.id);
+    if (why.error == ENOENT)
+        return cpubind_report_why(b, &s, CPUBIND_ITEM_WRONG, why);
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, s.id, sets, &s.was);
     if (why.error == ENOMEM)
         return why;
     if (why.error)
         return cpubind_report_why(b, &s, CPUBIND_ITEM_SKIPPED, why);
     why = add(b, &s);
-    if (!why.error && !cpubind_irq_read_effective(&b->root, goal->irq, sets, &actual).error &&
+    if (!why.error && !cpubind_irq_read_effective(&b->root, s.id, sets, &actual).error &&
         actual >= 0)
         b->report.item[b->report.n - 1].actual = cpubind_cpu_sets_text(sets, actual);
     return why;
@@ -90,7 +94,8 @@ static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *g
         why = compare_irq(b, &goal->irq[i]);
     for (int32_t i = 0; !goal && !why.error && i < b->record.n_irq; i++) {
         const cpubind_record_irq *irq = &b->record.irq[i];
-        const cpubind_irq_goal irq_goal = {.irq = irq->irq, .cpu = irq->cpu, .kind = irq->kind};
+        const cpubind_irq_goal irq_goal = {
+            .irq = irq->irq, .kind = irq->kind, .cpu = irq->cpu, .id = irq->id};
         why = compare_irq(b, &irq_goal);
     }
     for (int32_t i = 0; !why.error && i < b->record.n_uvb_thread; i++)

@@ -1,4 +1,4 @@
-/* irq.h - the CPUs that serve an interrupt
+/* irq.h - which interrupt of the host is meant, and the CPUs that serve it
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. All paths are below `root`, which is "/".
@@ -6,8 +6,27 @@
 #ifndef CPUBIND_LINUX_IRQ_H
 #define CPUBIND_LINUX_IRQ_H
 
+#include "../../ascend/process_goal.h"
 #include "cpu_sets.h"
 #include "files.h"
+
+/* The interrupts of a PCI function whose action has the name of `id`, ascending: those in
+ * /sys/bus/pci/devices/<function>/msi_irqs with a folder /proc/irq/<irq>/<name>. None when the
+ * function has no driver or is not there.
+ *   out     *out, which is empty or has an earlier answer; out->id is free(3)'s
+ *   errors  "list the interrupts"
+ *   cost    a listing, and one system call for each interrupt of the function */
+cpubind_linux_fault cpubind_irq_list(cpubind_root *root, const cpubind_irq_id *id,
+                                     cpubind_ids *out);
+
+/* Whether an interrupt still is of the function and has the name.
+ *   errors  ENOENT, "gone": it is not or has not; "look up the interrupt"
+ *   cost    two system calls */
+cpubind_linux_fault cpubind_irq_check(cpubind_root *root, const cpubind_irq_id *id,
+                                      int32_t irq);
+
+/* Whether the words of an id lead to a folder of one function and one action. */
+int cpubind_irq_is_id(const cpubind_irq_id *id);
 
 /* The CPUs that may serve an interrupt, /proc/irq/<irq>/smp_affinity_list.
  *   out     *set, a number in `sets`; unchanged on failure

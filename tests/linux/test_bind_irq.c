@@ -1,0 +1,228 @@
+/* test_bind_irq.c - interrupts of a binding, while their driver is loaded again
+ * SPDX-License-Identifier: MIT
+ *
+ * Real threads on a fake host (fake_host.h) with two NPUs. Each write to an interrupt is
+ * counted, so that a write to an interrupt of the other NPU is noticed. No test waits: a period
+ * of a watch is a call of cpubind_bind_again.
+ */
+#define _GNU_SOURCE
+#include "../support/cmocka_test.h"
+#include "fake_host.h"
+
+#define MAX_IRQ 100
+#define N_IRQS  3 /* of an NPU: the SQ, two CQs */
+#define OTHER   "0000:0a:00.0"
+#define MINE    "0000:0b:00.0"
+
+static const char *const actions[N_IRQS] = {"sq_send_trigger_irq", "cq_update_irq",
+                                            "cq_update_irq"};
+
+static struct {
+    cpubind_sys sys;
+    worker w;
+    stage_goal goal;
+    cpubind_binding *b;
+    int32_t n_writes[MAX_IRQ];
+    int reloads_at; /* the drivers are loaded again after this interrupt was read; 0: never */
+} f;
+
+static void load_drivers(const char *first, const char *second);
+static void unload_drivers(const char *first, const char *second);
+
+static int counting_openat(int dir, const char *path, int flags)
+{
+    const int fd = stage_openat(dir, path, flags);
+    int irq = 0;
+    if (sscanf(path, "proc/irq/%d/smp_affinity_list", &irq) != 1 || irq >= MAX_IRQ)
+        return fd;
+    f.n_writes[irq] += (flags & O_ACCMODE) == O_WRONLY;
+    if (f.reloads_at == irq) {
+        f.reloads_at = 0;
+        unload_drivers(OTHER, MINE);
+        load_drivers(MINE, OTHER);
+    }
+    return fd;
+}
+
+/* The function whose driver is loaded first gets the numbers from 56, the other from 75. */
+static void load_drivers(const char *first, const char *second)
+{
+    char name[96], list[80];
+    snprintf(list, sizeof list, "%s\n", on_stage.before);
+    for (int i = 0; i < 2 * N_IRQS; i++) {
+        const int irq = i < N_IRQS ? 56 + i : 75 + i - N_IRQS;
+        stage_irq_add(irq, i < N_IRQS ? first : second, actions[i % N_IRQS]);
+        snprintf(name, sizeof name, "proc/irq/%d/smp_affinity_list", irq);
+        scratch_file(&on_stage.s, name, list);
+    }
+}
+
+static void unload_drivers(const char *first, const char *second)
+{
+    for (int i = 0; i < 2 * N_IRQS; i++)
+        stage_irq_take(i < N_IRQS ? 56 + i : 75 + i - N_IRQS, i < N_IRQS ? first : second,
+                       actions[i % N_IRQS]);
+}
+
+static void assert_on(int from, const char *sq, const char *cq)
+{
+    char text[64];
+    for (int i = 0; i < N_IRQS; i++)
+        assert_string_equal(stage_irq_text(from + i, text, sizeof text), i ? cq : sq);
+}
+
+static int32_t writes_from(int irq)
+{
+    return f.n_writes[irq] + f.n_writes[irq + 1] + f.n_writes[irq + 2];
+}
+
+/* The items of interrupts with a result; each must say `what`, or nothing. */
+static int32_t count(cpubind_item_result result, const char *what)
+{
+    const cpubind_report *r = cpubind_bind_report(f.b);
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->n; i++) {
+        if (r->item[i].kind != CPUBIND_ITEM_IRQ || r->item[i].result != result)
+            continue;
+        n++;
+        if (what)
+            assert_string_equal(r->item[i].what, what);
+    }
+    return n;
+}
+
+static void assert_ok(cpubind_linux_status status)
+{
+    assert_int_equal(status, CPUBIND_LINUX_OK);
+}
+
+static void again(int n)
+{
+    while (n-- > 0)
+        assert_ok(cpubind_bind_again(f.b, NULL));
+}
+
+static const char *main_cpu(void)
+{
+    static char text[16];
+    snprintf(text, sizeof text, "%d", (int)on_stage.cpu[0]);
+    return text;
+}
+
+static const char *other_cpu(void)
+{
+    static char text[16];
+    snprintf(text, sizeof text, "%d", (int)on_stage.cpu[1]);
+    return text;
+}
+
+static void open_and_apply(void)
+{
+    const cpubind_bind_options options = {.pid = (int32_t)f.w.pid,
+                                          .memory = CPUBIND_MEMORY_NONE};
+    assert_ok(cpubind_bind_open(&options, &f.sys, &f.b, NULL));
+    assert_ok(cpubind_bind_apply(f.b, &f.goal.goal, NULL));
+}
+
+/* Review of live hosts, P1 5: a watch dragged the interrupts of another device along, and
+ * verify said that all was right. */
+TEST(a_driver_loaded_again_in_another_order_costs_no_foreign_interrupt)
+{
+    open_and_apply();
+    assert_int_equal(count(CPUBIND_ITEM_MOVED, NULL), N_IRQS);
+    assert_on(75, main_cpu(), other_cpu());
+    unload_drivers(OTHER, MINE);
+    again(1);
+    assert_int_equal(count(CPUBIND_ITEM_SKIPPED, "gone"), N_IRQS);
+    assert_ok(cpubind_bind_verify(f.b, NULL, NULL));
+    assert_int_equal(count(CPUBIND_ITEM_WRONG, "gone"), N_IRQS);
+    load_drivers(MINE, OTHER);
+    memset(f.n_writes, 0, sizeof f.n_writes);
+    again(1);
+    assert_int_equal(count(CPUBIND_ITEM_MOVED, NULL), N_IRQS);
+    assert_on(56, main_cpu(), other_cpu());
+    assert_on(75, on_stage.before, on_stage.before);
+    assert_ok(cpubind_bind_verify(f.b, NULL, NULL));
+    assert_int_equal(count(CPUBIND_ITEM_RIGHT, NULL), N_IRQS);
+    assert_ok(cpubind_bind_restore(f.b, NULL));
+    assert_on(56, on_stage.before, on_stage.before);
+    assert_int_equal(writes_from(56), 2 * N_IRQS);
+    assert_int_equal(writes_from(75), 0);
+}
+
+TEST(what_is_gone_is_reported_once)
+{
+    open_and_apply();
+    unload_drivers(OTHER, MINE);
+    again(1);
+    assert_int_equal(count(CPUBIND_ITEM_SKIPPED, "gone"), N_IRQS);
+    for (int i = 0; i < 9; i++) {
+        again(1);
+        assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    }
+    assert_ok(cpubind_bind_restore(f.b, NULL)); /* nothing to put back */
+    assert_int_equal(cpubind_bind_report(f.b)->n_not_restored, 0);
+    load_drivers(OTHER, MINE);
+    assert_int_equal(writes_from(75), N_IRQS);
+}
+
+/* Between the look and the write the numbers go to the other device. */
+TEST(a_number_that_has_gone_to_another_device_is_not_written)
+{
+    f.reloads_at = 75;
+    open_and_apply();
+    assert_int_equal(writes_from(75), 0);
+    assert_int_equal(count(CPUBIND_ITEM_SKIPPED, "gone"), 1); /* the CQs are looked up later */
+    assert_on(75, on_stage.before, on_stage.before);
+    memset(f.n_writes, 0, sizeof f.n_writes);
+    assert_ok(cpubind_bind_apply(f.b, &f.goal.goal, NULL));
+    assert_on(56, main_cpu(), other_cpu());
+    assert_ok(cpubind_bind_restore(f.b, NULL));
+    assert_int_equal(writes_from(75), 0);
+}
+
+/* == The fake host ========================================================= */
+
+SETUP(set_up)
+{
+    memset(&f, 0, sizeof f);
+    if (!stage_make())
+        return -1;
+    f.sys = stage_table();
+    f.sys.openat = counting_openat;
+    worker_start(&f.w, "worker");
+    stage_list(f.w.pid);
+    load_drivers(OTHER, MINE);
+    goal_make(&f.goal, on_stage.cpu[0], on_stage.cpu[1]);
+    for (int i = 0; i < N_IRQS; i++) {
+        goal_add_irq(&f.goal, 75 + i, i ? CPUBIND_IRQ_CQ : CPUBIND_IRQ_SQ, on_stage.cpu[i > 0]);
+        f.goal.irq[i].id = (cpubind_irq_id){MINE, "", i > 1};
+        snprintf(f.goal.irq[i].id.name, sizeof f.goal.irq[i].id.name, "%s", actions[i]);
+    }
+    return 0;
+}
+
+SETUP(tear_down)
+{
+    cpubind_bind_close(f.b);
+    worker_end(&f.w);
+    stage_remove();
+    return has_child() ? -1 : 0;
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    int32_t cpu[2];
+    const struct CMUnitTest tests[] = {
+        EACH(a_driver_loaded_again_in_another_order_costs_no_foreign_interrupt),
+        EACH(what_is_gone_is_reported_once),
+        EACH(a_number_that_has_gone_to_another_device_is_not_written),
+    };
+    if (!two_cpus(cpu)) {
+        print_message("skipped: with one CPU there is nothing to move\n");
+        return 0;
+    }
+    return cmocka_run_group_tests_name("bind irq", tests, NULL, NULL);
+}
