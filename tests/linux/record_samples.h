@@ -37,6 +37,7 @@ static inline void sample_begin(cpubind_record *record)
     record->npu = -1;
     record->memory_node = -1;
     record->uvb = CPUBIND_CPUSET_NONE;
+    record->widest = CPUBIND_CPUSET_NONE;
     record->before = sample_set(record, "0-191");
     record->main = sample_set(record, "74-93");
 }
@@ -57,6 +58,7 @@ static inline void sample_make(cpubind_record *record)
     record->npu = 3;
     record->memory_node = 3;
     record->uvb = sample_set(record, "1-23");
+    record->widest = record->before;
     sample_need(cpubind_record_add_rule(record, sys, "acl_thread", sample_set(record, "94")));
     sample_need(
         cpubind_record_add_rule(record, sys, "release_thread", sample_set(record, "95")));
@@ -125,6 +127,7 @@ static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
            a->irqbalance == b->irqbalance && a->irqbalance_pid == b->irqbalance_pid &&
            a->irqbalance_start == b->irqbalance_start &&
            sample_same_set(a, a->before, b, b->before) &&
+           sample_same_set(a, a->widest, b, b->widest) &&
            sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->uvb, b, b->uvb) &&
            sample_same_arrays(a, b);
 }

@@ -172,6 +172,7 @@ static void random_state(cpubind_record *s)
     s->before = random_set(s);
     s->main = random_set(s);
     s->uvb = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
+    s->widest = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
     random_name(s->boot);
     for (uint32_t n = random_below(5); n > 0; n--) {
         char name[16];

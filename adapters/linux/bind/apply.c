@@ -78,7 +78,7 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
     cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
     if (b->record.before < 0)
-        why = cpubind_task_cpus(b->sys, b->options.pid, &b->record.sets, &b->record.before);
+        why = cpubind_read_before(b);
     if (!why.error)
         why = cpubind_set_goal(b, goal);
     if (why.error)

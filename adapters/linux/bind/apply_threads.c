@@ -124,6 +124,44 @@ int32_t cpubind_best_set(cpubind_binding *b, int32_t should)
     return should;
 }
 
+cpubind_linux_fault cpubind_read_before(cpubind_binding *b)
+{
+    cpubind_record *r = &b->record;
+    const cpubind_linux_fault why =
+        cpubind_task_cpus(b->sys, b->options.pid, &r->sets, &r->before);
+    if (why.error)
+        return why;
+    read_online(b);
+    if (b->online >= 0 && r->sets.set[r->before].n == 0) /* its CPUs are offline */
+        r->before = b->online;
+    if (r->before == b->online)
+        r->widest = r->before;
+    return cpubind_no_fault;
+}
+
+/* A process that has not all online CPUs has all of its cpuset, or a mask of its own: the first
+ * thread is asked, which is on record, and gets its CPUs back at once. */
+static cpubind_linux_fault find_widest(cpubind_binding *b)
+{
+    cpubind_record *r = &b->record;
+    const int32_t pid = b->options.pid;
+    int32_t all = CPUBIND_CPUSET_NONE;
+    cpubind_linux_fault why;
+    if (r->widest != CPUBIND_CPUSET_NONE || b->has_moved_threads || cpubind_is_recorded(b) ||
+        r->sets.set[r->before].n == 0)
+        return cpubind_no_fault;
+    b->has_moved_threads = 1;
+    if (cpubind_task_widen(b->sys, pid).error)
+        return cpubind_no_fault;
+    (void)cpubind_task_cpus(b->sys, pid, &r->sets, &all);
+    why = cpubind_task_move(b->sys, pid, &r->sets.set[r->before]);
+    if (!why.error && all == r->before) {
+        r->widest = all;
+        b->is_dirty = 1;
+    }
+    return why.error == ESRCH ? cpubind_no_fault : why;
+}
+
 /* == Reporting ============================================================== */
 
 /* Reports the outcome for a thread; a watch reports what is news alone.
@@ -343,7 +381,8 @@ static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
     if (b->is_watching) {
         cpubind_note_step(b, CPUBIND_STEP_RECORD, why);
         why = cpubind_no_fault;
-    }
+    } else if (!why.error)
+        why = find_widest(b);
     return why.error ? why : move_misplaced(b);
 }
 

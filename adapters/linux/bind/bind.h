@@ -269,8 +269,8 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
                                          cpubind_linux_fault *fault);
 
 /* Puts back what the record holds: the threads of the process if it still lives (same pid, same
- * start time), and what was changed on the host in any case. An interrupt or a UVB thread only
- * if it still is where apply put it. Memory stays where it is; with PREFER the calling process
+ * start time), and what was changed on the host in any case; each only if it still is where
+ * apply put it. A thread that had all that its cpuset gave gets the widest mask again. Memory stays where it is; with PREFER the calling process
  * no longer prefers a node for new memory. Without a record nothing is done.
  *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
  *           ERR_STATE; ERR_MEMORY */

@@ -117,6 +117,7 @@ void cpubind_begin_record(cpubind_binding *b)
                                  .npu = -1,
                                  .memory_node = -1,
                                  .before = CPUBIND_CPUSET_NONE,
+                                 .widest = CPUBIND_CPUSET_NONE,
                                  .main = CPUBIND_CPUSET_NONE,
                                  .uvb = CPUBIND_CPUSET_NONE};
     memcpy(b->record.boot, b->boot, sizeof b->boot);

@@ -205,6 +205,10 @@ cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
  * if none of `should` is. The set itself where the online CPUs are not known. */
 int32_t cpubind_best_set(cpubind_binding *b, int32_t should);
 
+/* Reads the set of the process into record.before, and record.widest, if it has all CPUs that
+ * are online. */
+cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
+
 /* For apply: lists the threads until two listings in a row have none that is new; records,
  * moves and reports each.
  *   errors  ESRCH: the process has ended; why no thread could be moved, with is_strict why one
@@ -253,10 +257,12 @@ cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *
 
 /* == Undoing and restoring (restore.c) ========================================= */
 
-/* Puts each thread on the set that `before` has for it. Threads that `before` does not have
- * were created since: those on a placed set go to the set `home`. CPUs that a cpuset no longer
- * gives are left out. Repeats until two listings in a row have nothing to do. Adds an item for
- * each thread that was moved, or could not be (report->n_not_restored counts those). */
+/* Puts each thread on the set that `before` has for it, if it still is where cpubind put it.
+ * Threads that `before` does not have were created since: those on a placed set go to the set
+ * `home`. The set record.widest stands for the widest mask that the kernel gives; a thread gets
+ * that one, too, when its cpuset gives none of its CPUs any more. Repeats until two listings in
+ * a row have nothing to do. Adds an item for each thread that was moved, was left, or could not
+ * be moved (report->n_not_restored counts those). */
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home);
 

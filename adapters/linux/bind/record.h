@@ -74,6 +74,7 @@ typedef struct cpubind_record {
     int32_t npu;    /* -1: not known */
     cpubind_cpu_sets sets;
     int32_t before; /* of the process; threads that are created later belong there, too */
+    int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */
     int32_t main;
     int32_t memory_node; /* or -1 */
     int32_t uvb;

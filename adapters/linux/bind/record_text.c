@@ -8,6 +8,8 @@
  *     process PID START                      START: field 22 of /proc/PID/stat
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     before LIST                            CPUs of the process before it was bound first
+ *     widest LIST                            all that its cpuset gave then: a thread that had
+ *                                            them gets the widest mask back
  *     main LIST                              the goal: threads that no rule names
  *     npu N                                  its device
  *     memory N                               its memory node
@@ -22,8 +24,8 @@
  *     irqbalance PID START ban|stop          the daemon, and what was asked of it
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, npu, memory, uvb and irqbalance at most
- * once; the others any number of times. Numbers are decimal without leading zeros, a LIST is as
+ * process, before, main and sum are there once; boot, widest, npu, memory, uvb and irqbalance
+ * at most once; the others any number of times. Numbers are decimal without leading zeros, a LIST is as
  * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME each byte that is not
  * '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text for a
  * record, and each other text is refused: cut, reordered, doubled or edited ones too. A "{"
@@ -200,6 +202,8 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
     if (*record->boot)
         put_name(&w, "boot", record->boot);
     put(&w, "before %s\n", list_of(&w, record->before));
+    if (record->widest != CPUBIND_CPUSET_NONE)
+        put(&w, "widest %s\n", list_of(&w, record->widest));
     put_goal(&w);
     put_changes(&w);
     if (!w.why.error)
@@ -356,6 +360,11 @@ static int read_before(reader *r)
     return read_list(r, &r->record->before);
 }
 
+static int read_widest(reader *r)
+{
+    return read_list(r, &r->record->widest);
+}
+
 static int read_main(reader *r)
 {
     return read_list(r, &r->record->main);
@@ -464,19 +473,13 @@ static const struct line_kind {
     int flags;
     int (*read)(reader *r);
 } kinds[] = {
-    {"process", NEEDED, read_process},
-    {"boot", 0, read_boot},
-    {"before", NEEDED, read_before},
-    {"main", NEEDED, read_main},
-    {"npu", 0, read_npu},
-    {"memory", 0, read_memory},
-    {"uvb", 0, read_uvb},
-    {"rule", REPEATED, read_rule},
-    {"placed", REPEATED, read_placed},
-    {"thread", REPEATED, read_thread},
-    {"uvb-thread", REPEATED, read_uvb_thread},
-    {"irq", REPEATED, read_irq},
-    {"irqbalance", 0, read_irqbalance},
+    {"process", NEEDED, read_process}, {"boot", 0, read_boot},
+    {"before", NEEDED, read_before},   {"widest", 0, read_widest},
+    {"main", NEEDED, read_main},       {"npu", 0, read_npu},
+    {"memory", 0, read_memory},        {"uvb", 0, read_uvb},
+    {"rule", REPEATED, read_rule},     {"placed", REPEATED, read_placed},
+    {"thread", REPEATED, read_thread}, {"uvb-thread", REPEATED, read_uvb_thread},
+    {"irq", REPEATED, read_irq},       {"irqbalance", 0, read_irqbalance},
     {"sum", NEEDED, read_sum},
 };
 
@@ -563,7 +566,10 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
     const char *const start = len > 0 ? text : "";
     reader r = {.text = start, .next = start, .sys = sys, .record = out, .line = 1};
     const char *what;
-    *out = (cpubind_record){.npu = -1, .memory_node = -1, .uvb = CPUBIND_CPUSET_NONE};
+    *out = (cpubind_record){.npu = -1,
+                            .memory_node = -1,
+                            .uvb = CPUBIND_CPUSET_NONE,
+                            .widest = CPUBIND_CPUSET_NONE};
     what = read_lines(&r, start + len);
     if (!what)
         return cpubind_no_fault;

@@ -29,19 +29,41 @@ static void add_result(cpubind_binding *b, const cpubind_subject *subject,
 
 /* == Threads ================================================================ */
 
-/* A cpuset change took all of the thread's CPUs away: it stays where it is, which is reported
- * once. */
+/* Whether a thread is where cpubind put it: on a placed set, or on what is left of one because
+ * of offline CPUs or a cpuset. */
+static int is_ours(const cpubind_record *r, int32_t set)
+{
+    int is_part = r->sets.set[set].n == 0 || cpubind_cpu_sets_is_part(&r->sets, set, r->main);
+    for (int32_t i = 0; !is_part && i < r->n_rule; i++)
+        is_part = cpubind_cpu_sets_is_part(&r->sets, set, r->rule[i].set);
+    for (int32_t i = 0; !is_part && i < r->n_placed; i++)
+        is_part = cpubind_cpu_sets_is_part(&r->sets, set, r->placed[i]);
+    return is_part;
+}
+
+/* Somebody else has moved the thread: it stays where it is, which is reported once. A thread
+ * that has an item already was given the widest mask by this call. */
 static void keep_thread(cpubind_binding *b, cpubind_subject subject)
 {
     const cpubind_report *r = &b->report;
     char name[CPUBIND_COMM_SIZE] = "";
     for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == subject.id &&
-            r->item[i].result == CPUBIND_ITEM_KEPT)
+        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == subject.id)
             return;
-    (void)cpubind_task_name(b->sys, b->task_dir_fd, subject.id, name);
+    if (cpubind_task_name(b->sys, b->task_dir_fd, subject.id, name).error == ESRCH)
+        return; /* it has ended, and the CPUs are those of another process */
     subject.name = name;
     (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
+}
+
+/* Gives a thread its set, or the widest mask: then it follows its cpuset and the CPUs that come
+ * back, as it did before. */
+static cpubind_linux_fault give_back(cpubind_binding *b, int32_t tid, int32_t set)
+{
+    cpubind_linux_fault why = {EINVAL, "sched_setaffinity", 0};
+    if (set != b->record.widest)
+        why = cpubind_task_move(b->sys, tid, &b->record.sets.set[set]);
+    return why.error == EINVAL ? cpubind_task_widen(b->sys, tid) : why;
 }
 
 /* Puts one thread back. Returns 1 if that changed its CPUs: a thread that has ended, or that a
@@ -53,17 +75,22 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, now = CPUBIND_CPUSET_NONE;
     cpubind_linux_fault why = cpubind_task_cpus(b->sys, tid, sets, &is);
-    const int is_placed = cpubind_record_is_placed(&b->record, is);
+    const int is_placed =
+        !why.error && (sets->set[is].n == 0 || cpubind_record_is_placed(&b->record, is));
     const int32_t should = record ? record->before : is_placed ? home : is;
     cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid, tid, name, is, should};
     if (!why.error && (is == should || should < 0))
         return 0;
-    if (!why.error) {
-        why = cpubind_task_move(b->sys, tid, &sets->set[should]);
-        if (why.error == EINVAL && !is_placed) {
-            keep_thread(b, subject);
-            return 0;
-        }
+    if (!why.error && !is_ours(&b->record, is)) {
+        keep_thread(b, subject);
+        return 0;
+    }
+    if (!why.error)
+        why = give_back(b, tid, should);
+    if (!why.error && !cpubind_is_task(b->sys, b->task_dir_fd, tid)) {
+        /* It had ended, and another process has its number. */
+        (void)cpubind_task_move(b->sys, tid, &sets->set[is]);
+        return 0;
     }
     if (!why.error)
         why = cpubind_task_cpus(b->sys, tid, sets, &now);

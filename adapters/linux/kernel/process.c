@@ -154,6 +154,15 @@ cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,
                             what);
 }
 
+cpubind_linux_fault cpubind_task_widen(const cpubind_sys *sys, int32_t tid)
+{
+    unsigned long all[MASK_WORDS]; /* the kernel reads as many as it has CPUs for */
+    memset(all, 0xff, sizeof all);
+    if (sys->setaffinity((pid_t)tid, sizeof all, all) == 0)
+        return cpubind_no_fault;
+    return cpubind_fault_errno("sched_setaffinity");
+}
+
 cpubind_linux_fault cpubind_task_move(const cpubind_sys *sys, int32_t tid,
                                       const cpubind_cpu_set *set)
 {

@@ -64,6 +64,10 @@ int cpubind_is_task(const cpubind_sys *sys, int folder, int32_t tid);
 cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,
                                       cpubind_cpu_sets *sets, int32_t *set);
 
+/* Gives a thread the widest mask: all CPUs of its cpuset, and those that it will have.
+ *   errors  "sched_setaffinity" */
+cpubind_linux_fault cpubind_task_widen(const cpubind_sys *sys, int32_t tid);
+
 /* Moves a thread to the CPUs of a set.
  *   errors  "sched_setaffinity" */
 cpubind_linux_fault cpubind_task_move(const cpubind_sys *sys, int32_t tid,
