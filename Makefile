@@ -48,7 +48,7 @@ SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh 
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
-VM_HOSTS  ?= a2 a3 300i 950 a2x2
+VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
@@ -80,8 +80,8 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	    LDFLAGS="-static -L$(VM_ROOT)/lib/aarch64-linux-gnu -Wl,--no-warnings" $(VM)/arm64/cpubind
 	@mkdir -p $(VM)/bin
 	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(VM)/arm64/cpubind
-	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/vm/vm_worker.c \
-	    -o $(VM)/bin/worker
+	@for name in worker disturb; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
+	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
 

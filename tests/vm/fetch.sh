@@ -1,16 +1,18 @@
 #!/bin/sh
-# fetch.sh - fetches the parts of an ARM virtual machine from Debian and builds the fake driver
+# fetch.sh - fetches the parts of ARM virtual machines from Debian and builds the fake driver
 #
 #   tests/vm/fetch.sh            from the top folder; writes only below BUILD/vm
 #
-# The parts are a kernel, its headers, busybox, crun with its libraries, and the static
-# libraries of the command. Must not install a package or change the architectures of this
+# The parts are two kernels and their headers, busybox, crun with its libraries, and the static
+# libraries of the command. The kernels are that of this Debian (bookworm: 6.1) and that of its
+# backports (6.12); KERNEL/vmlinuz and KERNEL/npu.ko are below BUILD/vm/kernels. Must not install a package or change the architectures of this
 # machine. Does nothing where all parts are present.
 
 set -eu
 here=$(dirname "$0")
 vm=$(mkdir -p "${BUILD:-build}/vm" && cd "${BUILD:-build}/vm" && pwd)
 apt=$vm/apt
+release=bookworm
 packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev
     crun libc6 libcap2 libgcrypt20 libgpg-error0 liblz4-1 liblzma5 libseccomp2 libsystemd0
     libyajl2 libzstd1"
@@ -22,47 +24,76 @@ apt() { # program, arguments ...
     (cd "$apt" && "$program" -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 \
         -o APT::Architectures::="$(dpkg --print-architecture)" -o Dir::Cache="$apt/cache" \
         -o Dir::State::lists="$apt/lists" -o Dir::State::status="$apt/status" \
-        -o APT::Sandbox::User=root "$@")
+        -o Dir::Etc::sourcelist="$apt/sources.list" -o APT::Sandbox::User=root "$@")
 }
 
 # Prints the package that a metapackage depends on: "linux-image-6.1.0-9-cloud-arm64".
 real_package() { # metapackage
-    apt apt-cache depends "$1" | sed -n 's/^ *Depends: \(linux-[a-z]*-[0-9].*\)$/\1/p' | head -n 1
+    apt apt-cache -t "$suite" depends "$1" |
+        sed -n 's/^ *Depends: \(linux-[a-z]*-[0-9].*\)$/\1/p' | head -n 1
 }
 
-fetch() {
-    rm -rf "$apt"
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-    : >"$apt/status"
-    apt apt-get update
-    image=$(real_package linux-image-cloud-arm64)
-    headers=$(real_package linux-headers-cloud-arm64)
-    common=${headers%-cloud-arm64}-common
-    tools=linux-kbuild-$(echo "${headers#linux-headers-}" | cut -d . -f 1,2)
-    # shellcheck disable=SC2086
-    apt apt-get download "$image" "$headers" "$common" \
-        "$tools:$(dpkg --print-architecture)" $packages
-    for deb in "$apt"/*.deb; do dpkg -x "$deb" "$apt/root"; done
-    mv "$apt/root/boot/vmlinuz"* "$apt/vmlinuz"
-    # The Makefile of the headers names the common headers by their path in an installed system.
-    mv "$apt/root/usr/src/$headers" "$apt/root/usr/src/headers"
-    echo "include $apt/root/usr/src/$common/Makefile" >"$apt/root/usr/src/headers/Makefile"
+# Unpacks all packages that were downloaded into a folder.
+unpack() { # folder
+    mkdir -p "$1"
+    for deb in "$apt"/*.deb; do dpkg -x "$deb" "$1"; done
     rm "$apt"/*.deb
 }
 
-build_driver() {
-    mkdir -p "$vm/npu"
-    cp "$here/npu.c" "$vm/npu/npu.c"
-    echo 'obj-m := npu.o' >"$vm/npu/Kbuild"
-    make -s -C "$apt/root/usr/src/headers" M="$vm/npu" ARCH=arm64 \
-        CROSS_COMPILE=aarch64-linux-gnu- modules
+fetch_kernel() { # its number, suite
+    suite=$2
+    image=$(real_package linux-image-cloud-arm64)
+    headers=$(real_package linux-headers-cloud-arm64)
+    common=${headers%-cloud-arm64}-common
+    tools=$(apt apt-cache -t "$suite" depends "$headers" |
+        sed -n 's/^ *Depends: \(linux-kbuild-.*\)$/\1/p')
+    apt apt-get download -t "$suite" "$image" "$headers" "$common" \
+        "$tools:$(dpkg --print-architecture)"
+    unpack "$vm/kernels/$1/root"
+    mv "$vm/kernels/$1/root/boot/vmlinuz"* "$vm/kernels/$1/vmlinuz"
+    # The Makefile of the headers names the common headers by their path in an installed system.
+    sources=$vm/kernels/$1/root/usr/src
+    mv "$sources/$headers" "$sources/headers"
+    echo "include $sources/$common/Makefile" >"$sources/headers/Makefile"
 }
 
+fetch() {
+    rm -rf "$apt" "$vm/kernels"
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+    : >"$apt/status"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+        "http://deb.debian.org/debian $release-backports main" >"$apt/sources.list"
+    apt apt-get update
+    fetch_kernel 6.1 "$release-security"
+    fetch_kernel 6.12 "$release-backports"
+    # shellcheck disable=SC2086
+    apt apt-get download $packages
+    unpack "$apt/root"
+}
+
+build_driver() { # the number of a kernel
+    at=$vm/kernels/$1
+    mkdir -p "$at/npu"
+    rm -f "$at/npu.ko"
+    cp "$here/npu.c" "$at/npu/npu.c"
+    echo 'obj-m := npu.o' >"$at/npu/Kbuild"
+    make -s -C "$at/root/usr/src/headers" M="$at/npu" ARCH=arm64 \
+        CROSS_COMPILE=aarch64-linux-gnu- CONFIG_DEBUG_INFO_BTF_MODULES= modules
+    cp "$at/npu/npu.ko" "$at/npu.ko"
+}
+
+# A step that fails ends this script, and its output is printed. No step may be part
+# of a condition, where set -e does nothing.
+log=$vm/fetch.log
+trap 'cat "$log" >&2' EXIT
 if [ "$(cat "$apt/fetched" 2>/dev/null)" != "$vm $packages" ]; then
-    fetch >"$vm/fetch.log" 2>&1 || { cat "$vm/fetch.log" >&2 && exit 1; }
+    fetch >"$log" 2>&1
     echo "$vm $packages" >"$apt/fetched"
-    rm -rf "$vm/npu"
 fi
-if [ ! -e "$vm/npu/npu.ko" ] || ! cmp -s "$here/npu.c" "$vm/npu/npu.c"; then
-    build_driver >"$vm/driver.log" 2>&1 || { cat "$vm/driver.log" >&2 && exit 1; }
-fi
+for kernel in 6.1 6.12; do
+    at=$vm/kernels/$kernel
+    if [ ! -e "$at/npu.ko" ] || ! cmp -s "$here/npu.c" "$at/npu/npu.c"; then
+        build_driver $kernel >"$log" 2>&1
+    fi
+done
+trap - EXIT

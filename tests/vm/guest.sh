@@ -1,15 +1,15 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: views, which is in views.sh, binding, and rules,
-# which is in rules.sh.
+# /host/sections names the sections that run: binding, and views, rules and binder, which are in
+# files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
 # machine is emulated: checks wait up to a minute and must not depend on times.
 
 read -r product </host/product
-all="0 1 2 3 4 5 6 7"
+all=$(cut -d ' ' -f 1 /host/npus | paste -s -d ' ')
 patience=60 # seconds
 tests=0
 
@@ -591,6 +591,8 @@ accidents() {
 . /views.sh
 # shellcheck source=tests/vm/rules.sh
 . /rules.sh
+# shellcheck source=tests/vm/binder.sh
+. /binder.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

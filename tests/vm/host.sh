@@ -1,7 +1,7 @@
 #!/bin/sh
 # host.sh - writes the description of an Ascend host for a virtual machine, from a table of NPUs
 #
-#   tests/vm/host.sh a2|a2x2|a3|300i|950 DIR [PHY...]
+#   tests/vm/host.sh a2|a2x2|a2x4|a3|300i|950 DIR [PHY...]
 #
 # With physical ids, describes a container that has these NPUs only. Writes into DIR
 #   npus      a line for each NPU: logic id, card, chip, phy id, PCI address, node, its index
@@ -17,7 +17,7 @@
 
 set -eu
 host=$1
-product=${host%x2}
+product=${host%x[24]}
 dir=$2
 shift 2
 mkdir -p "$dir"
@@ -27,7 +27,8 @@ mkdir -p "$dir"
 # with gaps and two NPUs on one PCI function. A 950 has no NPU on node 0.
 # The pools are computed by hand. A2: the node of the NPU, since each next node is the home of
 # another NPU. A2 with two nodes: the homes of all NPUs with their next nodes are all CPUs, which
-# are shared by id, so that each NPU gets CPUs of the other node. 300I: half of its node and the
+# are shared by id, so that each NPU gets CPUs of the other node. A2 with four nodes: as A2, with
+# half the NPUs. 300I: half of its node and the
 # next node. A3: a slice by phy id. 950: a cluster.
 npus() {
     case $host in
@@ -47,6 +48,10 @@ npus() {
 5 0 5 5 5 0 40-47 1
 6 0 6 6 6 0 48-55 1
 7 0 7 7 7 0 56-63 1" ;;
+    a2x4) echo "0 0 0 0 0 0 0-7 0
+1 0 1 1 1 1 8-15 1
+2 0 2 2 2 2 16-23 2
+3 0 3 3 3 3 24-31 3" ;;
     a3) echo "0 0 0 0 1 0 0-7 0
 0 1 1 1 0 0 8-15 1
 1 0 2 2 3 2 16-23 2
@@ -81,6 +86,10 @@ nodes() {
         printf '0 0-31\n1 32-63\n'
         return
     fi
+    if [ "$host" = a2x4 ]; then
+        printf '0 0-7\n1 8-15\n2 16-23\n3 24-31\n'
+        return
+    fi
     for node in 0 1 2 3 4 5 6 7; do
         first=$((node * 8))
         last=$((first + 7))
@@ -92,8 +101,9 @@ nodes() {
     done
 }
 
-case $product in
-a2) module="device=0xd802 functions=8 per_function=1 mailbox=1" ;;
+case $host in
+a2x4) module="device=0xd802 functions=4 per_function=1 mailbox=1" ;;
+a2*) module="device=0xd802 functions=8 per_function=1 mailbox=1" ;;
 a3) module="device=0xd803 functions=8 per_function=1 mailbox=1" ;;
 300i) module="device=0xd500 functions=4 per_function=2 mailbox=1" ;;
 950) module="device=0xd806 functions=8 per_function=1 mailbox=0" ;;

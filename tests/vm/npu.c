@@ -15,6 +15,8 @@
  *                         davinci_manager
  *   /proc/trs_core/proc   <pid>-<task>-dev-<phy>/summary, of each process that drives an NPU
  *   /proc/uda             namespace_node: the logic ids of each mount namespace
+ * and one for the tests alone:
+ *   /proc/npu_writes      "address vector writes": how often the CPUs of a vector were written
  *
  * A process drives an NPU when it names the logic id in an ioctl on davinci_manager, until it
  * closes that file. In the mount namespace that loaded the driver, the logic ids are those of
@@ -33,6 +35,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 
 #define VENDOR        0x19e5
 #define CLASS_NPU     0x120000
@@ -81,6 +84,15 @@ struct manager {
     struct list_head tasks;
 };
 
+/* The writes to a vector of a PCI function. */
+struct writes {
+    struct irq_affinity_notify notify;
+    char address[16];
+    int vector;
+    unsigned int n;
+};
+
+static struct writes writes[MAX_NPU * N_VECTOR + 1];
 /* Guards all below, and `opens`. */
 static DEFINE_MUTEX(lock);
 /* The first is the view of the host. */
@@ -112,12 +124,66 @@ static const char *vector_name(struct pci_dev *pci, int id, int i)
     return i == 2 + N_CQ ? "func_cq_irq" : "stars_topic_irq";
 }
 
+/* Finds the index of the first NPU of a function in `phy`: a function that is bound again keeps
+ * its physical ids. */
+static int known_function(const struct pci_dev *pci)
+{
+    int i = 0;
+
+    while (i < n_probed && function_of[phy[i]] != pci)
+        i++;
+    return i;
+}
+
+/* The kernel calls this after each write of smp_affinity; writes at the same time count as one. */
+static void on_write(struct irq_affinity_notify *notify, const cpumask_t *mask)
+{
+    container_of(notify, struct writes, notify)->n++;
+}
+
+static void on_notify_release(struct kref *ref)
+{
+}
+
+static void stop_counting(void *irq)
+{
+    irq_set_affinity_notifier((unsigned int)(unsigned long)irq, NULL);
+}
+
+/* Counts go on when the driver is bound again. */
+static int count_writes(struct pci_dev *pci, int i)
+{
+    unsigned int irq = pci_irq_vector(pci, i);
+    struct writes *w = writes;
+    int error;
+
+    while (w->address[0] && (strcmp(w->address, pci_name(pci)) || w->vector != i))
+        w++;
+    strscpy(w->address, pci_name(pci), sizeof(w->address));
+    w->vector = i;
+    w->notify.notify = on_write;
+    w->notify.release = on_notify_release;
+    error = irq_set_affinity_notifier(irq, &w->notify);
+    return error
+               ? error
+               : devm_add_action_or_reset(&pci->dev, stop_counting, (void *)(unsigned long)irq);
+}
+
+static int show_writes(struct seq_file *text, void *unused)
+{
+    for (struct writes *w = writes; w->address[0]; w++)
+        seq_printf(text, "%s %d %u\n", w->address, w->vector, w->n);
+    return 0;
+}
+
 static int probe(struct pci_dev *pci, const struct pci_device_id *id)
 {
     int n = N_VECTOR * per_function;
     int i, error;
 
-    if (n_probed + per_function > MAX_NPU)
+    int of_function = known_function(pci);
+
+    if (of_function + per_function > MAX_NPU)
         return -ENOSPC;
     error = pcim_enable_device(pci);
     if (error)
@@ -127,7 +193,7 @@ static int probe(struct pci_dev *pci, const struct pci_device_id *id)
     if (error < 0)
         return error;
     for (i = 0; i < n; i++) {
-        int of = phy[n_probed + i / N_VECTOR];
+        int of = phy[of_function + i / N_VECTOR];
         const char *name = vector_name(pci, of, i % N_VECTOR);
 
         if (!name)
@@ -136,8 +202,12 @@ static int probe(struct pci_dev *pci, const struct pci_device_id *id)
         if (error)
             return error;
         function_of[of] = pci;
+        error = count_writes(pci, i);
+        if (error)
+            return error;
     }
-    n_probed += per_function;
+    if (of_function == n_probed)
+        n_probed += per_function;
     return 0;
 }
 
@@ -378,7 +448,11 @@ static int make_functions(void)
 
 static int make_devices(void)
 {
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
     npu_class = class_create(THIS_MODULE, "devdrv-class");
+#else
+    npu_class = class_create("devdrv-class");
+#endif
     if (IS_ERR(npu_class))
         return PTR_ERR(npu_class);
     npu_major = register_chrdev(0, "devdrv-cdev", &npu_files);
@@ -404,7 +478,7 @@ static int make_proc_files(void)
     struct proc_dir_entry *uda = proc_mkdir("uda", NULL);
     struct proc_dir_entry *trs = proc_mkdir("trs_core", NULL);
 
-    if (!uda || !trs)
+    if (!uda || !trs || !proc_create_single("npu_writes", 0444, NULL, show_writes))
         return -ENOMEM;
     task_dir = proc_mkdir("proc", trs);
     if (!task_dir || !proc_create_single_data("namespace_node", 0400, uda, show_views, NULL))

@@ -7,8 +7,9 @@
 #   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, and prints the
 #                                console
 #
-# HOST is a2, a3, 300i, 950, or a2x2: an A2 with two nodes, whose only section is rules.
-# VM_SECTIONS="views rules binding" chooses the sections of guest.sh.
+# HOST is a2, a3, 300i, 950, or one of two hosts with one section of tests: a2x2, an A2 with two
+# nodes (rules), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel is 6.1, that
+# of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of guest.sh.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
 set -u
@@ -20,29 +21,35 @@ most_seconds=${VM_SECONDS:-900}
 # Makes the folder of the root file system of the machine, and packs it.
 make_disk() { # host, script
     root=$vm/$1.root
+    host=${1%@*}
     rm -rf "$root"
     for folder in bin proc sys dev run host tmp; do mkdir -p "$root/$folder"; done
     cp "$vm/apt/root/bin/busybox" "$root/bin/busybox"
-    cp "$vm/bin/cpubind" "$vm/bin/worker" "$root/bin/"
-    cp "$vm/npu/npu.ko" "$root/npu.ko"
+    cp "$vm/bin/cpubind" "$vm/bin/worker" "$vm/bin/disturb" "$root/bin/"
+    cp "$(kernel_of "$1")/npu.ko" "$root/npu.ko"
     cp "$here/npu-smi.sh" "$root/bin/npu-smi"
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    cp "$here/views.sh" "$here/rules.sh" "$root/"
+    cp "$here/views.sh" "$here/rules.sh" "$here/binder.sh" "$root/"
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
     add_crun
-    "$here/host.sh" "$1" "$root/host" || return 1
-    "$here/host.sh" "$1" "$root/views/one" 0 1
-    "$here/host.sh" "$1" "$root/views/two" 2 3
-    "$here/host.sh" "$1" "$root/views/own" 4 5
-    "$here/host.sh" "$1" "$root/views/part" 2 3 4 5 6 7
+    "$here/host.sh" "$host" "$root/host" || return 1
+    "$here/host.sh" "$host" "$root/views/one" 0 1
+    "$here/host.sh" "$host" "$root/views/two" 2 3
+    "$here/host.sh" "$host" "$root/views/own" 4 5
+    "$here/host.sh" "$host" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
     sections=${VM_SECTIONS:-views rules binding}
-    [ "$1" = a2x2 ] && sections=rules
+    [ "$host" = a2x2 ] && sections=rules
+    [ "$host" = a2x4 ] && sections=binder
     echo "$sections" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) | gzip -1 >"$vm/$1.cpio.gz"
+}
+
+kernel_of() { # host, or host@kernel
+    case $1 in *@*) echo "$vm/kernels/${1#*@}" ;; *) echo "$vm/kernels/6.1" ;; esac
 }
 
 # crun is linked with the libraries of Debian.
@@ -90,7 +97,7 @@ boot() { # host
     timeout "$most_seconds" qemu-system-aarch64 -M virt,gic-version=3,its=on \
         -accel tcg,thread=single -cpu max,pauth-impdef=on $(numa "$1") \
         -object rng-builtin,id=r $(devices) -nodefaults -display none -serial stdio -no-reboot \
-        -kernel "$vm/apt/vmlinuz" -initrd "$vm/$1.cpio.gz" -append "console=ttyAMA0 panic=-1 quiet \
+        -kernel "$(kernel_of "$1")/vmlinuz" -initrd "$vm/$1.cpio.gz" -append "console=ttyAMA0 panic=-1 quiet \
 loglevel=1 rcupdate.rcu_expedited=1 mitigations=off cryptomgr.notests" </dev/null 2>&1 |
         tr -d '\r'
 }

@@ -1,12 +1,14 @@
 /* vm_worker.c - a process with the threads and the memory of a process that drives an NPU
  * SPDX-License-Identifier: MIT
  *
- *   worker NODES MIB NPU  threads of a runtime, MIB of memory on each of the first NODES nodes;
- *                         drives the NPU of this logic id, as npu.c says
+ *   worker NODES MIB NPU [FILE]
+ *                         threads of a runtime, MIB of memory on each of the first NODES nodes;
+ *                         drives the NPU of this logic id, as npu.c says; maps the file, which
+ *                         it shares with other workers
  *   worker --uvb THREADS  threads that poll for a 950 host
  *
  * Prints "ready" when all threads run. SIGUSR1: starts two more threads, one of them named
- * acl_thread. SIGUSR2: one thread allows itself all CPUs. SIGTERM, or ten minutes: exits. Must
+ * acl_thread. SIGUSR2: one thread allows itself all CPUs. SIGTERM, or half an hour: exits. Must
  * not change a mask otherwise.
  */
 #define _GNU_SOURCE
@@ -23,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST_SECONDS 600
+#define MOST_SECONDS 1800
 #define MOST_NPUS    16
 #define MPOL_DEFAULT 0
 #define MPOL_BIND    2
@@ -118,6 +120,21 @@ static void drive(unsigned long logic_id)
         fail("ioctl");
 }
 
+/* Weights that all workers of a host share: maps all pages of a file. */
+static void share(const char *path)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    off_t size = file < 0 ? 0 : lseek(file, 0, SEEK_END);
+    volatile char *bytes = size <= 0 ? NULL
+                                     : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+                                            MAP_SHARED | MAP_POPULATE, file, 0);
+    if (!bytes || bytes == MAP_FAILED)
+        fail(path);
+    for (off_t i = 0; i < size; i += 4096)
+        bytes[i] = 1;
+    close(file);
+}
+
 static void serve(const sigset_t *signals)
 {
     static const char *const later[] = {"born_later", "acl_thread"};
@@ -155,7 +172,7 @@ int main(int argc, char **argv)
     alarm(MOST_SECONDS);
     if (pipe(drift) != 0)
         fail("pipe");
-    if (argc == 4)
+    if (argc >= 4)
         drive(strtoul(argv[3], NULL, 10));
     if (strcmp(argv[1], "--uvb") == 0) {
         int n = atoi(argv[2]);
@@ -164,6 +181,8 @@ int main(int argc, char **argv)
             uvb[i] = "uvb_poll_window_thread";
         start_all(uvb, n < 16 ? (unsigned)n : 16);
     } else {
+        if (argc == 5)
+            share(argv[4]);
         fill_nodes(atoi(argv[1]), (size_t)atoi(argv[2]) << 20);
         start_all(named, sizeof named / sizeof *named);
     }
