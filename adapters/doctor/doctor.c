@@ -10,7 +10,7 @@
 
 #define RESTART_WORKERS "start the workers again, all of them with it"
 #define APPLY_AGAIN     "cpubind apply for the workers of this cpuset"
-#define COMMAND_IS      "COMMAND is the one that starts the worker; start it again so"
+#define COMMAND_IS      "COMMAND is the one that starts this worker alone; start it again so"
 #define START_CONTAINER "start the container with it, beside its other options"
 #define FACTS_DRIVER    "give --facts driver for all workers, or mend the driver"
 #define RESTART_HOST    "restart the host"
@@ -27,7 +27,7 @@ static const row rows[] = {
      doctor_check_one_cpu},
     {{"omp_proc_bind", CPUBIND_SEVERITY_SEVERE,
       "OpenMP pins each thread by itself, often all of the process to CPU 0, and pins threads "
-      "again that cpubind has moved", COMMAND_IS}, doctor_check_omp},
+      "again that cpubind has moved", "start the engine again from this shell"}, doctor_check_omp},
     {{"cpuset_overlap", CPUBIND_SEVERITY_SEVERE,
       "each process cuts pools from its own cpuset, so that two NPUs get the same CPUs", NULL},
      doctor_check_cpuset_overlap},

@@ -282,9 +282,10 @@ static int is_false(const char *text, cpubind_slice value)
 
 void doctor_check_omp(doctor *d)
 {
-    /* A variable, and the value with which it pins nothing. */
-    static const char *const variables[][2] = {
-        {"OMP_PROC_BIND", "false"}, {"GOMP_CPU_AFFINITY", ""}, {"KMP_AFFINITY", "disabled"}};
+    /* A variable, and the command after which it pins nothing. */
+    static const char *const variables[][2] = {{"OMP_PROC_BIND", "export OMP_PROC_BIND=false"},
+                                               {"GOMP_CPU_AFFINITY", "unset GOMP_CPU_AFFINITY"},
+                                               {"KMP_AFFINITY", "unset KMP_AFFINITY"}};
     for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
         const doctor_worker *w = &d->worker[i];
         doctor_text name = {"", 0}, evidence = {"", 0}, command = {"", 0}, text = {"", 0};
@@ -292,20 +293,18 @@ void doctor_check_omp(doctor *d)
         doctor_add(&name, "proc/%d/environ", (int)w->pid);
         if (!doctor_read(d, name.text, &environ))
             continue;
-        doctor_add(&command, "cpubind run --npu %d", (int)doctor_npu_id(d, w));
         for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
             cpubind_slice value;
             if (!find_string(environ, variables[k][0], &value) || is_false(environ.data, value))
                 continue;
             doctor_add(&text, "%s%s=", text.len ? " " : "", variables[k][0]);
             doctor_add_bytes(&text, environ.data + value.at, value.len);
-            doctor_add(&command, " --env %s=%s", variables[k][0], variables[k][1]);
+            doctor_add(&command, "%s%s", command.len ? "; " : "", variables[k][1]);
         }
         if (text.len == 0)
             continue;
         doctor_add(&evidence, "process %d, which drives NPU %d, was started with %s",
                    (int)w->pid, (int)doctor_npu_id(d, w), text.text);
-        doctor_add(&command, " -- COMMAND");
         cpubind_doctor_finding *f = find_of(d, w, &evidence, &command);
         f->input = doctor_keep(d, name.text);
         f->value = doctor_keep(d, text.text);
@@ -595,16 +594,31 @@ typedef struct engine {
     int32_t pid;       /* the uppermost process of vLLM */
 } engine;
 
+/* Whether a word of a command line is the program, a module or a worker of vLLM. */
+static int is_vllm(const char *word, int32_t len)
+{
+    static const char program[] = "/vllm", module[] = "vllm.", worker[] = "VLLM::";
+    const int32_t n = (int32_t)sizeof program - 1, n_worker = (int32_t)sizeof worker - 1;
+    return doctor_is(word, len, "vllm") ||
+           (len > n && memcmp(word + len - n, program, (size_t)n) == 0) ||
+           (len > n && memcmp(word, module, (size_t)n) == 0) ||
+           (len > n_worker && memcmp(word, worker, (size_t)n_worker) == 0);
+}
+
 static void read_engine(const char *bytes, int32_t len, int32_t pid, engine *e)
 {
     const char *value = after(bytes, len, "enable_cpu_binding");
     const char *end = bytes + len;
-    if (after(bytes, len, "vllm") || after(bytes, len, "VLLM")) {
-        e->is_vllm = 1;
-        e->pid = pid;
+    for (int32_t at = 0, n; at < len; at += n + 1) {
+        const char *stop = (const char *)memchr(bytes + at, '\0', (size_t)(len - at));
+        n = stop ? (int32_t)(stop - bytes) - at : len - at;
+        if (doctor_is(bytes + at, n, "--numa-bind"))
+            e->numa_bind = pid;
+        if (is_vllm(bytes + at, n)) {
+            e->is_vllm = 1;
+            e->pid = pid;
+        }
     }
-    if (after(bytes, len, "--numa-bind"))
-        e->numa_bind = pid;
     if (!value)
         return;
     while (value < end && (*value == '"' || *value == '\'' || *value == ':' || *value == ' ' ||
@@ -635,7 +649,7 @@ static int read_engines(doctor *d, const doctor_worker *w, engine *e)
             return 0;
         read_engine(answer.data, answer.len, pid, e);
     }
-    return 1;
+    return pid >= 0;
 }
 
 static void check_engine(doctor *d, const doctor_worker *w)

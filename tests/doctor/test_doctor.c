@@ -192,6 +192,7 @@ static int make_right(void **state)
         snprintf(text, sizeof text, "%d\n", cpu);
         put(right, name, text);
     }
+    shell(top, "cp -R right made");
     return 0;
 }
 
@@ -225,8 +226,8 @@ static const made_host hosts[] = {
      "process 61000, which drives NPU 0, was started with OMP_PROC_BIND=close "
      "GOMP_CPU_AFFINITY=0-3",
      "OMP_PROC_BIND=close GOMP_CPU_AFFINITY=0-3",
-     "cpubind run --npu 0 --env OMP_PROC_BIND=false --env GOMP_CPU_AFFINITY= -- COMMAND",
-     {{"proc/61000/environ", "HOME=/root\aOMP_PROC_BIND=false\aGOMP_CPU_AFFINITY=\a"}},
+     "export OMP_PROC_BIND=false; unset GOMP_CPU_AFFINITY",
+     {{"proc/61000/environ", "HOME=/root\aOMP_PROC_BIND=false\a"}},
      {0},
      NULL},
     {"cpuset_overlap",
@@ -268,6 +269,16 @@ static const made_host hosts[] = {
      "vllm serve MODEL --additional-config '{\"enable_cpu_binding\": false}'",
      {{"proc/60000/cmdline", "python\a/usr/bin/vllm\aserve\amodel\a--additional-config\a"
                              "{\"enable_cpu_binding\": false}\a"}},
+     {0},
+     NULL},
+    {"engine_binds",
+     {{"proc/60000/cmdline", "python\a-m\avllm.entrypoints.openai.api_server\a--numa-bind\a"
+                             "--additional-config={\"enable_cpu_binding\":false}\a"}},
+     "vLLM binds its workers too: process 60000 has --numa-bind",
+     NULL,
+     "vllm serve MODEL --no-numa-bind --additional-config '{\"enable_cpu_binding\": false}'",
+     {{"proc/60000/cmdline", "python\a-m\avllm.entrypoints.openai.api_server\a--no-numa-bind\a"
+                             "--additional-config={\"enable_cpu_binding\":false}\a"}},
      {0},
      NULL},
     {"role_taken",
@@ -395,6 +406,14 @@ static const made_host hosts[] = {
      {{0}},
      {0},
      NULL},
+    {"autonuma",
+     {{"proc/sys/kernel/numa_balancing", "2\n"}},
+     "automatic NUMA balancing is on",
+     "2",
+     "echo 0 >/proc/sys/kernel/numa_balancing",
+     {{0}},
+     {0},
+     NULL},
     {"offline",
      {{CPUS "online", "0-45\n"}, {CPUS "cpu46/online", "0\n"}, {CPUS "cpu47/online", "0\n"}},
      "CPUs 46-47 are offline",
@@ -502,15 +521,34 @@ static void mend(const char *folder, const char *command)
     shell(folder, text);
 }
 
+static void make_host(const file *files)
+{
+    shell(top, "touch -d '0.05 seconds ago' stamp");
+    overlay(made, files);
+}
+
+/* Makes the made host right again: puts back the files that have changed since make_host, and
+ * those that were removed. */
+static void unmake_host(const file *files)
+{
+    for (int i = 0; i < MAX_FILES && files[i].name; i++) {
+        char text[512];
+        if (files[i].text)
+            continue;
+        snprintf(text, sizeof text,
+                 "mkdir -p $(dirname made/%s) && cp -R right/%s $(dirname made/%s)",
+                 files[i].name, files[i].name, files[i].name);
+        shell(top, text);
+    }
+    shell(made, "find . -newer ../stamp -type f | while read -r f; do\n"
+                "if [ -e ../right/$f ]; then cp ../right/$f $f; else rm $f; fi; done\n"
+                "find . -depth -type d -empty -delete");
+}
+
 static void check_host(const made_host *h)
 {
-    const char *const copy[] = {"cp", "-R", right, made, NULL};
-    command_result r = command_run(copy);
     json_t *report, *finding;
-    assert_int_equal(r.status, 0);
-    command_free(&r);
-    overlay(made, h->overlay);
-
+    make_host(h->overlay);
     report = examine(made, NULL, 1);
     finding = json_array_get(json_object_get(report, "findings"), 0);
     if (json_array_size(json_object_get(report, "findings")) != 1 ||
@@ -532,7 +570,7 @@ static void check_host(const made_host *h)
         mend(made, text_at(finding, "command"));
     json_decref(report);
     expect_right(made, h->option);
-    shell(top, "rm -r made");
+    unmake_host(h->overlay);
 }
 
 static void finds_names_and_mends_one_fault_of_each_host(void **state)
@@ -571,11 +609,108 @@ static void has_a_made_host_for_each_check(void **state)
     json_decref(report);
 }
 
+/* Processes that are no worker, on the acl CPU of NPU 0: 16 are in the report, 4 are counted. */
+static void counts_the_findings_that_it_does_not_keep(void **state)
+{
+    command_result r;
+    json_t *report;
+    (void)state;
+    make_host((const file[MAX_FILES]){{0}});
+    for (int pid = 700; pid < 720; pid++) {
+        char name[64], text[256];
+        snprintf(name, sizeof name, "proc/%d/task/%d/stat", pid, pid);
+        snprintf(text, sizeof text, STAT("%d", "a", "R", "1", "34"), pid);
+        put(made, name, text);
+        snprintf(name, sizeof name, "proc/%d/task/%d/status", pid, pid);
+        snprintf(text, sizeof text, STATUS("a", "%d", "0-47"), pid);
+        put(made, name, text);
+    }
+    report = examine(made, NULL, 1);
+    assert_int_equal(json_array_size(json_object_get(report, "findings")), 16);
+    assert_int_equal(json_integer_value(json_object_get(report, "more")), 4);
+    json_decref(report);
+    r = RUN("doctor", "--root", made);
+    assert_non_null(strstr(r.out, "and 4 more findings"));
+    assert_non_null(strstr(r.out, "; 20 to mend\n"));
+    command_free(&r);
+    unmake_host((const file[MAX_FILES]){{0}});
+}
+
+/* What only looks like a fault. */
+static void finds_nothing_where_nothing_is_wrong(void **state)
+{
+    static const file files[][MAX_FILES] = {
+        {{"proc/60000/cmdline", "/opt/vllm-tools/bin/python\atrain.py\a"},
+         {"proc/61000/cmdline", "python3.11\a"},
+         {"proc/61003/cmdline", "python3.11\a"}},
+        {{"proc/60000/cmdline", "vllm\aserve\am\a"}, {"uname", "x86_64\n"}},
+        {{CPUS "online", "0-45\n"}, {CPUS "smt/control", "off\n"}},
+        {{CPUS "isolated", "10-11,22-23,34-35,46-47\n"}},
+        {{"proc/61000/environ", "OMP_PROC_BIND=FALSE\aKMP_AFFINITY=disabled\a"}},
+        {{"proc/61003/cgroup", "0::/pods/b\n"},
+         {"sys/fs/cgroup/pods/b/cpuset.cpus.effective", "12-23\n"},
+         {"sys/fs/cgroup/pods/a/cpuset.cpus.effective", "24-35\n"}},
+        {{"proc/900/comm", "irqbalance\n"}, {"proc/900/cmdline", "/usr/sbin/irqbalance\a"}},
+        {{"proc/700/task/700/stat", STAT("700", "a", "S", "1", "34")},
+         {"proc/700/task/700/status", STATUS("a", "700", "0-47")}},
+        {{"proc/self/status", "Seccomp:\t2\nCapBnd:\t000001ffffffffff\n"
+                              "Cpus_allowed_list:\t0-47\n"}},
+        {{"proc/self/mountinfo", "29 22 0:20 /irq /proc/irq ro,nosuid - proc proc rw\n"
+                                 "30 22 0:20 /irq /proc/irq rw,nosuid - proc proc rw\n"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        make_host(files[i]);
+        expect_right(made, NULL);
+        unmake_host(files[i]);
+    }
+}
+
+/* A file that a check needs: without it the check is unknown, and never right. */
+static void says_what_is_not_known(void **state)
+{
+    static const char *const needs[][2] = {
+        {"one_cpu", "proc/61000/task/61010/status"},
+        {"omp_proc_bind", "proc/61000/environ"},
+        {"cpuset_far", "proc/61003/cgroup"},
+        {"engine_binds", "proc/61003/stat"},
+        {"far_memory", "proc/61000/numa_maps"},
+        {"autonuma", "proc/sys/kernel/numa_balancing"},
+        {"offline", CPUS "present"},
+        {"governor", CPUS "cpu7/cpufreq/scaling_governor"},
+        {"isolated", CPUS "isolated"},
+        {"nohz_full", CPUS "nohz_full"},
+        {"nic_interrupts", "proc/irq/301/smp_affinity_list"},
+        {"proc_irq", "proc/self/mountinfo"},
+        {"inputs_differ", "cmd/npu-smi-info-m.txt"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        const json_t *unknown;
+        json_t *report;
+        int n = 0;
+        make_host((const file[MAX_FILES]){{needs[i][1], NULL}});
+        report = examine(made, NULL, 0);
+        unknown = json_object_get(report, "unknown");
+        for (size_t k = 0; k < json_array_size(unknown); k++)
+            n += strcmp(text_at(json_array_get(unknown, k), "check"), needs[i][0]) == 0 &&
+                 strcmp(text_at(json_array_get(unknown, k), "input"), needs[i][1]) == 0;
+        if (n != 1)
+            fail_msg("%s without %s: %s", needs[i][0], needs[i][1],
+                     json_dumps(report, JSON_INDENT(1)));
+        json_decref(report);
+        unmake_host((const file[MAX_FILES]){{needs[i][1], NULL}});
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_silent_on_a_right_host),
         cmocka_unit_test(finds_names_and_mends_one_fault_of_each_host),
+        cmocka_unit_test(counts_the_findings_that_it_does_not_keep),
+        cmocka_unit_test(finds_nothing_where_nothing_is_wrong),
+        cmocka_unit_test(says_what_is_not_known),
         cmocka_unit_test(has_a_made_host_for_each_check),
     };
     return cmocka_run_group_tests(tests, make_right, remove_all);
