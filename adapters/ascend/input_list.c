@@ -28,7 +28,7 @@ typedef struct leaf {
     rule rule;
 } leaf;
 
-enum { MAX_LEAVES = 16 };
+enum { MAX_LEAVES = 20 };
 
 /* What the members of a group are. */
 typedef enum member {
@@ -68,6 +68,10 @@ static const group groups[] = {
       {"sys/devices/system/cpu/possible", RULE_ALWAYS},
       {"sys/devices/system/cpu/present", RULE_ALWAYS},
       {"sys/devices/system/cpu/smt/active", RULE_ALWAYS},
+      {"sys/devices/system/cpu/smt/control", RULE_ALWAYS},
+      {"sys/devices/system/cpu/isolated", RULE_ALWAYS},
+      {"sys/devices/system/cpu/nohz_full", RULE_ALWAYS},
+      {"proc/sys/kernel/numa_balancing", RULE_ALWAYS},
       {"sys/devices/system/node/online", RULE_ALWAYS},
       {"sys/devices/system/node/possible", RULE_ALWAYS},
       {"sys/devices/system/node/has_cpu", RULE_ALWAYS},
@@ -77,7 +81,8 @@ static const group groups[] = {
      MEMBER_FOLDER,
      {{"online", RULE_NO_ONLINE},
       {"topology/thread_siblings_list", RULE_ALWAYS},
-      {"topology/physical_package_id", RULE_ALWAYS}}},
+      {"topology/physical_package_id", RULE_ALWAYS},
+      {"cpufreq/scaling_governor", RULE_ALWAYS}}},
     {"sys/devices/system/node",
      "node",
      MEMBER_FOLDER,

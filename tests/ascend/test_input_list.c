@@ -34,7 +34,12 @@ TEST(an_input_that_is_read_is_known)
         "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
         "sys/devices/system/cpu/cpu639/topology/thread_siblings_list",
         "sys/devices/system/cpu/cpu0/topology/physical_package_id",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
         "sys/devices/system/cpu/smt/active",
+        "sys/devices/system/cpu/smt/control",
+        "sys/devices/system/cpu/isolated",
+        "sys/devices/system/cpu/nohz_full",
+        "proc/sys/kernel/numa_balancing",
         "sys/devices/system/node/online",
         "sys/devices/system/node/possible",
         "sys/devices/system/node/has_cpu",
@@ -247,7 +252,10 @@ static void make_host(memory_host *h)
     set(h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
     set(h, "sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
     set(h, "sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "1\n");
+    set(h, "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
     set(h, "sys/devices/system/cpu/smt/active", "0\n");
+    set(h, "sys/devices/system/cpu/isolated", "\n");
+    set(h, "proc/sys/kernel/numa_balancing", "1\n");
     set(h, "sys/devices/system/node/", "has_cpu\nnode0\nnode10\nonline\n");
     set(h, "sys/devices/system/node/has_cpu", "0,10\n");
     set(h, "sys/devices/system/node/node0/cpulist", "0-1\n");
@@ -271,11 +279,13 @@ static void make_host(memory_host *h)
 
 #define FILES_OF_CPUS                                                                          \
     "proc/self/status proc/interrupts env uname sys/devices/system/cpu/online "                \
-    "sys/devices/system/cpu/smt/active sys/devices/system/node/has_cpu "
+    "sys/devices/system/cpu/smt/active sys/devices/system/cpu/isolated "                       \
+    "proc/sys/kernel/numa_balancing sys/devices/system/node/has_cpu "
 #define FILES_OF_TOPOLOGY                                                                      \
     "sys/devices/system/cpu/cpu0/topology/thread_siblings_list "                               \
     "sys/devices/system/cpu/cpu0/topology/physical_package_id "                                \
-    "sys/devices/system/cpu/cpu1/topology/thread_siblings_list "
+    "sys/devices/system/cpu/cpu1/topology/thread_siblings_list "                               \
+    "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor "
 #define FILES_OF_NODES                                                                         \
     "sys/devices/system/node/node0/cpulist sys/devices/system/node/node10/cpumap "             \
     "sys/devices/system/node/node10/distance "
@@ -324,7 +334,8 @@ TEST(without_a_list_of_online_cpus_each_cpu_has_a_file)
     make_host(&h);
     take_away(&h, "sys/devices/system/cpu/online");
     expect_visits(&h, "proc/self/status proc/interrupts env uname "
-                      "sys/devices/system/cpu/smt/active sys/devices/system/node/has_cpu "
+                      "sys/devices/system/cpu/smt/active sys/devices/system/cpu/isolated "
+                      "proc/sys/kernel/numa_balancing sys/devices/system/node/has_cpu "
                       "sys/devices/system/cpu/cpu0/online " FILES_OF_TOPOLOGY FILES_OF_NODES
                           FILES_OF_PCI COMMANDS);
 }
@@ -337,7 +348,8 @@ TEST(the_topology_of_a_cpu_may_be_absent)
     expect_visits(
         &h, FILES_OF_CPUS
         "sys/devices/system/cpu/cpu0/topology/physical_package_id "
-        "sys/devices/system/cpu/cpu1/topology/thread_siblings_list " FILES_OF_NODES FILES_OF_PCI
+        "sys/devices/system/cpu/cpu1/topology/thread_siblings_list "
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor " FILES_OF_NODES FILES_OF_PCI
             COMMANDS);
 }
 

@@ -592,6 +592,33 @@ static void is_silent_on_a_right_host(void **state)
     command_free(&r);
 }
 
+/* cpubind capture keeps the settings of the kernel, so that a snapshot has the same faults. */
+static void finds_the_settings_of_a_captured_host(void **state)
+{
+    static const file files[MAX_FILES] = {{"proc/sys/kernel/numa_balancing", "1\n"},
+                                          {CPUS "isolated", "2-5\n"},
+                                          {CPUS "nohz_full", "2-5\n"},
+                                          {CPUS "cpu9/cpufreq/scaling_governor", "ondemand\n"}};
+    static const char *const checks[] = {"autonuma", "governor", "isolated", "nohz_full"};
+    char captured[64];
+    json_t *report;
+    (void)state;
+    make_host(files);
+    snprintf(captured, sizeof captured, "%s/captured", top);
+    command_result r = RUN("capture", "--quiet", "--root", made, "-o", captured);
+    if (r.status != 0)
+        fail_msg("status %d: %s", r.status, r.err);
+    command_free(&r);
+    report = examine(captured, NULL, 1);
+    assert_int_equal(json_array_size(json_object_get(report, "findings")), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(
+            text_at(json_array_get(json_object_get(report, "findings"), i), "check"),
+            checks[i]);
+    json_decref(report);
+    unmake_host(files);
+}
+
 /* Every check has a made host, so that none is without a test. */
 static void has_a_made_host_for_each_check(void **state)
 {
@@ -711,6 +738,7 @@ int main(void)
         cmocka_unit_test(counts_the_findings_that_it_does_not_keep),
         cmocka_unit_test(finds_nothing_where_nothing_is_wrong),
         cmocka_unit_test(says_what_is_not_known),
+        cmocka_unit_test(finds_the_settings_of_a_captured_host),
         cmocka_unit_test(has_a_made_host_for_each_check),
     };
     return cmocka_run_group_tests(tests, make_right, remove_all);
