@@ -70,7 +70,9 @@ int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
     if (out->pid == 0)
-        out->pid = options->pid ? options->pid : (int32_t)getppid();
+        out->pid = options->pid;
+    if (out->pid == 0 && cli_choose_parent(options, out) != CLI_DONE)
+        return CLI_REFUSED;
     out->is_reading = is_reading;
     how = how_of(options, out->pid, is_reading);
     status = open_waiting(&how, &out->binding, &fault);
@@ -126,6 +128,7 @@ static int choose_allowed(cli_options *options, const cli_bound *bound)
         options->request.n_allowed = before.n;
         return CLI_DONE;
     }
+    options->has_no_record = options->command != CLI_RUN;
     return options->root || options->fixture ? read_allowed(options, bound) : CLI_DONE;
 }
 

@@ -13,10 +13,11 @@
 /* A process, and where it belongs. All zero before it is opened. */
 typedef struct cli_bound {
     int32_t pid;
-    int is_reading;   /* verify: nothing is changed */
-    int is_restoring; /* restore: ends a watch of the process */
-    int32_t holder;   /* the cpubind that works on the process; 0: not known */
-    int is_watching;  /* apply --watch, after the first time */
+    char parent[CPUBIND_PROGRAM_SIZE]; /* its program, where it is the parent; else "" */
+    int is_reading;                    /* verify: nothing is changed */
+    int is_restoring;                  /* restore: ends a watch of the process */
+    int32_t holder;                    /* the cpubind that works on the process; 0: not known */
+    int is_watching;                   /* apply --watch, after the first time */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_host host; /* the host of --root or --fixture, which the facts quote */
@@ -24,6 +25,10 @@ typedef struct cli_bound {
     cpubind_arena arena; /* of the goal */
     cpubind_goal goal;
 } cli_bound;
+
+/* Chooses the parent of this command; apply refuses one that is no shell and no runtime, unless
+ * --force is given. Returns the exit status (parent.c). */
+int cli_choose_parent(const cli_options *options, cli_bound *bound);
 
 /* Opens the process of --pid, else the parent. Returns the exit status. */
 int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out);

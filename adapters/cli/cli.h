@@ -16,10 +16,13 @@
 /* Exit status of the command. */
 enum cli_exit {
     CLI_DONE = 0,
-    CLI_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
-    CLI_USAGE = 2,      /* the command line is wrong */
-    CLI_UNREADABLE = 3, /* the host or the corpus could not be read */
-    CLI_UNWRITTEN = 4   /* the kernel refused, or a file could not be written */
+    CLI_REFUSED = 1,          /* no plan is possible, or an expectation does not hold */
+    CLI_USAGE = 2,            /* the command line is wrong */
+    CLI_UNREADABLE = 3,       /* the host or the corpus could not be read */
+    CLI_UNWRITTEN = 4,        /* the kernel refused, or a file could not be written */
+    CLI_RUN_FAILED = 125,     /* run: cpubind failed with one of the above */
+    CLI_NOT_EXECUTABLE = 126, /* run: as a shell and env(1) exit */
+    CLI_NOT_FOUND = 127
 };
 
 /* == Words ================================================================== */
@@ -125,7 +128,8 @@ typedef struct cli_options {
     int32_t one_npu;                 /* --npu, or -1 */
     const char *npu_text;            /* --npu as it was written */
     int has_memory, any_arch, all;
-    int is_strict, is_forced;
+    int is_strict, is_forced, or_unbound;
+    int has_no_record; /* the process that is planned for may be bound, its record lost */
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;
     cpubind_memory_action memory;
@@ -296,6 +300,13 @@ int cli_refuse(const cli_options *options, const cli_planned *planned);
 /* Prints any other error in the same way. Its code is "refused", "usage", "unreadable" or
  * "unwritten", by the status, which is returned. */
 int cli_fail(const cli_options *options, int status, const char *text);
+
+/* Keeps the sentence that says what has been done, for an output that cannot be written. */
+void cli_note_done(const cli_text *text);
+
+/* Flushes stdout, and says so if the output could not be written: a full disk or a closed pipe
+ * is an error only then. Returns the exit status. */
+int cli_finish(int status);
 
 /* Appends that memory ran out; returns the exit status. */
 int cli_no_room(cli_text *why);

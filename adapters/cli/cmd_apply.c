@@ -11,13 +11,20 @@
 static int print_outcome(const cli_options *options, const cli_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
+    cli_text done = {"", 0};
+    cli_add(&done, "process %d is bound to the CPUs of NPU %d", (int)bound->pid,
+            (int)report->npu);
+    cli_note_done(&done);
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
                                                                        : cli_no_memory();
     cli_print_text(stdout, &bound->planned, options);
     if (options->quiet)
         return CLI_DONE;
-    printf("\nprocess %d, NPU %d\n", (int)bound->pid, (int)report->npu);
+    printf("\nprocess %d", (int)bound->pid);
+    if (*bound->parent)
+        printf(" (%s, the parent of this command)", bound->parent);
+    printf(", NPU %d\n", (int)report->npu);
     cli_print_items(stdout, report, 0);
     cli_print_memory(stdout, report, 0);
     cli_warn_outcome(bound, report);

@@ -12,6 +12,9 @@
 static int print_outcome(const cli_options *options, const cli_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
+    cli_text done = {"", 0};
+    cli_add(&done, "process %d is restored", (int)bound->pid);
+    cli_note_done(&done);
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
                                                                        : cli_no_memory();

@@ -12,9 +12,6 @@
 
 #include "bind_common.h"
 
-/* The exit statuses of a shell and of env(1) when a command cannot be run. */
-enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-
 #define MAX_VALUE 8192
 
 static void (*child_signal)(int) = SIG_DFL;
@@ -62,7 +59,7 @@ static size_t expand(const cli_planned *p, const char *text, cli_text *to)
     return 0;
 }
 
-/* Sets one variable: NAME=VALUE, with the words in braces replaced. */
+/* Sets one variable: NAME=VALUE, with the words in braces replaced if there is a plan. */
 static int set_variable(const cli_planned *p, const char *text)
 {
     const char *equals = strchr(text, '=');
@@ -74,7 +71,7 @@ static int set_variable(const cli_planned *p, const char *text)
     name[equals - text] = '\0';
     for (const char *at = equals + 1; *at;) {
         cli_text word = {"", 0};
-        const size_t used = *at == '{' ? expand(p, at, &word) : 0;
+        const size_t used = p && *at == '{' ? expand(p, at, &word) : 0;
         const char *from = used ? word.text : at;
         const size_t len = used ? word.len : 1;
         if (n + len >= sizeof value)
@@ -87,10 +84,28 @@ static int set_variable(const cli_planned *p, const char *text)
     return setenv(name, value, 1) == 0;
 }
 
-static int set_environment(const cli_options *options, const cli_bound *bound)
+/* Whether a variable needs the plan: its value has one of the words in braces. */
+static int needs_plan(const char *text)
+{
+    static const char *const words[] = {"pool", "npu", "node", "threads"};
+    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+        for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
+            if (is_braced(at, cpubind_role_word((cpubind_role)i)))
+                return 1;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (is_braced(at, words[i]))
+                return 1;
+    }
+    return 0;
+}
+
+static int set_environment(const cli_options *options, const cli_bound *bound, int is_bound)
 {
     for (int32_t i = 0; i < options->n_env; i++)
-        if (!set_variable(&bound->planned, options->env[i])) {
+        if (!is_bound && needs_plan(options->env[i]))
+            fprintf(stderr, "cpubind: warning: --env %.80s: not set, it needs a plan\n",
+                    options->env[i]);
+        else if (!set_variable(is_bound ? &bound->planned : NULL, options->env[i])) {
             cli_text why = {"", 0};
             cli_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
             return cli_fail(options, CLI_USAGE, why.text);
@@ -108,7 +123,7 @@ static void put_back(const cli_options *options, int32_t pid)
 }
 
 /* Closes everything, the lock above all, before exec: the command inherits nothing. */
-static int become(const cli_options *options, cli_bound *bound)
+static int become(const cli_options *options, cli_bound *bound, int is_bound)
 {
     const int32_t pid = bound->pid;
     cli_text why = {"", 0};
@@ -117,10 +132,20 @@ static int become(const cli_options *options, cli_bound *bound)
     fflush(NULL);
     (void)signal(SIGCHLD, child_signal);
     (void)cpubind_bind_exec(options->word, NULL, &fault);
-    put_back(options, pid);
+    if (is_bound)
+        put_back(options, pid);
     cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(fault.error));
-    (void)cli_fail(options, CLI_REFUSED, why.text);
-    return fault.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    return cli_fail(options, fault.error == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE,
+                    why.text);
+}
+
+/* The refusal is printed already. */
+static int start_unbound(const cli_options *options, cli_bound *bound)
+{
+    fputs("cpubind: warning: the command is started without being bound\n", stderr);
+    if (set_environment(options, bound, 0) != CLI_DONE)
+        return CLI_RUN_FAILED;
+    return become(options, bound, 0);
 }
 
 static int run(cli_options *options, cli_bound *bound)
@@ -129,14 +154,14 @@ static int run(cli_options *options, cli_bound *bound)
     if (status == CLI_DONE)
         status = cli_plan_bound(options, bound);
     if (status == CLI_DONE)
-        status = set_environment(options, bound);
+        status = set_environment(options, bound, 1);
     if (status == CLI_DONE)
         status = cli_apply_bound(options, bound);
     if (status != CLI_DONE)
-        return status;
+        return options->or_unbound ? start_unbound(options, bound) : CLI_RUN_FAILED;
     if (!options->quiet)
         cli_warn_outcome(bound, cpubind_bind_report(bound->binding));
-    return become(options, bound);
+    return become(options, bound, 1);
 }
 
 int cli_run(int argc, char **argv)
@@ -145,7 +170,7 @@ int cli_run(int argc, char **argv)
     cli_bound bound = {.pid = (int32_t)getpid()};
     int status = cli_start(argc, argv, CLI_RUN, NULL, &options);
     if (status >= 0)
-        return status;
+        return status == CLI_DONE ? CLI_DONE : CLI_RUN_FAILED;
     if (!options.has_memory)
         options.memory = CPUBIND_MEMORY_PREFER;
     status = run(&options, &bound);

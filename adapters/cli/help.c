@@ -30,7 +30,7 @@ void cli_print_help(FILE *out)
           "\n"
           "Exit status: 0 done, 1 no plan is possible or a process is not where it belongs,\n"
           "2 usage, 3 the host or the corpus is unreadable, 4 the kernel refused, or a file\n"
-          "could not be written.\n",
+          "could not be written; run: 125 for 1 to 4.\n",
           out);
 }
 
@@ -121,8 +121,8 @@ static const cli_help helps[] = {
      "where the plan puts them. Everything but memory is recorded first, and cpubind\n"
      "restore undoes it. If a step fails, the steps before it are undone.\n"
      "\n"
-     "  --pid N               the process (default: the parent)\n" WHICH_NPU THREADS
-     "  --memory WAY          migrate (default) or none\n"
+     "  --pid N               the process (default: the parent, a shell or a "
+     "runtime)\n" WHICH_NPU THREADS "  --memory WAY          migrate (default) or none\n"
      "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
      "                        new threads, changed masks; ends with the process\n"
@@ -133,9 +133,9 @@ static const cli_help helps[] = {
     {CLI_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
      "Binds itself, then executes the command in its place: signals and exit status\n"
-     "are those of the command. Exits with 127 if there is no such command and with\n"
-     "126 if it cannot be executed; the binding is undone then. Threads get their\n"
-     "names later: use apply --watch for --thread. The record stays until restore.\n"
+     "are those of the command. Exits with 127 if there is no such command, with 126\n"
+     "if it cannot be executed (the binding is undone), with 125 if cpubind fails.\n"
+     "Threads get names later: use apply --watch for --thread. restore undoes it.\n"
      "\n" WHICH_NPU THREADS "  --memory WAY          prefer (default: new memory comes from "
      "its node) or none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; " CPUBIND_ROLE_LIST(
@@ -144,7 +144,8 @@ static const cli_help helps[] = {
                  "CPUs,\n"
                  "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
                  "\n"
-                 "The plan:\n" LIVE_PLAN "\n" STATE ANY_ARCH STRICT
+                 "The plan:\n" LIVE_PLAN STATE ANY_ARCH STRICT
+                 "  --or-unbound          start the command after any refusal, too\n"
                  "  --json (errors alone), --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
      "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"

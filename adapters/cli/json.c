@@ -232,16 +232,44 @@ int cli_print_json(FILE *out, json_t *value)
     return done && fputc('\n', out) != EOF;
 }
 
+/* What has been done when an output cannot be written. */
+static cli_text done;
+
+void cli_note_done(const cli_text *text)
+{
+    done = *text;
+}
+
+int cli_finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "cpubind: the output could not be written%s%s\n", *done.text ? "; " : "",
+            done.text);
+    return status != CLI_DONE ? status : *done.text ? CLI_UNWRITTEN : CLI_UNREADABLE;
+}
+
 int cli_no_memory(void)
 {
-    fputs("cpubind: there is no memory left\n", stderr);
+    if (ferror(stdout)) /* cli_finish says so */
+        return CLI_DONE;
+    fputs("cpubind: there is no memory left", stderr);
+    fprintf(stderr, "%s%s\n", *done.text ? "; " : "", done.text);
     return CLI_UNREADABLE;
+}
+
+/* Appends the exit status that another command would have: that of run is 125. */
+static void add_own_status(const cli_options *options, int status, cli_text *to)
+{
+    if (options->command == CLI_RUN && status < CLI_RUN_FAILED)
+        cli_add(to, " (exit status %d of cpubind)", status);
 }
 
 int cli_refuse(const cli_options *options, const cli_planned *planned)
 {
     cli_text text = {"", 0};
     cli_explain(planned, options, &text);
+    add_own_status(options, (int)cpubind_problem_exit(planned->code), &text);
     if (!options->json)
         fprintf(stderr, "cpubind: %s\n", text.text);
     else if (!cli_print_json(stdout, cli_problem_json(&planned->problem, text.text)))
@@ -255,6 +283,10 @@ int cli_fail(const cli_options *options, int status, const char *text)
                        : status == CLI_USAGE     ? "usage"
                        : status == CLI_UNWRITTEN ? "unwritten"
                                                  : "unreadable";
+    cli_text said = {"", 0};
+    cli_add(&said, "%s", text);
+    add_own_status(options, status, &said);
+    text = said.text;
     if (!options->json)
         fprintf(stderr, "cpubind: %s\n", text);
     else if (!cli_print_json(stdout, cli_error_json(code, text)))

@@ -38,32 +38,23 @@ static int refuse(int argc, char **argv)
     return cli_fail(&options, CLI_USAGE, why.text);
 }
 
-/* Flushes stdout: a full disk or a closed pipe is an error only then. */
-static int finish(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    fputs("cpubind: the output could not be written\n", stderr);
-    return status == CLI_DONE ? CLI_UNREADABLE : status;
-}
-
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     cli_reset_signals();
     if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
         cli_print_help(stdout);
-        return finish(CLI_DONE);
+        return cli_finish(CLI_DONE);
     }
     if (is_one_of(word, "--version", "-V")) {
         puts("cpubind " CPUBIND_VERSION);
-        return finish(CLI_DONE);
+        return cli_finish(CLI_DONE);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(word, commands[i].word) == 0)
-            return finish(commands[i].run(argc - 1, argv + 1));
+            return cli_finish(commands[i].run(argc - 1, argv + 1));
     if (word[0] != '\0')
-        return finish(refuse(argc, argv));
+        return cli_finish(refuse(argc, argv));
     cli_print_help(stderr);
     return CLI_USAGE;
 }

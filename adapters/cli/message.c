@@ -462,6 +462,9 @@ static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
         cli_add(out, ", keep fewer for the host (--keep)");
     if (options->request.n_process > 1)
         cli_add(out, ", let fewer processes drive an NPU (--processes)");
+    if (options->has_no_record)
+        cli_add(out, ", or, if it is bound and its record is lost, name the CPUs that it had "
+                     "with --allowed LIST");
     if (facts->scope == CPUBIND_SCOPE_OWN)
         cli_add(out, ", or make fewer NPUs visible (--visible)");
 }

@@ -550,6 +550,7 @@ static const option_row rows[] = {
     FLAG("any-arch", CLI_APPLY | CLI_RUN, any_arch),
     FLAG("strict", CLI_APPLY | CLI_RUN, is_strict),
     FLAG("force", CLI_APPLY, is_forced),
+    FLAG("or-unbound", CLI_RUN, or_unbound),
     {"--watch", 0, CLI_APPLY, read_watch, 0, 0},
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),

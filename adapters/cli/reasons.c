@@ -315,6 +315,8 @@ static void explain_missing_process(int32_t pid, int error, cli_text *why)
                 "process %d is hidden from this user (/proc is mounted with hidepid): run "
                 "it as root",
                 (int)pid);
+    else if (error == ENOENT)
+        cli_add(why, "/proc is not mounted here, or is empty: no process can be read");
     else if (error == ESRCH)
         cli_add(why,
                 "there is no process %d here; a process of a container has another number "
@@ -358,6 +360,9 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
     const cpubind_item *item = failed_item(bound);
     if (item && item->kind == CPUBIND_ITEM_THREAD)
         explain_thread_refused(bound, item, fault, why);
+    else if (!item && strcmp(fault->what, "interrupts") == 0)
+        cli_add(why, "no interrupt can be bound: %s",
+                cpubind_no_irq_text(cpubind_bind_report(bound->binding)->no_irq));
     else if (item)
         cli_add(why, "%s %d (%s) cannot be put on CPUs %s: %s: %s", cli_kind_word(item->kind),
                 (int)item->id, item->name, item->should ? item->should : "?", fault->what,
@@ -459,12 +464,28 @@ static void explain_outcome(const cli_options *options, const cli_bound *bound,
                             cli_text *why)
 {
     explain_refused(bound, fault, why);
+    if (options->is_strict)
+        cli_add(why, "; --strict skips nothing");
     if (status == CPUBIND_LINUX_ERR_UNDONE)
         cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
                 (int)cpubind_bind_report(bound->binding)->n_not_restored, (int)bound->pid,
                 options->state ? " --state " : "", options->state ? options->state : "");
     else if (!bound->is_reading && !bound->is_watching)
         cli_add(why, "; all is as before");
+}
+
+/* Explains a process that only --force binds. */
+static void explain_not_forced(const cli_bound *bound, const cpubind_linux_fault *fault,
+                               cli_text *why)
+{
+    if (strcmp(fault->what, "init") == 0)
+        cli_add(why, "process 1 is the init process, whose CPUs all later processes inherit");
+    else if (strcmp(fault->what, "zombie") == 0)
+        cli_add(why, "process %d has ended and waits for its parent (a zombie)",
+                (int)bound->pid);
+    else
+        cli_add(why, "process %d is a thread of the kernel", (int)bound->pid);
+    cli_add(why, ": name another process with --pid N, or bind it with --force");
 }
 
 static int explain(const cli_options *options, const cli_bound *bound,
@@ -480,6 +501,9 @@ static int explain(const cli_options *options, const cli_bound *bound,
         if (bound->holder > 0)
             cli_add(why, "it is process %d; ", (int)bound->holder);
         cli_add(why, "wait until it has ended, or end it");
+        return CLI_REFUSED;
+    case CPUBIND_LINUX_ERR_NOT_FORCED:
+        explain_not_forced(bound, fault, why);
         return CLI_REFUSED;
     case CPUBIND_LINUX_ERR_STATE:
         return explain_state(options, bound, fault, why);

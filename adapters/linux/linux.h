@@ -26,7 +26,8 @@ extern "C" {
     X(ERR_BUSY, -207, "another cpubind is working on this process")                            \
     X(ERR_STATE, -208, "the record could not be read or written")                              \
     X(ERR_DAMAGED, -209, "the record is damaged, or another program wrote it")                 \
-    X(ERR_UNDONE, -210, "the kernel refused, and not everything could be restored")
+    X(ERR_UNDONE, -210, "the kernel refused, and not everything could be restored")            \
+    X(ERR_NOT_FORCED, -211, "such a process is bound only if that is forced")
 
 typedef enum cpubind_linux_status {
 #define CPUBIND_X(name, value, text) CPUBIND_LINUX_##name = value,

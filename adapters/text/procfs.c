@@ -299,10 +299,10 @@ static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpub
 cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
                                        cpubind_text_fault *fault)
 {
-    enum { PPID = 4, N_THREADS = 20, START = 22 };
+    enum { PPID = 4, FLAGS = 9, N_THREADS = 20, START = 22 };
     const scan_text in = {text, len, fault};
-    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0};
-    uint64_t ppid = 0, n_threads = 0;
+    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0};
+    uint64_t ppid = 0, flags = 0, n_threads = 0;
     int32_t at = 0, field = PPID;
     cpubind_text_status status;
 
@@ -313,6 +313,8 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
          field++) {
         if (field == PPID)
             status = read_field(&in, &at, INT32_MAX, &ppid);
+        else if (field == FLAGS)
+            status = read_field(&in, &at, UINT64_MAX, &flags);
         else if (field == N_THREADS)
             status = read_field(&in, &at, INT32_MAX, &n_threads);
         else
@@ -323,6 +325,7 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
     if (status != CPUBIND_TEXT_OK)
         return status;
     stat.ppid = (int32_t)ppid;
+    stat.flags = (uint32_t)flags;
     stat.n_threads = (int32_t)n_threads;
     *out = stat;
     return CPUBIND_TEXT_OK;

@@ -64,12 +64,16 @@ typedef struct cpubind_visible {
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
                                           cpubind_visible *out, cpubind_text_fault *fault);
 
+/* PF_KTHREAD of Linux: a thread of the kernel itself. */
+#define CPUBIND_STAT_KTHREAD 0x200000u
+
 /* Fields of /proc/<pid>/stat; their numbers are those of proc(5). */
 typedef struct cpubind_stat {
     int32_t pid;        /* 1: id of the process or the thread */
     cpubind_slice name; /* 2: without the parentheses; may be empty */
     char state;         /* 3: a letter, 'R' or 'S' or 'T' ... */
     int32_t ppid;       /* 4: 0 when the parent is in another namespace */
+    uint32_t flags;     /* 9: of the kernel; CPUBIND_STAT_KTHREAD */
     int32_t n_threads;  /* 20: 0 when the process has just ended */
     uint64_t start;     /* 22: clock ticks from the start of the host */
 } cpubind_stat;

@@ -206,8 +206,10 @@ check_nobody() { # text, function, names of threads
     fi
 }
 
-is_refused_arch() {
-    refuses 1 "ARM" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" "$@"
+is_refused_arch() { # status, arguments
+    is_refused_status=$1
+    shift
+    refuses "$is_refused_status" "ARM" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" "$@"
 }
 
 # -- apply -------------------------------------------------------------------
@@ -280,6 +282,75 @@ binds_who_calls() {
         "$command" apply "$@" --memory none --state "$state" --npu 0 --quiet >/dev/null &&
         "$command" verify --state "$state" && "$command" restore --state "$state"; exit $?' \
         sh "$CPUBIND" "$state" $host
+}
+
+# Review of live hosts, P2 12: a parent is bound if it is a shell or a runtime, and named. A copy
+# of the shell under another name is a launcher.
+# shellcheck disable=SC2086,SC2016
+parents_are_shells_or_runtimes() {
+    shell=$(basename "$(readlink -f /bin/sh)") && cp "$(readlink -f /bin/sh)" "$out/mpirun" &&
+        cp "$(readlink -f /bin/sh)" "$out/python3.11" || return 1
+    says 0 "($shell, the parent of this command), NPU 0" shim sh -c '"$@"; exit $?' sh \
+        "$CPUBIND" apply $host --memory none --state "$state" --npu 0 && rm "$state" &&
+        says 0 "" shim "$out/python3.11" -c '"$@"; exit $?' sh "$CPUBIND" apply $host \
+            --memory none --state "$state" --npu 0 --json && rm "$state" &&
+        [ "$(json "$out/said" '$.parent')" = python3.11 ] &&
+        refuses 1 "(mpirun), which is no shell and no runtime of programs: name the process" \
+            shim "$out/mpirun" -c '"$@"; exit $?' sh "$CPUBIND" apply $host --memory none \
+            --state "$state" --npu 0 && [ ! -e "$state" ] &&
+        says 0 "(mpirun, the parent of this command), NPU 0" shim "$out/mpirun" -c '"$@"; exit $?' \
+            sh "$CPUBIND" apply $host --memory none --state "$state" --npu 0 --force
+}
+
+# Review of live hosts, P2 12: what the init process is bound to, every later process inherits.
+# shellcheck disable=SC2086,SC2016
+init_is_not_bound() {
+    set -- "$CPUBIND" apply $host --memory none --state "$state" --npu 0
+    refuses 1 "process 1 is the init process" unshare -pf --mount-proc env \
+        LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 sh -c '"$@"; exit $?' sh "$@" &&
+        [ ! -e "$state" ] &&
+        says 0 "process 1 " unshare -pf --mount-proc env LD_PRELOAD="$out/shim.so" \
+            CPUBIND_SHIM_MACHINE=aarch64 sh -c '"$@" --force; exit $?' sh "$@" && rm "$state" &&
+        refuses 1 "is not visible here (another pid namespace)" unshare -pf --mount-proc env \
+            LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@"
+}
+
+# shellcheck disable=SC2086,SC2016
+zombies_are_not_bound() {
+    sh -c 'sleep 0.1 & echo $!; exec sleep 100' >"$out/zombie" 9>&- &
+    sleeper=$!
+    soon grep -q sleep "/proc/$sleeper/comm" && zombie=$(cat "$out/zombie") &&
+        soon grep -q '^State:.Z' "/proc/$zombie/status" &&
+        refuses 1 "process $zombie has ended and waits for its parent (a zombie)" cpubind apply \
+            --pid "$zombie" $host --memory none --state "$state" --npu 0 && [ ! -e "$state" ] &&
+        says 0 "NPU 0" cpubind apply --pid "$zombie" $host --memory none --state "$state" --npu 0 \
+            --force
+    result=$?
+    kill $sleeper
+    wait $sleeper
+    return $result
+}
+
+# shellcheck disable=SC2086
+kernel_threads_are_not_bound() {
+    refuses 1 "process 2 is a thread of the kernel" cpubind apply --pid 2 $host --memory none \
+        --state "$state" --npu 0 && [ ! -e "$state" ]
+}
+
+# Review of live hosts, P2 15: an output that cannot be written after the process was bound.
+# shellcheck disable=SC2086
+outputs_that_fail_say_what_is_done() {
+    set -- "$CPUBIND" apply --pid "$worker" $host --memory none --state "$state" --npu 0
+    for way in '>/dev/full' '>&-'; do
+        for json in "" --json; do
+            says 4 "output could not be written; process $worker is bound to the CPUs of NPU 0" \
+                shim sh -c "\"\$@\" $json $way" sh "$@" && ! grep -q "be read\|memory" "$out/err" &&
+                is_on worker 146-165 &&
+                says 4 "output could not be written; process $worker is restored" shim \
+                    sh -c "\"\$@\" $json $way" sh "$CPUBIND" restore --pid "$worker" \
+                    --state "$state" && all_are_on 0-191 && [ ! -e "$state" ] || return 1
+        done
+    done
 }
 
 errors_are_json_too() {
@@ -448,6 +519,33 @@ becomes_the_command() {
     return $result
 }
 
+# The statuses of cpubind itself are not those of the command.
+# shellcheck disable=SC2086
+run_has_statuses_of_its_own() {
+    refuses 125 "(exit status 1 of cpubind)" run --npu 8 -- true &&
+        refuses 125 "(exit status 2 of cpubind)" run --nonsense &&
+        refuses 125 "(exit status 3 of cpubind)" cpubind run --root "$out/no-such-host" --npu 0 \
+            -- true && says 125 "" run --npu 8 --json -- true && is_json "$out/said" &&
+        json "$out/said" '$.error.text' | grep -qF "(exit status 1 of cpubind)" &&
+        CPUBIND_SHIM_CPUSET=0-155 refuses 125 "(exit status 4 of cpubind)" run --npu 0 -- true &&
+        says 1 "" run --npu 0 -- false && says 0 "Usage: cpubind run" cpubind run --help
+}
+
+# shellcheck disable=SC2016
+runs_unbound() {
+    says 0 "started unbound, E=1 F=" run --npu 8 --or-unbound --env E=1 --env 'F={main}' \
+        -- sh -c 'echo "started unbound, E=$E F=$F"' &&
+        grep -q "the command is started without being bound" "$out/err" &&
+        grep -qF -e "--env F={main}: not set" "$out/err" && [ ! -e "$state" ] &&
+        says 7 "" run --npu 8 --or-unbound -- sh -c 'exit 7' &&
+        says 0 "{x" run --npu 8 --or-unbound --env 'E={x' -- sh -c 'echo "$E"' &&
+        says 127 "cannot be run" run --npu 8 --or-unbound -- "$out/no-such-command" &&
+        CPUBIND_SHIM_CPUSET=0-155 says 0 "all is as before" run --npu 0 --or-unbound -- true &&
+        says 125 "(exit status 2 of cpubind)" run --or-unbound -- true &&
+        says 0 "bound on 146-165" run --npu 0 --or-unbound --env 'M={main}' -- \
+            sh -c 'echo "bound on $M"'
+}
+
 # Prints the files, folder, environment and limits that a command inherits. Signals are tested
 # without a shell, which would change them.
 world='ls /proc/self/fd | tr "\n" " "; readlink /proc/self/fd/0; pwd; umask; nice
@@ -478,7 +576,8 @@ sets_what_is_asked() {
     says 0 "146-165|166|167|144-145|144-167|20|0|6|{other}|{|a=b|" run --npu 0 \
         --env 'L={main}|{acl}|{release}|{irq}|{pool}|{threads}|{npu}|{node}|{other}|{|a=b|' \
         --env E= --env PATH="$PATH" -- sh -c 'echo "$L"; [ -z "$E" ] && [ "${E+set}" ]' &&
-        refuses 2 "--env" run --npu 0 --env =x -- true && refuses 2 "--env" run --npu 0 --env x -- true
+        refuses 125 "--env" run --npu 0 --env =x -- true &&
+        refuses 125 "--env" run --npu 0 --env x -- true
 }
 
 puts_back_without_a_command() {
@@ -545,6 +644,15 @@ hidden_process() {
         unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' sh $nobody \
         env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
         --pid "$worker" $host --npu 0 --memory none --state "$state" && all_are_on 0-191
+}
+
+# Review of live hosts, P3.
+# shellcheck disable=SC2086
+empty_proc() {
+    refuses 3 "/proc is not mounted here, or is empty" unshare -m sh -c \
+        'mount -t tmpfs tmpfs /proc && exec "$@"' sh env LD_PRELOAD="$out/shim.so" \
+        CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply --pid "$worker" $host --npu 0 \
+        --memory none --state "$state" && all_are_on 0-191
 }
 
 another_namespace() {
@@ -884,6 +992,20 @@ irqs_read_only() {
             --state "$state" && all_are_on 0-191
 }
 
+# What is skipped otherwise fails the command, and is undone.
+strict_skips_nothing() {
+    refuses 4 "irq 401 (sq) cannot be put on CPUs 144: write smp_affinity_list: Read-only file" \
+        on_host_with_irqs_read_only "$CPUBIND" apply --pid "$worker" --npu 0 \
+        --allowed 0-191 --memory none --state "$state" --strict &&
+        grep -qF -e "--strict skips nothing; all is as before" "$out/err" && all_are_on 0-191 &&
+        [ ! -e "$state" ] && refuses 4 "no interrupt can be bound: " apply --npu 0 --strict &&
+        all_are_on 0-191 && [ ! -e "$state" ] &&
+        says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
+            --allowed 0-191 --memory none --state "$state" --strict && is_on worker 146-165 &&
+        irqs_are_on 100 144 145 145 100 && says 0 "" on_host "$CPUBIND" restore --pid "$worker" \
+            --state "$state" && irqs_are_on 100 100 100 100 100
+}
+
 # A failure before or after interrupts were moved: every change is undone.
 failure_undoes_interrupts() {
     CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" on_host "$CPUBIND" apply --strict \
@@ -999,9 +1121,9 @@ can_trace() {
 # -- Refusals and usage ------------------------------------------------------
 
 arm_alone() {
-    is_refused_arch apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 \
+    is_refused_arch 1 apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 \
         --state "$state" && [ ! -e "$state" ] && all_are_on 0-191 &&
-        is_refused_arch run --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --state "$state" \
+        is_refused_arch 125 run --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --state "$state" \
             -- true && [ ! -e "$state" ] &&
         CPUBIND_SHIM_MACHINE=x86_64 && export CPUBIND_SHIM_MACHINE &&
         says 0 "NPU 0" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" \
@@ -1070,7 +1192,9 @@ check_usage() {
     while IFS='|' read -r commands words arguments; do
         for command in $commands; do
             eval "set -- $arguments"
-            check "usage: cpubind $command $*" refuses 2 "$words" "$CPUBIND" "$command" "$@"
+            status=2
+            [ "$command" != run ] || status=125
+            check "usage: cpubind $command $*" refuses $status "$words" "$CPUBIND" "$command" "$@"
         done
     done <<'END'
 apply run verify restore|no such option: "--nonsense"|--nonsense
@@ -1137,6 +1261,17 @@ check_worker "apply, run and verify print the warnings of the plan" plan_warning
 check_worker "each rank of an idle host is bound to an NPU of its own" ranks_start_one_after_another
 check_worker "a refusal names only options that the command has" names_ways_out
 check_worker "without --pid the parent is bound" binds_who_calls
+check_worker "without --pid a parent is bound that is a shell or a runtime" \
+    parents_are_shells_or_runtimes
+check_root "the init process is bound with --force alone" init_is_not_bound
+check_worker "a zombie is bound with --force alone" zombies_are_not_bound
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+    check_worker "a thread of the kernel is not bound" kernel_threads_are_not_bound
+else
+    skip "a thread of the kernel is not bound" "this pid namespace has none"
+fi
+check_worker "an output that fails after the work says what is done" \
+    outputs_that_fail_say_what_is_done
 check_worker "with --json an error is an object" errors_are_json_too
 check_worker "one cpubind at a time works on a process" one_at_a_time
 check_worker "restore ends a watch, stopped or not" restore_ends_a_watch
@@ -1148,6 +1283,8 @@ check_worker "restore moves threads to their former CPUs" restores other acl_thr
 check_root "restore --all restores every process on record" restores_all acl_thread
 check_worker "a process that has ended is refused" ended_processes_are_named
 check_worker "run: exit status and signals are those of the command" runs
+check_worker "run: its own exit statuses are 125 to 127" run_has_statuses_of_its_own
+check_worker "run --or-unbound starts the command after a refusal" runs_unbound
 check_worker "run: no process in between" becomes_the_command
 check_worker "run: files, signals and environment are unchanged" leaves_nothing_behind
 check_worker "run --env sets variables" sets_what_is_asked
@@ -1158,6 +1295,7 @@ check_worker "apply and run refuse a machine that is not ARM without --any-arch"
 check_nobody "a process of another user is refused" another_users_process
 check_nobody "a user without a folder for records must name a file" user_without_a_folder
 check_nobody "a process that hidepid hides is refused" hidden_process
+check_root "an empty /proc is named" empty_proc
 check_root "a process of another pid namespace is not found" another_namespace
 check_root "without /sys threads are bound and the rest is a warning" no_sys acl_thread
 if [ "$BIND_MOUNTS" = own ]; then
@@ -1190,6 +1328,7 @@ check_root "nothing is written to paths from the environment" odd_environment
 check_root "a full disk: nothing is changed" full_disk
 check_root "a live host: threads, interrupts and memory are bound" binds_all_of_a_host acl_thread
 check_root "a read-only /proc/irq is a warning" irqs_read_only
+check_root "--strict: a read-only /proc/irq is a failure of all" strict_skips_nothing
 check_root "a failure restores the interrupts" failure_undoes_interrupts
 check_root "--memory-limit limits the memory that is moved" limits_memory
 check_root "restore works after cpubind was killed at any of 40 moments" survives_kills \

@@ -418,6 +418,25 @@ TEST(a_stat_gives_name_state_parent_threads_and_start)
     }
 }
 
+/* Field 9, as Linux 6.18 prints it of kthreadd and of a shell. */
+TEST(a_stat_has_the_flags_of_the_kernel)
+{
+    static const struct {
+        const char *text;
+        uint32_t flags;
+    } cases[] = {{"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 2129984},
+                 {"7 (sh) S 1 7 7 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 4194304}};
+    for (int32_t i = 0; i < LENGTH(cases); i++) {
+        cpubind_stat out;
+        cpubind_text_fault fault;
+        assert_int_equal(
+            parse_stat(cases[i].text, (int32_t)strlen(cases[i].text), &out, &fault),
+            CPUBIND_TEXT_OK);
+        assert_int_equal(out.flags, cases[i].flags);
+        assert_int_equal((out.flags & CPUBIND_STAT_KTHREAD) != 0, i == 0);
+    }
+}
+
 TEST(every_prefix_of_a_stat_is_cut)
 {
     static const char text[] = "7 (a) S 2 (b)) R 1" STAT_5_19 " 1 0 5" STAT_REST;
@@ -544,6 +563,7 @@ int main(void)
         cmocka_unit_test(visible_devices_must_ascend),
         cmocka_unit_test(a_thread_has_its_name_or_the_first_15_bytes_of_it),
         cmocka_unit_test(a_stat_gives_name_state_parent_threads_and_start),
+        cmocka_unit_test(a_stat_has_the_flags_of_the_kernel),
         cmocka_unit_test(every_prefix_of_a_stat_is_cut),
         cmocka_unit_test(other_stats_are_refused_where_they_go_wrong),
         cmocka_unit_test(a_place_counts_lines_and_bytes_from_one),

@@ -94,6 +94,21 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
     return why;
 }
 
+/* Makes the first item that was skipped the one that has failed. */
+static cpubind_linux_fault find_skipped(cpubind_binding *b)
+{
+    cpubind_report *r = &b->report;
+    for (int32_t i = 0; i < r->n; i++) {
+        if (r->item[i].result != CPUBIND_ITEM_SKIPPED)
+            continue;
+        r->item[i].result = CPUBIND_ITEM_FAILED;
+        return cpubind_fault_of(r->item[i].error, r->item[i].what);
+    }
+    if (r->no_irq == CPUBIND_IRQ_FOUND || r->no_irq == CPUBIND_IRQ_NO_ROLE)
+        return cpubind_no_fault;
+    return cpubind_fault_of(ENOENT, "interrupts");
+}
+
 static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
@@ -110,11 +125,18 @@ static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goa
         why = cpubind_move_uvb_threads(a);
     if (!why.error)
         why = cpubind_write_record(b);
+    if (!why.error && b->options.is_strict)
+        why = find_skipped(b);
     if (why.error)
         return why;
-    cpubind_leave_other_npu(a, goal);
     move_memory(b);
-    return cpubind_no_fault;
+    if (b->options.is_strict)
+        why = cpubind_fault_of(b->report.prefer_error, "set_mempolicy");
+    if (b->options.is_strict && b->report.has_memory && b->report.memory.error)
+        why = cpubind_fault_of(b->report.memory.error, b->report.memory.what);
+    if (!why.error)
+        cpubind_leave_other_npu(a, goal);
+    return why;
 }
 
 static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
@@ -140,6 +162,25 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     free(a.irq);
     free(a.uvb_thread);
     return cpubind_linux_end(cpubind_status_of(b, why), why, fault);
+}
+
+/* Refuses a process that is hardly the one that was meant. What the init process is bound to,
+ * all later processes inherit; a kernel thread is moved for all processes; a zombie runs no
+ * more. This process itself may be any of them. */
+static cpubind_linux_fault check_kind(cpubind_binding *b)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    cpubind_linux_fault why;
+    if (b->options.is_forced || b->options.pid == (int32_t)getpid())
+        return cpubind_no_fault;
+    if (b->options.pid == 1)
+        return cpubind_fault_of(EPERM, "init");
+    why = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat);
+    if (why.error)
+        return why;
+    if (stat.is_kernel)
+        return cpubind_fault_of(EPERM, "kernel thread");
+    return cpubind_fault_of(stat.state == 'Z' && stat.n_threads < 2 ? EPERM : 0, "zombie");
 }
 
 static int is_list(cpubind_cpus cpus)
@@ -174,6 +215,11 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
     if (binding->options.memory == CPUBIND_MEMORY_PREFER &&
         binding->options.pid != (int32_t)getpid())
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory", fault);
+    why = check_kind(binding);
+    if (why.error == EPERM)
+        return cpubind_linux_end(CPUBIND_LINUX_ERR_NOT_FORCED, why, fault);
+    if (why.error)
+        return cpubind_linux_end(cpubind_status_of(binding, why), why, fault);
     why = cpubind_begin_call(binding);
     /* The record is of a process that has ended and had this pid: what it changed on the host
      * is restored first. */

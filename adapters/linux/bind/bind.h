@@ -24,8 +24,8 @@
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
  *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, a thread
  *     of another user or of SCHED_DEADLINE, memory that the kernel does not move) is skipped,
- *     named in the report, and does not stop the rest; is_strict makes a skipped thread a
- *     failure. Memory comes last, when nothing can fail any more: moving it cannot be undone.
+ *     named in the report, and does not stop the rest; is_strict makes that a failure of the
+ *     call. Memory comes last: moving it cannot be undone.
  * THREADS  All threads of the process, listed again until two listings find none new. A thread
  *     that ends meanwhile is no error. CPUs are read back. A thread whose CPUs are partly
  *     offline, or outside of its cpuset, is on the others; without any other it shares those
@@ -197,7 +197,7 @@ typedef struct cpubind_binding cpubind_binding;
  *   out     *out, to be closed; NULL on failure
  *   errors  ERR_ARG; ERR_BUSY; ERR_MEMORY
  *           ERR_GONE, unless there is a record: fault->error is ESRCH (no such process here),
- *           EPERM (/proc hides it: hidepid), EINVAL (the number is a thread's, not its
+ *           EPERM (/proc hides it: hidepid), ENOENT (/proc is empty), EINVAL (the number is a thread's, not its
  *           process's), or says why /proc cannot be read
  *           ERR_STATE: the record cannot be read; ERR_DAMAGED: it makes no sense in
  *           fault->line: fault->what is the first word that this line should have, "line" (the
@@ -235,7 +235,9 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
 const char *cpubind_bind_record_path(const cpubind_binding *binding);
 
 /* Binds: threads, interrupts, then memory.
- *   errors  ERR_GONE: the process has ended; ERR_REFUSED: a system call failed: fault, and the
+ *   errors  ERR_NOT_FORCED, unless is_forced: fault->what is "init" (PID 1), "kernel thread" or
+ *           "zombie"
+ *           ERR_GONE: the process has ended; ERR_REFUSED: a system call failed: fault, and the
  *           last item of the report; or no thread could be moved, with is_strict not all;
  *           ERR_STATE: the record could not be written; ERR_MEMORY.
  *           All is as before then, the record too.
@@ -278,6 +280,12 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
 
 /* The report of the last call. */
 const cpubind_report *cpubind_bind_report(const cpubind_binding *binding);
+
+/* The name of the program that a process runs: the last part of its /proc/<pid>/exe, else its
+ * name in /proc/<pid>/stat, cut to fit; "" where neither can be read.
+ *   in      sys: as for open; NULL: the real calls */
+#define CPUBIND_PROGRAM_SIZE 64
+void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE]);
 
 /* Releases the lock. The process stays bound. NULL is allowed. */
 void cpubind_bind_close(cpubind_binding *binding);

@@ -6,9 +6,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../kernel/process.h"
 #include "binding.h"
@@ -220,11 +223,14 @@ static cpubind_linux_fault find_process(cpubind_binding *b)
     return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "process");
 }
 
-/* A process that kill(2) finds and /proc does not list is hidden. */
-static cpubind_linux_fault fault_of_gone(const cpubind_binding *b)
+/* A process that kill(2) finds and /proc does not list is hidden, unless /proc is empty. */
+static cpubind_linux_fault fault_of_gone(cpubind_binding *b)
 {
     const int is_hidden = b->sys->kill((pid_t)b->options.pid, 0) == 0 || errno == EPERM;
-    return cpubind_fault_of(is_hidden ? EPERM : ESRCH, "process");
+    cpubind_proc_stat stat;
+    const int is_empty =
+        cpubind_proc_stat_read(&b->root, (int32_t)getpid(), 0, &stat).error == ESRCH;
+    return cpubind_fault_of(is_empty ? ENOENT : is_hidden ? EPERM : ESRCH, "process");
 }
 
 static cpubind_linux_fault read_boot(cpubind_binding *b)
@@ -365,6 +371,33 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 const char *cpubind_bind_record_path(const cpubind_binding *binding)
 {
     return binding->file ? cpubind_record_path(binding->file) : "";
+}
+
+void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE])
+{
+    static const char deleted[] = " (deleted)";
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_proc_stat stat = {.name = ""};
+    char link[32], path[PATH_MAX + 1];
+    const char *name = "";
+    ssize_t n;
+    out[0] = '\0';
+    if (cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
+        return;
+    (void)snprintf(link, sizeof link, "proc/%ld/exe", (long)pid);
+    n = root.sys->readlinkat(root.fd, link, path, sizeof path - 1);
+    if (n > 0) {
+        const size_t end = sizeof deleted - 1;
+        if ((size_t)n > end && memcmp(path + (size_t)n - end, deleted, end) == 0)
+            n -= (ssize_t)end;
+        path[n] = '\0';
+        name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    } else if (!cpubind_proc_stat_read(&root, pid, 0, &stat).error) {
+        name = stat.name;
+    }
+    memcpy(out, name, strnlen(name, CPUBIND_PROGRAM_SIZE - 1));
+    out[strnlen(name, CPUBIND_PROGRAM_SIZE - 1)] = '\0';
+    root.sys->close(root.fd);
 }
 
 static int has_ended(cpubind_binding *b)
