@@ -75,6 +75,7 @@ int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out)
         return CLI_REFUSED;
     out->is_reading = is_reading;
     how = how_of(options, out->pid, is_reading);
+    how.other_path = out->other_path;
     status = open_waiting(&how, &out->binding, &fault);
     if (status == CPUBIND_LINUX_ERR_BUSY && out->is_restoring &&
         cpubind_bind_end_watch(&how, NULL, NULL) == CPUBIND_LINUX_OK)
@@ -229,5 +230,6 @@ int cli_apply_bound(const cli_options *options, cli_bound *bound)
     cli_progress(options, NULL);
     if (status != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, bound, status, &fault);
+    cpubind_bind_sweep(NULL);
     return CLI_DONE;
 }

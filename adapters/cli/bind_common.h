@@ -18,6 +18,7 @@ typedef struct cli_bound {
     int is_restoring;                  /* restore: ends a watch of the process */
     int32_t holder;                    /* the cpubind that works on the process; 0: not known */
     int is_watching;                   /* apply --watch, after the first time */
+    char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_host host; /* the host of --root or --fixture, which the facts quote */

@@ -128,7 +128,7 @@ typedef struct cli_options {
     int32_t one_npu;                 /* --npu, or -1 */
     const char *npu_text;            /* --npu as it was written */
     int has_memory, any_arch, all;
-    int is_strict, is_forced, or_unbound;
+    int is_strict, is_forced, or_unbound, is_ended;
     int has_no_record; /* the process that is planned for may be bound, its record lost */
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;

@@ -44,23 +44,42 @@ static int restore_one(const cli_options *options, int32_t pid)
     return status;
 }
 
-/* Restores every process that has a record, also those that have ended. A process that cannot
+/* Whether a process has ended, or its record is of an earlier process of its number. */
+static int has_ended(int32_t pid)
+{
+    const cpubind_bind_options how = {.pid = pid, .is_reading = 1};
+    cpubind_binding *binding;
+    int is_alive;
+    if (cpubind_bind_open(&how, NULL, &binding, NULL) != CPUBIND_LINUX_OK)
+        return 1; /* restore_one says why */
+    is_alive = cpubind_bind_is_alive(binding);
+    cpubind_bind_close(binding);
+    return !is_alive;
+}
+
+/* Restores every process that has a record, also those that have ended; with --ended these alone. A process that cannot
  * be restored does not stop the others; the worst exit status counts. */
 static int restore_all(const cli_options *options)
 {
     cpubind_linux_fault fault = {.what = ""};
     const cli_bound none = {0};
-    int32_t *pids, n;
+    int32_t *pids, n, n_done = 0;
     int status = CLI_DONE;
     cpubind_linux_status result = cpubind_bind_list(NULL, &pids, &n, &fault);
     if (result != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, &none, result, &fault);
     for (int32_t i = 0; i < n; i++) {
-        int one = restore_one(options, pids[i]);
+        int one;
+        if (options->is_ended && !has_ended(pids[i]))
+            continue;
+        one = restore_one(options, pids[i]);
         status = one > status ? one : status;
+        n_done++;
     }
-    if (n == 0 && !options->quiet && !options->json)
-        puts("nothing is on record");
+    cpubind_bind_sweep(NULL);
+    if (n_done == 0 && !options->quiet && !options->json)
+        puts(options->is_ended ? "nothing is on record of a process that has ended"
+                               : "nothing is on record");
     free(pids);
     return status;
 }
@@ -71,5 +90,9 @@ int cli_restore(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_RESTORE, NULL, &options);
     if (status >= 0)
         return status;
-    return options.all ? restore_all(&options) : restore_one(&options, 0);
+    if (options.all || options.is_ended)
+        return restore_all(&options);
+    status = restore_one(&options, 0);
+    cpubind_bind_sweep(NULL);
+    return status;
 }

@@ -555,6 +555,7 @@ static const option_row rows[] = {
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("all", CLI_RESTORE, all),
+    FLAG("ended", CLI_RESTORE, is_ended),
     FLAG("json", PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
     FLAG("quiet", PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING, quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
@@ -798,6 +799,8 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return binding_conflict(o, command);
     if (o->all && (o->pid || o->state))
         return "--all is every process on record; give it alone";
+    if (o->is_ended && (o->pid || o->state || o->all))
+        return "--ended is every process on record that has ended; give it alone";
     if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
         return "--svg - prints the picture alone; leave out --format and --json";
     if (o->compare && o->request.has_rules)
@@ -841,7 +844,7 @@ static const char *count_fault(int n, enum cli_command command)
 static int check(const cli_options *o, enum cli_command command, cli_text *why)
 {
     const cli_help *help = cli_help_of(command);
-    const char *what = count_fault(o->n_word, command);
+    const char *what = command & CLI_RUN ? NULL : count_fault(o->n_word, command);
     const int takes_words = command & (CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING | CLI_RUN);
     if (!takes_words && o->n_word > 0) {
         cli_add(why, "this word is no option: \"%s\"; try: cpubind %s --help", o->word[0],
@@ -850,6 +853,8 @@ static int check(const cli_options *o, enum cli_command command, cli_text *why)
     }
     if (!what)
         what = conflict(o, command);
+    if (!what)
+        what = count_fault(o->n_word, command);
     if (what)
         cli_add(why, "%s; try: cpubind %s --help", what, help->words);
     return !what;

@@ -271,8 +271,20 @@ static void warn_memory(listener *to, const cpubind_report *report)
         warn(to, "memory", &text);
 }
 
+static void warn_place(listener *to, const cpubind_report *report)
+{
+    cli_text text = {"", 0};
+    if (!report->place_error)
+        return;
+    cli_add(&text,
+            "the record is found with --state alone: the usual folder cannot name it: %s",
+            strerror(report->place_error));
+    warn(to, "state", &text);
+}
+
 static void warn_all(listener *to, const cpubind_report *report)
 {
+    warn_place(to, report);
     warn_items(to, report);
     warn_irqs(to, report);
     warn_memory(to, report);
@@ -488,6 +500,25 @@ static void explain_not_forced(const cli_bound *bound, const cpubind_linux_fault
     cli_add(why, ": name another process with --pid N, or bind it with --force");
 }
 
+/* Explains that the process, or the file, has another record. */
+static void explain_other_record(const cli_options *options, const cli_bound *bound,
+                                 const cpubind_linux_fault *fault, cli_text *why)
+{
+    if (strcmp(fault->what, "another process") == 0)
+        cli_add(why, "%s is the record of another process, which lives: name another file",
+                options->state ? options->state : "the file");
+    else if (strcmp(fault->what, "another record") == 0)
+        cli_add(why,
+                "process %d is bound already, and its record is %s, not %s: leave out --state, "
+                "or restore it first: cpubind restore --pid %d",
+                (int)bound->pid, bound->other_path, options->state, (int)bound->pid);
+    else
+        cli_add(why,
+                "process %d is bound already by another user, whose record is %s: that user "
+                "has to restore it first: cpubind restore --pid %d",
+                (int)bound->pid, bound->other_path, (int)bound->pid);
+}
+
 static int explain(const cli_options *options, const cli_bound *bound,
                    cpubind_linux_status status, const cpubind_linux_fault *fault, cli_text *why)
 {
@@ -501,6 +532,9 @@ static int explain(const cli_options *options, const cli_bound *bound,
         if (bound->holder > 0)
             cli_add(why, "it is process %d; ", (int)bound->holder);
         cli_add(why, "wait until it has ended, or end it");
+        return CLI_REFUSED;
+    case CPUBIND_LINUX_ERR_EXISTS:
+        explain_other_record(options, bound, fault, why);
         return CLI_REFUSED;
     case CPUBIND_LINUX_ERR_NOT_FORCED:
         explain_not_forced(bound, fault, why);

@@ -475,6 +475,7 @@ restores() {
 
 # Restores every process on record, also those that have ended.
 restores_all() {
+    cpubind restore --all
     says 0 "nothing is on record" cpubind restore --all && apply_usual --npu 0 &&
         [ -e "/run/cpubind/$worker.record" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] &&
         says 0 "as it should be" cpubind verify --pid "$worker" &&
@@ -485,6 +486,85 @@ restores_all() {
     says 0 "process $worker: put back" cpubind restore --all &&
         grep -q "process $sleeper: it has ended" "$out/said" && all_are_on 0-191 &&
         [ -z "$(ls -A /run/cpubind)" ]
+}
+
+# With --state the record is found without it, and no other one is made (review of live hosts,
+# P2 13).
+one_record_for_a_process() {
+    apply --npu 0 && says 0 "as it should be" cpubind verify --pid "$worker" &&
+        refuses 1 "process $worker is bound already, and its record is $state, not " cpubind apply \
+            --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --memory none --npu 5 \
+            --state "$state.other" && [ ! -e "$state.other" ] && is_on worker 146-165 &&
+        says 0 "NPU 5" apply_usual --npu 5 && [ ! -e "/run/cpubind/$worker.record" ] &&
+        says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191 &&
+        [ ! -e "$state" ] && [ ! -e "/run/cpubind/$worker.path" ] || return 1
+    apply_usual --npu 0 && refuses 1 "its record is /run/cpubind/$worker.record, not $state" \
+        apply --npu 5 && [ ! -e "$state" ] && says 0 "put back" cpubind restore --pid "$worker" &&
+        (cd "$out" && says 0 "" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+            --allowed 0-191 --memory none --npu 0 --state "relative.$n_worker") &&
+        says 0 "as it should be" cpubind verify --pid "$worker" &&
+        says 0 "process $worker: put back" cpubind restore --all && all_are_on 0-191 &&
+        [ ! -e "$out/relative.$n_worker" ] && [ -z "$(ls -A /run/cpubind)" ]
+}
+
+# Review of live hosts, P2 10: what ended and killed processes leave behind does not pile up, and
+# --ended restores it while others stay bound.
+# shellcheck disable=SC2086
+the_dead_leave_nothing() {
+    cpubind restore --all >"$out/said" && says 0 "nothing is on record of a process that has ended" \
+        cpubind restore --ended && { sleep 100 9>&- & } && sleeper=$! &&
+        cpubind apply --pid "$sleeper" $host --memory none --npu 5 --quiet || return 1
+    kill "$sleeper"
+    wait "$sleeper"
+    : >/run/cpubind/999999.record.lock && : >/run/cpubind/.999999.record.77.0.tmp &&
+        [ -e "/run/cpubind/$sleeper.record" ] && apply_usual --npu 0 --quiet &&
+        [ "$(ls -A /run/cpubind)" = "$worker.record" ] || return 1
+    { sleep 100 9>&- & } && sleeper=$! && on_host "$CPUBIND" apply --pid "$sleeper" --npu 0 \
+        --allowed 0-191 --memory none --quiet && irqs_are_on 100 144 145 145 100 || return 1
+    kill "$sleeper"
+    wait "$sleeper"
+    says 0 "process $sleeper" on_host "$CPUBIND" restore --ended &&
+        irqs_are_on 100 100 100 100 100 && is_on worker 146-165 && is_on acl_thread 166 &&
+        [ -e "/run/cpubind/$worker.record" ] && [ ! -e "/run/cpubind/$sleeper.record" ] &&
+        says 0 "as it should be" cpubind verify --pid "$worker" &&
+        says 0 "process $worker: put back" cpubind restore --all && [ -z "$(ls -A /run/cpubind)" ]
+}
+
+# A file that is the record of another process, which lives, is left alone.
+record_of_another_process() {
+    { sleep 100 9>&- & } && sleeper=$! && apply --npu 0 || return 1
+    cat "$state" >"$out/before"
+    refuses 1 "$state is the record of another process, which lives" cpubind restore \
+        --pid "$sleeper" --state "$state" && cmp "$state" "$out/before" && is_on worker 146-165
+    result=$?
+    kill "$sleeper"
+    wait "$sleeper"
+    return $result
+}
+
+# Root and the owner of a process: one of them at a time (review of live hosts, P2 13).
+# shellcheck disable=SC2086
+root_and_owner_know_each_other() {
+    mkdir -p /run/user/65534 && chown 65534:65534 /run/user/65534 || return 1
+    $nobody sleep 100 9>&- &
+    sleeper=$!
+    soon grep -q sleep "/proc/$sleeper/comm" && chmod 777 "$CPUBIND_SHIM" || return 1
+    as_owner="$nobody env LD_PRELOAD=$out/shim.so CPUBIND_SHIM_MACHINE=aarch64 $CPUBIND"
+    set -- apply --pid "$sleeper" $host --memory none
+    says 0 "NPU 0" $as_owner "$@" --npu 0 &&
+        refuses 1 "bound already by another user, whose record is /run/user/65534/cpubind/$sleeper.record" \
+            cpubind "$@" --npu 5 && [ ! -e "/run/cpubind/$sleeper.record" ] &&
+        says 0 "put back" $as_owner restore --pid "$sleeper" && says 0 "NPU 5" cpubind "$@" --npu 5 &&
+        refuses 1 "bound already by another user, whose record is /run/cpubind/$sleeper.record" \
+            $as_owner "$@" --npu 0 && says 0 "put back" cpubind restore --pid "$sleeper" &&
+        says 0 "NPU 0" $as_owner "$@" --npu 0 &&
+        touch -d '1 hour ago' "/run/user/65534/cpubind/$sleeper.record" &&
+        says 0 "NPU 5" cpubind "$@" --npu 5
+    result=$?
+    kill "$sleeper"
+    wait "$sleeper"
+    rm -rf /run/user
+    return $result
 }
 
 ended_processes_are_named() {
@@ -1236,6 +1316,8 @@ run|it takes a COMMAND|--npu 0
 run|it takes a COMMAND|--npu 0 --
 restore|--all is every process on record; give it alone|--all --pid 1
 restore|--all is every process on record; give it alone|--all --state x
+restore|--ended is every process on record that has ended; give it alone|--ended --all
+restore|--ended is every process on record that has ended; give it alone|--ended --pid 1
 restore|no such option: "--npu"|--npu 0
 run|no such option: "--watch"|--watch
 apply|no such option: "--env"|--env a=b
@@ -1281,6 +1363,10 @@ check_worker "verify prints drift and changes nothing" verifies other acl_thread
 check_worker "verify without a record" verifies_without_a_record acl_thread
 check_worker "restore moves threads to their former CPUs" restores other acl_thread
 check_root "restore --all restores every process on record" restores_all acl_thread
+check_root "a process has one record, found without --state" one_record_for_a_process acl_thread
+check_worker "a record of another process is left alone" record_of_another_process
+check_nobody "root and the owner do not bind a process past each other" \
+    root_and_owner_know_each_other
 check_worker "a process that has ended is refused" ended_processes_are_named
 check_worker "run: exit status and signals are those of the command" runs
 check_worker "run: its own exit statuses are 125 to 127" run_has_statuses_of_its_own
@@ -1326,6 +1412,8 @@ check_worker "a record of another version is refused" record_of_another_version
 check_root "a record of cpubind 0.1 in the usual place is refused" older_record
 check_root "nothing is written to paths from the environment" odd_environment
 check_root "a full disk: nothing is changed" full_disk
+check_root "what the dead leave is removed, and restore --ended restores it" \
+    the_dead_leave_nothing acl_thread
 check_root "a live host: threads, interrupts and memory are bound" binds_all_of_a_host acl_thread
 check_root "a read-only /proc/irq is a warning" irqs_read_only
 check_root "--strict: a read-only /proc/irq is a failure of all" strict_skips_nothing

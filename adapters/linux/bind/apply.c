@@ -66,7 +66,7 @@ static void give_up(cpubind_attempt *a, cpubind_record *previous, cpubind_linux_
     if (is_undone && cpubind_is_recorded(b))
         (void)cpubind_record_save(b->file, previous);
     else if (is_undone)
-        (void)cpubind_record_remove(b->file);
+        (void)cpubind_remove_record(b);
     b->phase =
         is_undone && !cpubind_is_recorded(b) ? CPUBIND_PHASE_DROPPED : CPUBIND_PHASE_OUTDATED;
     cpubind_unlock_irqbalance(b);

@@ -106,6 +106,9 @@ typedef enum cpubind_memory_action {
     CPUBIND_MEMORY_NONE = 2
 } cpubind_memory_action;
 
+/* Room for the path of a record, with its NUL. */
+#define CPUBIND_PLACE_SIZE 4096
+
 /* All zero is the default but for `pid`, without which nothing is opened. */
 typedef struct cpubind_bind_options {
     int32_t pid;             /* of the process, as this process sees it */
@@ -113,7 +116,10 @@ typedef struct cpubind_bind_options {
     int32_t is_watching;     /* 1: a watch follows; another cpubind may end it then */
     int32_t is_strict;       /* 1: apply fails, and undoes all, where it would skip a part */
     int32_t is_forced;       /* 1: apply binds PID 1, a kernel thread or a zombie, too */
-    const char *record_path; /* the record; NULL: /run/cpubind/<pid>.record */
+    const char *record_path; /* the record; NULL: the one that the process has, by default
+                                /run/cpubind/<pid>.record */
+    char *other_path;        /* CPUBIND_PLACE_SIZE bytes, or NULL: open writes the path of the
+                                record that keeps it from opening this one, else "" */
     cpubind_irqbalance_action irqbalance;
     cpubind_memory_action memory;
     int64_t memory_limit;              /* bytes to move at most; 0: no limit */
@@ -179,6 +185,8 @@ typedef struct cpubind_report {
     int32_t memory_node;        /* the node that memory belongs on; -1: none */
     int32_t has_memory;         /* `memory` is filled */
     cpubind_memory_move memory; /* apply: the move; verify: before == after: where memory is */
+    int32_t place_error;        /* errno: the usual folder cannot name the record of
+                                   options.record_path; 0: it does */
     int32_t prefer_error;       /* PREFER: errno of set_mempolicy(2), or 0 */
     int32_t irqbalance_runs;    /* it runs, and may move interrupts again */
     int32_t is_alive;           /* the process lives, and is the one of the record */
@@ -199,6 +207,9 @@ typedef struct cpubind_binding cpubind_binding;
  *           ERR_GONE, unless there is a record: fault->error is ESRCH (no such process here),
  *           EPERM (/proc hides it: hidepid), ENOENT (/proc is empty), EINVAL (the number is a thread's, not its
  *           process's), or says why /proc cannot be read
+ *           ERR_EXISTS: fault->what is "another record" (the process lives and is bound by
+ *           another file: other_path), "another user" (it is bound by a record of another user:
+ *           other_path), or "another process" (the record is of another process, which lives)
  *           ERR_STATE: the record cannot be read; ERR_DAMAGED: it makes no sense in
  *           fault->line: fault->what is the first word that this line should have, "line" (the
  *           line has no word of a record), "end" (the record has ended before this line), "pid"
@@ -277,6 +288,15 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
  *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);
+
+/* Removes what killed and ended processes have left in the usual folder, and what no restore
+ * needs: locks that nobody holds, temporary files, records of ended processes that name nothing
+ * but threads. Whatever fails is left for the next time.
+ *   in      sys: as for open; NULL: the real calls */
+void cpubind_bind_sweep(const cpubind_sys *sys);
+
+/* Whether the process lives, and is the one of the record if there is a record. */
+int cpubind_bind_is_alive(const cpubind_binding *binding);
 
 /* The report of the last call. */
 const cpubind_report *cpubind_bind_report(const cpubind_binding *binding);

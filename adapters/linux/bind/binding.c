@@ -100,16 +100,16 @@ const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
 /* == The record ============================================================= */
 
 /* Where one of the two is not known, the start time of the process has to do. */
-static int is_another_boot(const char *a, const char *b)
+int cpubind_is_same_boot(const char *a, const char *b)
 {
-    return *a && *b && strcmp(a, b) != 0;
+    return !*a || !*b || strcmp(a, b) == 0;
 }
 
 int cpubind_process_is_alive(const cpubind_binding *b)
 {
     const cpubind_record *r = &b->record;
     return b->task_dir_fd >= 0 && r->pid == b->options.pid && r->start == b->start &&
-           !is_another_boot(r->boot, b->boot);
+           cpubind_is_same_boot(r->boot, b->boot);
 }
 
 void cpubind_begin_record(cpubind_binding *b)
@@ -162,6 +162,22 @@ cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
     b->is_dirty = b->is_save_failed;
     if (!b->is_save_failed)
         mark_saved(&b->record);
+    if (!why.error && b->options.record_path && !b->has_place) {
+        b->report.place_error = cpubind_place_note(b).error;
+        b->has_place = 1;
+    }
+    return why;
+}
+
+cpubind_linux_fault cpubind_remove_record(cpubind_binding *b)
+{
+    const cpubind_linux_fault why = cpubind_record_remove(b->file);
+    char path[CPUBIND_PLACE_SIZE];
+    /* The file is gone: <pid>.path leads to no record, unless it names another one. */
+    if (!why.error && (b->has_place || b->options.record_path) &&
+        !cpubind_place_find(&b->root, b->options.pid, 0, path).error && !*path)
+        cpubind_place_forget(&b->root, b->options.pid);
+    b->has_place = 0;
     return why;
 }
 
@@ -250,9 +266,17 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
 static cpubind_linux_fault open_file(cpubind_binding *b)
 {
     const cpubind_bind_options *options = &b->options;
-    cpubind_linux_fault why = cpubind_record_open(
-        &b->root, options->record_path, options->pid,
-        options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE, &b->file);
+    char place[CPUBIND_PLACE_SIZE] = "";
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!options->record_path)
+        why = cpubind_place_find(&b->root, options->pid, b->task_dir_fd < 0 ? 0 : b->start,
+                                 place);
+    if (why.error)
+        return why;
+    b->has_place = *place != '\0';
+    why = cpubind_record_open(&b->root, *place ? place : options->record_path, options->pid,
+                              options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE,
+                              &b->file);
     if (!why.error && !options->is_reading && b->task_dir_fd >= 0)
         why = cpubind_process_lock(&b->root, options->pid, &b->process_lock_fd);
     if (!why.error && !options->is_reading)
@@ -279,6 +303,12 @@ static cpubind_linux_fault open_all(cpubind_binding *b)
         why = read_boot(b);
     if (!why.error)
         why = cpubind_read_record(b);
+    if (!why.error && !b->options.is_reading) {
+        char path[CPUBIND_PLACE_SIZE] = "";
+        why = cpubind_place_check(b, path);
+        if (why.error && b->options.other_path)
+            memcpy(b->options.other_path, path, sizeof path);
+    }
     if (!why.error && b->phase == CPUBIND_PHASE_NEW && b->task_dir_fd < 0)
         why = fault_of_gone(b);
     return why;
@@ -291,6 +321,8 @@ static cpubind_linux_status status_of_open(cpubind_linux_fault why)
         return CPUBIND_LINUX_ERR_DAMAGED;
     if (strcmp(why.what, "process") == 0)
         return CPUBIND_LINUX_ERR_GONE;
+    if (strncmp(why.what, "another ", 8) == 0)
+        return CPUBIND_LINUX_ERR_EXISTS;
     if (strcmp(why.what, "/") == 0 || strcmp(why.what, "boot_id") == 0)
         return CPUBIND_LINUX_ERR_OPEN;
     return cpubind_record_status(why);
@@ -356,6 +388,11 @@ void cpubind_bind_close(cpubind_binding *binding)
     if (binding->root.fd >= 0)
         binding->sys->close(binding->root.fd);
     free(binding);
+}
+
+int cpubind_bind_is_alive(const cpubind_binding *binding)
+{
+    return cpubind_process_is_alive(binding);
 }
 
 /* == Asking and waiting ===================================================== */
@@ -441,13 +478,17 @@ cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, in
     cpubind_linux_fault why =
         cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
     cpubind_ids pids;
+    int32_t n = 0;
     *out = NULL;
     *out_n = 0;
     if (why.error)
         return cpubind_linux_end(CPUBIND_LINUX_ERR_OPEN, why, fault);
     why = cpubind_record_list(&root, &pids);
+    for (int32_t i = 0; i < pids.n; i++)
+        if (cpubind_place_has_record(&root, pids.id[i]))
+            pids.id[n++] = pids.id[i];
     root.sys->close(root.fd);
     *out = pids.id;
-    *out_n = pids.n;
+    *out_n = n;
     return cpubind_linux_end(cpubind_record_status(why), why, fault);
 }

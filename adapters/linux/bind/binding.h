@@ -86,6 +86,7 @@ struct cpubind_binding {
     int is_save_failed;    /* the last try to write the file failed */
     int has_moved_threads; /* since apply began: an undo looks at threads only then */
     cpubind_record_file *file;
+    int has_place; /* <pid>.path names the file, or may */
     cpubind_record record;
     int32_t online;   /* the online CPUs of the host in this call; NONE: not read, -2: not
                               known */
@@ -116,6 +117,38 @@ cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *f
 
 /* Writes to the lock file of a record that this process holds it. */
 void cpubind_process_sign(cpubind_root *root, const cpubind_record_file *file, int is_watching);
+
+/* == Where the record is (record_place.c) =================================== */
+
+/* Finds the record that <pid>.path names, if it is of this process.
+ *   in      start: of the process; 0: it has ended
+ *   out     path, "" without one
+ *   errors  "folder"; those of reading the two files */
+cpubind_linux_fault cpubind_place_find(cpubind_root *root, int32_t pid, uint64_t start,
+                                       char path[CPUBIND_PLACE_SIZE]);
+
+/* Whether there is a record of a process: a file in the usual folder, which may be damaged or
+ * of an older cpubind, or one that <pid>.path names. */
+int cpubind_place_has_record(cpubind_root *root, int32_t pid);
+
+/* Writes <pid>.path for the record file of a binding.
+ *   errors  "path"; "folder"; those of cpubind_replace */
+cpubind_linux_fault cpubind_place_note(cpubind_binding *b);
+
+/* Removes <pid>.path if it is there. */
+void cpubind_place_forget(cpubind_root *root, int32_t pid);
+
+/* Looks for a reason not to write to the record that was opened and read.
+ *   out     path of the other record
+ *   errors  EEXIST, "another record" or "another user": the process lives and has another
+ *           record; "another process": the record is of another process, which lives */
+cpubind_linux_fault cpubind_place_check(cpubind_binding *b, char path[CPUBIND_PLACE_SIZE]);
+
+/* Removes the record file, and <pid>.path if that names it. */
+cpubind_linux_fault cpubind_remove_record(cpubind_binding *b);
+
+/* Whether two boots are the same, as far as both are known. */
+int cpubind_is_same_boot(const char *a, const char *b);
 
 /* == The binding (binding.c) ================================================ */
 

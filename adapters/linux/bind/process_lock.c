@@ -63,13 +63,19 @@ static int is_alive(cpubind_root *root, const cpubind_record_holder *holder)
 static cpubind_linux_fault find_holder(const cpubind_bind_options *options, cpubind_root *root,
                                        cpubind_record_holder *holder)
 {
+    char place[CPUBIND_PLACE_SIZE] = "";
+    cpubind_proc_stat stat = {.start = 0};
     cpubind_record_file *file;
     cpubind_linux_fault why =
         cpubind_open(root->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root->fd);
     *holder = (cpubind_record_holder){0};
+    if (!why.error && !options->record_path) {
+        (void)cpubind_proc_stat_read(root, options->pid, 0, &stat);
+        (void)cpubind_place_find(root, options->pid, stat.start, place);
+    }
     if (!why.error)
-        why = cpubind_record_open(root, options->record_path, options->pid, CPUBIND_RECORD_READ,
-                                  &file);
+        why = cpubind_record_open(root, *place ? place : options->record_path, options->pid,
+                                  CPUBIND_RECORD_READ, &file);
     if (why.error)
         return why;
     *holder = cpubind_record_read_holder(file);

@@ -165,6 +165,9 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
 #define CPUBIND_RECORD_SUFFIX ".record"
 #define CPUBIND_RECORD_OLDER  ".json"
 
+/* The end of the name of a file that names the record of a process (record_place.c). */
+#define CPUBIND_RECORD_PLACE ".path"
+
 /* Opens the folder of `path` and checks it; with `path` NULL the usual folder, which is made
  * first if may_make.
  *   out     *dir, to be closed; else unchanged
@@ -172,7 +175,8 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
 cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *path,
                                                int may_make, int *dir);
 
-/* The pids that have a file in the usual folder, an older one too, ascending.
+/* The pids that have a file in the usual folder, an older one too, or one that names their
+ * record, ascending, each once.
  *   out     *out, empty on failure; out->id is free(3)'s
  *   errors  as cpubind_record_open_folder */
 cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out);
@@ -206,6 +210,9 @@ void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_h
 /* Reads who was the last to write to the lock file: the process may have ended since. */
 cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file);
 
+/* The descriptor of the folder; open until close. */
+int cpubind_record_folder(const cpubind_record_file *file);
+
 /* The path, for messages; valid until close. */
 const char *cpubind_record_path(const cpubind_record_file *file);
 
@@ -224,6 +231,9 @@ cpubind_linux_fault cpubind_record_save(cpubind_record_file *file,
 /* Removes the file if it is there, and the temporary files of killed processes.
  *   errors  "remove" */
 cpubind_linux_fault cpubind_record_remove(cpubind_record_file *file);
+
+/* Removes the temporary files of killed processes. */
+void cpubind_record_remove_temps(cpubind_record_file *file);
 
 /* Releases the lock. NULL is allowed. */
 void cpubind_record_close(cpubind_record_file *file);

@@ -194,6 +194,11 @@ cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, in
     return why;
 }
 
+int cpubind_record_folder(const cpubind_record_file *file)
+{
+    return file->dir;
+}
+
 const char *cpubind_record_path(const cpubind_record_file *file)
 {
     return file->path;
@@ -292,14 +297,19 @@ static cpubind_linux_fault remove_temp(void *ctx, const char *name)
     return cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_record_remove(cpubind_record_file *file)
+void cpubind_record_remove_temps(cpubind_record_file *file)
 {
     int fd;
-    if (file->sys->unlinkat(file->dir, file->base, 0) < 0 && errno != ENOENT)
-        return cpubind_fault_errno("remove");
     if (!cpubind_open(file->sys, file->dir, ".",
                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, &fd)
              .error)
         (void)cpubind_each_name(file->sys, fd, remove_temp, file);
+}
+
+cpubind_linux_fault cpubind_record_remove(cpubind_record_file *file)
+{
+    if (file->sys->unlinkat(file->dir, file->base, 0) < 0 && errno != ENOENT)
+        return cpubind_fault_errno("remove");
+    cpubind_record_remove_temps(file);
     return cpubind_no_fault;
 }

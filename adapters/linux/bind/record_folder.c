@@ -83,13 +83,14 @@ cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *p
 
 /* == Listing ================================================================ */
 
-/* The pid of "4711.record" or "4711.json", or 0. */
+/* The pid of "4711.record", "4711.path" or "4711.json", or 0. */
 static int32_t pid_of_name(const char *name)
 {
     const size_t n = strspn(name, "0123456789");
     int64_t pid = 0;
     if (n == 0 || n > 10 || name[0] == '0' ||
         (strcmp(name + n, CPUBIND_RECORD_SUFFIX) != 0 &&
+         strcmp(name + n, CPUBIND_RECORD_PLACE) != 0 &&
          strcmp(name + n, CPUBIND_RECORD_OLDER) != 0))
         return 0;
     for (size_t i = 0; i < n; i++)
@@ -112,6 +113,7 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
 cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out)
 {
     listing l = {root->sys, out};
+    int32_t n = 0;
     int dir;
     cpubind_linux_fault why = cpubind_record_open_folder(root, NULL, 0, &dir);
     *out = (cpubind_ids){0};
@@ -124,5 +126,9 @@ cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out)
         return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "folder");
     }
     cpubind_ids_sort(out);
+    for (int32_t i = 0; i < out->n; i++)
+        if (n == 0 || out->id[n - 1] != out->id[i])
+            out->id[n++] = out->id[i];
+    out->n = n;
     return cpubind_no_fault;
 }

@@ -286,7 +286,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     why = cpubind_begin_call(b);
     if (why.error || !cpubind_is_recorded(b)) {
         if (!why.error) /* removes the temporary files of killed processes, too */
-            why = cpubind_record_remove(b->file);
+            why = cpubind_remove_record(b);
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
     for (int32_t i = b->record.n_uvb_thread; i-- > 0;)
@@ -305,7 +305,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         cpubind_unlock_irqbalance(b);
         return cpubind_linux_end(CPUBIND_LINUX_ERR_UNDONE, b->first_failure, fault);
     }
-    why = cpubind_record_remove(b->file);
+    why = cpubind_remove_record(b);
     cpubind_unlock_irqbalance(b);
     if (!why.error)
         b->phase = CPUBIND_PHASE_DROPPED;

@@ -1,0 +1,104 @@
+/* record_sweep.c - removes what killed and ended processes have left in the folder of records
+ * SPDX-License-Identifier: MIT
+ *
+ * Only in the usual folder of this user, and each file under the lock of its record: a file that
+ * another cpubind works with stays. A record that restore still needs, because it says how
+ * something of the host was, stays too. Whatever fails is left for the next time.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+
+/* Whether a process has ended. One that /proc hides has not. */
+static int has_ended(cpubind_root *root, int32_t pid, uint64_t start)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    const int error = cpubind_proc_stat_read(root, pid, 0, &stat).error;
+    if (error)
+        return error == ESRCH && root->sys->kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    return start != 0 && stat.start != start;
+}
+
+/* Whether <pid>.path leads to no record of the process that has the number now, or had it. */
+static int is_place_stale(cpubind_root *root, int32_t pid)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    char path[CPUBIND_PLACE_SIZE];
+    (void)cpubind_proc_stat_read(root, pid, 0, &stat);
+    return !cpubind_place_find(root, pid, stat.start, path).error && !*path;
+}
+
+typedef struct sweeping {
+    cpubind_root *root;
+    cpubind_ids pids;
+} sweeping;
+
+/* Removes "4711.path" if it is stale. Adds the pid of "4711.record" if the process has ended, and
+ * of what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
+static cpubind_linux_fault add_pid(void *ctx, const char *name)
+{
+    sweeping *s = (sweeping *)ctx;
+    const int is_temp = name[0] == '.';
+    const char *at = name + is_temp, *end;
+    const size_t n = strspn(at, "0123456789");
+    int64_t pid = 0;
+    for (size_t i = 0; i < n && i < 10; i++)
+        pid = pid * 10 + (at[i] - '0');
+    end = at + n;
+    if (n == 0 || n > 10 || pid < 1 || pid > INT32_MAX)
+        return cpubind_no_fault;
+    if (strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
+        (is_temp && strncmp(end, CPUBIND_RECORD_SUFFIX ".", 8) == 0) ||
+        (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 && has_ended(s->root, (int32_t)pid, 0)))
+        return cpubind_ids_add(&s->pids, s->root->sys, (int32_t)pid);
+    if (strcmp(end, CPUBIND_RECORD_PLACE) == 0 && is_place_stale(s->root, (int32_t)pid))
+        cpubind_place_forget(s->root, (int32_t)pid);
+    return cpubind_no_fault;
+}
+
+/* Whether a record says how something of the host was. */
+static int is_needed(const cpubind_record *record)
+{
+    for (int32_t i = 0; i < record->n_irq; i++)
+        if (record->irq[i].before >= 0 || record->irq[i].is_banned)
+            return 1;
+    return record->n_uvb_thread > 0 || record->irqbalance != CPUBIND_IRQBALANCE_LEAVE;
+}
+
+static void sweep_pid(cpubind_root *root, int32_t pid)
+{
+    cpubind_record_file *file;
+    cpubind_record record;
+    if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_WRITE, &file).error)
+        return; /* another cpubind works with it */
+    if (!cpubind_record_load(file, &record).error && !is_needed(&record) &&
+        has_ended(root, pid, record.start))
+        (void)cpubind_record_remove(file);
+    else
+        cpubind_record_remove_temps(file);
+    cpubind_record_free(&record);
+    cpubind_record_close(file); /* removes the lock file */
+}
+
+void cpubind_bind_sweep(const cpubind_sys *sys)
+{
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    sweeping s = {&root, {0}};
+    int dir;
+    if (cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
+        return;
+    if (!cpubind_record_open_folder(&root, NULL, 0, &dir).error &&
+        !cpubind_each_name(root.sys, dir, add_pid, &s).error) {
+        cpubind_ids_sort(&s.pids);
+        for (int32_t i = 0; i < s.pids.n; i++)
+            if (i == 0 || s.pids.id[i] != s.pids.id[i - 1])
+                sweep_pid(&root, s.pids.id[i]);
+    }
+    free(s.pids.id);
+    root.sys->close(root.fd);
+}
