@@ -279,10 +279,10 @@ int cli_refuse(const cli_options *options, const cli_planned *planned)
 
 int cli_fail(const cli_options *options, int status, const char *text)
 {
-    const char *code = status == CLI_REFUSED     ? "refused"
-                       : status == CLI_USAGE     ? "usage"
-                       : status == CLI_UNWRITTEN ? "unwritten"
-                                                 : "unreadable";
+    const char *code = status == CLI_REFUSED || status > CLI_RUN_FAILED ? "refused"
+                       : status == CLI_USAGE                            ? "usage"
+                       : status == CLI_UNWRITTEN                        ? "unwritten"
+                                                                        : "unreadable";
     cli_text said = {"", 0};
     cli_add(&said, "%s", text);
     add_own_status(options, status, &said);
