@@ -81,20 +81,19 @@ static void explain_part(const cpubind_item *item, cli_text *to)
         cli_add(to, "some are offline");
     else
         cli_add(to, "its cpuset allows some of them only, or none");
-    cli_add(to, "; apply --watch puts it there when they return");
 }
 
 static void explain_thread(const cpubind_item *item, cli_text *to)
 {
     const int is_own = item->kind == CPUBIND_ITEM_THREAD;
     if (item->id == 0) { /* a step of a watch */
-        cli_add(to, "cannot %s process %d: %s; the watch goes on", item->what, (int)item->pid,
+        cli_add(to, "cannot %s process %d: %s", item->what, (int)item->pid,
                 strerror(item->error));
         return;
     }
     cli_add(to, "thread %d (%s): ", (int)item->id, item->name);
     if (item->error == EAGAIN)
-        cli_add(to, "the thread itself or another program keeps moving it; use apply --watch");
+        cli_add(to, "the thread itself or another program keeps moving it");
     else if (item->error == EINVAL && (!is_own || strcmp(item->what, "kernel thread") == 0))
         cli_add(to, "the kernel allows nobody to move it");
     else if (item->error == EINVAL)
@@ -143,6 +142,7 @@ static void explain_item(const cpubind_item *item, cli_text *to)
 typedef struct listener {
     json_t *array;  /* NULL: stderr */
     int is_reading; /* verify: nothing was changed */
+    int is_watching;
 } listener;
 
 static void warn(listener *to, const char *code, const cli_text *text)
@@ -187,6 +187,13 @@ static void warn_items(listener *to, const cpubind_report *report)
         if (k < i)
             continue;
         explain_item(item, &text);
+        if (item->result == CPUBIND_ITEM_PART)
+            cli_add(&text, "; %s puts it there when they return",
+                    to->is_watching ? "the watch" : "apply --watch");
+        else if (item->error == EAGAIN && !to->is_watching)
+            cli_add(&text, "; use apply --watch");
+        else if (to->is_watching)
+            cli_add(&text, "; the watch %s", item->id == 0 ? "goes on" : "tries again");
         warn(to, code_of(item), &text);
     }
 }
@@ -293,17 +300,17 @@ static void warn_all(listener *to, const cpubind_report *report)
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
 {
     cli_print_warnings(&bound->planned);
-    warn_all(&(listener){NULL, bound->is_reading}, report);
+    warn_all(&(listener){.is_reading = bound->is_reading}, report);
 }
 
 void cli_warn_news(const cpubind_report *report)
 {
-    warn_items(&(listener){NULL, 0}, report);
+    warn_items(&(listener){.is_watching = 1}, report);
 }
 
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)
 {
-    listener to = {cli_warnings_json(&bound->planned), bound->is_reading};
+    listener to = {cli_warnings_json(&bound->planned), bound->is_reading, bound->is_watching};
     if (to.array)
         warn_all(&to, report);
     return to.array;
