@@ -68,7 +68,8 @@ static struct {
     int n_reads;             /* ... after so many calls of sched_getaffinity(2) */
     unsigned long strangers; /* the mask of the stranger */
     pid_t stranger;
-    int is_full; /* no file can be created */
+    int is_full;   /* no file can be created */
+    int is_kernel; /* the threads are those of the kernel */
 } k;
 
 static struct {
@@ -144,6 +145,15 @@ static int model_openat(int dir, const char *path, int flags)
     return stage_openat(dir, path, flags);
 }
 
+/* A kernel thread has no executable file. */
+static ssize_t model_readlinkat(int dir, const char *path, char *text, size_t cap)
+{
+    if (!k.is_kernel || !strstr(path, "/exe"))
+        return cpubind_sys_real.readlinkat(dir, path, text, cap);
+    errno = ENOENT;
+    return -1;
+}
+
 static int model_create(int dir, const char *path, mode_t mode)
 {
     if (!k.is_full)
@@ -181,6 +191,7 @@ SETUP(set_up)
     f.sys = stage_table();
     f.sys.openat = model_openat;
     f.sys.create = model_create;
+    f.sys.readlinkat = model_readlinkat;
     f.sys.getaffinity = model_getaffinity;
     f.sys.setaffinity = model_setaffinity;
     k.cpuset = ALL;
@@ -336,6 +347,21 @@ TEST(apply_and_restore_work_while_cpus_are_offline)
     assert_masks(ALL, ALL);
 }
 
+/* lxcfs gives a container a file of its own, with other numbers. */
+TEST(online_cpus_that_are_not_those_of_the_kernel_are_not_believed)
+{
+    scratch_file(&on_stage.s, "online", "0-2\n");
+    apply();
+    assert_item(f.plain, CPUBIND_ITEM_MOVED, 0, NULL);
+    assert_masks(TO_MAIN, TO_ACL);
+    assert_int_equal(again(), 0);
+    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+    assert_item(f.plain, CPUBIND_ITEM_RIGHT, 0, NULL);
+    assert_item(f.acl, CPUBIND_ITEM_RIGHT, 0, NULL);
+    restore();
+    assert_masks(ALL, ALL);
+}
+
 /* == Cpusets ================================================================ */
 
 TEST(a_cpuset_that_narrows_and_widens_is_followed)
@@ -446,6 +472,20 @@ TEST(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done)
     }
 }
 
+/* P3: EINVAL is not always a cpuset. */
+TEST(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset)
+{
+    for (k.is_kernel = 0; k.is_kernel < 2; k.is_kernel++) {
+        model_of((pid_t)f.plain)->refusal = EINVAL;
+        apply();
+        assert_item(f.plain, CPUBIND_ITEM_SKIPPED, EINVAL,
+                    k.is_kernel ? "kernel thread" : "sched_setaffinity");
+        restore();
+        cpubind_bind_close(f.b);
+        f.b = NULL;
+    }
+}
+
 TEST(apply_fails_when_no_thread_can_be_moved)
 {
     open_binding();
@@ -522,7 +562,9 @@ int main(void)
         EACH(restore_gives_the_widest_mask_to_those_that_had_it),
         EACH(restore_leaves_and_names_a_thread_that_somebody_else_has_moved),
         EACH(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done),
+        EACH(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset),
         EACH(apply_fails_when_no_thread_can_be_moved),
+        EACH(online_cpus_that_are_not_those_of_the_kernel_are_not_believed),
         EACH(a_thread_is_moved_only_when_restore_could_put_it_back),
         EACH(a_number_that_another_process_got_is_noticed_and_undone),
     };

@@ -107,12 +107,14 @@ static void read_online(cpubind_binding *b)
     cpubind_bytes_free(&bytes);
 }
 
-int32_t cpubind_best_set(cpubind_binding *b, int32_t should)
+int32_t cpubind_best_set(cpubind_binding *b, int32_t is, int32_t should)
 {
     cpubind_cpu_sets *sets = &b->record.sets;
     const int32_t choice[] = {should, b->record.main};
     if (b->online == CPUBIND_CPUSET_NONE)
         read_online(b);
+    if (b->online != ONLINE_NOT_KNOWN && !cpubind_cpu_sets_is_part(sets, is, b->online))
+        b->online = ONLINE_NOT_KNOWN;
     if (b->online == ONLINE_NOT_KNOWN || cpubind_cpu_sets_is_part(sets, should, b->online))
         return should;
     for (int i = 0; i < 2; i++) {
@@ -209,7 +211,7 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_n
     if (t.is == t.should)
         return report(b, &t, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
     /* To move it now would drop the CPUs that are offline from its mask. */
-    if (t.is == cpubind_best_set(b, t.should))
+    if (t.is == cpubind_best_set(b, t.is, t.should))
         return report(b, &t, CPUBIND_ITEM_PART, cpubind_fault_of(EINVAL, "offline"));
     if (b->is_watching && !cpubind_is_due(b, CPUBIND_ITEM_THREAD, b->options.pid, tid))
         return cpubind_no_fault;
@@ -223,7 +225,7 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_n
 static cpubind_linux_fault fault_of_part(cpubind_binding *b, const cpubind_misplaced *t,
                                          int32_t now)
 {
-    const int32_t best = cpubind_best_set(b, t->should);
+    const int32_t best = cpubind_best_set(b, t->is, t->should);
     char name[32], link[8];
     if (best != t->should && (now == best || now == CPUBIND_CPUSET_NONE))
         return cpubind_fault_of(EINVAL, "offline");

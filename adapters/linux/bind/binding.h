@@ -234,9 +234,10 @@ cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
 cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
                                         char name[CPUBIND_COMM_SIZE], int32_t *is);
 
-/* The set that a thread has at best now: the CPUs of `should` that are online; those of main,
- * if none of `should` is. The set itself where the online CPUs are not known. */
-int32_t cpubind_best_set(cpubind_binding *b, int32_t should);
+/* The set that a thread on the set `is` has at best now: the CPUs of `should` that are online;
+ * those of main, if none of `should` is. The set itself where the online CPUs are not known: a
+ * container may have a file of its own for them, which a thread on other CPUs gives away. */
+int32_t cpubind_best_set(cpubind_binding *b, int32_t is, int32_t should);
 
 /* Reads the set of the process into record.before, and record.widest, if it has all CPUs that
  * are online. */
