@@ -223,7 +223,7 @@ $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
-$(call link, tests/doctor/%, tests/doctor/%, , -lcmocka -ljansson)
+$(call link, tests/doctor/%, tests/doctor/%, $(DOCTOR) $(TEXT) $(CORE), -lcmocka -ljansson)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))

@@ -27,7 +27,8 @@ static const row rows[] = {
      doctor_check_one_cpu},
     {{"omp_proc_bind", CPUBIND_SEVERITY_SEVERE,
       "OpenMP pins each thread by itself, often all of the process to CPU 0, and pins threads "
-      "again that cpubind has moved", "start the engine again from this shell"}, doctor_check_omp},
+      "again that cpubind has moved", "start the engine again from this shell"},
+     doctor_check_omp},
     {{"cpuset_overlap", CPUBIND_SEVERITY_SEVERE,
       "each process cuts pools from its own cpuset, so that two NPUs get the same CPUs", NULL},
      doctor_check_cpuset_overlap},
@@ -39,7 +40,8 @@ static const row rows[] = {
       APPLY_AGAIN}, doctor_check_cpuset_split},
     {{"engine_binds", CPUBIND_SEVERITY_MODERATE,
       "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
-      "bound", "start the engine again with it, beside its other options"}, doctor_check_engine},
+      "bound", "start the engine again with it, beside its other options"},
+     doctor_check_engine},
     {{"role_taken", CPUBIND_SEVERITY_SEVERE,
       "the one thread that launches or frees for this NPU waits while the other process runs",
       NULL}, doctor_check_role_taken},
@@ -54,22 +56,23 @@ static const row rows[] = {
       "pinned pages cannot be moved: they stay far until the process ends", COMMAND_IS},
      doctor_check_pinned_memory},
     {{"irqbalance", CPUBIND_SEVERITY_MODERATE,
-      "irqbalance moves the interrupts of the NPU away from their CPUs, every ten seconds", NULL},
+      "irqbalance moves the interrupts of the NPU away from their CPUs, every ten seconds",
+      NULL},
      doctor_check_irqbalance},
     {{"nic_interrupts", CPUBIND_SEVERITY_MODERATE,
       "network traffic interrupts the threads of workers", NULL}, doctor_check_nics},
     {{"autonuma", CPUBIND_SEVERITY_MODERATE,
-      "the kernel unmaps pages to see who uses them, and moves memory that was placed; each page "
-      "costs a fault", NULL}, doctor_check_autonuma},
+      "the kernel unmaps pages to see who uses them, and moves memory that was placed; each "
+      "page costs a fault", NULL}, doctor_check_autonuma},
     {{"offline", CPUBIND_SEVERITY_MODERATE,
-      "the pools are cut from fewer CPUs, and a thread whose CPUs are all offline runs anywhere",
-      NULL}, doctor_check_offline},
+      "the pools are cut from fewer CPUs, and a thread whose CPUs are all offline runs "
+      "anywhere", NULL}, doctor_check_offline},
     {{"governor", CPUBIND_SEVERITY_MODERATE,
       "a CPU that has just been idle starts slowly, so each launch of a kernel takes longer",
       NULL}, doctor_check_governor},
     {{"isolated", CPUBIND_SEVERITY_SEVERE,
-      "the scheduler does not balance isolated CPUs: all main threads of a worker pile up on one "
-      "of them", RESTART_HOST}, doctor_check_isolated},
+      "the scheduler does not balance isolated CPUs: all main threads of a worker pile up on "
+      "one of them", RESTART_HOST}, doctor_check_isolated},
     {{"nohz_full", CPUBIND_SEVERITY_MINOR,
       "system calls and interrupts are slower there, and with several threads a CPU nothing is "
       "gained", RESTART_HOST}, doctor_check_nohz_full},

@@ -1,4 +1,4 @@
-/* doctor_host.c - checks of what else uses the CPUs of a plan: irqbalance, NICs, other processes
+/* doctor_host.c - checks of other users of the planned CPUs: irqbalance, NICs, processes
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. Interrupts are read in /proc/irq, which says where they are now.
@@ -140,8 +140,8 @@ static int is_for_interrupts(const doctor *d, int32_t cpu)
     return 0;
 }
 
-/* The CPUs that are for no thread of a worker, in d->cpu; their number: those in no pool, if the
- * plan has all NPUs of the host, else those of irq. */
+/* The CPUs that are for no thread of a worker, in d->cpu; their number. These are the CPUs of
+ * no pool, if the plan has all NPUs of the host, else those of irq. */
 static int32_t list_spare(doctor *d)
 {
     const cpubind_ascend_plan *plan = d->plan;

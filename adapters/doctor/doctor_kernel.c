@@ -1,8 +1,9 @@
-/* doctor_kernel.c - checks of settings of the kernel: AutoNUMA, governor, offline and isolated CPUs
+/* doctor_kernel.c - checks of settings of the kernel: AutoNUMA, governors, offline CPUs
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. The files and their values are those of the kernel's documentation:
- * admin-guide/sysctl/kernel.rst, admin-guide/pm/cpufreq.rst, ABI/testing/sysfs-devices-system-cpu.
+ * admin-guide/sysctl/kernel.rst, admin-guide/pm/cpufreq.rst and
+ * ABI/testing/sysfs-devices-system-cpu.
  */
 #include "doctor_parts.h"
 
@@ -82,7 +83,7 @@ void doctor_check_governor(doctor *d)
     f->n_cpu = n_other;
 }
 
-/* Whether the second threads of cores are off by a setting: their CPUs are meant to be offline. */
+/* Whether the second threads of cores are off by a setting, so that their CPUs are offline. */
 static int is_smt_off(const doctor *d)
 {
     const cpubind_input control = d->source->read(d->source->ctx, CPU_FOLDER "smt/control");

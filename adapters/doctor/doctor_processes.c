@@ -1,10 +1,10 @@
-/* doctor_processes.c - which processes drive NPUs, and checks of their threads, cpusets and engine
+/* doctor_processes.c - which processes drive NPUs; checks of their threads, cpusets, engines
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. Processes are known by the driver's /proc/trs_core/proc, else by the
- * process table of npu-smi; both have the numbers of the host, so in a container the files of a
- * process may not be there. The facts about engines are those of vllm-ascend (enable_cpu_binding,
- * on by default on ARM) and of vLLM (--numa-bind).
+ * process table of npu-smi. Both have the numbers of the host, so in a container the files of a
+ * process may not be there. The facts about engines are those of vllm-ascend
+ * (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
  */
 #include "../ascend/driver_files.h"
 #include "../text/cpulist.h"

@@ -1,4 +1,4 @@
-/* test_doctor_command.c - how cpubind doctor prints: width, JSON, exit statuses, what is not known
+/* test_doctor_command.c - how cpubind doctor prints: width, JSON, exit statuses, unknowns
  * SPDX-License-Identifier: MIT
  *
  * The checks themselves are tested in tests/doctor.

@@ -4,7 +4,7 @@
  *
  * The right host is the fixture a2-driver-smi-host with each NPU on a node of its own, and all
  * files that the checks read. Each made host is an overlay over it: one row of a table. The
- * command that doctor prints is run on the folder, with /proc and /sys in it, where files are all
+ * command that doctor prints is run on the folder, with /proc and /sys in it, if files are all
  * that it writes. Else the row has its text, and the files as they are after it.
  */
 #include <sys/stat.h>
@@ -636,7 +636,7 @@ static void has_a_made_host_for_each_check(void **state)
     json_decref(report);
 }
 
-/* Processes that are no worker, on the acl CPU of NPU 0: 16 are in the report, 4 are counted. */
+/* 20 processes that are no worker, on the acl CPU of NPU 0: 16 are in the report. */
 static void counts_the_findings_that_it_does_not_keep(void **state)
 {
     command_result r;

@@ -1,0 +1,113 @@
+/* test_examine.c - cpubind_doctor_examine without a plan, with a slow npu-smi, in small arenas
+ * SPDX-License-Identifier: MIT
+ */
+#include "../ascend/memory_source.h"
+
+#include "../../adapters/doctor/doctor.h"
+
+enum { ENOUGH = 4 << 20 };
+
+/* Examines a host in memory in an arena of `size` bytes, which stays allocated in *arena. */
+static cpubind_problem_code examine(memory_host *h, int is_live, int ms, size_t size,
+                                    cpubind_arena *arena, cpubind_doctor_report *out)
+{
+    static const cpubind_request request = {.is_auto_strategy = 1, .wants_pci = 1};
+    const cpubind_source source = {h, read_input, list_inputs};
+    const cpubind_doctor_request asked = {
+        .source = &source, .request = &request, .is_live = is_live, .npu_smi_ms = ms};
+    *arena = (cpubind_arena){(char *)malloc(size), size, 0};
+    assert_non_null(arena->base);
+    h->seen[0] = '\0';
+    return cpubind_doctor_examine(&asked, arena, out);
+}
+
+static const cpubind_doctor_finding *find(const cpubind_doctor_report *report, const char *word)
+{
+    for (int32_t i = 0; i < report->n_finding; i++)
+        if (strcmp(report->finding[i].check->word, word) == 0)
+            return &report->finding[i];
+    return NULL;
+}
+
+static int is_unknown(const cpubind_doctor_report *report, const char *word)
+{
+    for (int32_t i = 0; i < report->n_unknown; i++)
+        if (strcmp(report->unknown[i].check->word, word) == 0)
+            return 1;
+    return 0;
+}
+
+/* A live kernel without a file lacks the feature; a snapshot may lack the file. */
+static void an_absent_file_is_unknown_in_a_snapshot_alone(void **state)
+{
+    memory_host h = {.n = 0};
+    cpubind_doctor_report report;
+    cpubind_arena arena;
+    (void)state;
+    for (int is_live = 0; is_live < 2; is_live++) {
+        assert_int_equal(examine(&h, is_live, -1, ENOUGH, &arena, &report),
+                         CPUBIND_PROBLEM_NONE);
+        assert_int_equal(report.n_finding, 0);
+        assert_int_equal(is_unknown(&report, "autonuma"), !is_live);
+        assert_int_equal(is_unknown(&report, "governor"), !is_live);
+        /* Without a plan both are not known, whatever the host is. */
+        assert_true(is_unknown(&report, "isolated"));
+        assert_true(is_unknown(&report, "one_cpu"));
+        free(arena.base);
+    }
+}
+
+static void npu_smi_is_slow_from_five_seconds_on(void **state)
+{
+    static const int ms[] = {-1, 0, 4999, 5000, 6000};
+    memory_host h = {.n = 0};
+    cpubind_doctor_report report;
+    cpubind_arena arena;
+    (void)state;
+    for (size_t i = 0; i < sizeof ms / sizeof *ms; i++) {
+        const cpubind_doctor_finding *f;
+        assert_int_equal(examine(&h, 1, ms[i], ENOUGH, &arena, &report), CPUBIND_PROBLEM_NONE);
+        f = find(&report, "npu_smi_slow");
+        assert_int_equal(f != NULL, ms[i] >= 5000);
+        if (f) {
+            assert_string_equal(f->number[0].key, "ms");
+            assert_int_equal(f->number[0].value, ms[i]);
+        }
+        free(arena.base);
+    }
+}
+
+/* An arena that is too small is NO_MEMORY at every size, and the report is whole in the first
+ * that is not. */
+static void a_small_arena_is_no_memory(void **state)
+{
+    memory_host h = {.n = 0};
+    cpubind_doctor_report report;
+    cpubind_arena arena;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
+    size_t size = 1;
+    (void)state;
+    set(&h, "proc/sys/kernel/numa_balancing", "1\n");
+    set(&h, "sys/devices/system/cpu/online", "0-1\n");
+    set(&h, "sys/devices/system/cpu/present", "0-3\n");
+    for (; code == CPUBIND_PROBLEM_NO_MEMORY && size < ENOUGH; size += 4001) {
+        code = examine(&h, 0, -1, size, &arena, &report);
+        assert_true(arena.used <= arena.size);
+        if (code == CPUBIND_PROBLEM_NONE) {
+            assert_non_null(find(&report, "autonuma"));
+            assert_string_equal(find(&report, "offline")->evidence, "CPUs 2-3 are offline");
+        }
+        free(arena.base);
+    }
+    assert_int_equal(code, CPUBIND_PROBLEM_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_absent_file_is_unknown_in_a_snapshot_alone),
+        cmocka_unit_test(npu_smi_is_slow_from_five_seconds_on),
+        cmocka_unit_test(a_small_arena_is_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
