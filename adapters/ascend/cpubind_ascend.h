@@ -38,6 +38,7 @@
  *   interrupts.h   /proc/interrupts                                    interrupts.c
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
  *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
+ *   maps.h         /proc/<pid>/maps, smaps and pagemap                 maps.c
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
  *   driver_files.h files that the Ascend driver adds to /proc and /sys driver_files.c
  *
@@ -57,6 +58,7 @@
 #include "../text/cpumask.h"
 #include "../text/interrupts.h"
 #include "../text/lscpu.h"
+#include "../text/maps.h"
 #include "../text/numa_maps.h"
 #include "../text/procfs.h"
 #include "../text/text.h"

@@ -6,6 +6,7 @@
  */
 #include "bind_common.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,6 +27,40 @@ static void show_progress(void *ctx, int64_t done, int64_t total)
     cli_progress((const cli_options *)ctx, text);
 }
 
+/* == Signals ================================================================ */
+
+/* The signals that end a move of memory, and the last of them that came. */
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t signalled;
+
+static void note_signal(int number)
+{
+    signalled = number;
+}
+
+static int is_signalled(void *ctx)
+{
+    (void)ctx;
+    return signalled != 0;
+}
+
+/* While memory is moved, the first signal ends the move, so that a report says what was done; a
+ * second one ends the process. A signal that is ignored stays ignored. */
+static void catch_signals(struct sigaction *before)
+{
+    struct sigaction catching = {.sa_flags = (int)(SA_RESETHAND | (unsigned)SA_RESTART)};
+    catching.sa_handler = note_signal;
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (sigaction(ending[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
+            (void)sigaction(ending[i], &catching, NULL);
+}
+
+static void release_signals(const struct sigaction *before)
+{
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        (void)sigaction(ending[i], &before[i], NULL);
+}
+
 static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int is_reading)
 {
     /* 0 is no limit there. A limit of one byte moves nothing, as 0 does here: no page is so
@@ -39,6 +74,8 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
                                 .irqbalance = options->irqbalance,
                                 .memory = options->memory,
                                 .memory_limit = limit,
+                                .memory_time_ms = (int64_t)options->memory_time * 1000,
+                                .stop = is_signalled,
                                 .is_watching = options->watch_ms > 0,
                                 .is_strict = options->is_strict,
                                 .is_forced = options->is_forced};
@@ -226,7 +263,15 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
 int cli_apply_bound(const cli_options *options, cli_bound *bound)
 {
     cpubind_linux_fault fault = {.what = ""};
+    struct sigaction before[sizeof ending / sizeof *ending];
+    const int is_moving =
+        options->memory == CPUBIND_MEMORY_MIGRATE || options->memory == CPUBIND_MEMORY_ALL;
+    if (is_moving)
+        catch_signals(before);
     cpubind_linux_status status = cpubind_bind_apply(bound->binding, &bound->goal, &fault);
+    if (is_moving)
+        release_signals(before);
+    bound->is_stopped = signalled != 0;
     cli_progress(options, NULL);
     if (status != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, bound, status, &fault);

@@ -19,6 +19,7 @@ typedef struct cli_bound {
     int32_t holder;                    /* the cpubind that works on the process; 0: not known */
     int is_watching;                   /* apply --watch, after the first time */
     char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
+    int is_stopped;                      /* apply: a signal has ended the move of memory */
     cpubind_binding *binding;
     cli_host live; /* this host, as the process sees it */
     cli_host host; /* the host of --root or --fixture, which the facts quote */
@@ -49,8 +50,9 @@ void cli_close_bound(cli_bound *bound);
 /* Prints items as a table: one row for each, or one row for all that are alike. */
 void cli_print_items(FILE *out, const cpubind_report *report, int is_each);
 
-/* Prints how much memory of the process is on each node, and unless is_each how much was there
- * before. Prints nothing when the report has no memory. */
+/* Prints how much memory of the process is on each node, unless is_each how much was there
+ * before, and how much stays on other nodes for which reason. Prints nothing when the report
+ * has no memory. */
 void cli_print_memory(FILE *out, const cpubind_report *report, int is_each);
 
 /* The whole report as JSON; NULL without memory. */
@@ -64,11 +66,14 @@ void cli_print_moved(FILE *out, const cpubind_item *item);
 /* "thread"; static storage. */
 const char *cli_kind_word(cpubind_item_kind kind);
 
-/* Whether more than a tenth of the memory is on other nodes. */
+/* Whether more than a tenth of the own memory is on other nodes. */
 int cli_memory_is_wrong(const cpubind_report *report);
 
 /* Prints warnings on stderr: those of the plan, then what was not done and why. */
 void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report);
+
+/* Prints a warning if own memory stays on other nodes, and no other warning. */
+void cli_warn_rest(const cli_bound *bound, const cpubind_report *report);
 
 /* The same warnings as an array of {"code", "text"}; NULL without memory. */
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report);

@@ -134,6 +134,7 @@ typedef struct cli_options {
     int32_t n_wish;
     cpubind_memory_action memory;
     int64_t memory_limit; /* bytes, or -1 */
+    int32_t memory_time;  /* seconds; 0: the usual time */
     cpubind_irqbalance_action irqbalance;
     int32_t watch_ms; /* 0: do not watch */
     const char *state;

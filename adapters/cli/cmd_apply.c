@@ -19,8 +19,10 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
                                                                        : cli_no_memory();
     cli_print_text(stdout, &bound->planned, options);
-    if (options->quiet)
+    if (options->quiet) { /* an outcome that was not asked for is printed all the same */
+        cli_warn_rest(bound, report);
         return CLI_DONE;
+    }
     printf("\nprocess %d", (int)bound->pid);
     if (*bound->parent)
         printf(" (%s, the parent of this command)", bound->parent);
@@ -84,7 +86,9 @@ static int apply(cli_options *options, cli_bound *bound)
         status = cli_apply_bound(options, bound);
     if (status == CLI_DONE)
         status = print_outcome(options, bound);
-    return status == CLI_DONE && options->watch_ms > 0 ? watch(options, bound) : status;
+    if (status != CLI_DONE || options->watch_ms == 0 || bound->is_stopped)
+        return status;
+    return watch(options, bound);
 }
 
 int cli_apply(int argc, char **argv)

@@ -122,8 +122,9 @@ static const cli_help helps[] = {
      "restore undoes it. If a step fails, the steps before it are undone.\n"
      "\n"
      "  --pid N               the process (default: the parent, a shell or a "
-     "runtime)\n" WHICH_NPU THREADS "  --memory WAY          migrate (default) or none\n"
-     "  --memory-limit BYTES  move at most so much, such as 200G\n" IRQBALANCE
+     "runtime)\n" WHICH_NPU THREADS
+     "  --memory WAY          migrate (default, own pages), all (a lone worker), none\n"
+     "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
      "                        new threads, changed masks; ends with the process\n"
      "\n"

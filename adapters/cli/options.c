@@ -353,6 +353,7 @@ static int read_npu(const reading *r, const char *text)
 static int choose_memory(const reading *r, const char *word)
 {
     static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
+                                  {"all", CPUBIND_MEMORY_ALL},
                                   {"prefer", CPUBIND_MEMORY_PREFER},
                                   {"none", CPUBIND_MEMORY_NONE}};
     int32_t value = 0;
@@ -402,6 +403,14 @@ static int read_limit(const reading *r, const char *text)
 {
     if (!read_bytes(text, &r->options->memory_limit))
         return wrong(r, "--memory-limit is not a number of bytes, such as 200G", text);
+    return 1;
+}
+
+static int read_memory_time(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->memory_time) || r->options->memory_time < 1 ||
+        r->options->memory_time > 86400)
+        return wrong(r, "--memory-time is not a number of seconds from 1 to 86400", text);
     return 1;
 }
 
@@ -546,6 +555,7 @@ static const option_row rows[] = {
     READ("thread", LIVE, read_wish),
     READ("memory", LIVE, choose_memory),
     READ("memory-limit", CLI_APPLY, read_limit),
+    READ("memory-time", CLI_APPLY, read_memory_time),
     READ("irqbalance", CLI_APPLY | CLI_RUN, choose_irqbalance),
     FLAG("any-arch", CLI_APPLY | CLI_RUN, any_arch),
     FLAG("strict", CLI_APPLY | CLI_RUN, is_strict),
@@ -773,10 +783,12 @@ static const char *binding_conflict(const cli_options *o, enum cli_command comma
         return "say which of the --processes this one is: --index I, from 0 on";
     if (command == CLI_APPLY && o->memory == CPUBIND_MEMORY_PREFER)
         return "--memory prefer is for run: a process sets its own memory policy only";
-    if (command == CLI_RUN && o->has_memory && o->memory == CPUBIND_MEMORY_MIGRATE)
+    if (command == CLI_RUN && o->has_memory &&
+        (o->memory == CPUBIND_MEMORY_MIGRATE || o->memory == CPUBIND_MEMORY_ALL))
         return "--memory migrate is for apply: a command that starts has no memory yet";
-    if (o->memory_limit >= 0 && o->memory == CPUBIND_MEMORY_NONE)
-        return "--memory-limit is a limit of --memory migrate";
+    if ((o->memory_limit >= 0 || o->memory_time > 0) && o->memory == CPUBIND_MEMORY_NONE)
+        return o->memory_time > 0 ? "--memory-time is a limit of --memory migrate"
+                                  : "--memory-limit is a limit of --memory migrate";
     return NULL;
 }
 

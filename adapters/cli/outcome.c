@@ -131,6 +131,43 @@ static int is_there(const cpubind_memory_move *memory, int32_t node)
            node == memory->node;
 }
 
+/* Prints how much stays on other nodes for each reason, and how much was moved. */
+static void print_stays(FILE *out, const cpubind_memory_move *memory, int is_each)
+{
+    static const char *const why[] = {
+        [CPUBIND_STAY_SHARED] = "other processes map these pages too",
+        [CPUBIND_STAY_LOCKED] = "the process has locked these mappings",
+        [CPUBIND_STAY_HUGE] = "pages of hugetlbfs",
+        [CPUBIND_STAY_BUSY] = "a driver has pinned them, or the kernel uses them",
+        [CPUBIND_STAY_NO_ROOM] = "the node is full but for its reserve",
+        [CPUBIND_STAY_LIMIT] = "--memory-limit",
+        [CPUBIND_STAY_TIME] = "--memory-time",
+        [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
+    cli_table table = {.n_column = 3};
+    for (int i = 0; i < CPUBIND_STAY_COUNT; i++) {
+        if (memory->stay[i] == 0)
+            continue;
+        if (table.n_cell == 0) {
+            cli_cell(&table, "stays away");
+            cli_cell(&table, "MiB");
+            cli_cell(&table, "because");
+        }
+        cli_cell(&table, "%s", cpubind_memory_stay_word((cpubind_memory_stay)i));
+        if (memory->stay[i] < MIB)
+            cli_cell(&table, "<1");
+        else
+            cli_cell(&table, "%lld", (long long)(memory->stay[i] / MIB));
+        cli_cell(&table, "%s", why[i]);
+    }
+    if (table.n_cell > 0) {
+        fputs("\n", out);
+        cli_print_table(out, &table);
+    }
+    if (!is_each)
+        fprintf(out, "moved %lld MiB in %.1f s\n", (long long)(memory->moved / MIB),
+                (double)memory->elapsed_ms / 1000);
+}
+
 void cli_print_memory(FILE *out, const cpubind_report *report, int is_each)
 {
     const cpubind_memory_move *memory = &report->memory;
@@ -156,6 +193,7 @@ void cli_print_memory(FILE *out, const cpubind_report *report, int is_each)
                                                           : "");
     }
     cli_print_table(out, &table);
+    print_stays(out, memory, is_each);
 }
 
 void cli_print_moved(FILE *out, const cpubind_item *item)
@@ -199,6 +237,19 @@ static json_t *node_json(const cpubind_memory_move *memory, int32_t node)
                      (json_int_t)memory->after.bytes[node]);
 }
 
+/* The bytes that stay on other nodes, by reason. */
+static json_t *stays_json(const cpubind_memory_move *memory)
+{
+    json_t *object = json_object();
+    for (int i = 0; object && i < CPUBIND_STAY_COUNT; i++)
+        if (json_object_set_new(object, cpubind_memory_stay_word((cpubind_memory_stay)i),
+                                json_integer((json_int_t)memory->stay[i]))) {
+            json_decref(object);
+            return NULL;
+        }
+    return object;
+}
+
 static json_t *memory_json(const cpubind_report *report)
 {
     const cpubind_memory_move *memory = &report->memory;
@@ -209,8 +260,11 @@ static json_t *memory_json(const cpubind_report *report)
     for (int32_t i = 0; array && i < CPUBIND_MAX_NODES; i++)
         if (is_there(memory, i))
             array = cli_json_append(array, node_json(memory, i));
-    return json_pack("{s:i, s:o, s:I}", "node", (int)memory->node, "nodes", array, "left",
-                     (json_int_t)memory->left);
+    return json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:f, s:o, s:b}", "node", (int)memory->node,
+                     "nodes", array, "left", (json_int_t)memory->left, "own",
+                     (json_int_t)memory->own, "own_left", (json_int_t)memory->own_left, "moved",
+                     (json_int_t)memory->moved, "seconds", (double)memory->elapsed_ms / 1000,
+                     "stays", stays_json(memory), "numa_balancing", memory->is_balancing);
 }
 
 json_t *cli_outcome_json(const cli_bound *bound, const cpubind_report *report)

@@ -27,7 +27,7 @@ int cli_memory_is_wrong(const cpubind_report *report)
 {
     const cpubind_memory_move *memory = &report->memory;
     return report->has_memory && memory->error == 0 &&
-           memory->result != CPUBIND_MEMORY_NO_NODE && memory->left > memory->after.total / 10;
+           memory->result != CPUBIND_MEMORY_NO_NODE && memory->own_left > memory->own / 10;
 }
 
 /* == Items that were skipped or kept ======================================== */
@@ -214,25 +214,36 @@ static void warn_irqs(listener *to, const cpubind_report *report)
     warn(to, "irqbalance", &text);
 }
 
-static void explain_memory(const cpubind_report *report, cli_text *to)
+/* Says why own memory stays on other nodes. */
+static void explain_rest(const cpubind_memory_move *memory, cli_text *to)
 {
-    const cpubind_memory_move *memory = &report->memory;
-    const long long left = (long long)(memory->left / MIB);
+    cli_add(to, "%lld MiB of memory stay on other nodes: ",
+            (long long)((memory->own_left + MIB - 1) / MIB));
+    if (memory->result == CPUBIND_MEMORY_PART)
+        cli_add(to, "a driver has pinned them, or the kernel uses them");
+    else if (memory->result == CPUBIND_MEMORY_LIMIT)
+        cli_add(to, "moving them would exceed --memory-limit");
+    else if (memory->result == CPUBIND_MEMORY_TIME)
+        cli_add(to, "moving them takes longer than --memory-time allows (%lld s)",
+                (long long)((memory->time_ms + 999) / 1000));
+    else if (memory->result == CPUBIND_MEMORY_NO_ROOM)
+        cli_add(to, "node %d is full but for its reserve of %lld MiB", (int)memory->node,
+                (long long)(memory->reserve / MIB));
+    else
+        cli_add(to, "the move was interrupted; process %d is bound", (int)memory->pid);
+}
+
+static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
+{
     switch (memory->result) {
-    case CPUBIND_MEMORY_MOVED: /* the kernel reports no page that it did not move */
-    case CPUBIND_MEMORY_PART:
-        if (memory->result == CPUBIND_MEMORY_MOVED && !cli_memory_is_wrong(report))
-            return;
-        cli_add(to,
-                "%lld MiB of memory stay on other nodes: the kernel does not move pages "
-                "that several processes share, or node %d is full",
-                left, (int)memory->node);
+    case CPUBIND_MEMORY_MOVED:
         return;
+    case CPUBIND_MEMORY_PART:
     case CPUBIND_MEMORY_LIMIT:
-        cli_add(to,
-                "%lld MiB of memory stay on other nodes: moving them would exceed "
-                "--memory-limit",
-                left);
+    case CPUBIND_MEMORY_TIME:
+    case CPUBIND_MEMORY_NO_ROOM:
+    case CPUBIND_MEMORY_STOPPED:
+        explain_rest(memory, to);
         return;
     case CPUBIND_MEMORY_REFUSED:
         cli_add(to, "memory is not moved: %s: %s", memory->what ? memory->what : "?",
@@ -240,7 +251,7 @@ static void explain_memory(const cpubind_report *report, cli_text *to)
         if (!is_right_missing(memory->error))
             return;
         cli_add(to, "; another user's process needs root");
-        if (memory->what && strcmp(memory->what, "migrate_pages") == 0)
+        if (memory->what && strcmp(memory->what, "move_pages") == 0)
             cli_add(to,
                     "; in a container the seccomp profile must allow it too: SYS_NICE is not "
                     "enough");
@@ -262,13 +273,32 @@ static void explain_unread_memory(const cpubind_memory_move *memory, cli_text *t
         cli_add(to, "; another user's process needs root; --memory none skips the memory");
 }
 
+/* Warns about what makes a report of memory less certain. */
+static void warn_doubts(listener *to, const cpubind_memory_move *memory)
+{
+    cli_text pagemap = {"", 0}, balancing = {"", 0};
+    if (memory->pagemap_error) {
+        cli_add(&pagemap,
+                "own and shared pages cannot be told apart in advance: /proc/%d/pagemap: %s",
+                (int)memory->pid, strerror(memory->pagemap_error));
+        warn(to, "pagemap", &pagemap);
+    }
+    if (memory->is_balancing) {
+        cli_add(&balancing,
+                "automatic NUMA balancing is on and may move pages away from node %d again: "
+                "sysctl kernel.numa_balancing=0 ends that",
+                (int)memory->node);
+        warn(to, "numa_balancing", &balancing);
+    }
+}
+
 static void warn_memory(listener *to, const cpubind_report *report)
 {
     cli_text text = {"", 0};
     if (report->has_memory && to->is_reading)
         explain_unread_memory(&report->memory, &text);
     else if (report->has_memory)
-        explain_memory(report, &text);
+        explain_memory(&report->memory, &text);
     if (report->prefer_error)
         cli_add(&text,
                 "new memory may come from any node: set_mempolicy: %s; a container needs the "
@@ -276,6 +306,8 @@ static void warn_memory(listener *to, const cpubind_report *report)
                 strerror(report->prefer_error));
     if (text.len > 0)
         warn(to, "memory", &text);
+    if (report->has_memory)
+        warn_doubts(to, &report->memory);
 }
 
 static void warn_place(listener *to, const cpubind_report *report)
@@ -306,6 +338,15 @@ void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
 void cli_warn_news(const cpubind_report *report)
 {
     warn_items(&(listener){.is_watching = 1}, report);
+}
+
+void cli_warn_rest(const cli_bound *bound, const cpubind_report *report)
+{
+    cli_text text = {"", 0};
+    if (report->has_memory && report->memory.own_left > 0)
+        explain_memory(&report->memory, &text);
+    if (text.len > 0)
+        warn(&(listener){NULL, bound->is_reading}, "memory", &text);
 }
 
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)

@@ -109,10 +109,10 @@ static int real_setaffinity(pid_t tid, size_t size_bytes, const unsigned long *m
     return (int)syscall(SYS_sched_setaffinity, tid, size_bytes, mask);
 }
 
-static long real_migrate_pages(pid_t pid, unsigned long n_bit, const unsigned long *from,
-                               const unsigned long *to)
+static long real_move_pages(pid_t pid, unsigned long n, void **page, const int *node,
+                            int *status, int flags)
 {
-    return syscall(SYS_migrate_pages, pid, n_bit, from, to);
+    return syscall(SYS_move_pages, pid, n, page, node, status, flags);
 }
 
 static int real_set_mempolicy(int mode, const unsigned long *nodes, unsigned long n_bit)

@@ -67,6 +67,8 @@ extern "C" {
     X(int, accessat, (int dir, const char *path, int mode), (dir, path, mode), -1,             \
       real_accessat)                                                                           \
     X(ssize_t, read, (int fd, void *data, size_t cap), (fd, data, cap), -1, read)              \
+    X(ssize_t, pread, (int fd, void *data, size_t cap, off_t at), (fd, data, cap, at), -1,     \
+      pread)                                                                                   \
     X(int, close, (int fd), (fd), -1, close)                                                   \
     X(DIR *, fdopendir, (int fd), (fd), NULL, fdopendir)                                       \
     X(struct dirent *, readdir, (DIR * folder), (folder), NULL, readdir)                       \
@@ -94,9 +96,9 @@ extern "C" {
       (tid, size_bytes, mask), -1, real_getaffinity)                                           \
     X(int, setaffinity, (pid_t tid, size_t size_bytes, const unsigned long *mask),             \
       (tid, size_bytes, mask), -1, real_setaffinity)                                           \
-    X(long, migrate_pages,                                                                     \
-      (pid_t pid, unsigned long n_bit, const unsigned long *from, const unsigned long *to),    \
-      (pid, n_bit, from, to), -1, real_migrate_pages)                                          \
+    X(long, move_pages,                                                                        \
+      (pid_t pid, unsigned long n, void **page, const int *node, int *status, int flags),      \
+      (pid, n, page, node, status, flags), -1, real_move_pages)                                \
     X(int, set_mempolicy, (int mode, const unsigned long *nodes, unsigned long n_bit),         \
       (mode, nodes, n_bit), -1, real_set_mempolicy)                                            \
     X(int, pidfd_open, (pid_t pid, unsigned int flags), (pid, flags), -1, real_pidfd_open)     \

@@ -1,8 +1,8 @@
-/* numa_maps.c - /proc/<pid>/numa_maps: bytes of a process by node; a counter of /proc/vmstat
+/* numa_maps.c - /proc/<pid>/numa_maps: bytes of a process by node; other counters
  * SPDX-License-Identifier: MIT
  *
  * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. It must not take a part of a
- * file name for pages. The format is that of the kernel's show_numa_map.
+ * file name for pages. The formats are those of the kernel's show_numa_map.
  *
  * GRAMMAR of /proc/<pid>/numa_maps
  *   lines    = *line
@@ -10,9 +10,11 @@
  *   address  = 1*16HEXDIG
  *   policy   = letter *byte              lower case: "default", "bind:0-1", "prefer=static:3";
  *                                        neither "huge" nor a size
- *   word     = pages / size / "huge" / other
+ *   word     = pages / size / most / "huge" / other
  *   pages    = "N" number "=" number     a node, and the pages on it; nodes ascend
  *   size     = "kernelpagesize_kB=" number           at most once; of all pages of the line
+ *   most     = "mapmax=" number                      at most once; processes that map the page
+ *                                                    of the line that most of them map
  *   other    = 1*byte                    any other word: "heap", "anon=3",
  *                                        "file=/a\040b", "(many):0-1" of "prefer (many):0-1"
  *   number   = "0" / ( "1".."9" *DIGIT )
@@ -32,10 +34,12 @@ enum { ADDRESS_DIGITS = 16 };
 /* The pages of a line. */
 typedef struct line {
     int32_t page_kb; /* 0: not in the line */
+    int32_t mapmax;  /* 0: not in the line */
     int32_t is_huge;
 } line;
 
 static const char size_key[] = "kernelpagesize_kB=";
+static const char most_key[] = "mapmax=";
 
 /* Reads a number up to INT64_MAX at *at; *at moves past it. */
 static cpubind_text_status read_count(const scan_text *in, int32_t *at, int32_t end,
@@ -115,6 +119,16 @@ static cpubind_text_status read_size(const scan_text *in, scan_run word, line *s
     return status;
 }
 
+/*   most     = "mapmax=" number */
+static cpubind_text_status read_most(const scan_text *in, scan_run word, line *said)
+{
+    const scan_run number = {word.at + (int32_t)(sizeof most_key - 1), word.end};
+
+    if (said->mapmax)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at, "mapmax occurs twice");
+    return scan_whole_number(in, number, INT32_MAX - 1, &said->mapmax);
+}
+
 /* == Lines ================================================================== */
 
 /*   line     = address " " policy ...     the end of the policy */
@@ -155,6 +169,8 @@ static cpubind_text_status check_word(const scan_text *in, scan_run word, int32_
         *last = node;
     } else if (SCAN_STARTS(in, word, size_key)) {
         status = read_size(in, word, said);
+    } else if (SCAN_STARTS(in, word, most_key)) {
+        status = read_most(in, word, said);
     } else if (SCAN_IS(in, word, "huge")) {
         said->is_huge = 1;
     }
@@ -219,7 +235,7 @@ static cpubind_text_status read_lines(const scan_text *in, int32_t page_kb, int6
     while (at < in->len) {
         const char *feed = (const char *)memchr(in->text + at, '\n', (size_t)(in->len - at));
         const scan_run run = {at, feed ? (int32_t)(feed - in->text) : in->len};
-        line said = {0, 0};
+        line said = {0, 0, 0};
         cpubind_text_status status;
 
         if (!feed)
@@ -258,6 +274,87 @@ cpubind_text_status cpubind_numa_maps_add(const char *text, int32_t len, int32_t
         return scan_fail_arg(fault);
     status = read_lines(&in, page_kb, NULL, n_node);
     return status == CPUBIND_TEXT_OK ? read_lines(&in, page_kb, bytes, n_node) : status;
+}
+
+/* Sums that stop at the top. */
+static int64_t add_pages(int64_t sum, int64_t count, int64_t size)
+{
+    return count > (INT64_MAX - sum) / size ? INT64_MAX : sum + count * size;
+}
+
+cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, int32_t page_kb,
+                                                 int32_t node, cpubind_numa_line *out,
+                                                 cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    const char *feed;
+    cpubind_numa_line sums = {0, 0, 0, 0, 0, 0, 0};
+    line said = {0, 0, 0};
+    scan_run run = {0, 0}, word = {0, 0};
+    cpubind_text_status status;
+
+    if (!scan_is_text(text, len) || len == 0 || page_kb < 1 ||
+        page_kb > CPUBIND_NUMA_MAPS_MAX_BASE_KB || !out)
+        return scan_fail_arg(fault);
+    feed = (const char *)memchr(text, '\n', (size_t)len);
+    if (!feed)
+        return scan_fail(&in, CPUBIND_TEXT_ERR_CUT, len,
+                         "the text ends in the middle of a line");
+    run.end = (int32_t)(feed - text);
+    status = check_line(&in, run, INT32_MAX, &said);
+    if (status != CPUBIND_TEXT_OK)
+        return status;
+    for (int32_t i = 0; scan_hex_value(text[i]) >= 0; i++)
+        sums.start = sums.start << 4 | (uint64_t)scan_hex_value(text[i]);
+    sums.page_bytes = page_bytes(&said, page_kb);
+    sums.mapmax = said.mapmax ? said.mapmax : 1;
+    sums.is_huge = said.is_huge;
+    sums.len = run.end + 1;
+    (void)read_start(&in, run, &word);
+    while (next_word(&in, run, &word)) {
+        int32_t on = 0;
+        int64_t count = 0;
+
+        if (!is_pages(&in, word))
+            continue;
+        (void)read_pages(&in, word, INT32_MAX, &on, &count);
+        sums.total = add_pages(sums.total, count, sums.page_bytes);
+        if (on == node)
+            sums.home = add_pages(0, count, sums.page_bytes);
+    }
+    *out = sums;
+    return CPUBIND_TEXT_OK;
+}
+
+/* == Values in kB ============================================================ */
+
+cpubind_text_status cpubind_kb_find(const char *text, int32_t len, const char *name,
+                                    int64_t *out_kb, cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+    const size_t n = name ? strlen(name) : 0;
+    int32_t at = 0;
+
+    if (!scan_is_text(text, len) || n == 0 || n > CPUBIND_TEXT_MAX || !out_kb)
+        return scan_fail_arg(fault);
+    while (at < len) {
+        const char *feed = (const char *)memchr(text + at, '\n', (size_t)(len - at));
+        const scan_run run = {at, feed ? (int32_t)(feed - text) : len};
+        scan_run word = scan_word(&in, run.at, run.end);
+
+        at = run.end + 1;
+        if (SCAN_IS(&in, word, "Node")) /* and its number */
+            word = scan_word(&in, scan_word(&in, word.end, run.end).end, run.end);
+        if (word.end - word.at != (int32_t)n + 1 || !scan_starts(&in, word, name, (int32_t)n) ||
+            text[word.end - 1] != ':')
+            continue;
+        if (!feed)
+            return scan_fail(&in, CPUBIND_TEXT_ERR_CUT, len,
+                             "the text ends in the middle of a line");
+        word = scan_word(&in, word.end, run.end);
+        return read_count(&in, &word.at, word.end, out_kb);
+    }
+    return scan_fail(&in, CPUBIND_TEXT_ERR_MISSING, len, "no line has this name");
 }
 
 /* == /proc/vmstat =========================================================== */

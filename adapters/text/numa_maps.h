@@ -1,4 +1,4 @@
-/* numa_maps.h - /proc/<pid>/numa_maps: bytes of a process by node; a counter of /proc/vmstat
+/* numa_maps.h - /proc/<pid>/numa_maps: bytes of a process by node; other counters
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.
@@ -30,6 +30,37 @@ extern "C" {
 cpubind_text_status cpubind_numa_maps_add(const char *text, int32_t len, int32_t page_kb,
                                           int64_t *bytes, int32_t n_node,
                                           cpubind_text_fault *fault);
+
+/* One line. */
+typedef struct cpubind_numa_line {
+    uint64_t start;      /* the first address of the mapping */
+    int64_t total, home; /* bytes in memory, and those of them on the node of the call */
+    int64_t page_bytes;  /* size of a page */
+    int32_t mapmax;      /* processes that map the page that most of them map; 1: no page of the
+                            line is shared */
+    int32_t is_huge;     /* pages of hugetlbfs */
+    int32_t len;         /* bytes of the line, its line feed included */
+} cpubind_numa_line;
+
+/* Reads the first line of a text.
+ *   in      at least one byte; page_kb as above; node: a number, which no line needs to name
+ *   out     *out; sums above INT64_MAX become INT64_MAX
+ *   errors  as above; *out is untouched then
+ *   cost    O(length of the line) */
+cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, int32_t page_kb,
+                                                 int32_t node, cpubind_numa_line *out,
+                                                 cpubind_text_fault *fault);
+
+/* Reads a value of /sys/devices/system/node/node<n>/meminfo or /proc/<pid>/status, such as
+ * "MemFree" or "VmLck" (NUL-terminated). Other lines are not checked.
+ *   lines   = *( [ "Node" number ] name ":" number [ "kB" ] LF )   blanks between the words; the
+ *                                                       first line of the name counts
+ *   out     *out_kb, 0 .. INT64_MAX
+ *   errors  ERR_ARG; ERR_MISSING when no line has the name; ERR_SYNTAX, ERR_RANGE, ERR_CUT for
+ *           its line
+ *   cost    O(len) */
+cpubind_text_status cpubind_kb_find(const char *text, int32_t len, const char *name,
+                                    int64_t *out_kb, cpubind_text_fault *fault);
 
 /* Reads the counter `name` (NUL-terminated) of /proc/vmstat. Other lines are not checked.
  *   vmstat  = *( name " " number LF )         the first line of the name counts

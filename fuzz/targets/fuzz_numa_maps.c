@@ -96,6 +96,30 @@ static void check_blocks(const char *text, int32_t len, int32_t page_kb, const i
     }
 }
 
+/* The lines, one by one, give the same sums. */
+static void check_each_line(const char *text, int32_t len, int32_t page_kb, const int64_t *sums)
+{
+    double home = 0, total = 0, expected = 0;
+    for (int32_t at = 0; at < len;) {
+        cpubind_numa_line line;
+        CHECK(cpubind_numa_maps_line_parse(text + at, len - at, page_kb, 1, &line, NULL) ==
+              CPUBIND_TEXT_OK);
+        CHECK(line.len > 0 && text[at + line.len - 1] == '\n' && line.mapmax >= 0);
+        CHECK(line.home >= 0 && line.home <= line.total && line.page_bytes > 0);
+        CHECK(line.is_huge == has_word(text + at, line.len - 1, "huge"));
+        CHECK(line.start == strtoull(text + at, NULL, 16));
+        home += (double)line.home;
+        total += (double)line.total;
+        at += line.len;
+    }
+    for (int node = 0; node < N_NODE; node++)
+        expected += (double)sums[node];
+    if (home < 9e15)
+        CHECK((double)sums[1] == home);
+    if (total < 9e15)
+        CHECK(total == expected);
+}
+
 static void check_size(const char *text, int32_t len, int32_t page_kb)
 {
     int64_t *sums = sums_of(0), *full = sums_of(INT64_MAX);
@@ -113,6 +137,7 @@ static void check_size(const char *text, int32_t len, int32_t page_kb)
         CHECK(len == 0 || text[len - 1] == '\n');
         check_sums(text, len, page_kb, sums);
         check_blocks(text, len, page_kb, sums);
+        check_each_line(text, len, page_kb, sums);
     } else {
         fuzz_check_fault(&fault, len);
     }

@@ -33,7 +33,7 @@ use_goal() { # compiler, standard
 # The same program, compiled with the files that cpubind_ascend.h names and no others.
 compile_readers() {
     (cd adapters && cc -std=c11 -I "$stage_include" ../tests/packaging/link_readers.c \
-        text/cpulist.c text/cpumask.c text/interrupts.c text/lscpu.c text/numa_maps.c \
+        text/cpulist.c text/cpumask.c text/interrupts.c text/lscpu.c text/maps.c text/numa_maps.c \
         text/procfs.c text/text.c ascend/driver_files.c ascend/npusmi_*.c -o "$readers") &&
         "$readers"
 }

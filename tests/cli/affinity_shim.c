@@ -199,14 +199,14 @@ static unsigned long word(const unsigned long *nodes)
     return nodes ? nodes[0] : 0;
 }
 
-/* Moves from node 0 to node 0, which every kernel allows. */
-static long migrate(long pid, const unsigned long *from, const unsigned long *to)
+/* Asks where the pages are in place of moving them, which every kernel allows. */
+static long move_pages(const long *a)
 {
-    const unsigned long node_0 = 1;
-    if (real()(SYS_migrate_pages, pid, 2L, &node_0, &node_0) < 0)
-        return -1;
-    note("migrate_pages %ld from %lx to %lx\n", pid, word(from), word(to));
-    return 0;
+    const int *nodes = (const int *)a[3];
+    if (nodes)
+        note("move_pages %ld to %lu flags %lu\n", a[0], (unsigned long)nodes[0],
+             (unsigned long)a[5]);
+    return real()(SYS_move_pages, a[0], a[1], a[2], 0L, a[4], 0L);
 }
 
 static long prefer(long mode, const unsigned long *nodes)
@@ -232,8 +232,8 @@ long syscall(long number, ...)
         return get((pid_t)a[0], (size_t)a[1], (unsigned long *)a[2]);
     case SYS_sched_setaffinity:
         return set((pid_t)a[0], (size_t)a[1], (const unsigned long *)a[2]);
-    case SYS_migrate_pages:
-        return migrate((pid_t)a[0], (const unsigned long *)a[2], (const unsigned long *)a[3]);
+    case SYS_move_pages:
+        return move_pages(a);
     case SYS_set_mempolicy:
         return prefer((int)a[0], (const unsigned long *)a[1]);
     default:

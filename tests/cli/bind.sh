@@ -767,9 +767,9 @@ filter_of_setaffinity() {
 
 # shellcheck disable=SC2086
 filter_of_memory() {
-    says 0 "NPU 0" with_nodes "$out/deny" migrate_pages,set_mempolicy "$CPUBIND" apply \
+    says 0 "NPU 0" with_nodes "$out/deny" move_pages,set_mempolicy "$CPUBIND" apply \
         --pid "$worker" $host --npu 0 --state "$state" && is_on worker 146-165 &&
-        grep -qF 'cpubind: warning: memory is not moved: migrate_pages: Operation not permitted' \
+        grep -qF 'cpubind: warning: memory is not moved: move_pages: Operation not permitted' \
             "$out/err" && grep -q SYS_NICE "$out/err"
 }
 
@@ -786,7 +786,7 @@ memory_shows_progress() {
 
 # shellcheck disable=SC2086
 filter_of_mempolicy() {
-    says 0 "ran" with_nodes "$out/deny" migrate_pages,set_mempolicy "$CPUBIND" run $host \
+    says 0 "ran" with_nodes "$out/deny" move_pages,set_mempolicy "$CPUBIND" run $host \
         --npu 0 --state "$state" -- echo ran &&
         grep -qF 'cpubind: warning: new memory may come from any node: set_mempolicy: Operation' \
             "$out/err"
@@ -1038,7 +1038,7 @@ binds_all_of_a_host() {
     says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
         --allowed 0-191 --state "$state" && is_on worker 146-165 && is_on acl_thread 166 &&
         irqs_are_on 100 144 145 145 100 &&
-        grep -qx "migrate_pages $worker from 1 to 40" "$CPUBIND_SHIM/calls" &&
+        grep -qx "move_pages $worker to 6 flags 2" "$CPUBIND_SHIM/calls" &&
         grep -qE "^irq sq +1 +100 +144 " "$out/said" && grep -qE "^irq cq +2 +100 +145 " "$out/said" &&
         grep -qE "^node 6 .* belongs here" "$out/said" || return 1
     # The memory is still where it was: the calls that move it are stood in for.
@@ -1291,7 +1291,7 @@ apply run verify|--npu is not the logic id of an NPU|--npu -1
 apply run verify|--npu is not the logic id of an NPU|--npu 4096
 apply run verify|--npu names the NPU; --rank and --visible find it: give one|--npu 0 --rank 0
 apply run verify|--npu names the NPU; --rank and --visible find it: give one|--npu 0 --visible 0
-apply run verify|--memory does not know "all"; it knows migrate, prefer, none|--memory all
+apply run verify|--memory does not know "some"; it knows migrate, all, prefer, none|--memory some
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread acl
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread =acl
 apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=b
@@ -1311,6 +1311,10 @@ apply|--memory-limit is not a number of bytes|--memory-limit 8388608T
 apply|--memory-limit is a limit of --memory migrate|--npu 0 --memory none --memory-limit 1G
 apply|--memory prefer is for run|--npu 0 --memory prefer
 run|--memory migrate is for apply|--npu 0 --memory migrate -- true
+run|--memory migrate is for apply|--npu 0 --memory all -- true
+apply|--memory-time is not a number of seconds|--memory-time 0
+apply|--memory-time is not a number of seconds|--memory-time 86401
+apply|--memory-time is a limit of --memory migrate|--npu 0 --memory none --memory-time 9
 apply|--watch takes seconds from 1 to 3600|--npu 0 --watch 0
 apply|--watch takes seconds from 1 to 3600|--npu 0 --watch 3601
 run|it takes a COMMAND|--npu 0
@@ -1394,7 +1398,7 @@ if [ $? -eq 77 ]; then
 else
     check_worker "seccomp refuses sched_setaffinity" filter_of_setaffinity
     check_worker "seccomp refuses sched_getaffinity" filter_of_getaffinity
-    check_root "seccomp refuses migrate_pages" filter_of_memory
+    check_root "seccomp refuses move_pages" filter_of_memory
     check_root "seccomp refuses set_mempolicy" filter_of_mempolicy
 fi
 if script -qec true /dev/null >"$out/output" 2>&1 </dev/null; then

@@ -21,7 +21,7 @@ static const struct {
     unsigned int number;
 } calls[] = {{"sched_setaffinity", SYS_sched_setaffinity},
              {"sched_getaffinity", SYS_sched_getaffinity},
-             {"migrate_pages", SYS_migrate_pages},
+             {"move_pages", SYS_move_pages},
              {"set_mempolicy", SYS_set_mempolicy}};
 
 #define N_CALL (sizeof calls / sizeof *calls)

@@ -12,6 +12,9 @@
 #include "../kernel/memory.h"
 #include "binding.h"
 
+/* The usual limit of time. */
+#define MEMORY_TIME_MS 5000
+
 /* == Memory ================================================================= */
 
 static void move_memory(cpubind_binding *b)
@@ -27,6 +30,10 @@ static void move_memory(cpubind_binding *b)
     r->memory.pid = b->options.pid;
     r->memory.node = r->memory_node;
     r->memory.limit = b->options.memory_limit ? b->options.memory_limit : -1;
+    r->memory.time_ms = b->options.memory_time_ms ? b->options.memory_time_ms : MEMORY_TIME_MS;
+    r->memory.is_all = b->options.memory == CPUBIND_MEMORY_ALL;
+    r->memory.stop = b->options.stop;
+    r->memory.stop_ctx = b->options.stop_ctx;
     r->memory.progress = b->options.progress;
     r->memory.ctx = b->options.progress_ctx;
     r->has_memory = 1;

@@ -61,34 +61,69 @@ typedef struct cpubind_memory {
     int64_t total;                    /* their sum */
 } cpubind_memory;
 
-/* The outcome of moving memory; of several, the largest number. */
+/* How a move of memory has ended. */
 typedef enum cpubind_memory_result {
-    CPUBIND_MEMORY_MOVED = 0,   /* all that can be moved is on the node */
-    CPUBIND_MEMORY_PART = 1,    /* the kernel could not move some pages: `left` */
-    CPUBIND_MEMORY_LIMIT = 2,   /* some nodes were left out: they hold more than the limit */
+    CPUBIND_MEMORY_MOVED = 0,   /* all that was to be moved is on the node */
+    CPUBIND_MEMORY_PART = 1,    /* the kernel could not move some pages: they were busy */
+    CPUBIND_MEMORY_LIMIT = 2,   /* at the limit of bytes */
     CPUBIND_MEMORY_REFUSED = 3, /* the kernel refused: `error`, `what` */
-    CPUBIND_MEMORY_NO_NODE = 4  /* the node has no memory, or the host has one node only:
+    CPUBIND_MEMORY_NO_NODE = 4, /* the node has no memory, or the host has one node only:
                                    nothing was measured */
+    CPUBIND_MEMORY_TIME = 5,    /* at the limit of time */
+    CPUBIND_MEMORY_NO_ROOM = 6, /* the node is full but for its reserve */
+    CPUBIND_MEMORY_STOPPED = 7  /* `stop` has ended it */
 } cpubind_memory_result;
 
-/* Reports the progress of a move. Called from the thread that called apply, between nodes and
- * every half second: `done` of `total` bytes, roughly (the kernel counts pages of the whole
- * host); `total` is never 0. */
+/* Why memory stays on other nodes. (name, word). */
+#define CPUBIND_MEMORY_STAY_LIST(X)                                                            \
+    X(SHARED, "shared")   /* other processes map the page too */                               \
+    X(LOCKED, "locked")   /* the process has locked the mapping (mlock) */                     \
+    X(HUGE, "huge")       /* pages of hugetlbfs, which each node has a fixed number of */      \
+    X(BUSY, "busy")       /* a driver has pinned the page, or the kernel uses it */            \
+    X(NO_ROOM, "no_room") /* the rest of a move that ended as the result of this name says */  \
+    X(LIMIT, "limit")                                                                          \
+    X(TIME, "time")                                                                            \
+    X(STOPPED, "interrupted")
+
+typedef enum cpubind_memory_stay {
+#define CPUBIND_X(name, word) CPUBIND_STAY_##name,
+    CPUBIND_MEMORY_STAY_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_STAY_COUNT
+} cpubind_memory_stay;
+
+/* "shared". Static storage. */
+const char *cpubind_memory_stay_word(cpubind_memory_stay stay);
+
+/* Reports the progress of a move: at its start and after each batch of pages, `done` of `total`
+ * bytes; `total` is never 0. */
 typedef void cpubind_memory_progress(void *ctx, int64_t done, int64_t total);
 
 typedef struct cpubind_memory_move {
     /* in */
     int32_t pid, node;
     int64_t limit;                     /* bytes to move at most; -1: all */
+    int64_t time_ms;                   /* time to move for at most; -1: no limit */
+    int32_t is_all;                    /* also shared, locked and huge pages */
     cpubind_memory_progress *progress; /* or NULL */
     void *ctx;
+    int (*stop)(void *ctx); /* or NULL */
+    void *stop_ctx;
     /* out */
     cpubind_memory_result result;
     cpubind_memory before, after; /* `after` as `before` when nothing was moved */
-    int64_t left;                 /* bytes that are still on other nodes */
-    int32_t error;                /* errno of the refusal, or 0; ESRCH: the process ended */
-    const char *what;             /* "migrate_pages", or the file that could not be read:
-                                     "numa_maps", "has_memory"; static text, or NULL */
+    int64_t left;                 /* bytes that are still on other nodes, of any kind */
+    int64_t own, own_left; /* bytes that this process alone maps, neither locked nor huge,
+                                     and those of them that are still on other nodes */
+    int64_t moved;         /* bytes that were moved */
+    int64_t stay[CPUBIND_STAY_COUNT]; /* bytes on other nodes, by the reason why they stay */
+    int64_t reserve; /* bytes of the node that a move leaves free; 0: unknown */
+    int64_t elapsed_ms;
+    int32_t is_balancing;  /* automatic NUMA balancing is on: the kernel moves pages, too */
+    int32_t pagemap_error; /* errno: own and shared pages cannot be told apart in advance */
+    int32_t error;         /* errno of the refusal, or 0; ESRCH: the process ended */
+    const char *what;      /* "move_pages", or the file that could not be read: "numa_maps",
+                              "maps", "has_memory"; "memory"; static text, or NULL */
 } cpubind_memory_move;
 
 /* == Options ================================================================ */
@@ -101,9 +136,11 @@ typedef enum cpubind_irqbalance_action {
 } cpubind_irqbalance_action;
 
 typedef enum cpubind_memory_action {
-    CPUBIND_MEMORY_MIGRATE = 0, /* move pages that are on other nodes */
+    CPUBIND_MEMORY_MIGRATE = 0, /* move own pages that are on other nodes */
     CPUBIND_MEMORY_PREFER = 1,  /* take new pages from the node; the calling process alone */
-    CPUBIND_MEMORY_NONE = 2
+    CPUBIND_MEMORY_NONE = 2,
+    CPUBIND_MEMORY_ALL = 3 /* move shared, locked and huge pages too: for a worker that is
+                                   alone on the host */
 } cpubind_memory_action;
 
 /* Room for the path of a record, with its NUL. */
@@ -123,6 +160,7 @@ typedef struct cpubind_bind_options {
     cpubind_irqbalance_action irqbalance;
     cpubind_memory_action memory;
     int64_t memory_limit;              /* bytes to move at most; 0: no limit */
+    int64_t memory_time_ms;            /* time to move for at most; 0: 5 s */
     cpubind_memory_progress *progress; /* of moving memory; or NULL */
     void *progress_ctx;
     /* Asked between two batches of pages and two passes over the threads: 1 ends the call

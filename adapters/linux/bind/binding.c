@@ -30,6 +30,14 @@ const char *cpubind_item_result_word(cpubind_item_result result)
     return "?";
 }
 
+const char *cpubind_memory_stay_word(cpubind_memory_stay stay)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_MEMORY_STAY_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return stay < CPUBIND_STAY_COUNT ? words[stay] : "?";
+}
+
 /* == Reports ================================================================ */
 
 void cpubind_report_begin(cpubind_binding *b)
@@ -339,7 +347,7 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     *out = NULL;
     if (!options || options->pid < 1)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "pid", fault);
-    if (options->memory_limit < 0)
+    if (options->memory_limit < 0 || options->memory_time_ms < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory_limit", fault);
     sys = sys ? sys : &cpubind_sys_real;
     b = (cpubind_binding *)sys->malloc(sizeof *b);

@@ -9,6 +9,9 @@
 #include "../kernel/memory.h"
 #include "binding.h"
 
+/* The usual limit of time for telling own pages from shared ones. */
+#define MEMORY_TIME_MS 5000
+
 static cpubind_linux_fault add(cpubind_binding *b, const cpubind_subject *s)
 {
     return cpubind_report_why(
@@ -84,6 +87,8 @@ static void measure_memory(cpubind_binding *b)
     r->has_memory = 1;
     r->memory.pid = b->options.pid;
     r->memory.node = r->memory_node;
+    r->memory.time_ms = b->options.memory_time_ms ? b->options.memory_time_ms : MEMORY_TIME_MS;
+    r->memory.is_all = b->options.memory == CPUBIND_MEMORY_ALL;
     cpubind_memory_look(&b->root, &r->memory);
 }
 
