@@ -123,7 +123,7 @@ static const cli_help helps[] = {
      "\n"
      "  --pid N               the process (default: the parent, a shell or a "
      "runtime)\n" WHICH_NPU THREADS
-     "  --memory WAY          migrate (default, own pages), all (a lone worker), none\n"
+     "  --memory WAY          migrate (default: own pages), all (lone worker), none\n"
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
      "                        new threads, changed masks; ends with the process\n"

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +114,35 @@ static long real_move_pages(pid_t pid, unsigned long n, void **page, const int *
                             int *status, int flags)
 {
     return syscall(SYS_move_pages, pid, n, page, node, status, flags);
+}
+
+/* The types and numbers of linux/fs.h, which older headers lack. */
+struct scan_region {
+    uint64_t start, end, categories;
+};
+
+struct scan_request {
+    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+    uint64_t inverted, mask, anyof_mask, return_mask;
+};
+
+#define SCAN_PRESENT (UINT64_C(1) << 3)
+
+static int real_pagemap_scan(int fd, uint64_t from, uint64_t to, uint64_t *found)
+{
+    struct scan_region region = {0, 0, 0};
+    struct scan_request request = {.size = sizeof request,
+                                   .start = from,
+                                   .end = to,
+                                   .vec = (uint64_t)(uintptr_t)&region,
+                                   .vec_len = 1,
+                                   .max_pages = 1,
+                                   .mask = SCAN_PRESENT,
+                                   .return_mask = SCAN_PRESENT};
+    const int n = ioctl(fd, _IOWR('f', 16, struct scan_request), &request);
+    if (n > 0)
+        *found = region.start;
+    return n;
 }
 
 static int real_set_mempolicy(int mode, const unsigned long *nodes, unsigned long n_bit)

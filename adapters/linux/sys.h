@@ -24,6 +24,9 @@
  *                      library: returns the number of bytes of the mask that the kernel wrote
  *   setaffinity        sched_setaffinity(2), the system call
  *   pidfd_open         ENOSYS where the kernel or its headers have none
+ *   pagemap_scan       ioctl(2) with PAGEMAP_SCAN for the first page of a range of addresses that
+ *                      is in memory: returns 1 and its address, or 0; ENOTTY where the kernel
+ *                      has none
  *   exec               execvp(3) in the environment of this process
  *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal;
  *                      ENOSYS where the kernel or its headers have none
@@ -39,6 +42,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -99,6 +103,8 @@ extern "C" {
     X(long, move_pages,                                                                        \
       (pid_t pid, unsigned long n, void **page, const int *node, int *status, int flags),      \
       (pid, n, page, node, status, flags), -1, real_move_pages)                                \
+    X(int, pagemap_scan, (int fd, uint64_t from, uint64_t to, uint64_t *found),                \
+      (fd, from, to, found), -1, real_pagemap_scan)                                            \
     X(int, set_mempolicy, (int mode, const unsigned long *nodes, unsigned long n_bit),         \
       (mode, nodes, n_bit), -1, real_set_mempolicy)                                            \
     X(int, pidfd_open, (pid_t pid, unsigned int flags), (pid, flags), -1, real_pidfd_open)     \

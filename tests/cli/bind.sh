@@ -773,6 +773,26 @@ filter_of_memory() {
             "$out/err" && grep -q SYS_NICE "$out/err"
 }
 
+# Review of live hosts, P3: a signal while memory is moved. The first ends the move, and a watch.
+# shellcheck disable=SC2086
+move_is_interrupted() {
+    for watch in "" "--watch 1"; do
+        says 0 "process $worker, NPU 0" with_nodes env CPUBIND_SHIM_SIGNAL=1 timeout 20 "$CPUBIND" apply \
+            --pid "$worker" $host --npu 0 --state "$state" $watch && is_on worker 146-165 &&
+            is_on acl_thread 166 && grep -qE "^interrupted +[1-9<]" "$out/said" &&
+            grep -qF "the move was interrupted; process $worker is bound" "$out/err" || return 1
+    done
+    restore
+}
+
+# Review of live hosts, P3: with --quiet nothing was said of memory that is not moved.
+# shellcheck disable=SC2086
+quiet_limit() {
+    says 0 "" with_nodes "$CPUBIND" apply --pid "$worker" $host --npu 0 --state "$state" \
+        --memory-limit 1 --quiet && ! grep -q "process $worker" "$out/said" &&
+        grep -q "^cpubind: warning: .* would exceed --memory-limit" "$out/err" && restore
+}
+
 # Progress is shown only on a terminal, and erased.
 # shellcheck disable=SC2086
 memory_shows_progress() {
@@ -1400,6 +1420,8 @@ else
     check_worker "seccomp refuses sched_getaffinity" filter_of_getaffinity
     check_root "seccomp refuses move_pages" filter_of_memory
     check_root "seccomp refuses set_mempolicy" filter_of_mempolicy
+    check_root "a signal ends a move of memory, and the process is bound" move_is_interrupted
+    check_root "apply --quiet names memory that it leaves" quiet_limit
 fi
 if script -qec true /dev/null >"$out/output" 2>&1 </dev/null; then
     check_root "a terminal shows how far memory has been moved" memory_shows_progress

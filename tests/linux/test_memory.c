@@ -29,6 +29,7 @@ enum { PAGE_KB = 4, BLOCK = 512, MAX_MAPS = 8, MAX_PAGES = 131072, SHARED = 1, P
 typedef struct mapping {
     unsigned long start, end;
     int first, n;
+    long offset; /* pages from its start to its first page in memory */
     int is_shared, is_huge, is_locked, is_thp;
 } mapping;
 
@@ -53,6 +54,7 @@ static struct {
     int sleep_ms;  /* in each move */
     int stop_after;
     int n_thread;
+    int can_scan;
 } m;
 
 static void write_meminfo(int32_t node)
@@ -119,7 +121,8 @@ static void write_facts(void)
     for (int i = 0; i < m.n_map; i++)
         for (int k = 0; !m.map[i].is_huge && k < m.map[i].n; k++) {
             uint64_t entry = UINT64_C(1) << 63;
-            const off_t at = (off_t)(m.map[i].start / 4096 + (unsigned long)k) * 8;
+            const off_t at =
+                (off_t)(m.map[i].start / 4096 + (unsigned long)(m.map[i].offset + k)) * 8;
             if (!(m.kind[m.map[i].first + k] & SHARED))
                 entry |= UINT64_C(1) << 56;
             if (m.map[i].is_thp)
@@ -160,8 +163,9 @@ static int find_page(const void *address)
     const unsigned long at = (unsigned long)(uintptr_t)address;
     for (int i = 0; i < m.n_map; i++) {
         const unsigned long size = m.map[i].is_huge ? 2ul << 20 : 4096;
-        if (at >= m.map[i].start && at < m.map[i].start + size * (unsigned long)m.map[i].n)
-            return m.map[i].first + (int)((at - m.map[i].start) / size);
+        const unsigned long start = m.map[i].start + size * (unsigned long)m.map[i].offset;
+        if (at >= start && at < start + size * (unsigned long)m.map[i].n)
+            return m.map[i].first + (int)((at - start) / size);
     }
     return -1;
 }
@@ -277,6 +281,26 @@ static ssize_t t_pread(int fd, void *data, size_t cap, off_t at)
     return cpubind_sys_real.pread(fd, data, cap, at);
 }
 
+/* Like a kernel from 6.7 on if can_scan, else like one before. */
+static int t_pagemap_scan(int fd, uint64_t from, uint64_t to, uint64_t *found)
+{
+    int n = 0;
+    (void)fd;
+    if (!m.can_scan) {
+        errno = ENOTTY;
+        return -1;
+    }
+    for (int i = 0; i < m.n_map; i++)
+        for (int k = 0; k < m.map[i].n; k++) {
+            const uint64_t at = m.map[i].start + 4096 * (uint64_t)(m.map[i].offset + k);
+            if (at >= from && at < to && (!n || at < *found)) {
+                *found = at;
+                n = 1;
+            }
+        }
+    return n;
+}
+
 static int t_thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
 {
     m.n_thread++;
@@ -321,6 +345,7 @@ SETUP(set_up)
     m.sys = cpubind_sys_real;
     m.sys.move_pages = t_move_pages;
     m.sys.pread = t_pread;
+    m.sys.pagemap_scan = t_pagemap_scan;
     m.sys.thread_start = t_thread_start;
     m.root = scratch_tree(&m.sys, m.s.dir);
     m.descriptors = open_descriptors();
@@ -492,6 +517,39 @@ TEST(a_sparse_mapping_costs_no_more_than_its_pages)
     assert_int_equal(move_to(1, -1, 0), CPUBIND_MEMORY_MOVED);
     assert_int_equal(moved.moved, 12 * KB);
     assert_in_range(m.n_pread, 1, 4);
+}
+
+/* The same with its pages at its end: the kernel tells where the hole ends. */
+TEST(a_hole_of_terabytes_is_skipped)
+{
+    begin_model("0-1\n");
+    mapping *a = add_map(0, 3);
+    a->start = 0x1000000000;
+    a->offset = 1l << 28;
+    a->end = a->start + (1ul << 40) + 3 * 4096;
+    end_model();
+    m.can_scan = 1;
+    assert_int_equal(move_to(1, -1, 0), CPUBIND_MEMORY_MOVED);
+    assert_int_equal(moved.moved, 12 * KB);
+    assert_in_range(m.n_pread, 1, 4);
+}
+
+/* An older kernel does not: dense mappings come first. */
+TEST(a_sparse_mapping_comes_last)
+{
+    begin_model("0-1\n");
+    mapping *a = add_map(0, 3);
+    a->offset = 30000;
+    a->end += 30000ul * 4096;
+    add_map(0, 8192);
+    end_model();
+    m.stop_after = 1;
+    ask_for(1, -1);
+    moved.stop = stop_moving;
+    assert_int_equal(run_move(), CPUBIND_MEMORY_STOPPED);
+    assert_int_equal(moved.moved, 32 * MIB);
+    assert_int_equal(move_to(1, -1, 0), CPUBIND_MEMORY_MOVED);
+    assert_int_equal(moved.moved, 12 * KB);
 }
 
 /* == limits == */
@@ -1063,6 +1121,7 @@ TEST(every_fault_is_reported_or_harms_nothing)
     assert_int_equal(fail_each_use(CALL_fstat, EIO), 1); /* of the nodes */
     assert_int_equal(fail_each_use(CALL_read, EIO), 8);  /* each once more for its end */
     assert_int_equal(fail_each_use(CALL_pread, EIO), 0);
+    assert_int_equal(fail_each_use(CALL_pagemap_scan, ENOTTY), 0);
     assert_int_equal(fail_each_use(CALL_move_pages, EIO), 2); /* ask, and move */
     assert_int_equal(fail_each_use(CALL_malloc, ENOMEM), 1);
     assert_int_equal(fail_each_use(CALL_openat, EINTR), 0);
@@ -1234,6 +1293,76 @@ TEST(on_one_node_there_is_nothing_to_move)
     assert_true(moved.after.total == moved.before.total);
 }
 
+/* The pages of this process that were to be moved, of a range. */
+static struct {
+    const char *from, *to;
+    int n;
+} wanted;
+
+/* Asks the kernel where pages are, and notes those that are to be moved in place of moving
+ * them. */
+static long note_pages(pid_t pid, unsigned long n, void **pages, const int *nodes, int *status,
+                       int flags)
+{
+    for (unsigned long i = 0; nodes && i < n; i++) {
+        const char *at = pages[i];
+        status[i] = nodes[i];
+        if (at >= wanted.from && at < wanted.to)
+            wanted.n++;
+    }
+    return nodes ? 0 : cpubind_sys_real.move_pages(pid, n, pages, nodes, status, flags);
+}
+
+/* A scratch root with two nodes of memory and the real /proc: 64 GB of which the first, one in
+ * the middle and the last page are in memory, and half of them shared with a child. */
+TEST(pages_of_this_process_are_found)
+{
+    const size_t size = 64ul << 30, page = (size_t)sysconf(_SC_PAGESIZE);
+    cpubind_sys sys = cpubind_sys_real;
+    scratch s;
+    int fds[2];
+    char byte;
+    if (!has_maps())
+        skip();
+    char *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    scratch_need(data != MAP_FAILED && madvise(data, size, MADV_NOHUGEPAGE) == 0, "mmap");
+    data[0] = data[size / 2] = data[size - page] = data[page] = 1;
+    scratch_need(pipe(fds) == 0, "pipe");
+    const pid_t child = fork(); /* it shares all pages until one is written */
+    scratch_need(child >= 0, "fork");
+    if (child == 0) {
+        close(fds[1]);
+        _exit(read(fds[0], &byte, 1) != 0);
+    }
+    data[0] = data[size / 2] = data[size - page] = 2;
+    scratch_make(&s);
+    scratch_file(&s, HAS, "0-1\n");
+    scratch_link(&s, "proc", "/proc");
+    sys.move_pages = note_pages;
+    cpubind_root root = scratch_tree(&sys, s.dir);
+    memset(&moved, 0, sizeof moved);
+    memset(&wanted, 0, sizeof wanted);
+    wanted.from = data;
+    wanted.to = data + size;
+    moved.pid = getpid();
+    moved.node = 1;
+    moved.limit = -1;
+    moved.time_ms = 2500;
+    cpubind_memory_migrate(&root, &moved);
+    if (moved.result == CPUBIND_MEMORY_MOVED)
+        assert_int_equal(wanted.n, 3);
+    else /* no right to ask, or a kernel that cannot skip holes */
+        assert_true(moved.result == CPUBIND_MEMORY_REFUSED ||
+                    moved.result == CPUBIND_MEMORY_TIME);
+    close(root.fd);
+    scratch_remove(&s);
+    close(fds[0]);
+    close(fds[1]);
+    scratch_need(waitpid(child, NULL, 0) == child, "waitpid");
+    munmap(data, size);
+}
+
 /* Lines of numa_maps whose policy starts like this. */
 static int count_policy(const char *start)
 {
@@ -1278,6 +1407,8 @@ int main(void)
         EACH(without_the_wanted_node_nothing_is_called),
         EACH(a_process_without_memory_has_nothing_to_move),
         EACH(a_sparse_mapping_costs_no_more_than_its_pages),
+        EACH(a_hole_of_terabytes_is_skipped),
+        EACH(a_sparse_mapping_comes_last),
         EACH(the_limit_is_kept_to_within_a_tenth),
         EACH(a_limit_that_is_not_reached_changes_nothing),
         EACH(a_move_ends_at_its_limit_of_time),
@@ -1313,6 +1444,7 @@ int main(void)
         LIVE(the_memory_of_this_process_is_about_its_resident_size),
         LIVE(a_missing_process_is_reported),
         LIVE(on_one_node_there_is_nothing_to_move),
+        LIVE(pages_of_this_process_are_found),
         LIVE(the_kernel_keeps_the_policy_until_it_is_undone),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

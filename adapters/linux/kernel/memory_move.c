@@ -44,6 +44,7 @@ typedef struct walk {
     int is_looking;
     int flags; /* of move_pages(2) */
     int pagemap_fd;
+    int can_skip; /* the kernel has PAGEMAP_SCAN */
     int64_t base; /* the page size of the kernel */
     int64_t began_ms;
     int end;                   /* why the walk has ended: of cpubind_memory_stay, or GOES_ON */
@@ -279,6 +280,20 @@ static int read_entries(walk *w, uint64_t at, int32_t n)
     return w->pagemap_fd >= 0;
 }
 
+/* The first address from `at` on that may have a page in memory; `end` without one. Kernels
+ * before 6.7 cannot tell: `at`. */
+static uint64_t skip_hole(walk *w, uint64_t at, uint64_t end)
+{
+    uint64_t found = at;
+    int n;
+    if (!w->can_skip || w->pagemap_fd < 0)
+        return at;
+    CPUBIND_RETRY(n, w->root->sys->pagemap_scan(w->pagemap_fd, at, end, &found));
+    if (n < 0)
+        w->can_skip = 0;
+    return n < 0 ? at : n == 0 ? end : found < at || found >= end ? at : found;
+}
+
 static void add_page(walk *w, uint64_t address, int is_block)
 {
     w->page[w->n] = (void *)(uintptr_t)address; /* NOLINT: an address of another process */
@@ -311,8 +326,9 @@ static int32_t add_present(walk *w, uint64_t at, int32_t n)
 }
 
 /* Adds the pages of a mapping to batches, until all pages that numa_maps has counted there are
- * found: a sparse mapping of terabytes ends soon when its pages are at its start. Pieces end at
- * multiples of a batch, so that no huge page is in two batches. */
+ * found. A hole of terabytes is skipped if the kernel can tell where it ends, else read: four
+ * seconds a terabyte. Pieces end at multiples of a batch, so that no huge page is in two
+ * batches. */
 static void walk_mapping(walk *w, const cpubind_mapping *m)
 {
     const int64_t step = m->is_huge ? m->page_bytes : w->base;
@@ -322,6 +338,10 @@ static void walk_mapping(walk *w, const cpubind_mapping *m)
         finish_batch(w);
     w->page_bytes = step;
     while (at < m->end && n_rest > 0 && !must_end(w)) {
+        if (!m->is_huge)
+            at = skip_hole(w, at, m->end) / (uint64_t)step * (uint64_t)step;
+        if (at >= m->end)
+            break;
         const uint64_t most = BATCH_PAGES - at / (uint64_t)step % BATCH_PAGES;
         const uint64_t pages = (m->end - at - 1) / (uint64_t)step + 1;
         const int32_t n = (int32_t)(pages < most ? pages : most);
@@ -341,7 +361,11 @@ static void walk_mapping(walk *w, const cpubind_mapping *m)
 /* == Rounds ================================================================= */
 
 /* The mappings of one pass. */
-typedef enum pass { PASS_OWN, PASS_SHARED, PASS_ALL, PASS_LEFT } pass;
+typedef enum pass { PASS_OWN, PASS_SPARSE, PASS_SHARED, PASS_ALL, PASS_LEFT } pass;
+
+/* A mapping with a page in memory for more than so many that are not is sparse: it comes after
+ * the others, which a limit of time must not end for its holes. */
+#define SPARSE 64
 
 static pass pass_of(const walk *w, const cpubind_mapping *m)
 {
@@ -349,7 +373,9 @@ static pass pass_of(const walk *w, const cpubind_mapping *m)
         return PASS_ALL;
     if (m->is_huge || m->is_locked)
         return PASS_LEFT;
-    return m->is_shared ? PASS_SHARED : PASS_OWN;
+    if (m->is_shared)
+        return PASS_SHARED;
+    return (m->end - m->start) / SPARSE > (uint64_t)m->total ? PASS_SPARSE : PASS_OWN;
 }
 
 /* Walks the mappings of a pass. Returns the bytes of them that are on other nodes. */
@@ -396,6 +422,7 @@ static void walk_round(walk *w)
     begin_round(w);
     (void)walk_pass(w, PASS_ALL);
     (void)walk_pass(w, PASS_OWN);
+    (void)walk_pass(w, PASS_SPARSE);
     const int64_t met_own = w->met;
     const int64_t away = walk_pass(w, PASS_SHARED);
     if (!is_ended(w) && away > w->met - met_own)
@@ -538,6 +565,7 @@ static walk *begin(cpubind_root *root, cpubind_memory_move *move, int is_looking
     if (!look(w) || w->maps.n == 0)
         return w;
     snprintf(name, sizeof name, "proc/%d/pagemap", (int)move->pid);
+    w->can_skip = 1;
     move->pagemap_error = cpubind_root_open(root, name, 0, &w->pagemap_fd).error;
     return w;
 }
@@ -564,7 +592,7 @@ void cpubind_memory_look(cpubind_root *root, cpubind_memory_move *move)
         begin_round(w);
         move->own = w->maps.own_total;
         for (int32_t i = 0; i < w->maps.n; i++)
-            if (pass_of(w, &w->maps.item[i]) == PASS_OWN)
+            if (pass_of(w, &w->maps.item[i]) < PASS_SHARED)
                 move->own_left += w->maps.item[i].away;
         /* Without pagemap own and shared pages cannot be told apart. */
         const int64_t away = walk_pass(w, PASS_SHARED);
