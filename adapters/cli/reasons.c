@@ -346,7 +346,7 @@ void cli_warn_rest(const cli_bound *bound, const cpubind_report *report)
     if (report->has_memory && report->memory.own_left > 0)
         explain_memory(&report->memory, &text);
     if (text.len > 0)
-        warn(&(listener){NULL, bound->is_reading}, "memory", &text);
+        warn(&(listener){.is_reading = bound->is_reading}, "memory", &text);
 }
 
 json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)

@@ -119,8 +119,8 @@ static void migrate(char **word)
     if (syscall(SYS_migrate_pages, atoi(word[0]), 8 * sizeof from, &from, &to) < 0)
         fail("migrate_pages");
     clock_gettime(CLOCK_MONOTONIC, &end);
-    printf("%ld\n", (long)(end.tv_sec - begin.tv_sec) * 1000 +
-                        (end.tv_nsec - begin.tv_nsec) / 1000000);
+    printf("%ld\n",
+           (long)(end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000);
 }
 
 int main(int argc, char **argv)
