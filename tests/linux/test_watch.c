@@ -311,7 +311,7 @@ TEST(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back)
         set_online(ALL & ~TO_ACL);
         assert_int_equal(mask_of((pid_t)f.acl), 0);
         assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
-        assert_item(f.acl, CPUBIND_ITEM_WRONG, 0, NULL);
+        assert_item(f.acl, CPUBIND_ITEM_PART, 0, "offline");
         assert_int_equal(again(), 1);
         assert_item(f.acl, CPUBIND_ITEM_PART, 0, "offline");
         assert_masks(TO_MAIN, TO_MAIN);
@@ -342,6 +342,8 @@ TEST(apply_and_restore_work_while_cpus_are_offline)
     assert_masks(ALL, ALL);
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal, &f.why), CPUBIND_LINUX_OK);
     set_online(ALL & ~(TO_ACL | TO_MAIN));
+    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+    assert_item(f.plain, CPUBIND_ITEM_PART, 0, "offline");
     restore();
     set_online(ALL);
     assert_masks(ALL, ALL);

@@ -126,6 +126,15 @@ int32_t cpubind_best_set(cpubind_binding *b, int32_t is, int32_t should)
     return should;
 }
 
+int cpubind_lacks_offline_alone(cpubind_binding *b, int32_t is, int32_t should)
+{
+    int32_t set;
+    return is == cpubind_best_set(b, is, should) ||
+           (b->online != ONLINE_NOT_KNOWN &&
+            !cpubind_cpu_sets_common(&b->record.sets, b->sys, should, b->online, &set).error &&
+            set == is);
+}
+
 cpubind_linux_fault cpubind_read_before(cpubind_binding *b)
 {
     cpubind_record *r = &b->record;

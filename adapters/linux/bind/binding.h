@@ -239,6 +239,9 @@ cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
  * container may have a file of its own for them, which a thread on other CPUs gives away. */
 int32_t cpubind_best_set(cpubind_binding *b, int32_t is, int32_t should);
 
+/* Whether a thread on the set `is` has all CPUs of `should` that are online, perhaps none. */
+int cpubind_lacks_offline_alone(cpubind_binding *b, int32_t is, int32_t should);
+
 /* Reads the set of the process into record.before, and record.widest, if it has all CPUs that
  * are online. */
 cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
