@@ -139,19 +139,24 @@ offline() {
     npu 0
     echo "$pid" >/sys/fs/cgroup/cgroup.procs
     main_cpus=$(seq -s ' ' "${main%-*}" "${main#*-}")
-    for gone in "$acl" "${main%-*}" "$release" "$main_cpus"; do
+    role_cpus="$acl ${main%-*} $release"
+    # shellcheck disable=SC2086
+    for gone in $role_cpus "$main_cpus"; do
         check "CPUs $gone offline after apply: verify, restore (review of live hosts, P1 4, P2 8)" \
             offline_after_apply "$gone"
         cpubind restore --all >/dev/null 2>&1
         reset_masks
     done
-    for gone in "$acl" "${main%-*}" "$release"; do
+    for gone in $role_cpus; do
         check "CPU $gone offline before apply: apply, verify, restore (P1 4, P2 8)" \
             offline_before_apply "$gone"
         cpubind restore --all >/dev/null 2>&1
         reset_masks
     done
+    npu 0
     echo "$pid" >"${group}0/cgroup.procs"
+    check "restore in a narrow cpuset, which is widened then (P2 8)" follows_its_cpuset
+    reset_masks
 }
 
 # Undoes what a failed test left, so that the next one begins with the same state.
@@ -206,6 +211,7 @@ troubles() {
     done
     end_watch 0
     check "restore --all after the troubles: all is as before" restores_all
+    reset_masks
 }
 
 # -- Interrupts of other devices ---------------------------------------------
@@ -265,9 +271,10 @@ origins() {
     read -r other </run/npus/2
     check "two workers of an NPU: one restore, then restore --all (P2 9)" second_user_keeps_irqs
     cpubind restore --all >/dev/null 2>&1
-    for irq in $(cut -d ' ' -f 3 /run/irqs); do
+    while read -r _ _ irq _; do
         echo "$everywhere" >"/proc/irq/$irq/smp_affinity_list"
-    done
+    done </run/irqs
+    reset_masks
 }
 
 # -- Weights that all workers share ------------------------------------------
@@ -282,6 +289,14 @@ weights_stay() { # command ...
     weights_of 0 >/run/weights.before
     "$@" || return 1
     weights_of 0 | diff /run/weights.before - && grep -q . /run/weights.before
+}
+
+shared_weights() {
+    check "four applies do not move the weights (P1 6)" weights_stay apply_all
+    check "own memory is on the node of the pool" for_all pages_are_right
+    check "verify finds no difference (P1 6)" for_all verify
+    check "restore --all" restores_all
+    reset_masks
 }
 
 # -- Random moments ----------------------------------------------------------
@@ -303,7 +318,8 @@ random_moments() {
     check "restore --all after the moments: all is as before" restores_all
 }
 
-binder() {
+binder_start() {
+    # shellcheck disable=SC2034 # check_soon reads it
     patience=20
     echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
     mkdir -p /run/cpubind
@@ -313,19 +329,14 @@ binder() {
     npu-smi look
     check_soon "four workers with shared weights are ready" for_all worker_is_ready
     bound_state >/run/state
+}
 
-    check "four applies do not move the weights (P1 6)" weights_stay apply_all
-    check "own memory is on the node of the pool" for_all pages_are_right
-    check "verify finds no difference (P1 6)" for_all verify
-    check "restore --all" restores_all
-    reset_masks
+binder() {
+    binder_start
+    shared_weights
     offline
-    check "restore in a narrow cpuset, which is widened then (P2 8)" follows_its_cpuset
-    reset_masks
     troubles
-    reset_masks
     renumbered
     origins
-    reset_masks
     random_moments
 }
