@@ -100,7 +100,7 @@ boot() { # host
         -object rng-builtin,id=r $(devices) -nodefaults -display none -serial stdio -no-reboot \
         -kernel "$(kernel_of "$1")/vmlinuz" -initrd "$vm/$1.cpio.gz" -append "console=ttyAMA0 panic=-1 quiet \
 loglevel=1 rcupdate.rcu_expedited=1 mitigations=off cryptomgr.notests" </dev/null 2>&1 |
-        tr -d '\r'
+        sed -u 's|\r||'
 }
 
 boot_all() { # host ...
