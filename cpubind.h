@@ -674,8 +674,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_list(const int32_t *list, int32_t
     return CPUBIND_OK;
 }
 
-/* First index in [from, n) whose element is not below `value`, or n. Galloping search: the
- * steps double, so that skipping k elements costs O(log k). */
+/* First index in [from, n) whose element is not below `value`, or n. The list ascends strictly,
+ * so that an element k above list[from] is at most k places after it: there at once, where no
+ * id is missing. Else a galloping search: the steps double, so that skipping k elements costs
+ * O(log k). */
 CPUBIND_PRIV int32_t cpubind_priv_seek(const int32_t *list, int32_t from, int32_t n,
                                        int32_t value)
 {
@@ -683,11 +685,14 @@ CPUBIND_PRIV int32_t cpubind_priv_seek(const int32_t *list, int32_t from, int32_
     int32_t high;
     if (from >= n || list[from] >= value)
         return from;
-    while (from + step < n && list[from + step] < value) {
+    high = from + cpubind_priv_min(value - list[from], n - from);
+    if (list[high - 1] < value)
+        return high;
+    while (from + step < high && list[from + step] < value) {
         from += step;
         step += step;
     }
-    high = cpubind_priv_min(from + step, n);
+    high = cpubind_priv_min(from + step, high);
     while (high - from > 1) { /* list[from] < value, and not list[high] */
         int32_t middle = from + (high - from) / 2;
         if (list[middle] < value)
@@ -1037,7 +1042,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     /* by segment */                                                                           \
     X(segment_first, n_cpu + 1) /* first position; the next segment's ends it */               \
     X(segment_node, n_cpu)      /* its node, an index into host->node_id */                    \
-    X(segment_place, n_cpu)     /* its index in node_segment */                                \
+    X(block_end, n_cpu)         /* RESOLVE: the first one of the next block */                 \
     X(segment_group, n_cpu)     /* the group that it is in, or NONE */                         \
     /* by node */                                                                              \
     X(node_row, n_node + 1) /* offsets into node_segment */                                    \
@@ -1060,7 +1065,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     /* by claim, device by device */                                                           \
     X(claim_row, n_device + 1) /* offsets into claim_group */                                  \
     X(claim_group, n_affinity + n_device)                                                      \
-    X(claim_share, n_affinity + n_device) /* the share that belongs to the claim */            \
+    X(claimed_bits, n_affinity + n_device) /* RESOLVE: the sets of groups of devices */        \
     /* by group */                                                                             \
     X(group_first, n_group)    /* first device with this extended pool */                      \
     X(group_segments, n_group) /* number of blocks, while groups are split */                  \
@@ -1097,7 +1102,6 @@ typedef struct cpubind_priv_planner {
     cpubind_devices on_cores; /* ... and the devices, with affinity lists of cores */
     int32_t n_device, n_home, n_segment, n_group;
     int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
-    int32_t *block_end;   /* RESOLVE: by segment, the first one of the next block */
     int32_t unused;       /* first of the list of groups without segments, or NONE */
     int32_t n_tier;       /* RESOLVE: tiers that have levels; 0: there are no levels */
     int32_t work;         /* RESOLVE: claims and slots read since levels were made */
@@ -1115,7 +1119,6 @@ typedef struct cpubind_priv_planner {
     int32_t *group_slot, *group_free; /* the first slot, and the first one without CPUs */
     int32_t *group_level, *group_at;  /* slots before group_at do not have the group's level */
     /* sets, 31 elements of a set to an int32_t: */
-    int32_t *claimed_bits;      /* the groups that a device claims, by claim */
     int32_t *claim_bits;        /* the devices that claim a group, by share */
     int32_t *far_bits;          /* the devices that the next level may lower */
     int32_t *level_bits;        /* the groups of a level, by distance from the rich devices */
@@ -1239,25 +1242,26 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
 
 /* == The plan: segments and homes =========================================== */
 
-/* Puts items into rows by key, in their order: row gets n_key + 1 offsets, place[i] the index
- * of item i. */
-CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_t n_key,
-                                           int32_t *row, int32_t *place)
+/* Counts items by key: row[k] is where the row of key k ends. The caller lists the items from
+ * the last one to the first, each at --row[key]: then the rows are in order, and row[k] is where
+ * the row of key k starts. row has n_key + 1 elements. */
+CPUBIND_PRIV void cpubind_priv_count_rows(const int32_t *key, int32_t n, int32_t n_key,
+                                          int32_t *row)
 {
-    int32_t first = 0;
     cpubind_priv_fill(row, n_key + 1, 0);
     for (int32_t i = 0; i < n; i++)
         row[key[i]]++;
-    for (int32_t k = 0; k <= n_key; k++) {
-        int32_t count = row[k];
-        row[k] = first;
-        first += count;
-    }
-    for (int32_t i = 0; i < n; i++)
-        place[i] = row[key[i]]++;
-    for (int32_t k = n_key; k > 0; k--)
-        row[k] = row[k - 1];
-    row[0] = 0;
+    for (int32_t k = 1; k <= n_key; k++)
+        row[k] += row[k - 1];
+}
+
+/* Lists items by key, in their order: row gets n_key + 1 offsets into `sorted`. */
+CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_t n_key,
+                                           int32_t *row, int32_t *sorted)
+{
+    cpubind_priv_count_rows(key, n, n_key, row);
+    for (int32_t i = n - 1; i >= 0; i--)
+        sorted[--row[key[i]]] = i;
 }
 
 /* Marks where the node changes, and where a home starts or ends; lists the homes as runs. */
@@ -1333,9 +1337,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_segments(cpubind_priv_planner *p)
         p->node_size[node] += cpubind_priv_width(p, s);
         p->node_hash[node] = cpubind_priv_add_hash(p->node_hash[node], cpubind_priv_hash(s));
     }
-    cpubind_priv_sort_by_key(p->segment_node, n, host->n_node, p->node_row, p->segment_place);
-    for (int32_t s = 0; s < n; s++)
-        p->node_segment[p->segment_place[s]] = s;
+    cpubind_priv_sort_by_key(p->segment_node, n, host->n_node, p->node_row, p->node_segment);
     return CPUBIND_OK;
 }
 
@@ -1409,12 +1411,12 @@ CPUBIND_PRIV int32_t cpubind_priv_has_claim(const cpubind_priv_planner *p, int32
 /* Makes a share of each claim, group by group, and sets the loads to 0. */
 CPUBIND_PRIV void cpubind_priv_make_shares(cpubind_priv_planner *p)
 {
-    cpubind_priv_sort_by_key(p->claim_group, p->claim_row[p->n_device], p->n_group,
-                             p->share_row, p->claim_share);
-    for (int32_t d = 0; d < p->n_device; d++) {
+    cpubind_priv_count_rows(p->claim_group, p->claim_row[p->n_device], p->n_group,
+                            p->share_row);
+    for (int32_t d = p->n_device - 1; d >= 0; d--) {
         p->load[d] = 0;
-        for (int32_t c = p->claim_row[d]; c < p->claim_row[d + 1]; c++)
-            p->share_device[p->claim_share[c]] = d;
+        for (int32_t c = p->claim_row[d + 1] - 1; c >= p->claim_row[d]; c--)
+            p->share_device[--p->share_row[p->claim_group[c]]] = d;
     }
 }
 
@@ -1785,7 +1787,6 @@ CPUBIND_PRIV void cpubind_priv_group_homes(cpubind_priv_planner *p)
     p->n_group = 0;
     p->unused = CPUBIND_PRIV_NONE;
     p->group_order = p->group_unused;
-    p->block_end = p->segment_place;
     (void)cpubind_priv_new_group(p);
     cpubind_priv_fill(p->segment_group, p->n_segment, 0);
     for (int32_t s = p->n_segment - 1; s >= 0; s--) {
@@ -1846,6 +1847,21 @@ CPUBIND_PRIV int32_t cpubind_priv_number_groups(cpubind_priv_planner *p)
     return first;
 }
 
+/* Adds the groups of a device's home to the n claims so far. Returns how many claims there are
+ * then. */
+CPUBIND_PRIV int32_t cpubind_priv_claim_home(cpubind_priv_planner *p, int32_t device, int32_t n)
+{
+    for (int32_t i = p->home_row[device]; i < p->home_row[device + 1];) {
+        const int32_t s = p->home[i];
+        const int32_t group = p->segment_group[s];
+        if (p->group_claimed[group] != device)
+            p->claim_group[n++] = group;
+        p->group_claimed[group] = device;
+        i += p->block_end[s] - s;
+    }
+    return n;
+}
+
 /* Each device claims the groups of its home, and the rest of its next node: group
  * first_rest + node. */
 CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, int32_t first_rest)
@@ -1855,13 +1871,7 @@ CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, int32_t firs
     p->claim_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         int32_t next = p->next_node[d];
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1];) {
-            int32_t s = p->home[i];
-            if (p->group_claimed[p->segment_group[s]] != d)
-                p->claim_group[n++] = p->segment_group[s];
-            p->group_claimed[p->segment_group[s]] = d;
-            i += p->block_end[s] - s;
-        }
+        n = cpubind_priv_claim_home(p, d, n);
         if (next != CPUBIND_PRIV_NONE && p->group_size[first_rest + next] > 0)
             p->claim_group[n++] = first_rest + next;
         p->claim_row[d + 1] = n;
@@ -1878,9 +1888,11 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
         int32_t first = p->share_row[g];
         int32_t n = p->share_row[g + 1] - first;
         int32_t extra = n > 0 ? p->group_size[g] % n : 0;
+        int32_t even = n > 0 ? p->group_size[g] / n : 0;
+        int32_t after = n > 0 ? (n - extras % n) % n : 0;
         for (int32_t i = 0; i < n; i++) {
-            int32_t after = (i + n - extras % n) % n;
-            cpubind_priv_set_share(p, first + i, p->group_size[g] / n + (after < extra));
+            cpubind_priv_set_share(p, first + i, even + (after < extra));
+            after = after + 1 < n ? after + 1 : 0;
         }
         extras += extra;
     }
@@ -2378,9 +2390,8 @@ CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
     p->slot_device = p->is_start;
     p->slot_group = p->segment_of;
     p->slot_next = p->segment_node;
-    p->slot_after = p->segment_place;
+    p->slot_after = p->block_end;
     p->slot_before = p->node_segment;
-    p->claimed_bits = p->claim_share;
     p->claim_bits = p->run_first; /* and on into run_end */
     p->level_bits = p->home;
     p->n_level =
@@ -2489,6 +2500,16 @@ CPUBIND_PRIV void cpubind_priv_trace_slices(const cpubind_priv_planner *p, int32
     trace->n_group = 0;
 }
 
+/* The out fields of a plan of slices, and its trace. */
+CPUBIND_PRIV void cpubind_priv_close_slices(const cpubind_priv_planner *p, int32_t total)
+{
+    p->plan->strategy = CPUBIND_GLOBAL_SLICE;
+    p->plan->overlap = CPUBIND_FOUND_NONE;
+    p->plan->n_checked = total;
+    if (p->plan->trace != NULL)
+        cpubind_priv_trace_slices(p, total);
+}
+
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
@@ -2520,11 +2541,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
             return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.cpu",
                                        CPUBIND_PRIV_NONE);
     }
-    plan->strategy = CPUBIND_GLOBAL_SLICE;
-    plan->overlap = CPUBIND_FOUND_NONE;
-    plan->n_checked = total;
-    if (plan->trace != NULL)
-        cpubind_priv_trace_slices(p, total);
+    cpubind_priv_close_slices(p, total);
     return CPUBIND_OK;
 }
 
@@ -2717,7 +2734,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
 {
     const cpubind_host *host = near->host;
     int32_t *table = near->p->is_start; /* with the arrays after it, which are not in use yet */
-    int32_t *place = near->core_owner;
     near->n_core =
         cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, near->core_of);
     near->p->cores.cpu = host->cpu;
@@ -2737,9 +2753,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
         near->core_cpu = near->core_of;
         return CPUBIND_OK;
     }
-    cpubind_priv_sort_by_key(near->core_of, host->n_cpu, near->n_core, near->core_row, place);
-    for (int32_t i = 0; i < host->n_cpu; i++)
-        near->core_cpu[place[i]] = i;
+    cpubind_priv_sort_by_key(near->core_of, host->n_cpu, near->n_core, near->core_row,
+                             near->core_cpu);
     for (int32_t c = 0; c < near->n_core; c++) {
         const int32_t first = near->core_cpu[near->core_row[c]];
         near->core_id[c] = host->cpu[first];
@@ -2872,12 +2887,7 @@ CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first
     for (int32_t d = 0; d < p->n_device; d++) {
         for (int32_t i = near->place_row[d]; i < near->place_row[d + 1]; i++)
             near->node_mark[near->place[i]] = d;
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
-            int32_t group = p->segment_group[p->home[i]];
-            if (p->group_claimed[group] != d)
-                p->claim_group[n++] = group;
-            p->group_claimed[group] = d;
-        }
+        n = cpubind_priv_claim_home(p, d, n);
         for (int32_t node = 0; node < near->host->n_node; node++)
             if (p->group_size[first_rest + node] > 0 && cpubind_priv_claims_node(near, d, node))
                 p->claim_group[n++] = first_rest + node;
@@ -2889,15 +2899,13 @@ CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first
 CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_near *near)
 {
     const cpubind_host *cores = &near->p->cores;
-    int32_t *node = near->core_id; /* not needed any more; place neither */
-    int32_t *place = near->core_owner;
+    int32_t *node = near->core_id; /* not needed any more */
     for (int32_t c = 0; c < near->n_core; c++)
         node[c] = c > 0 && cores->node[c] == cores->node[c - 1]
                       ? node[c - 1]
                       : cpubind_priv_find(cores->node_id, cores->n_node, cores->node[c]);
-    cpubind_priv_sort_by_key(node, near->n_core, cores->n_node, near->node_core_row, place);
-    for (int32_t c = 0; c < near->n_core; c++)
-        near->node_core[place[c]] = c;
+    cpubind_priv_sort_by_key(node, near->n_core, cores->n_node, near->node_core_row,
+                             near->node_core);
 }
 
 /* Notes the owner of every CPU, as its core has it, and counts the loads. */
@@ -3144,14 +3152,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
     if (status != CPUBIND_OK)
         return status;
     p->host = near->host;
-    if (p->plan->trace != NULL) {
-        cpubind_priv_trace_slices(p, total);
-        for (int32_t i = 0; i < near->host->n_cpu; i++)
-            p->plan->trace->owner[i] = near->cpu_owner[i];
-    }
-    p->plan->strategy = CPUBIND_GLOBAL_SLICE;
-    p->plan->overlap = CPUBIND_FOUND_NONE;
-    p->plan->n_checked = total;
+    cpubind_priv_close_slices(p, total);
+    for (int32_t i = 0; p->plan->trace != NULL && i < near->host->n_cpu; i++)
+        p->plan->trace->owner[i] = near->cpu_owner[i];
     return CPUBIND_OK;
 }
 
@@ -3400,8 +3403,6 @@ CPUBIND_PRIV void cpubind_priv_order_pool(cpubind_priv_placer *r,
     const int32_t n = r->placing->n_cpu;
     const int32_t is_near = r->placing->is_near;
     int32_t *table = r->order; /* with the scratch after it: 4 * n + 8 elements */
-    int32_t *row = r->scratch; /* 2 * n + 1 elements */
-    int32_t *to = r->scratch + 2 * n + 1;
     int32_t n_core;
     cpubind_priv_place place;
     n_core = cpubind_priv_number_cores(is_near ? host->core : NULL, r->at, n, table, r->core);
@@ -3418,9 +3419,7 @@ CPUBIND_PRIV void cpubind_priv_order_pool(cpubind_priv_placer *r,
                     r->n_near++;
                 }
     }
-    cpubind_priv_sort_by_key(r->core, n, 2 * n_core, row, to);
-    for (int32_t i = 0; i < n; i++)
-        r->order[to[i]] = i;
+    cpubind_priv_sort_by_key(r->core, n, 2 * n_core, r->scratch, r->order);
 }
 
 /* Cuts order[first] up to, not with, order[end] into parts, by whole cores or by CPUs; the

@@ -304,6 +304,91 @@ TEST(the_limits_are_planned_with_homes_at_random)
     drop(&g);
 }
 
+static uint32_t random_below(uint64_t *seed, int32_t n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % (uint32_t)n;
+}
+
+/* One of nine shapes of affinity, with a step and a width. */
+typedef struct shape {
+    int32_t kind, q, width;
+} shape;
+
+static int32_t is_near_device(uint64_t *seed, const grown *g, shape a, int32_t d, int32_t i)
+{
+    const int32_t n = g->host.n_cpu;
+    const int32_t size = 1 + d * n / g->devices.affinity.n;
+    switch (a.kind) {
+    case 0:
+        return i < size;
+    case 1:
+        return i >= n - size;
+    case 2:
+        return i % (a.q + d % 13) == d % a.q;
+    case 3:
+        return i >= d && i < d + a.width;
+    case 4:
+        return i / a.q != d;
+    case 5:
+        return d >> i % 5 & 1;
+    case 6:
+        return d % 2 ? i < size : i >= n - size;
+    case 7:
+        return i >= d * a.q && i < (d + 2) * a.q;
+    default:
+        return i < n - size + 1 && random_below(seed, 16) != 0;
+    }
+}
+
+static int32_t all_have_homes(const grown *g)
+{
+    for (int32_t d = 0; d < g->devices.affinity.n; d++)
+        if (g->row[d] == g->row[d + 1])
+            return 0;
+    return 1;
+}
+
+/* A plan of a host of up to 60 CPUs and 14 devices, or five times as many, as FNV-1a. */
+static uint64_t add_random_plan(uint64_t hash, uint64_t seed, int32_t times)
+{
+    const int32_t n_node = 1 + (int32_t)random_below(&seed, 6);
+    const int32_t n_cpu = 1 + (int32_t)random_below(&seed, 60 * times);
+    const int32_t n_device = 1 + (int32_t)random_below(&seed, 14 * times);
+    const int32_t kind = (int32_t)random_below(&seed, 9);
+    const int32_t q = 1 + (int32_t)random_below(&seed, 7);
+    const shape a = {kind, q, 1 + (int32_t)random_below(&seed, n_cpu)};
+    grown g = grow(n_cpu, n_node, n_device, n_cpu * n_device);
+    for (int32_t i = 0; i < n_cpu; i++)
+        if (random_below(&seed, 3) == 0)
+            g.node[i] = (int32_t)random_below(&seed, n_node);
+    for (int32_t d = 0; d < n_device; d++) {
+        add_near(&g, d, 0, 0);
+        for (int32_t i = 0; i < n_cpu; i++)
+            if (is_near_device(&seed, &g, a, d, i))
+                add_near(&g, d, i, 1);
+    }
+    if (all_have_homes(&g)) {
+        plan_all(&g);
+        for (int32_t i = 0; i < g.plan.n_cpu; i++)
+            hash = (hash ^ (uint64_t)g.plan.cpu[i]) * 1099511628211u;
+        for (int32_t d = 0; d <= n_device; d++)
+            hash = (hash ^ (uint64_t)g.plan.row[d]) * 1099511628211u;
+    }
+    drop(&g);
+    return hash;
+}
+
+/* Each process plans the host for itself, so that ties must break the same way always. The hash
+ * is that of plans that a search breadth first made, path by path. */
+TEST(plans_of_random_hosts_never_change)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int32_t i = 0; i < 6000; i++)
+        hash = add_random_plan(hash, (uint64_t)i * 7919 + 13, i % 50 == 0 ? 5 : 1);
+    assert_int_equal(hash, UINT64_C(0x5fba0a12bc9c3cad));
+}
+
 TEST(near_plans_the_limits_with_a_node_for_four_devices)
 {
     grown g =
@@ -367,6 +452,7 @@ int main(void)
         cmocka_unit_test(homes_of_every_nth_cpu_share_evenly),
         cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
         cmocka_unit_test(the_limits_are_planned_with_homes_at_random),
+        cmocka_unit_test(plans_of_random_hosts_never_change),
         cmocka_unit_test(near_plans_the_limits_with_a_node_for_four_devices),
         cmocka_unit_test(near_plans_homes_on_all_nodes),
         cmocka_unit_test(near_lends_to_many_devices),
