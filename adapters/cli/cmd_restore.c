@@ -20,10 +20,13 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
                                                                        : cli_no_memory();
     if (options->quiet)
         return CLI_DONE;
-    printf("process %d: %s\n", (int)bound->pid,
-           report->n > 0      ? "put back"
-           : report->is_alive ? "there is nothing to put back"
-                              : "it has ended; there is nothing to put back");
+    if (!bound->pid)
+        printf("processes that have ended: put back\n");
+    else
+        printf("process %d: %s\n", (int)bound->pid,
+               report->n > 0      ? "put back"
+               : report->is_alive ? "there is nothing to put back"
+                                  : "it has ended; there is nothing to put back");
     cli_print_items(stdout, report, 0);
     cli_warn_outcome(bound, report);
     return CLI_DONE;
@@ -40,6 +43,23 @@ static int restore_one(const cli_options *options, int32_t pid)
         status = result == CPUBIND_LINUX_OK ? print_outcome(options, &bound)
                                             : cli_fail_bind(options, &bound, result, &fault);
     }
+    cli_close_bound(&bound);
+    return status;
+}
+
+/* Puts back what ended processes have left on the host without a record of their own. */
+static int restore_host(const cli_options *options)
+{
+    cli_bound bound = {.is_restoring = 1};
+    cpubind_linux_fault fault = {.what = ""};
+    int status = CLI_DONE;
+    cpubind_linux_status result = cpubind_bind_open_host(NULL, &bound.binding, &fault);
+    if (result == CPUBIND_LINUX_OK)
+        result = cpubind_bind_restore(bound.binding, &fault);
+    if (result != CPUBIND_LINUX_OK)
+        status = cli_fail_bind(options, &bound, result, &fault);
+    else if (cpubind_bind_report(bound.binding)->n > 0)
+        status = print_outcome(options, &bound);
     cli_close_bound(&bound);
     return status;
 }
@@ -76,6 +96,8 @@ static int restore_all(const cli_options *options)
         status = one > status ? one : status;
         n_done++;
     }
+    if (status == CLI_DONE)
+        status = restore_host(options);
     cpubind_bind_sweep(NULL);
     if (n_done == 0 && !options->quiet && !options->json)
         puts(options->is_ended ? "nothing is on record of a process that has ended"

@@ -62,18 +62,6 @@ static void check_threads(const cpubind_record *state)
     }
 }
 
-static void check_others(const cpubind_record *state)
-{
-    for (int32_t i = 0; i < state->n_uvb_thread; i++) {
-        const cpubind_record_uvb_thread *other = &state->uvb_thread[i];
-        CHECK(other->pid > 0 && other->tid > 0);
-        CHECK(i == 0 || other[-1].tid < other->tid ||
-              (other[-1].tid == other->tid && other[-1].start < other->start));
-        check_set(state, other->before);
-        check_set(state, other->set);
-    }
-}
-
 static void check_irqs(const cpubind_record *state)
 {
     for (int32_t i = 0; i < state->n_irq; i++) {
@@ -82,7 +70,6 @@ static void check_irqs(const cpubind_record *state)
         CHECK(i == 0 || cpubind_irq_compare(&irq[-1].id, &irq->id) < 0);
         CHECK(irq->kind == CPUBIND_IRQ_SQ || irq->kind == CPUBIND_IRQ_CQ);
         CHECK(irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS);
-        check_set_or_none(state, irq->before);
     }
 }
 
@@ -100,11 +87,7 @@ static void check_state(const cpubind_record *state)
         check_set(state, state->rule[i].set);
     }
     check_threads(state);
-    check_others(state);
     check_irqs(state);
-    CHECK(state->irqbalance == CPUBIND_IRQBALANCE_LEAVE
-              ? state->irqbalance_pid == 0 && state->irqbalance_start == 0
-              : state->irqbalance_pid > 0 && state->irqbalance <= CPUBIND_IRQBALANCE_STOP);
 }
 
 /* == Formatting ============================================================= */

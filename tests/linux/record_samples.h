@@ -51,9 +51,8 @@ static inline void sample_need(cpubind_linux_fault why)
 static inline void sample_make(cpubind_record *record)
 {
     const cpubind_sys *sys = &cpubind_sys_real;
-    cpubind_record_uvb_thread uvb_thread = {80, 82, 77, 0, 0};
     cpubind_record_irq irq = {
-        301, {"0000:c1:00.0", "sq_send_trigger_irq", 0}, CPUBIND_IRQ_SQ, 72, 0, 1};
+        301, {"0000:c1:00.0", "sq_send_trigger_irq", 0}, CPUBIND_IRQ_SQ, 72};
     sample_begin(record);
     record->npu = 3;
     record->memory_node = 3;
@@ -67,15 +66,9 @@ static inline void sample_make(cpubind_record *record)
     for (int32_t tid = SAMPLE_PID; tid < SAMPLE_PID + 20; tid++)
         sample_need(cpubind_record_add_thread(record, sys, tid,
                                               tid % 7 ? 0 : sample_set(record, "5,9")));
-    uvb_thread.set = record->uvb;
-    sample_need(cpubind_record_add_uvb_thread(record, sys, &uvb_thread));
     sample_need(cpubind_record_add_irq(record, sys, &irq));
-    irq = (cpubind_record_irq){
-        302, {"0000:c1:00.0", "cq_update_irq", 0}, CPUBIND_IRQ_CQ, 73, CPUBIND_CPUSET_NONE, 0};
+    irq = (cpubind_record_irq){302, {"0000:c1:00.0", "cq_update_irq", 0}, CPUBIND_IRQ_CQ, 73};
     sample_need(cpubind_record_add_irq(record, sys, &irq));
-    record->irqbalance = CPUBIND_IRQBALANCE_STOP;
-    record->irqbalance_pid = 900;
-    record->irqbalance_start = 321;
 }
 
 /* Whether a set of the one is that set of the other, whatever their numbers. */
@@ -88,8 +81,7 @@ static inline int sample_same_set(const cpubind_record *a, int32_t set_a,
 
 static inline int sample_same_arrays(const cpubind_record *a, const cpubind_record *b)
 {
-    if (a->n_rule != b->n_rule || a->n_thread != b->n_thread ||
-        a->n_uvb_thread != b->n_uvb_thread || a->n_irq != b->n_irq ||
+    if (a->n_rule != b->n_rule || a->n_thread != b->n_thread || a->n_irq != b->n_irq ||
         a->n_placed != b->n_placed)
         return 0;
     for (int32_t i = 0; i < a->n_placed; i++)
@@ -103,19 +95,10 @@ static inline int sample_same_arrays(const cpubind_record *a, const cpubind_reco
         if (a->thread[i].tid != b->thread[i].tid ||
             !sample_same_set(a, a->thread[i].before, b, b->thread[i].before))
             return 0;
-    for (int32_t i = 0; i < a->n_uvb_thread; i++)
-        if (a->uvb_thread[i].pid != b->uvb_thread[i].pid ||
-            a->uvb_thread[i].tid != b->uvb_thread[i].tid ||
-            a->uvb_thread[i].start != b->uvb_thread[i].start ||
-            !sample_same_set(a, a->uvb_thread[i].before, b, b->uvb_thread[i].before) ||
-            !sample_same_set(a, a->uvb_thread[i].set, b, b->uvb_thread[i].set))
-            return 0;
     for (int32_t i = 0; i < a->n_irq; i++)
-        if (a->irq[i].irq != b->irq[i].irq ||
-            cpubind_irq_compare(&a->irq[i].id, &b->irq[i].id) != 0 ||
-            a->irq[i].kind != b->irq[i].kind || a->irq[i].cpu != b->irq[i].cpu ||
-            a->irq[i].is_banned != b->irq[i].is_banned ||
-            !sample_same_set(a, a->irq[i].before, b, b->irq[i].before))
+        if (a->irq[i].irq != b->irq[i].irq || a->irq[i].kind != b->irq[i].kind ||
+            a->irq[i].cpu != b->irq[i].cpu ||
+            cpubind_irq_compare(&a->irq[i].id, &b->irq[i].id) != 0)
             return 0;
     return 1;
 }
@@ -124,8 +107,6 @@ static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->boot, b->boot) == 0 &&
            a->npu == b->npu && a->memory_node == b->memory_node &&
-           a->irqbalance == b->irqbalance && a->irqbalance_pid == b->irqbalance_pid &&
-           a->irqbalance_start == b->irqbalance_start &&
            sample_same_set(a, a->before, b, b->before) &&
            sample_same_set(a, a->widest, b, b->widest) &&
            sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->uvb, b, b->uvb) &&

@@ -6,6 +6,7 @@
  * alone.
  */
 #define _GNU_SOURCE
+#include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/bind/record.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
@@ -562,10 +563,38 @@ static int32_t change_record(uint64_t start_bits, int32_t memory_node)
     return node_before;
 }
 
+/* Changes the start of all users in the record of the host, if there is one. */
+static void change_host_record(uint64_t start_bits)
+{
+    char path[STAGE_PATH], text[STAGE_TEXT];
+    cpubind_cpu_sets sets = {0};
+    cpubind_shared_record record;
+    cpubind_bytes bytes = {NULL, 0, 0};
+    stage_record_path("/host.record", path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, text, sizeof text);
+    scratch_need(n > 0, path);
+    scratch_need(
+        !cpubind_shared_parse(text, (int32_t)n, &cpubind_sys_real, &sets, &record).error, path);
+    for (int32_t i = 0; i < record.n_entry; i++)
+        for (int32_t k = 0; k < record.entry[i].n_user; k++)
+            record.entry[i].user[k].start ^= start_bits;
+    scratch_need(!cpubind_shared_format(&record, &sets, &cpubind_sys_real, &bytes).error, path);
+    scratch_need(ftruncate(fd, 0) == 0, path);
+    scratch_need(pwrite(fd, bytes.data, (size_t)bytes.len, 0) == bytes.len, path);
+    cpubind_bytes_free(&bytes);
+    cpubind_shared_free(&record);
+    cpubind_cpu_sets_free(&sets);
+    close(fd);
+}
+
 /* The record is of an earlier process with the same pid. */
 static void make_record_stale(void)
 {
     (void)change_record(1, -1);
+    change_host_record(1);
 }
 
 static void lay_interrupts(void)

@@ -344,6 +344,8 @@ static void drop_lock(cpubind_linux_fault why)
     stage_record_path(name, path);
     if (fault.which == CALL_unlinkat || (why.what && strcmp(why.what, "lock") == 0))
         (void)unlink(path);
+    stage_record_path("/host.record.lock", path);
+    (void)unlink(path);
 }
 
 static void count_run(cpubind_linux_fault why)
@@ -561,7 +563,8 @@ TEST(apply_does_all_or_nothing_when_files_fail)
 TEST(apply_does_all_or_nothing_when_writing_fails)
 {
     FAIL(apply_without_folder, MUST_FAIL, mkdirat, OF_mkdirat);
-    FAIL(apply_first, MUST_FAIL, create, OF_create);
+    FAIL(apply_first, MUST_FAIL, create, EACCES, EMFILE, ENOSPC, EROFS);
+    FAIL(apply_first, MAY_FAIL, create, OF_create); /* EWOULDBLOCK: the lock is waited for */
     FAIL(apply_first, MAY_FAIL, write, OF_write);
     FAIL(apply_first, MUST_FAIL, fsync, OF_fsync);
     FAIL(apply_first, MUST_FAIL, rename, OF_rename);

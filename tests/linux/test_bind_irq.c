@@ -19,9 +19,9 @@ static const char *const actions[N_IRQS] = {"sq_send_trigger_irq", "cq_update_ir
 
 static struct {
     cpubind_sys sys;
-    worker w;
-    stage_goal goal;
-    cpubind_binding *b;
+    worker w, second;
+    stage_goal goal, other;
+    cpubind_binding *b, *b2;
     int32_t n_writes[MAX_IRQ];
     int reloads_at; /* the drivers are loaded again after this interrupt was read; 0: never */
 } f;
@@ -181,7 +181,132 @@ TEST(a_number_that_has_gone_to_another_device_is_not_written)
     assert_int_equal(writes_from(75), 0);
 }
 
+/* == Several users of an interrupt ========================================== */
+
+/* A second worker on the same NPU, whose goal has the CPUs the other way round. */
+static void apply_second(void)
+{
+    const cpubind_bind_options options = {.pid = (int32_t)f.second.pid,
+                                          .memory = CPUBIND_MEMORY_NONE};
+    assert_ok(cpubind_bind_open(&options, &f.sys, &f.b2, NULL));
+    assert_ok(cpubind_bind_apply(f.b2, &f.other.goal, NULL));
+}
+
+static int is_host_recorded(void)
+{
+    char text[STAGE_TEXT] = "";
+    stage_records(text, sizeof text);
+    return strstr(text, "host.record") != NULL;
+}
+
+/* Review of live hosts, P2 9: the restore of one of two workers unbound the interrupts of the
+ * other, and the first place was lost. */
+TEST(the_order_of_restores_does_not_matter)
+{
+    for (int first = 0; first < 2; first++) {
+        open_and_apply();
+        apply_second();
+        assert_on(75, other_cpu(), main_cpu());
+        assert_ok(cpubind_bind_restore(first ? f.b : f.b2, NULL));
+        if (first)
+            assert_on(75, other_cpu(), main_cpu());
+        else
+            assert_on(75, main_cpu(), other_cpu());
+        assert_ok(cpubind_bind_restore(first ? f.b2 : f.b, NULL));
+        assert_on(75, on_stage.before, on_stage.before);
+        assert_false(is_host_recorded());
+        cpubind_bind_close(f.b);
+        cpubind_bind_close(f.b2);
+        f.b = f.b2 = NULL;
+    }
+}
+
+/* Review of live hosts, P2 9: the worker of before has ended and its record is there. */
+TEST(the_first_place_outlives_its_worker)
+{
+    for (int first = 0; first < 2; first++) {
+        open_and_apply();
+        worker_end(&f.w);
+        apply_second();
+        assert_ok(cpubind_bind_restore(first ? f.b : f.b2, NULL));
+        if (first)
+            assert_on(75, other_cpu(), main_cpu());
+        assert_ok(cpubind_bind_restore(first ? f.b2 : f.b, NULL));
+        assert_on(75, on_stage.before, on_stage.before);
+        assert_false(is_host_recorded());
+        cpubind_bind_close(f.b);
+        cpubind_bind_close(f.b2);
+        f.b = f.b2 = NULL;
+        worker_start(&f.w, "worker");
+    }
+}
+
+/* The dead leave nothing: 20 workers end without a restore, then the host is restored. */
+TEST(what_ended_workers_have_left_is_restored)
+{
+    cpubind_linux_fault why = {.what = ""};
+    for (int i = 0; i < 20; i++) {
+        open_and_apply();
+        worker_end(&f.w);
+        cpubind_bind_close(f.b);
+        worker_start(&f.w, "worker");
+    }
+    apply_second();
+    assert_ok(cpubind_bind_open_host(&f.sys, &f.b, &why));
+    assert_ok(cpubind_bind_restore(f.b, &why));
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0); /* the second one lives */
+    assert_on(75, other_cpu(), main_cpu());
+    worker_end(&f.second);
+    assert_ok(cpubind_bind_restore(f.b, &why));
+    assert_int_equal(count(CPUBIND_ITEM_MOVED, NULL), N_IRQS);
+    assert_on(75, on_stage.before, on_stage.before);
+    assert_false(is_host_recorded());
+    worker_start(&f.second, "second");
+}
+
+/* A new worker finds the interrupt where nobody of cpubind has put it. */
+TEST(somebody_elses_place_is_the_origin_of_the_next_worker)
+{
+    char name[96];
+    open_and_apply();
+    worker_end(&f.w);
+    for (int irq = 75; irq < 75 + N_IRQS; irq++) {
+        snprintf(name, sizeof name, "proc/irq/%d/smp_affinity_list", irq);
+        scratch_file(&on_stage.s, name, "7\n");
+    }
+    apply_second();
+    assert_ok(cpubind_bind_restore(f.b2, NULL));
+    assert_on(75, "7", "7");
+    assert_ok(cpubind_bind_restore(f.b, NULL));
+    assert_on(75, "7", "7");
+    assert_false(is_host_recorded());
+    worker_start(&f.w, "worker");
+}
+
+TEST(a_watch_leaves_an_interrupt_to_the_last_user)
+{
+    open_and_apply();
+    apply_second();
+    again(9);
+    assert_on(75, other_cpu(), main_cpu());
+    assert_ok(cpubind_bind_restore(f.b2, NULL));
+    assert_on(75, main_cpu(), other_cpu());
+    again(1);
+    assert_ok(cpubind_bind_restore(f.b, NULL));
+    assert_on(75, on_stage.before, on_stage.before);
+}
+
 /* == The fake host ========================================================= */
+
+static void make_goal(stage_goal *goal, int32_t sq, int32_t cq)
+{
+    goal_make(goal, sq, cq);
+    for (int i = 0; i < N_IRQS; i++) {
+        goal_add_irq(goal, 75 + i, i ? CPUBIND_IRQ_CQ : CPUBIND_IRQ_SQ, i ? cq : sq);
+        goal->irq[i].id = (cpubind_irq_id){MINE, "", i > 1};
+        snprintf(goal->irq[i].id.name, sizeof goal->irq[i].id.name, "%s", actions[i]);
+    }
+}
 
 SETUP(set_up)
 {
@@ -191,21 +316,20 @@ SETUP(set_up)
     f.sys = stage_table();
     f.sys.openat = counting_openat;
     worker_start(&f.w, "worker");
+    worker_start(&f.second, "second");
     stage_list(f.w.pid);
     load_drivers(OTHER, MINE);
-    goal_make(&f.goal, on_stage.cpu[0], on_stage.cpu[1]);
-    for (int i = 0; i < N_IRQS; i++) {
-        goal_add_irq(&f.goal, 75 + i, i ? CPUBIND_IRQ_CQ : CPUBIND_IRQ_SQ, on_stage.cpu[i > 0]);
-        f.goal.irq[i].id = (cpubind_irq_id){MINE, "", i > 1};
-        snprintf(f.goal.irq[i].id.name, sizeof f.goal.irq[i].id.name, "%s", actions[i]);
-    }
+    make_goal(&f.goal, on_stage.cpu[0], on_stage.cpu[1]);
+    make_goal(&f.other, on_stage.cpu[1], on_stage.cpu[0]);
     return 0;
 }
 
 SETUP(tear_down)
 {
     cpubind_bind_close(f.b);
+    cpubind_bind_close(f.b2);
     worker_end(&f.w);
+    worker_end(&f.second);
     stage_remove();
     return has_child() ? -1 : 0;
 }
@@ -219,6 +343,11 @@ int main(void)
         EACH(a_driver_loaded_again_in_another_order_costs_no_foreign_interrupt),
         EACH(what_is_gone_is_reported_once),
         EACH(a_number_that_has_gone_to_another_device_is_not_written),
+        EACH(the_order_of_restores_does_not_matter),
+        EACH(the_first_place_outlives_its_worker),
+        EACH(what_ended_workers_have_left_is_restored),
+        EACH(somebody_elses_place_is_the_origin_of_the_next_worker),
+        EACH(a_watch_leaves_an_interrupt_to_the_last_user),
     };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");

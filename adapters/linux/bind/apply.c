@@ -48,14 +48,17 @@ static void move_memory(cpubind_binding *b)
 /* == All, or nothing ======================================================== */
 
 /* Puts back what this call has moved, the last first. */
-static void undo(cpubind_attempt *a, const cpubind_record *previous)
+static void undo(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    while (a->n_uvb_thread_moved > 0)
-        cpubind_put_back_uvb_thread(b, &a->uvb_thread[--a->n_uvb_thread_moved]);
-    while (a->n_irq_moved > 0)
-        (void)cpubind_put_back_irq(b, &a->irq[--a->n_irq_moved], CPUBIND_ITEM_FAILED);
-    cpubind_undo_irqbalance(a, previous);
+    while (a->n_moved > 0) {
+        const cpubind_move *move = &a->move[--a->n_moved];
+        const int32_t place = cpubind_shared_find(&b->shared.record, &move->of);
+        if (place >= 0)
+            (void)cpubind_put_back_entry(b, &b->shared.record.entry[place], move->of.before,
+                                         CPUBIND_ITEM_FAILED);
+    }
+    cpubind_undo_irqbalance(a);
     if (b->has_moved_threads)
         cpubind_put_back_threads(b, b->known, b->n_known,
                                  cpubind_is_recorded(b) ? a->main_before : b->record.before);
@@ -66,17 +69,46 @@ static void give_up(cpubind_attempt *a, cpubind_record *previous, cpubind_linux_
 {
     cpubind_binding *b = a->b;
     int is_undone;
-    undo(a, previous);
+    undo(a);
     is_undone = b->report.n_not_restored == 0;
     if (why.error == EPERM)
         b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
+    if (is_undone)
+        cpubind_shared_revert(b);
     if (is_undone && cpubind_is_recorded(b))
         (void)cpubind_record_save(b->file, previous);
     else if (is_undone)
         (void)cpubind_remove_record(b);
     b->phase =
         is_undone && !cpubind_is_recorded(b) ? CPUBIND_PHASE_DROPPED : CPUBIND_PHASE_OUTDATED;
-    cpubind_unlock_irqbalance(b);
+    cpubind_shared_close(b);
+}
+
+/* Opens the record of the host if the goal, or that before it, is about what it has. Where
+ * the record of the process is elsewhere, since there is no right to the usual folder, what
+ * needs it is left out: the report names the interrupts. */
+static cpubind_linux_fault open_host(cpubind_binding *b, const cpubind_goal *goal)
+{
+    cpubind_linux_fault why;
+    b->shared_fault = cpubind_no_fault;
+    if (goal->n_irq == 0 && goal->uvb.n == 0 && b->record.n_irq == 0)
+        return cpubind_no_fault;
+    why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
+    if (!b->options.record_path || !cpubind_is_missing(why.error))
+        return why;
+    b->shared_fault = why;
+    return cpubind_no_fault;
+}
+
+static cpubind_linux_fault move_all(cpubind_attempt *a)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < a->n_move; i++) {
+        a->n_moved = i + 1;
+        why = a->move[i].of.kind == CPUBIND_ITEM_IRQ ? cpubind_move_irq(a, &a->move[i])
+                                                     : cpubind_move_uvb_thread(a, &a->move[i]);
+    }
+    return why;
 }
 
 /* Looks at all that the goal names but threads, and records what is to be changed. */
@@ -93,7 +125,9 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
     if (b->options.memory == CPUBIND_MEMORY_NONE)
         b->record.memory_node = -1;
     b->is_dirty = 1;
-    why = cpubind_prepare_irqs(a, goal);
+    why = open_host(b, goal);
+    if (!why.error)
+        why = cpubind_prepare_irqs(a, goal);
     if (!why.error)
         why = cpubind_prepare_uvb_threads(a);
     if (!why.error)
@@ -125,24 +159,30 @@ static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goa
     if (!why.error)
         why = cpubind_write_record(b);
     if (!why.error)
+        why = cpubind_shared_write(b);
+    if (!why.error)
         why = cpubind_ask_irqbalance(a);
     if (!why.error)
-        why = cpubind_move_irqs(a);
-    if (!why.error)
-        why = cpubind_move_uvb_threads(a);
+        why = move_all(a);
     if (!why.error)
         why = cpubind_write_record(b);
     if (!why.error && b->options.is_strict)
         why = find_skipped(b);
     if (why.error)
         return why;
+    if (!b->options.is_strict) { /* nothing can fail any more: do not keep others waiting */
+        cpubind_leave_other_npu(a, goal);
+        cpubind_shared_close(b);
+    }
     move_memory(b);
     if (b->options.is_strict)
         why = cpubind_fault_of(b->report.prefer_error, "set_mempolicy");
     if (b->options.is_strict && b->report.has_memory && b->report.memory.error)
         why = cpubind_fault_of(b->report.memory.error, b->report.memory.what);
-    if (!why.error)
+    if (!why.error && b->options.is_strict) {
         cpubind_leave_other_npu(a, goal);
+        cpubind_shared_close(b);
+    }
     return why;
 }
 
@@ -166,8 +206,8 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     else
         b->phase = CPUBIND_PHASE_BOUND;
     cpubind_record_free(&previous);
-    free(a.irq);
-    free(a.uvb_thread);
+    free(a.move);
+    free(a.ban);
     return cpubind_linux_end(cpubind_status_of(b, why), why, fault);
 }
 

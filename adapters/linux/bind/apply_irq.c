@@ -7,15 +7,11 @@
 
 #include "binding.h"
 
-static cpubind_subject subject_of(const cpubind_binding *b, const cpubind_record_irq *irq,
+static cpubind_subject subject_of(const cpubind_binding *b, int32_t irq, cpubind_irq_kind kind,
                                   int32_t was, int32_t should)
 {
-    return (cpubind_subject){CPUBIND_ITEM_IRQ,
-                             b->options.pid,
-                             irq->irq,
-                             cpubind_irq_kind_word(irq->kind),
-                             was,
-                             should};
+    return (cpubind_subject){
+        CPUBIND_ITEM_IRQ, b->options.pid, irq, cpubind_irq_kind_word(kind), was, should};
 }
 
 /* The set of one CPU. */
@@ -24,31 +20,46 @@ static cpubind_linux_fault set_of_cpu(cpubind_binding *b, int32_t cpu, int32_t *
     return cpubind_cpu_sets_of_list(&b->record.sets, b->sys, &cpu, 1, set);
 }
 
+cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *move)
+{
+    cpubind_move *all =
+        (cpubind_move *)cpubind_grow(a->b->sys, a->move, a->n_move, &a->cap_move, sizeof *all);
+    if (!all)
+        return cpubind_fault_of(ENOMEM, "memory");
+    a->move = all;
+    all[a->n_move++] = *move;
+    return cpubind_no_fault;
+}
+
 /* Records an interrupt, and adds it to those to move if it is elsewhere. */
 static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_record_irq irq = {goal->irq,           goal->id, goal->kind, goal->cpu,
-                              CPUBIND_CPUSET_NONE, 0};
-    int32_t now = CPUBIND_CPUSET_NONE, should;
-    cpubind_linux_fault why = set_of_cpu(b, goal->cpu, &should);
+    cpubind_record_irq irq = {goal->irq, goal->id, goal->kind, goal->cpu};
+    cpubind_move move = {
+        .of = {.kind = CPUBIND_ITEM_IRQ, .id = goal->id, .before = CPUBIND_CPUSET_NONE},
+        .kind = goal->kind};
+    cpubind_linux_fault why = set_of_cpu(b, goal->cpu, &move.should);
     cpubind_subject subject;
     if (why.error)
         return why;
-    why = cpubind_find_irq(b, &irq.id, &irq.irq);
+    why = b->shared_fault;
     if (!why.error)
-        why = cpubind_irq_read(&b->root, irq.irq, &b->record.sets, &now);
-    subject = subject_of(b, &irq, now, should);
+        why = cpubind_find_irq(b, &irq.id, &irq.irq);
+    if (!why.error)
+        why = cpubind_irq_read(&b->root, irq.irq, &b->record.sets, &move.of.before);
+    subject = subject_of(b, irq.irq, irq.kind, move.of.before, move.should);
     if (cpubind_is_missing(why.error))
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-    if (!why.error && now == should)
+    if (!why.error && move.of.before == move.should)
         why = cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
+    move.of.number = irq.irq;
+    if (!why.error)
+        why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    if (!why.error && move.of.before != move.should)
+        why = cpubind_add_move(a, &move);
     if (why.error)
         return why;
-    if (now != should) {
-        irq.before = now;
-        a->irq[a->n_irq++] = irq;
-    }
     b->is_dirty = 1;
     return cpubind_record_add_irq(&b->record, b->sys, &irq);
 }
@@ -58,11 +69,6 @@ cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal 
     cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
     b->report.no_irq = goal->no_irq;
-    if (goal->n_irq == 0)
-        return cpubind_no_fault;
-    a->irq = (cpubind_record_irq *)b->sys->malloc((size_t)goal->n_irq * sizeof *a->irq);
-    if (!a->irq)
-        return cpubind_fault_of(ENOMEM, "memory");
     for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
         why = prepare_irq(a, &goal->irq[i]);
     return why;
@@ -85,36 +91,26 @@ static cpubind_linux_fault move_irq(cpubind_binding *b, const cpubind_irq_id *id
     return why.error == ENOMEM ? why : cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a)
+cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move)
 {
     cpubind_binding *b = a->b;
-    for (int32_t i = 0; i < a->n_irq; i++) {
-        const cpubind_record_irq *irq = &a->irq[i];
-        int32_t actual, should;
-        cpubind_linux_fault why = set_of_cpu(b, irq->cpu, &should), no_memory;
-        cpubind_item_result result;
-        cpubind_subject subject;
-        if (why.error)
-            return why;
-        why = move_irq(b, &irq->id, irq->irq, should, &actual);
-        subject = subject_of(b, irq, irq->before, should);
-        result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
-        a->n_irq_moved = i + 1;
-        if (cpubind_is_missing(why.error)) {
-            /* It may have been moved and only not read back; a skipped one is where it was. */
-            (void)cpubind_write_irq(b, &irq->id, irq->irq, irq->before);
-            result = CPUBIND_ITEM_SKIPPED;
-        }
-        no_memory = cpubind_report_why(b, &subject, result, why);
-        if (no_memory.error)
-            return no_memory;
-        if (actual >= 0)
-            b->report.item[b->report.n - 1].actual =
-                cpubind_cpu_sets_text(&b->record.sets, actual);
-        if (result == CPUBIND_ITEM_FAILED)
-            return why;
+    const int32_t irq = move->of.number;
+    const cpubind_subject subject =
+        subject_of(b, irq, move->kind, move->of.before, move->should);
+    int32_t actual;
+    cpubind_linux_fault why = move_irq(b, &move->of.id, irq, move->should, &actual), no_memory;
+    cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
+    if (cpubind_is_missing(why.error)) {
+        /* It may have been moved and only not read back; a skipped one is where it was. */
+        (void)cpubind_write_irq(b, &move->of.id, irq, move->of.before);
+        result = CPUBIND_ITEM_SKIPPED;
     }
-    return cpubind_no_fault;
+    no_memory = cpubind_report_why(b, &subject, result, why);
+    if (no_memory.error)
+        return no_memory;
+    if (actual >= 0)
+        b->report.item[b->report.n - 1].actual = cpubind_cpu_sets_text(&b->record.sets, actual);
+    return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
 }
 
 /* == After apply ============================================================ */
@@ -136,14 +132,43 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
         return;
     for (int32_t i = 0; i < r->n_irq; i++) {
         const cpubind_record_irq irq = r->irq[i];
-        if (is_in_goal(goal, &irq) || !cpubind_put_back_irq(b, &irq, CPUBIND_ITEM_SKIPPED))
+        const cpubind_subject subject =
+            subject_of(b, irq.irq, irq.kind, CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
+        const int is_left = !is_in_goal(goal, &irq);
+        if (is_left && b->shared_fault.error)
+            (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
+        if (!is_left || b->shared_fault.error || !cpubind_give_back_irq(b, &irq.id, &b->daemon))
             r->irq[n++] = irq;
-        else if (irq.is_banned && a->daemon.pid != 0)
-            (void)cpubind_irqbalance_unban(&b->root, &a->daemon, &irq.irq, 1);
     }
     b->is_dirty |= n < r->n_irq;
     r->n_irq = n;
-    (void)cpubind_write_record(b); /* a restored interrupt in the file does no harm */
+    (void)cpubind_shared_write(b); /* a restored interrupt in a file does no harm */
+    (void)cpubind_write_record(b);
+    b->is_save_failed = 0;
+}
+
+/* Makes this process a user of the interrupt, which was not there when it was bound.
+ *   out     *is_another: another process has come since, and the interrupt is where it wants */
+static cpubind_linux_fault use_again(cpubind_binding *b, const cpubind_record_irq *irq,
+                                     int32_t now, int32_t should, int *is_another)
+{
+    const cpubind_shared_entry like = {
+        .kind = CPUBIND_ITEM_IRQ, .number = irq->irq, .id = irq->id, .before = now};
+    cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
+    const int32_t place = why.error ? -1 : cpubind_shared_find(&b->shared.record, &like);
+    const cpubind_shared_entry *entry = place < 0 ? NULL : &b->shared.record.entry[place];
+    const cpubind_shared_user *own = entry ? cpubind_shared_own_user(b, entry) : NULL;
+    *is_another = 0;
+    if (why.error)
+        return why;
+    if (own) {
+        const cpubind_shared_user *other =
+            cpubind_shared_last_other(b, entry, b->record.pid, b->record.start);
+        *is_another = other > own && other->set == now;
+        return why;
+    }
+    why = cpubind_shared_use(b, &like, should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    return why.error ? why : cpubind_shared_write(b);
 }
 
 /* Looks for one interrupt of the record again, and moves it if it is elsewhere. */
@@ -154,16 +179,19 @@ static cpubind_linux_fault watch_irq(cpubind_binding *b, int32_t place)
     cpubind_item_result result = CPUBIND_ITEM_RIGHT;
     cpubind_linux_fault why = set_of_cpu(b, irq->cpu, &should);
     cpubind_subject subject;
+    int is_another = 0;
     if (why.error)
         return why;
     why = cpubind_find_irq(b, &irq->id, &irq->irq);
     if (!why.error)
         why = cpubind_irq_read(&b->root, irq->irq, &b->record.sets, &now);
-    if (!why.error && now != should) {
+    if (!why.error && now != should)
+        why = use_again(b, irq, now, should, &is_another);
+    if (!why.error && now != should && !is_another) {
         why = move_irq(b, &irq->id, irq->irq, should, &actual);
         result = CPUBIND_ITEM_MOVED;
     }
-    subject = subject_of(b, irq, now, should);
+    subject = subject_of(b, irq->irq, irq->kind, now, should);
     if (why.error)
         result = CPUBIND_ITEM_SKIPPED;
     if (cpubind_note_outcome(b, CPUBIND_ITEM_IRQ, b->options.pid, place, why) ||
@@ -178,5 +206,9 @@ cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)
     for (int32_t i = 0; !why.error && i < b->record.n_irq; i++)
         if (cpubind_is_due(b, CPUBIND_ITEM_IRQ, b->options.pid, i))
             why = watch_irq(b, i);
+    if (!why.error)
+        why = cpubind_watch_irqbalance(b);
+    cpubind_shared_close(b);
+    b->is_save_failed = 0; /* an item of the report, no failure of the call */
     return why;
 }

@@ -8,121 +8,203 @@
 
 #include "binding.h"
 
-static int is_banned_in(const cpubind_record *record, const cpubind_record_irq *irq)
+static cpubind_subject subject_of(const cpubind_binding *b)
 {
-    for (int32_t i = 0; i < record->n_irq; i++)
-        if (cpubind_irq_compare(&record->irq[i].id, &irq->id) == 0)
-            return record->irq[i].is_banned;
-    return 0;
+    return (cpubind_subject){CPUBIND_ITEM_IRQBALANCE, b->options.pid,
+                             b->daemon.pid,           "irqbalance",
+                             CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
 }
 
-static cpubind_subject subject_of(const cpubind_attempt *a)
+static cpubind_shared_entry entry_of(const cpubind_binding *b)
 {
-    return (cpubind_subject){CPUBIND_ITEM_IRQBALANCE, a->b->options.pid,
-                             a->daemon.pid,           "irqbalance",
-                             CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
+    return (cpubind_shared_entry){.kind = CPUBIND_ITEM_IRQBALANCE,
+                                  .number = b->daemon.pid,
+                                  .start = b->daemon.start,
+                                  .before = CPUBIND_CPUSET_NONE};
 }
 
 /* The daemon cannot be asked: an item of the report, and no fact of the record. */
 static cpubind_linux_fault skip_irqbalance(cpubind_attempt *a, cpubind_linux_fault why)
 {
-    const cpubind_subject subject = subject_of(a);
+    const cpubind_subject subject = subject_of(a->b);
     if (why.error == ENOMEM)
         return why;
-    if (a->is_to_ask) {
-        a->is_to_ask = 0;
-        a->b->record.irqbalance = a->asked_before;
-        a->b->is_dirty = 1;
-    }
+    a->is_to_ask = 0;
     a->b->report.irqbalance_runs = 1;
     return cpubind_report_why(a->b, &subject, CPUBIND_ITEM_SKIPPED, why);
+}
+
+/* Whether the interrupt was banned for a user of its entry: then the ban is cpubind's. */
+static int is_ban_of_user(const cpubind_shared_entry *entry)
+{
+    for (int32_t i = 0; i < entry->n_user; i++)
+        if (entry->user[i].action == CPUBIND_IRQBALANCE_BAN)
+            return 1;
+    return 0;
+}
+
+/* The numbers of the interrupts of this process, and which of them the daemon has banned:
+ * *is_banned, in the same block. */
+static cpubind_linux_fault list_bans(cpubind_attempt *a, int32_t **irq, int32_t **is_banned,
+                                     int32_t *n)
+{
+    const cpubind_shared_record *host = &a->b->shared.record;
+    const size_t cap = (size_t)host->n_entry + 1;
+    *n = 0;
+    *irq = (int32_t *)a->b->sys->malloc(cap * 2 * sizeof **irq);
+    if (!*irq)
+        return cpubind_fault_of(ENOMEM, "memory");
+    *is_banned = *irq + cap;
+    for (int32_t i = 0; i < host->n_entry; i++)
+        if (host->entry[i].kind == CPUBIND_ITEM_IRQ &&
+            cpubind_shared_own_user(a->b, &host->entry[i]))
+            (*irq)[(*n)++] = host->entry[i].number;
+    return cpubind_irqbalance_banned(&a->b->root, &a->b->daemon, *irq, *n, *is_banned);
 }
 
 /* Records which interrupts this process bans. Those that somebody else has banned already must
  * not be unbanned later. */
 static cpubind_linux_fault choose_bans(cpubind_attempt *a)
 {
-    cpubind_record *r = &a->b->record;
-    int32_t *irq = (int32_t *)a->b->sys->malloc((size_t)r->n_irq * 2 * sizeof *irq);
-    int32_t *is_banned;
-    cpubind_linux_fault why;
-    if (!irq)
-        return cpubind_fault_of(ENOMEM, "memory");
-    is_banned = irq + r->n_irq;
-    for (int32_t i = 0; i < r->n_irq; i++)
-        irq[i] = r->irq[i].irq;
-    why = cpubind_irqbalance_banned(&a->b->root, &a->daemon, irq, r->n_irq, is_banned);
-    for (int32_t i = 0; !why.error && i < r->n_irq; i++)
-        r->irq[i].is_banned |= !is_banned[i];
-    free(irq);
-    return why.error ? skip_irqbalance(a, why) : cpubind_no_fault;
+    cpubind_shared_record *host = &a->b->shared.record;
+    int32_t *irq, *is_banned, n, k = 0;
+    const cpubind_linux_fault why = list_bans(a, &irq, &is_banned, &n);
+    for (int32_t i = 0; !why.error && i < host->n_entry; i++) {
+        cpubind_shared_entry *entry = &host->entry[i];
+        cpubind_shared_user *own = cpubind_shared_own_user(a->b, entry);
+        if (entry->kind != CPUBIND_ITEM_IRQ || !own)
+            continue;
+        if (!is_banned[k])
+            irq[a->n_ban++] = irq[k]; /* at or before irq[k] */
+        if (!is_banned[k] || is_ban_of_user(entry))
+            own->action = CPUBIND_IRQBALANCE_BAN;
+        k++;
+    }
+    free(a->ban);
+    a->ban = irq;
+    return why;
 }
 
 /* Whether to ask: a stopped daemon does not listen, and one that somebody else has stopped must
  * not be continued later; one that cpubind stopped for another process is recorded here too. */
-static int is_to_ask(cpubind_attempt *a)
+static int is_to_ask(cpubind_attempt *a, const cpubind_shared_entry *entry)
 {
     const cpubind_irqbalance_action action = a->b->options.irqbalance;
     if (action == CPUBIND_IRQBALANCE_LEAVE)
         return 0;
-    if (!a->daemon.is_stopped)
+    if (!a->b->daemon.is_stopped)
         return 1;
-    return action == CPUBIND_IRQBALANCE_STOP && !a->asked_before &&
-           cpubind_is_stopped_for_another(a->b, &a->daemon);
+    if (action != CPUBIND_IRQBALANCE_STOP || !entry ||
+        a->asked_before == CPUBIND_IRQBALANCE_STOP)
+        return 0;
+    for (int32_t i = 0; i < entry->n_user; i++)
+        if (entry->user[i].action == CPUBIND_IRQBALANCE_STOP)
+            return 1;
+    return 0;
 }
 
 cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    cpubind_record *r = &b->record;
     const cpubind_irqbalance_action action = b->options.irqbalance;
+    const cpubind_shared_entry *entry = NULL;
+    const cpubind_shared_user *own;
+    cpubind_shared_entry like;
     cpubind_linux_fault why;
-    if (r->n_irq == 0)
+    int32_t place;
+    if (b->record.n_irq == 0 || !b->shared.file)
         return cpubind_no_fault;
-    why = cpubind_irqbalance_find(&b->root, &a->daemon);
+    b->daemon = (cpubind_irqbalance){0};
+    why = cpubind_irqbalance_find(&b->root, &b->daemon);
     if (why.error == ENOMEM)
         return why;
     if (why.error && action != CPUBIND_IRQBALANCE_LEAVE)
         return skip_irqbalance(a, why);
-    if (why.error || a->daemon.pid == 0)
+    if (why.error || b->daemon.pid == 0)
         return cpubind_no_fault;
-    if (r->irqbalance_pid == a->daemon.pid && r->irqbalance_start == a->daemon.start)
-        a->asked_before = r->irqbalance; /* of this daemon, not of one that has ended */
-    b->report.irqbalance_runs = action == CPUBIND_IRQBALANCE_LEAVE && !a->daemon.is_stopped &&
+    like = entry_of(b);
+    place = cpubind_shared_find(&b->shared.record, &like);
+    if (place >= 0)
+        entry = &b->shared.record.entry[place];
+    own = entry ? cpubind_shared_own_user(b, entry) : NULL;
+    a->asked_before = own ? own->action : CPUBIND_IRQBALANCE_LEAVE;
+    b->report.irqbalance_runs = action == CPUBIND_IRQBALANCE_LEAVE && !b->daemon.is_stopped &&
                                 a->asked_before == CPUBIND_IRQBALANCE_LEAVE;
-    if (!is_to_ask(a))
+    if (!is_to_ask(a, entry))
         return cpubind_no_fault;
+    if (action == CPUBIND_IRQBALANCE_BAN) {
+        why = choose_bans(a);
+        if (why.error)
+            return skip_irqbalance(a, why);
+    }
     a->is_to_ask = 1;
-    r->irqbalance = action;
-    r->irqbalance_pid = a->daemon.pid;
-    r->irqbalance_start = a->daemon.start;
-    b->is_dirty = 1;
-    return action == CPUBIND_IRQBALANCE_BAN ? choose_bans(a) : cpubind_no_fault;
+    return cpubind_shared_use(b, &like, CPUBIND_CPUSET_NONE, action, NULL);
 }
 
 cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    const cpubind_subject subject = subject_of(a);
+    const cpubind_subject subject = subject_of(b);
     cpubind_linux_fault why;
     if (!a->is_to_ask)
         return cpubind_no_fault;
-    if (b->record.irqbalance == CPUBIND_IRQBALANCE_STOP)
-        why = cpubind_irqbalance_stop(&b->root, &a->daemon);
+    if (b->options.irqbalance == CPUBIND_IRQBALANCE_STOP)
+        why = cpubind_irqbalance_stop(&b->root, &b->daemon);
     else
-        why = cpubind_send_bans(b, &a->daemon, cpubind_irqbalance_ban);
+        why = cpubind_irqbalance_ban(&b->root, &b->daemon, a->ban, a->n_ban);
     if (why.error)
         return skip_irqbalance(a, why);
     a->is_asked = 1;
     return cpubind_report_why(b, &subject, CPUBIND_ITEM_MOVED, cpubind_no_fault);
 }
 
-void cpubind_undo_irqbalance(cpubind_attempt *a, const cpubind_record *previous)
+void cpubind_undo_irqbalance(cpubind_attempt *a)
 {
-    cpubind_record *r = &a->b->record;
-    if (!a->is_asked || a->asked_before == CPUBIND_IRQBALANCE_STOP)
-        return;
-    for (int32_t i = 0; i < r->n_irq; i++)
-        r->irq[i].is_banned &= !is_banned_in(previous, &r->irq[i]);
-    cpubind_put_back_irqbalance(a->b);
+    cpubind_binding *b = a->b;
+    const cpubind_subject subject = subject_of(b);
+    cpubind_linux_fault why;
+    if (!a->is_asked || a->asked_before == CPUBIND_IRQBALANCE_STOP ||
+        (b->options.irqbalance == CPUBIND_IRQBALANCE_STOP && b->daemon.is_stopped))
+        return; /* it was stopped before this call */
+    if (b->options.irqbalance == CPUBIND_IRQBALANCE_STOP)
+        why = cpubind_irqbalance_continue(&b->root, &b->daemon);
+    else
+        why = cpubind_irqbalance_unban(&b->root, &b->daemon, a->ban, a->n_ban);
+    if (why.error != ESRCH)
+        cpubind_report_put_back(b, &subject, why, CPUBIND_ITEM_FAILED);
+}
+
+/* == After apply ============================================================ */
+
+/* Finds the daemon that runs now and asks it. The interrupts must be entries of this process. */
+static cpubind_linux_fault ask_new_daemon(cpubind_binding *b)
+{
+    cpubind_attempt a = {.b = b};
+    cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
+    if (!why.error)
+        why = cpubind_prepare_irqbalance(&a);
+    if (!why.error)
+        why = cpubind_shared_write(b);
+    if (!why.error)
+        why = cpubind_ask_irqbalance(&a);
+    free(a.ban);
+    return why;
+}
+
+cpubind_linux_fault cpubind_watch_irqbalance(cpubind_binding *b)
+{
+    const cpubind_irqbalance_action action = b->options.irqbalance;
+    const int32_t pid = b->options.pid;
+    cpubind_linux_fault why = cpubind_fault_of(ESRCH, "find");
+    if (action == CPUBIND_IRQBALANCE_LEAVE || b->record.n_irq == 0 ||
+        !cpubind_is_due(b, CPUBIND_ITEM_IRQBALANCE, pid, 0))
+        return cpubind_no_fault;
+    if (b->daemon.pid != 0)
+        why = cpubind_irqbalance_check(&b->root, &b->daemon);
+    if (why.error == ESRCH)
+        why = ask_new_daemon(b);
+    if (!why.error && b->daemon.pid == 0)
+        why = cpubind_fault_of(ESRCH, "find"); /* none runs: look again after a pause */
+    (void)cpubind_note_outcome(b, CPUBIND_ITEM_IRQBALANCE, pid, 0, why);
+    return why.error == ENOMEM ? why : cpubind_no_fault;
 }

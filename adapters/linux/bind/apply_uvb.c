@@ -12,43 +12,32 @@
 #include "../kernel/process.h"
 #include "binding.h"
 
-static cpubind_subject subject_of(const cpubind_record_uvb_thread *thread, const char *name)
-{
-    return (cpubind_subject){CPUBIND_ITEM_UVB, thread->pid, thread->tid, name,
-                             thread->before,   thread->set};
-}
-
 /* Records a polling thread and adds it to those to move, if it is elsewhere. */
 static cpubind_linux_fault prepare_thread(cpubind_attempt *a, int32_t pid, int32_t tid,
                                           const char *name)
 {
     cpubind_binding *b = a->b;
-    cpubind_record_uvb_thread thread = {pid, tid, 0, CPUBIND_CPUSET_NONE, b->record.uvb};
-    cpubind_record_uvb_thread *all;
+    cpubind_move move = {.of = {.kind = CPUBIND_ITEM_UVB, .number = tid, .pid = pid},
+                         .should = b->record.uvb};
+    cpubind_subject subject = {CPUBIND_ITEM_UVB, pid, tid, name, b->record.uvb, b->record.uvb};
     cpubind_proc_stat stat = {.start = 0};
-    cpubind_subject subject;
+    cpubind_linux_fault why;
     int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
     if (!error)
-        error = cpubind_task_cpus(b->sys, tid, &b->record.sets, &thread.before).error;
+        error = cpubind_task_cpus(b->sys, tid, &b->record.sets, &move.of.before).error;
     if (error == ESRCH || error == ENOENT)
         return cpubind_no_fault;
     if (error)
         return cpubind_fault_of(error, "read a polling thread");
-    if (b->record.sets.set[thread.before].n == 0) /* its CPUs are offline */
+    if (b->record.sets.set[move.of.before].n == 0) /* its CPUs are offline */
         return cpubind_no_fault;
-    thread.start = stat.start;
-    if (thread.before == thread.set) {
-        subject = subject_of(&thread, name);
+    move.of.start = stat.start;
+    why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    if (why.error)
+        return why;
+    if (move.of.before == move.should)
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
-    }
-    b->is_dirty = 1;
-    all = (cpubind_record_uvb_thread *)cpubind_grow(b->sys, a->uvb_thread, a->n_uvb_thread,
-                                                    &a->cap_uvb_thread, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    a->uvb_thread = all;
-    all[a->n_uvb_thread++] = thread;
-    return cpubind_record_add_uvb_thread(&b->record, b->sys, &thread);
+    return cpubind_add_move(a, &move);
 }
 
 /* The polling threads of one process. */
@@ -84,7 +73,7 @@ cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a)
     cpubind_ids pids = {0}, tids = {0};
     cpubind_linux_fault why;
     int folder;
-    if (b->record.uvb < 0)
+    if (b->record.uvb < 0 || !b->shared.file)
         return cpubind_no_fault;
     why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
     if (why.error)
@@ -100,19 +89,20 @@ cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a)
     return why;
 }
 
-/* Moves a polling thread. Looking through 100,000 processes takes a second: whether it still is
- * the thread that was found is checked first. */
-static cpubind_linux_fault move_thread(cpubind_binding *b,
-                                       const cpubind_record_uvb_thread *thread)
+/* Looking through 100,000 processes takes a second: whether it still is the thread that was
+ * found is checked first. */
+cpubind_linux_fault cpubind_move_uvb_thread(cpubind_attempt *a, const cpubind_move *move)
 {
-    const cpubind_subject subject = subject_of(thread, CPUBIND_UVB_THREAD);
+    cpubind_binding *b = a->b;
+    const cpubind_subject subject = {CPUBIND_ITEM_UVB,   move->of.pid,    move->of.number,
+                                     CPUBIND_UVB_THREAD, move->of.before, move->should};
     cpubind_item_result result = CPUBIND_ITEM_MOVED;
     cpubind_linux_fault why, no_memory;
     int32_t now;
-    why = cpubind_read_uvb_thread(b, thread, &now);
+    why = cpubind_read_uvb_thread(b, &move->of, &now);
     if (why.error)
         return why.error == ESRCH ? cpubind_no_fault : why;
-    why = cpubind_task_move(b->sys, thread->tid, &b->record.sets.set[thread->set]);
+    why = cpubind_task_move(b->sys, move->of.number, &b->record.sets.set[move->should]);
     if (why.error == ESRCH)
         return cpubind_no_fault;
     if (cpubind_is_missing(why.error) || why.error == EINVAL) /* EINVAL: nobody may move it */
@@ -123,14 +113,4 @@ static cpubind_linux_fault move_thread(cpubind_binding *b,
     if (no_memory.error)
         return no_memory;
     return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
-}
-
-cpubind_linux_fault cpubind_move_uvb_threads(cpubind_attempt *a)
-{
-    cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; !why.error && i < a->n_uvb_thread; i++) {
-        a->n_uvb_thread_moved = i + 1;
-        why = move_thread(a->b, &a->uvb_thread[i]);
-    }
-    return why;
 }

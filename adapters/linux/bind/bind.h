@@ -270,6 +270,13 @@ int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_s
 cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
                                             const cpubind_sys *sys, cpubind_linux_fault *fault);
 
+/* Opens a binding of no process, for cpubind_bind_restore, report and close alone: puts back the
+ * interrupts, UVB threads and the irqbalance that only processes use which have ended, whether
+ * those have a record or not. Without any nothing is done.
+ *   errors  ERR_OPEN; ERR_MEMORY */
+cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
+                                            cpubind_linux_fault *fault);
+
 /* The CPUs that the process had before it was bound first, if there is a record; else n is 0.
  * Plan from them: a bound process itself has the CPUs of its own pool alone. */
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);

@@ -357,8 +357,7 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                            .options = *options,
                            .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
                            .task_dir_fd = -1,
-                           .process_lock_fd = -1,
-                           .irqbalance_lock_fd = -1};
+                           .process_lock_fd = -1};
     why = open_all(b);
     if (why.error) {
         cpubind_bind_close(b);
@@ -369,11 +368,34 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     return CPUBIND_LINUX_OK;
 }
 
-void cpubind_unlock_irqbalance(cpubind_binding *b)
+cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
+                                            cpubind_linux_fault *fault)
 {
-    if (b->irqbalance_lock_fd >= 0)
-        b->sys->close(b->irqbalance_lock_fd);
-    b->irqbalance_lock_fd = -1;
+    cpubind_binding *b;
+    cpubind_linux_fault why;
+    if (!out)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "out", fault);
+    *out = NULL;
+    sys = sys ? sys : &cpubind_sys_real;
+    b = (cpubind_binding *)sys->malloc(sizeof *b);
+    if (!b)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    *b = (cpubind_binding){.sys = sys,
+                           .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
+                           .task_dir_fd = -1,
+                           .process_lock_fd = -1};
+    why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &b->root.fd);
+    if (!why.error)
+        why = read_boot(b);
+    if (why.error) {
+        cpubind_bind_close(b);
+        return cpubind_linux_end(why.error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
+                                                     : CPUBIND_LINUX_ERR_OPEN,
+                                 why, fault);
+    }
+    cpubind_begin_record(b);
+    *out = b;
+    return CPUBIND_LINUX_OK;
 }
 
 void cpubind_bind_close(cpubind_binding *binding)
@@ -388,7 +410,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->known);
     free(binding->trouble);
     free(binding->report.item);
-    cpubind_unlock_irqbalance(binding);
+    cpubind_shared_close(binding);
     if (binding->process_lock_fd >= 0)
         binding->sys->close(binding->process_lock_fd);
     if (binding->task_dir_fd >= 0)

@@ -26,6 +26,7 @@
 #include "../kernel/irqbalance.h"
 #include "../kernel/process.h"
 #include "bind.h"
+#include "host_record.h"
 #include "record.h"
 
 /* How the record in memory and the record file are related.
@@ -73,6 +74,14 @@ typedef struct cpubind_trouble {
     int64_t next;            /* the number of the call that tries again */
 } cpubind_trouble;
 
+/* The record of the host while a call has it open and locked. */
+typedef struct cpubind_shared {
+    cpubind_record_file *file; /* NULL: not open */
+    cpubind_shared_record record;
+    cpubind_bytes previous; /* what the file held; empty: there was none */
+    int is_dirty;
+} cpubind_shared;
+
 struct cpubind_binding {
     const cpubind_sys *sys;
     cpubind_bind_options options;
@@ -101,7 +110,9 @@ struct cpubind_binding {
     int32_t n_trouble, cap_trouble;
     int64_t n_again;                   /* calls of cpubind_bind_again */
     int is_watching;                   /* in one of them */
-    int irqbalance_lock_fd;            /* -1: not held */
+    cpubind_linux_fault shared_fault;  /* why this call of apply has not opened it */
+    cpubind_shared shared;             /* file NULL: not open */
+    cpubind_irqbalance daemon;         /* the last that was found; pid 0: none */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
 };
@@ -180,9 +191,6 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b);
  * could not be put back; ERR_STATE when the record was not written; ERR_MEMORY; ERR_GONE;
  * ERR_REFUSED. */
 cpubind_linux_status cpubind_status_of(const cpubind_binding *b, cpubind_linux_fault why);
-
-/* Closes the lock of irqbalance if it is held. */
-void cpubind_unlock_irqbalance(cpubind_binding *b);
 
 /* Whether an error says that a right or a file is missing, or that the kernel keeps this
  * interrupt or thread to itself: the report names it, and the call goes on. */
@@ -303,65 +311,103 @@ cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home);
 
-/* Puts one interrupt back if it still is where cpubind put it. On failure adds an item of the
- * result `if_not`, which counts as not restored only if that is FAILED.
- *   returns 0 when the interrupt could not be put back */
-int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
-                         cpubind_item_result if_not);
+/* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and
+ * it counts even when there is no memory for the item. */
+void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
+                             cpubind_linux_fault why, cpubind_item_result if_not);
 
-/* Puts one UVB thread back if it still is where cpubind put it. */
-void cpubind_put_back_uvb_thread(cpubind_binding *b, const cpubind_record_uvb_thread *thread);
+/* == The record of the host (host.c, restore_host.c) ========================= */
+
+/* Opens, locks and reads it; waits five seconds for the lock.
+ *   in      mode MAKE: for apply and a watch; WRITE: for restore, which makes no folder; READ:
+ *           without a lock. Without a folder, nothing is open but for MAKE
+ *   errors  "host.record": EWOULDBLOCK, EILSEQ: the file makes no sense, as cpubind_record_open;
+ *           ENOMEM, "memory" */
+cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode mode);
+
+/* Writes it if it is dirty; removes the file if there is no entry. */
+cpubind_linux_fault cpubind_shared_write(cpubind_binding *b);
+
+/* Writes what the file held when it was opened. */
+void cpubind_shared_revert(cpubind_binding *b);
+
+/* Frees it and releases the lock. Nothing may be open. */
+void cpubind_shared_close(cpubind_binding *b);
+
+/* Makes this process the last user of an entry, which is added when it is not there.
+ *   in      like->before: the set that it is on now
+ *   out     *out: the entry, until the next one is added; may be NULL
+ *   errors  ENOMEM, "memory" */
+cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_entry *like,
+                                       int32_t set, cpubind_irqbalance_action action,
+                                       cpubind_shared_entry **out);
+
+/* Whether a user is a process; whether its process lives. */
+int cpubind_shared_is_of(const cpubind_shared_user *user, int32_t pid, uint64_t start);
+int cpubind_shared_lives(cpubind_binding *b, const cpubind_shared_user *user);
+
+/* The last user of an entry that lives and is not this process; NULL without one. */
+const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
+                                                     const cpubind_shared_entry *entry,
+                                                     int32_t pid, uint64_t start);
+
+/* The last user that is the process of the binding; NULL without one. */
+cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
+                                             const cpubind_shared_entry *entry);
 
 /* Reads the set of a UVB thread.
  *   errors  "read a polling thread"; ESRCH: it has ended, even if another thread has its tid */
 cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
-                                            const cpubind_record_uvb_thread *thread,
-                                            int32_t *set);
+                                            const cpubind_shared_entry *entry, int32_t *set);
 
-/* Continues irqbalance, or takes the bans of the record back. If another bound process still
- * needs it stopped, it stays stopped and this process keeps the lock: of two restores at once,
- * each would leave the restart to the other. The caller unlocks when the record file is
- * gone. */
-void cpubind_put_back_irqbalance(cpubind_binding *b);
+/* Puts an interrupt or a UVB thread on a set if it still is where cpubind put it for a user of
+ * its entry. Without this condition it is KEPT. On failure adds an item of the result `if_not`.
+ *   returns 0 when it could not be put there */
+int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                           int32_t should, cpubind_item_result if_not);
 
-/* Whether another process that lives is bound and needs this irqbalance stopped. */
-int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon);
+/* Gives back all entries that a process uses; with pid 0 those that ended processes use. */
+void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start);
 
-/* Calls cpubind_irqbalance_ban or cpubind_irqbalance_unban with the interrupts that the record
- * holds as banned by this process. */
-typedef cpubind_linux_fault cpubind_ban_call(cpubind_root *root,
-                                             const cpubind_irqbalance *daemon,
-                                             const int32_t *irq, int32_t n);
-cpubind_linux_fault cpubind_send_bans(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                                      cpubind_ban_call *call);
+/* Gives back one interrupt of this process.
+ *   returns 0 when it could not be put back: it is SKIPPED, and stays on record */
+int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,
+                          const cpubind_irqbalance *daemon);
 
 /* == One call of apply: its steps beside threads ============================ */
 
 /* Each step is in two parts: the first reads the present state and adds what it is going to
  * change to the record; the second, when the record is written, changes it. A step returns the
  * fault that makes apply fail; a missing right or file is only an item of the report. */
+typedef struct cpubind_move {
+    cpubind_shared_entry of; /* without users; `before`: where it is now */
+    cpubind_irq_kind kind;
+    int32_t should;
+} cpubind_move;
+
 typedef struct cpubind_attempt {
     cpubind_binding *b;
-    cpubind_record_irq *irq; /* those to move; `before`: where they are now */
-    int32_t n_irq, n_irq_moved;
-    cpubind_record_uvb_thread *uvb_thread; /* those to move */
-    int32_t n_uvb_thread, cap_uvb_thread, n_uvb_thread_moved;
-    cpubind_irqbalance daemon;
+    cpubind_move *move; /* interrupts, then UVB threads */
+    int32_t n_move, cap_move, n_moved;
     cpubind_irqbalance_action asked_before; /* what the record says was asked of this daemon */
     int is_to_ask, is_asked;                /* in this call */
+    int32_t *ban, n_ban;                    /* interrupts that this call bans */
     int32_t npu_before, main_before;        /* of the goal before; -1, NONE */
 } cpubind_attempt;
 
+/* Adds an interrupt or a UVB thread that is elsewhere. */
+cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *move);
+
 /* Interrupts (apply_irq.c). */
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
-cpubind_linux_fault cpubind_move_irqs(cpubind_attempt *a);
+cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move);
 
 /* Puts back the interrupts of another NPU, which the process drove before: at the end, when
  * nothing can fail any more. An interrupt that cannot be put back stays in the record. */
 void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal);
 
-/* Moves the interrupts that were moved elsewhere since apply. Those that cannot be read or
- * moved were items of apply. */
+/* Moves the interrupts that were moved elsewhere since apply, and tells an irqbalance that has
+ * started since what apply has told the one before. */
 cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b);
 
 /* irqbalance (apply_irqbalance.c): asked before the interrupts are moved, which it would move
@@ -369,11 +415,14 @@ cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b);
 cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a);
 cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a);
 
+/* Asks an irqbalance that has started since apply for what apply has asked the one before. */
+cpubind_linux_fault cpubind_watch_irqbalance(cpubind_binding *b);
+
 /* Takes back what this call has asked of irqbalance, and no more. */
-void cpubind_undo_irqbalance(cpubind_attempt *a, const cpubind_record *previous);
+void cpubind_undo_irqbalance(cpubind_attempt *a);
 
 /* UVB threads (apply_uvb.c). */
 cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a);
-cpubind_linux_fault cpubind_move_uvb_threads(cpubind_attempt *a);
+cpubind_linux_fault cpubind_move_uvb_thread(cpubind_attempt *a, const cpubind_move *move);
 
 #endif /* CPUBIND_LINUX_BINDING_H */

@@ -23,35 +23,10 @@ static cpubind_linux_fault set_of(cpubind_binding *b, cpubind_cpus cpus, int32_t
     return cpubind_fault_of(why.error == EILSEQ ? EINVAL : why.error, "goal");
 }
 
-/* Interrupts and UVB threads that the new goal puts elsewhere are on the sets of the goal
- * before until they are moved: these are placed sets. */
-static cpubind_linux_fault add_sets_of_goal_before(cpubind_binding *b, const cpubind_goal *goal)
-{
-    const cpubind_record *r = &b->record;
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (cpubind_is_recorded(b))
-        why = add_placed(b, r->uvb);
-    for (int32_t i = 0; !why.error && i < r->n_irq; i++) {
-        for (int32_t k = 0; !why.error && k < goal->n_irq; k++) {
-            const cpubind_cpus before = {&r->irq[i].cpu, 1};
-            int32_t set = CPUBIND_CPUSET_NONE;
-            if (goal->irq[k].cpu == r->irq[i].cpu ||
-                cpubind_irq_compare(&goal->irq[k].id, &r->irq[i].id) != 0)
-                continue;
-            why = set_of(b, before, &set);
-            if (!why.error)
-                why = add_placed(b, set);
-        }
-    }
-    return why;
-}
-
 cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal)
 {
     cpubind_record *r = &b->record;
-    cpubind_linux_fault why = add_sets_of_goal_before(b, goal);
-    if (why.error)
-        return why;
+    cpubind_linux_fault why;
     r->npu = goal->npu;
     r->memory_node = goal->memory_node;
     r->n_rule = 0;

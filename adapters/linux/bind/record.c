@@ -17,7 +17,6 @@ void cpubind_record_free(cpubind_record *record)
     free(record->rule);
     free(record->placed);
     free(record->thread);
-    free(record->uvb_thread);
     free(record->irq);
     memset(record, 0, sizeof *record);
 }
@@ -78,38 +77,6 @@ cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpub
     return cpubind_no_fault;
 }
 
-/* A tid that another thread has got since is another UVB thread: it has another start. */
-int cpubind_record_compare_uvb_threads(const cpubind_record_uvb_thread *a,
-                                       const cpubind_record_uvb_thread *b)
-{
-    const int by_tid = (a->tid > b->tid) - (a->tid < b->tid);
-    return by_tid ? by_tid : (a->start > b->start) - (a->start < b->start);
-}
-
-cpubind_linux_fault cpubind_record_add_uvb_thread(cpubind_record *record,
-                                                  const cpubind_sys *sys,
-                                                  const cpubind_record_uvb_thread *thread)
-{
-    cpubind_record_uvb_thread *all;
-    int32_t n = record->n_uvb_thread, at = n;
-    while (at > 0 &&
-           cpubind_record_compare_uvb_threads(&record->uvb_thread[at - 1], thread) >= 0)
-        at--;
-    if (at < n && cpubind_record_compare_uvb_threads(&record->uvb_thread[at], thread) == 0) {
-        record->uvb_thread[at].set = thread->set;
-        return cpubind_no_fault;
-    }
-    all = (cpubind_record_uvb_thread *)cpubind_grow(sys, record->uvb_thread, n,
-                                                    &record->cap_uvb_thread, sizeof *all);
-    if (!all)
-        return no_memory;
-    record->uvb_thread = all;
-    memmove(all + at + 1, all + at, (size_t)(n - at) * sizeof *all);
-    all[at] = *thread;
-    record->n_uvb_thread++;
-    return cpubind_no_fault;
-}
-
 int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b)
 {
     int order = strcmp(a->function, b->function);
@@ -126,11 +93,7 @@ cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind
     while (at > 0 && cpubind_irq_compare(&record->irq[at - 1].id, &irq->id) >= 0)
         at--;
     if (at < n && cpubind_irq_compare(&record->irq[at].id, &irq->id) == 0) {
-        const cpubind_record_irq old = record->irq[at];
         record->irq[at] = *irq;
-        record->irq[at].is_banned |= old.is_banned;
-        if (old.before != CPUBIND_CPUSET_NONE)
-            record->irq[at].before = old.before;
         return cpubind_no_fault;
     }
     all =

@@ -45,20 +45,11 @@ typedef struct cpubind_record_thread {
     int is_saved; /* the file has it */
 } cpubind_record_thread;
 
-/* A UVB polling thread, which is of another process. */
-typedef struct cpubind_record_uvb_thread {
-    int32_t pid, tid;
-    uint64_t start; /* of the thread, field 22 of its stat */
-    int32_t before, set;
-} cpubind_record_uvb_thread;
-
 typedef struct cpubind_record_irq {
     int32_t irq; /* its last number */
     cpubind_irq_id id;
     cpubind_irq_kind kind;
-    int32_t cpu;       /* the goal gives it this one */
-    int32_t before;    /* NONE: it was there already, and is only part of the goal */
-    int32_t is_banned; /* this process has made irqbalance leave it alone */
+    int32_t cpu; /* the goal gives it this one */
 } cpubind_record_irq;
 
 typedef struct cpubind_record_rule {
@@ -85,13 +76,8 @@ typedef struct cpubind_record {
     int32_t n_placed, cap_placed;
     cpubind_record_thread *thread; /* by ascending tid */
     int32_t n_thread, cap_thread;
-    cpubind_record_uvb_thread *uvb_thread; /* by ascending tid, then start */
-    int32_t n_uvb_thread, cap_uvb_thread;
     cpubind_record_irq *irq; /* by cpubind_irq_compare */
     int32_t n_irq, cap_irq;
-    cpubind_irqbalance_action irqbalance; /* what was done to irqbalance */
-    int32_t irqbalance_pid;
-    uint64_t irqbalance_start;
 } cpubind_record;
 
 /* "sq" or "cq". */
@@ -103,9 +89,8 @@ static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
 void cpubind_record_free(cpubind_record *record);
 
 /* Each adds a fact. A fact that is in the record already keeps its first `before`: restore goes
- * back to that. A thread stays as it is, a UVB thread gets the new set, an interrupt the new
- * number, kind and CPU, and the new `before` if it had none. A rule goes to the end: the first rule of
- * a name counts.
+ * back to that. A thread stays as it is, an interrupt gets the new number, kind and CPU. A rule
+ * goes to the end: the first rule of a name counts.
  *   errors  ENOMEM, "memory", and the record is as it was */
 cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
                                             const char *name, int32_t set);
@@ -113,9 +98,6 @@ cpubind_linux_fault cpubind_record_add_placed(cpubind_record *record, const cpub
                                               int32_t set);
 cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpubind_sys *sys,
                                               int32_t tid, int32_t before);
-cpubind_linux_fault cpubind_record_add_uvb_thread(cpubind_record *record,
-                                                  const cpubind_sys *sys,
-                                                  const cpubind_record_uvb_thread *thread);
 cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind_sys *sys,
                                            const cpubind_record_irq *irq);
 
@@ -128,10 +110,6 @@ int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n
 /* The thread of a list, or NULL. */
 const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thread *list,
                                                         int32_t n, int32_t tid);
-
-/* The order of UVB threads: by tid, then start. Below, at or above 0. */
-int cpubind_record_compare_uvb_threads(const cpubind_record_uvb_thread *a,
-                                       const cpubind_record_uvb_thread *b);
 
 /* The order of interrupts: by function, name, index. Below, at or above 0. */
 int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b);
@@ -160,6 +138,9 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
                                          cpubind_record *out);
 
 /* == As file (record_file.c, record_folder.c) =============================== */
+
+/* In place of a pid: the record of the host, host.record (host_record.h). */
+#define CPUBIND_RECORD_HOST 0
 
 /* The end of a record's name; that of cpubind 0.1. */
 #define CPUBIND_RECORD_SUFFIX ".record"
@@ -215,6 +196,11 @@ int cpubind_record_folder(const cpubind_record_file *file);
 
 /* The path, for messages; valid until close. */
 const char *cpubind_record_path(const cpubind_record_file *file);
+
+/* Reads the file, or replaces it, as bytes.
+ *   errors  as cpubind_record_load, cpubind_record_save, but those of the text */
+cpubind_linux_fault cpubind_record_read(cpubind_record_file *file, cpubind_bytes *out);
+cpubind_linux_fault cpubind_record_write(cpubind_record_file *file, const cpubind_bytes *bytes);
 
 /* Reads the file. The one of the usual folder must be of the process that it is named by.
  *   out     *out, all zero on failure

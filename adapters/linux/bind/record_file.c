@@ -171,7 +171,7 @@ cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, in
     cpubind_linux_fault why;
     if (out)
         *out = NULL;
-    if (!out || !root || (!path && pid < 1))
+    if (!out || !root || (!path && pid < 0))
         return cpubind_fault_of(EINVAL, "argument");
     if (!path)
         cpubind_bind_usual_path(root->sys->geteuid(), pid, 0, usual);
@@ -253,19 +253,25 @@ static cpubind_linux_fault find_older(const cpubind_record_file *file)
     return (cpubind_linux_fault){EILSEQ, "older", 1};
 }
 
+cpubind_linux_fault cpubind_record_read(cpubind_record_file *file, cpubind_bytes *out)
+{
+    int fd;
+    cpubind_linux_fault why =
+        cpubind_open(file->sys, file->dir, file->base,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    if (why.error)
+        return why.error == ENOENT ? find_older(file) : why;
+    why = read_opened(file->sys, fd, out);
+    file->sys->close(fd);
+    return why;
+}
+
 cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_record *out)
 {
     const cpubind_sys *sys = file->sys;
     cpubind_bytes bytes = {NULL, 0, 0};
-    int fd;
-    cpubind_linux_fault why =
-        cpubind_open(sys, file->dir, file->base,
-                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    cpubind_linux_fault why = cpubind_record_read(file, &bytes);
     memset(out, 0, sizeof *out);
-    if (why.error)
-        return why.error == ENOENT ? find_older(file) : why;
-    why = read_opened(sys, fd, &bytes);
-    sys->close(fd);
     if (!why.error)
         why = cpubind_record_parse(bytes.data, bytes.len, sys, out);
     cpubind_bytes_free(&bytes);
@@ -278,12 +284,17 @@ cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_recor
 
 /* == Writing ================================================================ */
 
+cpubind_linux_fault cpubind_record_write(cpubind_record_file *file, const cpubind_bytes *bytes)
+{
+    return cpubind_replace(file->sys, file->dir, file->base, 0600, bytes->data, bytes->len);
+}
+
 cpubind_linux_fault cpubind_record_save(cpubind_record_file *file, const cpubind_record *record)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_fault why = cpubind_record_format(record, file->sys, &bytes);
     if (!why.error)
-        why = cpubind_replace(file->sys, file->dir, file->base, 0600, bytes.data, bytes.len);
+        why = cpubind_record_write(file, &bytes);
     cpubind_bytes_free(&bytes);
     return why;
 }

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Only in the usual folder of this user, and each file under the lock of its record: a file that
- * another cpubind works with stays. A record that restore still needs, because it says how
- * something of the host was, stays too. Whatever fails is left for the next time.
+ * another cpubind works with stays. A record of a process that has used something of the host
+ * stays too, until restore. Whatever fails is left for the next time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,13 +61,10 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
     return cpubind_no_fault;
 }
 
-/* Whether a record says how something of the host was. */
+/* Whether the process has used something of the host, which restore puts back. */
 static int is_needed(const cpubind_record *record)
 {
-    for (int32_t i = 0; i < record->n_irq; i++)
-        if (record->irq[i].before >= 0 || record->irq[i].is_banned)
-            return 1;
-    return record->n_uvb_thread > 0 || record->irqbalance != CPUBIND_IRQBALANCE_LEAVE;
+    return record->n_irq > 0 || record->uvb >= 0;
 }
 
 static void sweep_pid(cpubind_root *root, int32_t pid)

@@ -17,10 +17,8 @@
 /* Listings of a process that keeps creating threads. */
 #define MAX_LISTINGS 1000
 
-/* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and
- * it counts even when there is no memory for the item. */
-static void add_result(cpubind_binding *b, const cpubind_subject *subject,
-                       cpubind_linux_fault why, cpubind_item_result if_not)
+void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
+                             cpubind_linux_fault why, cpubind_item_result if_not)
 {
     if (why.error && if_not == CPUBIND_ITEM_FAILED && b->report.n_not_restored++ == 0)
         b->first_failure = why;
@@ -97,7 +95,7 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     if (why.error == ESRCH || (!why.error && now == is))
         return 0;
     (void)cpubind_task_name(b->sys, b->task_dir_fd, tid, name);
-    add_result(b, &subject, why, CPUBIND_ITEM_FAILED);
+    cpubind_report_put_back(b, &subject, why, CPUBIND_ITEM_FAILED);
     return why.error == 0;
 }
 
@@ -115,7 +113,7 @@ void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *b
         if (why.error == ESRCH)
             return;
         if (why.error) {
-            add_result(b, &process, why, CPUBIND_ITEM_FAILED);
+            cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
             return;
         }
         for (int32_t k = 0; k < b->tids.n; k++)
@@ -127,152 +125,23 @@ void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *b
     }
 }
 
-/* == Interrupts, UVB threads ================================================ */
+/* == The record of the host ================================================= */
 
-/* Whether interrupts are visible here at all: then one that is not visible is gone. */
-static int has_irqs(const cpubind_binding *b)
+/* Gives back what the process of the record, or with no process what ended ones, use. */
+static void restore_host(cpubind_binding *b)
 {
-    return b->sys->accessat(b->root.fd, "proc/irq", F_OK) == 0 &&
-           b->sys->accessat(b->root.fd, "sys/bus/pci/devices", F_OK) == 0;
-}
-
-int cpubind_put_back_irq(cpubind_binding *b, const cpubind_record_irq *irq,
-                         cpubind_item_result if_not)
-{
-    cpubind_cpu_sets *sets = &b->record.sets;
-    cpubind_subject subject = {
-        CPUBIND_ITEM_IRQ,    b->options.pid, irq->irq, cpubind_irq_kind_word(irq->kind),
-        CPUBIND_CPUSET_NONE, irq->before};
-    int32_t given, now = CPUBIND_CPUSET_NONE;
-    cpubind_linux_fault why;
-    if (irq->before < 0)
-        return 1;
-    why = cpubind_cpu_sets_of_list(sets, b->sys, &irq->cpu, 1, &given);
-    if (!why.error)
-        why = cpubind_find_irq(b, &irq->id, &subject.id);
-    if (!why.error)
-        why = cpubind_irq_read(&b->root, subject.id, sets, &now);
-    if ((why.error == ENOENT && has_irqs(b)) || (!why.error && now == irq->before))
-        return 1;
-    subject.was = now;
-    if (!why.error && now != given && !cpubind_record_is_placed(&b->record, now)) {
-        (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
-        return 1;
+    const cpubind_subject process = {CPUBIND_ITEM_IRQ,    b->options.pid,
+                                     b->options.pid,      "host.record",
+                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    const int is_needed = !b->options.pid || b->record.n_irq > 0 || b->record.uvb >= 0;
+    cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_WRITE);
+    if (!why.error && b->shared.file) {
+        cpubind_put_back_shared(b, b->record.pid, b->record.start);
+        why = cpubind_shared_write(b);
     }
-    if (!why.error)
-        why = cpubind_write_irq(b, &irq->id, subject.id, irq->before);
-    add_result(b, &subject, why, if_not);
-    return why.error == 0;
-}
-
-cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
-                                            const cpubind_record_uvb_thread *thread,
-                                            int32_t *set)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    int error = cpubind_proc_stat_read(&b->root, thread->pid, thread->tid, &stat).error;
-    if (!error && stat.start != thread->start)
-        error = ESRCH;
-    if (!error)
-        error = cpubind_task_cpus(b->sys, thread->tid, &b->record.sets, set).error;
-    return cpubind_fault_of(error, "read a polling thread");
-}
-
-void cpubind_put_back_uvb_thread(cpubind_binding *b, const cpubind_record_uvb_thread *thread)
-{
-    int32_t now = CPUBIND_CPUSET_NONE;
-    cpubind_linux_fault why = cpubind_read_uvb_thread(b, thread, &now);
-    const cpubind_subject subject = {CPUBIND_ITEM_UVB,   thread->pid, thread->tid,
-                                     CPUBIND_UVB_THREAD, now,         thread->before};
-    if (why.error == ESRCH || (!why.error && now == thread->before))
-        return;
-    if (!why.error && now != thread->set && !cpubind_record_is_placed(&b->record, now)) {
-        (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
-        return;
-    }
-    if (!why.error)
-        why = cpubind_task_move(b->sys, thread->tid, &b->record.sets.set[thread->before]);
-    if (why.error != ESRCH)
-        add_result(b, &subject, why, CPUBIND_ITEM_FAILED);
-}
-
-/* == irqbalance ============================================================= */
-
-/* Whether this process lives and its record says that cpubind stopped this daemon for it. */
-static int is_stopped_for(cpubind_binding *b, int32_t pid, const cpubind_irqbalance *daemon)
-{
-    cpubind_record_file *file = NULL;
-    cpubind_record record = {0};
-    cpubind_proc_stat stat = {.start = 0};
-    int is_stopped = 0;
-    if (pid == b->options.pid ||
-        cpubind_record_open(&b->root, NULL, pid, CPUBIND_RECORD_READ, &file).error)
-        return 0;
-    if (!cpubind_record_load(file, &record).error) {
-        is_stopped = record.irqbalance == CPUBIND_IRQBALANCE_STOP &&
-                     record.irqbalance_pid == daemon->pid &&
-                     record.irqbalance_start == daemon->start &&
-                     !cpubind_proc_stat_read(&b->root, pid, 0, &stat).error &&
-                     stat.start == record.start;
-        cpubind_record_free(&record);
-    }
-    cpubind_record_close(file);
-    return is_stopped;
-}
-
-int cpubind_is_stopped_for_another(cpubind_binding *b, const cpubind_irqbalance *daemon)
-{
-    cpubind_ids pids;
-    int is_stopped = 0;
-    (void)cpubind_record_list(&b->root, &pids);
-    for (int32_t i = 0; !is_stopped && i < pids.n; i++)
-        is_stopped = is_stopped_for(b, pids.id[i], daemon);
-    free(pids.id);
-    return is_stopped;
-}
-
-cpubind_linux_fault cpubind_send_bans(cpubind_binding *b, const cpubind_irqbalance *daemon,
-                                      cpubind_ban_call *call)
-{
-    const cpubind_record *r = &b->record;
-    int32_t n = 0;
-    cpubind_linux_fault why;
-    int32_t *irq = (int32_t *)b->sys->malloc(((size_t)r->n_irq + 1) * sizeof *irq);
-    if (!irq)
-        return cpubind_fault_of(ENOMEM, "memory");
-    for (int32_t i = 0; i < r->n_irq; i++)
-        if (r->irq[i].is_banned)
-            irq[n++] = r->irq[i].irq;
-    why = call(&b->root, daemon, irq, n);
-    free(irq);
-    return why;
-}
-
-void cpubind_put_back_irqbalance(cpubind_binding *b)
-{
-    const cpubind_irqbalance daemon = {b->record.irqbalance_pid, b->record.irqbalance_start, 0};
-    const cpubind_subject subject = {
-        CPUBIND_ITEM_IRQBALANCE, daemon.pid,         daemon.pid, "irqbalance",
-        CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
-    const int is_stopped = b->record.irqbalance == CPUBIND_IRQBALANCE_STOP;
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (b->record.irqbalance == CPUBIND_IRQBALANCE_LEAVE)
-        return;
-    /* Without the lock it is continued all the same: better than to leave it stopped. */
-    if (is_stopped && b->irqbalance_lock_fd < 0)
-        (void)cpubind_irqbalance_lock(&b->root, daemon.pid, &b->irqbalance_lock_fd);
-    if (is_stopped && cpubind_is_stopped_for_another(b, &daemon)) {
-        (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
-        return;
-    }
-    if (is_stopped) {
-        why = cpubind_irqbalance_continue(&b->root, &daemon);
-        cpubind_unlock_irqbalance(b);
-    }
-    if (!why.error) /* an earlier call of apply may have banned before this one stopped it */
-        why = cpubind_send_bans(b, &daemon, cpubind_irqbalance_unban);
-    if (why.error != ESRCH) /* bans end with the daemon */
-        add_result(b, &subject, why, CPUBIND_ITEM_FAILED);
+    cpubind_shared_close(b);
+    if (why.error && is_needed)
+        cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
 }
 
 /* == A record =============================================================== */
@@ -284,16 +153,20 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     if (!b || b->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
     why = cpubind_begin_call(b);
+    if (!why.error && !b->options.pid) {
+        restore_host(b);
+        return cpubind_linux_end(b->report.n_not_restored > 0 ? CPUBIND_LINUX_ERR_UNDONE
+                                                              : CPUBIND_LINUX_OK,
+                                 b->first_failure, fault);
+    }
     if (why.error || !cpubind_is_recorded(b)) {
-        if (!why.error) /* removes the temporary files of killed processes, too */
+        if (!why.error) { /* removes what killed processes have left, too */
+            restore_host(b);
             why = cpubind_remove_record(b);
+        }
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
-    for (int32_t i = b->record.n_uvb_thread; i-- > 0;)
-        cpubind_put_back_uvb_thread(b, &b->record.uvb_thread[i]);
-    for (int32_t i = b->record.n_irq; i-- > 0;)
-        (void)cpubind_put_back_irq(b, &b->record.irq[i], CPUBIND_ITEM_FAILED);
-    cpubind_put_back_irqbalance(b);
+    restore_host(b);
     if (cpubind_process_is_alive(b))
         cpubind_put_back_threads(b, b->record.thread, b->record.n_thread, b->record.before);
     if (b->options.memory == CPUBIND_MEMORY_PREFER && b->options.pid == (int32_t)getpid())
@@ -302,11 +175,9 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     if (b->report.n_not_restored > 0) {
         if (b->first_failure.error == EPERM)
             b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
-        cpubind_unlock_irqbalance(b);
         return cpubind_linux_end(CPUBIND_LINUX_ERR_UNDONE, b->first_failure, fault);
     }
     why = cpubind_remove_record(b);
-    cpubind_unlock_irqbalance(b);
     if (!why.error)
         b->phase = CPUBIND_PHASE_DROPPED;
     return cpubind_linux_end(cpubind_record_status(why), why, fault);

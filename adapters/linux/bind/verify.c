@@ -66,16 +66,27 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
     return why;
 }
 
-/* The UVB threads of the record; those that have ended are skipped. */
-static cpubind_linux_fault compare_uvb_thread(cpubind_binding *b,
-                                              const cpubind_record_uvb_thread *thread)
+/* The UVB threads that were moved for this process; those that have ended are skipped. */
+static cpubind_linux_fault compare_uvb_threads(cpubind_binding *b)
 {
-    cpubind_subject s = {CPUBIND_ITEM_UVB,   thread->pid, thread->tid,
-                         CPUBIND_UVB_THREAD, 0,           thread->set};
-    const cpubind_linux_fault why = cpubind_read_uvb_thread(b, thread, &s.was);
-    if (why.error)
-        return why.error == ESRCH ? cpubind_no_fault : why;
-    return add(b, &s);
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (b->record.uvb >= 0)
+        why = cpubind_shared_open(b, CPUBIND_RECORD_READ);
+    for (int32_t i = 0; !why.error && i < b->shared.record.n_entry; i++) {
+        const cpubind_shared_entry *entry = &b->shared.record.entry[i];
+        const cpubind_shared_user *own = cpubind_shared_own_user(b, entry);
+        cpubind_subject s = {CPUBIND_ITEM_UVB,   entry->pid, entry->number,
+                             CPUBIND_UVB_THREAD, 0,          own ? own->set : 0};
+        if (entry->kind != CPUBIND_ITEM_UVB || !own)
+            continue;
+        why = cpubind_read_uvb_thread(b, entry, &s.was);
+        if (why.error == ESRCH)
+            why = cpubind_no_fault;
+        else if (!why.error)
+            why = add(b, &s);
+    }
+    cpubind_shared_close(b);
+    return why;
 }
 
 static void measure_memory(cpubind_binding *b)
@@ -103,8 +114,8 @@ static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *g
             .irq = irq->irq, .kind = irq->kind, .cpu = irq->cpu, .id = irq->id};
         why = compare_irq(b, &irq_goal);
     }
-    for (int32_t i = 0; !why.error && i < b->record.n_uvb_thread; i++)
-        why = compare_uvb_thread(b, &b->record.uvb_thread[i]);
+    if (!why.error)
+        why = compare_uvb_threads(b);
     if (!why.error)
         measure_memory(b);
     return why;

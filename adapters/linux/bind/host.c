@@ -1,0 +1,186 @@
+/* host.c - the file of the record of the host, and who uses its entries
+ * SPDX-License-Identifier: MIT
+ *
+ * Opens, locks, reads and writes host.record; moves nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../kernel/process.h"
+#include "binding.h"
+
+/* All processes of the host share the lock, each for some milliseconds. */
+#define LOCK_WAIT_MS  5000
+#define LOCK_PAUSE_MS 2
+
+static cpubind_linux_fault fault_of_host(cpubind_linux_fault why)
+{
+    if (why.error == ENOMEM || !why.error)
+        return cpubind_fault_of(why.error, "memory");
+    return cpubind_fault_of(why.error,
+                            strcmp(why.what, "folder") == 0 ? why.what : "host.record");
+}
+
+/* The sets of the file become sets of the record of the process. An entry of an earlier boot of
+ * the kernel says nothing of this one. */
+static cpubind_linux_fault load(cpubind_binding *b)
+{
+    cpubind_shared *host = &b->shared;
+    cpubind_linux_fault why = cpubind_record_read(host->file, &host->previous);
+    if (why.error == ENOENT)
+        why = cpubind_no_fault;
+    else if (!why.error)
+        why = cpubind_shared_parse(host->previous.data, host->previous.len, b->sys,
+                                   &b->record.sets, &host->record);
+    if (*host->record.boot && *b->boot && strcmp(host->record.boot, b->boot) != 0)
+        cpubind_shared_free(&host->record);
+    memcpy(host->record.boot, b->boot, sizeof b->boot);
+    return why;
+}
+
+cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode mode)
+{
+    const int64_t end_ms = cpubind_now_ms() + LOCK_WAIT_MS;
+    cpubind_linux_fault why;
+    if (b->shared.file)
+        return cpubind_no_fault;
+    for (;;) {
+        why = cpubind_record_open(&b->root, NULL, CPUBIND_RECORD_HOST, mode, &b->shared.file);
+        if (why.error != EWOULDBLOCK || cpubind_now_ms() >= end_ms)
+            break;
+        (void)b->sys->poll(NULL, 0, LOCK_PAUSE_MS);
+    }
+    if (why.error == ENOENT && mode != CPUBIND_RECORD_MAKE)
+        return cpubind_no_fault; /* there is no folder, so no record */
+    if (!why.error)
+        why = load(b);
+    if (why.error)
+        cpubind_shared_close(b);
+    return fault_of_host(why);
+}
+
+cpubind_linux_fault cpubind_shared_write(cpubind_binding *b)
+{
+    cpubind_shared *host = &b->shared;
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!host->is_dirty)
+        return why;
+    if (host->record.n_entry == 0) {
+        why = cpubind_record_remove(host->file);
+    } else {
+        why = cpubind_shared_format(&host->record, &b->record.sets, b->sys, &bytes);
+        if (!why.error)
+            why = cpubind_record_write(host->file, &bytes);
+        cpubind_bytes_free(&bytes);
+    }
+    host->is_dirty = why.error != 0;
+    b->is_save_failed |= why.error != 0;
+    return fault_of_host(why);
+}
+
+void cpubind_shared_revert(cpubind_binding *b)
+{
+    cpubind_shared *host = &b->shared;
+    if (!host->file)
+        return;
+    if (host->previous.len > 0)
+        (void)cpubind_record_write(host->file, &host->previous);
+    else
+        (void)cpubind_record_remove(host->file);
+}
+
+void cpubind_shared_close(cpubind_binding *b)
+{
+    cpubind_record_close(b->shared.file);
+    cpubind_shared_free(&b->shared.record);
+    cpubind_bytes_free(&b->shared.previous);
+    b->shared = (cpubind_shared){0};
+}
+
+/* == Users ================================================================== */
+
+int cpubind_shared_lives(cpubind_binding *b, const cpubind_shared_user *user)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    const int error = cpubind_proc_stat_read(&b->root, user->pid, 0, &stat).error;
+    if (error) /* a process that cannot be read now must not lose its place */
+        return error != ESRCH && error != ENOENT;
+    return stat.start == user->start;
+}
+
+int cpubind_shared_is_of(const cpubind_shared_user *user, int32_t pid, uint64_t start)
+{
+    return user->pid == pid && user->start == start;
+}
+
+const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
+                                                     const cpubind_shared_entry *entry,
+                                                     int32_t pid, uint64_t start)
+{
+    for (int32_t i = entry->n_user; i-- > 0;)
+        if (!cpubind_shared_is_of(&entry->user[i], pid, start) &&
+            cpubind_shared_lives(b, &entry->user[i]))
+            return &entry->user[i];
+    return NULL;
+}
+
+/* Drops the users that have ended, and this process, but for one that gave the set that the
+ * entry is on now. What they asked of irqbalance is for the new user to undo.
+ *   returns what they asked */
+static cpubind_irqbalance_action drop_old_users(cpubind_binding *b, cpubind_shared_entry *entry,
+                                                int32_t now, int32_t set)
+{
+    cpubind_irqbalance_action asked = CPUBIND_IRQBALANCE_LEAVE;
+    for (int32_t i = entry->n_user; i-- > 0;) {
+        const cpubind_shared_user user = entry->user[i];
+        if (!cpubind_shared_is_of(&user, b->record.pid, b->record.start) &&
+            cpubind_shared_lives(b, &user))
+            continue;
+        if (user.action != CPUBIND_IRQBALANCE_LEAVE)
+            asked = user.action;
+        if (user.set != now || user.set == set)
+            cpubind_shared_drop_user(entry, i);
+    }
+    return asked;
+}
+
+cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_entry *like,
+                                       int32_t set, cpubind_irqbalance_action action,
+                                       cpubind_shared_entry **out)
+{
+    const int32_t now = like->before;
+    cpubind_shared_user user = {b->record.pid, b->record.start, set, action};
+    cpubind_shared_entry *entry;
+    cpubind_irqbalance_action asked;
+    int32_t place;
+    cpubind_linux_fault why = cpubind_shared_add(&b->shared.record, b->sys, like, &place);
+    if (why.error)
+        return why;
+    b->shared.is_dirty = 1;
+    entry = &b->shared.record.entry[place];
+    entry->number = like->number;
+    if (!cpubind_shared_is_given(entry, now) && !cpubind_shared_last_other(b, entry, 0, 0)) {
+        entry->before = now; /* somebody else has moved it since its last user has ended */
+        entry->n_user = 0;
+    }
+    asked = drop_old_users(b, entry, now, set);
+    if (entry->kind == CPUBIND_ITEM_IRQ)
+        user.action = asked;
+    why = cpubind_shared_add_user(entry, b->sys, &user);
+    if (why.error && entry->n_user == 0)
+        cpubind_shared_drop(&b->shared.record, place);
+    else if (out)
+        *out = entry;
+    return why;
+}
+
+cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
+                                             const cpubind_shared_entry *entry)
+{
+    for (int32_t i = entry->n_user; i-- > 0;)
+        if (cpubind_shared_is_of(&entry->user[i], b->record.pid, b->record.start))
+            return &entry->user[i];
+    return NULL;
+}

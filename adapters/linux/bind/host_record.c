@@ -1,0 +1,94 @@
+/* host_record.c - the record of the host in memory: entries and their users
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for memory: no system call, no file.
+ */
+#include "host_record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cpubind_shared_free(cpubind_shared_record *host)
+{
+    for (int32_t i = 0; i < host->n_entry; i++)
+        free(host->entry[i].user);
+    free(host->entry);
+    memset(host, 0, sizeof *host);
+}
+
+int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_entry *b)
+{
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->kind == CPUBIND_ITEM_IRQ)
+        return cpubind_irq_compare(&a->id, &b->id);
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+int32_t cpubind_shared_find(const cpubind_shared_record *host, const cpubind_shared_entry *like)
+{
+    for (int32_t i = 0; i < host->n_entry; i++)
+        if (cpubind_shared_compare(&host->entry[i], like) == 0)
+            return i;
+    return -1;
+}
+
+cpubind_linux_fault cpubind_shared_add(cpubind_shared_record *host, const cpubind_sys *sys,
+                                       const cpubind_shared_entry *entry, int32_t *place)
+{
+    cpubind_shared_entry *all;
+    int32_t at = host->n_entry;
+    *place = cpubind_shared_find(host, entry);
+    if (*place >= 0)
+        return cpubind_no_fault;
+    all = (cpubind_shared_entry *)cpubind_grow(sys, host->entry, host->n_entry,
+                                               &host->cap_entry, sizeof *all);
+    if (!all)
+        return cpubind_fault_of(ENOMEM, "memory");
+    host->entry = all;
+    while (at > 0 && cpubind_shared_compare(&all[at - 1], entry) > 0)
+        at--;
+    memmove(all + at + 1, all + at, (size_t)(host->n_entry - at) * sizeof *all);
+    all[at] = *entry;
+    host->n_entry++;
+    *place = at;
+    return cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_shared_add_user(cpubind_shared_entry *entry, const cpubind_sys *sys,
+                                            const cpubind_shared_user *user)
+{
+    cpubind_shared_user *all = (cpubind_shared_user *)cpubind_grow(
+        sys, entry->user, entry->n_user, &entry->cap_user, sizeof *all);
+    if (!all)
+        return cpubind_fault_of(ENOMEM, "memory");
+    entry->user = all;
+    all[entry->n_user++] = *user;
+    return cpubind_no_fault;
+}
+
+void cpubind_shared_drop_user(cpubind_shared_entry *entry, int32_t place)
+{
+    entry->n_user--;
+    memmove(entry->user + place, entry->user + place + 1,
+            (size_t)(entry->n_user - place) * sizeof *entry->user);
+}
+
+void cpubind_shared_drop(cpubind_shared_record *host, int32_t place)
+{
+    free(host->entry[place].user);
+    host->n_entry--;
+    memmove(host->entry + place, host->entry + place + 1,
+            (size_t)(host->n_entry - place) * sizeof *host->entry);
+}
+
+int cpubind_shared_is_given(const cpubind_shared_entry *entry, int32_t set)
+{
+    for (int32_t i = 0; i < entry->n_user; i++)
+        if (entry->user[i].set == set)
+            return 1;
+    return 0;
+}

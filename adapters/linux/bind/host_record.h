@@ -1,0 +1,97 @@
+/* host_record.h - the record of the host: what several processes share, and how it was before
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to adapters/linux/bind. An interrupt, a UVB thread and irqbalance belong to the host:
+ * several bound processes may use one. So each has one entry for all of them, with the CPUs that
+ * it had before any of them came, and its users, the last one last. In which order processes
+ * are restored makes no difference then: while another user lives, the entry is moved to the
+ * CPUs of the last of those; after the last one it goes back to where it was at first.
+ *
+ * FILE   host.record in the folder of records, text (host_text.c has the grammar); the rules of
+ *        record.h hold for it. Written before anything is changed. Gone without entries.
+ * LOCK   host.record.lock, held by one call of apply, restore or a watch from reading the file
+ *        to the last change of an entry; waited for. The lock of a process is taken first.
+ * DEAD   A user whose process has ended stays on record as long as an entry may still be where
+ *        it was moved for that user; it does not count as a user otherwise.
+ */
+#ifndef CPUBIND_LINUX_HOST_RECORD_H
+#define CPUBIND_LINUX_HOST_RECORD_H
+
+#include "../kernel/bytes.h"
+#include "../kernel/cpu_sets.h"
+#include "bind.h"
+#include "record.h"
+
+/* A process that uses an entry. Two lines of one process: it was moved for the first before. */
+typedef struct cpubind_shared_user {
+    int32_t pid;
+    uint64_t start;
+    int32_t set;                      /* CPUs that it gave; NONE for irqbalance */
+    cpubind_irqbalance_action action; /* irqbalance: what it asked for; interrupts: BAN if it
+                                         made irqbalance leave this one alone */
+} cpubind_shared_user;
+
+/* IRQ: number, id. UVB: number is the tid, pid, start. IRQBALANCE: number is the pid, start. */
+typedef struct cpubind_shared_entry {
+    cpubind_item_kind kind;
+    int32_t number;
+    cpubind_irq_id id;
+    int32_t pid;
+    uint64_t start; /* of the thread or the daemon: field 22 of its stat */
+    int32_t before; /* NONE for irqbalance */
+    cpubind_shared_user *user;
+    int32_t n_user, cap_user; /* at least one */
+    int32_t is_back;          /* this call has put it back; not in the file */
+} cpubind_shared_entry;
+
+/* Its sets are numbers in the cpubind_cpu_sets that it was read with. */
+typedef struct cpubind_shared_record {
+    char boot[64];               /* as in cpubind_record */
+    cpubind_shared_entry *entry; /* by cpubind_shared_compare */
+    int32_t n_entry, cap_entry;
+} cpubind_shared_record;
+
+void cpubind_shared_free(cpubind_shared_record *host);
+
+/* The order of entries: by kind; then interrupts by id, the others by number and start. */
+int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_entry *b);
+
+/* The place of the entry that compares equal, or -1. */
+int32_t cpubind_shared_find(const cpubind_shared_record *host,
+                            const cpubind_shared_entry *like);
+
+/* Adds an entry without users, unless there is one that compares equal.
+ *   out     *place
+ *   errors  ENOMEM, "memory" */
+cpubind_linux_fault cpubind_shared_add(cpubind_shared_record *host, const cpubind_sys *sys,
+                                       const cpubind_shared_entry *entry, int32_t *place);
+
+/* Adds a user at the end.
+ *   errors  ENOMEM, "memory" */
+cpubind_linux_fault cpubind_shared_add_user(cpubind_shared_entry *entry, const cpubind_sys *sys,
+                                            const cpubind_shared_user *user);
+
+void cpubind_shared_drop_user(cpubind_shared_entry *entry, int32_t place);
+void cpubind_shared_drop(cpubind_shared_record *host, int32_t place);
+
+/* Whether a set is that of a user, so that the entry was moved there by cpubind. */
+int cpubind_shared_is_given(const cpubind_shared_entry *entry, int32_t set);
+
+/* == As text (host_text.c) ================================================== */
+
+/* Writes the text. Reading it gives an equal record, and no other text does.
+ *   out     `out`, empty before, holds it; undefined on failure, to be freed all the same
+ *   errors  ENOMEM, "memory"; EINVAL, "argument"; EFBIG, "write" */
+cpubind_linux_fault cpubind_shared_format(const cpubind_shared_record *host,
+                                          const cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                          cpubind_bytes *out);
+
+/* Reads the record of a text.
+ *   out     *out, all zero on failure; `sets` has the lists of the text besides its own
+ *   errors  ENOMEM, "memory"; EILSEQ with the line that is wrong or missing, and `what` is its
+ *           first word, "line" when it begins with no known word, "format" for another format,
+ *           "end" for bytes after the sum */
+cpubind_linux_fault cpubind_shared_parse(const char *text, int32_t len, const cpubind_sys *sys,
+                                         cpubind_cpu_sets *sets, cpubind_shared_record *out);
+
+#endif /* CPUBIND_LINUX_HOST_RECORD_H */

@@ -1,0 +1,230 @@
+/* restore_host.c - puts interrupts, UVB threads and irqbalance back for one of their users
+ * SPDX-License-Identifier: MIT
+ *
+ * An entry of the record of the host goes to the CPUs of its last other user that lives, else
+ * to those that it had at first. One that somebody else has moved since is left where it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../kernel/process.h"
+#include "binding.h"
+
+/* == One entry ============================================================== */
+
+/* Whether interrupts are visible here at all: then one that is not visible is gone. */
+static int has_irqs(const cpubind_binding *b)
+{
+    return b->sys->accessat(b->root.fd, "proc/irq", F_OK) == 0 &&
+           b->sys->accessat(b->root.fd, "sys/bus/pci/devices", F_OK) == 0;
+}
+
+/* The name of an item: of an interrupt of the goal its kind, else that of its action. */
+static const char *name_of(const cpubind_binding *b, const cpubind_shared_entry *entry)
+{
+    if (entry->kind == CPUBIND_ITEM_UVB)
+        return CPUBIND_UVB_THREAD;
+    for (int32_t i = 0; i < b->record.n_irq; i++)
+        if (cpubind_irq_compare(&b->record.irq[i].id, &entry->id) == 0)
+            return cpubind_irq_kind_word(b->record.irq[i].kind);
+    return entry->id.name;
+}
+
+cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
+                                            const cpubind_shared_entry *entry, int32_t *set)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    int error = cpubind_proc_stat_read(&b->root, entry->pid, entry->number, &stat).error;
+    if (!error && stat.start != entry->start)
+        error = ESRCH;
+    if (!error)
+        error = cpubind_task_cpus(b->sys, entry->number, &b->record.sets, set).error;
+    return cpubind_fault_of(error, "read a polling thread");
+}
+
+/* Reads the present number of an entry, and its set. */
+static cpubind_linux_fault read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                      int32_t *number, int32_t *set)
+{
+    cpubind_linux_fault why;
+    if (entry->kind == CPUBIND_ITEM_UVB)
+        return cpubind_read_uvb_thread(b, entry, set);
+    why = cpubind_find_irq(b, &entry->id, number);
+    return why.error ? why : cpubind_irq_read(&b->root, *number, &b->record.sets, set);
+}
+
+/* Whether a fault says that an entry is not there any more. */
+static int is_over(const cpubind_binding *b, const cpubind_shared_entry *entry,
+                   cpubind_linux_fault why)
+{
+    return entry->kind == CPUBIND_ITEM_UVB ? why.error == ESRCH
+                                           : why.error == ENOENT && has_irqs(b);
+}
+
+int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                           int32_t should, cpubind_item_result if_not)
+{
+    const int is_irq = entry->kind == CPUBIND_ITEM_IRQ;
+    cpubind_subject subject = {entry->kind,         is_irq ? b->options.pid : entry->pid,
+                               entry->number,       name_of(b, entry),
+                               CPUBIND_CPUSET_NONE, should};
+    cpubind_linux_fault why = read_entry(b, entry, &subject.id, &subject.was);
+    if (is_over(b, entry, why) || (!why.error && subject.was == should))
+        return 1;
+    if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {
+        (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
+        return 1;
+    }
+    if (!why.error && is_irq)
+        why = cpubind_write_irq(b, &entry->id, subject.id, should);
+    else if (!why.error)
+        why = cpubind_task_move(b->sys, entry->number, &b->record.sets.set[should]);
+    if (is_over(b, entry, why))
+        return 1;
+    cpubind_report_put_back(b, &subject, why, if_not);
+    return why.error == 0;
+}
+
+/* == All entries of a user ================================================== */
+
+/* Who gives its entries back: a process, and those that have ended. pid 0: these alone. */
+typedef struct leaver {
+    cpubind_binding *b;
+    int32_t pid;
+    uint64_t start;
+} leaver;
+
+static int is_leaving(const leaver *l, const cpubind_shared_user *user)
+{
+    return cpubind_shared_is_of(user, l->pid, l->start) || !cpubind_shared_lives(l->b, user);
+}
+
+/* Whether a leaving user asked this of irqbalance, and no other user does. */
+static int is_to_undo(const leaver *l, const cpubind_shared_entry *entry,
+                      cpubind_irqbalance_action action)
+{
+    int is_asked = 0;
+    for (int32_t i = 0; i < entry->n_user; i++) {
+        if (entry->user[i].action != action)
+            continue;
+        if (!is_leaving(l, &entry->user[i]))
+            return 0;
+        is_asked = 1;
+    }
+    return is_asked;
+}
+
+/* Whether an entry is to be given back: by the process, or with pid 0 by one that has ended. */
+static int has_leaver(const leaver *l, const cpubind_shared_entry *entry)
+{
+    for (int32_t i = 0; i < entry->n_user; i++)
+        if (l->pid ? cpubind_shared_is_of(&entry->user[i], l->pid, l->start)
+                   : is_leaving(l, &entry->user[i]))
+            return 1;
+    return 0;
+}
+
+static int put_back_for(const leaver *l, const cpubind_shared_entry *entry,
+                        cpubind_item_result if_not)
+{
+    const cpubind_shared_user *other = cpubind_shared_last_other(l->b, entry, l->pid, l->start);
+    return cpubind_put_back_entry(l->b, entry, other ? other->set : entry->before, if_not);
+}
+
+/* Drops the leaving users of an entry, and an entry that has no others. */
+static void drop_leavers(const leaver *l, int32_t place)
+{
+    cpubind_shared *host = &l->b->shared;
+    cpubind_shared_entry *entry = &host->record.entry[place];
+    for (int32_t i = entry->n_user; i-- > 0;)
+        if (is_leaving(l, &entry->user[i]))
+            cpubind_shared_drop_user(entry, i);
+    if (entry->n_user == 0)
+        cpubind_shared_drop(&host->record, place);
+    host->is_dirty = 1;
+}
+
+/* Takes back the bans of the leaving users. */
+static cpubind_linux_fault unban(const leaver *l, const cpubind_irqbalance *daemon)
+{
+    const cpubind_shared_record *host = &l->b->shared.record;
+    cpubind_linux_fault why;
+    int32_t n = 0;
+    int32_t *irq = (int32_t *)l->b->sys->malloc(((size_t)host->n_entry + 1) * sizeof *irq);
+    if (!irq)
+        return cpubind_fault_of(ENOMEM, "memory");
+    for (int32_t i = 0; i < host->n_entry; i++)
+        if (host->entry[i].kind == CPUBIND_ITEM_IRQ && has_leaver(l, &host->entry[i]) &&
+            is_to_undo(l, &host->entry[i], CPUBIND_IRQBALANCE_BAN))
+            irq[n++] = host->entry[i].number;
+    why = cpubind_irqbalance_unban(&l->b->root, daemon, irq, n);
+    free(irq);
+    return why;
+}
+
+/* Continues the daemon if no other user needs it stopped, and takes the bans back.
+ *   returns 0 when that failed */
+static int put_back_irqbalance(const leaver *l, const cpubind_shared_entry *entry)
+{
+    const cpubind_irqbalance daemon = {entry->number, entry->start, 0};
+    const cpubind_subject subject = {CPUBIND_ITEM_IRQBALANCE, entry->number,
+                                     entry->number,           "irqbalance",
+                                     CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
+    const cpubind_shared_user *own = cpubind_shared_own_user(l->b, entry);
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (is_to_undo(l, entry, CPUBIND_IRQBALANCE_STOP)) {
+        why = cpubind_irqbalance_continue(&l->b->root, &daemon);
+    } else if (own && own->action == CPUBIND_IRQBALANCE_STOP) {
+        (void)cpubind_report_add(l->b, &subject, CPUBIND_ITEM_KEPT);
+        return 1;
+    }
+    if (!why.error) /* an earlier call of apply may have banned before this one stopped it */
+        why = unban(l, &daemon);
+    if (why.error == ESRCH) /* bans end with the daemon */
+        return 1;
+    cpubind_report_put_back(l->b, &subject, why, CPUBIND_ITEM_FAILED);
+    return why.error == 0;
+}
+
+void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start)
+{
+    const leaver l = {b, pid, start};
+    cpubind_shared_record *host = &b->shared.record;
+    int is_unbanned = 1;
+    for (int32_t i = host->n_entry; i-- > 0;) {
+        cpubind_shared_entry *entry = &host->entry[i];
+        entry->is_back = 0;
+        if (entry->kind != CPUBIND_ITEM_IRQBALANCE && has_leaver(&l, entry))
+            entry->is_back = put_back_for(&l, entry, CPUBIND_ITEM_FAILED);
+    }
+    for (int32_t i = 0; i < host->n_entry; i++) {
+        cpubind_shared_entry *entry = &host->entry[i];
+        if (entry->kind == CPUBIND_ITEM_IRQBALANCE && has_leaver(&l, entry)) {
+            entry->is_back = put_back_irqbalance(&l, entry);
+            is_unbanned &= entry->is_back;
+        }
+    }
+    for (int32_t i = host->n_entry; i-- > 0;)
+        if (host->entry[i].is_back &&
+            (is_unbanned || !is_to_undo(&l, &host->entry[i], CPUBIND_IRQBALANCE_BAN)))
+            drop_leavers(&l, i);
+}
+
+int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,
+                          const cpubind_irqbalance *daemon)
+{
+    const leaver l = {b, b->record.pid, b->record.start};
+    const cpubind_shared_entry like = {.kind = CPUBIND_ITEM_IRQ, .id = *id};
+    const int32_t place = cpubind_shared_find(&b->shared.record, &like);
+    const cpubind_shared_entry *entry;
+    if (place < 0)
+        return 1;
+    entry = &b->shared.record.entry[place];
+    if (!put_back_for(&l, entry, CPUBIND_ITEM_SKIPPED))
+        return 0;
+    if (daemon->pid != 0 && is_to_undo(&l, entry, CPUBIND_IRQBALANCE_BAN))
+        (void)cpubind_irqbalance_unban(&b->root, daemon, &entry->number, 1);
+    drop_leavers(&l, place);
+    return 1;
+}
