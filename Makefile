@@ -80,7 +80,7 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	    LDFLAGS="-static -L$(VM_ROOT)/lib/aarch64-linux-gnu -Wl,--no-warnings" $(VM)/arm64/cpubind
 	@mkdir -p $(VM)/bin
 	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(VM)/arm64/cpubind
-	@for name in worker disturb; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
+	@for name in worker disturb memory; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
 	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")

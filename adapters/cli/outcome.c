@@ -260,10 +260,10 @@ static json_t *memory_json(const cpubind_report *report)
     for (int32_t i = 0; array && i < CPUBIND_MAX_NODES; i++)
         if (is_there(memory, i))
             array = cli_json_append(array, node_json(memory, i));
-    return json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:f, s:o, s:b}", "node", (int)memory->node,
+    return json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:b}", "node", (int)memory->node,
                      "nodes", array, "left", (json_int_t)memory->left, "own",
                      (json_int_t)memory->own, "own_left", (json_int_t)memory->own_left, "moved",
-                     (json_int_t)memory->moved, "seconds", (double)memory->elapsed_ms / 1000,
+                     (json_int_t)memory->moved, "milliseconds", (json_int_t)memory->elapsed_ms,
                      "stays", stays_json(memory), "numa_balancing", memory->is_balancing);
 }
 

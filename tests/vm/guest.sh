@@ -593,6 +593,8 @@ accidents() {
 . /rules.sh
 # shellcheck source=tests/vm/binder.sh
 . /binder.sh
+# shellcheck source=tests/vm/memory.sh
+. /memory.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

@@ -56,6 +56,7 @@ typedef struct walk {
     int64_t moved;   /* of these, moved */
     int64_t refused; /* of these, refused because another process maps them */
     int64_t busy;    /* of these, not moved after all */
+    int64_t hidden;  /* in memory by pagemap, and not found by move_pages(2) */
     int64_t n_there; /* pages that the last batch found in memory, on any node */
     /* the batch */
     int32_t n;
@@ -238,6 +239,9 @@ static void finish_batch(walk *w)
     if (n == 0 || must_end(w) || !ask(w, n))
         return;
     for (int32_t i = 0; i < n; i++) {
+        /* Kernels from 6.1 to 6.4 do not find pages that NUMA balancing has marked. */
+        if (w->now[i] == -ENOENT && w->pagemap_fd >= 0)
+            w->hidden += w->page_bytes;
         if (w->now[i] < 0)
             continue;
         w->n_there++;
@@ -400,7 +404,7 @@ static void begin_round(walk *w)
 {
     int64_t *stay = w->move->stay;
     memset(stay, 0, sizeof w->move->stay);
-    w->todo = w->met = w->moved = w->refused = w->busy = 0;
+    w->todo = w->met = w->moved = w->refused = w->busy = w->hidden = 0;
     for (int32_t i = 0; i < w->maps.n; i++) {
         const cpubind_mapping *m = &w->maps.item[i];
         if (pass_of(w, m) != PASS_LEFT)
@@ -428,6 +432,9 @@ static void walk_round(walk *w)
     if (!is_ended(w) && away > w->met - met_own)
         move->stay[CPUBIND_STAY_SHARED] = away - (w->met - met_own);
     move->stay[CPUBIND_STAY_SHARED] += w->refused;
+    rest = w->todo - w->moved - w->busy - move->stay[CPUBIND_STAY_SHARED];
+    if (!is_ended(w) && rest > 0)
+        w->busy += least(rest, w->hidden);
     move->stay[CPUBIND_STAY_BUSY] = w->busy;
     move->moved += w->moved;
     rest = w->todo - w->moved - w->busy - w->refused;
