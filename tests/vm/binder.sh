@@ -23,7 +23,7 @@ start_sharing_worker() { # logic id
 
 watch_worker() { # logic id
     npu "$1"
-    cpubind apply --pid "$pid" --npu "$1" --watch 1 >"/run/watched.$1" 2>&1 &
+    cpubind apply --pid "$pid" --npu "$1" --memory none --watch 1 >"/run/watched.$1" 2>&1 &
     echo $! >"/run/watcher.$1"
     check_soon "a watch has bound the worker of NPU $1" grep -q "process $pid" "/run/watched.$1"
 }
@@ -110,9 +110,40 @@ without() { # "CPU ...", command ...
     return $got
 }
 
+# Kernels before 6.2 keep only CPUs that are online in a mask that is written, so that a thread
+# cannot get a CPU back that is offline at restore.
+is_as_before_but() { # "CPU ..."
+    bound_state >/run/state.now
+    case $(uname -r) in
+    6.1.*)
+        online_then=$everywhere
+        for cpu in $1; do
+            online_then=$(echo "$online_then" | awk -v cpu="$cpu" '
+                function range(a, b) {
+                    return a > b ? "" : (a == b ? a : a "-" b) ","
+                }
+                {
+                    n = split($0, part, ",")
+                    for (i = 1; i <= n; i++) {
+                        split(part[i] "-" part[i], end, "-")
+                        if (cpu + 0 < end[1] + 0 || cpu + 0 > end[2] + 0)
+                            list = list part[i] ","
+                        else
+                            list = list range(end[1], cpu - 1) range(cpu + 1, end[2])
+                    }
+                    sub(/,$/, "", list)
+                    print list
+                }')
+        done
+        sed -i "s/ $online_then\$/ $everywhere/" /run/state.now
+        ;;
+    esac
+    diff /run/state /run/state.now
+}
+
 # Binds, takes CPUs away, verifies and restores; then all must be as before.
 offline_after_apply() { # "CPU ..."
-    exits 0 apply 0 && without "$1" offline_steps && is_as_before
+    exits 0 apply 0 && without "$1" offline_steps && is_as_before_but "$1"
 }
 
 offline_steps() {
@@ -120,7 +151,7 @@ offline_steps() {
 }
 
 offline_before_apply() { # "CPU ..."
-    without "$1" offline_apply_steps && is_as_before
+    without "$1" offline_apply_steps && is_as_before_but "$1"
 }
 
 offline_apply_steps() {

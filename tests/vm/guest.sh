@@ -287,7 +287,7 @@ apply() { # logic id, more options
     id=$1
     shift
     npu "$id"
-    cpubind apply --pid "$pid" --npu "$id" "$@"
+    cpubind apply --pid "$pid" --npu "$id" --memory-time 300 "$@"
 }
 
 # Starts all applies at the same time; each must exit with 0.
