@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2020,SC2034,SC2086,SC2154 # guest.sh sets and uses variables
 # memory.sh - the section of guest.sh on moving memory: what is moved, what stays, how long it takes
 #
 # A process has its memory on node 0 and is bound to an NPU whose memory is on node 1. Each case

@@ -8,9 +8,9 @@
 #                                console
 #
 # HOST is a2, a3, 300i, 950, or one of two hosts with sections of their own: a2x2, an A2 with two
-# nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel is 6.1, that
-# of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of guest.sh,
-# VM_SECTIONS="binder_start troubles" parts of the section binder.
+# nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel
+# is 6.1, that of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of
+# guest.sh, VM_SECTIONS="binder_start troubles" parts of the section binder.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
 set -u
