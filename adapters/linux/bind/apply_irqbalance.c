@@ -67,9 +67,9 @@ static cpubind_linux_fault list_bans(cpubind_attempt *a, int32_t **irq, int32_t 
 static cpubind_linux_fault choose_bans(cpubind_attempt *a)
 {
     cpubind_shared_record *host = &a->b->shared.record;
-    int32_t *irq, *is_banned, n, k = 0;
+    int32_t *irq = NULL, *is_banned = NULL, n, k = 0;
     const cpubind_linux_fault why = list_bans(a, &irq, &is_banned, &n);
-    for (int32_t i = 0; !why.error && i < host->n_entry; i++) {
+    for (int32_t i = 0; !why.error && is_banned && i < host->n_entry; i++) {
         cpubind_shared_entry *entry = &host->entry[i];
         cpubind_shared_user *own = cpubind_shared_own_user(a->b, entry);
         if (entry->kind != CPUBIND_ITEM_IRQ || !own)
@@ -176,7 +176,7 @@ void cpubind_undo_irqbalance(cpubind_attempt *a)
 
 /* == After apply ============================================================ */
 
-/* Finds the daemon that runs now and asks it. The interrupts must be entries of this process. */
+/* Finds the daemon that runs now and asks it about the interrupts of this process. */
 static cpubind_linux_fault ask_new_daemon(cpubind_binding *b)
 {
     cpubind_attempt a = {.b = b};

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * A number is that of another interrupt after its driver was loaded again. So an interrupt is
- * found by its function, name and index at each call, and looked up once more before each write.
+ * found by its function, name and index at each call, and looked up again before each write.
  */
 #include <errno.h>
 #include <string.h>
