@@ -568,6 +568,23 @@ root_and_owner_know_each_other() {
     return $result
 }
 
+# Review of live hosts, P3: a process that is on one CPU may be bound, and its record lost.
+lost_records_are_named() {
+    cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+    taskset -c "$cpu" sleep 100 9>&- &
+    sleeper=$!
+    soon grep -q sleep "/proc/$sleeper/comm" &&
+        refuses 1 "or, if it is bound and its record is lost, name the CPUs that it had with --allowed" \
+            cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --strategy global_slice \
+            --npu 0 --memory none --state "$state" &&
+        says 1 "" cpubind plan --fixture a2-192cpu-8npu --strategy global_slice --allowed 0 &&
+        ! grep -q "record is lost" "$out/err"
+    result=$?
+    kill "$sleeper"
+    wait "$sleeper"
+    return $result
+}
+
 ended_processes_are_named() {
     end_worker
     refuses 1 "there is no process $worker here" apply --npu 0 &&
@@ -1392,6 +1409,8 @@ check_root "a process has one record, found without --state" one_record_for_a_pr
 check_worker "a record of another process is left alone" record_of_another_process
 check_nobody "root and the owner do not bind a process past each other" \
     root_and_owner_know_each_other
+check_worker "too few CPUs: the record of a bound process may be lost" \
+    lost_records_are_named
 check_worker "a process that has ended is refused" ended_processes_are_named
 check_worker "run: exit status and signals are those of the command" runs
 check_worker "run: its own exit statuses are 125 to 127" run_has_statuses_of_its_own
