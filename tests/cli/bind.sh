@@ -1439,7 +1439,7 @@ else
     check_worker "seccomp refuses sched_getaffinity" filter_of_getaffinity
     check_root "seccomp refuses move_pages" filter_of_memory
     check_root "seccomp refuses set_mempolicy" filter_of_mempolicy
-    check_root "a signal ends a move of memory, and the process is bound" move_is_interrupted
+    check_root "a signal ends a move of memory, and the process is bound" move_is_interrupted acl_thread
     check_root "apply --quiet names memory that it leaves" quiet_limit
 fi
 if script -qec true /dev/null >"$out/output" 2>&1 </dev/null; then
