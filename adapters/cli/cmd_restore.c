@@ -13,7 +13,10 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
     cli_text done = {"", 0};
-    cli_add(&done, "process %d is restored", (int)bound->pid);
+    if (bound->pid == 0)
+        cli_add(&done, "what ended processes have changed is restored");
+    else
+        cli_add(&done, "process %d is restored", (int)bound->pid);
     cli_note_done(&done);
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
@@ -47,8 +50,9 @@ static int restore_one(const cli_options *options, int32_t pid)
     return status;
 }
 
-/* Puts back what ended processes have left on the host without a record of their own. */
-static int restore_host(const cli_options *options)
+/* Puts back what ended processes have left on the host without a record of their own;
+ * *n_done is incremented if there was something. */
+static int restore_host(const cli_options *options, int32_t *n_done)
 {
     cli_bound bound = {.is_restoring = 1};
     cpubind_linux_fault fault = {.what = ""};
@@ -58,8 +62,10 @@ static int restore_host(const cli_options *options)
         result = cpubind_bind_restore(bound.binding, &fault);
     if (result != CPUBIND_LINUX_OK)
         status = cli_fail_bind(options, &bound, result, &fault);
-    else if (cpubind_bind_report(bound.binding)->n > 0)
+    else if (cpubind_bind_report(bound.binding)->n > 0) {
         status = print_outcome(options, &bound);
+        ++*n_done;
+    }
     cli_close_bound(&bound);
     return status;
 }
@@ -77,27 +83,27 @@ static int has_ended(int32_t pid)
     return !is_alive;
 }
 
-/* Restores every process that has a record, also those that have ended; with --ended these alone. A process that cannot
- * be restored does not stop the others; the worst exit status counts. */
+/* Restores every process that has a record, also those that have ended; with --ended these
+ * alone. A process that cannot be restored does not stop the others; the worst exit status
+ * counts. */
 static int restore_all(const cli_options *options)
 {
     cpubind_linux_fault fault = {.what = ""};
     const cli_bound none = {0};
     int32_t *pids, n, n_done = 0;
-    int status = CLI_DONE;
+    int status = CLI_DONE, one;
     cpubind_linux_status result = cpubind_bind_list(NULL, &pids, &n, &fault);
     if (result != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, &none, result, &fault);
     for (int32_t i = 0; i < n; i++) {
-        int one;
         if (options->is_ended && !has_ended(pids[i]))
             continue;
         one = restore_one(options, pids[i]);
         status = one > status ? one : status;
         n_done++;
     }
-    if (status == CLI_DONE)
-        status = restore_host(options);
+    one = restore_host(options, &n_done);
+    status = one > status ? one : status;
     cpubind_bind_sweep(NULL);
     if (n_done == 0 && !options->quiet && !options->json)
         puts(options->is_ended ? "nothing is on record of a process that has ended"

@@ -269,10 +269,11 @@ static json_t *memory_json(const cpubind_report *report)
 
 json_t *cli_outcome_json(const cli_bound *bound, const cpubind_report *report)
 {
-    return json_pack(
-        "{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "pid",
-        (int)bound->pid, "parent", *bound->parent ? cli_json_text(bound->parent) : json_null(),
-        "npu", report->npu < 0 ? json_null() : json_integer(report->npu), "state",
-        cli_json_text(cpubind_bind_record_path(bound->binding)), "items", items_json(report),
-        "memory", memory_json(report), "warnings", cli_outcome_warnings_json(bound, report));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
+                     "pid", bound->pid ? json_integer(bound->pid) : json_null(), "parent",
+                     *bound->parent ? cli_json_text(bound->parent) : json_null(), "npu",
+                     report->npu < 0 ? json_null() : json_integer(report->npu), "state",
+                     cli_json_text(cpubind_bind_record_path(bound->binding)), "items",
+                     items_json(report), "memory", memory_json(report), "warnings",
+                     cli_outcome_warnings_json(bound, report));
 }

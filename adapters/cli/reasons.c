@@ -526,7 +526,10 @@ static void explain_outcome(const cli_options *options, const cli_bound *bound,
     explain_refused(bound, fault, why);
     if (options->is_strict)
         cli_add(why, "; --strict skips nothing");
-    if (status == CPUBIND_LINUX_ERR_UNDONE)
+    if (status == CPUBIND_LINUX_ERR_UNDONE && bound->pid == 0)
+        cli_add(why, "; %d could not be put back: cpubind restore --ended",
+                (int)cpubind_bind_report(bound->binding)->n_not_restored);
+    else if (status == CPUBIND_LINUX_ERR_UNDONE)
         cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
                 (int)cpubind_bind_report(bound->binding)->n_not_restored, (int)bound->pid,
                 options->state ? " --state " : "", options->state ? options->state : "");

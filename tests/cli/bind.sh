@@ -524,7 +524,17 @@ the_dead_leave_nothing() {
     kill "$sleeper"
     wait "$sleeper"
     says 0 "process $sleeper" on_host "$CPUBIND" restore --ended &&
-        irqs_are_on 100 100 100 100 100 && is_on worker 146-165 && is_on acl_thread 166 &&
+        irqs_are_on 100 100 100 100 100 && is_on worker 146-165 && is_on acl_thread 166 || return 1
+    # The record of the ended one is swept before --ended.
+    { sleep 100 9>&- & } && sleeper=$! && on_host "$CPUBIND" apply --pid "$sleeper" --npu 0 \
+        --allowed 0-191 --memory none --quiet && irqs_are_on 100 144 145 145 100 || return 1
+    kill "$sleeper"
+    wait "$sleeper"
+    apply_usual --npu 0 --quiet && [ ! -e "/run/cpubind/$sleeper.record" ] &&
+        says 0 "processes that have ended: put back" on_host "$CPUBIND" restore --ended &&
+        irqs_are_on 100 100 100 100 100 &&
+        says 0 "nothing is on record of a process that has ended" on_host "$CPUBIND" \
+            restore --ended &&
         [ -e "/run/cpubind/$worker.record" ] && [ ! -e "/run/cpubind/$sleeper.record" ] &&
         says 0 "as it should be" cpubind verify --pid "$worker" &&
         says 0 "process $worker: put back" cpubind restore --all &&

@@ -335,8 +335,9 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);
 
 /* Removes what killed and ended processes have left in the usual folder, and what no restore
- * needs: locks that nobody holds, temporary files, records of ended processes that name nothing
- * but threads. Whatever fails is left for the next time.
+ * needs: locks that nobody holds, temporary files, records of ended processes. What these have
+ * changed on the host stays on record (cpubind_bind_open_host). Whatever fails is left for the
+ * next time.
  *   in      sys: as for open; NULL: the real calls */
 void cpubind_bind_sweep(const cpubind_sys *sys);
 

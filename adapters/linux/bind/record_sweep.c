@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Only in the usual folder of this user, and each file under the lock of its record: a file that
- * another cpubind works with stays. A record of a process that has used something of the host
- * stays too, until restore. Whatever fails is left for the next time.
+ * another cpubind works with stays. What an ended process has changed on the host is in the
+ * record of the host (host_record.h), which stays. Whatever fails is left for the next time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,20 +61,13 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
     return cpubind_no_fault;
 }
 
-/* Whether the process has used something of the host, which restore puts back. */
-static int is_needed(const cpubind_record *record)
-{
-    return record->n_irq > 0 || record->uvb >= 0;
-}
-
 static void sweep_pid(cpubind_root *root, int32_t pid)
 {
     cpubind_record_file *file;
     cpubind_record record;
     if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_WRITE, &file).error)
         return; /* another cpubind works with it */
-    if (!cpubind_record_load(file, &record).error && !is_needed(&record) &&
-        has_ended(root, pid, record.start))
+    if (!cpubind_record_load(file, &record).error && has_ended(root, pid, record.start))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);
