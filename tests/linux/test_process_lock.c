@@ -24,7 +24,7 @@ static struct {
 
 /* == Children =============================================================== */
 
-/* Starts a child that waits for signals. Its owner may open its /proc/<pid>/fd if is_dumpable. */
+/* Starts a child that waits. Its owner may open its /proc/<pid>/fd if is_dumpable. */
 static pid_t start_target(uid_t uid, int is_dumpable)
 {
     int ready[2];

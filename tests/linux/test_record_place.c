@@ -1,9 +1,9 @@
 /* test_record_place.c - one record for a process, and what is swept when processes have ended
  * SPDX-License-Identifier: MIT
  *
- * Review of live hosts, P2 10 and 13. Real processes on a fake host (fake_host.h), whose /run is
- * a temporary folder. Each system call fails at each of its uses: a record that is needed stays,
- * and no second one is made.
+ * Review of live hosts, P2 10 and 13. Real processes on a fake host (fake_host.h), whose /run
+ * is a temporary folder. Each system call fails at each of its uses: a record that is needed
+ * stays, and no second one is made.
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/bind/record.h"

@@ -243,8 +243,8 @@ typedef struct cpubind_binding cpubind_binding;
  *   out     *out, to be closed; NULL on failure
  *   errors  ERR_ARG; ERR_BUSY; ERR_MEMORY
  *           ERR_GONE, unless there is a record: fault->error is ESRCH (no such process here),
- *           EPERM (/proc hides it: hidepid), ENOENT (/proc is empty), EINVAL (the number is a thread's, not its
- *           process's), or says why /proc cannot be read
+ *           EPERM (/proc hides it: hidepid), ENOENT (/proc is empty), EINVAL (the number is a
+ *           thread's, not its process's), or says why /proc cannot be read
  *           ERR_EXISTS: fault->what is "another record" (the process lives and is bound by
  *           another file: other_path), "another user" (it is bound by a record of another user:
  *           other_path), or "another process" (the record is of another process, which lives)
@@ -266,7 +266,7 @@ int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_s
  * process stays bound.
  *   in      options, sys: as for open
  *   errors  ERR_BUSY: the holder is no watch, is not known, or has not ended in time;
- *           ERR_REFUSED: the kernel refuses the signal; ERR_OPEN; those of open for the record */
+ *           ERR_REFUSED: the kernel refuses the signal; ERR_OPEN; those of the record */
 cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
                                             const cpubind_sys *sys, cpubind_linux_fault *fault);
 

@@ -119,7 +119,7 @@ struct cpubind_binding {
 
 /* == The lock of a process (process_lock.c) ================================= */
 
-/* Locks the process itself, whatever file its record is in and whoever runs cpubind: flock(2) on
+/* Locks the process, whatever file its record is in and whoever runs cpubind: flock(2) on
  * /proc/<pid>/fd, which only root and the owner of the process can open. A process that is not
  * dumpable, whose folder its owner cannot open, has the lock of its record alone.
  *   out     *fd, to be closed; -1: it cannot be locked, or on failure

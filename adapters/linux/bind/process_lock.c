@@ -1,4 +1,4 @@
-/* process_lock.c - one cpubind at a time works on a process; who it is, and how a watch is ended
+/* process_lock.c - one cpubind at a time works on a process; how a watch is ended
  * SPDX-License-Identifier: MIT
  *
  * Locks the process and asks a watch to end; reads no record and moves nothing. A signal goes

@@ -185,7 +185,7 @@ typedef struct cpubind_record_holder {
     int32_t is_watching;
 } cpubind_record_holder;
 
-/* Writes who holds the lock of `file`. Without the lock, or after a failure, nobody is named. */
+/* Writes who holds the lock of `file`. Without the lock, or on failure, it names nobody. */
 void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder);
 
 /* Reads who was the last to write to the lock file: the process may have ended since. */

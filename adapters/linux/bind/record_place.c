@@ -1,7 +1,7 @@
 /* record_place.c - where the record of a process is, and who else has one of it
  * SPDX-License-Identifier: MIT
  *
- * With --state FILE the usual folder has a small file, <pid>.path, that names FILE: each command
+ * With --state FILE the usual folder has a file, <pid>.path, that names FILE: each command
  * finds the record by it. No link is made or followed. Reads no record, but for the question
  * whether one is of a process that lives.
  *

@@ -1,7 +1,7 @@
 /* record_sweep.c - removes what killed and ended processes have left in the folder of records
  * SPDX-License-Identifier: MIT
  *
- * Only in the usual folder of this user, and each file under the lock of its record: a file that
+ * Only in the usual folder of this user, and each under the lock of its record: a file that
  * another cpubind works with stays. What an ended process has changed on the host is in the
  * record of the host (host_record.h), which stays. Whatever fails is left for the next time.
  */
@@ -38,7 +38,7 @@ typedef struct sweeping {
     cpubind_ids pids;
 } sweeping;
 
-/* Removes "4711.path" if it is stale. Adds the pid of "4711.record" if the process has ended, and
+/* Removes a stale "4711.path". Adds the pid of "4711.record" if the process has ended, and
  * of what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
