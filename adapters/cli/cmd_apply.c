@@ -84,6 +84,8 @@ static int apply(cli_options *options, cli_bound *bound)
         status = cli_plan_bound(options, bound);
     if (status == CLI_DONE)
         status = cli_apply_bound(options, bound);
+    if (status == CLI_DONE && options->watch_ms > 0)
+        (void)cpubind_bind_watch(bound->binding, NULL); /* a failure is in the report */
     if (status == CLI_DONE)
         status = print_outcome(options, bound);
     if (status != CLI_DONE || options->watch_ms == 0 || bound->is_stopped)

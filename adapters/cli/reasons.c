@@ -321,9 +321,32 @@ static void warn_place(listener *to, const cpubind_report *report)
     warn(to, "state", &text);
 }
 
+/* A watch that gets no events. */
+static void warn_events(listener *to, const cpubind_report *report)
+{
+    const cpubind_linux_fault *why = &report->no_events;
+    cli_text text = {"", 0};
+    if (!why->error)
+        return;
+    cli_add(
+        &text,
+        "the watch sees new and renamed threads at the end of a period only: the kernel sends "
+        "no events (%s: %s); ",
+        why->what, strerror(why->error));
+    if (is_right_missing(why->error))
+        cli_add(&text, "run it as root, or with the capability NET_ADMIN");
+    else if (why->error == ECONNREFUSED)
+        cli_add(&text, "they need the network namespace of the host");
+    else
+        cli_add(&text, "they need the pid and user namespaces of the host, and a kernel with "
+                       "CONFIG_PROC_EVENTS");
+    warn(to, "events", &text);
+}
+
 static void warn_all(listener *to, const cpubind_report *report)
 {
     warn_place(to, report);
+    warn_events(to, report);
     warn_items(to, report);
     warn_irqs(to, report);
     warn_memory(to, report);

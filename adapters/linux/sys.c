@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,14 @@ static int real_accessat(int dir, const char *path, int mode)
 static int real_create(int dir, const char *path, mode_t mode)
 {
     return openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+static int real_max_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return -1;
+    return limit.rlim_cur < INT_MAX ? (int)limit.rlim_cur : INT_MAX;
 }
 
 #ifdef SYS_renameat2

@@ -10,6 +10,7 @@
  *                      have no openat2
  *   statat             fstatat(2), which follows a symbolic link
  *   accessat           faccessat(2) by the effective ids, with AT_EACCESS
+ *   max_files          getrlimit(2): how many descriptors this process may have open
  *   create             openat(2) that creates a file for writing; EEXIST where the name exists,
  *                      as a symbolic link too
  *   rename             renameat(2) within one folder; with flags renameat2(2), ENOSYS where the
@@ -73,6 +74,7 @@ extern "C" {
     X(ssize_t, read, (int fd, void *data, size_t cap), (fd, data, cap), -1, read)              \
     X(ssize_t, pread, (int fd, void *data, size_t cap, off_t at), (fd, data, cap, at), -1,     \
       pread)                                                                                   \
+    X(int, max_files, (void), (), -1, real_max_files)                                          \
     X(int, close, (int fd), (fd), -1, close)                                                   \
     X(DIR *, fdopendir, (int fd), (fd), NULL, fdopendir)                                       \
     X(struct dirent *, readdir, (DIR * folder), (folder), NULL, readdir)                       \

@@ -25,7 +25,8 @@ typedef struct worker {
 
 typedef struct worker_command {
     char what; /* t: start a thread, e: end it, x: end the first, c: create short-lived
-                  threads, q: stop that, n: the number of threads created so far */
+                  threads, q: stop that, n: the number of threads created so far,
+                  r: give a thread another name */
     char name[31];
     int32_t tid;
 } worker_command;
@@ -91,6 +92,15 @@ static inline void worker_drop(worker_child *c, int32_t tid)
     }
 }
 
+static inline void worker_rename(int32_t tid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)tid);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    scratch_need(fd >= 0 && write(fd, name, strlen(name)) > 0, path);
+    close(fd);
+}
+
 static inline void *worker_blink(void *ctx)
 {
     static const char *const name[] = {"acl_thread", "release_thread", "short", "longer than"};
@@ -136,6 +146,8 @@ static inline void *worker_control(void *ctx)
         }
         if (command.what == 'e')
             worker_drop(c, command.tid);
+        if (command.what == 'r')
+            worker_rename(command.tid, command.name);
         if (command.what == 'x')
             scratch_need(write(c->leader_end[1], "", 1) == 1, "end");
         if (command.what == 'c') {

@@ -91,7 +91,7 @@ cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
 cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
                                         char name[CPUBIND_COMM_SIZE], int32_t *is)
 {
-    const cpubind_linux_fault why = cpubind_task_name(b->sys, b->task_dir_fd, tid, name);
+    const cpubind_linux_fault why = cpubind_watched_name(b, tid, name);
     return why.error ? why : cpubind_task_cpus(b->sys, tid, &b->record.sets, is);
 }
 
@@ -217,6 +217,8 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_n
     }
     if (why.error)
         return why;
+    if (b->is_watching)
+        cpubind_watched_add(b, tid, t.should);
     if (t.is == t.should)
         return report(b, &t, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
     /* To move it now would drop the CPUs that are offline from its mask. */
@@ -384,6 +386,7 @@ static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
         if (why.error && why.error != ESRCH && b->is_watching) {
             const cpubind_misplaced t = {.tid = tid, .is = -1, .should = -1};
             why = report(b, &t, CPUBIND_ITEM_SKIPPED, why);
+            cpubind_look_at_all(b);
         }
         if (why.error && why.error != ESRCH)
             return why;
@@ -433,16 +436,40 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
     return check_any_is_placed(&b->report);
 }
 
-cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b)
+/* Lists the threads that a watch looks at into b->tids. After a failure the next call looks at
+ * all of them. */
+static cpubind_linux_fault list_watched(cpubind_binding *b, cpubind_look look)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (look == CPUBIND_LOOK_ALL) {
+        why = cpubind_list_threads(b);
+        if (why.error)
+            return why;
+        drop_ended(b);
+        cpubind_watched_drop_ended(b);
+        return cpubind_no_fault;
+    }
+    b->tids.n = 0;
+    for (int32_t i = 0; i < b->news.tids.n && !why.error; i++)
+        why = cpubind_ids_add(&b->tids, b->sys, b->news.tids.id[i]);
+    if (look == CPUBIND_LOOK_MASKS && !why.error)
+        why = cpubind_watched_find_moved(b, &b->tids);
+    cpubind_ids_sort(&b->tids);
+    return why;
+}
+
+cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look)
 {
     int32_t n_new = 0;
-    cpubind_linux_fault why = cpubind_list_threads(b);
+    cpubind_linux_fault why = list_watched(b, look);
     if (why.error == ESRCH)
         return why;
     cpubind_note_step(b, CPUBIND_STEP_LISTING, why);
-    if (why.error)
+    b->news.tids.n = 0;
+    if (why.error) {
+        cpubind_look_at_all(b);
         return cpubind_no_fault;
-    drop_ended(b);
+    }
     b->is_watching = 1;
     (void)place_listed(b, &n_new);
     b->is_watching = 0;

@@ -226,11 +226,12 @@ typedef struct cpubind_report {
     int32_t place_error;        /* errno: the usual folder cannot name the record of
                                    options.record_path; 0: it does */
     int32_t prefer_error;       /* PREFER: errno of set_mempolicy(2), or 0 */
-    int32_t irqbalance_runs;    /* it runs, and may move interrupts again */
-    int32_t is_alive;           /* the process lives, and is the one of the record */
-    int32_t may_signal;         /* after EPERM: this user may signal the process, so that a
+    cpubind_linux_fault no_events; /* cpubind_bind_watch: why the kernel sends no events */
+    int32_t irqbalance_runs;       /* it runs, and may move interrupts again */
+    int32_t is_alive;              /* the process lives, and is the one of the record */
+    int32_t may_signal;            /* after EPERM: this user may signal the process, so that a
                                    filter of system calls has refused, not its ownership */
-    int32_t n_not_restored;     /* after a failure: items that could not be put back */
+    int32_t n_not_restored;        /* after a failure: items that could not be put back */
 } cpubind_report;
 
 /* == The calls ============================================================== */
@@ -315,8 +316,18 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
  *           record, where the call before this one was verify with a goal, or failed */
 cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_fault *fault);
 
-/* Waits until the process ends or the time is over.
- *   returns 1 when it has ended, else 0 (a signal ends the wait early) */
+/* Asks the kernel for events of the process, so that a watch acts at once on threads that are
+ * born or renamed. Without this call, or after it failed, a watch works by periods alone.
+ *   in      after apply, before the first wait
+ *   errors  ERR_REFUSED, also in report->no_events: EPERM, "bind": CAP_NET_ADMIN is missing;
+ *           ECONNREFUSED, "sendmsg": this is not the network namespace of the host; ENOMSG,
+ *           "answer": nor its pid or user namespace, or the kernel has no such events;
+ *           EPROTONOSUPPORT, "socket": it has none; or of another call. ERR_ARG */
+cpubind_linux_status cpubind_bind_watch(cpubind_binding *binding, cpubind_linux_fault *fault);
+
+/* Waits until the process ends, the time is over or, after cpubind_bind_watch, events have come
+ * that cpubind_bind_again is to act on: then the next call waits for the rest of the time.
+ *   returns 1 when the process has ended, else 0 (a signal ends the wait early) */
 int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms);
 
 /* Compares, and changes nothing. Threads and interrupts that are elsewhere are items that are

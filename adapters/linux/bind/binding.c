@@ -1,4 +1,4 @@
-/* binding.c - a binding: opening and closing it, its report, waiting for the process
+/* binding.c - a binding: opening and closing it, and its report
  * SPDX-License-Identifier: MIT
  *
  * Changes nothing of the process or the host; the record file is all that it writes.
@@ -137,6 +137,7 @@ void cpubind_begin_record(cpubind_binding *b)
     b->has_moved_threads = 0;
     b->is_dirty = 0;
     b->phase = CPUBIND_PHASE_NEW;
+    cpubind_look_at_all(b);
 }
 
 static void mark_saved(cpubind_record *record)
@@ -357,7 +358,9 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                            .options = *options,
                            .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
                            .task_dir_fd = -1,
-                           .process_lock_fd = -1};
+                           .process_lock_fd = -1,
+                           .max_name_fd = -1,
+                           .events_fd = -1};
     why = open_all(b);
     if (why.error) {
         cpubind_bind_close(b);
@@ -409,6 +412,8 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->misplaced);
     free(binding->known);
     free(binding->trouble);
+    cpubind_watched_free(binding);
+    cpubind_stop_events(binding);
     free(binding->report.item);
     cpubind_shared_close(binding);
     if (binding->process_lock_fd >= 0)
@@ -425,7 +430,7 @@ int cpubind_bind_is_alive(const cpubind_binding *binding)
     return cpubind_process_is_alive(binding);
 }
 
-/* == Asking and waiting ===================================================== */
+/* == Asking ================================================================= */
 
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 {
@@ -465,32 +470,6 @@ void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_
     memcpy(out, name, strnlen(name, CPUBIND_PROGRAM_SIZE - 1));
     out[strnlen(name, CPUBIND_PROGRAM_SIZE - 1)] = '\0';
     root.sys->close(root.fd);
-}
-
-static int has_ended(cpubind_binding *b)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    int error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
-    if (error)
-        return error == ENOENT || error == ESRCH;
-    return stat.start != b->start || (stat.state == 'Z' && stat.n_threads < 2) ||
-           stat.state == 'X';
-}
-
-int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)
-{
-    const cpubind_sys *sys = binding->sys;
-    const int fd = sys->pidfd_open((pid_t)binding->options.pid, 0);
-    struct pollfd wait = {fd, POLLIN, 0}; /* poll ignores a descriptor of -1 */
-    /* Checked after pidfd_open: another process may have had the pid before. */
-    int is_over = has_ended(binding);
-    if (!is_over) {
-        (void)sys->poll(&wait, 1, timeout_ms);
-        is_over = has_ended(binding);
-    }
-    if (fd >= 0)
-        sys->close(fd);
-    return is_over;
 }
 
 cpubind_linux_status cpubind_bind_exec(char *const *argv, const cpubind_sys *sys,

@@ -24,6 +24,7 @@
 
 #include "../kernel/irq.h"
 #include "../kernel/irqbalance.h"
+#include "../kernel/proc_events.h"
 #include "../kernel/process.h"
 #include "bind.h"
 #include "host_record.h"
@@ -82,6 +83,12 @@ typedef struct cpubind_shared {
     int is_dirty;
 } cpubind_shared;
 
+/* A thread that a watch has looked at. */
+typedef struct cpubind_watched {
+    int32_t tid, should;
+    int name_fd; /* of cpubind_task_name_open; -1: not open */
+} cpubind_watched;
+
 struct cpubind_binding {
     const cpubind_sys *sys;
     cpubind_bind_options options;
@@ -108,11 +115,19 @@ struct cpubind_binding {
     cpubind_ids listed_irqs; /* in this call */
     cpubind_trouble *trouble;
     int32_t n_trouble, cap_trouble;
-    int64_t n_again;                   /* calls of cpubind_bind_again */
-    int is_watching;                   /* in one of them */
-    cpubind_linux_fault shared_fault;  /* why this call of apply has not opened it */
-    cpubind_shared shared;             /* file NULL: not open */
-    cpubind_irqbalance daemon;         /* the last that was found; pid 0: none */
+    int64_t n_again;                  /* calls of cpubind_bind_again */
+    int is_watching;                  /* in one of them */
+    cpubind_linux_fault shared_fault; /* why this call of apply has not opened it */
+    cpubind_shared shared;            /* file NULL: not open */
+    cpubind_irqbalance daemon;        /* the last that was found; pid 0: none */
+    cpubind_watched *watched;         /* by ascending tid */
+    int32_t n_watched, cap_watched;
+    int32_t n_name_fd, max_name_fd;    /* descriptors of names; -1: not known yet */
+    int events_fd;                     /* of cpubind_proc_events_open; -1: none */
+    cpubind_proc_news news;            /* that no call of cpubind_bind_again has handled */
+    int is_early;                      /* events ended the last wait before its time was over */
+    int64_t period_end_ms;             /* of the period that such a wait began; 0: none */
+    int64_t next_look_ms;              /* when all threads are looked at; 0: in the next call */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
 };
@@ -260,10 +275,44 @@ cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
  *           could not; a transient error */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
 
-/* For a watch: lists the threads once, looks at all of them, moves those that are misplaced,
- * and reports what is news.
- *   errors  ESRCH: the process has ended; all others are troubles */
-cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b);
+/* The threads that a call of a watch looks at. */
+typedef enum cpubind_look {
+    CPUBIND_LOOK_ALL,   /* all threads, which are listed */
+    CPUBIND_LOOK_MASKS, /* those of the events, and those with another mask than at the last look:
+                           all names are known from events */
+    CPUBIND_LOOK_NEWS   /* those of the events */
+} cpubind_look;
+
+/* For a watch: looks at these threads, moves those that are misplaced, and reports what is
+ * news. Whatever fails is noted, and tried again by a later call.
+ *   errors  ESRCH: the process has ended */
+cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look);
+
+/* == The threads that a watch has looked at (watch_threads.c) =============== */
+
+/* The name of a thread; in a watch through a descriptor that stays open, if there is room. */
+cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
+                                         char name[CPUBIND_COMM_SIZE]);
+
+/* Notes that a thread was looked at, and the set it belongs on. */
+void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should);
+
+/* Drops the threads that are not in the listing of all threads. */
+void cpubind_watched_drop_ended(cpubind_binding *b);
+
+/* Adds the threads that are on another set than the one they belong on, or cannot be read.
+ *   errors  ENOMEM */
+cpubind_linux_fault cpubind_watched_find_moved(cpubind_binding *b, cpubind_ids *tids);
+
+void cpubind_watched_free(cpubind_binding *b);
+
+/* == Events (watch.c) ======================================================= */
+
+/* Lets the next call of cpubind_bind_again look at all threads. */
+void cpubind_look_at_all(cpubind_binding *b);
+
+/* Stops receiving events. */
+void cpubind_stop_events(cpubind_binding *b);
 
 /* == What a watch cannot do now (watch.c) =================================== */
 
@@ -280,7 +329,8 @@ int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid
 typedef enum cpubind_watch_step {
     CPUBIND_STEP_LISTING = 0, /* list the threads */
     CPUBIND_STEP_RECORD = -1, /* write the record */
-    CPUBIND_STEP_IRQS = -2    /* read or move interrupts */
+    CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
+    CPUBIND_STEP_EVENTS = -3  /* receive events */
 } cpubind_watch_step;
 
 /* The same for a step. News of a failure is an item of id 0. */

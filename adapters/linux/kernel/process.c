@@ -118,19 +118,52 @@ cpubind_linux_fault cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubi
     return fault_of(fault.error, "list the threads of");
 }
 
+/* Bytes of a file `comm`: the kernel may know longer names of its own threads. */
+#define COMM_MAX 64
+
+static const char read_the_name[] = "read the name of";
+
+/* Keeps the name of `n` bytes, without the line feed after it. */
+static void keep_name(char *text, int32_t n, char name[CPUBIND_COMM_SIZE])
+{
+    if (n > 0 && text[n - 1] == '\n')
+        n--;
+    text[n] = '\0';
+    text[CPUBIND_COMM_SIZE - 1] = '\0';
+    memcpy(name, text, CPUBIND_COMM_SIZE);
+}
+
 cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
                                       char name[CPUBIND_COMM_SIZE])
 {
-    char path[32], text[64]; /* the kernel may know longer names of its own threads */
+    char path[32], text[COMM_MAX];
     int32_t n;
     snprintf(path, sizeof path, "%d/comm", (int)tid);
     cpubind_linux_fault fault = cpubind_read_text(sys, folder, path, text, sizeof text, &n);
     if (fault.error)
-        return fault_of(fault.error, "read the name of");
-    if (n > 0 && text[n - 1] == '\n')
-        text[n - 1] = '\0';
-    text[CPUBIND_COMM_SIZE - 1] = '\0';
-    memcpy(name, text, CPUBIND_COMM_SIZE);
+        return fault_of(fault.error, read_the_name);
+    keep_name(text, n, name);
+    return cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_task_name_open(const cpubind_sys *sys, int folder, int32_t tid,
+                                           int *fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, "%d/comm", (int)tid);
+    return fault_of(cpubind_open(sys, folder, path, O_RDONLY | O_CLOEXEC, fd).error,
+                    read_the_name);
+}
+
+cpubind_linux_fault cpubind_task_name_at(const cpubind_sys *sys, int fd,
+                                         char name[CPUBIND_COMM_SIZE])
+{
+    char text[COMM_MAX];
+    ssize_t n;
+    CPUBIND_RETRY(n, sys->pread(fd, text, sizeof text - 1, 0));
+    if (n < 0)
+        return fault_of(errno ? errno : EIO, read_the_name);
+    keep_name(text, (int32_t)n, name);
     return cpubind_no_fault;
 }
 

@@ -59,6 +59,14 @@ cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_
 /* Whether a task folder has thread `tid`. 1 where that cannot be read. */
 int cpubind_is_task(const cpubind_sys *sys, int folder, int32_t tid);
 
+/* The same in two steps, for a name that is read again and again.
+ *   out     *fd: stays that of this thread, even if another one gets its number; -1 on failure
+ *   errors  ESRCH: it has ended */
+cpubind_linux_fault cpubind_task_name_open(const cpubind_sys *sys, int folder, int32_t tid,
+                                           int *fd);
+cpubind_linux_fault cpubind_task_name_at(const cpubind_sys *sys, int fd,
+                                         char name[CPUBIND_COMM_SIZE]);
+
 /* The CPUs of a thread, as a number in `sets`; NONE on failure. The set is empty when all of its
  * CPUs are offline.
  *   errors  "sched_getaffinity" */
