@@ -94,10 +94,11 @@ laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hos
 
 bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
-	    $(BUILD)/bench_command $(BUILD)/bench_bind
+	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_bind
+	@$(BUILD)/bench_watch
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 
 quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
@@ -243,6 +244,7 @@ $(call link, bench, tests/bench/bench, $(TEXT) $(CORE), -lhwloc)
 $(call link, quality, tests/quality/quality $(QUALITY), $(LINUX) $(TEXT) $(CORE), -lhwloc)
 $(call link, bench_text, tests/bench/bench_text, $(TEXT) $(CORE))
 $(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljansson)
+$(call link, bench_watch, tests/bench/bench_watch, $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_command, tests/bench/bench_command)
 
 .PRECIOUS: $(BUILD)/obj/%.o

@@ -62,6 +62,7 @@ static int watch(const cli_options *options, cli_bound *bound)
     if (fflush(stdout) != 0)
         return CLI_UNREADABLE;
     bound->is_watching = 1;
+    cpubind_linux_raise_files(); /* one for the name of each thread */
     cli_add(&words, "cpubind: the watch has ended; process %d stays bound\n", (int)bound->pid);
     if (!options->quiet && !options->json)
         cpubind_linux_say_at_signal(fileno(stderr), words.text);

@@ -1,4 +1,4 @@
-/* terminal.c - the terminal, the host's name, and the files installed with this program
+/* terminal.c - the terminal, limits, the host's name, files installed with this program
  * SPDX-License-Identifier: MIT
  *
  * Asks the system; prints nothing but the words that a signal ends this process with.
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -40,6 +41,15 @@ int32_t cpubind_linux_columns(int fd)
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return clamp_columns(size.ws_col);
     return clamp_columns(columns ? strtol(columns, NULL, 10) : 0);
+}
+
+void cpubind_linux_raise_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 int cpubind_linux_has_colour(int fd)

@@ -1,4 +1,4 @@
-/* terminal.h - the terminal, the host's name, and the files installed with this program
+/* terminal.h - the terminal, limits, the host's name, files installed with this program
  * SPDX-License-Identifier: MIT
  *
  * Private to the programs of this project. Asks the system; prints nothing but the words of
@@ -21,6 +21,9 @@ int32_t cpubind_linux_columns(int fd);
 /* Whether colour is wanted on a descriptor: a terminal, NO_COLOR unset or empty, and TERM set
  * to anything but "dumb". */
 int cpubind_linux_has_colour(int fd);
+
+/* Lets this process open as many files as it may raise its limit to (getrlimit(2)). */
+void cpubind_linux_raise_files(void);
 
 /* From now on SIGINT, SIGTERM and SIGHUP end this process as before, and write a text first. A
  * signal that is ignored stays ignored. The text is cut to 127 bytes. */

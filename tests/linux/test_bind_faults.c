@@ -630,6 +630,8 @@ TEST(a_watch_survives_every_fault_and_recovers)
     FAIL(watch_ten, MAY_FAIL, openat, ESRCH);
     FAIL(watch_ten, IS_HARMLESS, read, EIO);
     FAIL(watch_ten, IS_HARMLESS, read, ESRCH);
+    FAIL(watch_ten, IS_HARMLESS, pread, EIO, ESRCH);
+    FAIL(watch_ten, IS_HARMLESS, fstat, EACCES);
     FAIL(watch_ten, IS_HARMLESS, close, EIO);
     FAIL(watch_ten, IS_HARMLESS, fdopendir, ENOMEM);
     FAIL(watch_ten, IS_HARMLESS, readdir, OF_readdir);

@@ -98,7 +98,10 @@ TEST(a_birth_and_a_name_are_acted_on_at_once)
 {
     watch_or_skip();
     const int32_t born = worker_thread_add(&f.w, "acl_thread");
+    fault_clear();
     assert_true(is_placed_at_once(born, ACL_CPU));
+    /* restore needs no record of it; the end of the period writes one */
+    assert_int_equal(fault.count[CALL_rename], 0);
     assert_int_equal(cpubind_bind_report(f.b)->n, 1);
     assert_int_equal(cpubind_bind_report(f.b)->item[0].result, CPUBIND_ITEM_MOVED);
     assert_int_equal(cpubind_bind_report(f.b)->item[0].id, born);
@@ -252,6 +255,19 @@ TEST(another_program_in_the_process_is_looked_at_whole)
     assert_int_equal(news->is_all, 0);
 }
 
+/* Threads that end make no event. */
+TEST(a_watch_of_many_ended_threads_looks_at_all_threads)
+{
+    watch_or_skip();
+    fault_clear();
+    again();
+    assert_int_equal(fault.count[CALL_readdir], 0);
+    f.b->n_listed = -200;
+    again();
+    assert_true(fault.count[CALL_readdir] > 0);
+    assert_int_equal(f.b->n_listed, 3);
+}
+
 /* == Without events ========================================================= */
 
 TEST(a_watch_without_events_goes_on_by_periods)
@@ -349,7 +365,7 @@ TEST(files_of_names_stay_open_between_periods)
     again();
     assert_int_equal(fault.count[CALL_pread], 3); /* "control" too */
     assert_int_equal(fault.count[CALL_getaffinity], 3);
-    assert_int_equal(fault.count[CALL_openat], 1); /* the list of threads */
+    assert_int_equal(fault.count[CALL_openat], 0); /* the kernel counts 3 threads: no listing */
     assert_int_equal(f.b->n_name_fd, 3);
     const int32_t born = worker_thread_add(&f.w, "acl_thread");
     again();
@@ -359,6 +375,17 @@ TEST(files_of_names_stay_open_between_periods)
     worker_thread_end(&f.w, born);
     again();
     assert_int_equal(f.b->n_name_fd, 3);
+}
+
+/* The number of threads is the same as before. */
+TEST(a_thread_that_is_born_when_another_one_ends_is_placed)
+{
+    for (int i = 0; i < 3; i++)
+        again();
+    worker_thread_end(&f.w, f.acl);
+    f.acl = worker_thread_add(&f.w, "acl_thread");
+    again();
+    assert_true(is_on(f.acl, ACL_CPU));
 }
 
 TEST(a_name_that_changes_is_read_through_an_open_file)
@@ -415,10 +442,12 @@ int main(void)
         EACH(an_overflow_makes_the_watch_look_at_all_threads),
         EACH(a_storm_of_events_does_not_put_off_the_end_of_a_period),
         EACH(another_program_in_the_process_is_looked_at_whole),
+        EACH(a_watch_of_many_ended_threads_looks_at_all_threads),
         EACH(a_watch_without_events_goes_on_by_periods),
         EACH(events_that_fail_later_are_news_once_and_the_watch_goes_on),
         EACH(a_watch_with_events_survives_every_fault),
         EACH(files_of_names_stay_open_between_periods),
+        EACH(a_thread_that_is_born_when_another_one_ends_is_placed),
         EACH(a_name_that_changes_is_read_through_an_open_file),
         EACH(a_watch_opens_at_most_half_of_the_files_that_the_process_may),
     };

@@ -299,6 +299,18 @@ static int is_on_file(const cpubind_binding *b, int32_t tid)
     return !b->is_dirty || !t || t->is_saved || t->before == r->before;
 }
 
+/* Whether the record is to be written before the misplaced threads are moved. Births that events
+ * report one by one need no write each: restore knows what to do with threads like these. */
+static int is_write_needed(const cpubind_binding *b)
+{
+    if (!b->is_early)
+        return 1;
+    for (int32_t i = 0; i < b->n_misplaced; i++)
+        if (!is_on_file(b, b->misplaced[i].tid))
+            return 1;
+    return 0;
+}
+
 static cpubind_linux_fault move_misplaced(cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->n_misplaced; i++) {
@@ -391,7 +403,7 @@ static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
         if (why.error && why.error != ESRCH)
             return why;
     }
-    why = cpubind_write_record(b);
+    why = is_write_needed(b) ? cpubind_write_record(b) : cpubind_no_fault;
     if (b->is_watching) {
         cpubind_note_step(b, CPUBIND_STEP_RECORD, why);
         why = cpubind_no_fault;
@@ -446,10 +458,12 @@ static cpubind_linux_fault list_watched(cpubind_binding *b, cpubind_look look)
         if (why.error)
             return why;
         drop_ended(b);
-        cpubind_watched_drop_ended(b);
+        cpubind_watched_note_listing(b);
         return cpubind_no_fault;
     }
     b->tids.n = 0;
+    if (look == CPUBIND_LOOK_KNOWN)
+        return cpubind_watched_list(b, &b->tids);
     for (int32_t i = 0; i < b->news.tids.n && !why.error; i++)
         why = cpubind_ids_add(&b->tids, b->sys, b->news.tids.id[i]);
     if (look == CPUBIND_LOOK_MASKS && !why.error)
@@ -461,7 +475,10 @@ static cpubind_linux_fault list_watched(cpubind_binding *b, cpubind_look look)
 cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look)
 {
     int32_t n_new = 0;
-    cpubind_linux_fault why = list_watched(b, look);
+    cpubind_linux_fault why;
+    if (look == CPUBIND_LOOK_ALL && cpubind_watched_are_all(b))
+        look = CPUBIND_LOOK_KNOWN;
+    why = list_watched(b, look);
     if (why.error == ESRCH)
         return why;
     cpubind_note_step(b, CPUBIND_STEP_LISTING, why);
@@ -477,5 +494,8 @@ cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look)
         (void)cpubind_list_threads(b);
         put_back_strangers(b);
     }
-    return cpubind_no_fault;
+    /* One has ended: another one may have been born in its place. */
+    return look == CPUBIND_LOOK_KNOWN && b->has_ended_name
+               ? cpubind_watch_threads(b, CPUBIND_LOOK_ALL)
+               : cpubind_no_fault;
 }

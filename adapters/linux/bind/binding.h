@@ -123,6 +123,9 @@ struct cpubind_binding {
     cpubind_watched *watched;         /* by ascending tid */
     int32_t n_watched, cap_watched;
     int32_t n_name_fd, max_name_fd;    /* descriptors of names; -1: not known yet */
+    int32_t n_listed;                  /* threads of the last listing */
+    int can_count;                     /* /proc counts the threads of the process */
+    int has_ended_name;                /* the thread of an open name has ended */
     int events_fd;                     /* of cpubind_proc_events_open; -1: none */
     cpubind_proc_news news;            /* that no call of cpubind_bind_again has handled */
     int is_early;                      /* events ended the last wait before its time was over */
@@ -278,6 +281,7 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
 /* The threads that a call of a watch looks at. */
 typedef enum cpubind_look {
     CPUBIND_LOOK_ALL,   /* all threads, which are listed */
+    CPUBIND_LOOK_KNOWN, /* all threads: those of the last look, as there are no others */
     CPUBIND_LOOK_MASKS, /* those of the events, and those with another mask than at the last look:
                            all names are known from events */
     CPUBIND_LOOK_NEWS   /* those of the events */
@@ -298,7 +302,15 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
 void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should);
 
 /* Drops the threads that are not in the listing of all threads. */
-void cpubind_watched_drop_ended(cpubind_binding *b);
+void cpubind_watched_note_listing(cpubind_binding *b);
+
+/* Whether the threads of the table are all that the process has, if none of them has ended
+ * (has_ended_name) when their names are read after this call: the kernel counts as many. */
+int cpubind_watched_are_all(cpubind_binding *b);
+
+/* Adds all threads of the table.
+ *   errors  ENOMEM */
+cpubind_linux_fault cpubind_watched_list(const cpubind_binding *b, cpubind_ids *tids);
 
 /* Adds the threads that are on another set than the one they belong on, or cannot be read.
  *   errors  ENOMEM */

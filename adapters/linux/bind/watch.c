@@ -121,6 +121,10 @@ static void drop_old_troubles(cpubind_binding *b)
  * has lost an event without saying so. */
 #define LOOK_MS 10000
 
+/* When so many more threads were looked at than twice those of the last listing, the ended ones
+ * are dropped. */
+#define MAX_ENDED 256
+
 /* Events that come within this time are handled together. */
 #define GATHER_MS 2
 
@@ -169,7 +173,8 @@ static void read_events(cpubind_binding *b)
 static cpubind_look choose_look(cpubind_binding *b)
 {
     const int64_t now_ms = cpubind_now_ms();
-    if (b->events_fd >= 0 && !b->news.is_all && now_ms < b->next_look_ms)
+    const int has_many_ended = b->n_watched > 2 * b->n_listed + MAX_ENDED;
+    if (b->events_fd >= 0 && !b->news.is_all && !has_many_ended && now_ms < b->next_look_ms)
         return b->is_early ? CPUBIND_LOOK_NEWS : CPUBIND_LOOK_MASKS;
     b->news.is_all = 0;
     b->next_look_ms = now_ms + LOOK_MS;

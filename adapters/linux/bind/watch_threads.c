@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "binding.h"
 
@@ -66,8 +67,10 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
     if (!row || row->name_fd < 0)
         return cpubind_task_name(b->sys, b->task_dir_fd, tid, name);
     why = cpubind_task_name_at(b->sys, row->name_fd, name);
-    if (why.error) /* the thread has ended, and another one may have its number */
+    if (why.error) { /* the thread has ended, and another one may have its number */
         close_name(b, row);
+        b->has_ended_name = 1;
+    }
     return why.error == ESRCH ? cpubind_task_name(b->sys, b->task_dir_fd, tid, name) : why;
 }
 
@@ -89,7 +92,15 @@ void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should)
     all[at].should = should;
 }
 
-void cpubind_watched_drop_ended(cpubind_binding *b)
+/* The threads of the process as the kernel counts them in the links of its task folder, which
+ * has two of its own; -1: not known. */
+static int64_t count_threads(const cpubind_binding *b)
+{
+    struct stat st;
+    return b->sys->fstat(b->task_dir_fd, &st) == 0 ? (int64_t)st.st_nlink - 2 : -1;
+}
+
+void cpubind_watched_note_listing(cpubind_binding *b)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < b->n_watched; i++) {
@@ -99,6 +110,24 @@ void cpubind_watched_drop_ended(cpubind_binding *b)
             close_name(b, &b->watched[i]);
     }
     b->n_watched = n;
+    b->n_listed = b->tids.n;
+    b->has_ended_name = 0;
+    b->can_count = count_threads(b) == b->tids.n;
+}
+
+int cpubind_watched_are_all(cpubind_binding *b)
+{
+    b->has_ended_name = 0;
+    return b->can_count && b->n_watched > 0 && b->n_name_fd == b->n_watched &&
+           count_threads(b) == b->n_watched;
+}
+
+cpubind_linux_fault cpubind_watched_list(const cpubind_binding *b, cpubind_ids *tids)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; i < b->n_watched && !why.error; i++)
+        why = cpubind_ids_add(tids, b->sys, b->watched[i].tid);
+    return why;
 }
 
 cpubind_linux_fault cpubind_watched_find_moved(cpubind_binding *b, cpubind_ids *tids)
