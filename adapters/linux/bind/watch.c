@@ -52,10 +52,12 @@ int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int3
     return !is_row(b, at, kind, pid, id) || b->trouble[at].next <= b->n_again;
 }
 
-/* CPUs that are offline or outside of the cpuset of a thread may return at any time, and asking
- * for them costs little. */
+/* CPUs that are offline or outside of the cpuset of a thread may return at any time, and so may
+ * interrupts whose driver is not bound; asking for them costs little. */
 static int is_for_the_next_call(cpubind_item_kind kind, cpubind_linux_fault why)
 {
+    if (kind == CPUBIND_ITEM_IRQ)
+        return why.error == EINVAL || why.error == ENOENT;
     return kind == CPUBIND_ITEM_THREAD && why.error == EINVAL &&
            strcmp(why.what, "kernel thread") != 0;
 }
