@@ -1243,8 +1243,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
 /* == The plan: segments and homes =========================================== */
 
 /* Counts items by key: row[k] is where the row of key k ends. The caller lists the items from
- * the last one to the first, each at --row[key]: then the rows are in order, and row[k] is where
- * the row of key k starts. row has n_key + 1 elements. */
+ * the last one to the first, each at --row[key]: then the rows are in order, and row[k] is
+ * where the row of key k starts. row has n_key + 1 elements. */
 CPUBIND_PRIV void cpubind_priv_count_rows(const int32_t *key, int32_t n, int32_t n_key,
                                           int32_t *row)
 {

@@ -34,8 +34,8 @@ int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_
 int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
                      cpubind_corpus_host **out, cli_text *why);
 
-/* Opens the corpus of --db for writing; `path` is set to its path. With may_make the file may be
- * missing. */
+/* Opens the corpus of --db for writing; `path` is set to its path. With may_make the file may
+ * be missing. */
 int cli_open_store(const cli_options *options, int may_make, char path[CLI_PATH_MAX],
                    cpubind_store **out, cli_text *why);
 

@@ -1,4 +1,4 @@
-/* fixture_change.c - cpubind fixture remove and rename: take hosts out of a corpus, name them anew
+/* fixture_change.c - cpubind fixture remove and rename: hosts that leave a corpus or are renamed
  * SPDX-License-Identifier: MIT
  *
  * Each command is one change of the corpus: all of it, or nothing. Plans nothing.

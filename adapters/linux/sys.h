@@ -25,9 +25,9 @@
  *                      library: returns the number of bytes of the mask that the kernel wrote
  *   setaffinity        sched_setaffinity(2), the system call
  *   pidfd_open         ENOSYS where the kernel or its headers have none
- *   pagemap_scan       ioctl(2) with PAGEMAP_SCAN for the first page of a range of addresses that
- *                      is in memory: returns 1 and its address, or 0; ENOTTY where the kernel
- *                      has none
+ *   pagemap_scan       ioctl(2) with PAGEMAP_SCAN for the first page of a range of addresses
+ *                      that is in memory: returns 1 and its address, or 0; ENOTTY where the
+ *                      kernel has none
  *   exec               execvp(3) in the environment of this process
  *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal;
  *                      ENOSYS where the kernel or its headers have none

@@ -1,4 +1,4 @@
-/* maps.c - /proc/<pid>/maps and smaps: the mappings of a process; /proc/<pid>/pagemap: its pages
+/* maps.c - /proc/<pid>/maps, smaps, pagemap: the mappings of a process, and its pages
  * SPDX-License-Identifier: MIT
  *
  * Bytes to numbers. Pure: no I/O, no malloc, no errno, no locale. It must not take a part of a

@@ -1,4 +1,4 @@
-/* maps.h - /proc/<pid>/maps and smaps: the mappings of a process; /proc/<pid>/pagemap: its pages
+/* maps.h - /proc/<pid>/maps, smaps, pagemap: the mappings of a process, and its pages
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.

@@ -53,8 +53,8 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
 
 /* Reads a value of /sys/devices/system/node/node<n>/meminfo or /proc/<pid>/status, such as
  * "MemFree" or "VmLck" (NUL-terminated). Other lines are not checked.
- *   lines   = *( [ "Node" number ] name ":" number [ "kB" ] LF )   blanks between the words; the
- *                                                       first line of the name counts
+ *   lines   = *( [ "Node" number ] name ":" number [ "kB" ] LF )   blanks between the words;
+ *                                                       the first line of the name counts
  *   out     *out_kb, 0 .. INT64_MAX
  *   errors  ERR_ARG; ERR_MISSING when no line has the name; ERR_SYNTAX, ERR_RANGE, ERR_CUT for
  *           its line

@@ -12,8 +12,8 @@
 /* == Known inputs =========================================================== */
 
 /* "#" stands for a number less than CPUBIND_MAX_CPUS, "%" for one of 31 bits, "*" for a part of
- * a name, "~" for the rest of a part, which may be empty, "^" for any number of parts, each with
- * its slash. */
+ * a name, "~" for the rest of a part, which may be empty, "^" for any number of parts, each
+ * with its slash. */
 static const char *const patterns[] = {
     "proc/self/status",
     "proc/self/cgroup",

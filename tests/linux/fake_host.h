@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: MIT
  *
  * A table of system calls that maps /proc/irq, the PCI devices of /sys, /run and the list of
- * /proc to a temporary folder; the list has only processes of the test, which are real. The table must not let a
- * test write to an interrupt or a record of the machine. A list that is written to an interrupt
- * replaces the old list in one step, as in the kernel, even if the writer is killed.
+ * /proc to a temporary folder; the list has only processes of the test, which are real. The
+ * table must not let a test write to an interrupt or a record of the machine. A list that is
+ * written to an interrupt replaces the old list in one step, as in the kernel, even if the
+ * writer is killed.
  */
 #ifndef CPUBIND_TESTS_LINUX_FAKE_HOST_H
 #define CPUBIND_TESTS_LINUX_FAKE_HOST_H

@@ -5,8 +5,9 @@
  * verified and restored again and again, with the 1st, 2nd, ... use of each call failing
  * with each error of its manual page, until a run has fewer uses. After each run either the
  * goal is reached, except for threads and interrupts that the report skips with this error, or
- * names as placed in part; or all is as before, no record is left, and the fault names the failing call. The test must not
- * change processes or interrupts of the machine: it runs on a fake host.
+ * names as placed in part; or all is as before, no record is left, and the fault names the
+ * failing call. The test must not change processes or interrupts of the machine: it runs on a
+ * fake host.
  */
 #define _GNU_SOURCE
 #include "../support/cmocka_test.h"

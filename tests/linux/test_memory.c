@@ -668,7 +668,8 @@ TEST(a_node_that_the_kernel_finds_full_ends_the_move)
 
 /* == pages that stay == */
 
-/* Four workers map 64 MiB of weights and have 16 MiB of their own: review of live hosts, P1 6. */
+/* Four workers map 64 MiB of weights and have 16 MiB of their own: review of live hosts, P1
+ * 6. */
 static void add_worker(int32_t weights, int32_t own)
 {
     mapping *mixed;

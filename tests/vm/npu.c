@@ -135,7 +135,8 @@ static int known_function(const struct pci_dev *pci)
     return i;
 }
 
-/* The kernel calls this after each write of smp_affinity; writes at the same time count as one. */
+/* The kernel calls this after each write of smp_affinity; writes at the same time count as
+ * one. */
 static void on_write(struct irq_affinity_notify *notify, const cpumask_t *mask)
 {
     container_of(notify, struct writes, notify)->n++;

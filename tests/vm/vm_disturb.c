@@ -3,12 +3,12 @@
  *
  *   disturb MOMENTS PERIOD SEED <WORKERS   PERIOD of the watches in milliseconds
  *
- * Each line of WORKERS is "pid group address main acl release sq cq": a process, its cgroup, the
- * PCI address of its NPU, CPUs of its threads, and CPUs of its interrupts. Each moment takes a
- * CPU offline or back, writes a cpuset, lets a thread change its own mask, or binds the drivers
- * of all NPUs in another order. In between it looks at every thread and interrupt, from the
- * kernel alone. A thread belongs to those of its CPUs that are online and in its cpuset; one
- * without any, to those of main. Exits with 1 if anything was elsewhere for more than two
+ * Each line of WORKERS is "pid group address main acl release sq cq": a process, its cgroup,
+ * the PCI address of its NPU, CPUs of its threads, and CPUs of its interrupts. Each moment
+ * takes a CPU offline or back, writes a cpuset, lets a thread change its own mask, or binds the
+ * drivers of all NPUs in another order. In between it looks at every thread and interrupt, from
+ * the kernel alone. A thread belongs to those of its CPUs that are online and in its cpuset;
+ * one without any, to those of main. Exits with 1 if anything was elsewhere for more than two
  * periods after the last disturbance, or is elsewhere at the end, when all is as at the
  * beginning. The clock stands while this machine does not run. Must not write a mask.
  */

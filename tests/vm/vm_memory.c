@@ -5,8 +5,8 @@
  *                                       Prints "ready"; SIGTERM or ten minutes: ends
  *   memory --fill NODE LEAVE            takes memory of a node until LEAVE MiB are free there,
  *                                       prints "ready" and keeps it
- *   memory --migrate PID FROM TO        migrate_pages(2), as migratepages(8) calls it: prints the
- *                                       milliseconds that it took
+ *   memory --migrate PID FROM TO        migrate_pages(2), as migratepages(8) calls it: prints
+ *                                       the milliseconds that it took
  *
  * Must not change another process but by --migrate.
  */

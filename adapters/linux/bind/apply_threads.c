@@ -231,8 +231,8 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_n
 
 /* == Moving ================================================================= */
 
-/* Why a thread cannot have all of its CPUs, or with `now` NONE any of them. A kernel thread, which has no executable file, may
- * be one that nobody can move. */
+/* Why a thread cannot have all of its CPUs, or with `now` NONE any of them. A kernel thread,
+ * which has no executable file, may be one that nobody can move. */
 static cpubind_linux_fault fault_of_part(cpubind_binding *b, const cpubind_misplaced *t,
                                          int32_t now)
 {
@@ -299,8 +299,9 @@ static int is_on_file(const cpubind_binding *b, int32_t tid)
     return !b->is_dirty || !t || t->is_saved || t->before == r->before;
 }
 
-/* Whether the record is to be written before the misplaced threads are moved. Births that events
- * report one by one need no write each: restore knows what to do with threads like these. */
+/* Whether the record is to be written before the misplaced threads are moved. Births that
+ * events report one by one need no write each: restore knows what to do with threads like
+ * these. */
 static int is_write_needed(const cpubind_binding *b)
 {
     if (!b->is_early)
@@ -385,7 +386,8 @@ static void drop_ended(cpubind_binding *b)
     b->is_dirty = 1;
 }
 
-/* Looks at the threads of the last listing; records those that are misplaced, then moves them. */
+/* Looks at the threads of the last listing; records those that are misplaced, then moves
+ * them. */
 static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
 {
     cpubind_linux_fault why;

@@ -271,9 +271,9 @@ int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_s
 cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
                                             const cpubind_sys *sys, cpubind_linux_fault *fault);
 
-/* Opens a binding of no process, for cpubind_bind_restore, report and close alone: puts back the
- * interrupts, UVB threads and the irqbalance that only processes use which have ended, whether
- * those have a record or not. Without any nothing is done.
+/* Opens a binding of no process, for cpubind_bind_restore, report and close alone: puts back
+ * the interrupts, UVB threads and the irqbalance that only processes use which have ended,
+ * whether those have a record or not. Without any nothing is done.
  *   errors  ERR_OPEN; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
                                             cpubind_linux_fault *fault);
@@ -308,9 +308,9 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
                                         cpubind_linux_fault *fault);
 
 /* Looks again, as a watch does: moves threads that are new, or have another name or other CPUs
- * by now, and interrupts that were moved, to where they belong. Whatever fails is tried again by
- * later calls, after 1, 2, 4 ... 64 calls. The report has only news: what was moved; what could
- * not be moved, once; RIGHT for a thread whose trouble is over.
+ * by now, and interrupts that were moved, to where they belong. Whatever fails is tried again
+ * by later calls, after 1, 2, 4 ... 64 calls. The report has only news: what was moved; what
+ * could not be moved, once; RIGHT for a thread whose trouble is over.
  *   in      after apply
  *   errors  ERR_GONE: the process has ended; ERR_ARG: nothing is bound; those of reading the
  *           record, where the call before this one was verify with a goal, or failed */
@@ -339,8 +339,9 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
 
 /* Puts back what the record holds: the threads of the process if it still lives (same pid, same
  * start time), and what was changed on the host in any case; each only if it still is where
- * apply put it. A thread that had all that its cpuset gave gets the widest mask again. Memory stays where it is; with PREFER the calling process
- * no longer prefers a node for new memory. Without a record nothing is done.
+ * apply put it. A thread that had all that its cpuset gave gets the widest mask again. Memory
+ * stays where it is; with PREFER the calling process no longer prefers a node for new memory.
+ * Without a record nothing is done.
  *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);

@@ -282,8 +282,8 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
 typedef enum cpubind_look {
     CPUBIND_LOOK_ALL,   /* all threads, which are listed */
     CPUBIND_LOOK_KNOWN, /* all threads: those of the last look, as there are no others */
-    CPUBIND_LOOK_MASKS, /* those of the events, and those with another mask than at the last look:
-                           all names are known from events */
+    CPUBIND_LOOK_MASKS, /* those of the events, and those with another mask than at the last
+                           look: all names are known from events */
     CPUBIND_LOOK_NEWS   /* those of the events */
 } cpubind_look;
 
@@ -383,8 +383,8 @@ void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
 /* Opens, locks and reads it; waits five seconds for the lock.
  *   in      mode MAKE: for apply and a watch; WRITE: for restore, which makes no folder; READ:
  *           without a lock. Without a folder, nothing is open but for MAKE
- *   errors  "host.record": EWOULDBLOCK, EILSEQ: the file makes no sense, as cpubind_record_open;
- *           ENOMEM, "memory" */
+ *   errors  "host.record": EWOULDBLOCK, EILSEQ: the file makes no sense, as
+ *           cpubind_record_open; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode mode);
 
 /* Writes it if it is dirty; removes the file if there is no entry. */

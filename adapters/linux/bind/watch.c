@@ -1,8 +1,8 @@
 /* watch.c - looks again at a process that is bound, and remembers what cannot be done now
  * SPDX-License-Identifier: MIT
  *
- * A watch ends when the process ends, and for nothing else: whatever fails is a row of the table
- * of troubles, reported once, and tried again after a pause that doubles.
+ * A watch ends when the process ends, and for nothing else: whatever fails is a row of the
+ * table of troubles, reported once, and tried again after a pause that doubles.
  */
 #include <errno.h>
 #include <poll.h>
@@ -119,8 +119,8 @@ static void drop_old_troubles(cpubind_binding *b)
 
 /* == Events ================================================================= */
 
-/* With events, how often all threads are listed and all names are read again, in case the kernel
- * has lost an event without saying so. */
+/* With events, how often all threads are listed and all names are read again, in case the
+ * kernel has lost an event without saying so. */
 #define LOOK_MS 10000
 
 /* When so many more threads were looked at than twice those of the last listing, the ended ones

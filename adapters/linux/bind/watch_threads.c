@@ -12,7 +12,8 @@
 
 #include "binding.h"
 
-/* Descriptors that a watch keeps at most: also at most half of those that the process may have. */
+/* Descriptors that a watch keeps at most: also at most half of those that the process may
+ * have. */
 #define MAX_NAMES 8192
 
 /* The place of a thread in the table, or where it would be. */

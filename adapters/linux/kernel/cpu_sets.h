@@ -4,8 +4,9 @@
  * Private to adapters/linux. A process of a thousand threads has a handful of masks, so each
  * set is kept once: two sets are equal when their numbers are equal. CPUs are 0 ..
  * CPUBIND_MAX_CPUS - 1, as wide as any kernel's mask. A set of words may be empty: that is the
- * answer of sched_getaffinity(2) for a thread whose CPUs are all offline. Each set has a mask (for system
- * calls and comparing), a list (for callers) and a text (for reports, records and /proc).
+ * answer of sched_getaffinity(2) for a thread whose CPUs are all offline. Each set has a mask
+ * (for system calls and comparing), a list (for callers) and a text (for reports, records and
+ * /proc).
  */
 #ifndef CPUBIND_LINUX_CPU_SETS_H
 #define CPUBIND_LINUX_CPU_SETS_H

@@ -50,9 +50,9 @@ cpubind_linux_fault cpubind_memory_survey(cpubind_root *root, int32_t pid, cpubi
 /* == Moving (memory_move.c) ================================================= */
 
 /* Moves the own pages of a process to a node with move_pages(2) and MPOL_MF_MOVE, in batches of
- * at most 8,192 pages: those that pagemap shows as present and mapped by this process alone, and
- * that move_pages(2) finds on other nodes. With is_all also shared, locked and huge pages, with
- * MPOL_MF_MOVE_ALL, or, where the kernel forbids that, with MPOL_MF_MOVE.
+ * at most 8,192 pages: those that pagemap shows as present and mapped by this process alone,
+ * and that move_pages(2) finds on other nodes. With is_all also shared, locked and huge pages,
+ * with MPOL_MF_MOVE_ALL, or, where the kernel forbids that, with MPOL_MF_MOVE.
  *   Where pagemap is hidden, move_pages(2) is asked about every page of a mapping: slow for
  * sparse mappings, but the limit of time holds. The kernel still keeps shared pages where they
  * are.

@@ -3,8 +3,8 @@
  *
  * Finds pages through pagemap, asks move_pages(2) for their nodes, and moves them in batches;
  * limits and requests to stop are looked at between two batches. Changes nothing but the nodes
- * of pages. Must not move a page that another process maps unless it is told to move all. Rules:
- * move_pages(2), admin-guide/mm/pagemap.rst.
+ * of pages. Must not move a page that another process maps unless it is told to move all.
+ * Rules: move_pages(2), admin-guide/mm/pagemap.rst.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -418,7 +418,8 @@ static void begin_round(walk *w)
     }
 }
 
-/* Walks all mappings once: own pages first, then those of mappings that have shared pages too. */
+/* Walks all mappings once: own pages first, then those of mappings that have shared pages
+ * too. */
 static void walk_round(walk *w)
 {
     cpubind_memory_move *move = w->move;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. The proc connector of the kernel (CONFIG_PROC_EVENTS) sends its
- * events to the processes of the host that ask for them. It does so only in the initial network,
- * pid and user namespaces, whose numbers the events have; before kernel 6.6 only with
+ * events to the processes of the host that ask for them. It does so only in the initial
+ * network, pid and user namespaces, whose numbers the events have; before kernel 6.6 only with
  * CAP_NET_ADMIN. Events may be lost, and nobody may rely on them alone.
  *
  * Changes nothing but the socket. Rules: netlink(7), Documentation/driver-api/connector.rst,
@@ -17,10 +17,10 @@
 
 /* Begins to receive the events of the process `pid`.
  *   out     *fd: a socket that poll(2) can wait for; -1 on failure
- *   errors  EPROTONOSUPPORT, "socket": the kernel has no connector; EPERM, "bind": CAP_NET_ADMIN
- *           is missing; ECONNREFUSED, "sendmsg": another network namespace; ENOMSG, "answer":
- *           another pid or user namespace, or a kernel without these events; or those of the
- *           calls, and an errno of the kernel's answer */
+ *   errors  EPROTONOSUPPORT, "socket": the kernel has no connector; EPERM, "bind":
+ *           CAP_NET_ADMIN is missing; ECONNREFUSED, "sendmsg": another network namespace;
+ *           ENOMSG, "answer": another pid or user namespace, or a kernel without these events;
+ *           or those of the calls, and an errno of the kernel's answer */
 cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid, int *fd);
 
 /* What the events of one call of cpubind_proc_events_read say. */

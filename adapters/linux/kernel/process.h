@@ -67,8 +67,8 @@ cpubind_linux_fault cpubind_task_name_open(const cpubind_sys *sys, int folder, i
 cpubind_linux_fault cpubind_task_name_at(const cpubind_sys *sys, int fd,
                                          char name[CPUBIND_COMM_SIZE]);
 
-/* The CPUs of a thread, as a number in `sets`; NONE on failure. The set is empty when all of its
- * CPUs are offline.
+/* The CPUs of a thread, as a number in `sets`; NONE on failure. The set is empty when all of
+ * its CPUs are offline.
  *   errors  "sched_getaffinity" */
 cpubind_linux_fault cpubind_task_cpus(const cpubind_sys *sys, int32_t tid,
                                       cpubind_cpu_sets *sets, int32_t *set);
