@@ -1,4 +1,4 @@
-/* fixture_change.c - cpubind fixture remove and rename: hosts that leave a corpus or are renamed
+/* fixture_change.c - cpubind fixture remove and rename: change which hosts a corpus has
  * SPDX-License-Identifier: MIT
  *
  * Each command is one change of the corpus: all of it, or nothing. Plans nothing.
