@@ -437,12 +437,28 @@ static void explain_thread_refused(const cli_bound *bound, const cpubind_item *i
         cli_add(why, "%s: %s", fault->what, strerror(fault->error));
 }
 
+/* The record of what several processes share cannot be had. */
+static void explain_host_record(const cpubind_linux_fault *fault, cli_text *why)
+{
+    char path[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_bind_usual_path(geteuid(), 0, 0, path);
+    cli_add(why, "the record of the interrupts of this host, %s, ", path);
+    if (fault->error == EWOULDBLOCK)
+        cli_add(why, "is in use by another cpubind: try again");
+    else if (fault->error == EILSEQ || fault->error == EFBIG)
+        cli_add(why, "is damaged; if no interrupt is to be put back, remove it");
+    else
+        cli_add(why, "cannot be read or written: %s", strerror(fault->error));
+}
+
 static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *fault,
                             cli_text *why)
 {
     const cpubind_item *item = failed_item(bound);
     if (item && item->kind == CPUBIND_ITEM_THREAD)
         explain_thread_refused(bound, item, fault, why);
+    else if (strcmp(fault->what, "host.record") == 0)
+        explain_host_record(fault, why);
     else if (!item && strcmp(fault->what, "interrupts") == 0)
         cli_add(why, "no interrupt can be bound: %s",
                 cpubind_no_irq_text(cpubind_bind_report(bound->binding)->no_irq));

@@ -541,6 +541,14 @@ the_dead_leave_nothing() {
         ! ls -A /run/cpubind | grep '^\.\{0,1\}[0-9]'
 }
 
+# The advice of the message: a damaged record of the host is removed.
+damaged_host_record_is_named() {
+    mkdir -p /run/cpubind && echo damaged >/run/cpubind/host.record || return 1
+    says 4 "/run/cpubind/host.record, is damaged; if no interrupt is to be put back, remove it" \
+        cpubind restore --ended && rm /run/cpubind/host.record &&
+        says 0 "nothing is on record of a process that has ended" cpubind restore --ended
+}
+
 # A file that is the record of another process, which lives, is left alone.
 record_of_another_process() {
     { sleep 100 9>&- & } && sleeper=$! && apply --npu 0 || return 1
@@ -1468,6 +1476,7 @@ check_worker "a record of another version is refused" record_of_another_version
 check_root "a record of cpubind 0.1 in the usual place is refused" older_record
 check_root "nothing is written to paths from the environment" odd_environment
 check_root "a full disk: nothing is changed" full_disk
+check_root "a damaged record of the host is named, with what to do" damaged_host_record_is_named
 check_root "what the dead leave is removed, and restore --ended restores it" \
     the_dead_leave_nothing acl_thread
 check_root "a live host: threads, interrupts and memory are bound" binds_all_of_a_host acl_thread

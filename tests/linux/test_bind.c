@@ -940,19 +940,25 @@ static int is_banned(const irqbalance_double *daemon, int irq)
     return 0;
 }
 
+/* Starts an irqbalance that the fake host has. */
+static void start_daemon(irqbalance_double *daemon)
+{
+    char name[64];
+    scratch_need(double_start(daemon, on_stage.s.dir, DOUBLE_NAMED), "irqbalance");
+    stage_list(daemon->pid);
+    snprintf(name, sizeof name, "run/irqbalance/irqbalance%d.sock", (int)daemon->pid);
+    scratch_file(&on_stage.s, name, "");
+}
+
 /* Interrupts that both NPUs have stay banned; a ban of another program stays as well. */
 TEST(bans_for_the_npu_before_are_lifted)
 {
-    char name[64];
     irqbalance_double daemon;
     lay_interrupts();
     goal_add_irq(&f.other, IRQ_CQ, CPUBIND_IRQ_SQ, MAIN_CPU);
     f.other.goal.npu = 4;
     f.how.irqbalance = CPUBIND_IRQBALANCE_BAN;
-    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_NAMED), "irqbalance");
-    stage_list(daemon.pid);
-    snprintf(name, sizeof name, "run/irqbalance/irqbalance%d.sock", (int)daemon.pid);
-    scratch_file(&on_stage.s, name, "");
+    start_daemon(&daemon);
     double_ban(daemon.shared, 17);
     open_binding();
     apply(&f.goal);
@@ -971,6 +977,31 @@ TEST(bans_for_the_npu_before_are_lifted)
     assert_true(is_second);
     assert_int_equal(n_last, 1);
     assert_true(is_last);
+}
+
+/* Review of live hosts, P3: an irqbalance that is started again knows none of the bans. A watch
+ * tells it, and restore lifts them there. */
+TEST(a_watch_tells_an_irqbalance_that_has_started_again)
+{
+    irqbalance_double daemon, again;
+    int n_told = 0, n_last;
+    lay_interrupts();
+    f.how.irqbalance = CPUBIND_IRQBALANCE_BAN;
+    start_daemon(&daemon);
+    open_binding();
+    apply(&f.goal);
+    double_end(&daemon);
+    assert_ok(cpubind_bind_again(f.b, &f.why)); /* none runs */
+    start_daemon(&again);
+    for (int i = 0; i < 8 && n_told == 0; i++) { /* the pauses are 1, 2, 4 calls */
+        assert_ok(cpubind_bind_again(f.b, &f.why));
+        n_told = is_banned(&again, IRQ_SQ) + is_banned(&again, IRQ_CQ);
+    }
+    restore_and_close();
+    n_last = again.shared->n;
+    double_end(&again);
+    assert_int_equal(n_told, 2);
+    assert_int_equal(n_last, 0);
 }
 
 static int is_stopped(pid_t pid)
@@ -1356,6 +1387,7 @@ int main(void)
         EACH(a_thread_that_a_cpuset_has_moved_since_stays_there),
         EACH(a_tid_is_no_pid),
         EACH(bans_for_the_npu_before_are_lifted),
+        EACH(a_watch_tells_an_irqbalance_that_has_started_again),
         EACH(irqbalance_continues_when_the_other_process_has_ended),
         EACH(irqbalance_continues_when_the_last_process_is_restored),
         EACH(irqbalance_continues_when_two_processes_are_restored_at_once),

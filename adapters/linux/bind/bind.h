@@ -283,7 +283,8 @@ cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_bind
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);
 
 /* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
- * is named. With is_older that of cpubind 0.1. */
+ * is named; with pid 0 the record of the host, host.record. With is_older that of cpubind
+ * 0.1. */
 #define CPUBIND_RECORD_PATH_SIZE 64
 void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
                              char out[CPUBIND_RECORD_PATH_SIZE]);
