@@ -332,6 +332,7 @@ static void end_disturbances(void)
             set_online(cpu, 1);
     for (int i = 0; i < n_worker; i++)
         write_cpuset(&workers[i], everywhere);
+    change_drivers(); /* bound with CPUs offline, they would have others at first */
     for (int i = 0; i < n_row; i++)
         rows[i].wrong = 0;
 }
