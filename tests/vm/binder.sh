@@ -155,7 +155,7 @@ offline_before_apply() { # "CPU ..."
 }
 
 offline_apply_steps() {
-    exits 0 apply 0 --memory none && exits 0 cpubind verify --pid "$pid" &&
+    exits 0 apply 0 && exits 0 cpubind verify --pid "$pid" &&
         exits 0 cpubind restore --pid "$pid"
 }
 
@@ -202,7 +202,7 @@ reset_masks() {
 follows_its_cpuset() {
     npu 0
     echo 0-15 >"${group}0/cpuset.cpus"
-    exits 0 apply 0 --memory none && exits 0 cpubind restore --pid "$pid" &&
+    exits 0 apply 0 && exits 0 cpubind restore --pid "$pid" &&
         echo "$everywhere" >"${group}0/cpuset.cpus" && is_as_before
     got=$?
     echo "$everywhere" >"${group}0/cpuset.cpus"
@@ -285,13 +285,13 @@ heir_restores() {
     exits 0 cpubind apply --pid $dead --npu 3 --memory none || return 1
     kill $dead
     wait $dead 2>/dev/null
-    exits 0 apply 3 --memory none --exclude 24-25 && restores_all
+    exits 0 apply 3 --exclude 24-25 && restores_all
 }
 
 # Two workers of one NPU: the first restore leaves the interrupts to the other worker.
 second_user_keeps_irqs() {
     npu 3
-    exits 0 apply 3 --memory none && exits 0 cpubind apply --pid "$other" --npu 3 --memory none ||
+    exits 0 apply 3 && exits 0 cpubind apply --pid "$other" --npu 3 --memory none ||
         return 1
     npu 3
     exits 0 cpubind restore --pid "$pid" && own_irqs_are_right 3 && restores_all
