@@ -538,7 +538,7 @@ the_dead_leave_nothing() {
         [ -e "/run/cpubind/$worker.record" ] && [ ! -e "/run/cpubind/$sleeper.record" ] &&
         says 0 "as it should be" cpubind verify --pid "$worker" &&
         says 0 "process $worker: put back" cpubind restore --all &&
-        ! ls -A /run/cpubind | grep '^\.\{0,1\}[0-9]'
+        [ -z "$(find /run/cpubind -name '[0-9]*' -o -name '.[0-9]*')" ]
 }
 
 # The advice of the message: a damaged record of the host is removed.
