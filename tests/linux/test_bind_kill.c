@@ -71,11 +71,11 @@ static void snapshot(char text[STAGE_TEXT])
     stage_records(text, STAGE_TEXT);
 }
 
-static cpubind_linux_status do_job(job what)
+static cpubind_linux_status do_job_of(pid_t pid, job what)
 {
     cpubind_binding *b = NULL;
     cpubind_linux_fault why = {0};
-    const cpubind_bind_options options = {.pid = (int32_t)f.w.pid,
+    const cpubind_bind_options options = {.pid = (int32_t)pid,
                                           .irqbalance = CPUBIND_IRQBALANCE_STOP,
                                           .memory = CPUBIND_MEMORY_NONE};
     cpubind_linux_status status = cpubind_bind_open(&options, &f.sys, &b, &why);
@@ -89,6 +89,11 @@ static cpubind_linux_status do_job(job what)
                       strerror(why.error));
     cpubind_bind_close(b);
     return status;
+}
+
+static cpubind_linux_status do_job(job what)
+{
+    return do_job_of(f.w.pid, what);
 }
 
 /* A child that does the job when a byte comes; `go` is the pipe for that byte. */
@@ -203,6 +208,27 @@ TEST(a_killed_restore_is_repeated)
     kill_again_and_again(JOB_RESTORE, 1, 100);
 }
 
+/* What is shared stays with the process that lives, whenever the other one is killed, and goes
+ * back to where it was at first when that one is restored too. */
+TEST(a_killed_one_of_two_users_leaves_the_other_bound)
+{
+    char at_first[STAGE_TEXT];
+    worker peer;
+    memcpy(at_first, f.before, sizeof at_first);
+    worker_start(&peer, "peer");
+    stage_list(peer.pid);
+    assert_int_equal(do_job_of(peer.pid, JOB_APPLY_SECOND), CPUBIND_LINUX_OK);
+    settle();
+    memcpy(f.before, f.now, sizeof f.before);
+    assert_string_not_equal(f.before, at_first);
+    kill_again_and_again(JOB_APPLY, 0, 100);
+    kill_again_and_again(JOB_RESTORE, 1, 50);
+    assert_int_equal(do_job_of(peer.pid, JOB_RESTORE), CPUBIND_LINUX_OK);
+    settle();
+    assert_string_equal(f.now, at_first);
+    worker_end(&peer);
+}
+
 /* == The stage ============================================================== */
 
 static void make_goals(void)
@@ -269,6 +295,7 @@ int main(void)
         EACH(a_killed_apply_is_restored),
         EACH(a_killed_second_apply_is_restored),
         EACH(a_killed_restore_is_repeated),
+        EACH(a_killed_one_of_two_users_leaves_the_other_bound),
     };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
