@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The first line of the input is the name of the value; the rest is the content of the file.
- * Compares adapters/text/numa_maps.c with sscanf(3) on each line. The format is in numa_maps.h.
+ * Compares adapters/text/numa_maps.c with a plain reader of each line. The format is in
+ * numa_maps.h.
  */
 #include "../fuzz.h"
 

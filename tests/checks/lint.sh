@@ -42,7 +42,7 @@ core_tidy_is_clean() {
 # shellcheck disable=SC2086
 cppcheck_is_clean() {
     printf '#define CPUBIND_IMPLEMENTATION\n#include "cpubind.h"\n' >"$out/core.c"
-    cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr \
+    cppcheck -j 4 --quiet --std=c11 --error-exitcode=1 --inline-suppr \
         --suppress=missingIncludeSystem --suppress=ctuuninitvar \
         --enable=warning,performance,portability -I . "$out/core.c" $sources
 }

@@ -172,26 +172,34 @@ static const struct line_kind {
 
 enum { N_KINDS = (int)(sizeof kinds / sizeof *kinds) };
 
+/* The kind of a line by its first word; NULL: there is none. */
+static const struct line_kind *find_kind(const char *word, int32_t len)
+{
+    for (int i = 0; i < N_KINDS; i++)
+        if (is_word(kinds[i].word, word, len))
+            return &kinds[i];
+    return NULL;
+}
+
 /* NULL, or the kind of the line r->line, which is wrong or missing. */
 static const char *read_lines(reader *r, const char *text_end)
 {
     const char *what = read_head(r, text_end, HEAD, FORMAT, "cpubind-host");
     while (!what) {
+        const struct line_kind *kind;
         const char *word;
         int32_t len;
-        int kind = 0;
         r->line++;
         if (!next_line(r, text_end))
             return "sum";
         if (!read_word(r, &word, &len) || r->at == r->end)
             return "line";
-        while (kind < N_KINDS && !is_word(kinds[kind].word, word, len))
-            kind++;
-        if (kind == N_KINDS)
+        kind = find_kind(word, len);
+        if (!kind)
             return "line";
-        if (!kinds[kind].read(r) || r->at != r->end)
-            what = kinds[kind].word;
-        else if (kind == N_KINDS - 1)
+        if (!kind->read(r) || r->at != r->end)
+            what = kind->word;
+        else if (kind == &kinds[N_KINDS - 1])
             break;
     }
     if (what || r->next == text_end)

@@ -119,9 +119,8 @@ void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_h
 cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file)
 {
     static const cpubind_record_holder nobody = {0};
-    char text[HOLDER_SIZE + 1] = "", word[6];
-    long long pid;
-    unsigned long long start;
+    char text[HOLDER_SIZE + 1] = "", *end = text;
+    unsigned long long pid, start;
     struct stat st;
     ssize_t n;
     int fd;
@@ -134,10 +133,11 @@ cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file
             ? file->sys->read(fd, text, HOLDER_SIZE)
             : -1;
     file->sys->close(fd);
-    if (n < 0 || sscanf(text, "%10lld %20llu %5s", &pid, &start, word) != 3 || pid < 1 ||
-        pid > INT32_MAX)
+    pid = strtoull(text, &end, 10);
+    start = strtoull(end, &end, 10);
+    if (n <= 0 || pid < 1 || pid > INT32_MAX || *end != ' ')
         return nobody;
-    return (cpubind_record_holder){(int32_t)pid, start, strcmp(word, "watch") == 0};
+    return (cpubind_record_holder){(int32_t)pid, start, strncmp(end, " watch", 6) == 0};
 }
 
 /* == Opening and closing ==================================================== */

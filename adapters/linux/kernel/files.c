@@ -209,14 +209,13 @@ cpubind_linux_fault cpubind_replace(const cpubind_sys *sys, int dir, const char 
     char name[NAME_MAX + 1];
     new_file new = {sys, dir, -1, mode};
     cpubind_linux_fault fault = cpubind_make_temp(base, create_temp, &new, name);
-    if (fault.error)
-        return fault;
-    fault = cpubind_write_synced(sys, new.fd, data, len);
+    if (!fault.error)
+        fault = cpubind_write_synced(sys, new.fd, data, len);
     if (!fault.error && sys->rename(dir, name, base, 0) < 0)
         fault = cpubind_fault_errno("rename");
-    if (fault.error)
+    if (fault.error && name[0])
         (void)sys->unlinkat(dir, name, 0);
-    return fault;
+    return cpubind_fault_of(fault.error, fault.what);
 }
 
 int cpubind_is_temp_name(const char *name, const char *base)
