@@ -87,12 +87,13 @@
  *   The part of C99 that is also C++11. Tested as C99, C11, C17 and as C++11, C++17, C++20.
  *   Enums are 32 bits wide, also with -fshort-enums.
  *
- * SOURCES of the rules (behaviour, not code), cited below as S1 .. S5
+ * SOURCES of the rules (behaviour, not code), cited below as S1 .. S6
  *   vllm-ascend 182b75ea, vllm_ascend/cpu_binding.py:
  *   S1 build_global_slice_cpu_pool   S2 average_distribute over equal pools
  *   S3 allocate (roles)              S4 extend_numa
  *   S5 Harvey, Ladner, Lovasz, Tamir: Semi-matchings for bipartite graphs and load balancing
  *      (2006): without a cost-reducing path the smallest load is as large as it can be
+ *   S6 NVIDIA Dynamo 1.3, router mode device-aware-weighted
  */
 #ifndef CPUBIND_H
 #define CPUBIND_H
@@ -519,7 +520,42 @@ cpubind_measure(const cpubind_host *host, const cpubind_devices *devices, cpubin
                 int32_t n_irq, int32_t *work, cpubind_quality *out_total,
                 cpubind_quality *out_each, cpubind_fault *fault);
 
-/* == 8. Text and version ==================================================== */
+/* == 8. Requests of a mixed pool ============================================ */
+
+/* How many times faster an accelerator is than a CPU worker, where nobody has measured it. */
+#define CPUBIND_POOL_RATIO 8
+
+/* Accelerators and CPU workers that serve the same requests. Numbers below 0 count as 0. */
+typedef struct cpubind_mixed_pool {
+    int32_t device_load;  /* requests in flight on all accelerators */
+    int32_t cpu_load;     /* requests in flight on all CPU workers */
+    int32_t n_device;     /* accelerators */
+    int32_t n_cpu_worker; /* CPU workers */
+    int32_t ratio;        /* how many times faster an accelerator is; below 1 counts as 1 */
+} cpubind_mixed_pool;
+
+typedef enum cpubind_pool_side {
+    CPUBIND_POOL_NOBODY = 0, /* there is neither a device nor a CPU worker */
+    CPUBIND_POOL_DEVICE = 1,
+    CPUBIND_POOL_CPU = 2
+} CPUBIND_ENUM_INT32 cpubind_pool_side;
+
+/* The requests that all CPU workers together may have in flight:
+ *   device_load * n_cpu_worker / (ratio * n_device), rounded down
+ * so that a request ends on a CPU worker about as soon as on an accelerator.
+ *   in      pool is not NULL
+ *   returns 0 without a CPU worker; INT32_MAX without a device, and for larger results
+ *   cost    O(1)
+ *   source  S6 */
+CPUBIND_API int32_t cpubind_cpu_budget(const cpubind_mixed_pool *pool);
+
+/* Who serves the next request: the CPU workers while cpu_load is below their budget, or where
+ * there is no device; else the devices.
+ *   cost    O(1)
+ *   source  S6 */
+CPUBIND_API cpubind_pool_side cpubind_next_pool(const cpubind_mixed_pool *pool);
+
+/* == 9. Text and version ==================================================== */
 
 /* "ERR_SPACE", or "?" for a number that is no code. Never NULL; static storage. */
 CPUBIND_API const char *cpubind_status_name(cpubind_status status);
@@ -542,7 +578,7 @@ typedef char cpubind_priv_assert_enums_are_32_bits
     [sizeof(cpubind_status) == 4 && sizeof(cpubind_remainder) == 4 &&
              sizeof(cpubind_role) == 4 && sizeof(cpubind_strategy) == 4 &&
              sizeof(cpubind_overlap) == 4 && sizeof(cpubind_finding) == 4 &&
-             sizeof(cpubind_step) == 4
+             sizeof(cpubind_step) == 4 && sizeof(cpubind_pool_side) == 4
          ? 1
          : -1];
 
@@ -3863,6 +3899,36 @@ CPUBIND_PRIV_PUBLIC const char *cpubind_step_word(cpubind_step step)
     }
     return "?";
 }
+
+/* == Requests of a mixed pool =============================================== */
+
+CPUBIND_PRIV int64_t cpubind_priv_at_least(int32_t number, int32_t least)
+{
+    return number < least ? least : number;
+}
+
+CPUBIND_PRIV_PUBLIC int32_t cpubind_cpu_budget(const cpubind_mixed_pool *pool)
+{
+    const int64_t speed =
+        cpubind_priv_at_least(pool->ratio, 1) * cpubind_priv_at_least(pool->n_device, 0);
+    const int64_t weighted = cpubind_priv_at_least(pool->device_load, 0) *
+                             cpubind_priv_at_least(pool->n_cpu_worker, 0);
+    if (pool->n_cpu_worker <= 0)
+        return 0;
+    return speed == 0 || weighted / speed > CPUBIND_PRIV_MAX ? CPUBIND_PRIV_MAX
+                                                             : (int32_t)(weighted / speed);
+}
+
+CPUBIND_PRIV_PUBLIC cpubind_pool_side cpubind_next_pool(const cpubind_mixed_pool *pool)
+{
+    if (pool->n_device <= 0)
+        return pool->n_cpu_worker > 0 ? CPUBIND_POOL_CPU : CPUBIND_POOL_NOBODY;
+    return cpubind_priv_at_least(pool->cpu_load, 0) < cpubind_cpu_budget(pool)
+               ? CPUBIND_POOL_CPU
+               : CPUBIND_POOL_DEVICE;
+}
+
+/* == Version ================================================================ */
 
 CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 {
