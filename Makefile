@@ -25,7 +25,7 @@ ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_S
 
 # The objects of each room, and the headers that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
-TEXT      := $(call objects,text ascend)
+TEXT      := $(call objects,text ascend pci)
 DOCTOR    := $(call objects,doctor)
 LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
@@ -38,7 +38,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -221,6 +221,7 @@ $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/nea
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
 $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/pci/%,    tests/pci/%,    $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)

@@ -39,6 +39,7 @@
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
  *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
  *   maps.h         /proc/<pid>/maps, smaps and pagemap                 maps.c
+ *   pci_address.h  0000:c1:00.0                                       pci_address.h
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
  *   driver_files.h files that the Ascend driver adds to /proc and /sys driver_files.c
  *
@@ -60,6 +61,7 @@
 #include "../text/lscpu.h"
 #include "../text/maps.h"
 #include "../text/numa_maps.h"
+#include "../text/pci_address.h"
 #include "../text/procfs.h"
 #include "../text/text.h"
 #include "driver_files.h"

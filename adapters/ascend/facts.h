@@ -15,37 +15,13 @@
 #include <stddef.h>
 
 #include "../source.h"
+#include "../text/arena.h"
 #include "npusmi.h"
 #include "products.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* == Memory ================================================================= */
-
-/* A block of memory of the caller from which the facts and the plan are allocated. Single
- * allocations are not freed; the caller frees the whole block. */
-typedef struct cpubind_arena {
-    char *base;  /* the caller's block, aligned as malloc aligns */
-    size_t size; /* bytes */
-    size_t used; /* bytes */
-} cpubind_arena;
-
-/* `n` elements of `size` bytes each, or NULL when the block is full. Never NULL for n == 0. */
-static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t size)
-{
-    size_t start = (arena->used + 15u) & ~(size_t)15u;
-    if (n < 0 || start > arena->size || (size_t)n > (arena->size - start) / size)
-        return NULL;
-    arena->used = start + (size_t)n * size;
-    return arena->base + start;
-}
-
-static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
-{
-    return (int32_t *)cpubind_arena_take(arena, n, sizeof(int32_t));
-}
 
 /* == Words of a request ===================================================== */
 

@@ -6,8 +6,6 @@
  * npu-smi shows to this process. The files are those of the kernel's sysfs-bus-pci
  * documentation.
  */
-#include "npusmi_scan.h"
-
 #include "facts_reader.h"
 
 /* == The functions ========================================================== */
@@ -35,8 +33,6 @@ static cpubind_problem_code fail_without(facts_reader *r, cpubind_input listing,
 static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing,
                                           cpubind_slice name, facts_found *out)
 {
-    const scan_text in = {listing.data, listing.len, NULL};
-    const scan_run run = {name.at, name.at + name.len};
     int32_t vendor, device;
     const char *path;
     cpubind_problem_code code;
@@ -45,8 +41,8 @@ static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing
     out->function.n_npu = 1;
     for (int32_t i = 0; i < CPUBIND_FUNCTION_NPUS; i++)
         out->function.phy[i] = -1;
-    if (read_pci(&in, run, &out->function.pci) != CPUBIND_TEXT_OK ||
-        out->function.pci.domain < 0)
+    if (cpubind_pci_parse(listing.data + name.at, name.len, &out->function.pci, NULL) !=
+        CPUBIND_TEXT_OK)
         return CPUBIND_PROBLEM_NONE;
     code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "vendor"), -1,
                              &vendor);
@@ -71,7 +67,7 @@ static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing
 
 static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
 {
-    return facts_compare_address(a, b) < 0;
+    return cpubind_pci_compare(a, b) < 0;
 }
 
 cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
@@ -158,7 +154,7 @@ static int has_phy(const cpubind_function *function, int32_t phy)
 static int32_t find_function(const cpubind_facts *f, const cpubind_npu *npu)
 {
     for (int32_t i = 0; i < f->n_function; i++)
-        if (npu->pci.domain >= 0 ? facts_compare_address(&f->function[i].pci, &npu->pci) == 0
+        if (npu->pci.domain >= 0 ? cpubind_pci_compare(&f->function[i].pci, &npu->pci) == 0
                                  : has_phy(&f->function[i], npu->phy))
             return i;
     return -1;
@@ -185,7 +181,7 @@ static int32_t add_function(facts_reader *r, const cpubind_npu *npu)
 static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device, int32_t i)
 {
     if (device->pci.domain >= 0)
-        return facts_compare_address(&device->pci, &f->function[i].pci) == 0;
+        return cpubind_pci_compare(&device->pci, &f->function[i].pci) == 0;
     for (int32_t k = 0; k < f->n_npu && cpubind_product_of(f->type)->has_pairs; k++)
         if (f->npu[k].function == i && f->npu[k].card == device->card)
             return 1;

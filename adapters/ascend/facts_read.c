@@ -115,7 +115,7 @@ static void keep_phys(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0, k = 0; i < f->n_function; i++) {
-        while (facts_compare_address(&r->found[k].function.pci, &f->function[i].pci) != 0)
+        while (cpubind_pci_compare(&r->found[k].function.pci, &f->function[i].pci) != 0)
             k++;
         r->found[k].function.n_npu = f->function[i].n_npu;
         memcpy(r->found[k].function.phy, f->function[i].phy, sizeof f->function[i].phy);

@@ -136,15 +136,6 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
     return 1;
 }
 
-/* Orders two PCI addresses: below 0, 0, above 0. */
-static inline int32_t facts_compare_address(const cpubind_pci_address *a,
-                                            const cpubind_pci_address *b)
-{
-    if (a->domain != b->domain)
-        return a->domain < b->domain ? -1 : 1;
-    return (a->bus - b->bus) * 256 + (a->device - b->device) * 8 + (a->function - b->function);
-}
-
 /* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
  * smaller CPU. */
 static inline int facts_is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
@@ -358,39 +349,12 @@ static inline const char *facts_numbered_path(facts_reader *r, const char *folde
     return facts_path(r, folder, text, name, leaf);
 }
 
-/* Longest name of a PCI function: 8 digits for the domain, then ":c1:00.0". */
-enum { ADDRESS_MAX = 8 + 8 };
-
-/* Writes a value in at least `digits` hexadecimal digits; returns the end. */
-static inline char *facts_write_hex(char *out, int32_t value, int32_t digits)
-{
-    while (digits < 8 && (uint32_t)value >> (4 * digits) != 0)
-        digits++;
-    while (digits-- > 0)
-        *out++ = "0123456789abcdef"[(uint32_t)value >> (4 * digits) & 15u];
-    return out;
-}
-
-/* Writes a PCI address as /sys names the function, "0000:c1:00.0", without a NUL; returns its
- * length. */
-static inline int32_t facts_write_address(char *out, const cpubind_pci_address *pci)
-{
-    char *end = facts_write_hex(out, pci->domain, 4);
-    *end++ = ':';
-    end = facts_write_hex(end, pci->bus, 2);
-    *end++ = ':';
-    end = facts_write_hex(end, pci->device, 2);
-    *end++ = '.';
-    end = facts_write_hex(end, pci->function, 1);
-    return (int32_t)(end - out);
-}
-
 /* The name of the input `leaf` of a PCI function, in the arena; NULL when the arena is full. */
 static inline const char *facts_function_path(facts_reader *r, const cpubind_pci_address *pci,
                                               const char *leaf)
 {
-    char text[ADDRESS_MAX];
-    const cpubind_slice address = {0, facts_write_address(text, pci)};
+    char text[CPUBIND_PCI_ADDRESS_MAX];
+    const cpubind_slice address = {0, cpubind_pci_format(text, pci)};
     return facts_path(r, INPUT_PCI, text, address, leaf);
 }
 

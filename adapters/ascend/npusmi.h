@@ -20,6 +20,7 @@
 #ifndef CPUBIND_ASCEND_NPUSMI_H
 #define CPUBIND_ASCEND_NPUSMI_H
 
+#include "../text/pci_address.h"
 #include "../text/text.h"
 
 #ifdef __cplusplus
@@ -139,11 +140,6 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
 
 /* == info =================================================================== */
 
-/* PCI address; domain -1 when npu-smi prints NA. */
-typedef struct cpubind_pci_address {
-    int32_t domain, bus, device, function;
-} cpubind_pci_address;
-
 typedef struct cpubind_npusmi_device {
     int32_t card;            /* NPU, >= 0 */
     int32_t chip;            /* Chip; -1 on products whose table has no Chip column (950) */
@@ -151,7 +147,7 @@ typedef struct cpubind_npusmi_device {
     int32_t phy;             /* `Phy-ID` column, or -1 */
     cpubind_slice name;      /* may be empty */
     cpubind_slice health;    /* "OK", "Warning", "UNKNOWN", ...; may be empty */
-    cpubind_pci_address pci; /* Bus-Id */
+    cpubind_pci_address pci; /* Bus-Id; domain -1: NA */
 } cpubind_npusmi_device;
 
 typedef struct cpubind_npusmi_process {

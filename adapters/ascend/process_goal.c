@@ -186,7 +186,7 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
     for (int32_t i = 0; i < m->out->n_irq; i++) {
         cpubind_irq_goal *irq = &m->out->irq[i];
         irq->cpu = cpu[irq->kind == CPUBIND_IRQ_CQ && span.count > 1 ? 1 : 0];
-        (void)facts_write_address(irq->id.function, &m->npu->pci);
+        (void)cpubind_pci_format(irq->id.function, &m->npu->pci);
     }
     return CPUBIND_PROBLEM_NONE;
 }

@@ -1,0 +1,43 @@
+/* arena.h - memory of the caller, from which readers of a host allocate
+ * SPDX-License-Identifier: MIT
+ *
+ * No malloc: the caller gives one block and frees it.
+ */
+#ifndef CPUBIND_TEXT_ARENA_H
+#define CPUBIND_TEXT_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A block of memory of the caller from which the facts and the plan are allocated. Single
+ * allocations are not freed; the caller frees the whole block. */
+typedef struct cpubind_arena {
+    char *base;  /* the caller's block, aligned as malloc aligns */
+    size_t size; /* bytes */
+    size_t used; /* bytes */
+} cpubind_arena;
+
+/* `n` elements of `size` bytes each, or NULL when the block is full. Never NULL for n == 0. */
+static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t size)
+{
+    size_t start = (arena->used + 15u) & ~(size_t)15u;
+    if (n < 0 || start > arena->size || (size_t)n > (arena->size - start) / size)
+        return NULL;
+    arena->used = start + (size_t)n * size;
+    return arena->base + start;
+}
+
+static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
+{
+    return (int32_t *)cpubind_arena_take(arena, n, sizeof(int32_t));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_TEXT_ARENA_H */
