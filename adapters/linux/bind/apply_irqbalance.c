@@ -115,7 +115,7 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
     if (b->record.n_irq == 0 || !b->shared.file)
         return cpubind_no_fault;
     b->daemon = (cpubind_irqbalance){0};
-    why = cpubind_irqbalance_find(&b->root, &b->daemon);
+    why = cpubind_group_find_daemon(b, &b->daemon);
     if (why.error == ENOMEM)
         return why;
     if (why.error && action != CPUBIND_IRQBALANCE_LEAVE)

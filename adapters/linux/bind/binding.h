@@ -27,6 +27,7 @@
 #include "../kernel/proc_events.h"
 #include "../kernel/process.h"
 #include "bind.h"
+#include "group.h"
 #include "host_record.h"
 #include "record.h"
 
@@ -126,6 +127,7 @@ struct cpubind_binding {
     int32_t n_listed;                  /* threads of the last listing */
     int can_count;                     /* /proc counts the threads of the process */
     int has_ended_name;                /* the thread of an open name has ended */
+    cpubind_group *group;              /* or NULL */
     int events_fd;                     /* of cpubind_proc_events_open; -1: none */
     cpubind_proc_news news;            /* that no call of cpubind_bind_again has handled */
     int is_early;                      /* events ended the last wait before its time was over */
@@ -134,6 +136,37 @@ struct cpubind_binding {
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
 };
+
+/* A binding of a group, and its process: a descriptor of pidfd_open(2), or -1. */
+typedef struct cpubind_member {
+    cpubind_binding *binding;
+    int pidfd;
+} cpubind_member;
+
+struct cpubind_group {
+    const cpubind_sys *sys;
+    cpubind_member *member;
+    int32_t n, cap;
+    int is_changed;        /* the members, since the kernel was asked for the events of these */
+    int events_fd;         /* of cpubind_proc_events_open; -1: none */
+    int gather_ms;         /* events that come within this time are handled together */
+    int64_t period_end_ms; /* 0: no period has begun */
+    struct pollfd *wait;
+    int32_t cap_wait;
+    cpubind_irqbalance daemon; /* of the last search; pid 0: none was found */
+    int64_t next_search_ms;    /* when to search again if none was found */
+};
+
+/* == The group of a binding (group.c) ======================================= */
+
+/* Whether the kernel sends the events of the process, to the binding or to its group. */
+int cpubind_has_events(const cpubind_binding *b);
+
+/* Finds irqbalance as cpubind_irqbalance_find does; a group finds it once. */
+cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbalance *out);
+
+/* Leaves the group, if there is one. */
+void cpubind_group_leave(cpubind_binding *b);
 
 /* == The lock of a process (process_lock.c) ================================= */
 

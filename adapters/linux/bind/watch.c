@@ -140,6 +140,7 @@ void cpubind_stop_events(cpubind_binding *b)
     if (b->events_fd >= 0)
         cpubind_proc_events_close(b->sys, b->events_fd);
     b->events_fd = -1;
+    cpubind_group_leave(b);
     free(b->news.tids.id);
     b->news = (cpubind_proc_news){.is_all = 0};
     b->is_early = 0;
@@ -176,7 +177,7 @@ static cpubind_look choose_look(cpubind_binding *b)
 {
     const int64_t now_ms = cpubind_now_ms();
     const int has_many_ended = b->n_watched > 2 * b->n_listed + MAX_ENDED;
-    if (b->events_fd >= 0 && !b->news.is_all && !has_many_ended && now_ms < b->next_look_ms)
+    if (cpubind_has_events(b) && !b->news.is_all && !has_many_ended && now_ms < b->next_look_ms)
         return b->is_early ? CPUBIND_LOOK_NEWS : CPUBIND_LOOK_MASKS;
     b->news.is_all = 0;
     b->next_look_ms = now_ms + LOOK_MS;

@@ -62,7 +62,7 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
     cpubind_watched *row = b->is_watching ? find(b, tid) : NULL;
     cpubind_linux_fault why;
     /* With events names are read too seldom for an open file each. */
-    if (row && row->name_fd < 0 && b->events_fd < 0 && has_room_for_name(b) &&
+    if (row && row->name_fd < 0 && !cpubind_has_events(b) && has_room_for_name(b) &&
         !cpubind_task_name_open(b->sys, b->task_dir_fd, tid, &row->name_fd).error)
         b->n_name_fd++;
     if (!row || row->name_fd < 0)

@@ -1,7 +1,7 @@
-/* proc_events.c - events of the kernel about the threads of one process: births, new names
+/* proc_events.c - events of the kernel about threads: births, new names, other programs
  * SPDX-License-Identifier: MIT
  *
- * A filter in the kernel drops the events of other processes, so that they wake nobody; where
+ * A filter in the kernel drops events that nobody asks for, so that they wake nobody; where
  * the filter cannot be set they are dropped here. Messages of another sender than the kernel
  * are ignored. The bytes of a message are read by text/proc_connector.h.
  */
@@ -17,8 +17,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "../../text/proc_connector.h"
 
 /* One message has 76 bytes; a datagram has one message. */
 #define DATAGRAM_MAX 1024
@@ -64,6 +62,35 @@ static void set_filter(const cpubind_sys *sys, int fd, int32_t pid)
         BPF_STMT(BPF_RET | BPF_K, 0),          /* drop */
     };
     const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+    (void)sys->setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+/* Processes whose names the filter of all processes picks: a jump goes 255 instructions far. */
+#define MAX_CHOSEN 240
+
+void cpubind_proc_events_choose(const cpubind_sys *sys, int fd, const int32_t *pid, int32_t n)
+{
+    /* Jumps to "take" or "drop" from the instruction `at`. */
+    struct sock_filter code[MAX_CHOSEN + 16];
+    const int is_all = n > MAX_CHOSEN;
+    const unsigned take = 8 + (is_all ? 0 : (unsigned)n), drop = take + 1;
+    unsigned at = 0;
+    code[at++] = (struct sock_filter)LOAD((uint32_t)AT_IDX);
+    code[at++] = (struct sock_filter)SKIP(CN_IDX_PROC, 0, (uint8_t)(take - 2));
+    code[at++] = (struct sock_filter)LOAD((uint32_t)AT_WHAT);
+    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_NONE, (uint8_t)(take - 4), 0);
+    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_FORK, (uint8_t)(take - 5), 0);
+    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_EXEC, (uint8_t)(take - 6), 0);
+    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_COMM, 0, (uint8_t)(drop - 7));
+    code[at++] = (struct sock_filter)LOAD((uint32_t)AT_NAME);
+    for (int32_t i = 0; !is_all && i < n; i++, at++)
+        code[at] = (struct sock_filter)SKIP((uint32_t)pid[i], (uint8_t)(take - at - 1),
+                                            (uint8_t)(i == n - 1));
+    if (n == 0)
+        code[7] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+    code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+    code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+    const struct sock_fprog program = {(unsigned short)at, code};
     (void)sys->setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
@@ -150,7 +177,7 @@ static cpubind_linux_fault read_answer(const cpubind_sys *sys, int fd, uint32_t 
 
 cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid, int *fd)
 {
-    static const int buffer_bytes = BUFFER_BYTES;
+    const int buffer_bytes = pid ? BUFFER_BYTES : 4 * BUFFER_BYTES;
     const struct sockaddr_nl own = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
     /* Answers go to all listeners: the number tells which is the one to this request. */
     const uint32_t ack = (uint32_t)getpid() << 8 ^ (uint32_t)cpubind_now_ms();
@@ -158,7 +185,10 @@ cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid
     *fd = sys->socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
     if (*fd < 0)
         return cpubind_fault_errno("socket");
-    set_filter(sys, *fd, pid);
+    if (pid)
+        set_filter(sys, *fd, pid);
+    else
+        cpubind_proc_events_choose(sys, *fd, NULL, 0);
     (void)sys->setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
     if (sys->bind(*fd, (const struct sockaddr *)&own, sizeof own) < 0)
         fault = cpubind_fault_errno("bind");
@@ -173,35 +203,60 @@ cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid
     return fault;
 }
 
-static void add_news(const cpubind_sys *sys, const datagram *d, int32_t pid,
-                     cpubind_proc_news *news)
+cpubind_linux_fault cpubind_proc_events_each(const cpubind_sys *sys, int fd,
+                                             cpubind_proc_events_take *take, void *ctx)
 {
-    news->is_all |= d->is_lost;
-    for (int32_t i = 0; i < d->n; i++) {
-        const cpubind_proc_event *e = &d->event[i];
-        if (e->kind == CPUBIND_PROC_EVENT_LOST)
-            news->is_all = 1;
-        if (e->pid != pid)
-            continue;
-        if (e->kind == CPUBIND_PROC_EVENT_EXEC)
-            news->is_all = 1;
-        if ((e->kind == CPUBIND_PROC_EVENT_BIRTH || e->kind == CPUBIND_PROC_EVENT_NAME) &&
-            cpubind_ids_add(&news->tids, sys, e->tid).error)
-            news->is_all = 1; /* no memory for the number */
-    }
-}
-
-cpubind_linux_fault cpubind_proc_events_read(const cpubind_sys *sys, int fd, int32_t pid,
-                                             cpubind_proc_news *news)
-{
+    static const cpubind_proc_event lost = {.kind = CPUBIND_PROC_EVENT_LOST};
     for (int i = 0; i < MAX_DATAGRAMS; i++) {
         datagram d;
         const cpubind_linux_fault fault = read_datagram(sys, fd, &d);
         if (fault.error)
             return fault.error == EAGAIN ? cpubind_no_fault : fault;
-        add_news(sys, &d, pid, news);
+        if (d.is_lost)
+            take(ctx, &lost);
+        for (int32_t k = 0; k < d.n; k++)
+            take(ctx, &d.event[k]);
     }
     return cpubind_no_fault;
+}
+
+void cpubind_proc_news_add(cpubind_proc_news *news, const cpubind_sys *sys,
+                           const cpubind_proc_event *event)
+{
+    switch (event->kind) {
+    case CPUBIND_PROC_EVENT_LOST:
+    case CPUBIND_PROC_EVENT_EXEC:
+        news->is_all = 1;
+        return;
+    case CPUBIND_PROC_EVENT_BIRTH:
+    case CPUBIND_PROC_EVENT_NAME:
+        if (cpubind_ids_add(&news->tids, sys, event->tid).error)
+            news->is_all = 1; /* no memory for the number */
+        return;
+    case CPUBIND_PROC_EVENT_ANSWER:
+    case CPUBIND_PROC_EVENT_END:
+        return;
+    }
+}
+
+/* The arguments of take_own. */
+typedef struct listener {
+    const cpubind_sys *sys;
+    int32_t pid;
+    cpubind_proc_news *news;
+} listener;
+
+static void take_own(void *ctx, const cpubind_proc_event *event)
+{
+    const listener *l = (const listener *)ctx;
+    if (event->kind == CPUBIND_PROC_EVENT_LOST || event->pid == l->pid)
+        cpubind_proc_news_add(l->news, l->sys, event);
+}
+
+cpubind_linux_fault cpubind_proc_events_read(const cpubind_sys *sys, int fd, int32_t pid,
+                                             cpubind_proc_news *news)
+{
+    return cpubind_proc_events_each(sys, fd, take_own, &(listener){sys, pid, news});
 }
 
 void cpubind_proc_events_close(const cpubind_sys *sys, int fd)

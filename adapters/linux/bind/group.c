@@ -1,0 +1,272 @@
+/* group.c - several bindings of one caller: one stream of events, one search for irqbalance
+ * SPDX-License-Identifier: MIT
+ *
+ * Gives each event to the binding that it is about, and moves nothing. Events may be lost, and
+ * only hasten what the end of a period does too.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+
+/* Events that come within this time are handled together: those of bound processes, and at most
+ * those of others, whose waits become longer while they alone have events. */
+#define GATHER_MS     2
+#define MAX_GATHER_MS 64
+
+/* How long it holds that no irqbalance runs. */
+#define SEARCH_MS 1000
+
+cpubind_linux_status cpubind_group_open(const cpubind_sys *sys, cpubind_group **out,
+                                        cpubind_linux_fault *fault)
+{
+    sys = sys ? sys : &cpubind_sys_real;
+    *out = (cpubind_group *)sys->malloc(sizeof **out);
+    if (!*out)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    **out = (cpubind_group){.sys = sys, .events_fd = -1, .gather_ms = GATHER_MS};
+    return CPUBIND_LINUX_OK;
+}
+
+/* == Members ================================================================ */
+
+/* The place of the binding of a process; -1: none. */
+static int32_t place_of(const cpubind_group *g, int32_t pid)
+{
+    for (int32_t i = 0; i < g->n; i++)
+        if (g->member[i].binding->options.pid == pid)
+            return i;
+    return -1;
+}
+
+void cpubind_group_join(cpubind_group *group, cpubind_binding *binding)
+{
+    cpubind_member *all = (cpubind_member *)cpubind_grow(group->sys, group->member, group->n,
+                                                         &group->cap, sizeof *all);
+    if (!all)
+        return;
+    group->member = all;
+    all[group->n++] =
+        (cpubind_member){binding, group->sys->pidfd_open((pid_t)binding->options.pid, 0)};
+    binding->group = group;
+    group->is_changed = 1;
+    cpubind_look_at_all(binding);
+}
+
+void cpubind_group_leave(cpubind_binding *b)
+{
+    cpubind_group *g = b->group;
+    b->group = NULL;
+    for (int32_t i = 0; g && i < g->n; i++) {
+        if (g->member[i].binding != b)
+            continue;
+        if (g->member[i].pidfd >= 0)
+            g->sys->close(g->member[i].pidfd);
+        g->member[i] = g->member[--g->n];
+        g->is_changed = 1;
+        return;
+    }
+}
+
+void cpubind_group_close(cpubind_group *group)
+{
+    if (!group)
+        return;
+    while (group->n > 0)
+        cpubind_group_leave(group->member[0].binding);
+    if (group->events_fd >= 0)
+        cpubind_proc_events_close(group->sys, group->events_fd);
+    free(group->member);
+    free(group->wait);
+    free(group);
+}
+
+/* == irqbalance ============================================================= */
+
+/* Whether the last search still holds: its process lives, or it found none a short time ago. */
+static int is_search_new(cpubind_binding *b, cpubind_group *g)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    if (g->daemon.pid == 0)
+        return g->next_search_ms > cpubind_now_ms();
+    if (cpubind_proc_stat_read(&b->root, g->daemon.pid, 0, &stat).error ||
+        stat.start != g->daemon.start)
+        return 0;
+    g->daemon.is_stopped = stat.state == 'T';
+    return 1;
+}
+
+cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbalance *out)
+{
+    cpubind_group *g = b->group;
+    if (!g)
+        return cpubind_irqbalance_find(&b->root, out);
+    if (!is_search_new(b, g)) {
+        cpubind_irqbalance found = {.pid = 0};
+        const cpubind_linux_fault why = cpubind_irqbalance_find(&b->root, &found);
+        if (why.error)
+            return why;
+        g->daemon = found;
+        g->next_search_ms = cpubind_now_ms() + SEARCH_MS;
+    }
+    *out = g->daemon;
+    return cpubind_no_fault;
+}
+
+/* == Events ================================================================= */
+
+int cpubind_group_has_events(const cpubind_group *group)
+{
+    return group->events_fd >= 0;
+}
+
+int cpubind_has_events(const cpubind_binding *b)
+{
+    return b->events_fd >= 0 || (b->group && b->group->events_fd >= 0);
+}
+
+cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fault *fault)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (group->events_fd < 0)
+        why = cpubind_proc_events_open(group->sys, 0, &group->events_fd);
+    group->is_changed = 1;
+    for (int32_t i = 0; i < group->n; i++)
+        cpubind_look_at_all(group->member[i].binding);
+    return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
+                             fault);
+}
+
+/* The members have changed: the kernel is to send the names of others. */
+static void choose_events(cpubind_group *g)
+{
+    cpubind_ids pids = {0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; i < g->n && !why.error; i++)
+        why = cpubind_ids_add(&pids, g->sys, g->member[i].binding->options.pid);
+    if (!why.error) /* else the filter of before: the next wait tries again */
+        cpubind_proc_events_choose(g->sys, g->events_fd, pids.id, pids.n);
+    g->is_changed = why.error != 0;
+    free(pids.id);
+}
+
+/* The arguments of take_event. */
+typedef struct listener {
+    cpubind_group *group;
+    cpubind_group_news *news;
+    int has_own;
+} listener;
+
+static void take_event(void *ctx, const cpubind_proc_event *event)
+{
+    listener *l = (listener *)ctx;
+    cpubind_group *g = l->group;
+    const int is_lost = event->kind == CPUBIND_PROC_EVENT_LOST;
+    const int32_t place = is_lost ? -1 : place_of(g, event->pid);
+    if (place >= 0)
+        cpubind_proc_news_add(&g->member[place].binding->news, g->sys, event);
+    for (int32_t i = 0; is_lost && i < g->n; i++)
+        g->member[i].binding->news.is_all = 1;
+    l->has_own |= is_lost || place >= 0;
+    l->news->has_other |= is_lost || (place < 0 && event->kind != CPUBIND_PROC_EVENT_NAME);
+    /* A bound process that runs another program may drive another NPU, or none. */
+    l->news->has_other |= event->kind == CPUBIND_PROC_EVENT_EXEC;
+}
+
+/* Reads the events that have come. Without events the watch goes on by periods alone. */
+static void read_events(cpubind_group *g, cpubind_group_news *news)
+{
+    listener l = {g, news, 0};
+    if (g->events_fd < 0)
+        return;
+    news->why = cpubind_proc_events_each(g->sys, g->events_fd, take_event, &l);
+    if (news->why.error) {
+        cpubind_proc_events_close(g->sys, g->events_fd);
+        g->events_fd = -1;
+        for (int32_t i = 0; i < g->n; i++)
+            cpubind_look_at_all(g->member[i].binding);
+    }
+    if (l.has_own)
+        g->gather_ms = GATHER_MS;
+    else if (news->has_other && g->gather_ms < MAX_GATHER_MS)
+        g->gather_ms *= 2;
+}
+
+/* == Waiting ================================================================ */
+
+/* The descriptors to wait for: the events, then each process; poll(2) ignores -1. */
+static int list_waits(cpubind_group *g)
+{
+    if (g->n + 1 > g->cap_wait) {
+        struct pollfd *all =
+            (struct pollfd *)g->sys->realloc(g->wait, ((size_t)g->n + 1) * sizeof *all);
+        if (!all)
+            return 0;
+        g->wait = all;
+        g->cap_wait = g->n + 1;
+    }
+    g->wait[0] = (struct pollfd){g->events_fd, POLLIN, 0};
+    for (int32_t i = 0; i < g->n; i++)
+        g->wait[i + 1] = (struct pollfd){g->member[i].pidfd, POLLIN, 0};
+    return 1;
+}
+
+/* Notes which processes have ended: their descriptors are not waited for any more. */
+static int note_ends(cpubind_group *g)
+{
+    int has_ended = 0;
+    for (int32_t i = 0; i < g->n; i++) {
+        if (!g->wait[i + 1].revents)
+            continue;
+        g->sys->close(g->member[i].pidfd);
+        g->member[i].pidfd = -1;
+        has_ended = 1;
+    }
+    return has_ended;
+}
+
+/* Ends the period when its time is over; every binding looks at its threads then. */
+static int is_period_over(cpubind_group *g)
+{
+    if (cpubind_now_ms() < g->period_end_ms)
+        return 0;
+    g->period_end_ms = 0;
+    return 1;
+}
+
+void cpubind_group_end_period(cpubind_group *group)
+{
+    group->period_end_ms = 1;
+}
+
+cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms)
+{
+    cpubind_group *g = group;
+    cpubind_group_news news = {.is_period = 0};
+    const int64_t now_ms = cpubind_now_ms();
+    int64_t left_ms;
+    if (g->period_end_ms == 0)
+        g->period_end_ms = now_ms + timeout_ms;
+    left_ms = g->period_end_ms > now_ms ? g->period_end_ms - now_ms : 0;
+    if (g->events_fd >= 0 && g->is_changed)
+        choose_events(g);
+    if (!list_waits(g)) {
+        (void)g->sys->poll(NULL, 0, (int)left_ms);
+    } else if (g->sys->poll(g->wait, (nfds_t)g->n + 1, (int)left_ms) > 0) {
+        if (g->wait[0].revents)
+            (void)g->sys->poll(NULL, 0, g->gather_ms);
+        news.has_ended = note_ends(g);
+    }
+    read_events(g, &news);
+    news.is_period = is_period_over(g);
+    for (int32_t i = 0; i < g->n; i++)
+        g->member[i].binding->is_early = !news.is_period;
+    return news;
+}
+
+int cpubind_group_is_due(const cpubind_binding *binding)
+{
+    return !binding->is_early || binding->news.tids.n > 0 || binding->news.is_all;
+}
