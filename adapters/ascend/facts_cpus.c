@@ -471,6 +471,11 @@ static cpubind_problem_code fail_without_cpus(facts_reader *r, int32_t n_exclude
                           "every allowed CPU that is online is excluded");
     if (!r->request->allowed)
         r->problem->input = INPUT_STATUS;
+    if (!r->online && r->facts->n_cpu_id == 0)
+        return facts_fail_input(
+            r, INPUT_ONLINE, (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
+            "no input names a CPU of the host: neither this one, nor the nodes below "
+            "/sys/devices/system/node, nor proc/self/status");
     return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
 }
 

@@ -144,7 +144,7 @@ typedef struct cli_options {
     int n_word;
     const char *arg[CLI_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
     int n_arg;
-    int help, version; /* with either, no other option is checked */
+    int help, help_all, version; /* with one of them, no other option is checked */
 } cli_options;
 
 /* Reads the options of one command; `formats` are those of --format, or NULL. Returns 0, with
@@ -169,6 +169,9 @@ void cli_free_options(cli_options *options);
 int cli_start(int argc, char **argv, enum cli_command command, const struct cli_format *formats,
               cli_options *out);
 
+/* Whether the words of a command that does not exist have --json or --format json. */
+int cli_has_json(int argc, char **argv);
+
 /* Called once before anything else: an ignored SIGCHLD is inherited, and the exit codes of
  * npu-smi would be lost. run restores the handler before exec. */
 void cli_reset_signals(void);
@@ -187,10 +190,13 @@ typedef struct cli_help {
 /* The help of a command; for CLI_CASE the help of plan. */
 const cli_help *cli_help_of(enum cli_command command);
 
-/* Prints the help of a command, with the words of its tables in place of their marks. */
-void cli_print_help_of(FILE *out, enum cli_command command, const struct cli_format *formats);
+/* Prints the help of a command, with the words of its tables in place of their marks; with
+ * is_all also what does not fit one screen. */
+void cli_print_help_of(FILE *out, enum cli_command command, const struct cli_format *formats,
+                       int is_all);
 
-void cli_print_help(FILE *out);
+/* Prints the list of commands; with is_all also the exit statuses and the environment. */
+void cli_print_help(FILE *out, int is_all);
 void cli_print_fixture_help(FILE *out);
 
 /* The commands; argv[0] is the word of the command. Each returns the exit status. */

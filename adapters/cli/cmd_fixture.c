@@ -24,24 +24,19 @@ int cli_fixture(int argc, char **argv)
                     {"remove", cli_remove}, {"rename", cli_rename}};
     const char *word = argc > 1 ? argv[1] : "";
     cli_hint hint = {.word = word};
-    cli_text like = {"", 0};
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(word, commands[i].word) == 0)
             return commands[i].run(argc - 1, argv + 1);
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        cli_hint_try(&hint, commands[i].word);
+    }
+    if (strncmp(word, "--help", strlen("--help")) == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "help") == 0) {
         cli_print_fixture_help(stdout);
         return CLI_DONE;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        cli_hint_try(&hint, commands[i].word);
-    cli_hint_add(&hint, &like);
-    if (word[0] == '\0')
-        cli_print_fixture_help(stderr);
-    else
-        fprintf(stderr,
-                "cpubind: there is no command \"fixture %s\"; try: cpubind fixture "
-                "--help%s\n",
-                word, like.text);
+    if (argc > 1)
+        return cli_refuse_command(argc, argv, "fixture ", &hint);
+    cli_print_fixture_help(stderr);
     return CLI_USAGE;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bind_common.h"
+#include "hint.h"
 
 #define MAX_VALUE 8192
 
@@ -84,10 +85,36 @@ static int set_variable(const cli_planned *p, const char *text)
     return setenv(name, value, 1) == 0;
 }
 
+/* The words in braces that are no roles. */
+static const char *const words[] = {"pool", "npu", "node", "threads"};
+
+/* Refuses a word in braces that is none, but is like one: "{thread}". */
+static int check_words(const cli_options *options, const char *text)
+{
+    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+        const size_t n = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz");
+        char word[32] = "";
+        cli_hint hint = {.word = word};
+        cli_text why = {"", 0};
+        if (at[1 + n] != '}' || n < 3 || n >= sizeof word)
+            continue;
+        memcpy(word, at + 1, n);
+        for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
+            cli_hint_try(&hint, cpubind_role_word((cpubind_role)i));
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            cli_hint_try(&hint, words[i]);
+        if (hint.n == 0 || strcmp(hint.like[0], word) == 0)
+            continue;
+        cli_add(&why, "--env %.80s: {%s} stands for nothing", text, word);
+        cli_hint_add(&hint, &why);
+        return cli_fail(options, CLI_USAGE, why.text);
+    }
+    return CLI_DONE;
+}
+
 /* Whether a variable needs the plan: its value has one of the words in braces. */
 static int needs_plan(const char *text)
 {
-    static const char *const words[] = {"pool", "npu", "node", "threads"};
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
         for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
             if (is_braced(at, cpubind_role_word((cpubind_role)i)))
@@ -171,6 +198,9 @@ int cli_run(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_RUN, NULL, &options);
     if (status >= 0)
         return status == CLI_DONE ? CLI_DONE : CLI_RUN_FAILED;
+    for (int32_t i = 0; i < options.n_env; i++)
+        if (check_words(&options, options.env[i]) != CLI_DONE)
+            return CLI_RUN_FAILED;
     if (!options.has_memory)
         options.memory = CPUBIND_MEMORY_PREFER;
     status = run(&options, &bound);

@@ -69,8 +69,11 @@ static void add_like(const char *path, const char *host, cli_text *why)
 {
     cpubind_corpus *corpus = NULL;
     cpubind_corpus_about *list = NULL;
-    cli_hint hint = {.word = host};
+    const char *slash = strrchr(host, '/'); /* perhaps the path of a host folder */
+    cli_hint hint = {.word = slash ? slash + 1 : host};
     int32_t n = 0;
+    if (slash)
+        cli_add(why, "; a folder is given with --root DIR");
     if (cpubind_corpus_open(path, &corpus, NULL) == CPUBIND_CORPUS_OK)
         (void)cpubind_corpus_list(corpus, &list, &n, NULL);
     for (int32_t i = 0; i < n; i++)

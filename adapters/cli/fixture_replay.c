@@ -4,6 +4,7 @@
  * Threads share the hosts out among themselves; results are printed in the order of the hosts,
  * in one of the formats of the table below. Changes nothing.
  */
+#include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,26 +342,46 @@ static void work(void *ctx)
     cli_free_planned(&planned);
 }
 
-/* Finds the hosts to replay: those that are named, else all. */
+/* Adds a host to those that are replayed. */
+static int add_host(replay *r, const char *name, cli_text *why)
+{
+    replayed *grown = (replayed *)realloc(r->host, ((size_t)r->n_host + 1) * sizeof *grown);
+    if (!grown)
+        return cli_no_room(why);
+    r->host = grown;
+    grown[r->n_host] = (replayed){.name = strdup(name)};
+    if (!grown[r->n_host].name)
+        return cli_no_room(why);
+    r->n_host++;
+    return CLI_DONE;
+}
+
+/* Finds the hosts to replay: those that are named, by a pattern such as a2-* too; else all. */
 static int find_hosts(replay *r, cli_text *why)
 {
+    char all[] = "*", *words[] = {all};
+    char **word = r->options->n_word ? r->options->word : words;
+    const int n_word = r->options->n_word ? r->options->n_word : 1;
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_about *list = NULL;
-    int32_t n = r->options->n_word;
-    cpubind_corpus_status result = CPUBIND_CORPUS_OK;
-    if (n == 0)
-        result = cpubind_corpus_list(r->corpus.corpus, &list, &n, &fault);
+    int32_t n = 0;
+    int status = CLI_DONE;
+    cpubind_corpus_status result = cpubind_corpus_list(r->corpus.corpus, &list, &n, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, r->corpus.path, NULL, why);
-    r->host = (replayed *)calloc((size_t)n + 1, sizeof *r->host);
-    for (int32_t i = 0; r->host && i < n; i++) {
-        r->host[i].name = strdup(list ? list[i].name : r->options->word[i]);
-        if (!r->host[i].name)
-            break;
-        r->n_host++;
+    for (int i = 0; status == CLI_DONE && i < n_word; i++) {
+        int n_found = 0;
+        for (int32_t k = 0; status == CLI_DONE && k < n && strpbrk(word[i], "*?["); k++) {
+            if (fnmatch(word[i], list[k].name, 0) != 0)
+                continue;
+            status = add_host(r, list[k].name, why);
+            n_found++;
+        }
+        if (status == CLI_DONE && n_found == 0 && word[i] != all)
+            status = add_host(r, word[i], why); /* an unknown name is a failure of the replay */
     }
     cpubind_corpus_free_list(list);
-    return r->n_host == n ? CLI_DONE : cli_no_room(why);
+    return status;
 }
 
 static void free_hosts(replay *r)

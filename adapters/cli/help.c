@@ -8,30 +8,53 @@
 
 #include <string.h>
 
-void cli_print_help(FILE *out)
+static const char main_help[] =
+    "Usage: cpubind COMMAND [OPTION...]\n"
+    "\n"
+    "Decides which CPUs belong to which NPU of an Ascend host, and inside that to its\n"
+    "interrupts, main threads, ACL thread and release thread.\n"
+    "\n"
+    "Commands:\n"
+    "  plan         print which CPUs each NPU would get; changes nothing\n"
+    "  apply        bind a process to one NPU's CPUs: threads, interrupts, memory\n"
+    "  run          bind, then execute a command: cpubind run --npu 3 -- python ...\n"
+    "  verify       compare where a process is with where it belongs\n"
+    "  restore      undo what apply and run have changed\n"
+    "  doctor       find what is against a good placement, and what mends it\n"
+    "  capture      write all inputs of a plan of this host to a folder or a corpus\n"
+    "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
+    "\n"
+    "cpubind help COMMAND prints the options of a command, cpubind COMMAND --help-all\n"
+    "a longer text, cpubind --help-all the exit statuses and the environment.\n"
+    "Exit status: 0 done, 1 refused or elsewhere, 2 usage, 3 unreadable, 4 the kernel\n"
+    "refused or a file could not be written; run: 125 for 1 to 4.\n";
+
+static const char main_more[] =
+    "\n"
+    "Exit status:\n"
+    "  0    done\n"
+    "  1    no plan is possible, an expectation does not hold, a process is not where it\n"
+    "       belongs or has ended, or another cpubind works on it\n"
+    "  2    the arguments are wrong\n"
+    "  3    the host, the corpus or a record cannot be read\n"
+    "  4    the kernel refused, or the output or a file could not be written\n"
+    "  125  run: cpubind failed with one of 1 to 4, which the message has\n"
+    "  126  run: the command cannot be executed; 127: there is no such command\n"
+    "\n"
+    "Environment:\n"
+    "  ASCEND_RT_VISIBLE_DEVICES  the visible NPUs, such as 0,1,2 (else --visible)\n"
+    "  CPUBIND_RULES              reference or near (else --rules)\n"
+    "  DRA_CPUSET_*               any such variable means --scope own\n"
+    "  COLUMNS, NO_COLOR          the width of the map; no colours\n"
+    "\n"
+    "A list is written as taskset takes it: 0-3,6 or 0-30:2, in any order. An option is\n"
+    "written in full. With --json, errors are JSON too, also those of a command line.\n";
+
+void cli_print_help(FILE *out, int is_all)
 {
-    fputs("Usage: cpubind COMMAND [OPTION...]\n"
-          "\n"
-          "Decides which CPUs belong to which NPU of an Ascend host, and inside that to its\n"
-          "interrupts, main threads, ACL thread and release thread.\n"
-          "\n"
-          "Commands:\n"
-          "  plan         print which CPUs each NPU would get; changes nothing\n"
-          "  apply        bind a process to one NPU's CPUs: threads, interrupts, memory\n"
-          "  run          bind, then execute a command: cpubind run --npu 3 -- python ...\n"
-          "  verify       compare where a process is with where it belongs\n"
-          "  restore      undo what apply and run have changed\n"
-          "  doctor       find what is against a good placement, and what mends it\n"
-          "  capture      write all inputs of a plan of this host to a folder or a corpus\n"
-          "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
-          "\n"
-          "  --help       this text; cpubind plan --help for the options\n"
-          "  --version    the version\n"
-          "\n"
-          "Exit status: 0 done, 1 no plan is possible or a process is not where it belongs,\n"
-          "2 usage, 3 the host or the corpus is unreadable, 4 the kernel refused, or a file\n"
-          "could not be written; run: 125 for 1 to 4.\n",
-          out);
+    fputs(main_help, out);
+    if (is_all)
+        fputs(main_more, out);
 }
 
 void cli_print_fixture_help(FILE *out)
@@ -89,27 +112,34 @@ void cli_print_fixture_help(FILE *out)
 
 #define STRICT "  --strict              fail, and undo all, if any part cannot be bound\n"
 
+/* The options of plan that other commands have too, but for those that name the NPUs. */
+#define HOST_OPTIONS                                                                           \
+    "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"         \
+    "  --fixture NAME        a host of a corpus (--db FILE), such as a2-192cpu-8npu\n"
+
+#define PLAN_OPTIONS                                                                           \
+    "  --visible LIST        in place of ASCEND_RT_VISIBLE_DEVICES, such as 0,1,2\n"           \
+    "  --rank N              the number of the worker: say which NPU it drives\n"              \
+    "  --total N             the number of NPUs of the host, where no input tells\n"           \
+    "  --device-type TYPE    " TYPES ", or a chip, such as 910B\n"                             \
+    "  --facts FROM          which inputs name the NPUs: " ORIGINS "\n"                        \
+    "  --allowed LIST        CPUs, such as 0-95, in place of those of this process\n"          \
+    "  --exclude LIST        CPUs that are left out of every pool\n"                           \
+    "  --scope SCOPE         whose the allowed CPUs are: " SCOPES "\n"                         \
+    "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"                   \
+    "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
+    "  --rules RULES         reference (default), or near: whole cores, homes first\n"         \
+    "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"       \
+    "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
+
+static const char host_options[] = HOST_OPTIONS, plan_options[] = PLAN_OPTIONS;
+
 static const cli_help helps[] = {
     {CLI_PLAN, "plan",
      "Usage: cpubind plan [OPTION...]\n"
      "Prints which CPUs each NPU would get. Changes nothing.\n"
-     "\n"
-     "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"
-     "  --fixture NAME        a host of a corpus (--db FILE), such as a2-192cpu-8npu\n"
-     "  --npus LIST, --running   these of the visible NPUs; of these those that run\n"
-     "  --visible LIST        in place of ASCEND_RT_VISIBLE_DEVICES, such as 0,1,2\n"
-     "  --rank N              the number of the worker: say which NPU it drives\n"
-     "  --total N             the number of NPUs of the host, where no input tells\n"
-     "  --device-type TYPE    " TYPES ", or a chip, such as 910B\n"
-     "  --facts FROM          which inputs name the NPUs: " ORIGINS "\n"
-     "  --allowed LIST        CPUs, such as 0-95, in place of those of this process\n"
-     "  --exclude LIST        CPUs that are left out of every pool\n"
-     "  --scope SCOPE         whose the allowed CPUs are: " SCOPES "\n"
-     "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"
-     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"
-     "  --rules RULES         reference (default), or near: whole cores, homes first\n"
-     "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"
-     "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
+     "\n" HOST_OPTIONS "  --npus LIST, --running   these of the visible NPUs; of these those "
+     "that run\n" PLAN_OPTIONS
      "  --compare, --distances   both rules side by side; the map with distances\n"
      "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
      "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
@@ -276,6 +306,47 @@ static const cli_help helps[] = {
      "  --quiet               nothing but errors\n"},
 };
 
+/* What --help-all adds to the help of a command. */
+static const struct {
+    enum cli_command command;
+    const char *text;
+} more_helps[] = {
+    {CLI_PLAN,
+     "\n"
+     "Strategies: global_slice cuts the allowed CPUs into equal slices, one for each\n"
+     "NPU of the host; topo_affinity gives an NPU the CPUs near it and those of the\n"
+     "next node; cluster gives it one cluster of 8 cores. auto takes that of the\n"
+     "product.\n"
+     "\n"
+     "Scopes: cpuset, all NPUs of the host share the allowed CPUs; host, pools are\n"
+     "cut from all online CPUs, then each to the allowed ones; own, the allowed CPUs\n"
+     "are those of this container alone. All workers of a host need the same --rules,\n"
+     "--exclude, --keep and --processes.\n"
+     "\n"
+     "--rank N drives the N-th visible NPU, from 0 on, whichever run. --visible is\n"
+     "read as the Ascend runtime reads it: ascending ids, commas and no ranges.\n"
+     "--keep 4 keeps 4 CPUs of each node; --keep 4, is CPU 4 alone.\n"},
+    {CLI_APPLY,
+     "\n"
+     "--memory migrate moves the pages that the process alone maps, for at most\n"
+     "--memory-time seconds and --memory-limit bytes (K, M, G or T may follow). all\n"
+     "moves shared and locked pages too. --watch ends with the process; a fault is a\n"
+     "warning, and tried again.\n"},
+    {CLI_RUN, "\n"
+              "Children of the command inherit its CPUs: start one process for each NPU, each\n"
+              "with a run of its own. A server that starts its own workers is bound with\n"
+              "apply. In a systemd unit or a script, --rank \"$LOCAL_RANK\" names the NPU of\n"
+              "each worker.\n"},
+};
+
+static const char *more_help_of(enum cli_command command)
+{
+    for (size_t i = 0; i < sizeof more_helps / sizeof *more_helps; i++)
+        if (more_helps[i].command == command)
+            return more_helps[i].text;
+    return "";
+}
+
 const cli_help *cli_help_of(enum cli_command command)
 {
     for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
@@ -330,9 +401,9 @@ static size_t expand_mark(const char *text, const cli_format *formats, cli_text 
     return 0;
 }
 
-void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *formats)
+/* Prints a text of help, with the words of its marks. */
+static void print_text(FILE *out, const char *text, const cli_format *formats)
 {
-    const char *text = cli_help_of(command)->text;
     while (*text) {
         cli_text words = {"", 0};
         const size_t n = expand_mark(text, formats, &words);
@@ -346,4 +417,29 @@ void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *fo
         }
         text += n > 0 ? n : 1;
     }
+}
+
+/* The help of a command that plans has the names of the options of plan alone. */
+static void print_plan_options(FILE *out, enum cli_command command)
+{
+    const int is_binding = (command & (CLI_APPLY | CLI_RUN | CLI_VERIFY)) != 0;
+    if (!is_binding && !(command & (CLI_CAPTURE | CLI_DOCTOR)))
+        return;
+    fputs("\nThe plan:\n", out);
+    if (command != CLI_CAPTURE)
+        fputs(host_options, out);
+    if (!is_binding)
+        fputs("  --npus LIST           these of the visible NPUs\n", out);
+    fputs("  --running             the visible NPUs that are in the process table\n", out);
+    print_text(out, plan_options, NULL);
+}
+
+void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *formats,
+                       int is_all)
+{
+    print_text(out, cli_help_of(command)->text, formats);
+    if (!is_all)
+        return;
+    print_text(out, more_help_of(command), formats);
+    print_plan_options(out, command);
 }

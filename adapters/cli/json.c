@@ -246,7 +246,7 @@ int cli_finish(int status)
         return status;
     fprintf(stderr, "cpubind: the output could not be written%s%s\n", *done.text ? "; " : "",
             done.text);
-    return status != CLI_DONE ? status : *done.text ? CLI_UNWRITTEN : CLI_UNREADABLE;
+    return status != CLI_DONE ? status : CLI_UNWRITTEN;
 }
 
 int cli_no_memory(void)

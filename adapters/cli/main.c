@@ -23,38 +23,63 @@ static const struct {
                 {"verify", cli_verify},   {"restore", cli_restore}, {"doctor", cli_doctor},
                 {"capture", cli_capture}, {"fixture", cli_fixture}};
 
-/* Refuses a command that does not exist; as JSON where that is asked for. */
-static int refuse(int argc, char **argv)
+/* Whether one of the words is that of a command. */
+static int has_command(int argc, char **argv)
 {
-    cli_hint hint = {.word = argv[1]};
+    for (int i = 0; i < argc; i++)
+        for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
+            if (strcmp(argv[i], commands[k].word) == 0)
+                return 1;
+    return 0;
+}
+
+/* Makes "help WORD..." the words "WORD... --help": argv then begins at argv[2]. */
+static void move_help(int argc, char **argv)
+{
+    static char help[] = "--help";
+    for (int i = 1; i < argc - 1; i++)
+        argv[i] = argv[i + 1];
+    argv[argc - 1] = help;
+}
+
+int cli_refuse_command(int argc, char **argv, const char *before, cli_hint *hint)
+{
     static cli_options options;
     cli_text why = {"", 0};
-    for (int i = 2; i < argc; i++)
-        options.json |= strcmp(argv[i], "--json") == 0;
-    cli_add(&why, "there is no command \"%s\"; try: cpubind --help", argv[1]);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        cli_hint_try(&hint, commands[i].word);
-    cli_hint_add(&hint, &why);
+    options.json = cli_has_json(argc, argv);
+    cli_add(&why, "there is no command \"%s%s\"; try: cpubind %s--help", before, argv[1],
+            before);
+    if (argv[1][0] == '-')
+        cli_add(&why, "; the command is the first word, its options follow");
+    cli_hint_add(hint, &why);
     return cli_fail(&options, CLI_USAGE, why.text);
 }
 
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    cli_hint hint = {0};
     cli_reset_signals();
-    if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
-        cli_print_help(stdout);
+    if (strcmp(word, "help") == 0 && has_command(argc - 2, argv + 2)) {
+        move_help(argc, argv);
+        word = argv[1];
+    }
+    if (is_one_of(word, "--help", "-h") || is_one_of(word, "--help-all", "help")) {
+        cli_print_help(stdout, strcmp(word, "--help-all") == 0);
         return cli_finish(CLI_DONE);
     }
-    if (is_one_of(word, "--version", "-V")) {
+    if (is_one_of(word, "--version", "-V") || strcmp(word, "version") == 0) {
         puts("cpubind " CPUBIND_VERSION);
         return cli_finish(CLI_DONE);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    hint.word = word;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(word, commands[i].word) == 0)
             return cli_finish(commands[i].run(argc - 1, argv + 1));
-    if (word[0] != '\0')
-        return cli_finish(refuse(argc, argv));
-    cli_print_help(stderr);
+        cli_hint_try(&hint, commands[i].word);
+    }
+    if (argc > 1)
+        return cli_finish(cli_refuse_command(argc, argv, "", &hint));
+    cli_print_help(stderr, 0);
     return CLI_USAGE;
 }

@@ -14,6 +14,7 @@
 
 #define MAX_LIST   512 /* bytes of a list that is quoted in a message */
 #define MAX_QUOTE  CLI_MAX_QUOTE
+#define ONLINE     "sys/devices/system/cpu/online"
 #define MAX_STDERR 200 /* bytes of a line of stderr that is quoted: the loader names files */
 
 /* RFC 3629: no form longer than it must be, no surrogate, nothing above U+10FFFF. */
@@ -325,6 +326,12 @@ static void explain_input(const cpubind_problem *p, const cli_options *options, 
         cli_add(out, "; it exited with %d", (int)p->answer.exit_code);
     add_stderr(&p->answer, out);
     cli_add(out, "; ");
+    if (p->input && strcmp(p->input, ONLINE) == 0 && p->answer.state == CPUBIND_INPUT_ABSENT) {
+        if (options->root)
+            cli_add(out, "is \"%s\" a host, with proc/ and sys/ in it? Else ", options->root);
+        cli_add(out, "name the CPUs with --allowed LIST");
+        return;
+    }
     add_way_out(p->input, options, out);
 }
 
@@ -446,10 +453,26 @@ static const char *const scope_sentences[CPUBIND_SCOPE_COUNT] = {
                           "these CPUs are its own",
 };
 
+/* Appends the CPUs that are online. */
+static void add_online(const cpubind_facts *facts, cli_text *out)
+{
+    int32_t *cpu = (int32_t *)malloc((size_t)facts->n_cpu_id * sizeof *cpu + 1), n = 0;
+    for (int32_t i = 0; cpu && i < facts->n_cpu_id; i++)
+        if (facts->node_of[i] >= 0)
+            cpu[n++] = i;
+    if (cpu)
+        cli_add_list(out, cpu, n);
+    free(cpu);
+}
+
 /* Appends what helps against too few CPUs, with the options that were given. */
 static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
                           const cli_options *options, cli_text *out)
 {
+    if (facts->n_cpu == 0 && options->request.allowed && !options->request.exclude) {
+        cli_add(out, "; name CPUs that are online with --allowed LIST");
+        return;
+    }
     if (p->would_do != CPUBIND_SCOPE_AUTO) {
         cli_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
                 scope_sentences[p->would_do]);
@@ -480,7 +503,14 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
     if (p->uncut > 0)
         cli_add(out, " of the %d of its pool, since no others are allowed", (int)p->uncut);
     cli_add(out, " (allowed ");
-    cli_add_allowed(out, facts, options);
+    if (facts->n_cpu == 0 && options->request.allowed)
+        cli_add_list(out, options->request.allowed, options->request.n_allowed);
+    else
+        cli_add_allowed(out, facts, options);
+    if (facts->n_cpu == 0 && !options->request.exclude) {
+        cli_add(out, ", online ");
+        add_online(facts, out);
+    }
     cli_add(out, ")");
     add_more_cpus(p, facts, options, out);
 }

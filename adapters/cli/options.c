@@ -4,6 +4,7 @@
  * Opens nothing and asks nothing of the host. An option is written in full: an abbreviation
  * would become another option with the next version.
  */
+#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,22 @@ static int wrong(const reading *r, const char *what, const char *value)
     return 0;
 }
 
+/* Whether a word is the known one, in letters of either case and with "-" for "_". */
+static int is_word(const char *word, const char *known)
+{
+    while (*known &&
+           (tolower((unsigned char)*word) == *known || (*word == '-' && *known == '_')))
+        word++, known++;
+    return *word == '\0' && *known == '\0';
+}
+
 static int choose(const reading *r, const choice *choices, int32_t n, const char *option,
                   const char *word, int32_t *out)
 {
+    cli_hint hint = {.word = word};
     for (int32_t i = 0; i < n; i++) {
-        if (strcmp(choices[i].word, word) != 0)
+        cli_hint_try(&hint, choices[i].word);
+        if (!is_word(word, choices[i].word))
             continue;
         *out = choices[i].value;
         return 1;
@@ -62,6 +74,7 @@ static int choose(const reading *r, const choice *choices, int32_t n, const char
     cli_add(r->why, "--%s does not know \"%s\"; it knows", option, word);
     for (int32_t i = 0; i < n; i++)
         cli_add(r->why, "%s %s", i ? "," : "", choices[i].word);
+    cli_hint_add(&hint, r->why);
     return 0;
 }
 
@@ -95,7 +108,7 @@ static int choose_type(const reading *r, const char *word)
     int32_t value = 0;
     for (int32_t i = 0; i < COUNT(types); i++) {
         types[i] = (choice){cpubind_type_word((cpubind_device_type)i), i};
-        if (strcasecmp(types[i].word, word) == 0) {
+        if (is_word(word, types[i].word)) {
             *type = (cpubind_device_type)i;
             return 1;
         }
@@ -569,6 +582,7 @@ static const option_row rows[] = {
     FLAG("json", PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
     FLAG("quiet", PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING, quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
+    FLAG("help-all", EVERY, help_all),
     {"--version", 0, EVERY, NULL, offsetof(cli_options, version), 'V'},
 };
 
@@ -703,6 +717,15 @@ static int wants_json(int argc, char **argv, enum cli_command command,
     return 0;
 }
 
+int cli_has_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--format=json") == 0 ||
+            (i > 1 && strcmp(argv[i - 1], "--format") == 0 && strcmp(argv[i], "json") == 0))
+            return 1;
+    return 0;
+}
+
 /* Without --format it is the first one, with --json the one that is JSON. */
 static void choose_default_format(const cli_format *formats, cli_options *o)
 {
@@ -764,7 +787,7 @@ int cli_parse(int argc, char **argv, enum cli_command command, const cli_format 
             out->word[out->n_word++] = p.text; /* of argv, from its start */
         else if (!take_option(&r, &p))
             return 0;
-        if (out->help || out->version)
+        if (out->help || out->help_all || out->version)
             return 1;
     }
     out->word[out->n_word] = NULL;
@@ -836,18 +859,19 @@ static const char *count_fault(int n, enum cli_command command)
 {
     switch (command) {
     case CLI_SHOW:
-        return n < 1 || n > 2 ? "it takes the NAME of a host, and perhaps of an INPUT" : NULL;
+        return n < 1 || n > 2 ? "name a host, and perhaps one of its inputs: NAME [INPUT]"
+                              : NULL;
     case CLI_IMPORT:
-        return n < 1 ? "it takes the folders of hosts" : NULL;
+        return n < 1 ? "name the folders of hosts: DIR..." : NULL;
     case CLI_EXPORT:
-        return n != 2 ? "it takes the NAME of a host and a DIR" : NULL;
+        return n != 2 ? "name a host and a folder: NAME DIR" : NULL;
     case CLI_RENAME:
-        return n != 2 ? "it takes the NAME of a host and its NEW name" : NULL;
+        return n != 2 ? "name a host and its new name: NAME NEW" : NULL;
     case CLI_RUN:
-        return n < 1 ? "it takes a COMMAND" : NULL;
+        return n < 1 ? "name the command that is to run: -- COMMAND" : NULL;
     case CLI_ACCEPT:
     case CLI_REMOVE:
-        return n < 1 ? "it takes the NAME of a host" : NULL;
+        return n < 1 ? "name a host: NAME" : NULL;
     default:
         return NULL;
     }
@@ -859,8 +883,10 @@ static int check(const cli_options *o, enum cli_command command, cli_text *why)
     const char *what = command & CLI_RUN ? NULL : count_fault(o->n_word, command);
     const int takes_words = command & (CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING | CLI_RUN);
     if (!takes_words && o->n_word > 0) {
-        cli_add(why, "this word is no option: \"%s\"; try: cpubind %s --help", o->word[0],
-                help->words);
+        cli_add(why,
+                "\"%s\" is no option, and this command takes no other words; try: cpubind %s "
+                "--help",
+                o->word[0], help->words);
         return 0;
     }
     if (!what)
@@ -878,8 +904,8 @@ int cli_start(int argc, char **argv, enum cli_command command, const cli_format 
     cli_text why = {"", 0};
     const int is_json = wants_json(argc, argv, command, formats);
     int good = cli_parse(argc, argv, command, formats, out, &why);
-    if (good && out->help) {
-        cli_print_help_of(stdout, command, formats);
+    if (good && (out->help || out->help_all)) {
+        cli_print_help_of(stdout, command, formats, out->help_all);
         return CLI_DONE;
     }
     if (good && out->version) {

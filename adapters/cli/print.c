@@ -124,8 +124,12 @@ static void print_log_lines(FILE *out, const cpubind_facts *facts, const cli_opt
         for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ROLE_COUNT; role++) {
             if (product->roles.count[role] == 0)
                 continue;
-            fprintf(out, "]  %s=[", cpubind_role_word((cpubind_role)role));
+            /* The log of vllm-ascend has a printed list there: release=[[167]]. */
+            const int is_list = role == CPUBIND_ROLE_RELEASE;
+            fprintf(out, "]  %s=[%s", cpubind_role_word((cpubind_role)role),
+                    is_list ? "[" : "");
             print_role(out, &row, (cpubind_role)role);
+            fputs(is_list ? "]" : "", out);
         }
         fputs("]\n", out);
     }

@@ -471,13 +471,22 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
                 strerror(fault->error));
 }
 
+/* Appends the path of the record that a process has without --state. */
+static void add_usual(const cli_bound *bound, int is_older, cli_text *to)
+{
+    char usual[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_bind_usual_path(geteuid(), bound->pid, is_older, usual);
+    cli_add(to, "%s", usual);
+}
+
 /* Appends the path of the record. */
 static void add_record(const cli_options *options, const cli_bound *bound, int is_older,
                        cli_text *to)
 {
-    char usual[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(geteuid(), bound->pid, is_older, usual);
-    cli_add(to, "%s", options->state ? options->state : usual);
+    if (options->state)
+        cli_add(to, "%s", options->state);
+    else
+        add_usual(bound, is_older, to);
 }
 
 /* Appends which line of a damaged record is wrong, and what was expected there. */
@@ -508,6 +517,13 @@ static void explain_damage(const cli_options *options, const cli_bound *bound,
                 is_older ? "was written by an older cpubind"
                          : "was written by another cpubind");
         add_record(options, bound, is_older, why);
+        return;
+    }
+    if (options->state && fault->line == 1) {
+        cli_add(why, "%s is no record of cpubind: ", options->state);
+        add_line(fault, why);
+        cli_add(why, "; name the record, or leave out --state: the usual record is ");
+        add_usual(bound, 0, why);
         return;
     }
     cli_add(why, "the record of process %d is damaged: ", (int)bound->pid);

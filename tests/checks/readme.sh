@@ -60,9 +60,9 @@ options_are_in_readme() {
     for option in $(for command in plan apply run verify restore doctor capture "fixture replay" "fixture accept"; do
         # Words are split on purpose.
         # shellcheck disable=SC2086
-        "$BUILD/cpubind" $command --help
+        "$BUILD/cpubind" $command --help-all
     done | grep -o -- '--[a-z][a-z-]*' | sort -u); do
-        case $option in --help | --version) continue ;; esac
+        case $option in --help | --help-all | --version) continue ;; esac
         grep -q -- "$option" README.md || {
             echo "README.md does not name $option"
             return 1

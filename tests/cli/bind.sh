@@ -1338,7 +1338,7 @@ apply run verify restore|requires an argument|--state
 apply verify restore|--pid is not the number of a process|--pid 0
 apply verify restore|--pid is not the number of a process|--pid 1x
 apply verify restore|--pid is not the number of a process|--pid 4294967297
-apply verify restore|this word is no option: "word"|word
+apply verify restore|"word" is no option|word
 apply|say which NPU: --npu N, or --rank N|
 run|say which NPU: --npu N, or --rank N|-- true
 apply run|--irqbalance does not know "kill"; it knows leave, ban, stop|--irqbalance kill
@@ -1372,8 +1372,8 @@ apply|--memory-time is not a number of seconds|--memory-time 86401
 apply|--memory-time is a limit of --memory migrate|--npu 0 --memory none --memory-time 9
 apply|--watch takes seconds from 1 to 3600|--npu 0 --watch 0
 apply|--watch takes seconds from 1 to 3600|--npu 0 --watch 3601
-run|it takes a COMMAND|--npu 0
-run|it takes a COMMAND|--npu 0 --
+run|name the command that is to run|--npu 0
+run|name the command that is to run|--npu 0 --
 restore|--all is every process on record; give it alone|--all --pid 1
 restore|--all is every process on record; give it alone|--all --state x
 restore|--ended is every process on record that has ended; give it alone|--ended --all

@@ -94,7 +94,8 @@ static void refuses_what_it_does_not_know(void **state)
 {
     (void)state;
     expect_refusal(RUN("doctor", "--fix"), 2, "--fix");
-    expect_refusal(RUN("doctor", "npu0"), 2, "this word is no option");
+    expect_refusal(RUN("doctor", "npu0"), 2,
+                   "is no option, and this command takes no other words");
     expect_refusal(RUN("doctor", "--root", "/nonexistent"), 3, "cannot be opened");
     expect_output(RUN("doctor", "--help"), "Usage: cpubind doctor");
 }

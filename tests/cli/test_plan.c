@@ -77,7 +77,13 @@ TEST(help_fits_a_screen)
                                     {"fixture", "import", "--help", NULL},
                                     {"fixture", "export", "--help", NULL},
                                     {"fixture", "replay", "--help", NULL},
-                                    {"fixture", "accept", "--help", NULL}};
+                                    {"fixture", "accept", "--help", NULL},
+                                    {"fixture", "remove", "--help", NULL},
+                                    {"fixture", "rename", "--help", NULL},
+                                    {"doctor", "--help", NULL},
+                                    {"help", "plan", NULL},
+                                    {"help", "fixture", NULL},
+                                    {"help", "fixture", "import", NULL}};
     for (size_t i = 0; i < sizeof helps / sizeof *helps; i++) {
         command_result r = run(helps[i]);
         int lines = 0;
@@ -92,8 +98,28 @@ TEST(help_fits_a_screen)
     }
 }
 
+/* --help-all is --help, and more: every line fits 80 columns. */
+TEST(the_whole_help_begins_with_the_short_one)
+{
+    static const char *const commands[] = {"plan",   "apply",   "run",
+                                           "verify", "capture", "doctor"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        command_result a = RUN(commands[i], "--help"), b = RUN(commands[i], "--help-all");
+        assert_int_equal(b.status, 0);
+        assert_memory_equal(a.out, b.out, strlen(a.out));
+        assert_true(strlen(b.out) > strlen(a.out) + 200);
+        for (const char *line = b.out; *line; line += strcspn(line, "\n") + 1)
+            assert_true(strcspn(line, "\n") <= 80);
+        command_free(&a);
+        command_free(&b);
+    }
+    expect_output(RUN("--help-all"), "ASCEND_RT_VISIBLE_DEVICES");
+    expect_output(RUN("help", "apply"), "Usage: cpubind apply");
+}
+
 TEST(version_is_one_line)
 {
+    expect_output(RUN("version"), "cpubind 0.1.0\n");
     expect_output(RUN("--version"), "cpubind 0.1.0\n");
     expect_output(RUN("plan", "--version"), "cpubind 0.1.0\n");
 }
@@ -151,7 +177,7 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("fixture", "list", "a2"), 2, "cpubind fixture list --help");
     expect_refusal(RUN("fixture", "replay", "--jobs", "0"), 2, "from 1 to 1024");
     expect_refusal(RUN("fixture", "replay", "--format", "xml"), 2, "text, tap, junit");
-    expect_refusal(RUN("fixture", "export", "a2"), 2, "NAME of a host and a DIR");
+    expect_refusal(RUN("fixture", "export", "a2"), 2, "name a host and a folder: NAME DIR");
     expect_refusal(RUN("fixture", "import"), 2, "the folders of hosts");
 }
 
@@ -263,7 +289,7 @@ TEST(text_keeps_the_lines_of_the_logs)
                   "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0]\n"
                   "The CPU allocation plan is as follows:\n"
                   "NPU0: main=[146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 "
-                  "162 163 164 165]  acl=[166]  release=[167]\n");
+                  "162 163 164 165]  acl=[166]  release=[[167]]\n");
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
                   "rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]\n");
     expect_output(RUN("plan", "--root", HOSTS "950-smt1-256cpu"),
@@ -1075,13 +1101,14 @@ TEST(a_full_disk_is_an_error)
 {
     const char *words[] = {"sh", "-c", "\"$0\" plan --root " A2 " >/dev/full", command_path(),
                            NULL};
-    expect_refusal(command_run(words), 3, "could not be written");
+    expect_refusal(command_run(words), 4, "could not be written");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_fits_a_screen),
+        cmocka_unit_test(the_whole_help_begins_with_the_short_one),
         cmocka_unit_test(version_is_one_line),
         cmocka_unit_test(wrong_arguments_exit_with_2),
         cmocka_unit_test(an_option_is_written_in_full),

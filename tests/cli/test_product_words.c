@@ -70,7 +70,7 @@ TEST(the_log_has_the_words_of_the_product_and_its_roles)
         expect_text(r.out, "\n%sNPU0: %s=[", product->log_name, product->log_main);
         assert_int_equal(strstr(r.out, "acl=[") != NULL,
                          product->roles.count[CPUBIND_ROLE_ACL] > 0);
-        assert_int_equal(strstr(r.out, "release=[") != NULL,
+        assert_int_equal(strstr(r.out, "release=[[") != NULL,
                          product->roles.count[CPUBIND_ROLE_RELEASE] > 0);
         command_free(&r);
     }
