@@ -71,6 +71,24 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
                                               cpubind_arena *arena, cpubind_ascend_plan *out,
                                               cpubind_problem *problem);
 
+/* The CPUs of one of several processes that drive an NPU. */
+typedef struct cpubind_part {
+    const int32_t *cpu; /* role after role, in the arena */
+    int32_t n;
+    cpubind_roles roles; /* spans of cpu */
+} cpubind_part;
+
+/* The part of a pool that one of n_process processes has, as a plan for so many processes gives
+ * it to that one.
+ *   in      facts, plan: of cpubind_ascend_make_plan for a request without n_process
+ *           row: of the plan; 1 <= n_process <= CPUBIND_MAX_DEVICES, 0 <= process < n_process
+ *   errors  NO_MEMORY; TOO_FEW_CPUS, with the NPU; UNREADABLE */
+cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
+                                                  const cpubind_ascend_plan *plan, int32_t row,
+                                                  int32_t n_process, int32_t process,
+                                                  cpubind_arena *arena, cpubind_part *out,
+                                                  cpubind_problem *problem);
+
 #ifdef __cplusplus
 }
 #endif

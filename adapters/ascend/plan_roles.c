@@ -115,6 +115,39 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
+cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
+                                                  const cpubind_ascend_plan *plan, int32_t row,
+                                                  int32_t n_process, int32_t process,
+                                                  cpubind_arena *arena, cpubind_part *out,
+                                                  cpubind_problem *problem)
+{
+    cpubind_ascend_plan copy = *plan;
+    planner p;
+    cpubind_placing placing;
+    memset(&p, 0, sizeof p);
+    memset(&placing, 0, sizeof placing);
+    p.facts = facts;
+    p.arena = arena;
+    p.out = &copy;
+    p.problem = problem;
+    placing.cpu = plan->core.cpu + plan->core.row[row];
+    placing.n_cpu = plan->core.row[row + 1] - plan->core.row[row];
+    placing.device = device_of(&p, plan->want[row]);
+    placing.n_process = n_process;
+    placing.process = process;
+    placing.out_cpu = cpubind_arena_ints(arena, placing.n_cpu);
+    if (!placing.out_cpu)
+        return plan_fail_memory(&p);
+    if (place(&p, &placing) != CPUBIND_PROBLEM_NONE) {
+        problem->npu = facts->npu[plan->want[row]].logic;
+        return problem->code;
+    }
+    out->cpu = placing.out_cpu;
+    out->n = placing.n_out;
+    out->roles = placing.out_roles;
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* == Quality ================================================================ */
 
 /* The pools of all devices, as cpubind_measure takes them: the IRQ CPUs first. */

@@ -301,6 +301,9 @@ static const char *find_fault(const cpubind_goal_request *q)
 {
     if (q->row < 0 || q->row >= q->plan->n_want)
         return "the row of the request is no row of the plan";
+    if (q->n_process < 0 || q->n_process > CPUBIND_MAX_DEVICES ||
+        (q->n_process > 1 && (q->process < 0 || q->process >= q->n_process)))
+        return "the process of the request is none of its NPU";
     if (q->n_wish < 0 || (q->n_wish > 0 && !q->wish))
         return "the wishes of the request are not there";
     for (int32_t i = 0; i < q->n_wish; i++) {
@@ -326,6 +329,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     const cpubind_ascend_plan *plan = request->plan;
     const int32_t row = request->row;
     cpubind_problem_code code;
+    cpubind_part part;
     maker m;
     memset(&m, 0, sizeof m);
     memset(out, 0, sizeof *out);
@@ -342,6 +346,15 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     m.cpu = plan->role_cpu + plan->role_row[row];
     m.n_cpu = plan->role_row[row + 1] - plan->role_row[row];
     m.roles = &plan->role_span[row];
+    if (request->n_process > 1) {
+        code = cpubind_ascend_place_process(facts, plan, row, request->n_process,
+                                            request->process, arena, &part, problem);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        m.cpu = part.cpu;
+        m.n_cpu = part.n;
+        m.roles = &part.roles;
+    }
     m.out = out;
     out->npu = m.npu->logic;
     out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);

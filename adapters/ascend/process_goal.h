@@ -106,6 +106,8 @@ typedef struct cpubind_goal_request {
     int32_t row;                     /* of the plan: the NPU */
     const cpubind_thread_wish *wish; /* they become rules before the built-in ones */
     int32_t n_wish;
+    int32_t n_process; /* 2 or more: so many processes drive the NPU, this one is ... */
+    int32_t process;   /* ... this of them, from 0; else the roles are those of the plan */
 } cpubind_goal_request;
 
 /* The goal for one NPU of a plan. The built-in rules are acl_thread -> acl and

@@ -212,8 +212,11 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
     cli_planned *p = &m->bound->planned;
-    const cpubind_goal_request request = {&p->facts, &p->plan, p->plan.rank_row,
-                                          m->options->wish, m->options->n_wish};
+    const cpubind_goal_request request = {.facts = &p->facts,
+                                          .plan = &p->plan,
+                                          .row = p->plan.rank_row,
+                                          .wish = m->options->wish,
+                                          .n_wish = m->options->n_wish};
     cpubind_problem_clear(&p->problem);
     return cpubind_goal_make(&m->bound->live.source, &request, arena, &m->bound->goal,
                              &p->problem);

@@ -166,7 +166,7 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     cpubind_npu npu = {.logic = f->device, .phy = -1, .pci = {0, 1, 0, 0}};
     cpubind_facts facts = {.node_of = node_of, .npu = &npu, .n_npu = 1};
     cpubind_ascend_plan plan = {.want = want, .n_want = 1, .roles = {{2, 1, 1, 1}}};
-    const cpubind_goal_request request = {&facts, &plan, 0, NULL, 0};
+    const cpubind_goal_request request = {.facts = &facts, .plan = &plan};
     cpubind_arena arena = {(char *)fuzz_filled(ARENA, FUZZ_FILL), ARENA, 0};
     cpubind_goal goal;
     cpubind_problem problem;

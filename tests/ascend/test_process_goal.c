@@ -78,7 +78,8 @@ static cpubind_problem_code make(planned *p, int32_t row, const cpubind_thread_w
                                  int32_t n_wish)
 {
     const cpubind_source source = {&p->host, read_input, list_inputs};
-    const cpubind_goal_request request = {&p->facts, &p->plan, row, wish, n_wish};
+    const cpubind_goal_request request = {
+        .facts = &p->facts, .plan = &p->plan, .row = row, .wish = wish, .n_wish = n_wish};
     p->arena = (cpubind_arena){p->block, sizeof p->block, 0};
     for (int32_t i = 0; i < p->plan.n_want; i++)
         assert_int_equal(
@@ -433,7 +434,8 @@ TEST(an_arena_that_is_too_small_is_reported)
     const cpubind_thread_wish wish = {.name = "worker", .kind = CPUBIND_WISH_POOL};
     planned *p = start();
     const cpubind_source source = {&p->host, read_input, list_inputs};
-    const cpubind_goal_request request = {&p->facts, &p->plan, 0, &wish, 1};
+    const cpubind_goal_request request = {
+        .facts = &p->facts, .plan = &p->plan, .wish = &wish, .n_wish = 1};
     size_t used;
     made(p, 0, &wish, 1);
     used = p->arena.used;
@@ -640,6 +642,7 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     memory_host h;
     cpubind_request request = ask_nothing();
     attempt a;
+    cpubind_goal_request asked;
     cpubind_goal goal;
     cpubind_problem problem;
     const cpubind_source source = {&h, read_input, list_inputs};
@@ -667,9 +670,8 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     request.wants_pci = 1;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(cpubind_goal_make(&source,
-                                       &(cpubind_goal_request){&a.facts, &a.plan, 1, NULL, 0},
-                                       &a.arena, &goal, &problem),
+    asked = (cpubind_goal_request){.facts = &a.facts, .plan = &a.plan, .row = 1};
+    assert_int_equal(cpubind_goal_make(&source, &asked, &a.arena, &goal, &problem),
                      CPUBIND_PROBLEM_NONE);
     assert_int_equal(goal.npu, 1);
     expect_cpus(goal.main, 12, 17);
@@ -679,6 +681,24 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     assert_int_equal(goal.irq[0].cpu, 10);
     assert_int_equal(goal.irq[1].irq, 1001);
     assert_int_equal(goal.irq[1].cpu, 11);
+    /* 10 CPUs: the processes share the two of interrupts; the last has the rest of the eight */
+    for (asked.n_process = 2; asked.process < 2; asked.process++) {
+        const int32_t first = 12 + 4 * asked.process;
+        assert_int_equal(cpubind_goal_make(&source, &asked, &a.arena, &goal, &problem),
+                         CPUBIND_PROBLEM_NONE);
+        expect_cpus(goal.main, first, first + 1);
+        expect_cpus(goal.rule[0].cpus, first + 2, first + 2);
+        expect_cpus(goal.rule[1].cpus, first + 3, first + 3);
+        assert_int_equal(goal.irq[0].cpu, 10);
+        assert_int_equal(goal.irq[1].cpu, 11);
+    }
+    assert_int_equal(cpubind_goal_make(&source, &asked, &a.arena, &goal, &problem),
+                     CPUBIND_PROBLEM_BAD_REQUEST);
+    asked.process = 0;
+    asked.n_process = 3; /* of one CPU less than three need */
+    assert_int_equal(cpubind_goal_make(&source, &asked, &a.arena, &goal, &problem),
+                     CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(problem.npu, 1);
     drop(&a);
 }
 

@@ -33,9 +33,10 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_ascend_make_plan(&facts, &request, arena, &plan, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_goal_make(source,
-                                 &(cpubind_goal_request){&facts, &plan, plan.rank_row, NULL, 0},
-                                 arena, goal, &problem);
+        code = cpubind_goal_make(
+            source,
+            &(cpubind_goal_request){.facts = &facts, .plan = &plan, .row = plan.rank_row},
+            arena, goal, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
         return 1;
     printf("%s: %s\n", cpubind_problem_word(code), problem.what ? problem.what : "");
