@@ -262,6 +262,16 @@ static cpubind_text_status read_field(const scan_text *in, int32_t *at, uint64_t
     return read_wide(in, at, max, out ? out : &ignored);
 }
 
+/* Reads " " integer; one that is no number of a process is 0. */
+static cpubind_text_status read_process(const scan_text *in, int32_t *at, uint64_t *out)
+{
+    const int is_negative = in->len - *at > 1 && in->text[*at + 1] == '-';
+    const cpubind_text_status status = read_field(in, at, UINT64_MAX, is_negative ? NULL : out);
+    if (*out > INT32_MAX)
+        *out = 0;
+    return status;
+}
+
 /* Reads number " (" name ") " letter; *at moves past it. */
 static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpubind_stat *out)
 {
@@ -299,10 +309,10 @@ static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpub
 cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
                                        cpubind_text_fault *fault)
 {
-    enum { PPID = 4, FLAGS = 9, N_THREADS = 20, START = 22 };
+    enum { PPID = 4, GROUP = 5, SESSION = 6, FLAGS = 9, N_THREADS = 20, START = 22 };
     const scan_text in = {text, len, fault};
-    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0};
-    uint64_t ppid = 0, flags = 0, n_threads = 0;
+    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0};
+    uint64_t ppid = 0, group = 0, session = 0, flags = 0, n_threads = 0;
     int32_t at = 0, field = PPID;
     cpubind_text_status status;
 
@@ -313,6 +323,8 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
          field++) {
         if (field == PPID)
             status = read_field(&in, &at, INT32_MAX, &ppid);
+        else if (field == GROUP || field == SESSION) /* -1 of a process that ends */
+            status = read_process(&in, &at, field == GROUP ? &group : &session);
         else if (field == FLAGS)
             status = read_field(&in, &at, UINT64_MAX, &flags);
         else if (field == N_THREADS)
@@ -325,6 +337,8 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
     if (status != CPUBIND_TEXT_OK)
         return status;
     stat.ppid = (int32_t)ppid;
+    stat.group = (int32_t)group;
+    stat.session = (int32_t)session;
     stat.flags = (uint32_t)flags;
     stat.n_threads = (int32_t)n_threads;
     *out = stat;

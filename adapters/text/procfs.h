@@ -73,6 +73,8 @@ typedef struct cpubind_stat {
     cpubind_slice name; /* 2: without the parentheses; may be empty */
     char state;         /* 3: a letter, 'R' or 'S' or 'T' ... */
     int32_t ppid;       /* 4: 0 when the parent is in another namespace */
+    int32_t group;      /* 5: of processes; 0: in another namespace, or not known */
+    int32_t session;    /* 6: the same */
     uint32_t flags;     /* 9: of the kernel; CPUBIND_STAT_KTHREAD */
     int32_t n_threads;  /* 20: 0 when the process has just ended */
     uint64_t start;     /* 22: clock ticks from the start of the host */

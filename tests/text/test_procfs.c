@@ -424,8 +424,12 @@ TEST(a_stat_has_the_flags_of_the_kernel)
     static const struct {
         const char *text;
         uint32_t flags;
-    } cases[] = {{"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 2129984},
-                 {"7 (sh) S 1 7 7 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 4194304}};
+        int32_t group, session;
+    } cases[] = {
+        {"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 2129984, 0, 0},
+        {"7 (sh) S 1 7 6 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 4194304, 7, 6},
+        {"7 (a) S 1 -1 -1 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 64, 0, 0},
+        {"7 (a) S 1 2147483648 5 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 5\n", 64, 0, 5}};
     for (int32_t i = 0; i < LENGTH(cases); i++) {
         cpubind_stat out;
         cpubind_text_fault fault;
@@ -433,6 +437,8 @@ TEST(a_stat_has_the_flags_of_the_kernel)
             parse_stat(cases[i].text, (int32_t)strlen(cases[i].text), &out, &fault),
             CPUBIND_TEXT_OK);
         assert_int_equal(out.flags, cases[i].flags);
+        assert_int_equal(out.group, cases[i].group);
+        assert_int_equal(out.session, cases[i].session);
         assert_int_equal((out.flags & CPUBIND_STAT_KTHREAD) != 0, i == 0);
     }
 }
