@@ -90,6 +90,7 @@ enum cli_command {
     CLI_DOCTOR = 8192,
     CLI_REMOVE = 16384,
     CLI_RENAME = 32768,
+    CLI_SERVICE = 1 << 20,
     CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
 
@@ -98,6 +99,7 @@ struct cli_format; /* below */
 #define CLI_MAX_ARGS   64
 #define CLI_MAX_WISHES 64
 #define CLI_MAX_ENV    64
+#define CLI_MAX_NAMES  32
 
 /* Numbers in allocated memory. */
 typedef struct cli_numbers {
@@ -140,6 +142,11 @@ typedef struct cli_options {
     const char *state;
     const char *env[CLI_MAX_ENV]; /* "NAME=VALUE" */
     int32_t n_env;
+    /* service: the files that it reads and writes, and which processes it binds */
+    const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */
+    const char *only[CLI_MAX_NAMES], *except[CLI_MAX_NAMES]; /* patterns of process names */
+    int32_t n_only, n_except;
+    int is_check, is_restored_at_end;
     char **word; /* the words after the options */
     int n_word;
     const char *arg[CLI_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
@@ -206,6 +213,7 @@ int cli_run(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_restore(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_service(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_fixture(int argc, char **argv);
 int cli_list(int argc, char **argv);

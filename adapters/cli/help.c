@@ -21,6 +21,7 @@ static const char main_help[] =
     "  verify       compare where a process is with where it belongs\n"
     "  restore      undo what apply and run have changed\n"
     "  doctor       find what is against a good placement, and what mends it\n"
+    "  service      keep all workers of the host bound, by /etc/cpubind.conf\n"
     "  capture      write all inputs of a plan of this host to a folder or a corpus\n"
     "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
     "\n"
@@ -215,6 +216,19 @@ static const cli_help helps[] = {
      "  --help, --version\n"
      "\n"
      "Exit status: 0 nothing to mend, 1 something to mend, 3 the host is unreadable.\n"},
+    {CLI_SERVICE, "service",
+     "Usage: cpubind service [--config FILE] [OPTION...]\n"
+     "       cpubind service --check [FILE]\n"
+     "Keeps every worker of the host bound to the CPUs of its NPU, as apply --all\n"
+     "--watch does, in the foreground, with the settings of a file. systemd starts it:\n"
+     "systemctl start cpubind. SIGHUP reads the file again; if the file is wrong,\n"
+     "the old settings stay. SIGTERM ends the service, and all processes stay bound.\n"
+     "\n"
+     "  --config FILE         the settings (default: /etc/cpubind.conf, if it is there)\n"
+     "  --check [FILE]        say what is wrong in the file, or print the settings\n"
+     "  --restore-at-end      undo all bindings when the service ends\n"
+     "  --json                --check: one JSON object\n"
+     "  --quiet, --help, --version\n"},
     {CLI_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
      "\n"

@@ -13,6 +13,7 @@
 #include "../text/procfs.h"
 #include "hint.h"
 #include "picture.h"
+#include "settings.h"
 
 #define MAX_JOBS          1024
 #define MAX_WATCH_SECONDS 3600
@@ -25,7 +26,7 @@
 #define CASE     (PLANNING | CLI_CASE)
 #define CHANGING (CLI_IMPORT | CLI_ACCEPT | CLI_REMOVE | CLI_RENAME)
 #define STORE    (CLI_LIST | CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING)
-#define EVERY    (PLANNING | STORE | CLI_RESTORE)
+#define EVERY    (PLANNING | STORE | CLI_RESTORE | CLI_SERVICE)
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -503,6 +504,48 @@ static int read_watch(const reading *r, const char *text)
     return 1;
 }
 
+/* == Options of the service ================================================== */
+
+static int read_only(const reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (o->n_only == CLI_MAX_NAMES)
+        return wrong(r, "there are too many --only", text);
+    o->only[o->n_only++] = text;
+    return 1;
+}
+
+static int read_except(const reading *r, const char *text)
+{
+    cli_options *o = r->options;
+    if (o->n_except == CLI_MAX_NAMES)
+        return wrong(r, "there are too many --except", text);
+    o->except[o->n_except++] = text;
+    return 1;
+}
+
+/* The longest path of a socket: sun_path of unix(7), without the NUL. */
+#define MAX_SOCKET_PATH 107
+
+static int read_socket(const reading *r, const char *text)
+{
+    const int is_none = strcmp(text, "none") == 0;
+    if (!is_none && (text[0] != '/' || strlen(text) > MAX_SOCKET_PATH))
+        return wrong(r, "--socket is neither none nor an absolute path of 107 bytes at most",
+                     text);
+    r->options->socket = is_none ? NULL : text;
+    return 1;
+}
+
+static int read_textfile(const reading *r, const char *text)
+{
+    const size_t n = strlen(text);
+    if (text[0] != '/' || n < sizeof "/.prom" || strcmp(text + n - 5, ".prom") != 0)
+        return wrong(r, "--textfile is not an absolute path that ends in .prom", text);
+    r->options->textfile = text;
+    return 1;
+}
+
 /* == All options ============================================================ */
 
 /* One option. Without a function that reads it, its value is stored at `member` of
@@ -579,8 +622,16 @@ static const option_row rows[] = {
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("all", CLI_RESTORE, all),
     FLAG("ended", CLI_RESTORE, is_ended),
-    FLAG("json", PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
-    FLAG("quiet", PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING, quiet),
+    TEXT("config", CLI_SERVICE, config),
+    FLAG("check", CLI_SERVICE, is_check),
+    FLAG("restore-at-end", CLI_SERVICE, is_restored_at_end),
+    READ("only", 0, read_only),
+    READ("except", 0, read_except),
+    READ("textfile", 0, read_textfile),
+    READ("socket", 0, read_socket),
+    FLAG("json", CLI_SERVICE | PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
+    FLAG("quiet", CLI_SERVICE | PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING,
+         quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
     FLAG("help-all", EVERY, help_all),
     {"--version", 0, EVERY, NULL, offsetof(cli_options, version), 'V'},
@@ -747,6 +798,28 @@ void cli_free_options(cli_options *options)
     memset(options, 0, sizeof *options);
 }
 
+int cli_read_setting(cli_options *options, const char *key, char *value, cli_text *why)
+{
+    char *words[] = {value, NULL};
+    int next = 0;
+    const reading r = {cli_help_of(CLI_APPLY), options, why, NULL, words, 1, &next};
+    const int is_yes = strcmp(value, "yes") == 0;
+    for (int32_t i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].dashed + 2, key) != 0)
+            continue;
+        if (rows[i].has_value)
+            return rows[i].read(&r, value);
+        if (rows[i].read) /* its value is the next word, and may be missing */
+            return rows[i].read(&r, NULL) &&
+                   (next == 1 || wrong(&r, "not a number of seconds", value));
+        if (!is_yes && strcmp(value, "no") != 0)
+            return wrong(&r, "it takes yes or no", value);
+        memcpy((char *)options + rows[i].member, &is_yes, sizeof is_yes);
+        return 1;
+    }
+    return wrong(&r, "there is no such option", key);
+}
+
 /* Checks --index against --processes. */
 static int check_index(const reading *r)
 {
@@ -818,6 +891,8 @@ static const char *binding_conflict(const cli_options *o, enum cli_command comma
 /* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const cli_options *o, enum cli_command command)
 {
+    if (o->is_check && o->config && o->n_word > 0)
+        return "--config and --check each name a file; give one";
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
     if ((command & (CLI_PLAN | CLI_DOCTOR | LIVE)) && o->db && !o->fixture)
@@ -869,6 +944,8 @@ static const char *count_fault(int n, enum cli_command command)
         return n != 2 ? "name a host and its new name: NAME NEW" : NULL;
     case CLI_RUN:
         return n < 1 ? "name the command that is to run: -- COMMAND" : NULL;
+    case CLI_SERVICE:
+        return n > 1 ? "name one file: --check FILE" : NULL;
     case CLI_ACCEPT:
     case CLI_REMOVE:
         return n < 1 ? "name a host: NAME" : NULL;
@@ -881,7 +958,8 @@ static int check(const cli_options *o, enum cli_command command, cli_text *why)
 {
     const cli_help *help = cli_help_of(command);
     const char *what = command & CLI_RUN ? NULL : count_fault(o->n_word, command);
-    const int takes_words = command & (CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING | CLI_RUN);
+    const int takes_words = (command == CLI_SERVICE && o->is_check) ||
+                            command & (CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING | CLI_RUN);
     if (!takes_words && o->n_word > 0) {
         cli_add(why,
                 "\"%s\" is no option, and this command takes no other words; try: cpubind %s "

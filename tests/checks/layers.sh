@@ -152,6 +152,7 @@ adapters/ascend/ $below_ascend|adapters/(text|ascend)/.*
 adapters/pci/ $below_ascend|adapters/(text|pci)/.*
 adapters/doctor/ $below_ascend|<stdarg\.h>|adapters/(text|ascend|doctor)/.*
 adapters/linux/ $any|adapters/(text|ascend|pci|linux)/.*
+adapters/service/ $any|adapters/(text|ascend|pci|linux|host|service)/.*
 adapters/sqlite/ $any|adapters/(text|ascend|pci|sqlite)/.*
 adapters/api/ $any|adapters/(text|ascend|pci|linux|sqlite|api)/.*
 adapters/cli/ $any|adapters/.*"
@@ -195,7 +196,7 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/|api/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
     rule "core, adapters/text, ascend, doctor and pci do not include <stdio.h>"

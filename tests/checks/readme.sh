@@ -57,7 +57,7 @@ words_are_in_readme() {
 }
 
 options_are_in_readme() {
-    for option in $(for command in plan apply run verify restore doctor capture "fixture replay" "fixture accept"; do
+    for option in $(for command in plan apply run verify restore doctor service capture "fixture replay" "fixture accept"; do
         # Words are split on purpose.
         # shellcheck disable=SC2086
         "$BUILD/cpubind" $command --help-all
@@ -68,6 +68,17 @@ options_are_in_readme() {
             return 1
         }
     done
+}
+
+keys_are_in_readme() {
+    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/cli/settings.c >"$out/keys"
+    [ "$(wc -l <"$out/keys")" -ge 20 ] || return 1
+    while read -r key; do
+        grep -q "^| \`$key\` |" README.md || {
+            echo "README.md does not name the key $key"
+            return 1
+        }
+    done <"$out/keys"
 }
 
 # The command contains each sentence of the section "Into effect"; "..." is a part that varies.
@@ -148,6 +159,7 @@ check "the command of README.md prints the output in README.md" console_is_true
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
 check "README.md names every error and warning code" words_are_in_readme
 check "README.md names every option" options_are_in_readme
+check "README.md names every key of the service" keys_are_in_readme
 check "README.md names every check of doctor" doctor_words_are_in_readme
 check "the sentences of README.md are those of the command" sentences_are_those_of_the_command
 check "README.md names every reason why no interrupt is bound" no_irq_words_are_in_readme

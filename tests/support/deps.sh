@@ -43,6 +43,7 @@ migratepages:numactl"
 
 fuzz='cc:gcc
 /usr/include/stdio.h:libc6-dev
+/usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
 /usr/include/sha2.h:libmd-dev
 clang:clang
