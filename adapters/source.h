@@ -37,8 +37,16 @@
     X("cmd/lscpu.txt", "lscpu", NULL)
 
 /* The environment variables that are part of a snapshot. */
-#define CPUBIND_ENV_LIST(X) X("ASCEND_RT_VISIBLE_DEVICES") X("CPUBIND_RULES")
-#define CPUBIND_ENV_PREFIX  "DRA_CPUSET_"
+#define CPUBIND_ENV_LIST(X)                                                                    \
+    X("ASCEND_RT_VISIBLE_DEVICES")                                                             \
+    X("CPUBIND_RULES")                                                                         \
+    X("CUDA_DEVICE_ORDER")                                                                     \
+    X("CUDA_VISIBLE_DEVICES")                                                                  \
+    X("HIP_VISIBLE_DEVICES")                                                                   \
+    X("ROCR_VISIBLE_DEVICES")                                                                  \
+    X("ZE_AFFINITY_MASK")                                                                      \
+    X("ZE_FLAT_DEVICE_HIERARCHY")
+#define CPUBIND_ENV_PREFIX "DRA_CPUSET_"
 
 /* The outcome of reading an input. */
 typedef enum cpubind_input_state {

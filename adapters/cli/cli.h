@@ -11,6 +11,7 @@
 
 #include "../ascend/ascend_plan.h"
 #include "../linux/bind/bind.h"
+#include "../pci/pci_facts.h"
 #include "../sqlite/corpus.h"
 
 /* Exit status of the command. */
@@ -91,6 +92,7 @@ enum cli_command {
     CLI_REMOVE = 16384,
     CLI_RENAME = 32768,
     CLI_SERVICE = 1 << 20,
+    CLI_TOPO = 1 << 22,
     CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
 
@@ -100,6 +102,7 @@ struct cli_format; /* below */
 #define CLI_MAX_WISHES 64
 #define CLI_MAX_ENV    64
 #define CLI_MAX_NAMES  32
+#define CLI_MAX_PCI    64
 
 /* Numbers in allocated memory. */
 typedef struct cli_numbers {
@@ -140,7 +143,9 @@ typedef struct cli_options {
     cpubind_irqbalance_action irqbalance;
     int32_t watch_ms; /* 0: do not watch */
     const char *state;
-    const char *env[CLI_MAX_ENV]; /* "NAME=VALUE" */
+    cpubind_pci_request topo;             /* of topo, without its functions */
+    cpubind_pci_address pci[CLI_MAX_PCI]; /* --pci; topo.n_named of them */
+    const char *env[CLI_MAX_ENV];         /* "NAME=VALUE" */
     int32_t n_env;
     /* service: the files that it reads and writes, and which processes it binds */
     const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */
@@ -214,6 +219,7 @@ int cli_verify(int argc, char **argv);
 int cli_restore(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_service(int argc, char **argv);
+int cli_topology(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_fixture(int argc, char **argv);
 int cli_list(int argc, char **argv);

@@ -22,6 +22,7 @@ static const char main_help[] =
     "  restore      undo what apply and run have changed\n"
     "  doctor       find what is against a good placement, and what mends it\n"
     "  service      keep all workers of the host bound, by /etc/cpubind.conf\n"
+    "  topo         print the accelerators of any vendor, and the CPUs near each\n"
     "  capture      write all inputs of a plan of this host to a folder or a corpus\n"
     "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
     "\n"
@@ -229,6 +230,18 @@ static const cli_help helps[] = {
      "  --restore-at-end      undo all bindings when the service ends\n"
      "  --json                --check: one JSON object\n"
      "  --quiet, --help, --version\n"},
+    {CLI_TOPO, "topo",
+     "Usage: cpubind topo [OPTION...]\n"
+     "Prints the accelerators of a host (Ascend, NVIDIA, AMD, Intel, Gaudi): the node\n"
+     "and the CPUs near each, and which of them this process sees. Changes nothing.\n"
+     "\n"
+     "  --nics                network cards, too, and how near each is to each device\n"
+     "  --pci ADDRESS         this PCI function, whatever it is; may be repeated\n"
+     "  --class CLASS         functions of this PCI class, such as 0x0302 or 12\n"
+     "  --root DIR            a snapshot in place of this host\n"
+     "  --fixture NAME        a host of a corpus (--db FILE)\n"
+     "  --json, --quiet       one JSON object; the tables alone\n"
+     "  --help, --version\n"},
     {CLI_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
      "\n"

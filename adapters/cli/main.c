@@ -21,7 +21,8 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {{"plan", cli_plan},       {"apply", cli_apply},     {"run", cli_run},
                 {"verify", cli_verify},   {"restore", cli_restore}, {"doctor", cli_doctor},
-                {"service", cli_service}, {"capture", cli_capture}, {"fixture", cli_fixture}};
+                {"service", cli_service}, {"topo", cli_topology},   {"capture", cli_capture},
+                {"fixture", cli_fixture}};
 
 /* Whether one of the words is that of a command. */
 static int has_command(int argc, char **argv)

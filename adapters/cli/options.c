@@ -26,7 +26,7 @@
 #define CASE     (PLANNING | CLI_CASE)
 #define CHANGING (CLI_IMPORT | CLI_ACCEPT | CLI_REMOVE | CLI_RENAME)
 #define STORE    (CLI_LIST | CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING)
-#define EVERY    (PLANNING | STORE | CLI_RESTORE | CLI_SERVICE)
+#define EVERY    (PLANNING | STORE | CLI_RESTORE | CLI_SERVICE | CLI_TOPO)
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -364,6 +364,38 @@ static int read_npu(const reading *r, const char *text)
     return 1;
 }
 
+/* Reads the address of a PCI function, which may be given several times. */
+static int read_pci(const reading *r, const char *text)
+{
+    cpubind_pci_request *q = &r->options->topo;
+    if (q->n_named == CLI_MAX_PCI)
+        return wrong(r, "there are too many addresses", text);
+    if (cpubind_pci_parse(text, length(text), &r->options->pci[q->n_named], NULL) !=
+        CPUBIND_TEXT_OK)
+        return wrong(r, "--pci is not an address such as 0000:17:00.0", text);
+    q->n_named++;
+    return 1;
+}
+
+/* Reads a PCI class: 0x and two, four or six hexadecimal digits, or the digits alone. */
+static int read_class(const reading *r, const char *text)
+{
+    const char *digits = text + (strncasecmp(text, "0x", 2) == 0 ? 2 : 0);
+    const size_t n = strlen(digits);
+    int32_t value = 0;
+    for (size_t i = 0; i < n && i < 7; i++) {
+        const char *at = strchr("0123456789abcdef", tolower((unsigned char)digits[i]));
+        if (!at)
+            return wrong(r, "--class is not a class such as 0x0302", text);
+        value = value * 16 + (int32_t)(at - "0123456789abcdef");
+    }
+    if (n != 2 && n != 4 && n != 6)
+        return wrong(r, "--class has two, four or six hexadecimal digits", text);
+    r->options->topo.class_code = value;
+    r->options->topo.class_digits = (int32_t)n;
+    return 1;
+}
+
 static int choose_memory(const reading *r, const char *word)
 {
     static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
@@ -573,9 +605,9 @@ typedef struct option_row {
     }
 
 static const option_row rows[] = {
-    TEXT("root", PLANNING, root),
-    TEXT("fixture", CLI_PLAN | CLI_DOCTOR | LIVE, fixture),
-    TEXT("db", PLANNING | STORE, db),
+    TEXT("root", PLANNING | CLI_TOPO, root),
+    TEXT("fixture", CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE, fixture),
+    TEXT("db", PLANNING | STORE | CLI_TOPO, db),
     READ("device-type", CASE, choose_type),
     READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
@@ -620,6 +652,9 @@ static const option_row rows[] = {
     {"--watch", 0, CLI_APPLY, read_watch, 0, 0},
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),
+    FLAG("nics", CLI_TOPO, topo.wants_nics),
+    READ("pci", CLI_TOPO, read_pci),
+    READ("class", CLI_TOPO, read_class),
     FLAG("all", CLI_RESTORE, all),
     FLAG("ended", CLI_RESTORE, is_ended),
     TEXT("config", CLI_SERVICE, config),
@@ -629,8 +664,11 @@ static const option_row rows[] = {
     READ("except", 0, read_except),
     READ("textfile", 0, read_textfile),
     READ("socket", 0, read_socket),
-    FLAG("json", CLI_SERVICE | PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY, json),
-    FLAG("quiet", CLI_SERVICE | PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING,
+    FLAG("json",
+         CLI_SERVICE | CLI_TOPO | PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY,
+         json),
+    FLAG("quiet",
+         CLI_SERVICE | CLI_TOPO | PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING,
          quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
     FLAG("help-all", EVERY, help_all),
@@ -895,7 +933,7 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "--config and --check each name a file; give one";
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
-    if ((command & (CLI_PLAN | CLI_DOCTOR | LIVE)) && o->db && !o->fixture)
+    if ((command & (CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE)) && o->db && !o->fixture)
         return "--db needs the name of a host, --fixture NAME";
     if ((command & CHANGING) && !o->db && !(command == CLI_ACCEPT && o->is_dry))
         return "it writes to a corpus of yours, --db FILE; the one installed with cpubind "

@@ -1,0 +1,296 @@
+/* topo.c - read the accelerators of a host, and make the object that topo --json prints
+ * SPDX-License-Identifier: MIT
+ *
+ * Prints nothing. Here the room of PCI devices meets that of Ascend: this file asks Ascend's
+ * table of products for the words of NPUs, and Ascend's facts for their logic ids.
+ */
+#include "topo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+#define FIRST_ARENA ((size_t)1 << 20)
+#define LAST_ARENA  ((size_t)1 << 28)
+
+static const char *ascend_product(int32_t vendor, int32_t device)
+{
+    const cpubind_device_type type =
+        cpubind_is_npu_vendor(vendor) ? cpubind_type_of_pci(device) : CPUBIND_TYPE_AUTO;
+    return type == CPUBIND_TYPE_AUTO ? NULL : cpubind_type_word(type);
+}
+
+/* == Logic ids of Ascend NPUs =============================================== */
+
+typedef struct npu_reading {
+    const cpubind_source *source;
+    cli_planned *planned;
+} npu_reading;
+
+static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
+{
+    const npu_reading *n = (const npu_reading *)ctx;
+    const cpubind_request request = {.is_auto_strategy = 1, .wants_pci = 1};
+    return cpubind_facts_read(n->source, &request, arena, &n->planned->facts,
+                              &n->planned->problem);
+}
+
+/* Says of each Ascend function which logic ids it has and whether the process sees one. */
+static void see_ascend(const cpubind_source *source, cli_topo *topo)
+{
+    cpubind_pci_facts *f = &topo->facts;
+    cpubind_runtime_view *view = &f->runtime[CPUBIND_FAMILY_ASCEND];
+    const cpubind_facts *npus = &topo->npus.facts;
+    npu_reading reading = {source, &topo->npus};
+    int32_t n_ascend = 0;
+    for (int32_t i = 0; i < f->n_device; i++)
+        n_ascend += f->device[i].accelerator.family == CPUBIND_FAMILY_ASCEND;
+    if (n_ascend == 0)
+        return;
+    view->word = "ascend";
+    topo->npus.code = cli_with_arena(&topo->npus.arena, read_npus, &reading);
+    if (npus->visible) {
+        view->variable[0] = "ASCEND_RT_VISIBLE_DEVICES";
+        view->value[0] = npus->visible;
+        view->value_len[0] = npus->visible_len;
+    }
+    view->has_order = topo->npus.code == CPUBIND_PROBLEM_NONE;
+    if (!view->has_order) {
+        view->why = cpubind_problem_word(topo->npus.code);
+        return;
+    }
+    for (int32_t i = 0; i < f->n_device; i++) {
+        cpubind_pci_function *device = &f->device[i];
+        if (device->accelerator.family != CPUBIND_FAMILY_ASCEND)
+            continue;
+        device->sight = CPUBIND_SIGHT_HIDDEN;
+        for (int32_t k = 0; k < npus->n_npu; k++) {
+            if (!npus->npu[k].is_visible ||
+                cpubind_pci_compare(&npus->npu[k].pci, &device->pci) != 0)
+                continue;
+            device->sight = CPUBIND_SIGHT_VISIBLE;
+            if (device->n_number < CPUBIND_PCI_NUMBERS)
+                device->number[device->n_number++] = npus->npu[k].logic;
+        }
+    }
+}
+
+/* == Reading ================================================================ */
+
+void cli_topo_read(const cpubind_source *source, const cli_options *options, cli_topo *out)
+{
+    cpubind_pci_request request = options->topo;
+    request.ascend = ascend_product;
+    request.named = request.n_named > 0 ? options->pci : NULL;
+    for (size_t size = FIRST_ARENA; size <= LAST_ARENA; size *= 4) {
+        free(out->arena.base);
+        out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
+        if (!out->arena.base)
+            break;
+        out->status = cpubind_pci_read(source, &request, &out->arena, &out->facts, &out->fault);
+        if (out->status != CPUBIND_PCI_NO_MEMORY)
+            break;
+    }
+    if (!out->arena.base)
+        out->status = CPUBIND_PCI_NO_MEMORY;
+    if (out->status == CPUBIND_PCI_OK)
+        see_ascend(source, out);
+}
+
+void cli_topo_free(cli_topo *topo)
+{
+    cli_free_planned(&topo->npus);
+    free(topo->arena.base);
+    memset(topo, 0, sizeof *topo);
+}
+
+int cli_topo_judge(const cli_topo *topo, const cli_options *options, cli_text *why)
+{
+    const cpubind_pci_fault *fault = &topo->fault;
+    switch (topo->status) {
+    case CPUBIND_PCI_OK:
+        break;
+    case CPUBIND_PCI_NO_MEMORY:
+        return cli_no_room(why);
+    case CPUBIND_PCI_NO_FUNCTION:
+        cli_add(why, "there is no PCI function ");
+        cli_add_pci(why, &fault->pci);
+        cli_add(why, " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
+        return CLI_REFUSED;
+    case CPUBIND_PCI_UNREADABLE:
+        cli_add(why, "%s: %s", fault->input, fault->what);
+        if (fault->answer.state == CPUBIND_INPUT_FAILED)
+            cli_add(why, " (%s)", strerror(fault->answer.error));
+        return CLI_UNREADABLE;
+    }
+    if (topo->facts.n_device > 0)
+        return CLI_DONE;
+    if (!topo->facts.has_bus)
+        cli_add(why, "there is no /sys/bus/pci/devices here; show the container the host's "
+                     "/sys, or give a snapshot that has it with --root DIR");
+    else if (options->topo.class_digits > 0)
+        cli_add(why, "no PCI function has this class; lspci -Dnn shows the class of each");
+    else
+        cli_add(why, "the PCI bus has no accelerator that cpubind knows; name one with --pci "
+                     "ADDRESS or --class CLASS, as lspci -Dnn prints them");
+    return CLI_REFUSED;
+}
+
+/* == JSON =================================================================== */
+
+static json_t *pci_json(const cpubind_pci_address *pci)
+{
+    cli_text text = {"", 0};
+    if (pci->domain < 0)
+        return json_null();
+    cli_add_pci(&text, pci);
+    return json_string(text.text);
+}
+
+static json_t *number_or_null(int32_t number)
+{
+    return number < 0 ? json_null() : json_integer(number);
+}
+
+/* An id in hexadecimal digits, as lspci prints it. */
+static json_t *id_json(int32_t id, int32_t digits)
+{
+    cli_text text = {"", 0};
+    if (id < 0)
+        return json_null();
+    cli_add(&text, "%0*x", (int)digits, (unsigned)id);
+    return json_string(text.text);
+}
+
+/* Bytes of an input; null when there are none. */
+static json_t *bytes_json(const char *bytes, int32_t len)
+{
+    cli_text text = {"", 0};
+    if (!bytes || len < 0)
+        return json_null();
+    cli_add(&text, "%.*s", (int)len, bytes);
+    return cli_json_text(text.text);
+}
+
+static json_t *numbers_json(const cpubind_pci_function *device)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < device->n_number; i++)
+        array = cli_json_append(array, json_integer(device->number[i]));
+    return array;
+}
+
+static json_t *sight_json(cpubind_sight sight)
+{
+    return sight == CPUBIND_SIGHT_UNKNOWN ? json_null()
+                                          : json_boolean(sight == CPUBIND_SIGHT_VISIBLE);
+}
+
+static json_t *bridges_json(const cpubind_pci_facts *f, const cpubind_pci_function *device)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < device->n_bridge; i++)
+        array = cli_json_append(array, pci_json(&f->bridge[device->bridge[i]].pci));
+    return array;
+}
+
+/* The keys that a device and a network card have. */
+static json_t *function_json(const cpubind_pci_facts *f, const cpubind_pci_function *function)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:b, s:i}", "pci",
+        pci_json(&function->pci), "vendor_id", id_json(function->ids.vendor, 4), "device_id",
+        id_json(function->ids.device, 4), "class", id_json(function->ids.class_code, 4),
+        "numa_node", number_or_null(function->numa_node), "node",
+        number_or_null(function->node), "node_by", cpubind_node_origin_word(function->origin),
+        "via", pci_json(&function->via), "cpus", cli_list_json(function->cpu, function->n_cpu),
+        "bridges", bridges_json(f, function), "virtual", function->is_virtual,
+        "virtual_functions", (int)function->n_virtual);
+}
+
+static json_t *near_json(const cpubind_pci_facts *f, int32_t device)
+{
+    json_t *array = json_array();
+    for (int32_t k = 0; array && k < f->n_nic; k++) {
+        const int32_t near = f->nearness[device * f->n_nic + k];
+        array = cli_json_append(array,
+                                json_pack("{s:o, s:s}", "pci", pci_json(&f->nic[k].pci), "near",
+                                          cpubind_nearness_word((cpubind_nearness)near)));
+    }
+    return array;
+}
+
+static json_t *device_json(const cpubind_pci_facts *f, int32_t i, int wants_nics)
+{
+    const cpubind_pci_function *device = &f->device[i];
+    json_t *json = function_json(f, device);
+    const char *const product = device->accelerator.product;
+    int good = json && json_object_set_new(
+                           json, "family",
+                           json_string(cpubind_family_word(device->accelerator.family))) == 0;
+    good =
+        good &&
+        json_object_set_new(json, "product", product ? json_string(product) : json_null()) ==
+            0 &&
+        json_object_set_new(json, "model", bytes_json(device->model, device->model_len)) == 0 &&
+        json_object_set_new(json, "uuid", bytes_json(device->uuid, device->uuid_len)) == 0 &&
+        json_object_set_new(json, "memory_node", number_or_null(device->memory_node)) == 0 &&
+        json_object_set_new(json, "visible", sight_json(device->sight)) == 0 &&
+        json_object_set_new(json, "numbers", numbers_json(device)) == 0;
+    if (good && wants_nics)
+        good = json_object_set_new(json, "nics", near_json(f, i)) == 0;
+    if (good)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static json_t *node_json(const cpubind_pci_facts *f, int32_t node)
+{
+    int32_t *cpu = (int32_t *)calloc((size_t)f->n_cpu_id + 1, sizeof *cpu);
+    int32_t n = 0;
+    json_t *json;
+    for (int32_t i = 0; cpu && i < f->n_cpu_id; i++)
+        if (f->node_of[i] == node)
+            cpu[n++] = i;
+    json =
+        cpu ? json_pack("{s:i, s:o}", "node", (int)node, "cpus", cli_list_json(cpu, n)) : NULL;
+    free(cpu);
+    return json;
+}
+
+static json_t *runtime_json(const cpubind_runtime_view *view)
+{
+    json_t *variables = json_object();
+    for (int i = 0; i < 2; i++)
+        if (view->variable[i])
+            (void)json_object_set_new(variables, view->variable[i],
+                                      bytes_json(view->value[i], view->value_len[i]));
+    return json_pack("{s:s, s:o, s:b, s:o}", "runtime", view->word, "variables", variables,
+                     "has_order", view->has_order, "why",
+                     view->why ? json_string(view->why) : json_null());
+}
+
+json_t *cli_topo_json(const cli_topo *topo, const cli_options *options)
+{
+    const cpubind_pci_facts *f = &topo->facts;
+    json_t *devices = json_array(), *nodes = json_array(), *runtimes = json_array();
+    json_t *nics = json_array();
+    for (int32_t i = 0; devices && i < f->n_device; i++)
+        devices = cli_json_append(devices, device_json(f, i, options->topo.wants_nics));
+    for (int32_t i = 0; nics && i < f->n_nic; i++)
+        nics = cli_json_append(nics, function_json(f, &f->nic[i]));
+    for (int32_t i = 0; nodes && f->has_nodes && i < f->n_all_node; i++)
+        nodes = cli_json_append(nodes, node_json(f, f->all_node[i]));
+    for (int i = 0; runtimes && i < CPUBIND_FAMILY_COUNT; i++)
+        if (f->runtime[i].word)
+            runtimes = cli_json_append(runtimes, runtime_json(&f->runtime[i]));
+    if (!options->topo.wants_nics) {
+        json_decref(nics);
+        nics = json_null();
+    }
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "allowed",
+                     cli_list_json(f->host.cpu, f->host.n_cpu), "nodes", nodes, "devices",
+                     devices, "nics", nics, "runtimes", runtimes);
+}

@@ -1,0 +1,215 @@
+/* pci_sight.c - what this process sees of each device, by the variables of the runtimes
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. visible_devices.h has the rules. A
+ * runtime is taken to number its devices in the order of their PCI addresses, which the drivers
+ * of AMD and Intel do; CUDA does with CUDA_DEVICE_ORDER=PCI_BUS_ID, and otherwise among devices
+ * that are equally fast: here, of one device id.
+ */
+#include "pci_reader.h"
+#include "visible_devices.h"
+
+/* The devices of one runtime: which functions they are, and the lists for its rule. */
+typedef struct group {
+    cpubind_runtime_devices devices;
+    int32_t *index; /* in facts->device */
+    int32_t *n_tile;
+    const char **uuid;
+    int32_t *uuid_len;
+    cpubind_seen seen;
+} group;
+
+/* The value of a variable; *len is -1 when it is not set. */
+static const char *value_of(cpubind_input env, const char *name, int32_t *len)
+{
+    cpubind_slice value = {0, -1};
+    if (!pci_is_present(env) ||
+        cpubind_env_find(env.data, env.len, name, &value) != CPUBIND_TEXT_OK)
+        value.len = -1;
+    *len = value.len;
+    return value.len >= 0 ? (env.data ? env.data + value.at : "") : NULL;
+}
+
+static int is_value(cpubind_input env, const char *name, const char *wanted)
+{
+    int32_t len;
+    const char *value = value_of(env, name, &len);
+    return value && len == (int32_t)strlen(wanted) && memcmp(value, wanted, (size_t)len) == 0;
+}
+
+/* Whether a function is a device of its runtime: virtual functions are where there are no
+ * physical ones, in a virtual machine. */
+static int is_device(const cpubind_pci_facts *f, int32_t i, cpubind_family family)
+{
+    const cpubind_pci_function *function = &f->device[i];
+    int32_t n_physical = 0;
+    for (int32_t k = 0; k < f->n_device; k++)
+        n_physical += f->device[k].accelerator.family == family && !f->device[k].is_virtual;
+    return function->accelerator.family == family && function->is_driven != 0 &&
+           function->is_virtual == (n_physical == 0);
+}
+
+static cpubind_pci_status gather(pci_reader *r, cpubind_family family, group *g)
+{
+    const cpubind_pci_facts *f = r->facts;
+    int32_t n_item = 0;
+    memset(g, 0, sizeof *g);
+    g->index = cpubind_arena_ints(r->arena, f->n_device);
+    g->n_tile = cpubind_arena_ints(r->arena, f->n_device);
+    g->uuid_len = cpubind_arena_ints(r->arena, f->n_device);
+    g->uuid = (const char **)cpubind_arena_take(r->arena, f->n_device, sizeof *g->uuid);
+    if (!g->index || !g->n_tile || !g->uuid_len || !g->uuid)
+        return CPUBIND_PCI_NO_MEMORY;
+    for (int32_t i = 0; i < f->n_device && g->devices.n < CPUBIND_MAX_DEVICES; i++) {
+        const int32_t n = g->devices.n;
+        if (!is_device(f, i, family))
+            continue;
+        g->index[n] = i;
+        g->n_tile[n] = f->device[i].accelerator.n_tile;
+        g->uuid[n] = f->device[i].uuid;
+        g->uuid_len[n] = f->device[i].uuid_len;
+        n_item += g->n_tile[n];
+        g->devices.n++;
+    }
+    g->devices.n_tile = g->n_tile;
+    g->devices.uuid = g->uuid;
+    g->devices.uuid_len = g->uuid_len;
+    g->devices.has_order = 1;
+    g->seen.item =
+        (cpubind_seen_device *)cpubind_arena_take(r->arena, n_item, sizeof *g->seen.item);
+    g->seen.cap = n_item;
+    return g->seen.item ? CPUBIND_PCI_OK : CPUBIND_PCI_NO_MEMORY;
+}
+
+/* Applies the rule of a variable that is set; all devices are seen when it is not. *view says
+ * why nothing is known when the text does not tell. Returns 0 then. */
+static int apply(cpubind_runtime_view *view, int32_t slot, cpubind_visible_rule *rule, group *g)
+{
+    cpubind_text_fault fault = {0, NULL};
+    cpubind_text_status status;
+    if (view->value_len[slot] < 0)
+        status = cpubind_seen_all(&g->devices, &g->seen);
+    else
+        status = rule(view->value[slot], view->value_len[slot], &g->devices, &g->seen, &fault);
+    if (status == CPUBIND_TEXT_OK)
+        return 1;
+    view->why = fault.what ? fault.what : "there are too many devices";
+    return 0;
+}
+
+/* Writes what was found to the facts. */
+static void write_down(cpubind_pci_facts *f, cpubind_family family, const group *g,
+                       int32_t has_order)
+{
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].accelerator.family == family)
+            f->device[i].sight = CPUBIND_SIGHT_HIDDEN;
+    for (int32_t k = 0; k < g->seen.n; k++) {
+        cpubind_pci_function *device = &f->device[g->index[g->seen.item[k].device]];
+        device->sight = CPUBIND_SIGHT_VISIBLE;
+        if (has_order && device->n_number < CPUBIND_PCI_NUMBERS)
+            device->number[device->n_number++] = k;
+    }
+}
+
+static void set_variable(cpubind_runtime_view *view, int32_t slot, cpubind_input env,
+                         const char *name)
+{
+    view->value[slot] = value_of(env, name, &view->value_len[slot]);
+    view->variable[slot] = view->value[slot] ? name : NULL;
+}
+
+/* Whether all devices of a group are of one product. */
+static int are_alike(const cpubind_pci_facts *f, const group *g)
+{
+    for (int32_t i = 0; i < g->devices.n; i++) {
+        const int32_t id = f->device[g->index[i]].ids.device;
+        if (g->devices.n > 1 && (id < 0 || id != f->device[g->index[0]].ids.device))
+            return 0;
+    }
+    return 1;
+}
+
+static cpubind_pci_status read_cuda(pci_reader *r, cpubind_input env)
+{
+    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_NVIDIA];
+    group g;
+    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_NVIDIA, &g);
+    if (status != CPUBIND_PCI_OK)
+        return status;
+    view->word = "cuda";
+    set_variable(view, 0, env, "CUDA_VISIBLE_DEVICES");
+    g.devices.has_order =
+        is_value(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID") || are_alike(r->facts, &g);
+    view->has_order = g.devices.has_order || view->variable[0];
+    if (apply(view, 0, cpubind_cuda_parse, &g))
+        write_down(r->facts, CPUBIND_FAMILY_NVIDIA, &g, view->has_order);
+    return CPUBIND_PCI_OK;
+}
+
+/* ROCR_VISIBLE_DEVICES leaves devices, and the variable of HIP counts these from 0. */
+static cpubind_pci_status read_rocm(pci_reader *r, cpubind_input env)
+{
+    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_AMD];
+    group g;
+    int32_t *left = cpubind_arena_ints(r->arena, r->facts->n_device);
+    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_AMD, &g);
+    if (status != CPUBIND_PCI_OK || !left)
+        return left ? status : CPUBIND_PCI_NO_MEMORY;
+    view->word = "rocm";
+    view->has_order = 1;
+    set_variable(view, 0, env, "ROCR_VISIBLE_DEVICES");
+    set_variable(view, 1, env, "HIP_VISIBLE_DEVICES");
+    if (view->value_len[1] <= 0)
+        set_variable(view, 1, env, "CUDA_VISIBLE_DEVICES");
+    if (!apply(view, 0, cpubind_rocr_parse, &g))
+        return CPUBIND_PCI_OK;
+    for (int32_t i = 0; i < g.seen.n; i++)
+        left[i] = g.index[g.seen.item[i].device];
+    g.index = left;
+    g.devices.n = g.seen.n;
+    if (apply(view, 1, cpubind_hip_parse, &g))
+        write_down(r->facts, CPUBIND_FAMILY_AMD, &g, 1);
+    return CPUBIND_PCI_OK;
+}
+
+static cpubind_pci_status read_level_zero(pci_reader *r, cpubind_input env)
+{
+    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_INTEL];
+    group g;
+    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_INTEL, &g);
+    if (status != CPUBIND_PCI_OK)
+        return status;
+    view->word = "level_zero";
+    view->has_order = 1;
+    g.devices.is_flat = !is_value(env, "ZE_FLAT_DEVICE_HIERARCHY", "COMPOSITE");
+    set_variable(view, 0, env, "ZE_AFFINITY_MASK");
+    view->value_len[1] = -1;
+    if (apply(view, 0, cpubind_ze_parse, &g))
+        write_down(r->facts, CPUBIND_FAMILY_INTEL, &g, 1);
+    return CPUBIND_PCI_OK;
+}
+
+static int has_family(const cpubind_pci_facts *f, cpubind_family family)
+{
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].accelerator.family == family)
+            return 1;
+    return 0;
+}
+
+cpubind_pci_status cpubind_priv_pci_read_sight(pci_reader *r)
+{
+    static cpubind_pci_status (*const read[CPUBIND_FAMILY_COUNT])(
+        pci_reader *, cpubind_input) = {[CPUBIND_FAMILY_NVIDIA] = read_cuda,
+                                        [CPUBIND_FAMILY_AMD] = read_rocm,
+                                        [CPUBIND_FAMILY_INTEL] = read_level_zero};
+    cpubind_input env;
+    cpubind_pci_status status = pci_ask(r, "env", &env);
+    for (int family = 0; status == CPUBIND_PCI_OK && family < CPUBIND_FAMILY_COUNT; family++) {
+        r->facts->runtime[family].value_len[0] = r->facts->runtime[family].value_len[1] = -1;
+        if (read[family] && has_family(r->facts, (cpubind_family)family))
+            status = read[family](r, env);
+    }
+    return status;
+}
