@@ -1,107 +1,48 @@
 /* doctor_processes.c - which processes drive NPUs; checks of their threads, cpusets, engines
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source. Processes are known by the driver's /proc/trs_core/proc, else by the
- * process table of npu-smi. Both have the numbers of the host, so in a container the files of a
- * process may not be there. The facts about engines are those of vllm-ascend
- * (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
+ * Pure but for the source. Processes have the numbers of the host (npu_processes.h), so in a
+ * container the files of a process may not be there. The facts about engines are those of
+ * vllm-ascend (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
  */
-#include "../ascend/driver_files.h"
+#include "../ascend/npu_processes.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "doctor_parts.h"
 
-#define INPUT_TRS "proc/trs_core/proc"
-
 /* == Who drives NPUs ======================================================== */
 
-static void add_worker(doctor *d, int32_t pid, int32_t npu)
+/* Keeps the workers with their rows of the plan. */
+static void keep_workers(doctor *d, const cpubind_npu_processes *list)
 {
-    doctor_worker *w = &d->worker[d->n_worker];
-    if (pid < 0 || npu < 0)
-        return;
-    *w = (doctor_worker){pid, npu, -1};
-    for (int32_t row = 0; d->plan && row < d->plan->n_want; row++)
-        if (d->plan->want[row] == npu)
-            w->row = row;
-    d->n_worker++;
-}
-
-static int32_t find_npu(const cpubind_facts *f, int32_t card, int32_t chip, int32_t phy)
-{
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (phy >= 0 ? f->npu[i].phy == phy
-                     : f->npu[i].card == card && (chip < 0 || f->npu[i].chip == chip))
-            return i;
-    return -1;
-}
-
-/* A part of an NPU has the number phy * 16 + part + CPUBIND_DRIVER_VIRTUAL. */
-static int32_t phy_of(int32_t udevid)
-{
-    return udevid < CPUBIND_DRIVER_VIRTUAL ? udevid : (udevid - CPUBIND_DRIVER_VIRTUAL) / 16;
-}
-
-static void read_driver_workers(doctor *d, cpubind_input listing)
-{
-    cpubind_slice line;
-    d->worker =
-        (doctor_worker *)cpubind_arena_take(d->arena, listing.len / 2 + 1, sizeof *d->worker);
+    d->worker = (doctor_worker *)cpubind_arena_take(d->arena, list->n, sizeof *d->worker);
     d->is_short |= !d->worker;
-    for (int32_t at = 0; d->worker && doctor_next_line(listing, &at, &line);) {
-        cpubind_driver_process p;
-        if (cpubind_driver_parse_process(listing.data + line.at, line.len, &p, NULL) ==
-            CPUBIND_TEXT_OK)
-            add_worker(d, p.pid, find_npu(d->facts, -1, -1, phy_of(p.udevid)));
+    for (int32_t i = 0; d->worker && i < list->n; i++) {
+        doctor_worker *w = &d->worker[d->n_worker++];
+        *w = (doctor_worker){list->row[i].pid, list->row[i].npu, -1};
+        for (int32_t row = 0; d->plan && row < d->plan->n_want; row++)
+            if (d->plan->want[row] == w->npu)
+                w->row = row;
     }
-}
-
-static void read_npusmi_workers(doctor *d)
-{
-    const cpubind_input answer = d->source->read(d->source->ctx, INPUT_NPUSMI);
-    cpubind_npusmi_info info = {0};
-    cpubind_text_status status = CPUBIND_TEXT_ERR_MISSING;
-    if (answer.state == CPUBIND_INPUT_PRESENT)
-        status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, NULL);
-    if (status == CPUBIND_TEXT_ERR_SPACE) {
-        info.cap_device = info.n_device;
-        info.cap_process = info.n_process;
-        info.device = (cpubind_npusmi_device *)cpubind_arena_take(d->arena, info.n_device,
-                                                                  sizeof *info.device);
-        info.process = (cpubind_npusmi_process *)cpubind_arena_take(d->arena, info.n_process,
-                                                                    sizeof *info.process);
-        if (info.device && info.process)
-            status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, NULL);
-    }
-    d->worker =
-        (doctor_worker *)cpubind_arena_take(d->arena, info.n_process + 1, sizeof *d->worker);
-    d->is_short |= !d->worker;
-    if (status != CPUBIND_TEXT_OK || !info.has_process_table) {
-        d->workers_input = INPUT_NPUSMI;
-        d->workers_answer = answer;
-        return;
-    }
-    for (int32_t i = 0; d->worker && i < info.n_process; i++)
-        add_worker(d, info.process[i].pid,
-                   find_npu(d->facts, info.process[i].card, info.process[i].chip, -1));
 }
 
 void doctor_read_workers(doctor *d)
 {
-    const cpubind_input listing = d->source->list(d->source->ctx, INPUT_TRS);
+    cpubind_npu_processes list = {0};
+    cpubind_problem problem;
+    cpubind_problem_code code;
     d->workers_answer.state = CPUBIND_INPUT_FAILED;
     if (!d->facts)
         return;
-    d->is_workers_known = 1;
-    if (listing.state == CPUBIND_INPUT_PRESENT && d->facts->has_phy) {
-        read_driver_workers(d, listing);
-    } else if (d->facts->origin == CPUBIND_ORIGIN_DRIVER) {
-        d->workers_input = INPUT_TRS;
-        d->workers_answer = listing;
-    } else {
-        read_npusmi_workers(d);
+    code = cpubind_npu_processes_read(d->source, d->facts, d->arena, &list, &problem);
+    d->is_short |= code == CPUBIND_PROBLEM_NO_MEMORY;
+    if (code == CPUBIND_PROBLEM_UNREADABLE) {
+        d->workers_input = problem.input;
+        d->workers_answer = problem.answer;
+        return;
     }
-    d->is_workers_known = !d->workers_input;
+    keep_workers(d, &list);
+    d->is_workers_known = 1;
     /* Numbers of the host that are not here are those of another pid namespace. */
     for (int32_t i = 0; d->request->is_live && d->is_workers_known && i < d->n_worker; i++) {
         doctor_text name = {"", 0};

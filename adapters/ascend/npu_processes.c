@@ -1,0 +1,192 @@
+/* npu_processes.c - which processes use which NPU
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads two inputs of the host; decides nothing about a process. Rules: driver_files.h,
+ * npusmi.h.
+ */
+#include "npu_processes.h"
+
+#include "driver_files.h"
+#include "facts_reader.h"
+
+#define INPUT_TRS "proc/trs_core/proc"
+
+/* One reading. */
+typedef struct reading {
+    const cpubind_source *source;
+    const cpubind_facts *facts;
+    cpubind_arena *arena;
+    cpubind_npu_processes *out;
+    cpubind_problem *problem;
+} reading;
+
+static cpubind_problem_code no_memory(reading *r)
+{
+    r->problem->code = CPUBIND_PROBLEM_NO_MEMORY;
+    r->problem->what = "the arena is too small";
+    return r->problem->code;
+}
+
+static cpubind_problem_code fail(reading *r, const char *input, cpubind_input answer,
+                                 int32_t offset, const char *what)
+{
+    r->problem->code = CPUBIND_PROBLEM_UNREADABLE;
+    r->problem->input = input;
+    r->problem->answer = answer;
+    r->problem->offset = offset;
+    r->problem->what = what;
+    return r->problem->code;
+}
+
+/* Why an input that is not PRESENT does not tell who uses the NPUs. */
+static const char *why_not(cpubind_input answer)
+{
+    switch (answer.state) {
+    case CPUBIND_INPUT_FAILED:
+        return "it could not be read";
+    case CPUBIND_INPUT_TIMEOUT:
+        return "the command did not end in time";
+    case CPUBIND_INPUT_TOO_LONG:
+        return "it is too long";
+    default:
+        return "it is not there";
+    }
+}
+
+static int32_t find_phy(const cpubind_facts *f, int32_t phy)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].phy == phy)
+            return i;
+    return -1;
+}
+
+/* A part of an NPU has the number phy * 16 + part + CPUBIND_DRIVER_VIRTUAL. */
+static int32_t find_udevid(const cpubind_facts *f, int32_t udevid)
+{
+    const int32_t i = find_phy(f, udevid);
+    return i >= 0 || udevid < CPUBIND_DRIVER_VIRTUAL
+               ? i
+               : find_phy(f, (udevid - CPUBIND_DRIVER_VIRTUAL) / 16);
+}
+
+static int32_t find_chip(const cpubind_facts *f, int32_t card, int32_t chip)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].card == card && (chip < 0 || f->npu[i].chip == chip))
+            return i;
+    return -1;
+}
+
+/* Adds a pair at its place, unless the list has it. */
+static void add(reading *r, int32_t pid, int32_t npu)
+{
+    cpubind_npu_processes *out = r->out;
+    int32_t at = out->n;
+    if (npu < 0) {
+        out->n_elsewhere++;
+        return;
+    }
+    if (pid <= 0) {
+        out->n_hidden++;
+        return;
+    }
+    while (at > 0 && (out->row[at - 1].npu > npu ||
+                      (out->row[at - 1].npu == npu && out->row[at - 1].pid > pid)))
+        at--;
+    if (at > 0 && out->row[at - 1].npu == npu && out->row[at - 1].pid == pid)
+        return;
+    memmove(out->row + at + 1, out->row + at, (size_t)(out->n - at) * sizeof *out->row);
+    out->row[at] = (cpubind_npu_process){pid, npu};
+    out->n++;
+}
+
+static int has_room(reading *r, int32_t n)
+{
+    r->out->row = (cpubind_npu_process *)cpubind_arena_take(r->arena, n, sizeof *r->out->row);
+    return r->out->row != NULL;
+}
+
+static cpubind_problem_code read_listing(reading *r, cpubind_input listing)
+{
+    int32_t n_line = 1;
+    for (int32_t i = 0; i < listing.len; i++)
+        n_line += listing.data[i] == '\n';
+    if (!has_room(r, n_line))
+        return no_memory(r);
+    for (int32_t at = 0, len; at < listing.len; at += len + 1) {
+        const char *end =
+            (const char *)memchr(listing.data + at, '\n', (size_t)(listing.len - at));
+        cpubind_driver_process p;
+        cpubind_text_fault fault;
+        cpubind_text_status status;
+        len = end ? (int32_t)(end - listing.data) - at : listing.len - at;
+        status = cpubind_driver_parse_process(listing.data + at, len, &p, &fault);
+        if (status == CPUBIND_TEXT_OK)
+            add(r, p.pid, find_udevid(r->facts, p.udevid));
+        else if (status == CPUBIND_TEXT_ERR_RANGE)
+            return fail(r, INPUT_TRS, listing, at + fault.offset, fault.what);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code read_table(reading *r)
+{
+    const cpubind_input answer = r->source->read(r->source->ctx, INPUT_INFO);
+    cpubind_npusmi_info info = {0};
+    cpubind_text_fault fault = {-1, NULL};
+    cpubind_text_status status = CPUBIND_TEXT_ERR_MISSING;
+    if (answer.state != CPUBIND_INPUT_PRESENT)
+        return fail(r, INPUT_INFO, answer, -1, why_not(answer));
+    status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE) {
+        info.cap_device = info.n_device;
+        info.cap_process = info.n_process;
+        info.device = (cpubind_npusmi_device *)cpubind_arena_take(r->arena, info.n_device,
+                                                                  sizeof *info.device);
+        info.process = (cpubind_npusmi_process *)cpubind_arena_take(r->arena, info.n_process,
+                                                                    sizeof *info.process);
+        if (!info.device || !info.process)
+            return no_memory(r);
+        status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, &fault);
+    }
+    if (status != CPUBIND_TEXT_OK)
+        return fail(r, INPUT_INFO, answer, fault.offset, fault.what);
+    if (!info.has_process_table)
+        return fail(r, INPUT_INFO, answer, -1, "the process table is not there");
+    if (!has_room(r, info.n_process + 1))
+        return no_memory(r);
+    for (int32_t i = 0; i < info.n_process; i++)
+        add(r, info.process[i].pid,
+            find_chip(r->facts, info.process[i].card, info.process[i].chip));
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
+                                                const cpubind_facts *facts,
+                                                cpubind_arena *arena,
+                                                cpubind_npu_processes *out,
+                                                cpubind_problem *problem)
+{
+    const cpubind_input listing = source->list(source->ctx, INPUT_TRS);
+    cpubind_npu_processes result = {0};
+    cpubind_problem own;
+    reading r = {source, facts, arena, &result, problem ? problem : &own};
+    cpubind_problem_code code;
+    cpubind_problem_clear(r.problem);
+    result.input = INPUT_TRS;
+    if (listing.state == CPUBIND_INPUT_PRESENT && facts->has_phy) {
+        code = read_listing(&r, listing);
+    } else if (facts->origin == CPUBIND_ORIGIN_DRIVER) {
+        code = fail(&r, INPUT_TRS, listing, -1,
+                    listing.state == CPUBIND_INPUT_PRESENT
+                        ? "the physical ids of the NPUs are not known"
+                        : why_not(listing));
+    } else {
+        result.input = INPUT_INFO;
+        code = read_table(&r);
+    }
+    if (code == CPUBIND_PROBLEM_NONE)
+        *out = result;
+    return code;
+}
