@@ -28,6 +28,7 @@ objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/
 TEXT      := $(call objects,text ascend pci)
 DOCTOR    := $(call objects,doctor)
 LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
+WORKERS   := $(call objects,host)
 SERVICE   := $(call objects,service)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
 CLI       := $(call objects,cli)
@@ -39,7 +40,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/pci/test_*.c tests/linux/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -217,7 +218,7 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 endef
 link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
-$(call link, cpubind, , $(CLI) $(SERVICE) $(DOCTOR) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
+$(call link, cpubind, , $(CLI) $(SERVICE) $(DOCTOR) $(WORKERS) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
@@ -226,7 +227,8 @@ $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/pci/%,    tests/pci/%,    $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
-$(call link, tests/service/%, tests/service/%, $(SERVICE) $(LINUX) $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/host/%,   tests/host/%,   $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/service/%, tests/service/%, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
 $(call link, tests/doctor/%, tests/doctor/%, $(DOCTOR) $(TEXT) $(CORE), -lcmocka -ljansson)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)

@@ -152,6 +152,7 @@ adapters/ascend/ $below_ascend|adapters/(text|ascend)/.*
 adapters/pci/ $below_ascend|adapters/(text|pci)/.*
 adapters/doctor/ $below_ascend|<stdarg\.h>|adapters/(text|ascend|doctor)/.*
 adapters/linux/ $any|adapters/(text|ascend|pci|linux)/.*
+adapters/host/ $any|adapters/(text|ascend|pci|linux|host)/.*
 adapters/service/ $any|adapters/(text|ascend|pci|linux|host|service)/.*
 adapters/sqlite/ $any|adapters/(text|ascend|pci|sqlite)/.*
 adapters/api/ $any|adapters/(text|ascend|pci|linux|sqlite|api)/.*
@@ -183,10 +184,10 @@ check_tree() {
     done <<TABLE
 $rooms
 TABLE
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|api/|cli/)' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|api/|cli/)' \
         '<sqlite3|sqlite3\.h' >"$out/found"
     rule "only adapters/sqlite includes <sqlite3.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/)' '<jansson' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/)' '<jansson' \
         >"$out/found"
     rule "only adapters/cli and adapters/api include <jansson.h>"
 
@@ -196,13 +197,13 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/|service/|api/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
     rule "core, adapters/text, ascend, doctor and pci do not include <stdio.h>"
-    grep -E '^adapters/(linux|sqlite|api)/' "$out/plain" |
+    grep -E '^adapters/(linux|host|sqlite|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
-    rule "adapters/linux, sqlite and api do not mention stdout or stderr"
+    rule "adapters/linux, host, sqlite and api do not mention stdout or stderr"
 
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|sqlite/|api/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
@@ -313,6 +314,8 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "adapters/pci/ $allowed" $pci '#include "../ascend/npusmi.h"'
     plant "adapters/linux/ $allowed" $linux '#include "../../cli/cli.h"'
     plant "adapters/linux/ $allowed" $linux '#include "../../sqlite/corpus.h"'
+    plant "adapters/host/ $allowed" adapters/host/planted.c '#include "../cli/cli.h"'
+    plant "adapters/linux/ $allowed" $linux '#include "../../host/host_workers.h"'
     plant "adapters/sqlite/ $allowed" $sqlite '#include "../linux/sys.h"'
     plant "adapters/api/ $allowed" $api '#include "../cli/cli.h"'
     plant "no two files have one name" adapters/ascend/sys.h 'int a;'
@@ -327,7 +330,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
     plant "core, adapters/text, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
-    plant "adapters/linux, sqlite and api do not mention stdout or stderr" $linux \
+    plant "adapters/linux, host, sqlite and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $text '#include <unistd.h>'

@@ -282,6 +282,9 @@ cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_bind
  * Plan from them: a bound process itself has the CPUs of its own pool alone. */
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);
 
+/* The NPU that the process is bound for, by the record; -1: none, or not known. */
+int32_t cpubind_bind_npu(const cpubind_binding *binding);
+
 /* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
  * is named; with pid 0 the record of the host, host.record. With is_older that of cpubind
  * 0.1. */

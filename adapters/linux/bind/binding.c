@@ -440,6 +440,11 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
     return (cpubind_cpus){r->sets.set[r->before].cpu, r->sets.set[r->before].n};
 }
 
+int32_t cpubind_bind_npu(const cpubind_binding *binding)
+{
+    return cpubind_is_recorded(binding) ? binding->record.npu : -1;
+}
+
 const char *cpubind_bind_record_path(const cpubind_binding *binding)
 {
     return binding->file ? cpubind_record_path(binding->file) : "";

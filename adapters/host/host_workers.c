@@ -1,0 +1,413 @@
+/* host_workers.c - the workers of the live host: the processes that use its NPUs
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads files of /proc and /sys, and records; moves nothing and sends no signal but 0. Rules:
+ * proc(5), cgroups(7), pid_namespaces(7).
+ */
+#define _GNU_SOURCE
+#include "host_workers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/kernel/process.h"
+#include "../text/cgroup.h"
+#include "../text/cpulist.h"
+#include "../text/procfs.h"
+
+/* The link /proc/self/ns/pid of the first pid namespace of a host (PROC_PID_INIT_INO). */
+#define FIRST_NAMESPACE "pid:[4026531836]"
+
+#define DRIVER_NODE "/dev/davinci_manager"
+
+#define PATH_SIZE 4600 /* a cgroup path of PATH_MAX bytes fits */
+
+/* Private to a cpubind_workers: the CPUs that its rows point to. */
+typedef struct memory {
+    cpubind_cpu_sets sets;
+} memory;
+
+/* One reading. `bytes` has the file that was read last. */
+typedef struct reading {
+    cpubind_root root;
+    cpubind_workers *out;
+    memory *memory;
+    cpubind_bytes bytes;
+    int32_t *list; /* CPUBIND_MAX_CPUS elements, for the list that is being read */
+} reading;
+
+static cpubind_linux_fault no_memory(void)
+{
+    return cpubind_fault_of(ENOMEM, "memory");
+}
+
+/* Reads a file of a process, or of the host with pid 0. */
+static cpubind_linux_fault read_file(reading *r, int32_t pid, const char *leaf)
+{
+    char name[PATH_SIZE];
+    int n = pid ? snprintf(name, sizeof name, "proc/%d/%s", (int)pid, leaf)
+                : snprintf(name, sizeof name, "%s", leaf);
+    if (n < 0 || n >= (int)sizeof name)
+        return cpubind_fault_of(ENAMETOOLONG, leaf);
+    cpubind_bytes_free(&r->bytes);
+    return cpubind_input_fault(cpubind_root_read(&r->root, name, &r->bytes));
+}
+
+/* == CPUs =================================================================== */
+
+/* Whether a fault is the lack of memory, which ends the reading. */
+static int is_memory(cpubind_linux_fault fault)
+{
+    return fault.error == ENOMEM && fault.what && strcmp(fault.what, "memory") == 0;
+}
+
+/* The CPUs of the main thread. */
+static cpubind_linux_fault read_mask(reading *r, int32_t pid, int32_t *set)
+{
+    cpubind_int_list list = {r->list, CPUBIND_MAX_CPUS, 0};
+    cpubind_linux_fault fault = read_file(r, pid, "status");
+    *set = CPUBIND_CPUSET_NONE;
+    if (fault.error)
+        return fault;
+    if (cpubind_status_parse(r->bytes.data, r->bytes.len, &list, NULL) != CPUBIND_TEXT_OK)
+        return cpubind_fault_of(EILSEQ, "read status");
+    if (list.n == 0)
+        return cpubind_no_fault;
+    return cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, list.out, list.n, set);
+}
+
+/* Reads the cpuset of a cgroup, whose path has n bytes; NONE without one. */
+static cpubind_linux_fault read_cgroup_cpus(reading *r, const char *path, int n,
+                                            int is_version_1, int32_t *set)
+{
+    static const char *const leaves[2][2] = {{"cpuset.cpus.effective", NULL},
+                                             {"cpuset.effective_cpus", "cpuset.cpus"}};
+    *set = CPUBIND_CPUSET_NONE;
+    for (int i = 0; i < 2 && leaves[is_version_1][i] && *set == CPUBIND_CPUSET_NONE; i++) {
+        char name[PATH_SIZE];
+        cpubind_linux_fault fault;
+        (void)snprintf(name, sizeof name, "sys/fs/cgroup%s%.*s/%s",
+                       is_version_1 ? "/cpuset" : "", n, path, leaves[is_version_1][i]);
+        fault = read_file(r, 0, name);
+        if (!fault.error)
+            fault = cpubind_cpu_sets_of_text(&r->memory->sets, r->root.sys, r->bytes.data,
+                                             r->bytes.len, set);
+        if (is_memory(fault))
+            return fault;
+    }
+    return cpubind_no_fault;
+}
+
+/* The CPUs of the cpuset of a process whose cgroup file is in r->bytes: of its cgroup, else of
+ * the nearest one above that has a file. NONE where none can be read. */
+static cpubind_linux_fault read_cpuset(reading *r, int32_t *set)
+{
+    cpubind_cgroup_cpuset place;
+    char path[PATH_SIZE - 64];
+    cpubind_linux_fault fault = cpubind_no_fault;
+    int n;
+    *set = CPUBIND_CPUSET_NONE;
+    if (cpubind_cgroup_find_cpuset(r->bytes.data, r->bytes.len, &place) != CPUBIND_TEXT_OK ||
+        place.path.len >= (int32_t)sizeof path)
+        return fault;
+    n = place.path.len;
+    memcpy(path, r->bytes.data + place.path.at, (size_t)n);
+    while (!fault.error && *set == CPUBIND_CPUSET_NONE && n >= 0) {
+        fault = read_cgroup_cpus(r, path, n, place.is_version_1, set);
+        while (n > 0 && path[n - 1] != '/')
+            n--;
+        n--;
+    }
+    return fault;
+}
+
+static cpubind_cpus cpus_of(const reading *r, int32_t set)
+{
+    const cpubind_cpu_sets *sets = &r->memory->sets;
+    if (set == CPUBIND_CPUSET_NONE)
+        return (cpubind_cpus){NULL, 0};
+    return (cpubind_cpus){sets->set[set].cpu, sets->set[set].n};
+}
+
+/* == The record ============================================================= */
+
+/* What the record of a worker says; *set is NONE when it is not bound. */
+static cpubind_linux_fault read_record(reading *r, cpubind_worker *w, int32_t *set)
+{
+    const cpubind_bind_options options = {.pid = w->pid, .is_reading = 1};
+    cpubind_binding *b;
+    cpubind_linux_fault fault = {0};
+    cpubind_cpus before;
+    *set = CPUBIND_CPUSET_NONE;
+    switch (cpubind_bind_open(&options, r->root.sys, &b, &fault)) {
+    case CPUBIND_LINUX_OK:
+        break;
+    case CPUBIND_LINUX_ERR_MEMORY:
+        return no_memory();
+    case CPUBIND_LINUX_ERR_GONE:
+        return cpubind_no_fault;
+    default:
+        w->record_error = fault.error;
+        return cpubind_no_fault;
+    }
+    before = cpubind_bind_allowed(b);
+    fault = cpubind_no_fault;
+    if (before.n > 0) {
+        w->is_bound = 1;
+        w->bound_npu = cpubind_bind_npu(b);
+        fault =
+            cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, before.cpu, before.n, set);
+    }
+    cpubind_bind_close(b);
+    return fault;
+}
+
+/* The CPUs that a worker may have: those of the record, or its own; those of its cpuset where
+ * they lack some of these. */
+static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
+{
+    int32_t mask, cpuset = CPUBIND_CPUSET_NONE, before, set;
+    cpubind_linux_fault fault = read_file(r, w->pid, "cgroup");
+    cpubind_slice id;
+    if (!fault.error) {
+        if (cpubind_cgroup_container(r->bytes.data, r->bytes.len, &id))
+            memcpy(w->container, r->bytes.data + id.at, sizeof w->container - 1);
+        fault = read_cpuset(r, &cpuset);
+    }
+    if (is_memory(fault))
+        return fault;
+    fault = read_record(r, w, &before);
+    if (!fault.error)
+        fault = read_mask(r, w->pid, &mask);
+    if (fault.error)
+        return fault;
+    set = before != CPUBIND_CPUSET_NONE ? before : mask;
+    w->allowed_origin = before != CPUBIND_CPUSET_NONE ? CPUBIND_ALLOWED_RECORD
+                        : mask != CPUBIND_CPUSET_NONE ? CPUBIND_ALLOWED_MASK
+                                                      : CPUBIND_ALLOWED_UNKNOWN;
+    if (cpuset != CPUBIND_CPUSET_NONE &&
+        (set == CPUBIND_CPUSET_NONE ||
+         !cpubind_cpu_sets_is_part(&r->memory->sets, cpuset, set))) {
+        w->has_own_mask = set != CPUBIND_CPUSET_NONE;
+        w->allowed_origin = CPUBIND_ALLOWED_CPUSET;
+        set = cpuset;
+    }
+    w->mask = cpus_of(r, mask);
+    w->allowed = cpus_of(r, set);
+    return fault;
+}
+
+/* == Words ================================================================== */
+
+/* The value of a variable of an environment whose strings end in NUL; len -1: not set. */
+static cpubind_slice find_variable(const cpubind_bytes *b, const char *name)
+{
+    const int32_t n = (int32_t)strlen(name);
+    for (int32_t at = 0, len; at < b->len; at += len + 1) {
+        len = (int32_t)strnlen(b->data + at, (size_t)(b->len - at));
+        if (len > n && memcmp(b->data + at, name, (size_t)n) == 0 && b->data[at + n] == '=')
+            return (cpubind_slice){at + n + 1, len - n - 1};
+    }
+    return (cpubind_slice){0, -1};
+}
+
+/* Copies bytes that can be printed, the others as "?", and a NUL after them. */
+static void copy_text(char *out, size_t size, const char *bytes, size_t n)
+{
+    n = n < size - 1 ? n : size - 1;
+    for (size_t i = 0; i < n; i++)
+        out[i] = bytes[i] < ' ' || bytes[i] == 127 ? '?' : bytes[i];
+    out[n] = '\0';
+}
+
+static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
+{
+    /* The rank among all processes of the job comes before that on this host. */
+    static const char *const ranks[] = {
+        "RANK",          "RANK_ID",    "OMPI_COMM_WORLD_RANK",       "PMI_RANK",
+        "SLURM_PROCID",  "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+        "SLURM_LOCALID",
+    };
+    const cpubind_linux_fault fault = read_file(r, w->pid, "environ");
+    cpubind_slice value;
+    if (fault.error) {
+        w->environ_error = fault.error;
+        return is_memory(fault) ? fault : cpubind_no_fault;
+    }
+    value = find_variable(&r->bytes, "ASCEND_RT_VISIBLE_DEVICES");
+    if (value.len > 0)
+        copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at, (size_t)value.len);
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks && !w->rank_variable; i++) {
+        int32_t rank;
+        value = find_variable(&r->bytes, ranks[i]);
+        if (value.len > 0 &&
+            cpubind_number_parse(r->bytes.data + value.at, value.len, &rank, NULL) ==
+                CPUBIND_TEXT_OK &&
+            rank >= 0) {
+            w->rank = rank;
+            w->rank_variable = ranks[i];
+        }
+    }
+    return cpubind_no_fault;
+}
+
+/* == One worker ============================================================= */
+
+/* Whether a process has the file of the driver open that each of its users has. */
+static int uses_driver(reading *r, int32_t pid)
+{
+    char name[64], target[64];
+    cpubind_ids ids = {0};
+    int folder, found = 0;
+    (void)snprintf(name, sizeof name, "proc/%d/fd", (int)pid);
+    if (cpubind_root_open(&r->root, name, O_DIRECTORY, &folder).error)
+        return 0;
+    (void)cpubind_tasks_list(r->root.sys, folder, &ids);
+    for (int32_t i = 0; i < ids.n && !found; i++) {
+        ssize_t n;
+        (void)snprintf(name, sizeof name, "%d", (int)ids.id[i]);
+        n = r->root.sys->readlinkat(folder, name, target, sizeof target);
+        found = n == (ssize_t)sizeof DRIVER_NODE - 1 &&
+                memcmp(target, DRIVER_NODE, sizeof DRIVER_NODE - 1) == 0;
+    }
+    free(ids.id);
+    r->root.sys->close(folder);
+    return found;
+}
+
+/* Reads the rest of a row of which pid and npu are known. */
+static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
+{
+    cpubind_proc_stat stat, after;
+    cpubind_linux_fault fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
+    w->rank = w->bound_npu = -1;
+    if (fault.error == ESRCH && !r->out->is_other_namespace) {
+        const int is_there = r->root.sys->kill((pid_t)w->pid, 0) == 0 || errno == EPERM;
+        return cpubind_fault_of(is_there ? EPERM : ESRCH, is_there ? "hidden" : "process");
+    }
+    if (r->out->is_other_namespace && (fault.error || !uses_driver(r, w->pid)))
+        return cpubind_fault_of(ESRCH, "pid namespace");
+    if (fault.error)
+        return fault;
+    if (stat.state == 'Z' || stat.n_threads == 0)
+        return cpubind_fault_of(ESRCH, "process");
+    w->start = stat.start;
+    copy_text(w->name, sizeof w->name, stat.name, strlen(stat.name));
+    cpubind_bind_program(w->pid, r->root.sys, w->program);
+    fault = read_environment(r, w);
+    if (!fault.error)
+        fault = read_allowed(r, w);
+    if (is_memory(fault))
+        return fault;
+    /* All that was read is of one process, if the start is the same at the end. */
+    if (cpubind_proc_stat_read(&r->root, w->pid, 0, &after).error == ESRCH ||
+        after.start != stat.start)
+        return cpubind_fault_of(ESRCH, "process");
+    return fault;
+}
+
+static int has_ended(const cpubind_worker *w)
+{
+    return w->fault.error == ESRCH && strcmp(w->fault.what, "process") == 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const cpubind_worker *a = left, *b = right;
+    if (a->npu != b->npu)
+        return a->npu < b->npu ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+/* Numbers the workers of each NPU. */
+static void number_workers(cpubind_workers *out)
+{
+    qsort(out->row, (size_t)out->n, sizeof *out->row, compare);
+    for (int32_t i = 0, n; i < out->n; i += n) {
+        for (n = 1; i + n < out->n && out->row[i + n].npu == out->row[i].npu; n++)
+            ;
+        for (int32_t k = 0; k < n; k++) {
+            out->row[i + k].index = k;
+            out->row[i + k].n_index = n;
+        }
+    }
+}
+
+static cpubind_linux_fault read_all(reading *r, const cpubind_npu_processes *list)
+{
+    cpubind_workers *out = r->out;
+    char link[64] = "";
+    const ssize_t n =
+        r->root.sys->readlinkat(r->root.fd, "proc/self/ns/pid", link, sizeof link - 1);
+    out->is_other_namespace = n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
+    for (int32_t i = 0; i < list->n; i++) {
+        cpubind_worker *w = &out->row[out->n];
+        const cpubind_worker *same = NULL;
+        for (int32_t k = 0; k < out->n && !same; k++)
+            if (out->row[k].pid == list->row[i].pid)
+                same = &out->row[k];
+        if (same)
+            *w = *same;
+        else
+            *w = (cpubind_worker){.pid = list->row[i].pid};
+        w->npu = list->row[i].npu;
+        if (!same)
+            w->fault = read_worker(r, w);
+        if (is_memory(w->fault))
+            return w->fault;
+        if (has_ended(w))
+            out->n_ended++;
+        else
+            out->n++;
+    }
+    number_workers(out);
+    return cpubind_no_fault;
+}
+
+cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
+                                          const cpubind_sys *sys, cpubind_workers *out,
+                                          cpubind_linux_fault *fault)
+{
+    reading r = {.root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE},
+                 .out = out};
+    const size_t n = (size_t)list->n + 1;
+    cpubind_linux_fault why = cpubind_no_fault;
+    sys = r.root.sys;
+    *out = (cpubind_workers){0};
+    r.memory = (memory *)sys->malloc(sizeof *r.memory);
+    out->memory = r.memory;
+    if (r.memory)
+        *r.memory = (memory){{0}};
+    out->row = (cpubind_worker *)sys->malloc(n * sizeof *out->row);
+    r.list = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *r.list);
+    if (!r.memory || !out->row || !r.list)
+        why = no_memory();
+    if (!why.error)
+        why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &r.root.fd);
+    if (!why.error)
+        why = read_all(&r, list);
+    if (r.root.fd >= 0)
+        sys->close(r.root.fd);
+    cpubind_bytes_free(&r.bytes);
+    free(r.list);
+    if (why.error)
+        cpubind_workers_free(out);
+    return cpubind_linux_end(!why.error       ? CPUBIND_LINUX_OK
+                             : is_memory(why) ? CPUBIND_LINUX_ERR_MEMORY
+                                              : CPUBIND_LINUX_ERR_OPEN,
+                             why, fault);
+}
+
+void cpubind_workers_free(cpubind_workers *workers)
+{
+    if (workers->memory)
+        cpubind_cpu_sets_free(&((memory *)workers->memory)->sets);
+    free(workers->memory);
+    free(workers->row);
+    *workers = (cpubind_workers){0};
+}

@@ -1,0 +1,82 @@
+/* host_workers.h - the workers of the live host: the processes that use its NPUs
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads /proc, cgroups and the records of bound processes; changes nothing. Who uses which NPU
+ * is read in ascend/npu_processes.h. A process that ends meanwhile is left out, and what cannot
+ * be read of one worker is in its row alone.
+ */
+#ifndef CPUBIND_HOST_HOST_WORKERS_H
+#define CPUBIND_HOST_HOST_WORKERS_H
+
+#include "../ascend/npu_processes.h"
+#include "../linux/bind/bind.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CPUBIND_CONTAINER_SIZE 13
+#define CPUBIND_VISIBLE_SIZE   64
+
+/* Where the CPUs in cpubind_worker.allowed come from. */
+typedef enum cpubind_allowed_origin {
+    CPUBIND_ALLOWED_UNKNOWN = 0, /* not known: `allowed` is empty */
+    CPUBIND_ALLOWED_RECORD,      /* the record: those before the process was bound first */
+    CPUBIND_ALLOWED_CPUSET,      /* its cgroup: its own mask is narrower */
+    CPUBIND_ALLOWED_MASK         /* its own mask */
+} cpubind_allowed_origin;
+
+/* A process that uses an NPU. A process that uses several NPUs has a row for each. */
+typedef struct cpubind_worker {
+    int32_t pid;
+    int32_t npu;    /* index into facts->npu */
+    uint64_t start; /* field 22 of its stat; 0: not known */
+    /* Why this worker cannot be read, with an errno and the step; error 0: it can. ESRCH,
+     * "pid namespace": the pid is of another pid namespace than this process. */
+    cpubind_linux_fault fault;
+    char name[16];                      /* of its main thread */
+    char program[CPUBIND_PROGRAM_SIZE]; /* of its executable, else `name` */
+    char
+        container[CPUBIND_CONTAINER_SIZE]; /* the first 12 characters of its id; "": the host */
+    int32_t rank;                          /* -1: its environment has none */
+    const char *rank_variable;             /* "RANK"; NULL with rank -1. Static text */
+    char visible[CPUBIND_VISIBLE_SIZE]; /* ASCEND_RT_VISIBLE_DEVICES, cut to fit; "": not set */
+    int32_t environ_error;              /* errno: its environment cannot be read; else 0 */
+    int32_t index;                      /* among the workers of its NPU, by start, then pid */
+    int32_t n_index;                    /* workers of its NPU */
+    cpubind_cpus allowed;               /* the CPUs that it may have, as if never bound */
+    cpubind_allowed_origin allowed_origin;
+    cpubind_cpus mask;    /* its main thread's; empty: not known */
+    int32_t is_bound;     /* a record says that cpubind has bound it */
+    int32_t bound_npu;    /* the NPU (logic id) on record; -1: none, not known */
+    int32_t has_own_mask; /* not bound, and its main thread has fewer CPUs than its cpuset */
+    int32_t record_error; /* errno: its record cannot be read; else 0 */
+} cpubind_worker;
+
+/* The workers of a host. All zero is an empty list. */
+typedef struct cpubind_workers {
+    cpubind_worker *row; /* by NPU, then by start and pid */
+    int32_t n;
+    int32_t n_ended; /* entries of the driver whose process has ended, or is hidden from here */
+    int32_t is_other_namespace; /* this process is in another pid namespace than the driver's
+                                   numbers: a row counts only if it uses the driver */
+    void *memory;               /* private */
+} cpubind_workers;
+
+/* Reads the workers.
+ *   in      list: who uses which NPU; sys: the system calls; NULL for the real ones
+ *   out     *out, to be freed; empty on failure
+ *   errors  ERR_MEMORY; ERR_OPEN: "/" cannot be opened
+ *   cost    some ten files of each process */
+cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
+                                          const cpubind_sys *sys, cpubind_workers *out,
+                                          cpubind_linux_fault *fault);
+
+/* Frees what a call has read. */
+void cpubind_workers_free(cpubind_workers *workers);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_HOST_HOST_WORKERS_H */

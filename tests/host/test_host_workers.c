@@ -1,0 +1,281 @@
+/* test_host_workers.c - the workers of a host of files: rows, CPUs, containers, failing calls
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include "../linux/fault_table.h"
+#include "host_tree.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static cpubind_sys sys;
+
+static int set_up(void **state)
+{
+    (void)state;
+    tree_make();
+    sys = tree_table();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tree_remove();
+    return 0;
+}
+
+static cpubind_workers read_rows(const cpubind_npu_process *row, int32_t n)
+{
+    cpubind_npu_processes list = {.row = (cpubind_npu_process *)(uintptr_t)row, .n = n};
+    cpubind_workers w;
+    cpubind_linux_fault why = {0};
+    const int before = open_descriptors();
+    assert_int_equal(cpubind_workers_read(&list, &sys, &w, &why), CPUBIND_LINUX_OK);
+    assert_int_equal(open_descriptors(), before);
+    return w;
+}
+
+/* Reads process 100 alone. */
+static cpubind_workers read_one(void)
+{
+    const cpubind_npu_process row = {100, 0};
+    return read_rows(&row, 1);
+}
+
+static void assert_cpus(cpubind_cpus cpus, int32_t first, int32_t n)
+{
+    assert_int_equal(cpus.n, n);
+    for (int32_t i = 0; i < n; i++)
+        assert_int_equal(cpus.cpu[i], first + i);
+}
+
+static void test_rows(void **state)
+{
+    static const tree_process all[] = {
+        {100, 900, "VLLM::Worker_TP", "0-3", "0::/docker/" ID "\n", "RANK=3 LOCAL_RANK=1", 0},
+        {200, 800, "python3", "0-3", "0::/\n", "ASCEND_RT_VISIBLE_DEVICES=2,3 X=1", 0},
+        {300, 800, "a) b\nc", "0-3", "0::/\n", NULL, 0},
+    };
+    static const cpubind_npu_process row[] = {{100, 0}, {200, 0}, {300, 0}, {200, 1}, {400, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tree_add(&all[i]);
+    scratch_link(&tree.s, "proc/100/exe", "/usr/bin/python3.10 (deleted)");
+    cpubind_workers w = read_rows(row, 5);
+    assert_int_equal(w.n, 4); /* 400 has ended */
+    assert_int_equal(w.n_ended, 1);
+    assert_int_equal(w.row[0].pid, 200); /* by start, then pid */
+    assert_int_equal(w.row[1].pid, 300);
+    assert_int_equal(w.row[2].pid, 100);
+    for (int32_t i = 0; i < 3; i++) {
+        assert_int_equal(w.row[i].index, i);
+        assert_int_equal(w.row[i].n_index, 3);
+        assert_int_equal(w.row[i].fault.error, 0);
+        assert_cpus(w.row[i].allowed, 0, 4);
+        assert_int_equal(w.row[i].allowed_origin, CPUBIND_ALLOWED_MASK);
+        assert_false(w.row[i].is_bound);
+        assert_false(w.row[i].has_own_mask);
+    }
+    assert_int_equal(w.row[3].pid, 200);
+    assert_int_equal(w.row[3].npu, 1);
+    assert_int_equal(w.row[3].n_index, 1);
+    assert_string_equal(w.row[2].name, "VLLM::Worker_TP");
+    assert_string_equal(w.row[2].program, "python3.10");
+    assert_string_equal(w.row[2].container, "0123456789ab");
+    assert_int_equal(w.row[2].rank, 3);
+    assert_string_equal(w.row[2].rank_variable, "RANK");
+    assert_int_equal(w.row[2].environ_error, 0);
+    assert_string_equal(w.row[0].visible, "2,3");
+    assert_string_equal(w.row[0].container, "");
+    assert_int_equal(w.row[0].rank, -1);
+    assert_null(w.row[0].rank_variable);
+    assert_string_equal(w.row[1].name, "a) b?c");
+    assert_int_equal(w.row[1].environ_error, ENOENT);
+    cpubind_workers_free(&w);
+    assert_int_equal(w.n, 0);
+}
+
+/* A process that has ended or is hidden, and processes of another pid namespace. */
+static void test_processes_not_there(void **state)
+{
+    static const cpubind_npu_process row[] = {{100, 0}, {200, 0}, {300, 0}};
+    const tree_process zombie = {100, 5, "dead", "0", "0::/\n", "", 'Z'};
+    (void)state;
+    tree_add(&zombie);
+    tree.hidden = 200;
+    cpubind_workers w = read_rows(row, 3);
+    assert_int_equal(w.n, 1);
+    assert_int_equal(w.n_ended, 2);
+    assert_int_equal(w.row[0].pid, 200);
+    assert_int_equal(w.row[0].fault.error, EPERM);
+    assert_string_equal(w.row[0].fault.what, "hidden");
+    cpubind_workers_free(&w);
+}
+
+static void test_other_namespace(void **state)
+{
+    static const cpubind_npu_process row[] = {{100, 0}, {200, 0}, {300, 0}};
+    static const tree_process all[] = {{100, 5, "own", "0-1", "0::/\n", "", 0},
+                                       {200, 6, "other", "0-1", "0::/\n", "", 0}};
+    (void)state;
+    scratch_need(unlinkat(tree.dir, "proc/self/ns/pid", 0) == 0, "unlink");
+    scratch_link(&tree.s, "proc/self/ns/pid", "pid:[4026532836]");
+    tree_add(&all[0]);
+    tree_add(&all[1]);
+    scratch_link(&tree.s, "proc/100/fd/3", "/dev/null");
+    scratch_link(&tree.s, "proc/100/fd/17", "/dev/davinci_manager");
+    scratch_link(&tree.s, "proc/200/fd/17", "/dev/davinci_manager2");
+    cpubind_workers w = read_rows(row, 3);
+    assert_true(w.is_other_namespace);
+    assert_int_equal(w.n, 3);
+    for (int32_t i = 0; i < 3; i++) {
+        const int is_own = w.row[i].pid == 100;
+        assert_int_equal(w.row[i].fault.error, is_own ? 0 : ESRCH);
+        if (!is_own)
+            assert_string_equal(w.row[i].fault.what, "pid namespace");
+    }
+    cpubind_workers_free(&w);
+}
+
+/* Whose CPUs count: the cgroup's where the mask lacks some of them. */
+static void test_allowed(void **state)
+{
+    static const struct {
+        const char *cgroup, *file, *text, *mask;
+        int32_t first, n;
+        cpubind_allowed_origin origin;
+    } cases[] = {
+        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-7\n", "2", 0, 8,
+         CPUBIND_ALLOWED_CPUSET},
+        {"0::/a/b\n", "sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n", "2", 0, 8,
+         CPUBIND_ALLOWED_CPUSET},
+        {"0::/a/b/\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "0-7", 0, 8,
+         CPUBIND_ALLOWED_MASK},
+        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "4-5\n", "0-7", 0, 8,
+         CPUBIND_ALLOWED_MASK},
+        {"5:cpuset:/k\n0::/k\n", "sys/fs/cgroup/cpuset/k/cpuset.cpus", "4-7\n", "4", 4, 4,
+         CPUBIND_ALLOWED_CPUSET},
+        {"0::/k\n5:cpuset:/k\n", "sys/fs/cgroup/cpuset/cpuset.effective_cpus", "4-7\n", "4", 4,
+         4, CPUBIND_ALLOWED_CPUSET},
+        {"0::/k\n", "sys/fs/cgroup/k/cpuset.cpus.effective", "\n", "4", 4, 1,
+         CPUBIND_ALLOWED_MASK},
+        {"0::/k\n", "sys/fs/cgroup/k/cpuset.cpus.effective", "junk\n", "4", 4, 1,
+         CPUBIND_ALLOWED_MASK},
+        {"0::/../k\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1,
+         CPUBIND_ALLOWED_MASK},
+        {"", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, CPUBIND_ALLOWED_MASK},
+        {NULL, "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, CPUBIND_ALLOWED_MASK},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tree_process p = {100, 5, "w", cases[i].mask, cases[i].cgroup, "", 0};
+        tree_remove();
+        tree_make();
+        tree_add(&p);
+        scratch_file(&tree.s, cases[i].file, cases[i].text);
+        cpubind_workers w = read_one();
+        assert_int_equal(w.row[0].fault.error, 0);
+        assert_cpus(w.row[0].allowed, cases[i].first, cases[i].n);
+        assert_int_equal(w.row[0].allowed_origin, cases[i].origin);
+        assert_int_equal(w.row[0].has_own_mask, cases[i].origin == CPUBIND_ALLOWED_CPUSET);
+        cpubind_workers_free(&w);
+    }
+}
+
+/* A process without a status, with a damaged one, with a damaged stat: an error of its row. */
+static void test_damaged_files(void **state)
+{
+    const tree_process p = {100, 5, "w", NULL, "0::/\n", "", 0};
+    (void)state;
+    tree_add(&p);
+    cpubind_workers w = read_one();
+    assert_int_equal(w.n, 1);
+    assert_int_equal(w.row[0].fault.error, ENOENT);
+    cpubind_workers_free(&w);
+    tree_file(100, "status", "Cpus_allowed_list:\t3-1\n", 23);
+    w = read_one();
+    assert_int_equal(w.row[0].fault.error, EILSEQ);
+    assert_string_equal(w.row[0].fault.what, "read status");
+    assert_string_equal(w.row[0].name, "w");
+    cpubind_workers_free(&w);
+    tree_file(100, "stat", "100 (w", 6);
+    w = read_one();
+    assert_int_equal(w.row[0].fault.error, EILSEQ);
+    cpubind_workers_free(&w);
+}
+
+static void change_process(void)
+{
+    const tree_process other = {100, 77, "new", "0", "0::/\n", "", 0};
+    tree_stat(&other);
+}
+
+/* Another process has the pid before the reading has ended: the worker has ended. */
+static void test_pid_is_taken(void **state)
+{
+    const tree_process p = {100, 5, "w", "0", "0::/\n", "A=1", 0};
+    cpubind_npu_process row = {100, 0};
+    cpubind_npu_processes list = {.row = &row, .n = 1};
+    cpubind_workers w;
+    (void)state;
+    tree_add(&p);
+    fault_next = &sys;
+    fault_set(CALL_readlinkat, 2, ENOENT); /* of exe, after the first stat */
+    fault.on_fault = change_process;
+    assert_int_equal(cpubind_workers_read(&list, &fault_table, &w, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(w.n, 0);
+    assert_int_equal(w.n_ended, 1);
+    cpubind_workers_free(&w);
+}
+
+/* Each use of each call fails once: the reading ends with a status, or the row has a fault, or
+ * nothing is lost that a row needs; no descriptor stays open. */
+static void test_every_call_fails(void **state)
+{
+    const tree_process p = {100, 5, "w", "1", "0::/k\n", "RANK=2", 0};
+    cpubind_npu_process row = {100, 0};
+    cpubind_npu_processes list = {.row = &row, .n = 1};
+    const int before = open_descriptors();
+    (void)state;
+    tree_add(&p);
+    scratch_file(&tree.s, "sys/fs/cgroup/k/cpuset.cpus.effective", "0-3\n");
+    fault_next = &sys;
+    for (int which = 1; which < N_CALLS; which++) {
+        for (int nth = 1;; nth++) {
+            cpubind_workers w;
+            cpubind_linux_fault why = {0};
+            const int error = which == CALL_malloc || which == CALL_realloc ? ENOMEM : EIO;
+            fault_set((call)which, nth, error);
+            const cpubind_linux_status status =
+                cpubind_workers_read(&list, &fault_table, &w, &why);
+            assert_int_equal(open_descriptors(), before);
+            if (error == ENOMEM && fault.n_met) {
+                assert_int_equal(status, CPUBIND_LINUX_ERR_MEMORY);
+                assert_int_equal(w.n, 0);
+            } else if (status != CPUBIND_LINUX_OK) {
+                assert_int_equal(status, CPUBIND_LINUX_ERR_OPEN);
+                assert_int_equal(why.error, EIO);
+            } else if (w.n == 1 && !w.row[0].fault.error && !fault.n_met) {
+                assert_int_equal(w.row[0].rank, 2);
+                assert_cpus(w.row[0].allowed, 0, 4);
+            }
+            cpubind_workers_free(&w);
+            if (!fault.n_met)
+                break;
+        }
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_processes_not_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_namespace, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_allowed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pid_is_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_call_fails, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
