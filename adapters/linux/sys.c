@@ -16,10 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,6 +160,60 @@ static int real_pagemap_scan(int fd, uint64_t from, uint64_t to, uint64_t *found
 static int real_set_mempolicy(int mode, const unsigned long *nodes, unsigned long n_bit)
 {
     return (int)syscall(SYS_set_mempolicy, mode, nodes, n_bit);
+}
+
+static int real_accept(int fd)
+{
+    return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static int real_epoll_open(void)
+{
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+static int real_epoll_set(int epoll, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data = {.fd = fd}};
+    if (events == 0)
+        return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event);
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) == 0)
+        return 0;
+    return errno == ENOENT ? epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) : -1;
+}
+
+#define MAX_EVENTS 32 /* of one call */
+
+static int real_epoll_wait(int epoll, int *fds, int n, int timeout_ms)
+{
+    struct epoll_event event[MAX_EVENTS];
+    const int got = epoll_wait(epoll, event, n < MAX_EVENTS ? n : MAX_EVENTS, timeout_ms);
+    for (int i = 0; i < got; i++)
+        fds[i] = event[i].data.fd;
+    return got;
+}
+
+static int real_timer_open(void)
+{
+    return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+static int real_timer_set(int fd, int64_t at_ms)
+{
+    const struct itimerspec at = {
+        .it_value = {(time_t)(at_ms / 1000), (long)(at_ms % 1000) * 1000000}};
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static int real_signal_open(const int *numbers, int n)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < n; i++)
+        sigaddset(&set, numbers[i]);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 #ifdef SYS_pidfd_open

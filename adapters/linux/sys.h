@@ -31,6 +31,13 @@
  *   exec               execvp(3) in the environment of this process
  *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal;
  *                      ENOSYS where the kernel or its headers have none
+ *   accept             accept4(2): the connection does not block
+ *   epoll_open, epoll_wait, timer_open, signal_open   epoll(7), timerfd_create(2) of the
+ *                      monotonic clock and signalfd(2), close-on-exec; the signals are blocked,
+ *                      and do not block their reader
+ *   epoll_set          epoll_ctl(2): waits for these events of a descriptor; 0: no longer
+ *   epoll_wait         the descriptors that have events, without their events
+ *   timer_set          timerfd_settime(2) to a time of the monotonic clock; 0: never
  *   malloc, realloc    free(3) frees the result
  *
  * The table holds struct stat as it is with 64 bits for off_t and ino_t: on a 32-bit machine a
@@ -131,6 +138,17 @@ extern "C" {
     X(ssize_t, recvfrom,                                                                       \
       (int fd, void *data, size_t cap, int flags, struct sockaddr *from, socklen_t *len),      \
       (fd, data, cap, flags, from, len), -1, recvfrom)                                         \
+    X(int, listen, (int fd, int backlog), (fd, backlog), -1, listen)                           \
+    X(int, accept, (int fd), (fd), -1, real_accept)                                            \
+    X(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, fchmod)                              \
+    X(int, epoll_open, (void), (), -1, real_epoll_open)                                        \
+    X(int, epoll_set, (int epoll, int fd, uint32_t events), (epoll, fd, events), -1,           \
+      real_epoll_set)                                                                          \
+    X(int, epoll_wait, (int epoll, int *fds, int n, int timeout_ms),                           \
+      (epoll, fds, n, timeout_ms), -1, real_epoll_wait)                                        \
+    X(int, timer_open, (void), (), -1, real_timer_open)                                        \
+    X(int, timer_set, (int fd, int64_t at_ms), (fd, at_ms), -1, real_timer_set)                \
+    X(int, signal_open, (const int *numbers, int n), (numbers, n), -1, real_signal_open)       \
     X(void *, malloc, (size_t size_bytes), (size_bytes), NULL, malloc)                         \
     X(void *, realloc, (void *old, size_t size_bytes), (old, size_bytes), NULL, realloc)
 

@@ -201,9 +201,9 @@ TABLE
     rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
     rule "core, adapters/text, ascend, doctor and pci do not include <stdio.h>"
-    grep -E '^adapters/(linux|host|sqlite|api)/' "$out/plain" |
+    grep -E '^adapters/(linux|host|sqlite|service|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
-    rule "adapters/linux, host, sqlite and api do not mention stdout or stderr"
+    rule "adapters/linux, host, sqlite, service and api do not mention stdout or stderr"
 
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|sqlite/|api/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
@@ -330,7 +330,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
     plant "core, adapters/text, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
-    plant "adapters/linux, host, sqlite and api do not mention stdout or stderr" $linux \
+    plant "adapters/linux, host, sqlite, service and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $text '#include <unistd.h>'

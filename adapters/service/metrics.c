@@ -1,0 +1,141 @@
+/* metrics.c - write the figures of the service for the Prometheus node exporter
+ * SPDX-License-Identifier: MIT
+ *
+ * Counts nothing: the engine does. No value of another program is in the text, so that nothing
+ * needs escapes.
+ */
+#define _GNU_SOURCE
+#include "metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../cpubind.h"
+#include "../linux/kernel/files.h"
+
+typedef struct writer {
+    const cpubind_sys *sys;
+    cpubind_bytes *out;
+    cpubind_linux_fault why;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    int n;
+    va_start(args, format);
+    n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (!w->why.error)
+        w->why = cpubind_bytes_reserve(w->out, w->sys, n);
+    if (w->why.error)
+        return;
+    memcpy(w->out->data + w->out->len, line, (size_t)n);
+    w->out->len += n;
+}
+
+static void put_head(writer *w, const char *name, const char *type, const char *help)
+{
+    put(w, "# HELP cpubind_%s %s\n# TYPE cpubind_%s %s\n", name, help, name, type);
+}
+
+static void put_one(writer *w, const char *name, const char *type, const char *help,
+                    int64_t value)
+{
+    put_head(w, name, type, help);
+    put(w, "cpubind_%s %lld\n", name, (long long)value);
+}
+
+#define MEMBER(name) offsetof(cpubind_service_npu, name)
+
+/* Metrics of each NPU, with up to three values of one label. */
+static const struct {
+    const char *name, *help, *label;
+    struct {
+        const char *word;
+        size_t member;
+    } value[3];
+} families[] = {
+    {"threads",
+     "Threads of workers, by whether they are where the plan puts them.",
+     "place",
+     {{"right", MEMBER(right)},
+      {"elsewhere", MEMBER(elsewhere)},
+      {"unbound", MEMBER(unbound)}}},
+    {"memory_bytes",
+     "Memory of workers, by whether it is on the node of their NPU.",
+     "place",
+     {{"near", MEMBER(near_bytes)}, {"far", MEMBER(far_bytes)}, {NULL, 0}}},
+    {"interrupts",
+     "Interrupts of NPUs, by whether the planned CPU serves them.",
+     "place",
+     {{"right", MEMBER(irqs_right)}, {"elsewhere", MEMBER(irqs_elsewhere)}, {NULL, 0}}},
+};
+
+static void put_families(writer *w, const cpubind_service_counts *c)
+{
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+        put_head(w, families[f].name, "gauge", families[f].help);
+        for (int32_t i = 0; i < c->n_npu; i++)
+            for (int v = 0; v < 3 && families[f].value[v].word; v++) {
+                int64_t value;
+                memcpy(&value, (const char *)&c->npu[i] + families[f].value[v].member,
+                       sizeof value);
+                if (value >= 0)
+                    put(w, "cpubind_%s{npu=\"%d\",%s=\"%s\"} %lld\n", families[f].name,
+                        (int)c->npu[i].npu, families[f].label, families[f].value[v].word,
+                        (long long)value);
+            }
+    }
+    put_head(w, "npu_workers", "gauge", "Processes that use an NPU.");
+    for (int32_t i = 0; i < c->n_npu; i++)
+        put(w, "cpubind_npu_workers{npu=\"%d\"} %d\n", (int)c->npu[i].npu,
+            (int)c->npu[i].processes);
+}
+
+cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
+                                           const cpubind_sys *sys, cpubind_bytes *out)
+{
+    writer w = {sys, out, cpubind_no_fault};
+    put_families(&w, counts);
+    put_one(&w, "workers", "gauge", "Processes that use an NPU of this host.", counts->workers);
+    put_one(&w, "moves_total", "counter", "Threads and interrupts that were moved.",
+            counts->moves);
+    put_one(&w, "errors_total", "counter", "Faults that the service has met.", counts->errors);
+    put_one(&w, "reloads_total", "counter", "Times that the settings were read again.",
+            counts->reloads);
+    put_one(&w, "last_look_timestamp_seconds", "gauge",
+            "When the service last looked at the workers.", counts->last_look);
+    put_head(&w, "build_info", "gauge", "The version of cpubind.");
+    put(&w, "cpubind_build_info{version=\"" CPUBIND_VERSION "\"} 1\n");
+    return w.why;
+}
+
+cpubind_linux_fault cpubind_metrics_write(const cpubind_service_counts *counts,
+                                          const cpubind_sys *sys, const char *path)
+{
+    const char *base = strrchr(path, '/') + 1;
+    const int32_t n = (int32_t)(base - path);
+    cpubind_bytes text = {NULL, 0, 0};
+    char folder[PATH_MAX];
+    int fd;
+    cpubind_linux_fault why;
+    if (n >= (int32_t)sizeof folder)
+        return cpubind_fault_of(ENAMETOOLONG, "folder");
+    memcpy(folder, path, (size_t)n);
+    folder[n] = '\0';
+    why = cpubind_open(sys, AT_FDCWD, folder, O_PATH | O_DIRECTORY | O_CLOEXEC, &fd);
+    if (why.error)
+        return cpubind_fault_of(why.error, "folder");
+    why = cpubind_metrics_format(counts, sys, &text);
+    if (!why.error)
+        why = cpubind_replace(sys, fd, base, 0644, text.data, text.len);
+    (void)sys->close(fd);
+    cpubind_bytes_free(&text);
+    return why;
+}

@@ -1,0 +1,42 @@
+/* metrics.h - the figures of the service, in the text format of Prometheus
+ * SPDX-License-Identifier: MIT
+ *
+ * Rules: the exposition format 0.0.4, and the textfile collector of the node exporter, which
+ * reads files that end in .prom and must find them whole.
+ */
+#ifndef CPUBIND_SERVICE_METRICS_H
+#define CPUBIND_SERVICE_METRICS_H
+
+#include "../linux/kernel/bytes.h"
+
+/* The figures of one NPU. A number below 0 is not known and left out. */
+typedef struct cpubind_service_npu {
+    int32_t npu;                       /* logic id */
+    int32_t processes;                 /* workers that use it */
+    int64_t right, elsewhere, unbound; /* threads: where the plan has them; not; not bound */
+    int64_t near_bytes, far_bytes;     /* memory of the workers: on its node, on others */
+    int64_t irqs_right, irqs_elsewhere;
+} cpubind_service_npu;
+
+typedef struct cpubind_service_counts {
+    cpubind_service_npu *npu; /* by logic id, ascending */
+    int32_t n_npu;
+    int64_t moves, errors; /* threads and interrupts moved, faults met, since the start */
+    int64_t reloads;       /* of the settings, since the start */
+    int64_t last_look;     /* seconds since 1970; 0: there was none */
+    int32_t workers;       /* processes that use an NPU */
+} cpubind_service_counts;
+
+/* Appends all figures as text.
+ *   errors  ENOMEM, "memory" */
+cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
+                                           const cpubind_sys *sys, cpubind_bytes *out);
+
+/* Writes the figures to a file, which appears whole under its name. On failure a file of this
+ * name stays as it was.
+ *   in      an absolute path
+ *   errors  "folder"; those of cpubind_replace; ENOMEM, "memory" */
+cpubind_linux_fault cpubind_metrics_write(const cpubind_service_counts *counts,
+                                          const cpubind_sys *sys, const char *path);
+
+#endif /* CPUBIND_SERVICE_METRICS_H */

@@ -1,0 +1,289 @@
+/* service.c - the loop of the service
+ * SPDX-License-Identifier: MIT
+ *
+ * Decides when something is done; what is done for a process is the engine's. A failure of a
+ * step that the bindings do not need is said, and the loop goes on. Rules: sd_notify(3),
+ * systemd.service(5), signalfd(2), epoll(7).
+ */
+#define _GNU_SOURCE
+#include "service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+
+#include "../linux/kernel/files.h"
+#include "../linux/kernel/run_folder.h"
+#include "notify.h"
+#include "server.h"
+
+#define TEXTFILE_MS 15000 /* between two writings when nothing has changed */
+#define CHANGED_MS  1000  /* when something has */
+#define STATUS_SIZE 160
+
+typedef struct service {
+    const cpubind_service_options *options;
+    const cpubind_sys *sys;
+    const cpubind_service_engine *engine;
+    int lock_fd, epoll_fd, signal_fd, timer_fd;
+    cpubind_server server;
+    int64_t next_watchdog_ms;             /* 0: never */
+    int64_t written_ms, told_ms;          /* the textfile, the status; 0: not yet */
+    int64_t n_moves, n_errors;            /* when the textfile was written */
+    char status[STATUS_SIZE];             /* as the manager knows it */
+    int is_textfile_bad, is_manager_lost; /* said once */
+    int is_reloaded;                      /* the settings are new */
+    int is_over;
+} service;
+
+static void say(const service *s, int priority, const char *text, cpubind_linux_fault why)
+{
+    s->engine->say(s->engine->ctx, priority, text, why);
+}
+
+/* == The service manager ==================================================== */
+
+static void tell(service *s, const char *message)
+{
+    const cpubind_linux_fault why = cpubind_notify(s->sys, s->options->notify_address, message);
+    if (why.error && !s->is_manager_lost)
+        say(s, CPUBIND_SAY_WARNING, "the service manager could not be reached", why);
+    s->is_manager_lost = why.error != 0;
+}
+
+/* Tells the manager the state in words, if it has changed. */
+static void tell_status(service *s, int64_t now_ms)
+{
+    const cpubind_service_counts *c = s->engine->count(s->engine->ctx, 0);
+    char message[STATUS_SIZE];
+    if (s->told_ms && now_ms < s->told_ms + CHANGED_MS)
+        return;
+    (void)snprintf(message, sizeof message,
+                   "STATUS=%d workers; %lld threads and interrupts moved, %lld faults\n",
+                   (int)c->workers, (long long)c->moves, (long long)c->errors);
+    if (strcmp(message, s->status) == 0)
+        return;
+    memcpy(s->status, message, sizeof message);
+    s->told_ms = now_ms;
+    tell(s, message);
+}
+
+/* == Figures ================================================================ */
+
+static void write_textfile(service *s, int64_t now_ms)
+{
+    const char *path = s->engine->settings(s->engine->ctx).textfile;
+    const cpubind_service_counts *c = s->engine->count(s->engine->ctx, 0);
+    const int is_new = c->moves != s->n_moves || c->errors != s->n_errors;
+    cpubind_linux_fault why;
+    if (!path ||
+        (s->written_ms && now_ms < s->written_ms + (is_new ? CHANGED_MS : TEXTFILE_MS)))
+        return;
+    s->written_ms = now_ms;
+    s->n_moves = c->moves;
+    s->n_errors = c->errors;
+    why = cpubind_metrics_write(s->engine->count(s->engine->ctx, 1), s->sys, path);
+    if (why.error && !s->is_textfile_bad)
+        say(s, CPUBIND_SAY_WARNING, "the textfile could not be written", why);
+    s->is_textfile_bad = why.error != 0;
+}
+
+/* == Steps ================================================================== */
+
+static void open_server(service *s)
+{
+    const char *path = s->engine->settings(s->engine->ctx).socket;
+    const cpubind_linux_fault why = cpubind_server_open(&s->server, path);
+    if (!why.error)
+        return;
+    say(s, CPUBIND_SAY_WARNING, "no command can ask the service", why);
+    cpubind_server_close(&s->server);
+}
+
+static int reload(service *s)
+{
+    char message[80];
+    int is_good;
+    (void)snprintf(message, sizeof message, "RELOADING=1\nMONOTONIC_USEC=%lld\n",
+                   (long long)cpubind_now_ms() * 1000);
+    tell(s, message);
+    is_good = s->engine->reload(s->engine->ctx);
+    s->is_reloaded |= is_good;
+    tell(s, "READY=1\n");
+    return is_good;
+}
+
+/* After a reload: another socket, and another textfile. */
+static void take_settings(service *s)
+{
+    const char *path = s->engine->settings(s->engine->ctx).socket;
+    if (!s->is_reloaded)
+        return;
+    s->is_reloaded = 0;
+    s->written_ms = 0;
+    if (strcmp(path ? path : "", s->server.path) == 0)
+        return;
+    cpubind_server_close(&s->server);
+    open_server(s);
+}
+
+static int answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
+{
+    service *s = (service *)ctx;
+    static const char good[] = "{\"reloaded\": true}\n", bad[] = "{\"reloaded\": false}\n";
+    const char *text;
+    if (ask != CPUBIND_ASK_RELOAD)
+        return s->engine->answer(s->engine->ctx, ask, out);
+    text = reload(s) ? good : bad;
+    if (cpubind_bytes_reserve(out, s->sys, (int32_t)strlen(text)).error)
+        return 0;
+    memcpy(out->data + out->len, text, strlen(text));
+    out->len += (int32_t)strlen(text);
+    return 1;
+}
+
+static void take_signals(service *s)
+{
+    struct signalfd_siginfo info;
+    while (s->sys->read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo != SIGHUP)
+            s->is_over = 1;
+        else if (!s->is_over)
+            (void)reload(s);
+    }
+}
+
+static void take_events(service *s)
+{
+    int fds[32];
+    int n;
+    CPUBIND_RETRY(n, s->sys->epoll_wait(s->epoll_fd, fds, 32, 0));
+    for (int i = 0; i < n; i++) {
+        uint64_t ticks;
+        if (fds[i] == s->signal_fd)
+            take_signals(s);
+        else if (fds[i] == s->timer_fd)
+            (void)s->sys->read(s->timer_fd, &ticks, sizeof ticks);
+        else
+            cpubind_server_event(&s->server, fds[i]);
+    }
+}
+
+/* Does what is due and sets the timer to what is due next. */
+static void tick(service *s)
+{
+    const int64_t now_ms = cpubind_now_ms();
+    int64_t next_ms = cpubind_server_tick(&s->server, now_ms);
+    if (s->options->watchdog_ms > 0 && now_ms >= s->next_watchdog_ms) {
+        tell(s, "WATCHDOG=1\n");
+        s->next_watchdog_ms = now_ms + s->options->watchdog_ms;
+    }
+    if (s->next_watchdog_ms && (!next_ms || s->next_watchdog_ms < next_ms))
+        next_ms = s->next_watchdog_ms;
+    (void)s->sys->timer_set(s->timer_fd, next_ms);
+    tell_status(s, now_ms);
+    write_textfile(s, now_ms);
+}
+
+/* == The whole ============================================================== */
+
+/* Takes the lock of the host: one service at a time. */
+static cpubind_linux_fault lock(service *s)
+{
+    cpubind_root root = {s->sys, s->options->root_fd, CPUBIND_REACH_ANYWHERE};
+    int folder, result;
+    cpubind_linux_fault why = cpubind_run_folder_open(&root, 1, &folder);
+    if (why.error)
+        return why;
+    why = cpubind_create(s->sys, folder, "service.lock", 0600, &s->lock_fd);
+    if (why.error == EEXIST)
+        why = cpubind_open(s->sys, folder, "service.lock", O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                           &s->lock_fd);
+    (void)s->sys->close(folder);
+    if (why.error)
+        return cpubind_fault_of(why.error, "lock");
+    CPUBIND_RETRY(result, s->sys->flock(s->lock_fd, LOCK_EX | LOCK_NB));
+    return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
+}
+
+static cpubind_linux_fault open_all(service *s)
+{
+    static const int numbers[] = {SIGHUP, SIGTERM, SIGINT};
+    cpubind_linux_fault why = lock(s);
+    if (why.error)
+        return why;
+    s->epoll_fd = s->sys->epoll_open();
+    if (s->epoll_fd < 0)
+        return cpubind_fault_errno("epoll");
+    s->signal_fd = s->sys->signal_open(numbers, 3);
+    if (s->signal_fd < 0 || s->sys->epoll_set(s->epoll_fd, s->signal_fd, EPOLLIN) < 0)
+        return cpubind_fault_errno("signals");
+    s->timer_fd = s->sys->timer_open();
+    if (s->timer_fd < 0 || s->sys->epoll_set(s->epoll_fd, s->timer_fd, EPOLLIN) < 0)
+        return cpubind_fault_errno("timer");
+    s->server.epoll_fd = s->epoll_fd;
+    open_server(s);
+    return cpubind_no_fault;
+}
+
+static void close_all(service *s)
+{
+    const int fds[] = {s->timer_fd, s->signal_fd, s->epoll_fd, s->lock_fd};
+    cpubind_server_close(&s->server);
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            (void)s->sys->close(fds[i]);
+}
+
+cpubind_linux_status cpubind_service_run(const cpubind_service_options *options,
+                                         const cpubind_service_engine *engine,
+                                         cpubind_linux_fault *fault)
+{
+    service s = {.options = options,
+                 .sys = options->sys,
+                 .engine = engine,
+                 .lock_fd = -1,
+                 .epoll_fd = -1,
+                 .signal_fd = -1,
+                 .timer_fd = -1,
+                 .server = {.sys = options->sys, .fd = -1, .answer = answer, .ctx = &s}};
+    cpubind_linux_fault why;
+    for (int i = 0; i < CPUBIND_MAX_CLIENTS; i++)
+        s.server.client[i].fd = -1;
+    why = open_all(&s);
+    if (!why.error) {
+        engine->start(engine->ctx);
+        tick(&s);
+        tell(&s, "READY=1\n");
+        while (!s.is_over) {
+            engine->look(engine->ctx, s.epoll_fd);
+            take_events(&s);
+            take_settings(&s);
+            tick(&s);
+        }
+        tell(&s, "STOPPING=1\n");
+        if (engine->settings(engine->ctx).is_restored_at_end)
+            engine->restore(engine->ctx);
+    }
+    close_all(&s);
+    return cpubind_linux_end(!why.error                 ? CPUBIND_LINUX_OK
+                             : why.error == EWOULDBLOCK ? CPUBIND_LINUX_ERR_BUSY
+                                                        : CPUBIND_LINUX_ERR_REFUSED,
+                             why, fault);
+}
+
+int cpubind_service_is_journal(const cpubind_sys *sys, int fd, const char *stream)
+{
+    char own[64];
+    struct stat st;
+    if (!stream || sys->fstat(fd, &st) < 0)
+        return 0;
+    (void)snprintf(own, sizeof own, "%llu:%llu", (unsigned long long)st.st_dev,
+                   (unsigned long long)st.st_ino);
+    return strcmp(own, stream) == 0;
+}

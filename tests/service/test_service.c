@@ -1,0 +1,538 @@
+/* test_service.c - the loop of the service: signals, manager, clients, lock, with a fake engine
+ * SPDX-License-Identifier: MIT
+ *
+ * The service runs in a child of the test, with a folder of its own in place of "/". The engine
+ * writes what the loop asks of it to a file, a word a line.
+ */
+#include <signal.h>
+#include <sys/un.h>
+
+#include "../../adapters/service/service.h"
+#include "../linux/fault_table.h"
+#include "../linux/temp_dir.h"
+
+#define WAIT_MS 10000
+
+static scratch s;
+static char notify[SCRATCH_PATH * 2], asked[SCRATCH_PATH * 2], textfile[SCRATCH_PATH * 2],
+    log_path[SCRATCH_PATH * 2];
+static int manager = -1;
+
+/* == The engine ============================================================= */
+
+static struct {
+    int is_bad;        /* reload refuses */
+    int is_restored;   /* at the end */
+    int64_t answer;    /* bytes of an answer */
+    int look_ms;       /* a look takes so long */
+    const char *other; /* the socket after a reload */
+    cpubind_service_npu npu;
+    cpubind_service_counts counts;
+    const char *socket;
+} fake;
+
+static void note(const char *word)
+{
+    const int fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    scratch_need(fd >= 0 && dprintf(fd, "%s\n", word) > 0, log_path);
+    close(fd);
+}
+
+static void fake_start(void *ctx)
+{
+    (void)ctx;
+    note("start");
+}
+
+static void fake_look(void *ctx, int wake_fd)
+{
+    struct pollfd wait = {wake_fd, POLLIN, 0};
+    (void)ctx;
+    (void)poll(&wait, 1, 60000);
+    if (fake.look_ms)
+        (void)poll(NULL, 0, fake.look_ms);
+    fake.counts.moves++;
+}
+
+static int fake_reload(void *ctx)
+{
+    (void)ctx;
+    note("reload");
+    if (fake.other)
+        fake.socket = fake.other;
+    return !fake.is_bad;
+}
+
+static cpubind_service_settings fake_settings(void *ctx)
+{
+    (void)ctx;
+    return (cpubind_service_settings){fake.socket, textfile, fake.is_restored};
+}
+
+static const cpubind_service_counts *fake_count(void *ctx, int is_full)
+{
+    (void)ctx, (void)is_full;
+    fake.npu = (cpubind_service_npu){.npu = 3, .processes = 1, .right = 7};
+    fake.counts.npu = &fake.npu;
+    fake.counts.n_npu = 1;
+    fake.counts.workers = 1;
+    return &fake.counts;
+}
+
+static int fake_answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
+{
+    const int32_t n = (int32_t)fake.answer;
+    (void)ctx, (void)ask;
+    if (cpubind_bytes_reserve(out, &cpubind_sys_real, n).error)
+        return 0;
+    memset(out->data + out->len, 'a', (size_t)n);
+    out->len += n;
+    out->data[out->len - 1] = '\n';
+    return 1;
+}
+
+static void fake_restore(void *ctx)
+{
+    (void)ctx;
+    note("restore");
+}
+
+static void fake_say(void *ctx, int priority, const char *text, cpubind_linux_fault why)
+{
+    char line[256];
+    (void)ctx;
+    (void)snprintf(line, sizeof line, "<%d>%s: %s %d", priority, text,
+                   why.error ? why.what : "", why.error);
+    note(line);
+}
+
+static const cpubind_service_engine engine = {NULL,        fake_start,    fake_look,
+                                              fake_reload, fake_settings, fake_count,
+                                              fake_answer, fake_restore,  fake_say};
+
+/* == The service in a child ================================================= */
+
+SETUP(set_up)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    char path[80];
+    scratch_make(&s);
+    (void)snprintf(path, sizeof path,
+                   geteuid() == 0 ? "run/cpubind/x" : "run/user/%u/cpubind/x",
+                   (unsigned)geteuid());
+    scratch_path(&s, path, asked); /* makes the folders */
+    (void)snprintf(strrchr(asked, '/'), 16, "/service.sock");
+    scratch_path(&s, "notify", notify);
+    scratch_path(&s, "metrics/cpubind.prom", textfile);
+    scratch_path(&s, "log", log_path);
+    memset(&fake, 0, sizeof fake);
+    fake.socket = asked;
+    fake.answer = 16;
+    manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    memcpy(at.sun_path, notify, strlen(notify) + 1);
+    scratch_need(bind(manager, (struct sockaddr *)&at, (socklen_t)sizeof at) == 0, notify);
+    fault_clear();
+    return 0;
+}
+
+SETUP(tear_down)
+{
+    close(manager);
+    scratch_remove(&s);
+    return 0;
+}
+
+static int run_with(const cpubind_sys *sys, int64_t watchdog_ms)
+{
+    cpubind_service_options options = {sys, -1, notify, watchdog_ms};
+    cpubind_linux_fault why = {0, "", 0};
+    int status;
+    options.root_fd = open(s.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    status = (int)cpubind_service_run(&options, &engine, &why);
+    close(options.root_fd);
+    return status == CPUBIND_LINUX_OK ? 0 : status == CPUBIND_LINUX_ERR_BUSY ? 1 : 2;
+}
+
+static pid_t start(int64_t watchdog_ms)
+{
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(run_with(&cpubind_sys_real, watchdog_ms));
+    return pid;
+}
+
+static int end(pid_t pid, int number)
+{
+    int status = 0;
+    if (number)
+        kill(pid, number);
+    scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Waits for a message of the manager that begins so; others are passed over. */
+static const char *expect(const char *begin)
+{
+    static char message[512];
+    const int64_t until = clock_ms() + WAIT_MS;
+    while (clock_ms() < until) {
+        struct pollfd wait = {manager, POLLIN, 0};
+        ssize_t n;
+        if (poll(&wait, 1, 100) <= 0)
+            continue;
+        n = recv(manager, message, sizeof message - 1, 0);
+        message[n > 0 ? n : 0] = '\0';
+        if (strncmp(message, begin, strlen(begin)) == 0)
+            return message;
+    }
+    fail_msg("no message %s", begin);
+    return "";
+}
+
+static char *logged(const char *path)
+{
+    static char text[8192];
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        (void)fclose(file);
+    text[n] = '\0';
+    return text;
+}
+
+static void wait_for_text(const char *path, const char *text)
+{
+    const int64_t until = clock_ms() + WAIT_MS;
+    while (!strstr(logged(path), text)) {
+        if (clock_ms() > until)
+            fail_msg("%s lacks %s: %s", path, text, logged(path));
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+static int ask(cpubind_ask what, int32_t *len)
+{
+    cpubind_bytes bytes = {NULL, 0, 0};
+    const cpubind_linux_fault why = cpubind_service_ask(&cpubind_sys_real, asked, what, &bytes);
+    *len = bytes.len;
+    cpubind_bytes_free(&bytes);
+    return why.error;
+}
+
+/* A connection that nobody has written to. */
+static int connect_to(const char *path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    memcpy(at.sun_path, path, strlen(path) + 1);
+    scratch_need(connect(fd, (struct sockaddr *)&at, (socklen_t)sizeof at) == 0, path);
+    return fd;
+}
+
+/* == Tests ================================================================== */
+
+TEST(a_manager_hears_each_state)
+{
+    const pid_t pid = start(0);
+    int64_t usec;
+    expect("STATUS=1 workers");
+    expect("READY=1");
+    kill(pid, SIGHUP);
+    usec = (int64_t)strtoll(strrchr(expect("RELOADING=1\nMONOTONIC_USEC="), '=') + 1, NULL, 10);
+    assert_true(usec / 1000 <= clock_ms() && usec / 1000 > clock_ms() - WAIT_MS);
+    expect("READY=1");
+    kill(pid, SIGTERM);
+    expect("STOPPING=1");
+    assert_int_equal(end(pid, 0), 0);
+    assert_string_equal(logged(log_path), "start\nreload\n");
+    assert_int_equal(access(asked, F_OK), -1);
+}
+
+TEST(bindings_are_undone_at_the_end_if_the_settings_say_so)
+{
+    fake.is_restored = 1;
+    const pid_t pid = start(0);
+    expect("READY=1");
+    assert_int_equal(end(pid, SIGINT), 0);
+    assert_string_equal(logged(log_path), "start\nrestore\n");
+}
+
+TEST(the_watchdog_is_fed_in_time)
+{
+    const int64_t begin = clock_ms();
+    const pid_t pid = start(50);
+    for (int i = 0; i < 6; i++)
+        expect("WATCHDOG=1");
+    assert_in_range(clock_ms() - begin, 200, WAIT_MS);
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(nothing_to_do_wakes_nobody)
+{
+    char path[64];
+    const pid_t pid = start(0);
+    expect("READY=1");
+    (void)poll(NULL, 0, 300);
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    const char *first = strstr(logged(path), "\nvoluntary_ctxt_switches:");
+    char before[64];
+    (void)snprintf(before, sizeof before, "%.40s", first);
+    (void)poll(NULL, 0, 1500);
+    assert_memory_equal(strstr(logged(path), "\nvoluntary_ctxt_switches:"), before,
+                        strcspn(before + 1, "\n"));
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(one_service_runs_on_a_host)
+{
+    const pid_t pid = start(0);
+    expect("READY=1");
+    assert_int_equal(run_with(&cpubind_sys_real, 0), 1);
+    assert_int_equal(end(pid, SIGKILL), 128 + SIGKILL);
+    /* The socket of the killed service is replaced. */
+    const pid_t again = start(0);
+    int32_t len;
+    expect("READY=1");
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    assert_int_equal(end(again, SIGTERM), 0);
+}
+
+TEST(the_textfile_is_written)
+{
+    const pid_t pid = start(0);
+    wait_for_text(textfile, "cpubind_threads{npu=\"3\",place=\"right\"} 7\n");
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(a_client_is_answered)
+{
+    const pid_t pid = start(0);
+    int32_t len;
+    expect("READY=1");
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    assert_int_equal(len, 15); /* without the line feed */
+    assert_int_equal(ask(CPUBIND_ASK_RELOAD, &len), 0);
+    assert_int_equal(len, (int32_t)strlen("{\"reloaded\": true}"));
+    expect("RELOADING=1");
+    assert_int_equal(end(pid, SIGTERM), 0);
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), ENOENT);
+}
+
+TEST(an_answer_of_any_length_arrives)
+{
+    fake.answer = 9000000;
+    const pid_t pid = start(0);
+    int32_t len;
+    expect("READY=1");
+    assert_int_equal(ask(CPUBIND_ASK_VERIFY, &len), 0);
+    assert_int_equal(len, 8999999);
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(slow_and_silent_clients_stall_nobody)
+{
+    fake.answer = 9000000;
+    const pid_t pid = start(0);
+    int fds[40], n_closed = 0;
+    int32_t len;
+    expect("READY=1");
+    for (int i = 0; i < 8; i++) { /* silent, or ask and read nothing */
+        fds[i] = connect_to(asked);
+        if (i % 2)
+            scratch_need(write(fds[i], "verify\n", 7) == 7, "write");
+    }
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    for (int i = 8; i < 40; i++) /* more than the service takes */
+        fds[i] = connect_to(asked);
+    kill(pid, SIGHUP);
+    expect("RELOADING=1");
+    for (int i = 16; i < 40; i++) {
+        struct pollfd wait = {fds[i], POLLIN, 0};
+        n_closed += poll(&wait, 1, 1000) == 1;
+    }
+    assert_int_equal(n_closed, 24);
+    for (int i = 0; i < 16; i += 2) { /* the time of a silent client ends */
+        struct pollfd wait = {fds[i], POLLIN, 0};
+        assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
+    }
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    for (int i = 0; i < 40; i++)
+        close(fds[i]);
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(a_client_that_talks_nonsense_is_dropped)
+{
+    static const char *const texts[] = {"hello\n", "status\nstatus\n", "statusx", "\n"};
+    const pid_t pid = start(0);
+    expect("READY=1");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char got[8];
+        const int fd = connect_to(asked);
+        scratch_need(write(fd, texts[i], strlen(texts[i])) > 0, "write");
+        assert_true(read(fd, got, sizeof got) <= 0);
+        close(fd);
+    }
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(a_client_of_another_user_is_dropped)
+{
+    if (geteuid() != 0)
+        skip();
+    const pid_t pid = start(0);
+    int status = 0;
+    expect("READY=1");
+    assert_int_equal(chmod(asked, 0666), 0); /* the mode alone would keep it out */
+    const pid_t other = fork();
+    if (other == 0) {
+        char got[8];
+        int fd;
+        if (setgid(4711) != 0 || setuid(4711) != 0)
+            _exit(1);
+        fd = connect_to(asked);
+        _exit(write(fd, "status\n", 7) == 7 && read(fd, got, sizeof got) > 0 ? 2 : 0);
+    }
+    scratch_need(waitpid(other, &status, 0) == other, "waitpid");
+    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGPIPE);
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(a_socket_that_others_could_have_made_is_not_believed)
+{
+    char folder[SCRATCH_PATH * 2];
+    const pid_t pid = start(0);
+    int32_t len;
+    expect("READY=1");
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(asked, '/') - asked), asked);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), EPERM);
+    assert_int_equal(chmod(folder, 0755), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(asked, 4711, 4711), 0);
+        assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), EPERM);
+    }
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(a_file_in_place_of_the_socket_is_said_and_kept)
+{
+    FILE *file = fopen(asked, "we");
+    scratch_need(file && fclose(file) == 0, asked);
+    const pid_t pid = start(0);
+    expect("READY=1");
+    assert_int_equal(end(pid, SIGTERM), 0);
+    assert_non_null(strstr(logged(log_path), "<4>no command can ask the service: socket 17"));
+    assert_int_equal(access(asked, F_OK), 0);
+}
+
+TEST(a_reload_moves_the_socket)
+{
+    char other[SCRATCH_PATH * 2 + 8];
+    (void)snprintf(other, sizeof other, "%s.2", asked);
+    fake.other = other;
+    const pid_t pid = start(0);
+    int32_t len;
+    expect("READY=1");
+    assert_int_equal(ask(CPUBIND_ASK_RELOAD, &len), 0);
+    expect("READY=1");
+    const int64_t until = clock_ms() + WAIT_MS;
+    while (access(other, F_OK) != 0 && clock_ms() < until)
+        (void)poll(NULL, 0, 5);
+    close(connect_to(other));
+    assert_int_equal(access(asked, F_OK), -1);
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+TEST(a_full_disk_is_said_once)
+{
+    fake.look_ms = 0;
+    (void)snprintf(textfile, sizeof textfile, "/dev/full/cpubind.prom");
+    const pid_t pid = start(20);
+    for (int i = 0; i < 60; i++)
+        expect("WATCHDOG=1");
+    assert_int_equal(end(pid, SIGTERM), 0);
+    const char *said = strstr(logged(log_path), "<4>the textfile could not be written");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "<4>the textfile"));
+}
+
+/* Waits for a child until it ends or `ms` are over. Returns its exit status, or -1. */
+static int wait_for_end(pid_t pid, int ms)
+{
+    const int64_t until = clock_ms() + ms;
+    int status = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (clock_ms() > until)
+            return -1;
+        (void)poll(NULL, 0, 2);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Lets a service run for a moment, and ends it if it has not ended by itself. */
+static int wait_and_end(pid_t pid)
+{
+    int status = wait_for_end(pid, 60);
+    if (status != -1)
+        return status;
+    kill(pid, SIGTERM);
+    status = wait_for_end(pid, WAIT_MS);
+    if (status == -1)
+        (void)end(pid, SIGKILL);
+    return status;
+}
+
+/* A call that the loop needs fails: the service ends. Another one: it says so and goes on. */
+TEST(each_call_may_fail)
+{
+    static const call calls[] = {
+        CALL_openat,    CALL_fstat,      CALL_create,     CALL_flock,     CALL_epoll_open,
+        CALL_epoll_set, CALL_epoll_wait, CALL_timer_open, CALL_timer_set, CALL_signal_open,
+        CALL_socket,    CALL_bind,       CALL_listen,     CALL_fchmod,    CALL_statat,
+        CALL_unlinkat,  CALL_sendmsg,    CALL_read,       CALL_write,     CALL_fsync,
+        CALL_rename,    CALL_close,      CALL_malloc,     CALL_realloc,   CALL_open};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (int nth = 1; nth <= 3; nth++) {
+            const call which = calls[i];
+            int status;
+            const pid_t pid = fork();
+            if (pid == 0) {
+                const int before = open_descriptors();
+                fault_set(which, nth, EIO);
+                fault.forever = which == CALL_sendmsg || which == CALL_timer_set;
+                const int result = run_with(&fault_table, 20);
+                _exit(open_descriptors() != before ? 9 : result);
+            }
+            status = wait_and_end(pid);
+            if (status == -1)
+                fail_msg("%s, use %d: the service hangs", call_name[which], nth);
+            if (status == 9 || status >= 128)
+                fail_msg("%s, use %d: status %x", call_name[which], nth, (unsigned)status);
+        }
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(a_manager_hears_each_state),
+        EACH(bindings_are_undone_at_the_end_if_the_settings_say_so),
+        EACH(the_watchdog_is_fed_in_time),
+        EACH(nothing_to_do_wakes_nobody),
+        EACH(one_service_runs_on_a_host),
+        EACH(the_textfile_is_written),
+        EACH(a_client_is_answered),
+        EACH(an_answer_of_any_length_arrives),
+        EACH(slow_and_silent_clients_stall_nobody),
+        EACH(a_client_that_talks_nonsense_is_dropped),
+        EACH(a_client_of_another_user_is_dropped),
+        EACH(a_socket_that_others_could_have_made_is_not_believed),
+        EACH(a_file_in_place_of_the_socket_is_said_and_kept),
+        EACH(a_reload_moves_the_socket),
+        EACH(a_full_disk_is_said_once),
+        EACH(each_call_may_fail),
+    };
+    return cmocka_run_group_tests_name("service", tests, NULL, NULL);
+}
