@@ -19,7 +19,8 @@ typedef enum rule {
     RULE_ALWAYS,
     RULE_ELSE,      /* visited when the file before it is absent */
     RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online is absent */
-    RULE_ROOT       /* a file that only root may read: no visit when this user may not */
+    RULE_ROOT,      /* a file that only root may read: no visit when this user may not */
+    RULE_OTHER /* of a function of MEMBER_CLASSED: no visit when MEMBER_FUNCTION has had it */
 } rule;
 
 /* A file below a folder of the list. */
@@ -34,6 +35,7 @@ enum { MAX_LEAVES = 20 };
 typedef enum member {
     MEMBER_FOLDER,
     MEMBER_FUNCTION, /* a folder, of a PCI function; only those of NPU vendors are visited */
+    MEMBER_CLASSED,  /* the same, of network cards, GPUs, accelerators and PCI bridges */
     MEMBER_PROCESS,  /* a folder; the group without members is visited as an empty file */
     MEMBER_FILE      /* a file without leaves */
 } member;
@@ -99,6 +101,21 @@ static const group groups[] = {
       {"davinci_dev_num", RULE_ROOT},
       {"devdrv_sysfs_bdf_to_devid", RULE_ROOT},
       {"msi_irqs/", RULE_ALWAYS}}},
+    {"sys/bus/pci/devices",
+     "",
+     MEMBER_CLASSED,
+     {{"class", RULE_ALWAYS},
+      {"vendor", RULE_OTHER},
+      {"device", RULE_OTHER},
+      {"numa_node", RULE_OTHER},
+      {"local_cpulist", RULE_OTHER},
+      {"physfn", RULE_OTHER},
+      {"sriov_numvfs", RULE_ALWAYS},
+      {"secondary_bus_number", RULE_ALWAYS}}},
+    {"proc/driver/nvidia/gpus",
+     "",
+     MEMBER_FOLDER,
+     {{"information", RULE_ALWAYS}, {"numa_status", RULE_ALWAYS}}},
     {"proc/trs_core/proc", "", MEMBER_PROCESS, {{"summary", RULE_ALWAYS}}},
     {"sys/class/devdrv-class", "davinci", MEMBER_FOLDER, {{"dev", RULE_ALWAYS}}},
     {"dev", "davinci", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
@@ -304,6 +321,7 @@ typedef struct walk {
     cpubind_input_visit *visit;
     void *ctx;
     int is_irqs_hidden;                    /* proc/interrupts is absent */
+    int is_other;                          /* the function is of a vendor without NPUs */
     int is_online_there;                   /* sys/devices/system/cpu/online is not absent */
     cpubind_input_state last;              /* of the last file that was asked for */
     int32_t len;                           /* bytes of `name` */
@@ -438,6 +456,8 @@ static int is_wanted(const walk *w, const leaf *l)
         return w->last == CPUBIND_INPUT_ABSENT;
     case RULE_NO_ONLINE:
         return !w->is_online_there;
+    case RULE_OTHER:
+        return w->is_other;
     }
     return 1;
 }
@@ -474,6 +494,45 @@ static int is_other_vendor(walk *w)
            !cpubind_is_npu_vendor(vendor);
 }
 
+/* Whether the PCI function below w->name is of a class that a group takes: a network card, a
+ * GPU, another accelerator or a bridge to another bus. A class that cannot be read may be one. */
+static int is_of_class(walk *w)
+{
+    const int32_t len = w->len;
+    cpubind_input answer;
+    int32_t number;
+    if (!append_text(w, "class"))
+        return 0;
+    answer = w->source->read(w->source->ctx, w->name);
+    cut(w, len);
+    if (answer.state == CPUBIND_INPUT_ABSENT)
+        return 0;
+    if (answer.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_number_parse(answer.data, answer.len, &number, NULL) != CPUBIND_TEXT_OK)
+        return 1;
+    return number >> 16 == 0x02 || number >> 16 == 0x03 || number >> 16 == 0x12 ||
+           number >> 8 == 0x0604;
+}
+
+/* Whether a folder below w->name is a member of the group. */
+static int is_member(walk *w, const group *g)
+{
+    switch (g->member) {
+    case MEMBER_FUNCTION:
+        return !is_other_vendor(w);
+    case MEMBER_CLASSED:
+        if (!is_of_class(w))
+            return 0;
+        w->is_other = is_other_vendor(w);
+        return 1;
+    case MEMBER_FOLDER:
+    case MEMBER_PROCESS:
+    case MEMBER_FILE:
+        break;
+    }
+    return 1;
+}
+
 static int visit_group(walk *w, const group *g)
 {
     cpubind_input listing;
@@ -484,7 +543,13 @@ static int visit_group(walk *w, const group *g)
     if (!*g->folder)
         return visit_leaves(w, g);
     (void)append_text(w, g->folder);
-    result = list_folder(w, &listing);
+    if (g->member == MEMBER_CLASSED) { /* a listing that fails was visited before */
+        listing = w->source->list(w->source->ctx, w->name);
+        listing.len = listing.state == CPUBIND_INPUT_PRESENT ? listing.len : 0;
+        result = 0;
+    } else {
+        result = list_folder(w, &listing);
+    }
     if (g->member == MEMBER_PROCESS && listing.state == CPUBIND_INPUT_PRESENT &&
         listing.len == 0)
         return visit_answer(w, listing);
@@ -495,7 +560,7 @@ static int visit_group(walk *w, const group *g)
             continue;
         if (g->member == MEMBER_FILE)
             result = visit_file(w);
-        else if (append(w, "/", 1) && !(g->member == MEMBER_FUNCTION && is_other_vendor(w)))
+        else if (append(w, "/", 1) && is_member(w, g))
             result = visit_leaves(w, g);
     }
     return result;
@@ -611,6 +676,7 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     w.visit = visit;
     w.ctx = ctx;
     w.last = CPUBIND_INPUT_ABSENT;
+    w.is_other = 0;
     w.is_irqs_hidden =
         source->read(source->ctx, "proc/interrupts").state == CPUBIND_INPUT_ABSENT;
     w.is_online_there = source->read(source->ctx, INPUT_ONLINE).state != CPUBIND_INPUT_ABSENT;

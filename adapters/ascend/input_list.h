@@ -29,7 +29,8 @@ typedef int cpubind_input_visit(void *ctx, const char *name, cpubind_input answe
 /* Visits every input that a host has, in a fixed order.
  *   files     all files of the list in input_list.c; a fallback file only if its primary file
  *             is absent; PCI functions only of vendors of NPUs, or with a vendor that cannot be
- *             read. A file that only root may read is not visited where this user may not read
+ *             read, and those whose class is that of a network card, a GPU, an accelerator or a
+ *             bridge to another bus. A file that only root may read is not visited where this user may not read
  *             it: no plan of this user depends on it. The files with the CPUs of the process's
  *             cgroup, and of those above it. A folder proc/trs_core/proc without entries is
  *             visited itself, as an empty file

@@ -18,7 +18,9 @@
 #define INPUT_LIST      "cmd/npu-smi-info-l.txt"
 #define INPUT_STATUS    "proc/self/status"
 #define INPUT_PROCESSES "proc/trs_core/proc/" /* how the names of all its files start */
-#define INPUT_NPUSMI    "cmd/npu-smi"         /* how the names of all its outputs start */
+#define INPUT_GPUS      "proc/driver/nvidia/gpus/"
+#define INPUT_ENV       "env"
+#define INPUT_NPUSMI    "cmd/npu-smi" /* how the names of all its outputs start */
 
 /* A text that is read through `in` and written through `text`. */
 typedef struct redactor {
@@ -260,6 +262,30 @@ static void redact_status(const redactor *r, int32_t *count)
     }
 }
 
+/* Overwrites UUIDs in the lists of visible devices, after "GPU-" or "MIG-" up to the comma. */
+static void redact_env(const redactor *r, int32_t *count)
+{
+    static const char *const names[] = {
+        "CUDA_VISIBLE_DEVICES=", "HIP_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES="};
+    scan_line line = {{0, 0}, 0, 0};
+    while (scan_next_line(&r->in, &line)) {
+        scan_run run = line.run;
+        int is_list = 0;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            is_list |= scan_starts(&r->in, run, names[i], (int32_t)strlen(names[i]));
+        for (; is_list && run.at < run.end; run.at++) {
+            const scan_run rest = {run.at + 4, run.end};
+            scan_run id = rest;
+            if (!SCAN_STARTS(&r->in, run, "GPU-") && !SCAN_STARTS(&r->in, run, "MIG-"))
+                continue;
+            for (id.end = id.at; id.end < rest.end && r->text[id.end] != ','; id.end++)
+                ;
+            overwrite(r, id, count);
+            run.at = id.end - 1;
+        }
+    }
+}
+
 /* == The name of the host =================================================== */
 
 enum { HOST_MAX = 255, HEX_MAX = 10 };
@@ -422,6 +448,10 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         redact_summary(&r, &counts->process_names);
     else if (is_input(input, INPUT_STATUS))
         redact_status(&r, &counts->process_names);
+    else if (is_input(input, INPUT_ENV))
+        redact_env(&r, &counts->serial_numbers);
+    else if (scan_starts_with_letters(input, n_input, INPUT_GPUS))
+        redact_serials(&r, &counts->serial_numbers);
     else if (is_input(input, INPUT_LIST) || cpubind_input_is_board(input, &card, &chip))
         redact_serials(&r, &counts->serial_numbers);
     redact_host(&r, choose_name(host),

@@ -28,9 +28,11 @@ extern "C" {
 /* How many pieces were overwritten. Counts add up over calls. A piece that was all "x" before
  * does not count. */
 typedef struct cpubind_redacted {
-    int32_t host_names;     /* the name of the host, as a whole word, in any input */
-    int32_t serial_numbers; /* Serial Number, VDie ID, NDie ID, Die ID, UUID ... of boards */
-    int32_t process_names;  /* of the process table of npu-smi info; Name: of a status; those of
+    int32_t host_names; /* the name of the host, as a whole word, in any input */
+    int32_t
+        serial_numbers; /* Serial Number, VDie ID, NDie ID, Die ID, UUID ... of boards; UUIDs of
+                               GPUs, and those in lists of visible devices */
+    int32_t process_names; /* of the process table of npu-smi info; Name: of a status; those of
                                the driver's summaries */
 } cpubind_redacted;
 

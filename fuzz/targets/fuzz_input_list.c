@@ -53,6 +53,11 @@ static const char *const patterns[] = {
     "sys/bus/pci/devices/*/davinci_dev_num",
     "sys/bus/pci/devices/*/devdrv_sysfs_bdf_to_devid",
     "sys/bus/pci/devices/*/msi_irqs/*",
+    "sys/bus/pci/devices/*/class",
+    "sys/bus/pci/devices/*/sriov_numvfs",
+    "sys/bus/pci/devices/*/secondary_bus_number",
+    "proc/driver/nvidia/gpus/*/information",
+    "proc/driver/nvidia/gpus/*/numa_status",
     "sys/class/devdrv-class/davinci#/dev",
     "sys/fs/cgroup/^cpuset.cpus",
     "sys/fs/cgroup/^cpuset.cpus.effective",
@@ -135,7 +140,7 @@ static uint32_t mix(uint32_t hash, const char *text)
 /* The state and the text depend on the name; most vendors are known ones. */
 static cpubind_input answer(const any_host *h, const char *name, int is_list)
 {
-    static const char *const texts[] = {"0x19e5\n", "0x20e9\n", "0x8086\n", "?"};
+    static const char *const texts[] = {"0x19e5\n", "0x20e9\n", "0x8086\n", "?", "0x020000\n"};
     const uint32_t hash = mix(h->seed + (uint32_t)is_list, name);
     cpubind_input input;
     memset(&input, 0, sizeof input);
@@ -143,7 +148,7 @@ static cpubind_input answer(const any_host *h, const char *name, int is_list)
     input.state = hash % 8 < 4 ? CPUBIND_INPUT_PRESENT : (cpubind_input_state)(hash % 5);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
-    input.data = is_list ? h->listing : texts[hash / 8 % 4];
+    input.data = is_list ? h->listing : texts[hash / 8 % 5];
     input.len = is_list ? h->len : (int32_t)strlen(input.data);
     return input;
 }

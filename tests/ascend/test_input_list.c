@@ -67,6 +67,11 @@ TEST(an_input_that_is_read_is_known)
         "dev/davinci0",
         "dev/davinci15",
         "sys/bus/pci/devices/0000:c1:00.0/physfn",
+        "sys/bus/pci/devices/0000:c1:00.0/class",
+        "sys/bus/pci/devices/0000:c1:00.0/sriov_numvfs",
+        "sys/bus/pci/devices/0000:17:01.0/secondary_bus_number",
+        "proc/driver/nvidia/gpus/0000:17:00.0/information",
+        "proc/driver/nvidia/gpus/0000:17:00.0/numa_status",
         "sys/bus/pci/devices/0000:c1:00.0/dev_id",
         "sys/bus/pci/devices/0000:c1:00.0/davinci_dev_num",
         "sys/bus/pci/devices/0000:c1:00.0/devdrv_sysfs_bdf_to_devid",
@@ -128,7 +133,6 @@ TEST(an_input_that_nothing_reads_is_not_known)
         "sys/devices/system/node/node0/x/cpulist",
         "sys/devices/system/node/cpu0/cpulist",
         "sys/bus/pci/devices/0000:c1:00.0",
-        "sys/bus/pci/devices/0000:c1:00.0/class",
         "sys/bus/pci/devices/0000:c1:00.0/msi_irqs",
         "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/",
         "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/1/x",
@@ -393,6 +397,35 @@ TEST(a_function_without_a_vendor_is_visited)
     expect_visits(&h, "sys/bus/pci/devices/0000:c1:00.0/local_cpulist ");
 }
 
+/* Network cards, GPUs and bridges have the files that tell their place; other functions none. A
+ * card of a vendor of NPUs has its own files, and the class. */
+TEST(functions_of_these_classes_are_visited)
+{
+    memory_host h;
+    memset(&h, 0, sizeof h);
+    set(&h, "sys/bus/pci/devices/", "a\nb\nc\nd\n");
+    set(&h, "sys/bus/pci/devices/a/class", "0x060400\n");
+    set(&h, "sys/bus/pci/devices/a/vendor", "0x8086\n");
+    set(&h, "sys/bus/pci/devices/a/secondary_bus_number", "1\n");
+    set(&h, "sys/bus/pci/devices/b/class", "0x020000\n");
+    set(&h, "sys/bus/pci/devices/b/vendor", "0x15b3\n");
+    set(&h, "sys/bus/pci/devices/b/numa_node", "0\n");
+    set(&h, "sys/bus/pci/devices/b/msi_irqs/", "12\n");
+    set(&h, "sys/bus/pci/devices/b/msi_irqs/12", "msix\n");
+    set(&h, "sys/bus/pci/devices/c/class", "0x010802\n");
+    set(&h, "sys/bus/pci/devices/c/vendor", "0x144d\n");
+    set(&h, "sys/bus/pci/devices/d/class", "0x020000\n");
+    set(&h, "sys/bus/pci/devices/d/vendor", "0x19e5\n");
+    set(&h, "proc/driver/nvidia/gpus/", "0000:17:00.0\n");
+    set(&h, "proc/driver/nvidia/gpus/0000:17:00.0/information", "Model: x\n");
+    expect_visits(&h, "sys/bus/pci/devices/d/vendor sys/bus/pci/devices/a/class "
+                      "sys/bus/pci/devices/a/vendor "
+                      "sys/bus/pci/devices/a/secondary_bus_number "
+                      "sys/bus/pci/devices/b/class sys/bus/pci/devices/b/vendor "
+                      "sys/bus/pci/devices/b/numa_node sys/bus/pci/devices/d/class "
+                      "proc/driver/nvidia/gpus/0000:17:00.0/information ");
+}
+
 TEST(names_that_no_folder_holds_are_skipped)
 {
     memory_host h;
@@ -412,7 +445,8 @@ TEST(names_that_no_folder_holds_are_skipped)
         "sys/bus/pci/devices/d e /device sys/bus/pci/devices/d e /numa_node "
         "sys/bus/pci/devices/d e /local_cpulist sys/bus/pci/devices/d e /physfn "
         "sys/bus/pci/devices/d e /dev_id sys/bus/pci/devices/d e /davinci_dev_num "
-        "sys/bus/pci/devices/d e /devdrv_sysfs_bdf_to_devid proc/self/cgroup "
+        "sys/bus/pci/devices/d e /devdrv_sysfs_bdf_to_devid "
+        "sys/bus/pci/devices/d e /class proc/self/cgroup "
         "cmd/npu-smi-info-m.txt cmd/npu-smi-info.txt cmd/npu-smi-info-t-topo.txt ");
 }
 
@@ -450,15 +484,16 @@ static int count_visits(void *ctx, const char *name, cpubind_input answer)
     return 0;
 }
 
-/* vendor, device, physfn and dev_id have 6 bytes, numa_node 9, local_cpulist 13,
- * davinci_dev_num 15, devdrv_sysfs_bdf_to_devid 25. */
+/* class has 5 bytes, vendor, device, physfn and dev_id have 6, numa_node 9, sriov_numvfs 12,
+ * local_cpulist 13, davinci_dev_num 15, secondary_bus_number 20, devdrv_sysfs_bdf_to_devid
+ * 25. */
 TEST(a_name_that_becomes_too_long_is_skipped)
 {
     static const struct {
         int32_t leaf;   /* the longest that fits after the folder */
-        int32_t visits; /* of the eight */
-    } cases[] = {{25, 8}, {24, 7}, {15, 7}, {14, 6}, {13, 6}, {12, 5}, {9, 5},
-                 {8, 4},  {6, 4},  {5, 0},  {0, 0},  {-1, 0}, {-2, 0}};
+        int32_t visits; /* of the eleven */
+    } cases[] = {{25, 11}, {24, 10}, {20, 10}, {19, 9}, {15, 9}, {14, 8}, {13, 8}, {12, 7},
+                 {11, 6},  {9, 6},   {8, 5},   {6, 5},  {5, 1},  {0, 0},  {-1, 0}, {-2, 0}};
     const cpubind_source source = {NULL, read_long, list_long};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int32_t folder = (int32_t)strlen("sys/bus/pci/devices/");
@@ -794,6 +829,7 @@ int main(void)
         cmocka_unit_test(the_topology_of_a_cpu_may_be_absent),
         cmocka_unit_test(a_function_is_visited_where_the_census_counts_it),
         cmocka_unit_test(a_function_without_a_vendor_is_visited),
+        cmocka_unit_test(functions_of_these_classes_are_visited),
         cmocka_unit_test(names_that_no_folder_holds_are_skipped),
         cmocka_unit_test(a_name_that_becomes_too_long_is_skipped),
         cmocka_unit_test(the_files_of_the_driver_are_visited),

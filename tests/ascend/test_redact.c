@@ -315,6 +315,22 @@ TEST(a_value_of_several_lines_is_overwritten)
 
 /* == The name of the host =================================================== */
 
+TEST(uuids_of_gpus_are_overwritten)
+{
+    expect("proc/driver/nvidia/gpus/0000:17:00.0/information", NULL,
+           "Model: \t NVIDIA H100\nGPU UUID: \t GPU-8932f937-d72c\nDevice Minor: \t 0\n",
+           "Model: \t NVIDIA H100\nGPU UUID: \t xxxxxxxxxxxxxxxxx\nDevice Minor: \t 0\n", 0, 1,
+           0);
+    expect("env", NULL,
+           "ASCEND_RT_VISIBLE_DEVICES=0\nCUDA_VISIBLE_DEVICES=GPU-8932f937,GPU-1a\n"
+           "HIP_VISIBLE_DEVICES=0,1\nROCR_VISIBLE_DEVICES=0,GPU-1b2c\n",
+           "ASCEND_RT_VISIBLE_DEVICES=0\nCUDA_VISIBLE_DEVICES=GPU-xxxxxxxx,GPU-xx\n"
+           "HIP_VISIBLE_DEVICES=0,1\nROCR_VISIBLE_DEVICES=0,GPU-xxxx\n",
+           0, 3, 0);
+    expect("env", NULL, "CUDA_VISIBLE_DEVICES=MIG-GPU-89/1/0\n",
+           "CUDA_VISIBLE_DEVICES=MIG-xxxxxxxxxx\n", 0, 1, 0);
+}
+
 TEST(the_host_is_overwritten_as_a_whole_word)
 {
     expect("cmd/lscpu.txt", "gold7", "gold7 Gold7 (gold7), GOLD7:gold7/gold7\n",
@@ -792,6 +808,7 @@ int main(void)
         cmocka_unit_test(serial_numbers_and_ids_of_a_board_are_overwritten),
         cmocka_unit_test(a_board_without_a_number_stays),
         cmocka_unit_test(a_value_of_several_lines_is_overwritten),
+        cmocka_unit_test(uuids_of_gpus_are_overwritten),
         cmocka_unit_test(the_host_is_overwritten_as_a_whole_word),
         cmocka_unit_test(the_domain_goes_with_the_host),
         cmocka_unit_test(bytes_that_are_not_ascii_end_a_word),
