@@ -96,11 +96,12 @@ laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hos
 
 bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
-	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch
+	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch $(BUILD)/bench_host
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_bind
 	@$(BUILD)/bench_watch
+	@$(BUILD)/bench_host
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 
 quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
@@ -210,7 +211,7 @@ $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(B
 # A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
 # linked with the room that it tests and those below it; a fuzz target has the main of replay.c
 # or that of libFuzzer.
-COMMAND = $(filter-out %/main.o,$(CLI)) $(SERVICE) $(DOCTOR) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+COMMAND = $(filter-out %/main.o,$(CLI)) $(SERVICE) $(DOCTOR) $(WORKERS) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 define program
 $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 	@mkdir -p $$(@D)
@@ -255,6 +256,7 @@ $(call link, quality, tests/quality/quality $(QUALITY), $(LINUX) $(TEXT) $(CORE)
 $(call link, bench_text, tests/bench/bench_text, $(TEXT) $(CORE))
 $(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljansson)
 $(call link, bench_watch, tests/bench/bench_watch, $(LINUX) $(TEXT) $(CORE))
+$(call link, bench_host, tests/bench/bench_host, $(WORKERS) $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_command, tests/bench/bench_command)
 
 .PRECIOUS: $(BUILD)/obj/%.o

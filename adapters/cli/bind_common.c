@@ -32,6 +32,7 @@ static void show_progress(void *ctx, int64_t done, int64_t total)
 /* The signals that end a move of memory, and the last of them that came. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signalled;
+static struct sigaction handled[sizeof ending / sizeof *ending]; /* how they were handled */
 
 static void note_signal(int number)
 {
@@ -44,21 +45,24 @@ static int is_signalled(void *ctx)
     return signalled != 0;
 }
 
-/* While memory is moved, the first signal ends the move, so that a report says what was done; a
- * second one ends the process. A signal that is ignored stays ignored. */
-static void catch_signals(struct sigaction *before)
+int cli_was_signalled(void)
+{
+    return signalled != 0;
+}
+
+void cli_catch_signals(void)
 {
     struct sigaction catching = {.sa_flags = (int)(SA_RESETHAND | (unsigned)SA_RESTART)};
     catching.sa_handler = note_signal;
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        if (sigaction(ending[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
+        if (sigaction(ending[i], NULL, &handled[i]) == 0 && handled[i].sa_handler == SIG_DFL)
             (void)sigaction(ending[i], &catching, NULL);
 }
 
-static void release_signals(const struct sigaction *before)
+void cli_release_signals(void)
 {
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        (void)sigaction(ending[i], &before[i], NULL);
+        (void)sigaction(ending[i], &handled[i], NULL);
 }
 
 static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int is_reading)
@@ -84,6 +88,11 @@ static cpubind_bind_options how_of(const cli_options *options, int32_t pid, int 
         how.progress_ctx = (void *)options;
     }
     return how;
+}
+
+cpubind_bind_options cli_bind_options(const cli_options *options)
+{
+    return how_of(options, 0, 0);
 }
 
 /* Opens the process, and waits a short time for its lock: a cpubind that was killed while it
@@ -223,7 +232,7 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 }
 
 /* Refuses a machine that is not ARM, unless --any-arch is given. */
-static int check_arch(const cli_options *options, cli_bound *bound)
+int cli_check_arch(const cli_options *options, cli_bound *bound)
 {
     const cpubind_source *source = &bound->live.source;
     const cpubind_input machine = source->read(source->ctx, "uname");
@@ -246,7 +255,7 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
     if (status != CLI_DONE)
         return cli_fail(options, status, why.text);
     if (!bound->is_reading)
-        status = check_arch(options, bound);
+        status = cli_check_arch(options, bound);
     if (status == CLI_DONE)
         status = choose_allowed(options, bound);
     if (status != CLI_DONE)
@@ -266,14 +275,13 @@ int cli_plan_bound(cli_options *options, cli_bound *bound)
 int cli_apply_bound(const cli_options *options, cli_bound *bound)
 {
     cpubind_linux_fault fault = {.what = ""};
-    struct sigaction before[sizeof ending / sizeof *ending];
     const int is_moving =
         options->memory == CPUBIND_MEMORY_MIGRATE || options->memory == CPUBIND_MEMORY_ALL;
     if (is_moving)
-        catch_signals(before);
+        cli_catch_signals();
     cpubind_linux_status status = cpubind_bind_apply(bound->binding, &bound->goal, &fault);
     if (is_moving)
-        release_signals(before);
+        cli_release_signals();
     bound->is_stopped = signalled != 0;
     cli_progress(options, NULL);
     if (status != CPUBIND_LINUX_OK)

@@ -45,6 +45,22 @@ int cli_apply_bound(const cli_options *options, cli_bound *bound);
 
 void cli_close_bound(cli_bound *bound);
 
+/* How the options say that processes are bound; without a process. */
+cpubind_bind_options cli_bind_options(const cli_options *options);
+
+/* Refuses a machine that is not ARM, unless --any-arch is given. Returns the exit status.
+ *   in      bound->live is open */
+int cli_check_arch(const cli_options *options, cli_bound *bound);
+
+/* While memory is moved, the first signal ends the move, so that a report says what was done; a
+ * second one ends the process. A signal that is ignored stays ignored. */
+void cli_catch_signals(void);
+void cli_release_signals(void);
+int cli_was_signalled(void);
+
+/* apply --all and verify --all (cmd_host.c). Returns the exit status. */
+int cli_call_all(const cli_options *options);
+
 /* == The report (outcome.c) ================================================= */
 
 /* Prints items as a table: one row for each, or one row for all that are alike. */
@@ -80,6 +96,11 @@ json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *
 
 /* Prints warnings on stderr: what a watch cannot do now, and why. */
 void cli_warn_news(const cpubind_report *report);
+
+/* Appends why a call failed: what, where, and what to do. Returns the exit status. */
+int cli_explain_bind(const cli_options *options, const cli_bound *bound,
+                     cpubind_linux_status status, const cpubind_linux_fault *fault,
+                     cli_text *why);
 
 /* Prints why a call failed: what, where, and what to do. Returns the exit status. */
 int cli_fail_bind(const cli_options *options, const cli_bound *bound,

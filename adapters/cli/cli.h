@@ -143,7 +143,9 @@ typedef struct cli_options {
     cpubind_irqbalance_action irqbalance;
     int32_t watch_ms; /* 0: do not watch */
     const char *state;
-    cpubind_pci_request topo;             /* of topo, without its functions */
+    int respects_masks;       /* --all: leave processes alone that bind themselves */
+    int keeps_others;         /* --others keep */
+    cpubind_pci_request topo; /* of topo, without its functions */
     cpubind_pci_address pci[CLI_MAX_PCI]; /* --pci; topo.n_named of them */
     const char *env[CLI_MAX_ENV];         /* "NAME=VALUE" */
     int32_t n_env;

@@ -101,6 +101,8 @@ int cli_apply(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_APPLY, NULL, &options);
     if (status >= 0)
         return status;
+    if (options.all)
+        return cli_call_all(&options);
     status = apply(&options, &bound);
     cli_close_bound(&bound);
     return status;

@@ -60,6 +60,8 @@ int cli_verify(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_VERIFY, NULL, &options);
     if (status >= 0)
         return status;
+    if (options.all)
+        return cli_call_all(&options);
     status = verify(&options, &bound);
     cli_close_bound(&bound);
     return status;

@@ -422,6 +422,16 @@ static int choose_irqbalance(const reading *r, const char *word)
     return 1;
 }
 
+static int choose_others(const reading *r, const char *word)
+{
+    static const choice ways[] = {{"leave", 0}, {"keep", 1}};
+    int32_t value = 0;
+    if (!choose(r, ways, COUNT(ways), "others", word, &value))
+        return 0;
+    r->options->keeps_others = value;
+    return 1;
+}
+
 /* Reads a number of bytes: "4096", "512M", "200G". Returns 0 when it is none or too large. */
 static int read_bytes(const char *text, int64_t *out)
 {
@@ -655,7 +665,9 @@ static const option_row rows[] = {
     FLAG("nics", CLI_TOPO, topo.wants_nics),
     READ("pci", CLI_TOPO, read_pci),
     READ("class", CLI_TOPO, read_class),
-    FLAG("all", CLI_RESTORE, all),
+    FLAG("all", CLI_APPLY | CLI_VERIFY | CLI_RESTORE, all),
+    FLAG("respect-masks", CLI_APPLY, respects_masks),
+    READ("others", CLI_APPLY, choose_others),
     FLAG("ended", CLI_RESTORE, is_ended),
     TEXT("config", CLI_SERVICE, config),
     FLAG("check", CLI_SERVICE, is_check),
@@ -926,6 +938,24 @@ static const char *binding_conflict(const cli_options *o, enum cli_command comma
     return NULL;
 }
 
+/* The same for apply --all and verify --all. */
+static const char *all_conflict(const cli_options *o, enum cli_command command)
+{
+    const cpubind_request *q = &o->request;
+    if (o->pid || o->state || o->one_npu >= 0 || q->has_rank || q->visible)
+        return "--all is every process that drives an NPU: leave out --pid, --npu, --rank, "
+               "--visible and --state";
+    if (q->n_process > 0 || o->has_index)
+        return "--all counts the processes of each NPU itself: leave out --processes and "
+               "--index";
+    if (o->keeps_others && q->keep_each == 0 && !q->keep)
+        return "--others keep puts the other processes on the CPUs of --keep: give it, too, "
+               "such as --keep 2";
+    return command == CLI_APPLY && o->memory == CPUBIND_MEMORY_PREFER
+               ? "--memory prefer is for run: a process sets its own memory policy only"
+               : NULL;
+}
+
 /* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const cli_options *o, enum cli_command command)
 {
@@ -943,6 +973,10 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "name the target: either -o DIR, or --db FILE --name NAME";
     if (command == CLI_CAPTURE && o->db && !o->name)
         return "--db needs a name for the host, --name NAME";
+    if (o->all && (command & (CLI_APPLY | CLI_VERIFY)))
+        return all_conflict(o, command);
+    if (o->respects_masks || o->keeps_others)
+        return "--respect-masks and --others are about all workers: give --all, too";
     if ((command & CLI_BINDING) && !(command & CLI_RESTORE))
         return binding_conflict(o, command);
     if (o->all && (o->pid || o->state))

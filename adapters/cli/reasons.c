@@ -625,8 +625,9 @@ static void explain_other_record(const cli_options *options, const cli_bound *bo
                 (int)bound->pid, bound->other_path, (int)bound->pid);
 }
 
-static int explain(const cli_options *options, const cli_bound *bound,
-                   cpubind_linux_status status, const cpubind_linux_fault *fault, cli_text *why)
+int cli_explain_bind(const cli_options *options, const cli_bound *bound,
+                     cpubind_linux_status status, const cpubind_linux_fault *fault,
+                     cli_text *why)
 {
     switch (status) {
     case CPUBIND_LINUX_ERR_GONE:
@@ -671,7 +672,7 @@ int cli_fail_bind(const cli_options *options, const cli_bound *bound,
                   cpubind_linux_status status, const cpubind_linux_fault *fault)
 {
     cli_text why = {"", 0};
-    const int result = explain(options, bound, status, fault, &why);
+    const int result = cli_explain_bind(options, bound, status, fault, &why);
     if (bound->is_watching)
         cli_add(&why, "; the watch has ended, the process stays bound");
     return cli_fail(options, result, why.text);

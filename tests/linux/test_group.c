@@ -71,7 +71,7 @@ SETUP(tear_down)
 static unsigned pass(int32_t timeout_ms, cpubind_group_news *news)
 {
     unsigned done = 0;
-    *news = cpubind_group_wait(f.group, timeout_ms);
+    *news = cpubind_group_wait(f.group, timeout_ms, -1);
     for (int i = 0; i < N; i++) {
         if (!f.b[i] || !cpubind_group_is_due(f.b[i]))
             continue;
@@ -115,11 +115,11 @@ TEST(a_process_of_no_binding_is_said_and_its_names_wake_nobody)
     for (int i = 0; i < 10 && !news.has_other; i++)
         assert_int_equal(pass(LONG_MS, &news), 0);
     assert_true(news.has_other);
-    while (cpubind_group_wait(f.group, 0).has_other) {
+    while (cpubind_group_wait(f.group, LONG_MS, 0).has_other) {
     }
     (void)worker_tell(&other, 'r', "renamed", (int32_t)other.pid);
     cpubind_group_end_period(f.group);
-    news = cpubind_group_wait(f.group, LONG_MS);
+    news = cpubind_group_wait(f.group, LONG_MS, -1);
     assert_false(news.has_other);
     worker_end(&other);
 }
@@ -184,7 +184,7 @@ TEST(without_memory_or_descriptors_a_group_works_by_periods)
         cpubind_bind_close(f.b[0]);
         fault_set(cases[i].which, 1, cases[i].error);
         f.b[0] = NULL;
-        news = cpubind_group_wait(f.group, 1);
+        news = cpubind_group_wait(f.group, 1, -1);
         fault_clear();
         open_one(0);
         fault_set(cases[i].which, 1, cases[i].error);

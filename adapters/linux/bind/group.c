@@ -241,7 +241,7 @@ void cpubind_group_end_period(cpubind_group *group)
     group->period_end_ms = 1;
 }
 
-cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms)
+cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, int32_t most_ms)
 {
     cpubind_group *g = group;
     cpubind_group_news news = {.is_period = 0};
@@ -250,6 +250,8 @@ cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms)
     if (g->period_end_ms == 0)
         g->period_end_ms = now_ms + timeout_ms;
     left_ms = g->period_end_ms > now_ms ? g->period_end_ms - now_ms : 0;
+    if (most_ms >= 0 && left_ms > most_ms)
+        left_ms = most_ms;
     if (g->events_fd >= 0 && g->is_changed)
         choose_events(g);
     if (!list_waits(g)) {

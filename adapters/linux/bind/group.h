@@ -5,7 +5,7 @@
  *   cpubind_group_join(group, binding);             (each one, after cpubind_bind_open)
  *   cpubind_group_watch(group, &fault);             (with events, if the kernel sends them)
  *   for (;;) {
- *       cpubind_group_news news = cpubind_group_wait(group, timeout_ms);
+ *       cpubind_group_news news = cpubind_group_wait(group, timeout_ms, -1);
  *       ... cpubind_bind_again(binding, &fault) where cpubind_group_is_due(binding) ...
  *   }
  *
@@ -43,10 +43,11 @@ void cpubind_group_join(cpubind_group *group, cpubind_binding *binding);
 cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fault *fault);
 
 /* Waits until events have come that a binding is to act on or that are about another process,
- * until a process of a binding ends, or for the rest of the period of timeout_ms. A signal ends
- * the wait early. Events that come together are handled together: within 2 ms, or, while only
+ * until a process of a binding ends, or for the rest of the period of timeout_ms, but at most
+ * for most_ms if that is not -1. A signal ends the wait early. Events that come together are handled together: within 2 ms, or, while only
  * other processes have events, within 64 ms. */
-cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms);
+cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms,
+                                      int32_t most_ms);
 
 /* Whether cpubind_bind_again has something to do after the last wait. */
 int cpubind_group_is_due(const cpubind_binding *binding);

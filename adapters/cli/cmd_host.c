@@ -1,0 +1,396 @@
+/* cmd_host.c - cpubind apply --all and verify --all: all workers of a host
+ * SPDX-License-Identifier: MIT
+ *
+ * Prints one row for each process, and below the table only what is wrong. adapters/host decides
+ * which processes there are and binds them. README.md documents the options and the output.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/host_bind.h"
+#include "../linux/terminal.h"
+#include "bind_common.h"
+#include "output.h"
+
+/* A host, and what was said of it. */
+typedef struct host_call {
+    const cli_options *options;
+    cpubind_host_bind *host;
+    cli_host source;     /* of --root or --fixture */
+    cli_planned planned; /* borrowed from the host, but for the code */
+    json_t *said;        /* texts of warnings: each is printed once */
+    int is_watching, status;
+} host_call;
+
+/* A row as the functions of bind_common.h take it. Its binding is that of the host. */
+static cli_bound bound_of(const host_call *c, const cpubind_host_row *row)
+{
+    cli_bound bound = {.pid = row->pid,
+                       .holder = row->holder,
+                       .is_reading = c->options->command == CLI_VERIFY,
+                       .is_watching = c->is_watching,
+                       .binding = (cpubind_binding *)row->binding};
+    (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
+    return bound;
+}
+
+/* Appends why a row is not bound. Returns the exit status. */
+static int explain_row(const host_call *c, const cpubind_host_row *row, cli_text *to)
+{
+    const cli_bound bound = bound_of(c, row);
+    switch (row->state) {
+    case CPUBIND_HOST_LEFT:
+        cli_add(to, "it is left alone (--respect-masks): %s",
+                row->is_kept_moving ? "another program keeps moving its threads"
+                                    : "it has a mask of its own, narrower than its cpuset");
+        return CLI_DONE;
+    case CPUBIND_HOST_DRIFTED:
+        cli_add(to,
+                "it is not where it belongs: cpubind verify --pid %d shows what; cpubind "
+                "apply --all puts it there",
+                (int)row->pid);
+        return CLI_REFUSED;
+    case CPUBIND_HOST_UNBOUND:
+        cli_add(to, "nothing is on record of it: cpubind apply --all binds it");
+        return CLI_REFUSED;
+    case CPUBIND_HOST_BUSY:
+    case CPUBIND_HOST_FAILED:
+        break;
+    default:
+        return CLI_DONE;
+    }
+    if (row->n_npu > 1) {
+        cli_add(to,
+                "it drives %d NPUs, and a process is bound to one: start one process for "
+                "each NPU",
+                (int)row->n_npu);
+        return CLI_REFUSED;
+    }
+    if (row->problem.code != CPUBIND_PROBLEM_NONE) {
+        cli_explain_problem(&row->problem, &c->planned.facts, c->options, to);
+        return CLI_REFUSED;
+    }
+    return cli_explain_bind(c->options, &bound, row->status, &row->fault, to);
+}
+
+/* == As text ================================================================ */
+
+/* Items of a report that ended in one way. */
+static int32_t count(const cpubind_report *report, cpubind_item_result result)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; report && i < report->n; i++)
+        n += report->item[i].kind == CPUBIND_ITEM_THREAD && report->item[i].result == result;
+    return n;
+}
+
+static int32_t count_not(const cpubind_report *report)
+{
+    return count(report, CPUBIND_ITEM_WRONG) + count(report, CPUBIND_ITEM_PART) +
+           count(report, CPUBIND_ITEM_SKIPPED) + count(report, CPUBIND_ITEM_FAILED);
+}
+
+/* The CPUs that most threads belong on; a long list is cut. */
+static void add_main(cli_table *table, const cpubind_report *report)
+{
+    enum { WIDTH = 18 };
+    const char *main = "-";
+    int32_t best = 0;
+    for (int32_t i = 0; report && i < report->n && i < 64; i++) {
+        const cpubind_item *item = &report->item[i];
+        int32_t n = 0;
+        for (int32_t k = 0; item->should && k < report->n && k < 64; k++)
+            n += report->item[k].kind == CPUBIND_ITEM_THREAD && report->item[k].should &&
+                 strcmp(report->item[k].should, item->should) == 0;
+        if (item->kind == CPUBIND_ITEM_THREAD && n > best) {
+            best = n;
+            main = item->should;
+        }
+    }
+    if (strlen(main) > WIDTH)
+        cli_cell(table, "%.*s...", WIDTH - 3, main);
+    else
+        cli_cell(table, "%s", main);
+}
+
+static void print_table(const host_call *c)
+{
+    static const char *const heads[] = {"NPU",   "process", "name",  "container", "main CPUs",
+                                        "right", "moved",   "wrong", "state"};
+    cli_table table = {.n_column = (int32_t)(sizeof heads / sizeof *heads)};
+    for (int32_t i = 0; i < table.n_column; i++)
+        cli_cell(&table, "%s", heads[i]);
+    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
+        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        cli_cell_number(&table, row->npu);
+        cli_cell_number(&table, row->pid);
+        cli_cell(&table, "%.12s", row->name);
+        cli_cell(&table, "%s", row->container[0] ? row->container : "-");
+        add_main(&table, row->report);
+        cli_cell_number(&table, row->report ? count(row->report, CPUBIND_ITEM_RIGHT) : -1);
+        cli_cell_number(&table, row->report ? count(row->report, CPUBIND_ITEM_MOVED) : -1);
+        cli_cell_number(&table, row->report ? count_not(row->report) : -1);
+        cli_cell(&table, "%s", cpubind_host_state_word(row->state));
+    }
+    cli_print_table(stdout, &table);
+}
+
+/* Whether a text is new; it is noted. */
+static int is_new(host_call *c, const char *text)
+{
+    size_t i;
+    json_t *one;
+    if (!c->said)
+        return 1;
+    json_array_foreach(c->said, i, one) if (strcmp(json_string_value(one), text) == 0) return 0;
+    return json_array_append_new(c->said, json_string(text)) == 0;
+}
+
+/* Prints what is wrong with a row, and each warning that no row before it had. */
+static void print_wrong(host_call *c, const cpubind_host_row *row)
+{
+    const cli_bound bound = bound_of(c, row);
+    cli_text text = {"", 0};
+    json_t *warnings, *one;
+    size_t i;
+    (void)explain_row(c, row, &text);
+    if (text.len > 0 && row->npu >= 0)
+        fprintf(stderr, "cpubind: process %d, NPU %d: %s\n", (int)row->pid, (int)row->npu,
+                text.text);
+    else if (text.len > 0)
+        fprintf(stderr, "cpubind: process %d: %s\n", (int)row->pid, text.text);
+    warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
+    json_array_foreach(warnings, i, one)
+    {
+        const char *said = json_string_value(json_object_get(one, "text"));
+        if (said && is_new(c, said))
+            fprintf(stderr, "cpubind: warning: process %d: %s\n", (int)row->pid, said);
+    }
+    json_decref(warnings);
+}
+
+/* == As JSON ================================================================ */
+
+static json_t *row_json(const host_call *c, const cpubind_host_row *row)
+{
+    const cli_bound bound = bound_of(c, row);
+    cli_text text = {"", 0};
+    const int status = explain_row(c, row, &text);
+    return json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:s, s:o, s:o}", "npu",
+                     row->npu < 0 ? json_null() : json_integer(row->npu), "pid", (int)row->pid,
+                     "name", cli_json_text(row->name), "container",
+                     row->container[0] ? cli_json_text(row->container) : json_null(), "process",
+                     (int)row->process, "processes", (int)row->n_process, "state",
+                     cpubind_host_state_word(row->state), "error",
+                     text.len > 0 ? json_pack("{s:i, s:o}", "status", status, "text",
+                                              cli_json_text(text.text))
+                                  : json_null(),
+                     "outcome",
+                     row->report ? cli_outcome_json(&bound, row->report) : json_null());
+}
+
+/* All rows, or those with news. */
+static int print_json(const host_call *c, int is_news)
+{
+    json_t *workers = json_array(), *others = json_array(), *object;
+    int32_t n = 0;
+    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
+        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        if (is_news && !row->is_news)
+            continue;
+        n++;
+        if (row->npu >= 0)
+            workers = cli_json_append(workers, row_json(c, row));
+        else
+            others = cli_json_append(others, row_json(c, row));
+    }
+    if (is_news && n == 0) {
+        json_decref(workers);
+        json_decref(others);
+        return 1;
+    }
+    object = json_pack("{s:s, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", workers,
+                       "others", others, "warnings", cli_warnings_json(&c->planned));
+    return cli_print_json(stdout, object);
+}
+
+/* == The calls ============================================================== */
+
+/* The worst status of all rows. */
+static int worst(const host_call *c)
+{
+    int status = CLI_DONE;
+    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
+        cli_text text = {"", 0};
+        const int one = explain_row(c, cpubind_host_bind_row(c->host, i), &text);
+        status = one > status ? one : status;
+    }
+    return status;
+}
+
+/* The plan of the host, as the functions of the command take it. */
+static void take_plan(host_call *c)
+{
+    const cpubind_host_plan *plan = cpubind_host_bind_plan(c->host);
+    c->planned = (cli_planned){.code = plan->code,
+                               .problem = plan->problem,
+                               .facts = plan->facts,
+                               .has_facts = plan->has_facts,
+                               .plan = plan->plan};
+}
+
+static void warn_events(const host_call *c)
+{
+    const cpubind_linux_fault why = cpubind_host_bind_no_events(c->host);
+    const cpubind_report report = {.no_events = why};
+    const cli_bound none = {0};
+    if (why.error)
+        cli_warn_outcome(&none, &report);
+}
+
+static int print_all(host_call *c)
+{
+    if (c->options->json)
+        return print_json(c, 0) ? worst(c) : cli_no_memory();
+    if (cpubind_host_bind_n(c->host) == 0 && !c->options->quiet)
+        puts("no process drives an NPU");
+    else if (!c->options->quiet)
+        print_table(c);
+    (void)fflush(stdout);
+    if (c->options->command == CLI_APPLY && cpubind_host_bind_n(c->host) > 0)
+        cli_print_warnings(&c->planned);
+    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++)
+        print_wrong(c, cpubind_host_bind_row(c->host, i));
+    warn_events(c);
+    return worst(c);
+}
+
+/* Prints what is new of one row. */
+static void print_row_news(host_call *c, const cpubind_host_row *row)
+{
+    const cpubind_report *report = row->report;
+    cli_text text = {"", 0};
+    if (explain_row(c, row, &text) != CLI_DONE || row->state != CPUBIND_HOST_BOUND || !report) {
+        printf("process %d (%s), NPU %d: %s\n", (int)row->pid, row->name, (int)row->npu,
+               cpubind_host_state_word(row->state));
+        (void)fflush(stdout);
+        print_wrong(c, row);
+        return;
+    }
+    if (report->n > 8) {
+        printf("process %d (%s), NPU %d: bound: %d threads right, %d moved, %d wrong\n",
+               (int)row->pid, row->name, (int)row->npu, (int)count(report, CPUBIND_ITEM_RIGHT),
+               (int)count(report, CPUBIND_ITEM_MOVED), (int)count_not(report));
+    } else {
+        for (int32_t i = 0; i < report->n; i++) {
+            if (report->item[i].result != CPUBIND_ITEM_MOVED &&
+                report->item[i].result != CPUBIND_ITEM_RIGHT)
+                continue;
+            printf("process %d, ", (int)row->pid);
+            cli_print_moved(stdout, &report->item[i]);
+        }
+    }
+    (void)fflush(stdout);
+    print_wrong(c, row);
+}
+
+static void print_news(host_call *c)
+{
+    take_plan(c);
+    if (c->options->json)
+        (void)print_json(c, 1);
+    for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->json; i++) {
+        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        if (row->is_news && !c->options->quiet)
+            print_row_news(c, row);
+    }
+    (void)fflush(stdout);
+    clearerr(stdout);
+}
+
+/* Binds again and again until a signal ends this process. */
+static int watch(host_call *c)
+{
+    if (fflush(stdout) != 0)
+        return CLI_UNREADABLE;
+    c->is_watching = 1;
+    cpubind_linux_raise_files();
+    if (!c->options->quiet && !c->options->json)
+        cpubind_linux_say_at_signal(fileno(stderr),
+                                    "cpubind: the watch has ended; all processes stay bound\n");
+    for (;;) {
+        cpubind_host_bind_again(c->host, c->options->watch_ms);
+        print_news(c);
+    }
+}
+
+/* Opens the host of the options. Returns the exit status. */
+static int open_all(host_call *c)
+{
+    const cli_options *o = c->options;
+    const int is_live = !o->root && !o->fixture;
+    cpubind_host_options options = {.request = o->request,
+                                    .wish = o->wish,
+                                    .n_wish = o->n_wish,
+                                    .bind = cli_bind_options(o),
+                                    .root = o->root,
+                                    .respects_masks = o->respects_masks,
+                                    .keeps_others = o->keeps_others};
+    cpubind_linux_fault fault = {.what = ""};
+    cli_text why = {"", 0};
+    int status = is_live ? CLI_DONE : cli_open_host(o, &c->source, &why);
+    if (status != CLI_DONE)
+        return cli_fail(o, status, why.text);
+    options.source = is_live ? NULL : &c->source.source;
+    if (cpubind_host_bind_open(&options, &c->host, &fault) == CPUBIND_LINUX_OK)
+        return CLI_DONE;
+    cli_add(&why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
+    return cli_fail(o, CLI_UNREADABLE, why.text);
+}
+
+static int apply_all(host_call *c)
+{
+    cpubind_problem_code code;
+    cli_bound none = {0};
+    cli_text why = {"", 0};
+    int status = cli_open_live(0, 0, &none.live, &why);
+    if (status != CLI_DONE)
+        return cli_fail(c->options, status, why.text);
+    status = cli_check_arch(c->options, &none);
+    cli_close_bound(&none);
+    if (status != CLI_DONE)
+        return status;
+    cli_progress(c->options, "cpubind: binding all workers ...");
+    cli_catch_signals();
+    code = cpubind_host_bind_apply(c->host);
+    cli_release_signals();
+    cli_progress(c->options, NULL);
+    take_plan(c);
+    if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
+        return cli_refuse(c->options, &c->planned);
+    status = print_all(c);
+    return c->options->watch_ms > 0 && !cli_was_signalled() ? watch(c) : status;
+}
+
+static int verify_all(host_call *c)
+{
+    const cpubind_problem_code code = cpubind_host_bind_verify(c->host);
+    take_plan(c);
+    if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
+        return cli_refuse(c->options, &c->planned);
+    c->planned.code = CPUBIND_PROBLEM_NONE;
+    c->planned.plan = (cpubind_ascend_plan){.n_want = 0};
+    return print_all(c);
+}
+
+int cli_call_all(const cli_options *options)
+{
+    host_call c = {.options = options, .said = json_array()};
+    int status = open_all(&c);
+    if (status == CLI_DONE)
+        status = options->command == CLI_VERIFY ? verify_all(&c) : apply_all(&c);
+    cpubind_host_bind_close(c.host);
+    cli_close_host(&c.source);
+    json_decref(c.said);
+    return status;
+}

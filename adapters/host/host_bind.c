@@ -1,0 +1,581 @@
+/* host_bind.c - binding all workers of a host: finding them, binding each, one watch
+ * SPDX-License-Identifier: MIT
+ *
+ * The bindings do what is done to processes; this file decides which processes have one. A
+ * failure of one process stops no other.
+ */
+#define _GNU_SOURCE
+#include "host_bind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/kernel/process.h"
+#include "../text/cpulist.h"
+#include "host_rows.h"
+
+/* Events ask for a listing: it comes this much later, and again, since a process that has
+ * started needs time until it opens its NPU. */
+#define LIST_MS 200
+#define N_LATE  4
+
+/* Periods between two tries of a process that cannot be bound, at most. */
+#define MAX_PAUSE 64
+
+/* A process whose threads another program moves in so many periods in a row is kept by it. */
+#define MAX_MOVED_BACK 3
+
+const char *cpubind_host_state_word(cpubind_host_state state)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_HOST_STATE_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (size_t)state < sizeof words / sizeof *words ? words[state] : "?";
+}
+
+/* == Opening ================================================================ */
+
+cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
+                                            cpubind_host_bind **out, cpubind_linux_fault *fault)
+{
+    const cpubind_sys *sys = options->sys ? options->sys : &cpubind_sys_real;
+    const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = sys};
+    cpubind_linux_fault why = {.error = ENOMEM, .what = "memory"};
+    cpubind_linux_status status = CPUBIND_LINUX_ERR_MEMORY;
+    cpubind_host_bind *h = (cpubind_host_bind *)sys->malloc(sizeof *h);
+    *out = NULL;
+    if (!h)
+        return cpubind_linux_fail(status, ENOMEM, "memory", fault);
+    *h = (cpubind_host_bind){
+        .sys = sys, .options = *options, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
+    h->cpus = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *h->cpus);
+    if (h->cpus)
+        status = cpubind_group_open(sys, &h->group, &why);
+    if (status == CPUBIND_LINUX_OK)
+        status = cpubind_linux_open_live(&live, &h->facts_host, &why);
+    if (status == CPUBIND_LINUX_OK) {
+        why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &h->root.fd);
+        status = why.error ? CPUBIND_LINUX_ERR_OPEN : CPUBIND_LINUX_OK;
+    }
+    if (status != CPUBIND_LINUX_OK) {
+        cpubind_host_bind_close(h);
+        return cpubind_linux_end(status, why, fault);
+    }
+    *out = h;
+    return CPUBIND_LINUX_OK;
+}
+
+static void free_entry(host_entry *e)
+{
+    cpubind_bind_close(e->binding);
+    free(e->allowed);
+    free(e);
+}
+
+void cpubind_host_bind_close(cpubind_host_bind *h)
+{
+    if (!h)
+        return;
+    for (int32_t i = 0; i < h->n; i++)
+        free_entry(h->entry[i]);
+    free(h->entry);
+    cpubind_group_close(h->group);
+    cpubind_linux_close(h->facts_host);
+    cpubind_linux_close(h->live);
+    cpubind_host_free_plan(&h->facts);
+    cpubind_host_free_plan(&h->plan);
+    free(h->goal_arena.base);
+    free(h->list_arena.base);
+    free(h->npu_id);
+    free(h->visible);
+    free(h->cpus);
+    if (h->root.fd >= 0)
+        h->sys->close(h->root.fd);
+    free(h);
+}
+
+/* == Entries ================================================================ */
+
+host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)
+{
+    for (int32_t i = 0; i < h->n; i++)
+        if (h->entry[i]->row.pid == pid)
+            return h->entry[i];
+    return NULL;
+}
+
+host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    host_entry **all =
+        (host_entry **)cpubind_grow(h->sys, h->entry, h->n, &h->cap, sizeof(host_entry *));
+    host_entry *e = all ? (host_entry *)h->sys->malloc(sizeof *e) : NULL;
+    h->entry = all ? all : h->entry;
+    if (!e)
+        return NULL;
+    memset(e, 0, sizeof *e);
+    (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
+    e->start = stat.start;
+    e->npu = npu;
+    e->is_listed = e->is_new = 1;
+    e->row = (cpubind_host_row){.pid = pid,
+                                .npu = npu < 0 ? -1 : h->facts.facts.npu[npu].logic,
+                                .state = CPUBIND_HOST_UNBOUND,
+                                .record_path = "",
+                                .other_path = e->other_path};
+    cpubind_problem_clear(&e->row.problem);
+    cpubind_bind_program(pid, h->sys, e->row.name);
+    h->entry[h->n++] = e;
+    h->is_old |= npu >= 0;
+    return e;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const host_entry *x = *(host_entry *const *)a, *y = *(host_entry *const *)b;
+    if ((x->npu < 0) != (y->npu < 0))
+        return x->npu < 0 ? 1 : -1;
+    if (x->row.npu != y->row.npu)
+        return x->row.npu < y->row.npu ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->row.pid > y->row.pid) - (x->row.pid < y->row.pid);
+}
+
+/* Sorts the entries, and numbers the workers of each NPU. */
+static void number_entries(cpubind_host_bind *h)
+{
+    if (h->n > 0)
+        qsort(h->entry, (size_t)h->n, sizeof *h->entry, compare);
+    for (int32_t i = 0, end; i < h->n; i = end) {
+        for (end = i + 1; end < h->n && h->entry[end]->npu == h->entry[i]->npu;)
+            end++;
+        for (int32_t k = i; k < end; k++) {
+            h->entry[k]->row.n_process = h->entry[i]->npu < 0 ? 1 : end - i;
+            h->entry[k]->row.process = h->entry[i]->npu < 0 ? 0 : k - i;
+        }
+    }
+}
+
+static void drop_entry(cpubind_host_bind *h, int32_t i)
+{
+    h->is_old |= h->entry[i]->npu >= 0;
+    free_entry(h->entry[i]);
+    memmove(h->entry + i, h->entry + i + 1, (size_t)(--h->n - i) * sizeof *h->entry);
+}
+
+/* Lists who is a worker or an other now, and drops the entries of processes that are none any
+ * more; one that is bound stays until it ends.
+ *   returns 0 when the workers are not known: the entries are as before */
+static int list_all(cpubind_host_bind *h)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; i < h->n; i++)
+        h->entry[i]->is_listed = 0;
+    h->list_problem = cpubind_host_list_workers(h);
+    if (h->list_problem.code != CPUBIND_PROBLEM_NONE)
+        return 0;
+    if (h->options.keeps_others)
+        why = cpubind_host_list_others(h);
+    for (int32_t i = h->n; i-- > 0 && !why.error;)
+        if (!h->entry[i]->is_listed && h->entry[i]->row.state != CPUBIND_HOST_BOUND)
+            drop_entry(h, i);
+    number_entries(h);
+    return 1;
+}
+
+/* == One process ============================================================ */
+
+static void set_state(host_entry *e, cpubind_host_state state)
+{
+    e->row.is_news |= e->row.state != state || e->is_new;
+    e->is_new = 0;
+    e->row.state = state;
+    e->pause = state == CPUBIND_HOST_BOUND ? 0
+               : e->pause == 0             ? 1
+               : e->pause < MAX_PAUSE      ? e->pause * 2
+                                           : MAX_PAUSE;
+    e->wait = e->pause;
+}
+
+static void close_binding(host_entry *e)
+{
+    cpubind_bind_close(e->binding);
+    e->binding = NULL;
+    e->row.report = NULL;
+    e->row.record_path = "";
+    e->goal_sum = 0;
+}
+
+/* The process has ended: puts back what it used on the host. */
+static void end_entry(cpubind_host_bind *h, host_entry *e)
+{
+    if (e->binding)
+        (void)cpubind_bind_restore(e->binding, NULL);
+    close_binding(e);
+    set_state(e, CPUBIND_HOST_ENDED);
+    h->is_old |= e->npu >= 0;
+}
+
+static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status status,
+                 cpubind_linux_fault fault)
+{
+    const int is_other_fault = e->row.status != status || e->row.fault.error != fault.error;
+    if (status == CPUBIND_LINUX_ERR_GONE && fault.error == ESRCH) {
+        end_entry(h, e);
+        return;
+    }
+    e->row.status = status;
+    e->row.fault = fault;
+    set_state(e, status == CPUBIND_LINUX_ERR_BUSY ? CPUBIND_HOST_BUSY : CPUBIND_HOST_FAILED);
+    e->row.is_news |= is_other_fault;
+}
+
+/* Opens the binding of an entry.
+ *   returns 1 when it is open */
+static int open_entry(cpubind_host_bind *h, host_entry *e)
+{
+    cpubind_bind_options how = h->options.bind;
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    how.pid = e->row.pid;
+    how.record_path = NULL;
+    how.other_path = e->other_path;
+    if (e->npu < 0)
+        how.memory = CPUBIND_MEMORY_NONE;
+    if (!e->binding)
+        status = cpubind_bind_open(&how, h->sys, &e->binding, &fault);
+    if (status != CPUBIND_LINUX_OK) {
+        if (status == CPUBIND_LINUX_ERR_BUSY)
+            e->row.holder = cpubind_bind_holder(&how, h->sys);
+        fail(h, e, status, fault);
+        return 0;
+    }
+    if (!e->row.record_path[0])
+        cpubind_group_join(h->group, e->binding);
+    e->row.record_path = cpubind_bind_record_path(e->binding);
+    return 1;
+}
+
+/* Leaves a process alone. */
+static void leave(host_entry *e, int is_kept_moving)
+{
+    e->row.is_kept_moving = is_kept_moving;
+    close_binding(e);
+    set_state(e, CPUBIND_HOST_LEFT);
+}
+
+static uint64_t sum_of_text(const char *text)
+{
+    return cpubind_host_add_sum(CPUBIND_HOST_SUM, text, strlen(text));
+}
+
+static uint64_t sum_of_main(const cpubind_goal *goal)
+{
+    char text[4096] = "";
+    int32_t len = 0;
+    (void)cpubind_cpulist_format(goal->main.cpu, goal->main.n, text, (int32_t)sizeof text,
+                                 &len);
+    return sum_of_text(text);
+}
+
+static void apply_entry(cpubind_host_bind *h, host_entry *e)
+{
+    cpubind_goal goal;
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status;
+    uint64_t sum = 0;
+    if (cpubind_host_make_goal(h, e, &goal, &sum, &e->row.problem) != CPUBIND_PROBLEM_NONE) {
+        fail(h, e, CPUBIND_LINUX_OK, cpubind_no_fault);
+        return;
+    }
+    if (e->goal_sum == sum && e->row.state == CPUBIND_HOST_BOUND)
+        return;
+    e->goal_sum = sum;
+    e->main_sum = sum_of_main(&goal);
+    status = cpubind_bind_apply(e->binding, &goal, &fault);
+    e->row.report = cpubind_bind_report(e->binding);
+    e->row.is_news = 1;
+    if (status == CPUBIND_LINUX_OK)
+        set_state(e, CPUBIND_HOST_BOUND);
+    else
+        fail(h, e, status, fault);
+}
+
+/* Whether a process may be tried now: it is no worker that is left alone, and its pause after a
+ * failure is over. */
+static int is_due(const host_entry *e)
+{
+    return e->row.state == CPUBIND_HOST_BOUND ||
+           (e->row.state != CPUBIND_HOST_LEFT && e->row.state != CPUBIND_HOST_ENDED &&
+            e->row.n_npu < 2 && e->wait == 0);
+}
+
+/* A bound process stays open; one that was bound by another record before is no stranger. */
+static int is_to_leave(const cpubind_host_bind *h, const host_entry *e)
+{
+    return h->options.respects_masks && e->has_own_mask && e->row.state != CPUBIND_HOST_BOUND &&
+           cpubind_bind_allowed(e->binding).n == 0;
+}
+
+static int is_stopped(const cpubind_host_bind *h)
+{
+    return h->options.bind.stop && h->options.bind.stop(h->options.bind.stop_ctx);
+}
+
+/* Binds every entry that is due; plans again when the workers have changed. */
+static void bind_all(cpubind_host_bind *h)
+{
+    const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
+    int is_any = 0;
+    for (int32_t i = 0; i < h->n; i++) {
+        host_entry *e = h->entry[i];
+        if (!is_due(e) || !open_entry(h, e))
+            continue;
+        if (is_to_leave(h, e))
+            leave(e, 0);
+        else
+            is_any |= e->row.state != CPUBIND_HOST_BOUND;
+    }
+    if (!is_any && !h->is_old)
+        return;
+    cpubind_linux_close(h->live);
+    h->live = NULL;
+    if (cpubind_linux_open_live(&live, &h->live, NULL) != CPUBIND_LINUX_OK)
+        return; /* the next period tries again */
+    if (h->is_old && cpubind_host_make_plan(h) == CPUBIND_PROBLEM_NONE)
+        h->is_old = 0;
+    for (int32_t i = 0; i < h->n && !is_stopped(h); i++)
+        if (h->entry[i]->binding && is_due(h->entry[i]))
+            apply_entry(h, h->entry[i]);
+    cpubind_bind_sweep(h->sys);
+}
+
+/* == All processes ========================================================== */
+
+/* Begins a call: no row has news, and those of ended processes are gone. */
+static void begin_call(cpubind_host_bind *h)
+{
+    for (int32_t i = h->n; i-- > 0;) {
+        if (h->entry[i]->row.state == CPUBIND_HOST_ENDED)
+            drop_entry(h, i);
+        else
+            h->entry[i]->row.is_news = 0;
+    }
+}
+
+static cpubind_problem_code find_all(cpubind_host_bind *h)
+{
+    begin_call(h);
+    if (!h->facts.has_facts && cpubind_host_read_facts(h) != CPUBIND_PROBLEM_NONE) {
+        h->plan.code = h->facts.code;
+        h->plan.problem = h->facts.problem;
+        return h->plan.code;
+    }
+    if (!list_all(h)) {
+        h->plan.problem = h->list_problem;
+        h->plan.code = h->list_problem.code;
+    }
+    return h->list_problem.code;
+}
+
+cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)
+{
+    const cpubind_problem_code code = find_all(h);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (h->options.bind.is_watching) {
+        h->no_events = cpubind_no_fault;
+        (void)cpubind_group_watch(h->group, &h->no_events);
+    }
+    if (h->n == 0)
+        return CPUBIND_PROBLEM_NONE;
+    bind_all(h);
+    return h->plan.code;
+}
+
+/* == Watching =============================================================== */
+
+static int has_ended(cpubind_host_bind *h, const host_entry *e)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    const int error = cpubind_proc_stat_read(&h->root, e->row.pid, 0, &stat).error;
+    if (error)
+        return error == ESRCH;
+    return stat.start != e->start || (stat.state == 'Z' && stat.n_threads < 2) ||
+           stat.state == 'X';
+}
+
+/* Counts the periods in a row at whose end threads had been moved elsewhere: not those that
+ * were just born, which are where main threads are. */
+static void count_moved_back(cpubind_host_bind *h, host_entry *e)
+{
+    const cpubind_report *r = e->row.report;
+    int is_moved = 0;
+    for (int32_t i = 0; i < r->n; i++) {
+        const cpubind_item *item = &r->item[i];
+        is_moved |= item->kind == CPUBIND_ITEM_THREAD &&
+                    ((item->result == CPUBIND_ITEM_SKIPPED && item->error == EAGAIN) ||
+                     (item->result == CPUBIND_ITEM_MOVED && item->was &&
+                      sum_of_text(item->was) != e->main_sum));
+    }
+    e->n_moved_back = is_moved ? e->n_moved_back + 1 : 0;
+    if (e->n_moved_back < MAX_MOVED_BACK || !h->options.respects_masks)
+        return;
+    (void)cpubind_bind_restore(e->binding, NULL);
+    leave(e, 1);
+}
+
+static void look_again(cpubind_host_bind *h, host_entry *e, const cpubind_group_news *news)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status;
+    if (news->has_ended && has_ended(h, e)) {
+        end_entry(h, e);
+        return;
+    }
+    e->row.report = NULL;
+    if (!cpubind_group_is_due(e->binding))
+        return;
+    status = cpubind_bind_again(e->binding, &fault);
+    e->row.report = cpubind_bind_report(e->binding);
+    e->row.is_news = e->row.report->n > 0;
+    if (status == CPUBIND_LINUX_ERR_GONE)
+        end_entry(h, e);
+    else if (status != CPUBIND_LINUX_OK) /* its record was removed or replaced */
+        fail(h, e, status, fault);
+    else if (news->is_period)
+        count_moved_back(h, e);
+    if (e->row.state == CPUBIND_HOST_FAILED)
+        close_binding(e);
+}
+
+/* Whether the workers are to be listed now. Events ask for that: the listings of one storm of
+ * events are one, some time later, and a few more. */
+static int is_list_due(cpubind_host_bind *h, const cpubind_group_news *news)
+{
+    const int64_t now_ms = cpubind_now_ms();
+    if (news->has_other) {
+        h->n_late = N_LATE;
+        if (h->next_list_ms == 0)
+            h->next_list_ms = now_ms + LIST_MS;
+    }
+    if (!news->is_period && (h->next_list_ms == 0 || now_ms < h->next_list_ms))
+        return 0;
+    h->next_list_ms = h->n_late-- > 0 ? now_ms + LIST_MS : 0;
+    return 1;
+}
+
+void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
+{
+    const int64_t until_ms = h->next_list_ms - cpubind_now_ms();
+    cpubind_group_news news;
+    news = cpubind_group_wait(h->group, period_ms,
+                              h->next_list_ms == 0 ? -1
+                              : until_ms > 0       ? (int32_t)until_ms
+                                                   : 0);
+    begin_call(h);
+    if (news.why.error)
+        h->no_events = news.why;
+    for (int32_t i = 0; i < h->n; i++) {
+        host_entry *e = h->entry[i];
+        e->wait -= news.is_period && e->wait > 0;
+        if (e->binding && e->row.state == CPUBIND_HOST_BOUND)
+            look_again(h, e, &news);
+    }
+    if (is_list_due(h, &news))
+        (void)list_all(h);
+    if (h->is_old || news.is_period || h->next_list_ms != 0)
+        bind_all(h);
+}
+
+/* == Verifying ============================================================== */
+
+static int is_drifted(const cpubind_report *r)
+{
+    const cpubind_memory_move *memory = &r->memory;
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->item[i].result == CPUBIND_ITEM_WRONG)
+            return 1;
+    return r->has_memory && memory->error == 0 && memory->result != CPUBIND_MEMORY_NO_NODE &&
+           memory->own_left > memory->own / 10;
+}
+
+static void verify_entry(cpubind_host_bind *h, host_entry *e)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_bind_options how = h->options.bind;
+    cpubind_linux_status status;
+    how.pid = e->row.pid;
+    how.is_reading = 1;
+    how.is_watching = 0;
+    how.other_path = e->other_path;
+    status = cpubind_bind_open(&how, h->sys, &e->binding, &fault);
+    if (status == CPUBIND_LINUX_OK) {
+        e->row.record_path = cpubind_bind_record_path(e->binding);
+        status = cpubind_bind_verify(e->binding, NULL, &fault);
+        e->row.report = cpubind_bind_report(e->binding);
+    }
+    if (status != CPUBIND_LINUX_OK)
+        fail(h, e, status, fault);
+    else if (!e->row.report->has_goal)
+        set_state(e, CPUBIND_HOST_UNBOUND);
+    else
+        set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
+    if (e->npu < 0 && e->row.report)
+        e->row.npu = e->row.report->npu;
+}
+
+/* Adds the processes on record that are no workers and live. */
+static void add_recorded(cpubind_host_bind *h)
+{
+    int32_t *pid = NULL, n = 0;
+    if (cpubind_bind_list(h->sys, &pid, &n, NULL) != CPUBIND_LINUX_OK)
+        return;
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
+        cpubind_binding *b = NULL;
+        if (cpubind_host_find(h, pid[i]) ||
+            cpubind_bind_open(&how, h->sys, &b, NULL) != CPUBIND_LINUX_OK)
+            continue;
+        if (cpubind_bind_is_alive(b))
+            (void)cpubind_host_add(h, pid[i], -1);
+        cpubind_bind_close(b);
+    }
+    free(pid);
+}
+
+cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)
+{
+    const cpubind_problem_code code = find_all(h);
+    add_recorded(h);
+    for (int32_t i = 0; i < h->n; i++)
+        if (!h->entry[i]->binding)
+            verify_entry(h, h->entry[i]);
+    return code;
+}
+
+/* == Asking ================================================================= */
+
+int32_t cpubind_host_bind_n(const cpubind_host_bind *h)
+{
+    return h->n;
+}
+
+const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i)
+{
+    h->entry[i]->row.binding = h->entry[i]->binding;
+    return &h->entry[i]->row;
+}
+
+const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h)
+{
+    return &h->plan;
+}
+
+cpubind_linux_fault cpubind_host_bind_no_events(const cpubind_host_bind *h)
+{
+    return h->no_events;
+}

@@ -1,0 +1,142 @@
+/* host_bind.h - binding all workers of a host: one plan, one watch
+ * SPDX-License-Identifier: MIT
+ *
+ *   cpubind_host_bind *h;
+ *   if (cpubind_host_bind_open(&options, &h, &fault) == CPUBIND_LINUX_OK) {
+ *       status = cpubind_host_bind_apply(h, &fault);
+ *       while (is_watching && !is_stopped)
+ *           cpubind_host_bind_again(h, period_ms);
+ *       ... cpubind_host_bind_row(h, i) says what was done for each worker ...
+ *       cpubind_host_bind_close(h);
+ *   }
+ *
+ * TERMS
+ *   worker  a process that drives an NPU, by the driver's list, else by the table of npu-smi
+ *   other   a process of a worker's process group, session or container that drives no NPU
+ *   row     one worker or other, and the result of the last call for it
+ *
+ * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several
+ *     workers of an NPU have parts of its pool. What npu-smi says is read once; which processes
+ *     drive NPUs is read again in a watch: after events, and at the end of each period.
+ * ROWS  A failure of one row stops no other. A process whose record another cpubind holds is
+ *     left alone, and tried again at the end of each period of a watch.
+ * CHANGES  Those of ../linux/bind/bind.h, for each process alone, each on its own record; close
+ *     leaves all processes bound.
+ */
+#ifndef CPUBIND_HOST_BIND_H
+#define CPUBIND_HOST_BIND_H
+
+#include "../ascend/ascend_plan.h"
+#include "../linux/bind/bind.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a row has ended: (name, word). */
+#define CPUBIND_HOST_STATE_LIST(X)                                                             \
+    X(BOUND, "bound")     /* apply: `report` says what was moved */                            \
+    X(RIGHT, "right")     /* verify: it is where it belongs */                                 \
+    X(DRIFTED, "drifted") /* verify: it is elsewhere */                                        \
+    X(UNBOUND, "unbound") /* verify: nothing is on record of it */                             \
+    X(FAILED, "failed")   /* `status` and `fault`, or `problem`, say why */                    \
+    X(BUSY, "busy")       /* another cpubind works on it or watches it */                      \
+    X(LEFT, "left")       /* it has a mask of its own, and respects_masks is set */            \
+    X(ENDED, "ended")     /* the process has ended; what it used on the host was put back */
+
+typedef enum cpubind_host_state {
+#define CPUBIND_X(name, word) CPUBIND_HOST_##name,
+    CPUBIND_HOST_STATE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_host_state;
+
+/* "bound". Static storage. */
+const char *cpubind_host_state_word(cpubind_host_state state);
+
+/* One process. */
+typedef struct cpubind_host_row {
+    int32_t pid;
+    int32_t npu;                     /* logic id; -1: an other */
+    int32_t n_npu;                   /* NPUs that it drives; only a process of one is bound */
+    int32_t n_process, process;      /* workers of the NPU, and which of them, from 0 */
+    char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
+    char container[16];              /* the first characters of its id; "": the host */
+    cpubind_host_state state;
+    int is_news;                 /* the last call has changed the state, or has a report */
+    cpubind_linux_status status; /* FAILED, BUSY */
+    cpubind_linux_fault fault;
+    cpubind_problem problem; /* code NONE: there is none */
+    int32_t holder;          /* BUSY: the cpubind at work; 0: not known */
+    int is_kept_moving;      /* LEFT: another program moves its threads back; else it has a mask
+                                of its own */
+    const cpubind_report *report;   /* of the last call; NULL: there was none */
+    const cpubind_binding *binding; /* NULL: not open */
+    const char *record_path;        /* "" without a record */
+    const char *other_path;         /* the record that is in the way, or "" */
+} cpubind_host_row;
+
+/* The facts and the plan of a host. */
+typedef struct cpubind_host_plan {
+    cpubind_problem_code code; /* why there is no plan, or NONE */
+    cpubind_problem problem;
+    cpubind_facts facts;
+    int has_facts;
+    cpubind_ascend_plan plan; /* code NONE */
+    cpubind_arena arena;
+} cpubind_host_plan;
+
+typedef struct cpubind_host_options {
+    /* npu, visible, rank, wants_pci and n_process are chosen here; allowed: NULL, or the CPUs
+     * that every worker may have. */
+    cpubind_request request;
+    const cpubind_thread_wish *wish;
+    int32_t n_wish;
+    cpubind_bind_options bind;    /* of each process; pid and the paths are chosen here */
+    const cpubind_source *source; /* what the plan is made from; NULL: this host */
+    const char *root;             /* a folder with the list of the workers, which is opened for
+                                     each listing; NULL: `source` has it, without it this host */
+    int respects_masks;           /* 1: leave processes alone that have masks of their own */
+    int keeps_others;             /* 1: put the others on the CPUs that the plan keeps */
+    const cpubind_sys *sys;       /* NULL: the real calls */
+} cpubind_host_options;
+
+typedef struct cpubind_host_bind cpubind_host_bind;
+
+/* Opens the host; nothing is read yet.
+ *   errors  ERR_OPEN; ERR_MEMORY */
+cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
+                                            cpubind_host_bind **out,
+                                            cpubind_linux_fault *fault);
+
+/* Finds the workers, plans, and binds each. With is_watching in options->bind, it asks the
+ * kernel for events, too.
+ *   returns the code of the plan: NONE, also when rows have failed */
+cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h);
+
+/* Waits for events or the end of the period, and puts right what is not: threads that were born
+ * or moved, workers that were started, other programs, workers that have ended.
+ *   in      after apply */
+void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms);
+
+/* Compares each worker, and every other process on record, with its record; changes nothing.
+ *   returns as apply */
+cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h);
+
+/* The rows, by NPU and process, the others last. Valid until the next call. */
+int32_t cpubind_host_bind_n(const cpubind_host_bind *h);
+const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i);
+
+/* The facts and the plan of the last call. */
+const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);
+
+/* Why the kernel sends no events; error 0: it does, or was not asked. */
+cpubind_linux_fault cpubind_host_bind_no_events(const cpubind_host_bind *h);
+
+/* Releases all locks; the processes stay bound. NULL is allowed. */
+void cpubind_host_bind_close(cpubind_host_bind *h);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_HOST_BIND_H */

@@ -1,0 +1,130 @@
+/* host_list.c - which processes drive the NPUs of a host now
+ * SPDX-License-Identifier: MIT
+ *
+ * Keeps one entry a process. Reads files only; the rows of workers are those of host_workers.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_rows.h"
+
+/* The arguments of read_list. */
+typedef struct listing {
+    cpubind_source source;
+    const cpubind_facts *facts;
+    cpubind_npu_processes found;
+    cpubind_problem problem;
+} listing;
+
+static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
+{
+    listing *l = (listing *)ctx;
+    return cpubind_npu_processes_read(&l->source, l->facts, arena, &l->found, &l->problem);
+}
+
+/* Opens what has the list as it is now: a source keeps its first answers.
+ *   returns what the caller closes, or NULL */
+static cpubind_linux_host *open_list(const cpubind_host_bind *h, cpubind_source *out)
+{
+    const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
+    cpubind_linux_host *host = NULL;
+    if (h->options.root)
+        (void)cpubind_linux_open_folder(h->options.root, h->sys, &host, NULL);
+    else if (!h->options.source)
+        (void)cpubind_linux_open_live(&live, &host, NULL);
+    if (host)
+        *out = cpubind_linux_source(host);
+    else
+        *out = h->options.source ? *h->options.source : cpubind_linux_source(h->facts_host);
+    return host;
+}
+
+/* The NPUs that a process drives: their number, and the first of them. */
+static int32_t count_npus(const cpubind_npu_processes *found, int32_t pid, int32_t *npu)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < found->n; i++) {
+        if (found->row[i].pid != pid)
+            continue;
+        if (n++ == 0)
+            *npu = found->row[i].npu;
+    }
+    return n;
+}
+
+/* Marks the entries of the list, and drives them by the NPUs that they have now.
+ *   returns 1 when the list has a process that is no entry */
+static int mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found)
+{
+    int is_new = 0;
+    for (int32_t i = 0; i < found->n; i++) {
+        host_entry *e = cpubind_host_find(h, found->row[i].pid);
+        int32_t npu = -1, n;
+        if (!e || e->row.state == CPUBIND_HOST_ENDED) {
+            is_new = 1;
+            continue;
+        }
+        n = count_npus(found, e->row.pid, &npu);
+        h->is_old |= e->npu != npu || e->row.n_npu != n;
+        e->npu = npu;
+        e->row.n_npu = n;
+        e->row.npu = h->facts.facts.npu[npu].logic;
+        e->is_listed = 1;
+    }
+    return is_new;
+}
+
+/* A worker that cannot be read, or drives several NPUs, is said and never bound. */
+static void refuse(host_entry *e, cpubind_linux_fault fault)
+{
+    e->row.state = CPUBIND_HOST_FAILED;
+    e->row.status = CPUBIND_LINUX_ERR_GONE;
+    e->row.fault = fault;
+    e->row.is_news = 1;
+    e->is_new = 0;
+}
+
+static void add_worker(cpubind_host_bind *h, const cpubind_worker *w,
+                       const cpubind_npu_processes *found)
+{
+    host_entry *e = cpubind_host_add(h, w->pid, w->npu);
+    if (!e)
+        return;
+    e->start = w->start;
+    e->has_own_mask = w->has_own_mask;
+    e->row.n_npu = count_npus(found, w->pid, &e->npu);
+    memcpy(e->row.name, w->program, sizeof w->program);
+    memcpy(e->row.container, w->container, sizeof w->container);
+    if (w->allowed.n > 0)
+        e->allowed = (int32_t *)h->sys->malloc((size_t)w->allowed.n * sizeof *e->allowed);
+    if (e->allowed) {
+        memcpy(e->allowed, w->allowed.cpu, (size_t)w->allowed.n * sizeof *e->allowed);
+        e->n_allowed = w->allowed.n;
+    }
+    if (w->fault.error)
+        refuse(e, w->fault);
+    else if (e->row.n_npu > 1)
+        refuse(e, (cpubind_linux_fault){.error = EINVAL, .what = "several NPUs"});
+}
+
+cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
+{
+    listing l = {.facts = &h->facts.facts};
+    cpubind_linux_host *host = open_list(h, &l.source);
+    cpubind_workers workers = {.n = 0};
+    cpubind_problem_clear(&l.problem);
+    l.problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_list, &l);
+    if (l.problem.code == CPUBIND_PROBLEM_NONE && mark_listed(h, &l.found) &&
+        cpubind_workers_read(&l.found, h->sys, &workers, NULL) == CPUBIND_LINUX_OK)
+        for (int32_t i = 0; i < workers.n; i++)
+            if (!cpubind_host_find(h, workers.row[i].pid))
+                add_worker(h, &workers.row[i], &l.found);
+    cpubind_workers_free(&workers);
+    cpubind_linux_close(host);
+    l.problem.answer = (cpubind_input){.state = l.problem.answer.state,
+                                       .exit_code = l.problem.answer.exit_code,
+                                       .error = l.problem.answer.error,
+                                       .why = l.problem.answer.why};
+    return l.problem;
+}

@@ -1,0 +1,243 @@
+/* host_plan.c - one plan for all workers of a host, and the goal of each
+ * SPDX-License-Identifier: MIT
+ *
+ * Each NPU has the allowed CPUs of its own workers, so that no scope is asked. Moves nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_rows.h"
+
+#define FIRST_ARENA ((size_t)4 << 20)
+#define LAST_ARENA  ((size_t)1 << 30)
+
+/* == Memory ================================================================= */
+
+cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
+                                             cpubind_host_maker *make, void *ctx)
+{
+    size_t size = arena->size ? arena->size : FIRST_ARENA;
+    for (;; size *= 4) {
+        cpubind_problem_code code;
+        if (!arena->base)
+            arena->base = (char *)sys->malloc(size);
+        arena->size = arena->base ? size : 0;
+        arena->used = 0;
+        code = make(ctx, arena);
+        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
+            return code;
+        free(arena->base);
+        arena->base = NULL;
+    }
+}
+
+void cpubind_host_free_plan(cpubind_host_plan *plan)
+{
+    free(plan->arena.base);
+    memset(plan, 0, sizeof *plan);
+}
+
+/* == Facts and plan ========================================================= */
+
+/* The arguments of make_plan. */
+typedef struct making {
+    cpubind_source source;
+    const cpubind_request *request;
+    cpubind_host_plan *out;
+    int is_plan; /* 0: the facts alone */
+} making;
+
+static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
+{
+    const making *m = (const making *)ctx;
+    cpubind_host_plan *p = m->out;
+    cpubind_problem_code code =
+        cpubind_facts_read(&m->source, m->request, arena, &p->facts, &p->problem);
+    p->has_facts = code == CPUBIND_PROBLEM_NONE;
+    if (p->has_facts && m->is_plan)
+        code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
+    return code;
+}
+
+static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *request,
+                                 int is_plan, cpubind_host_plan *out)
+{
+    making m = {cpubind_linux_source(h->facts_host), request, out, is_plan};
+    if (h->options.source)
+        m.source = *h->options.source;
+    out->code = cpubind_host_with_arena(h->sys, &out->arena, make_plan, &m);
+    return out->code;
+}
+
+cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
+{
+    cpubind_request request = h->options.request;
+    request.wants_pci = 1;
+    return make(h, &request, 0, &h->facts);
+}
+
+/* == The NPUs with workers ================================================== */
+
+static int32_t logic_of(const cpubind_host_bind *h, const host_entry *e)
+{
+    return h->facts.facts.npu[e->npu].logic;
+}
+
+/* Lists the NPUs with workers, ascending, as numbers and as the text of the visible devices,
+ * which does not leave any of them out. */
+static int list_npus(cpubind_host_bind *h)
+{
+    const size_t n = (size_t)h->n + 1;
+    int32_t *all = (int32_t *)h->sys->realloc(h->npu_id, n * sizeof *all);
+    char *visible = (char *)h->sys->realloc(h->visible, n * 12);
+    size_t len = 0;
+    h->npu_id = all ? all : h->npu_id;
+    h->visible = visible ? visible : h->visible;
+    h->n_npu = 0;
+    if (!all || !visible)
+        return 0;
+    for (int32_t i = 0; i < h->n; i++)
+        if (h->entry[i]->npu >= 0)
+            all[h->n_npu++] = logic_of(h, h->entry[i]);
+    if (h->n_npu > 0 && cpubind_sort_unique(all, &h->n_npu, NULL) != CPUBIND_OK)
+        return 0;
+    *visible = '\0';
+    for (int32_t i = 0; i < h->n_npu; i++)
+        len += (size_t)snprintf(visible + len, 12, "%s%d", i ? "," : "", (int)all[i]);
+    return 1;
+}
+
+/* == Allowed CPUs =========================================================== */
+
+/* The CPUs that any worker of an NPU, or with npu -1 any worker, may have: CPUs, ascending.
+ *   returns their number; 0: those of no worker are known */
+static int32_t join_allowed(const cpubind_host_bind *h, int32_t npu, int32_t *cpu)
+{
+    int32_t n = 0;
+    memset(cpu, 0, CPUBIND_MAX_CPUS * sizeof *cpu);
+    for (int32_t i = 0; i < h->n; i++) {
+        const host_entry *e = h->entry[i];
+        for (int32_t k = 0; e->npu >= 0 && (npu < 0 || e->npu == npu) && k < e->n_allowed; k++)
+            cpu[e->allowed[k]] = 1;
+    }
+    for (int32_t id = 0; id < CPUBIND_MAX_CPUS; id++)
+        if (cpu[id])
+            cpu[n++] = id;
+    return n;
+}
+
+cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
+{
+    cpubind_request request = h->options.request;
+    cpubind_host_plan *p = &h->plan;
+    if (!list_npus(h)) {
+        cpubind_problem_clear(&p->problem);
+        p->problem.code = p->code = CPUBIND_PROBLEM_NO_MEMORY;
+        return p->code;
+    }
+    request.npu = h->npu_id;
+    request.n_npu = h->n_npu;
+    request.visible = h->visible;
+    request.visible_len = (int32_t)strlen(h->visible);
+    request.wants_pci = 1;
+    if (!request.allowed) {
+        request.n_allowed = join_allowed(h, -1, h->cpus);
+        request.allowed = request.n_allowed > 0 ? h->cpus : NULL;
+    }
+    return make(h, &request, 1, p);
+}
+
+/* == Goals ================================================================== */
+
+/* The arguments of make_goal. */
+typedef struct goal_making {
+    cpubind_source source;
+    cpubind_goal_request request;
+    cpubind_goal *out;
+    cpubind_problem *problem;
+} goal_making;
+
+static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
+{
+    const goal_making *m = (const goal_making *)ctx;
+    return cpubind_goal_make(&m->source, &m->request, arena, m->out, m->problem);
+}
+
+uint64_t cpubind_host_add_sum(uint64_t sum, const void *data, size_t len)
+{
+    const unsigned char *byte = (const unsigned char *)data;
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ byte[i]) * 0x100000001b3u;
+    return sum;
+}
+
+static uint64_t add_cpus(uint64_t sum, cpubind_cpus cpus)
+{
+    sum = cpubind_host_add_sum(sum, &cpus.n, sizeof cpus.n);
+    return cpus.n > 0 ? cpubind_host_add_sum(sum, cpus.cpu, (size_t)cpus.n * sizeof *cpus.cpu)
+                      : sum;
+}
+
+static uint64_t sum_of(const cpubind_goal *goal)
+{
+    uint64_t sum = CPUBIND_HOST_SUM;
+    sum = cpubind_host_add_sum(sum, &goal->npu, sizeof goal->npu);
+    sum = cpubind_host_add_sum(sum, &goal->memory_node, sizeof goal->memory_node);
+    sum = add_cpus(add_cpus(sum, goal->main), goal->uvb);
+    for (int32_t i = 0; i < goal->n_rule; i++) {
+        sum = cpubind_host_add_sum(sum, goal->rule[i].name, strlen(goal->rule[i].name) + 1);
+        sum = add_cpus(sum, goal->rule[i].cpus);
+    }
+    for (int32_t i = 0; i < goal->n_irq; i++) {
+        sum = cpubind_host_add_sum(sum, &goal->irq[i].irq, sizeof goal->irq[i].irq);
+        sum = cpubind_host_add_sum(sum, &goal->irq[i].cpu, sizeof goal->irq[i].cpu);
+    }
+    return sum ? sum : 1;
+}
+
+/* The CPUs that the plan keeps for the host. */
+static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_goal *goal)
+{
+    memset(goal, 0, sizeof *goal);
+    goal->npu = -1;
+    goal->main.cpu = p->plan.kept;
+    goal->main.n = p->plan.n_kept;
+    goal->memory_node = -1;
+    goal->no_irq = CPUBIND_IRQ_NO_ROLE;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_entry *e,
+                                            cpubind_goal *goal, uint64_t *sum,
+                                            cpubind_problem *problem)
+{
+    const cpubind_host_plan *p = &h->plan;
+    goal_making m = {.source = cpubind_linux_source(h->live), .out = goal, .problem = problem};
+    cpubind_problem_code code = p->code;
+    cpubind_problem_clear(problem);
+    *problem = p->problem;
+    m.request = (cpubind_goal_request){.facts = &p->facts,
+                                       .plan = &p->plan,
+                                       .row = -1,
+                                       .wish = h->options.wish,
+                                       .n_wish = h->options.n_wish,
+                                       .n_process = e->row.n_process,
+                                       .process = e->row.process};
+    if (code == CPUBIND_PROBLEM_NONE && e->npu < 0) {
+        code = make_other_goal(p, goal);
+    } else if (code == CPUBIND_PROBLEM_NONE) {
+        for (int32_t i = 0; i < p->plan.n_want; i++)
+            if (p->facts.npu[p->plan.want[i]].logic == e->row.npu)
+                m.request.row = i;
+        for (int32_t i = 0; i < p->plan.n_poolless; i++)
+            if (p->facts.npu[p->plan.poolless[i].npu].logic == e->row.npu) {
+                *problem = p->plan.poolless[i].problem;
+                return problem->code;
+            }
+        code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_goal, &m);
+    }
+    if (code == CPUBIND_PROBLEM_NONE)
+        *sum = sum_of(goal);
+    return code;
+}

@@ -1,0 +1,104 @@
+/* host_rows.h - private to this folder: the state of a host that is bound, and its steps
+ * SPDX-License-Identifier: MIT
+ *
+ * Calls go one way: host_bind.c, then the other files.
+ */
+#ifndef CPUBIND_HOST_ROWS_H
+#define CPUBIND_HOST_ROWS_H
+
+#include "../linux/bind/group.h"
+#include "../linux/kernel/files.h"
+#include "../linux/source/host_source.h"
+#include "host_bind.h"
+#include "host_workers.h"
+
+/* A process, and all that is kept of it between two calls. */
+typedef struct host_entry {
+    cpubind_host_row row;
+    uint64_t start;              /* of the process */
+    int32_t npu;                 /* index into the facts; -1: an other */
+    int is_listed;               /* by the last listing */
+    cpubind_binding *binding;    /* NULL: not open */
+    int32_t *allowed, n_allowed; /* CPUs, ascending: those before it was bound first; n 0: not
+                                    known */
+    int has_own_mask;            /* when it was found: a mask narrower than its cpuset */
+    int is_new;                  /* nobody was told of it yet */
+    uint64_t goal_sum;           /* of the goal it is bound to; 0: none */
+    uint64_t main_sum;           /* of the text of its main CPUs */
+    int32_t pause, wait;         /* FAILED, BUSY: periods from one try to the next, and left */
+    int32_t n_moved_back;        /* periods in a row in which its threads had been moved */
+    char other_path[CPUBIND_PLACE_SIZE];
+} host_entry;
+
+struct cpubind_host_bind {
+    const cpubind_sys *sys;
+    cpubind_host_options options;
+    cpubind_root root; /* "/" */
+    cpubind_group *group;
+    cpubind_linux_host *facts_host; /* this host; its answers are kept for the plan */
+    cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
+    cpubind_host_plan facts;        /* of the first call, which the listing is read by */
+    cpubind_host_plan plan;         /* for the workers of now */
+    cpubind_arena goal_arena, list_arena;
+    host_entry **entry; /* in the order of the rows */
+    int32_t n, cap;
+    int32_t *npu_id, n_npu;       /* logic ids of the NPUs with workers, ascending */
+    char *visible;                /* the same, as the text of ASCEND_RT_VISIBLE_DEVICES */
+    int32_t *cpus;                /* CPUBIND_MAX_CPUS elements */
+    int is_old;                   /* the plan: the workers have changed since */
+    cpubind_problem list_problem; /* of the last listing; code NONE: there was none */
+    int64_t next_list_ms; /* events ask for a listing: not before this time; 0: none asked */
+    int32_t n_late;       /* listings still to come after the last event */
+    cpubind_linux_fault no_events;
+};
+
+/* == The plan (host_plan.c) ================================================= */
+
+/* Calls `make` with an arena that is four times as large each time, until it returns anything
+ * but NO_MEMORY. The arena is all zero before the first call; the caller frees its base. */
+typedef cpubind_problem_code cpubind_host_maker(void *ctx, cpubind_arena *arena);
+cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
+                                             cpubind_host_maker *make, void *ctx);
+
+/* Reads the facts of the host, for the listing.
+ *   returns its code, also in h->facts */
+cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
+
+/* Plans for the workers that are entries now: the plan is in h->plan. */
+cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
+
+/* Makes the goal of an entry by the plan, in memory that the next call uses again.
+ *   out     *sum: equal for equal goals, never 0 */
+cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_entry *e,
+                                            cpubind_goal *goal, uint64_t *sum,
+                                            cpubind_problem *problem);
+
+void cpubind_host_free_plan(cpubind_host_plan *plan);
+
+/* FNV-1a of bytes, after those that gave `sum`; CPUBIND_HOST_SUM at first. */
+#define CPUBIND_HOST_SUM 0xcbf29ce484222325u
+uint64_t cpubind_host_add_sum(uint64_t sum, const void *data, size_t len);
+
+/* == Workers (host_list.c) ================================================== */
+
+/* Lists the processes that drive NPUs: adds an entry for each that is none yet, with the CPUs
+ * that it had before it was bound first, and marks all as listed.
+ *   returns why that is not known; code NONE: it is */
+cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
+
+/* == Others (host_others.c) ================================================= */
+
+/* Whether a process belongs to a worker and drives no NPU is asked for each process of the
+ * host. Adds an entry for each that is none yet, and marks all as listed.
+ *   errors  of listing /proc; "memory" */
+cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h);
+
+/* == Entries (host_bind.c) ================================================== */
+
+/* The entry of a process, or NULL. */
+host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid);
+
+/* Adds an entry; NULL without memory. */
+host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu);
+
+#endif /* CPUBIND_HOST_ROWS_H */

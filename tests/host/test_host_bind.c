@@ -1,0 +1,628 @@
+/* test_host_bind.c - all workers of a host: one plan, one watch, failures of one process
+ * SPDX-License-Identifier: MIT
+ *
+ * The processes are real children of the test. The plan is that of a fixture host of 48 CPUs,
+ * the list of workers is a folder of the test (fake_host.h has the records), and the CPUs of
+ * threads are a table in memory, since the machine of the test may have two CPUs alone.
+ */
+#define _GNU_SOURCE
+#include "../../adapters/host/host_bind.h"
+#include "../../adapters/linux/source/host_source.h"
+#include "../linux/fake_host.h"
+#include "../linux/fault_table.h"
+#include "../support/cmocka_test.h"
+
+#define N_CPU   48
+#define N       4
+#define LONG_MS 60000 /* a period that no test waits for */
+
+/* == CPUs of threads in memory ============================================== */
+
+static struct {
+    int32_t tid;
+    uint64_t mask;
+} masks[65536];
+
+static uint64_t *mask_of(int32_t tid)
+{
+    const size_t n = sizeof masks / sizeof *masks;
+    size_t at = (size_t)tid % n;
+    while (masks[at].tid != 0 && masks[at].tid != tid)
+        at = (at + 1) % n;
+    if (masks[at].tid == 0) {
+        masks[at].tid = tid;
+        masks[at].mask = (1ull << N_CPU) - 1;
+    }
+    return &masks[at].mask;
+}
+
+static int get_mask(pid_t tid, size_t size, unsigned long *mask)
+{
+    unsigned long real[128];
+    if (cpubind_sys_real.getaffinity(tid, sizeof real, real) < 0)
+        return -1;
+    memset(mask, 0, size);
+    memcpy(mask, mask_of((int32_t)tid), sizeof(uint64_t));
+    return 8;
+}
+
+static int set_mask(pid_t tid, size_t size, const unsigned long *mask)
+{
+    unsigned long real[128];
+    (void)size;
+    if (cpubind_sys_real.getaffinity(tid, sizeof real, real) < 0)
+        return -1;
+    memcpy(mask_of((int32_t)tid), mask, sizeof(uint64_t));
+    *mask_of((int32_t)tid) &= (1ull << N_CPU) - 1;
+    return 0;
+}
+
+#define CPUS(first, last) ((~0ull >> (63 - (last))) & (~0ull << (first)))
+
+/* == The host =============================================================== */
+
+static struct {
+    cpubind_sys calls; /* of the fake host */
+    worker w[N];
+    int32_t acl[N];
+    char entry[N][64]; /* of the list of workers; "": none */
+    char root[STAGE_PATH];
+    cpubind_linux_host *fixture;
+    cpubind_source source;
+    cpubind_host_options options;
+    int32_t allowed[N_CPU];
+    cpubind_host_bind *h;
+    int descriptors;
+} f;
+
+static void list_worker(int i, int npu)
+{
+    snprintf(f.entry[i], sizeof f.entry[i], "root/proc/trs_core/proc/%d-1-dev-%d",
+             (int)f.w[i].pid, npu);
+    scratch_file(&on_stage.s, f.entry[i], "");
+}
+
+static void unlist_worker(int i)
+{
+    if (f.entry[i][0])
+        (void)unlinkat(on_stage.dir, f.entry[i], 0);
+    f.entry[i][0] = '\0';
+}
+
+/* Starts a worker that drives an NPU. */
+static void start(int i, int npu)
+{
+    worker_start(&f.w[i], "worker");
+    f.acl[i] = worker_thread_add(&f.w[i], "acl_thread");
+    stage_list(f.w[i].pid);
+    list_worker(i, npu);
+}
+
+static void open_host(void)
+{
+    cpubind_linux_fault why = {0};
+    assert_int_equal(cpubind_host_bind_open(&f.options, &f.h, &why), CPUBIND_LINUX_OK);
+}
+
+SETUP(set_up)
+{
+    char path[STAGE_PATH];
+    const char *tests = getenv("CPUBIND_TESTS");
+    memset(&f, 0, sizeof f);
+    memset(masks, 0, sizeof masks);
+    if (!stage_make())
+        return -1;
+    f.calls = stage_table();
+    f.calls.getaffinity = get_mask;
+    f.calls.setaffinity = set_mask;
+    fault_next = &f.calls;
+    fault_clear();
+    f.descriptors = open_descriptors();
+    snprintf(path, sizeof path, "%s/../fixtures/hosts/a2-driver-host", tests ? tests : "tests");
+    assert_int_equal(cpubind_linux_open_folder(path, NULL, &f.fixture, NULL), CPUBIND_LINUX_OK);
+    f.source = cpubind_linux_source(f.fixture);
+    scratch_folder(&on_stage.s, "root/proc/trs_core/proc");
+    scratch_path(&on_stage.s, "root", f.root);
+    for (int32_t i = 0; i < N_CPU; i++)
+        f.allowed[i] = i;
+    f.options = (cpubind_host_options){.source = &f.source,
+                                       .root = f.root,
+                                       .sys = &fault_table,
+                                       .bind = {.memory = CPUBIND_MEMORY_NONE}};
+    f.options.request.is_auto_strategy = 1;
+    f.options.request.allowed = f.allowed;
+    f.options.request.n_allowed = N_CPU;
+    return 0;
+}
+
+SETUP(tear_down)
+{
+    fault_clear();
+    cpubind_host_bind_close(f.h);
+    for (int i = 0; i < N; i++)
+        worker_end(&f.w[i]);
+    cpubind_linux_close(f.fixture);
+    const int good = open_descriptors() == f.descriptors;
+    stage_remove();
+    return good && !has_child() ? 0 : -1;
+}
+
+/* The row of a worker; NULL: there is none. */
+static const cpubind_host_row *row_of(int i)
+{
+    for (int32_t k = 0; k < cpubind_host_bind_n(f.h); k++)
+        if (cpubind_host_bind_row(f.h, k)->pid == (int32_t)f.w[i].pid)
+            return cpubind_host_bind_row(f.h, k);
+    return NULL;
+}
+
+static const char *state_of(int i)
+{
+    const cpubind_host_row *row = row_of(i);
+    return row ? cpubind_host_state_word(row->state) : "none";
+}
+
+static int is_at(int i, uint64_t main, uint64_t acl)
+{
+    return *mask_of((int32_t)f.w[i].pid) == main && *mask_of(f.acl[i]) == acl;
+}
+
+/* NPU 0 has 24-35, NPU 3 has 12-23, each with two CPUs for interrupts first. */
+#define ON_NPU_0 CPUS(26, 33), CPUS(34, 34)
+#define ON_NPU_1 CPUS(38, 45), CPUS(46, 46)
+#define ON_NPU_3 CPUS(14, 21), CPUS(22, 22)
+#define UNBOUND  CPUS(0, 47), CPUS(0, 47)
+
+static void apply(void)
+{
+    assert_int_equal(cpubind_host_bind_apply(f.h), CPUBIND_PROBLEM_NONE);
+}
+
+static void restore(int i)
+{
+    const cpubind_bind_options how = {.pid = (int32_t)f.w[i].pid};
+    cpubind_binding *b;
+    assert_int_equal(cpubind_bind_open(&how, &f.calls, &b, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_bind_restore(b, NULL), CPUBIND_LINUX_OK);
+    cpubind_bind_close(b);
+}
+
+/* == One call =============================================================== */
+
+TEST(each_worker_has_the_pool_of_its_npu)
+{
+    start(0, 0);
+    start(1, 3);
+    open_host();
+    apply();
+    assert_int_equal(cpubind_host_bind_n(f.h), 2);
+    assert_string_equal(state_of(0), "bound");
+    assert_int_equal(row_of(0)->npu, 0);
+    assert_int_equal(row_of(1)->npu, 3);
+    assert_true(is_at(0, ON_NPU_0));
+    assert_true(is_at(1, ON_NPU_3));
+    cpubind_host_bind_close(f.h);
+    f.h = NULL;
+    restore(0);
+    restore(1);
+    assert_true(is_at(0, UNBOUND));
+    assert_true(is_at(1, UNBOUND));
+}
+
+TEST(two_workers_of_an_npu_have_parts_of_its_pool)
+{
+    for (int i = 0; i < 3; i++)
+        start(i, i == 0 ? 0 : 3);
+    open_host();
+    apply();
+    assert_int_equal(row_of(1)->n_process, 2);
+    assert_int_equal(row_of(1)->process + row_of(2)->process, 1);
+    assert_true(is_at(0, ON_NPU_0));
+    const int first = row_of(1)->process == 0 ? 1 : 2;
+    assert_true(is_at(first, CPUS(14, 16), CPUS(17, 17)));
+    assert_true(is_at(3 - first, CPUS(19, 21), CPUS(22, 22)));
+}
+
+TEST(without_workers_nothing_is_bound)
+{
+    open_host();
+    apply();
+    assert_int_equal(cpubind_host_bind_n(f.h), 0);
+}
+
+TEST(a_process_that_another_cpubind_holds_is_said_and_left)
+{
+    const cpubind_bind_options how = {.pid = 0};
+    cpubind_bind_options other = how;
+    cpubind_binding *b;
+    start(0, 0);
+    start(1, 3);
+    other.pid = (int32_t)f.w[0].pid;
+    assert_int_equal(cpubind_bind_open(&other, &f.calls, &b, NULL), CPUBIND_LINUX_OK);
+    open_host();
+    apply();
+    assert_string_equal(state_of(0), "busy");
+    assert_int_equal(row_of(0)->holder, getpid());
+    assert_true(is_at(0, UNBOUND));
+    assert_true(is_at(1, ON_NPU_3));
+    cpubind_bind_close(b);
+    for (int i = 0; i < 4; i++) /* the watch tries again */
+        cpubind_host_bind_again(f.h, 1);
+    assert_true(is_at(0, ON_NPU_0));
+}
+
+TEST(a_process_of_several_npus_is_said_and_left)
+{
+    char second[64];
+    start(0, 0);
+    snprintf(second, sizeof second, "root/proc/trs_core/proc/%d-1-dev-1", (int)f.w[0].pid);
+    scratch_file(&on_stage.s, second, "");
+    open_host();
+    apply();
+    assert_int_equal(cpubind_host_bind_n(f.h), 1);
+    assert_string_equal(state_of(0), "failed");
+    assert_int_equal(row_of(0)->n_npu, 2);
+    assert_true(is_at(0, UNBOUND));
+}
+
+TEST(too_many_workers_of_one_npu_are_refused_and_the_others_bound)
+{
+    f.options.request.strategy = CPUBIND_GLOBAL_SLICE;
+    f.options.request.is_auto_strategy = 0;
+    f.options.request.n_allowed = 24; /* six CPUs an NPU: too few for three workers */
+    for (int i = 0; i < 4; i++)
+        start(i, i == 0 ? 0 : 3);
+    open_host();
+    apply();
+    assert_string_equal(state_of(0), "bound");
+    for (int i = 1; i < 4; i++) {
+        assert_string_equal(state_of(i), "failed");
+        assert_int_equal(row_of(i)->problem.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+        assert_int_equal(row_of(i)->problem.npu, 3);
+        assert_true(is_at(i, UNBOUND));
+    }
+}
+
+TEST(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list)
+{
+    start(0, 0);
+    f.options.root =
+        "/nowhere"; /* the fixture has a list of its own, of processes of its host */
+    f.options.source = NULL;
+    f.options.request.origin = CPUBIND_ORIGIN_DRIVER;
+    open_host();
+    assert_int_not_equal(cpubind_host_bind_apply(f.h), CPUBIND_PROBLEM_NONE);
+    assert_int_equal(cpubind_host_bind_n(f.h), 0);
+}
+
+/* == Verifying ============================================================== */
+
+TEST(verify_says_which_worker_is_right_drifted_or_unbound)
+{
+    for (int i = 0; i < 3; i++)
+        start(i, i);
+    open_host();
+    unlist_worker(2);
+    apply();
+    cpubind_host_bind_close(f.h);
+    list_worker(2, 2);
+    *mask_of(f.acl[1]) = 1;
+    open_host();
+    assert_int_equal(cpubind_host_bind_verify(f.h), CPUBIND_PROBLEM_NONE);
+    assert_string_equal(state_of(0), "right");
+    assert_string_equal(state_of(1), "drifted");
+    assert_string_equal(state_of(2), "unbound");
+    assert_int_equal(*mask_of(f.acl[1]), 1);
+}
+
+TEST(verify_has_processes_on_record_that_are_no_workers_now)
+{
+    start(0, 0);
+    start(1, 3);
+    open_host();
+    apply();
+    cpubind_host_bind_close(f.h);
+    unlist_worker(0);
+    open_host();
+    assert_int_equal(cpubind_host_bind_verify(f.h), CPUBIND_PROBLEM_NONE);
+    assert_string_equal(state_of(0), "right");
+    assert_int_equal(row_of(0)->npu, 0);
+}
+
+/* == Watching =============================================================== */
+
+static void watch(void)
+{
+    f.options.bind.is_watching = 1;
+    open_host();
+    apply();
+}
+
+/* Passes of the watch, at most 100, until it is so. */
+#define UNTIL(what)                                                                            \
+    for (int pass = 0; pass < 100 && !(what); pass++)                                          \
+        cpubind_host_bind_again(f.h, 20);                                                      \
+    assert_true(what)
+
+TEST(a_worker_that_starts_later_is_bound)
+{
+    start(0, 0);
+    watch();
+    assert_true(is_at(0, ON_NPU_0));
+    start(1, 3);
+    UNTIL(is_at(1, ON_NPU_3));
+    assert_true(is_at(0, ON_NPU_0));
+}
+
+/* The kernel sends an event, and the watch acts before its period is over. */
+TEST(events_find_a_worker_within_a_second)
+{
+    start(0, 0);
+    watch();
+    if (cpubind_host_bind_no_events(f.h).error)
+        skip();
+    cpubind_host_bind_again(f.h, 1);
+    start(1, 3);
+    const int64_t begin_ms = clock_ms();
+    while (!is_at(1, ON_NPU_3) && clock_ms() < begin_ms + 5000)
+        cpubind_host_bind_again(f.h, LONG_MS);
+    assert_true(is_at(1, ON_NPU_3));
+    print_message("bound after %d ms\n", (int)(clock_ms() - begin_ms));
+    assert_true(clock_ms() < begin_ms + 1000);
+    const int32_t born = worker_thread_add(&f.w[1], "acl_thread");
+    for (int i = 0; i < 10 && *mask_of(born) != CPUS(22, 22); i++)
+        cpubind_host_bind_again(f.h, LONG_MS);
+    assert_true(*mask_of(born) == CPUS(22, 22));
+}
+
+TEST(a_second_worker_of_an_npu_halves_the_pool_of_the_first)
+{
+    start(1, 3);
+    watch();
+    assert_true(is_at(1, ON_NPU_3));
+    start(2, 3);
+    UNTIL(is_at(2, CPUS(19, 21), CPUS(22, 22)) || is_at(2, CPUS(14, 16), CPUS(17, 17)));
+    UNTIL(is_at(1, CPUS(19, 21), CPUS(22, 22)) || is_at(1, CPUS(14, 16), CPUS(17, 17)));
+    worker_end(&f.w[2]);
+    unlist_worker(2);
+    UNTIL(is_at(1, ON_NPU_3));
+}
+
+TEST(a_worker_that_ends_is_said_and_its_record_is_removed)
+{
+    char text[STAGE_TEXT] = "";
+    start(0, 0);
+    start(1, 3);
+    watch();
+    worker_end(&f.w[0]);
+    unlist_worker(0);
+    int n = 0;
+    for (int pass = 0; pass < 100 && n == 0; pass++) {
+        cpubind_host_bind_again(f.h, 20);
+        for (int32_t i = 0; i < cpubind_host_bind_n(f.h); i++)
+            n += cpubind_host_bind_row(f.h, i)->state == CPUBIND_HOST_ENDED;
+    }
+    assert_int_equal(n, 1);
+    cpubind_host_bind_again(f.h, 20);
+    assert_int_equal(cpubind_host_bind_n(f.h), 1);
+    assert_true(is_at(1, ON_NPU_3));
+    cpubind_host_bind_close(f.h);
+    f.h = NULL;
+    stage_records(text, sizeof text);
+    char record[32];
+    snprintf(record, sizeof record, "record %d.record\n", (int)f.w[1].pid);
+    assert_non_null(strstr(text, record));
+    assert_null(strstr(strstr(text, ".record") + 7, ".record\n"));
+}
+
+TEST(a_worker_that_drives_another_npu_now_moves_there)
+{
+    start(0, 0);
+    watch();
+    assert_true(is_at(0, ON_NPU_0));
+    unlist_worker(0);
+    list_worker(0, 1);
+    UNTIL(is_at(0, ON_NPU_1));
+}
+
+TEST(a_mask_that_is_changed_is_put_back)
+{
+    start(0, 0);
+    watch();
+    *mask_of(f.acl[0]) = 1;
+    UNTIL(is_at(0, ON_NPU_0));
+}
+
+TEST(a_worker_that_another_program_moves_all_the_time_is_left_on_request)
+{
+    start(0, 0);
+    f.options.respects_masks = 1;
+    watch();
+    for (int pass = 0; pass < 100 && strcmp(state_of(0), "left") != 0; pass++) {
+        *mask_of((int32_t)f.w[0].pid) = 1;
+        cpubind_host_bind_again(f.h, 1);
+    }
+    assert_string_equal(state_of(0), "left");
+    assert_true(row_of(0)->is_kept_moving);
+    *mask_of((int32_t)f.w[0].pid) = 2;
+    for (int pass = 0; pass < 10; pass++)
+        cpubind_host_bind_again(f.h, 1);
+    assert_int_equal(*mask_of((int32_t)f.w[0].pid), 2);
+}
+
+TEST(a_process_with_a_mask_of_its_own_is_left_on_request)
+{
+    start(0, 0);
+    start(1, 3);
+    put_on((int32_t)f.w[0].pid, on_stage.cpu[0]);
+    f.options.respects_masks = 1;
+    open_host();
+    apply();
+    assert_string_equal(state_of(0), "left");
+    assert_false(row_of(0)->is_kept_moving);
+    assert_true(is_at(0, UNBOUND));
+    assert_true(is_at(1, ON_NPU_3));
+    cpubind_host_bind_close(f.h);
+    f.options.respects_masks = 0;
+    open_host();
+    apply();
+    assert_true(is_at(0, ON_NPU_0));
+}
+
+/* 1,000 threads and more that live for a millisecond; those that stay are where they belong. */
+TEST(short_threads_disturb_no_worker)
+{
+    start(0, 0);
+    start(1, 3);
+    watch();
+    (void)worker_tell(&f.w[0], 'c', "", 0);
+    while (worker_tell(&f.w[0], 'n', "", 0) < 1000)
+        cpubind_host_bind_again(f.h, 20);
+    (void)worker_tell(&f.w[0], 'q', "", 0);
+    for (int i = 0; i < 3; i++)
+        cpubind_host_bind_again(f.h, 1);
+    assert_true(is_at(0, ON_NPU_0));
+    assert_true(is_at(1, ON_NPU_3));
+    assert_string_equal(state_of(0), "bound");
+}
+
+/* == Others ================================================================= */
+
+TEST(others_of_the_process_group_are_on_the_kept_cpus_and_restored)
+{
+    worker engine;
+    const int32_t keep[] = {0, 1};
+    start(0, 0);
+    worker_start(&engine, "engine");
+    stage_list(engine.pid);
+    assert_int_equal(setpgid(f.w[0].pid, f.w[0].pid), 0);
+    assert_int_equal(setpgid(engine.pid, f.w[0].pid), 0);
+    f.options.request.keep = keep;
+    f.options.request.n_keep = 2;
+    f.options.keeps_others = 1;
+    open_host();
+    apply();
+    assert_int_equal(*mask_of((int32_t)engine.pid), 3);
+    assert_true(is_at(0, ON_NPU_0));
+    assert_int_equal(*mask_of((int32_t)getpid()), CPUS(0, 47));
+    cpubind_host_bind_close(f.h);
+    f.h = NULL;
+    f.w[3] = engine; /* tear_down ends it */
+    restore(3);
+    assert_true(*mask_of((int32_t)engine.pid) == CPUS(0, 47));
+}
+
+/* == Faults ================================================================= */
+
+/* Each use of each call fails once: a row that is not bound says so and its threads are where
+ * they were; a second call binds all. */
+TEST(every_fault_leaves_each_worker_bound_or_as_it_was)
+{
+    static const struct {
+        call which;
+        int error;
+    } cases[] = {
+        {CALL_openat, EMFILE},     {CALL_read, EIO},          {CALL_getaffinity, EPERM},
+        {CALL_setaffinity, EPERM}, {CALL_realloc, ENOMEM},    {CALL_malloc, ENOMEM},
+        {CALL_write, ENOSPC},      {CALL_rename, EIO},        {CALL_create, EACCES},
+        {CALL_flock, EWOULDBLOCK}, {CALL_pidfd_open, EMFILE}, {CALL_readdir, EIO},
+        {CALL_mkdirat, EROFS},     {CALL_fsync, EIO},         {CALL_statat, EACCES},
+        {CALL_fdopendir, ENOMEM},  {CALL_readlinkat, EACCES}, {CALL_unlinkat, EACCES},
+    };
+    start(0, 0);
+    start(1, 3);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int n_met = 1;
+        for (int nth = 1; n_met && nth < 400; nth += 1 + nth / 12) {
+            fault_set(cases[c].which, nth, cases[c].error);
+            if (cpubind_host_bind_open(&f.options, &f.h, NULL) == CPUBIND_LINUX_OK) {
+                const cpubind_problem_code code = cpubind_host_bind_apply(f.h);
+                for (int i = 0; i < 2; i++) {
+                    const int is_bound = row_of(i) && row_of(i)->state == CPUBIND_HOST_BOUND;
+                    if (is_bound || (code == CPUBIND_PROBLEM_NONE && !row_of(i)))
+                        continue;
+                    assert_true(is_at(i, UNBOUND));
+                }
+            }
+            n_met = fault.n_met;
+            fault_clear();
+            cpubind_host_bind_close(f.h);
+            f.h = NULL;
+            open_host();
+            apply();
+            assert_true(is_at(0, ON_NPU_0));
+            assert_true(is_at(1, ON_NPU_3));
+            cpubind_host_bind_close(f.h);
+            f.h = NULL;
+            restore(0);
+            restore(1);
+        }
+    }
+}
+
+/* The same in a watch in which a worker is started and one ends. */
+TEST(a_watch_survives_every_fault)
+{
+    static const struct {
+        call which;
+        int error;
+    } cases[] = {
+        {CALL_openat, EMFILE}, {CALL_read, EIO},          {CALL_getaffinity, ENOMEM},
+        {CALL_poll, ENOMEM},   {CALL_recvfrom, EIO},      {CALL_recvfrom, ENOBUFS},
+        {CALL_malloc, ENOMEM}, {CALL_realloc, ENOMEM},    {CALL_setaffinity, EBUSY},
+        {CALL_readdir, EIO},   {CALL_flock, EWOULDBLOCK}, {CALL_rename, EIO},
+    };
+    start(0, 0);
+    watch();
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int n_met = 1;
+        for (int nth = 1; n_met && nth < 200; nth += 1 + nth / 4) {
+            *mask_of(f.acl[0]) = 1;
+            start(1, 3);
+            fault_set(cases[c].which, nth, cases[c].error);
+            for (int pass = 0; pass < 3; pass++)
+                cpubind_host_bind_again(f.h, 1);
+            n_met = fault.n_met;
+            fault_clear();
+            UNTIL(is_at(0, ON_NPU_0) && is_at(1, ON_NPU_3));
+            unlist_worker(1);
+            worker_end(&f.w[1]);
+            UNTIL(cpubind_host_bind_n(f.h) == 1);
+        }
+    }
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    int32_t cpu[2];
+    const struct CMUnitTest tests[] = {
+        EACH(each_worker_has_the_pool_of_its_npu),
+        EACH(two_workers_of_an_npu_have_parts_of_its_pool),
+        EACH(without_workers_nothing_is_bound),
+        EACH(a_process_that_another_cpubind_holds_is_said_and_left),
+        EACH(a_process_of_several_npus_is_said_and_left),
+        EACH(too_many_workers_of_one_npu_are_refused_and_the_others_bound),
+        EACH(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list),
+        EACH(verify_says_which_worker_is_right_drifted_or_unbound),
+        EACH(verify_has_processes_on_record_that_are_no_workers_now),
+        EACH(a_worker_that_starts_later_is_bound),
+        EACH(events_find_a_worker_within_a_second),
+        EACH(a_second_worker_of_an_npu_halves_the_pool_of_the_first),
+        EACH(a_worker_that_ends_is_said_and_its_record_is_removed),
+        EACH(a_worker_that_drives_another_npu_now_moves_there),
+        EACH(a_mask_that_is_changed_is_put_back),
+        EACH(a_worker_that_another_program_moves_all_the_time_is_left_on_request),
+        EACH(a_process_with_a_mask_of_its_own_is_left_on_request),
+        EACH(short_threads_disturb_no_worker),
+        EACH(others_of_the_process_group_are_on_the_kept_cpus_and_restored),
+        EACH(every_fault_leaves_each_worker_bound_or_as_it_was),
+        EACH(a_watch_survives_every_fault),
+    };
+    if (!two_cpus(cpu)) {
+        print_message("skipped: with one CPU there is no mask of its own\n");
+        return 0;
+    }
+    return cmocka_run_group_tests_name("host_bind", tests, NULL, NULL);
+}
