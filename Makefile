@@ -46,7 +46,7 @@ FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
 QUALITY   := $(addprefix tests/quality/,layouts rules)
-SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/checks/layers.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/service/deploy.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
@@ -127,7 +127,7 @@ fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db
 
 # The headers of adapters/ go to include/cpubind/, in the same folders as here.
-install: all $(LIBRARIES) ## command, headers, libraries, fixtures
+install: all $(LIBRARIES) ## command, headers, libraries, fixtures, unit of systemd
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
 	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib
@@ -137,6 +137,10 @@ install: all $(LIBRARIES) ## command, headers, libraries, fixtures
 	done
 	install -d $(DESTDIR)$(PREFIX)/share/cpubind
 	install -m 644 $(BUILD)/fixtures.db $(DESTDIR)$(PREFIX)/share/cpubind/fixtures.db
+	install -m 644 adapters/service/deploy/cpubind.conf.example $(DESTDIR)$(PREFIX)/share/cpubind
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|' adapters/service/deploy/cpubind.service \
+	    >$(DESTDIR)$(PREFIX)/lib/systemd/system/cpubind.service
 
 lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the core as a shared library; the readers, binding and corpus as static ones
 

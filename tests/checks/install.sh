@@ -71,6 +71,12 @@ run_foreign_ci() {
         (cd "$out/foreign" && env -i PATH="$bin:/usr/bin:/bin" sh "$script")
 }
 
+# The unit of systemd starts the installed command, and the example of its settings is beside it.
+unit_is_installed() {
+    grep -qx 'ExecStart=/usr/bin/cpubind service' "$stage/usr/lib/systemd/system/cpubind.service" &&
+        [ -f "$stage/usr/share/cpubind/cpubind.conf.example" ] && ! grep -r @PREFIX@ "$stage/usr/lib/systemd"
+}
+
 only_below_stage() {
     [ -x "$stage/usr/bin/cpubind" ] && [ -f "$stage/usr/share/cpubind/fixtures.db" ] &&
         [ "$(find "$stage" -mindepth 1 -maxdepth 1)" = "$stage/usr" ]
@@ -80,6 +86,7 @@ rm -rf "$stage"
 check "make install DESTDIR= PREFIX=" \
     make -s BUILD="$BUILD" DESTDIR="$stage" PREFIX=/usr install
 check "everything is below DESTDIR/PREFIX" only_below_stage
+check "the unit of systemd starts the installed command" unit_is_installed
 check "the installed header compiles" use_header
 stage_include=$(cd "$stage" && pwd)/usr/include
 readers=$(cd "$out" && pwd)/readers

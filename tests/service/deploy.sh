@@ -1,0 +1,82 @@
+#!/bin/sh
+# deploy.sh - the unit, the example of settings and the recipe for containers; prints TAP
+# SPDX-License-Identifier: MIT
+#
+#   tests/service/deploy.sh      from the top folder, after `make`; BUILD and CPUBIND as there
+
+BUILD=${BUILD:-build}
+CPUBIND=${CPUBIND:-$BUILD/cpubind}
+deploy=adapters/service/deploy
+out=$BUILD/deploy
+mkdir -p "$out"
+. tests/support/tap.sh
+
+# systemd reads the unit. Versions before 253 do not know notify-reload, and keep notify.
+unit_is_valid() {
+    sed "s|@PREFIX@/bin/cpubind|$(realpath "$CPUBIND")|" $deploy/cpubind.service >"$out/cpubind.service" &&
+        systemd-analyze verify "$out/cpubind.service" >"$out/verify" 2>&1
+    grep -v -e 'Failed to parse service type, ignoring: notify-reload' "$out/verify" |
+        grep cpubind
+    [ $? -eq 1 ]
+}
+
+keys_of() { # file, mark before a key
+    sed -n "s/^$2\\([a-z-]*\\) = .*/\\1/p" "$1"
+}
+
+# The example names each key once.
+example_has_every_key() {
+    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/cli/settings.c >"$out/keys" &&
+        keys_of $deploy/cpubind.conf.example '#' >"$out/named" &&
+        diff "$out/keys" "$out/named"
+}
+
+# Without its marks it is right, and as it is all settings are the usual ones.
+example_is_right() {
+    sed 's/^#\([a-z-]* = \)/\1/' $deploy/cpubind.conf.example >"$out/all.conf" &&
+        cp $deploy/cpubind.conf.example "$out/none.conf" && : >"$out/empty.conf" &&
+        chmod 644 "$out"/*.conf && "$CPUBIND" service --check --quiet "$out/all.conf" &&
+        "$CPUBIND" service --check --json "$out/none.conf" | sed 's/"config": "[^"]*"//' >"$out/none" &&
+        "$CPUBIND" service --check --json "$out/empty.conf" | sed 's/"config": "[^"]*"//' >"$out/empty" &&
+        diff "$out/none" "$out/empty"
+}
+
+# The usual values of the example are those of the command.
+example_has_usual_values() {
+    "$CPUBIND" service --check "$out/empty.conf" | grep -v '^#' >"$out/usual" || return 1
+    [ -s "$out/usual" ] || return 1
+    while read -r line; do
+        grep -qxF "#$line" $deploy/cpubind.conf.example || {
+            echo "the example lacks: $line"
+            return 1
+        }
+    done <"$out/usual"
+}
+
+# The unit and the container recipes give the same capabilities.
+capabilities_agree() {
+    sed -n 's/^CapabilityBoundingSet=//p' $deploy/cpubind.service | tr ' ' '\n' |
+        sed 's/^CAP_//' | sort >"$out/unit"
+    sed -n 's/^ *- \([A-Z_]*\) #.*/\1/p' $deploy/daemonset.yaml | sort >"$out/pod"
+    grep -o -e '--cap-add [A-Z_]*' $deploy/Dockerfile | sed 's/.* //' | sort >"$out/docker"
+    [ -s "$out/unit" ] && diff "$out/unit" "$out/pod" && diff "$out/unit" "$out/docker"
+}
+
+# The settings in the ConfigMap are right.
+pod_settings_are_right() {
+    sed -n '/cpubind.conf: |/,/^---/p' $deploy/daemonset.yaml | sed -n 's/^    //p' >"$out/pod.conf" &&
+        [ -s "$out/pod.conf" ] && chmod 644 "$out/pod.conf" &&
+        "$CPUBIND" service --check --quiet "$out/pod.conf"
+}
+
+if command -v systemd-analyze >/dev/null 2>&1; then
+    check "systemd accepts the unit" unit_is_valid
+else
+    skip "systemd accepts the unit" "systemd-analyze is not installed"
+fi
+check "the example names each key of the settings once" example_has_every_key
+check "the example is right, with and without its marks" example_is_right
+check "the example has the usual values of the command" example_has_usual_values
+check "unit, image and pod have the same capabilities" capabilities_agree
+check "the settings of the pod are right" pod_settings_are_right
+finish
