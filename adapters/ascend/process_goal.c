@@ -47,7 +47,8 @@ static const char *const action_names[] = {
 /* The kind of an interrupt, by the names of its handlers. */
 typedef struct handlers {
     int32_t is_mailbox, is_sq, is_cq;
-    int32_t device; /* the number in the name of the mailbox */
+    int32_t device;        /* the number in the name of the mailbox */
+    cpubind_slice mailbox; /* its name */
 } handlers;
 
 static int32_t is_action(const scan_text *in, scan_run name, cpubind_irq_kind kind)
@@ -58,14 +59,16 @@ static int32_t is_action(const scan_text *in, scan_run name, cpubind_irq_kind ki
 static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
 {
     const scan_text in = {text, irq->names.at + irq->names.len, NULL};
-    handlers found = {0, 0, 0, -1};
+    handlers found = {0, 0, 0, -1, {0, 0}};
     cpubind_slice slice;
     int32_t at = 0;
     while (cpubind_interrupts_next_name(text, irq->names, &at, &slice)) {
         const scan_run name = {slice.at, slice.at + slice.len};
-        found.is_mailbox |=
-            cpubind_driver_parse_mailbox(text + slice.at, slice.len, &found.device, NULL) ==
-            CPUBIND_TEXT_OK;
+        if (cpubind_driver_parse_mailbox(text + slice.at, slice.len, &found.device, NULL) ==
+            CPUBIND_TEXT_OK) {
+            found.is_mailbox = 1;
+            found.mailbox = slice;
+        }
         found.is_sq |= is_action(&in, name, CPUBIND_IRQ_SQ);
         found.is_cq |= is_action(&in, name, CPUBIND_IRQ_CQ);
     }
@@ -98,82 +101,203 @@ static int32_t next_irq(walk *w, handlers *out)
     return -1;
 }
 
-static int32_t count_sq(const cpubind_irq_search *search)
+/* How many interrupts of each kind the function has, of all of its devices. */
+static void count_irqs(const cpubind_irq_search *search, int32_t *n_sq, int32_t *n_mailbox)
 {
     walk w = {search, 0, 0};
     handlers found;
-    int32_t n = 0;
-    while (next_irq(&w, &found) >= 0)
-        n += found.is_sq;
-    return n;
+    *n_sq = *n_mailbox = 0;
+    while (next_irq(&w, &found) >= 0) {
+        *n_sq += found.is_sq;
+        *n_mailbox += found.is_mailbox;
+    }
 }
 
-/* Takes the SQ and the CQs of the device, or of all devices of the function; returns how many
- * are SQs. */
-static int32_t take_irqs(const cpubind_irq_search *search, int32_t is_all,
-                         cpubind_irq_goal *out, int32_t *out_n)
+/* The interrupts that are taken, and what they are numbered by. */
+typedef struct taking {
+    const cpubind_irq_search *search;
+    cpubind_irq_goal *out;
+    int32_t n;
+} taking;
+
+/* Adds an interrupt. The number of those of the function that have its name and come before it
+ * is `index`; -1: those that were taken are counted. */
+static void take_irq(taking *t, int32_t irq, cpubind_irq_kind kind, const char *name,
+                     int32_t len, int32_t index)
 {
+    cpubind_irq_goal *goal = &t->out[t->n];
+    memset(goal, 0, sizeof *goal);
+    goal->irq = irq;
+    goal->kind = kind;
+    goal->cpu = -1;
+    memcpy(goal->id.name, name, (size_t)len);
+    goal->id.index = index;
+    for (int32_t i = 0; index < 0 && i < t->n; i++)
+        goal->id.index += t->out[i].kind == kind &&
+                          memcmp(t->out[i].id.name, goal->id.name, sizeof goal->id.name) == 0;
+    goal->id.index += index < 0;
+    t->n++;
+}
+
+/* Takes the interrupts of the device, or of all devices of the function. Returns how many of
+ * them are SQs.
+ *   in      is_all: all devices; is_any_mailbox: the mailbox is the device's, whatever its
+ *           number is */
+static int32_t take_irqs(taking *t, int32_t is_all, int32_t is_any_mailbox)
+{
+    const cpubind_irq_search *search = t->search;
     walk w = {search, 0, 0};
     handlers found;
-    int32_t irq, n = 0, n_sq = 0, is_its = is_all;
+    int32_t irq, n_sq = 0, is_its = is_all;
     int32_t n_named[] = {[CPUBIND_IRQ_SQ] = 0, [CPUBIND_IRQ_CQ] = 0}; /* of all devices */
     while ((irq = next_irq(&w, &found)) >= 0) {
         const cpubind_irq_kind kind = found.is_sq ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
+        const int32_t is_device = is_any_mailbox || found.device == search->device;
         if (found.is_mailbox)
             is_its = is_all || found.device == search->device;
-        if (is_its && (found.is_sq || found.is_cq)) {
-            n_sq += found.is_sq;
-            memset(&out[n], 0, sizeof out[n]);
-            out[n].irq = irq;
-            out[n].kind = kind;
-            out[n].cpu = -1;
-            memcpy(out[n].id.name, action_names[kind], strlen(action_names[kind]));
-            out[n++].id.index = n_named[kind];
-        }
+        n_sq += is_its && found.is_sq;
+        if (is_its && (found.is_sq || found.is_cq))
+            take_irq(t, irq, kind, action_names[kind], (int32_t)strlen(action_names[kind]),
+                     n_named[kind]);
+        else if (found.is_mailbox && is_device && search->wants_mailbox &&
+                 found.mailbox.len < CPUBIND_IRQ_NAME_SIZE)
+            take_irq(t, irq, CPUBIND_IRQ_MAILBOX, search->text + found.mailbox.at,
+                     found.mailbox.len, -1);
         n_named[CPUBIND_IRQ_SQ] += found.is_sq;
         n_named[CPUBIND_IRQ_CQ] += found.is_cq;
     }
-    *out_n = n;
     return n_sq;
 }
 
 cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_goal *out,
                                  int32_t *out_n)
 {
-    const int32_t n_sq = count_sq(search);
+    taking t = {search, out, 0};
+    int32_t n_sq, n_mailbox, n_taken;
+    count_irqs(search, &n_sq, &n_mailbox);
     *out_n = 0;
     if (n_sq == 0)
         return CPUBIND_IRQ_NO_SQ;
     if (n_sq > 1 && search->device < 0)
         return CPUBIND_IRQ_AMBIGUOUS;
-    if (take_irqs(search, n_sq == 1, out, out_n) == 1)
-        return CPUBIND_IRQ_FOUND;
-    *out_n = 0; /* a device has one SQ: with none or two, the mailboxes are misleading */
-    return CPUBIND_IRQ_AMBIGUOUS;
+    n_taken = take_irqs(&t, n_sq == 1, n_sq == 1 && n_mailbox == 1);
+    if (n_taken != 1) /* a device has one SQ: with none or two, the mailboxes are misleading */
+        return CPUBIND_IRQ_AMBIGUOUS;
+    *out_n = t.n;
+    return CPUBIND_IRQ_FOUND;
 }
 
-/* == Interrupts of a process ================================================ */
+/* == CPUs and interrupts of a process ======================================= */
 
 /* A goal that is being made. */
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
+    const cpubind_goal_request *request;
     const cpubind_npu *npu;
     const int32_t *cpu; /* of this process, role after role */
     int32_t n_cpu;
     const cpubind_roles *roles; /* spans of cpu */
+    cpubind_cpus pool, kept;
     cpubind_goal *out;
 } maker;
 
-/* Finds the interrupts of the NPU. The SQ gets the first CPU of the irq role, the CQs the
- * second. */
+static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
+{
+    const cpubind_cpus cpus = {m->cpu + span.first, span.count};
+    return cpus;
+}
+
+/* The CPUs of a role; those of main when the pool lacks the role. */
+static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
+{
+    const cpubind_span span = m->roles->span[role];
+    return cpus_of_span(m, span.count > 0 ? span : m->roles->span[CPUBIND_ROLE_MAIN]);
+}
+
+/* The CPUs of all roles, ascending. */
+static cpubind_problem_code sort_pool(maker *m)
+{
+    int32_t *cpu = cpubind_arena_ints(m->r.arena, m->n_cpu);
+    if (!cpu)
+        return facts_fail_memory(&m->r);
+    m->pool.cpu = cpu;
+    m->pool.n = m->n_cpu;
+    if (m->n_cpu > 0)
+        memcpy(cpu, m->cpu, (size_t)m->n_cpu * sizeof *cpu);
+    return cpubind_sort_unique(cpu, &m->pool.n, NULL) == CPUBIND_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail(&m->r, CPUBIND_PROBLEM_BAD_REQUEST, "the plan has no pool");
+}
+
+/* The kept CPUs near the memory of the process; all of them when none is near. */
+static cpubind_problem_code choose_kept(maker *m)
+{
+    const cpubind_ascend_plan *plan = m->request->plan;
+    const int32_t node = plan->memory_node[m->request->row];
+    int32_t *cpu = cpubind_arena_ints(m->r.arena, plan->n_kept);
+    if (!cpu)
+        return facts_fail_memory(&m->r);
+    m->kept.cpu = cpu;
+    for (int32_t i = 0; node >= 0 && i < plan->n_kept; i++)
+        if (m->request->facts->node_of[plan->kept[i]] == node)
+            cpu[m->kept.n++] = plan->kept[i];
+    for (int32_t i = 0, is_far = m->kept.n == 0; is_far && i < plan->n_kept; i++)
+        cpu[m->kept.n++] = plan->kept[i];
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish)
+{
+    const cpubind_cpus none = {NULL, 0};
+    switch (wish->kind) {
+    case CPUBIND_WISH_ROLE:
+        return cpus_of_role(m, wish->role);
+    case CPUBIND_WISH_POOL:
+        return m->pool;
+    case CPUBIND_WISH_KEEP:
+        return m->kept.n > 0 ? m->kept : cpus_of_role(m, CPUBIND_ROLE_MAIN);
+    case CPUBIND_WISH_LEAVE:
+        return none;
+    case CPUBIND_WISH_LIST:
+        break;
+    }
+    return wish->cpus;
+}
+
+/* The first wish that a name of the driver fits, or NULL. A name that is longer than that of a
+ * thread counts with as many bytes as a thread keeps. */
+static const cpubind_thread_wish *find_wish(const maker *m, const char *name)
+{
+    char pattern[CPUBIND_PATTERN_SIZE], kept[CPUBIND_PATTERN_SIZE];
+    if (!cpubind_pattern_make(name, kept))
+        return NULL;
+    for (int32_t i = 0; i < m->request->n_wish; i++) {
+        const cpubind_thread_wish *wish = &m->request->wish[i];
+        if (*wish->name != '*' && *wish->name != '?' &&
+            cpubind_pattern_make(wish->name, pattern) && cpubind_pattern_matches(pattern, kept))
+            return wish;
+    }
+    return NULL;
+}
+
+/* Chooses the CPU of an interrupt. Returns 0 when the interrupt is left. */
+static int32_t choose_irq_cpu(const maker *m, cpubind_irq_goal *irq)
+{
+    const cpubind_thread_wish *wish = find_wish(m, irq->id.name);
+    const cpubind_cpus cpus = wish ? cpus_of_wish(m, wish) : cpus_of_role(m, CPUBIND_ROLE_IRQ);
+    const int32_t place = !wish && irq->kind != CPUBIND_IRQ_SQ && cpus.n > 1 ? 1 : 0;
+    irq->cpu = cpus.n > 0 ? cpus.cpu[place] : -1;
+    return !wish || wish->kind != CPUBIND_WISH_LEAVE;
+}
+
+/* Finds the interrupts of the NPU. */
 static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
                                        int32_t n_msi)
 {
-    const cpubind_span span = m->roles->span[CPUBIND_ROLE_IRQ];
-    const int32_t *cpu = m->cpu + span.first;
     const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
     cpubind_irq_search search;
     cpubind_interrupt_list all;
+    int32_t n = 0;
     cpubind_problem_code code = cpubind_priv_read_interrupts(&m->r, answer, &all);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -181,13 +305,21 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
         (cpubind_irq_goal *)cpubind_arena_take(m->r.arena, n_msi, sizeof *m->out->irq);
     if (!m->out->irq)
         return facts_fail_memory(&m->r);
-    search = (cpubind_irq_search){answer.data, all.irq, all.n, msi, n_msi, device};
+    search = (cpubind_irq_search){answer.data,
+                                  all.irq,
+                                  all.n,
+                                  msi,
+                                  n_msi,
+                                  device,
+                                  m->request->threads == CPUBIND_THREADS_PRODUCT};
     m->out->no_irq = cpubind_goal_irqs(&search, m->out->irq, &m->out->n_irq);
     for (int32_t i = 0; i < m->out->n_irq; i++) {
-        cpubind_irq_goal *irq = &m->out->irq[i];
-        irq->cpu = cpu[irq->kind == CPUBIND_IRQ_CQ && span.count > 1 ? 1 : 0];
-        (void)cpubind_pci_format(irq->id.function, &m->npu->pci);
+        cpubind_irq_goal irq = m->out->irq[i];
+        (void)cpubind_pci_format(irq.id.function, &m->npu->pci);
+        if (choose_irq_cpu(m, &irq))
+            m->out->irq[n++] = irq;
     }
+    m->out->n_irq = n;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -223,76 +355,65 @@ static cpubind_problem_code find_irqs(maker *m)
 
 /* == Threads ================================================================ */
 
-static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
-{
-    const cpubind_cpus cpus = {m->cpu + span.first, span.count};
-    return cpus;
-}
-
-/* The CPUs of a role; those of main when the pool lacks the role. */
-static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
-{
-    const cpubind_span span = m->roles->span[role];
-    return cpus_of_span(m, span.count > 0 ? span : m->roles->span[CPUBIND_ROLE_MAIN]);
-}
-
-/* The CPUs of all roles, ascending. */
-static cpubind_problem_code sort_pool(maker *m, cpubind_cpus *out)
-{
-    int32_t *cpu = cpubind_arena_ints(m->r.arena, m->n_cpu);
-    if (!cpu)
-        return facts_fail_memory(&m->r);
-    out->cpu = cpu;
-    out->n = m->n_cpu;
-    if (m->n_cpu > 0)
-        memcpy(cpu, m->cpu, (size_t)m->n_cpu * sizeof *cpu);
-    return cpubind_sort_unique(cpu, &out->n, NULL) == CPUBIND_OK
-               ? CPUBIND_PROBLEM_NONE
-               : facts_fail(&m->r, CPUBIND_PROBLEM_BAD_REQUEST, "the plan has no pool");
-}
-
-static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish,
-                                 cpubind_cpus pool)
-{
-    switch (wish->kind) {
-    case CPUBIND_WISH_ROLE:
-        return cpus_of_role(m, wish->role);
-    case CPUBIND_WISH_POOL:
-        return pool;
-    case CPUBIND_WISH_LIST:
-        break;
-    }
-    return wish->cpus;
-}
-
-static void add_rule(maker *m, const char *name, cpubind_cpus cpus)
+static void add_rule(maker *m, const char *name, cpubind_cpus cpus, int32_t is_left)
 {
     cpubind_thread_rule *rule = &m->out->rule[m->out->n_rule++];
     rule->name = name;
     rule->cpus = cpus;
+    rule->is_left = is_left;
 }
 
-/* The rules of the caller, then those for the names that the runtime gives its threads. */
-static cpubind_problem_code make_rules(maker *m, const cpubind_thread_wish *wish, int32_t n)
+static int32_t is_wanted(const maker *m, const cpubind_thread_role *row)
 {
-    static const char *const thread_names[CPUBIND_ROLE_COUNT] = {
-        [CPUBIND_ROLE_ACL] = "acl_thread",
-        [CPUBIND_ROLE_RELEASE] = "release_thread",
-    };
-    cpubind_problem_code code;
-    cpubind_cpus pool;
-    m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n + CPUBIND_ROLE_COUNT,
-                                                             sizeof *m->out->rule);
+    return (row->is_reference || m->request->threads == CPUBIND_THREADS_PRODUCT) &&
+           m->roles->span[row->role].count > 0;
+}
+
+/* The rules of the caller, then those of the table. A row of main needs none. */
+static cpubind_problem_code make_rules(maker *m)
+{
+    const cpubind_goal_request *q = m->request;
+    const cpubind_thread_role *row;
+    int32_t n = q->n_wish;
+    while (cpubind_thread_role_at(n - q->n_wish))
+        n++;
+    m->out->rule =
+        (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n, sizeof *m->out->rule);
     if (!m->out->rule)
         return facts_fail_memory(&m->r);
-    code = sort_pool(m, &pool);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    for (int32_t i = 0; i < n; i++)
-        add_rule(m, wish[i].name, cpus_of_wish(m, &wish[i], pool));
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        if (thread_names[role] && m->roles->span[role].count > 0)
-            add_rule(m, thread_names[role], cpus_of_role(m, (cpubind_role)role));
+    for (int32_t i = 0; i < q->n_wish; i++)
+        add_rule(m, q->wish[i].name, cpus_of_wish(m, &q->wish[i]),
+                 q->wish[i].kind == CPUBIND_WISH_LEAVE);
+    for (int32_t i = 0; (row = cpubind_thread_role_at(i)) != NULL; i++)
+        if (row->named == CPUBIND_NAMED_THREAD && row->role != CPUBIND_ROLE_MAIN &&
+            is_wanted(m, row))
+            add_rule(m, row->pattern, cpus_of_role(m, row->role), 0);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The kernel threads and work queues of the driver for this device. */
+static cpubind_problem_code find_driver(maker *m)
+{
+    const cpubind_thread_role *row;
+    int32_t n = 0;
+    while (cpubind_thread_role_at(n))
+        n++;
+    m->out->driver =
+        (cpubind_driver_goal *)cpubind_arena_take(m->r.arena, n, sizeof *m->out->driver);
+    if (!m->out->driver)
+        return facts_fail_memory(&m->r);
+    for (int32_t i = 0; m->npu->phy >= 0 && (row = cpubind_thread_role_at(i)) != NULL; i++) {
+        cpubind_driver_goal *goal = &m->out->driver[m->out->n_driver];
+        const cpubind_thread_wish *wish;
+        if ((row->named != CPUBIND_NAMED_KERNEL && row->named != CPUBIND_NAMED_QUEUE) ||
+            !is_wanted(m, row))
+            continue;
+        goal->named = row->named;
+        cpubind_thread_role_name(row, m->npu->phy, goal->name, (int32_t)sizeof goal->name);
+        wish = find_wish(m, goal->name);
+        goal->cpus = wish ? cpus_of_wish(m, wish) : cpus_of_role(m, row->role);
+        m->out->n_driver += !wish || wish->kind != CPUBIND_WISH_LEAVE;
+    }
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -308,7 +429,8 @@ static const char *find_fault(const cpubind_goal_request *q)
         return "the wishes of the request are not there";
     for (int32_t i = 0; i < q->n_wish; i++) {
         const cpubind_thread_wish *wish = &q->wish[i];
-        if (!wish->name)
+        char pattern[CPUBIND_PATTERN_SIZE];
+        if (!wish->name || !cpubind_pattern_make(wish->name, pattern))
             return "a wish names no thread";
         if (wish->kind == CPUBIND_WISH_LIST &&
             (wish->cpus.n < 0 || wish->cpus.n > CPUBIND_MAX_CPUS ||
@@ -342,6 +464,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     if (problem->what)
         return problem->code;
     cpubind_problem_clear(problem);
+    m.request = request;
     m.npu = &facts->npu[plan->want[row]];
     m.cpu = plan->role_cpu + plan->role_row[row];
     m.n_cpu = plan->role_row[row + 1] - plan->role_row[row];
@@ -361,6 +484,12 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     out->memory_node = plan->memory_node[row];
     out->uvb.cpu = plan->spare;
     out->uvb.n = plan->n_spare;
-    code = make_rules(&m, request->wish, request->n_wish);
+    code = sort_pool(&m);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = choose_kept(&m);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = make_rules(&m);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = find_driver(&m);
     return code == CPUBIND_PROBLEM_NONE ? find_irqs(&m) : code;
 }

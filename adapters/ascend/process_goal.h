@@ -11,6 +11,7 @@
 
 #include "../text/interrupts.h"
 #include "ascend_plan.h"
+#include "thread_roles.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,24 +27,41 @@ typedef struct cpubind_cpus {
 typedef enum cpubind_wish_kind {
     CPUBIND_WISH_ROLE = 0, /* those of `role`; those of main when the pool lacks the role */
     CPUBIND_WISH_POOL,     /* those of all roles: the pool, or the part of it of this process */
-    CPUBIND_WISH_LIST      /* `cpus` */
+    CPUBIND_WISH_LIST,     /* `cpus` */
+    CPUBIND_WISH_KEEP, /* those that the plan keeps for the host: the ones near the memory of
+                              the NPU, else all; those of main when it keeps none */
+    CPUBIND_WISH_LEAVE /* none: the threads are left where they are */
 } cpubind_wish_kind;
 
-/* The CPUs that a caller wants for the threads of a name: --thread NAME=ROLE|LIST. */
+/* The CPUs that a caller wants for the threads of some names: --thread PATTERN=ROLE|LIST. A
+ * pattern that starts with no `*` or `?` is about the kernel threads, work queues and interrupts
+ * of the driver, too. */
 typedef struct cpubind_thread_wish {
-    const char *name; /* NUL-terminated; the kernel keeps its first 15 bytes */
+    const char *name; /* a pattern for cpubind_pattern_make */
     cpubind_wish_kind kind;
     cpubind_role role;
     cpubind_cpus cpus;
 } cpubind_thread_wish;
 
-/* The CPUs of the threads of a name. */
+/* The CPUs of the threads of some names. */
 typedef struct cpubind_thread_rule {
-    const char *name; /* as wished; compare with cpubind_comm_is */
+    const char *name; /* a pattern for cpubind_pattern_make */
     cpubind_cpus cpus;
+    int32_t is_left; /* 1: the threads are left where they are; cpus is empty */
 } cpubind_thread_rule;
 
-typedef enum cpubind_irq_kind { CPUBIND_IRQ_SQ, CPUBIND_IRQ_CQ } cpubind_irq_kind;
+/* A kernel thread or a work queue of the driver, and its CPUs. */
+typedef struct cpubind_driver_goal {
+    cpubind_named named; /* KERNEL or QUEUE */
+    char name[CPUBIND_PATTERN_SIZE];
+    cpubind_cpus cpus;
+} cpubind_driver_goal;
+
+typedef enum cpubind_irq_kind {
+    CPUBIND_IRQ_SQ,
+    CPUBIND_IRQ_CQ,
+    CPUBIND_IRQ_MAILBOX
+} cpubind_irq_kind;
 
 /* Which interrupt of the host: its number goes to another one when a driver is loaded again. */
 #define CPUBIND_IRQ_FUNCTION_SIZE 20
@@ -90,10 +108,12 @@ typedef struct cpubind_goal {
     cpubind_thread_rule *rule; /* of several rules that name a thread the first counts */
     int32_t n_rule;
     int32_t memory_node;   /* node for the memory of the process, or -1 */
-    cpubind_irq_goal *irq; /* by ascending number; the SQ and all CQs */
+    cpubind_irq_goal *irq; /* by ascending number; the SQ, all CQs and mailboxes */
     int32_t n_irq;
-    cpubind_no_irq no_irq; /* why n_irq is 0 */
-    cpubind_cpus uvb;      /* CPUs of the host's UVB polling threads; n 0: leave them */
+    cpubind_no_irq no_irq;       /* why n_irq is 0; FOUND: all of them are left */
+    cpubind_driver_goal *driver; /* kernel threads, then work queues */
+    int32_t n_driver;
+    cpubind_cpus uvb; /* CPUs of the host's UVB polling threads; n 0: leave them */
 } cpubind_goal;
 
 /* The name of the threads that poll UVB on a host whose CPUs are planned in clusters. */
@@ -108,10 +128,12 @@ typedef struct cpubind_goal_request {
     int32_t n_wish;
     int32_t n_process; /* 2 or more: so many processes drive the NPU, this one is ... */
     int32_t process;   /* ... this of them, from 0; else the roles are those of the plan */
+    cpubind_threads threads; /* which built-in rules count */
 } cpubind_goal_request;
 
-/* The goal for one NPU of a plan. The built-in rules are acl_thread -> acl and
- * release_thread -> release; a pool without the role has no such rule.
+/* The goal for one NPU of a plan. The built-in rules are the rows of thread_roles.h; a pool
+ * without the role has no such rule. Kernel threads and work queues have the phy id of the NPU
+ * in their names: where it is not known they are left.
  *   out     *out, in the arena; its lists may point into the plan
  *   errors  NO_MEMORY; UNREADABLE with the place when /proc/interrupts is damaged */
 cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
@@ -127,9 +149,10 @@ typedef struct cpubind_irq_search {
     const int32_t *msi; /* the numbers in msi_irqs, ascending */
     int32_t n_msi;
     int32_t device; /* the number in the name of its mailbox, "trs-mbox-<device>-<n>", or -1 */
+    int32_t wants_mailbox; /* 1: the mailboxes, too */
 } cpubind_irq_search;
 
-/* The SQ and CQ interrupts of one device among those of its PCI function.
+/* The SQ, the CQs and perhaps the mailboxes of one device among those of its PCI function.
  *   out     out[0 .. *out_n - 1] with cpu -1 and an id without a function; needs room for n_msi
  *   returns FOUND, NO_SQ, AMBIGUOUS
  *   rule    the interrupts of a function belong to a device from its mailbox to the next

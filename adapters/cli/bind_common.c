@@ -225,7 +225,8 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
                                           .plan = &p->plan,
                                           .row = p->plan.rank_row,
                                           .wish = m->options->wish,
-                                          .n_wish = m->options->n_wish};
+                                          .n_wish = m->options->n_wish,
+                                          .threads = m->options->threads};
     cpubind_problem_clear(&p->problem);
     return cpubind_goal_make(&m->bound->live.source, &request, arena, &m->bound->goal,
                              &p->problem);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "../ascend/ascend_plan.h"
+#include "../ascend/thread_roles.h"
 #include "../linux/bind/bind.h"
 #include "../pci/pci_facts.h"
 #include "../sqlite/corpus.h"
@@ -137,6 +138,7 @@ typedef struct cli_options {
     int has_no_record; /* the process that is planned for may be bound, its record lost */
     cpubind_thread_wish wish[CLI_MAX_WISHES];
     int32_t n_wish;
+    cpubind_threads threads;
     cpubind_memory_action memory;
     int64_t memory_limit; /* bytes, or -1 */
     int32_t memory_time;  /* seconds; 0: the usual time */

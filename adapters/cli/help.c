@@ -95,8 +95,8 @@ void cli_print_fixture_help(FILE *out)
     "  --npu N, or --rank N  its NPU by logic id, or its number among visible ones\n"
 
 #define THREADS                                                                                \
-    "  --thread NAME=WHERE   where threads of this name are bound, may be repeated:\n"         \
-    "                        " CLI_ROLE_WORDS "pool, or CPUs\n"
+    "  --thread NAME=WHERE   " CLI_ROLE_WORDS "pool, keep, leave or\n"                         \
+    "                        CPUs for threads of a name, or a*; --threads reference\n"
 
 #define BRACED(name, word, letter) "{" word "}, "
 

@@ -470,13 +470,31 @@ static int read_memory_time(const reading *r, const char *text)
     return 1;
 }
 
-/* Reads a role or "pool". Returns 0 for any other word. */
+static int choose_threads(const reading *r, const char *word)
+{
+    static const choice sets[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_THREADS_##name},
+        CPUBIND_THREADS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, sets, COUNT(sets), "threads", word, &value))
+        return 0;
+    r->options->threads = (cpubind_threads)value;
+    return 1;
+}
+
+/* Reads a role, "pool", "keep" or "leave". Returns 0 for any other word. */
 static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 {
-    if (strcmp(word, "pool") == 0) {
-        wish->kind = CPUBIND_WISH_POOL;
-        return 1;
-    }
+    static const choice words[] = {{"pool", CPUBIND_WISH_POOL},
+                                   {"keep", CPUBIND_WISH_KEEP},
+                                   {"leave", CPUBIND_WISH_LEAVE}};
+    for (int32_t i = 0; i < COUNT(words); i++)
+        if (strcmp(words[i].word, word) == 0) {
+            wish->kind = (cpubind_wish_kind)words[i].value;
+            return 1;
+        }
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
         if (strcmp(cpubind_role_word((cpubind_role)i), word) != 0)
             continue;
@@ -493,19 +511,21 @@ static int read_wish_list(const reading *r, const char *text, cpubind_thread_wis
     cli_numbers list = {NULL, 0};
     int32_t at = 0;
     if (cli_read_numbers(text, CPUBIND_MAX_CPUS, &list, &at) || list.n == 0)
-        return wrong(r, "--thread wants NAME=" CLI_ROLE_WORDS "pool, or CPUs", text);
+        return wrong(r, "--thread wants NAME=" CLI_ROLE_WORDS "pool, keep, leave, or CPUs",
+                     text);
     wish->kind = CPUBIND_WISH_LIST;
     wish->cpus.cpu = list.item;
     wish->cpus.n = list.n;
     return 1;
 }
 
-/* Reads "NAME=ROLE" or "NAME=LIST". The name ends at the last "=", since it may hold others. */
+/* Reads "NAME=ROLE" or "NAME=LIST", where NAME may be a pattern. The name ends at the last "=", since it may hold others. */
 static int read_wish(const reading *r, const char *text)
 {
     cli_options *o = r->options;
     char *equals = strrchr(text, '=');
     cpubind_thread_wish *wish = &o->wish[o->n_wish];
+    char pattern[CPUBIND_PATTERN_SIZE];
     if (o->n_wish == CLI_MAX_WISHES)
         return wrong(r, "there are too many --thread", text);
     if (!equals || equals == text)
@@ -515,6 +535,11 @@ static int read_wish(const reading *r, const char *text)
         return 0;
     *equals = '\0'; /* ends the name in argv, which a program may write to */
     wish->name = text;
+    if (!cpubind_pattern_make(text, pattern))
+        return wrong(r,
+                     "--thread names a pattern that no thread can have: the kernel keeps 15 "
+                     "bytes of a name",
+                     text);
     o->n_wish++;
     return 1;
 }
@@ -650,7 +675,8 @@ static const option_row rows[] = {
     READ("format", CLI_PLAN | CLI_REPLAY, choose_format),
     READ("pid", CLI_APPLY | CLI_VERIFY | CLI_RESTORE, read_pid),
     READ("npu", LIVE, read_npu),
-    READ("thread", LIVE, read_wish),
+    READ("thread", CLI_PLAN | LIVE, read_wish),
+    READ("threads", CLI_PLAN | LIVE, choose_threads),
     READ("memory", LIVE, choose_memory),
     READ("memory-limit", CLI_APPLY, read_limit),
     READ("memory-time", CLI_APPLY, read_memory_time),
@@ -898,6 +924,7 @@ int cli_parse(int argc, char **argv, enum cli_command command, const cli_format 
     out->request.is_auto_strategy = 1;
     out->one_npu = -1;
     out->memory_limit = -1;
+    out->threads = CPUBIND_THREADS_PRODUCT;
     out->word = argv + 1;
     for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
         if (p.kind == PART_FAULT) {

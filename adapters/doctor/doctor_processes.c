@@ -125,11 +125,17 @@ static int32_t read_mask(doctor *d, const char *input, cpubind_input *answer)
     return list.n;
 }
 
+/* Whether a thread has CPUs apart from those of the main threads: several of these may be on one
+ * CPU. */
 static int is_role_thread(cpubind_input status)
 {
-    const cpubind_slice name = doctor_field(status, "Name");
-    return cpubind_comm_is(status.data + name.at, name.len, "acl_thread") ||
-           cpubind_comm_is(status.data + name.at, name.len, "release_thread");
+    const cpubind_slice field = doctor_field(status, "Name");
+    const cpubind_thread_role *role;
+    char name[16] = "";
+    for (int32_t i = 0; i < field.len && i < 15; i++)
+        name[i] = status.data[field.at + i];
+    role = cpubind_thread_role_of(name, CPUBIND_THREADS_PRODUCT);
+    return role && role->role != CPUBIND_ROLE_MAIN;
 }
 
 static void count_masks(doctor *d, int32_t pid, masks *m)

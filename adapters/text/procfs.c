@@ -345,10 +345,12 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
     return CPUBIND_TEXT_OK;
 }
 
+enum { COMM_KEPT = 15 }; /* TASK_COMM_LEN of Linux, without its NUL */
+
 /* The name may hold line feeds; one at the end belongs to the file. */
 int cpubind_comm_is(const char *comm, int32_t len, const char *name)
 {
-    const size_t kept = 15; /* TASK_COMM_LEN of Linux, without its NUL */
+    const size_t kept = COMM_KEPT;
     size_t n, n_name;
 
     if (!comm || !name || len < 0)
@@ -358,4 +360,42 @@ int cpubind_comm_is(const char *comm, int32_t len, const char *name)
         n--;
     n_name = strlen(name);
     return (n == n_name || (n == kept && n_name > kept)) && memcmp(comm, name, n) == 0;
+}
+
+int cpubind_pattern_make(const char *text, char out[CPUBIND_PATTERN_SIZE])
+{
+    size_t n = strlen(text), n_star = 0;
+    if (n > COMM_KEPT && !memchr(text, '*', COMM_KEPT))
+        n = COMM_KEPT;
+    if (n == 0 || n >= CPUBIND_PATTERN_SIZE)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        n_star += text[i] == '*';
+    if (n - n_star > COMM_KEPT)
+        return 0;
+    memcpy(out, text, n);
+    out[n] = '\0';
+    return 1;
+}
+
+int cpubind_pattern_matches(const char *pattern, const char *name)
+{
+    const char *after_star = NULL, *tried = NULL; /* where the last `*` ends, in both */
+    while (*name) {
+        if (*pattern == '*') {
+            after_star = ++pattern;
+            tried = name;
+        } else if (*pattern == '?' || *pattern == *name) {
+            pattern++;
+            name++;
+        } else if (after_star) {
+            pattern = after_star;
+            name = ++tried;
+        } else {
+            return 0;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
 }

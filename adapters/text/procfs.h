@@ -95,6 +95,23 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
  *   returns 1 or 0; 0 for arguments that are no text or no name */
 int cpubind_comm_is(const char *comm, int32_t len, const char *name);
 
+/* Room for a pattern of thread names, with its NUL. */
+#define CPUBIND_PATTERN_SIZE 32
+
+/* Brings a pattern of thread names into the form that cpubind_pattern_matches takes. In a
+ * pattern `*` stands for any bytes, none too, and `?` for one byte; all other bytes, `[` and
+ * `\` too, stand for themselves. A pattern without `*` among its first 15 bytes is cut to
+ * these, as the kernel cuts names.
+ *   in      text ended by NUL
+ *   out     *out, on success only
+ *   returns 1; 0: the pattern is empty, fits no name of at most 15 bytes, or is longer than 31
+ *           bytes */
+int cpubind_pattern_make(const char *text, char out[CPUBIND_PATTERN_SIZE]);
+
+/* Whether a name, ended by NUL and cut to 15 bytes, fits a pattern.
+ *   cost    O(length of the name x length of the pattern) */
+int cpubind_pattern_matches(const char *pattern, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -237,7 +237,10 @@ static void check_goal(memory_host *h, const outcome *out)
     cpubind_arena arena = {(char *)fuzz_filled(size, FUZZ_FILL), size, 0};
     cpubind_goal goal;
     cpubind_problem problem;
-    const cpubind_goal_request request = {.facts = &out->facts, .plan = &out->plan, .row = row};
+    const cpubind_goal_request request = {.facts = &out->facts,
+                                          .plan = &out->plan,
+                                          .row = row,
+                                          .threads = CPUBIND_THREADS_PRODUCT};
     const cpubind_problem_code code =
         cpubind_goal_make(&source, &request, &arena, &goal, &problem);
     CHECK(code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_UNREADABLE);

@@ -101,7 +101,8 @@ static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32
 {
     const int32_t n_sq = count_sq(f);
     int32_t k = 0, found = 0;
-    const cpubind_irq_search search = {f->text, f->all, f->n_all, f->msi, f->n_msi, f->device};
+    const cpubind_irq_search search = {f->text,  f->all,    f->n_all, f->msi,
+                                       f->n_msi, f->device, 0};
     const cpubind_no_irq why = cpubind_goal_irqs(&search, out, n);
     CHECK((why == CPUBIND_IRQ_NO_SQ) == (n_sq == 0));
     CHECK((why == CPUBIND_IRQ_FOUND) == (*n > 0));

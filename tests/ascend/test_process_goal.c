@@ -21,6 +21,7 @@ typedef struct planned {
     memory_host host;
     char block[16384];
     cpubind_arena arena;
+    cpubind_threads threads;
     cpubind_goal goal;
     cpubind_problem problem;
 } planned;
@@ -78,8 +79,12 @@ static cpubind_problem_code make(planned *p, int32_t row, const cpubind_thread_w
                                  int32_t n_wish)
 {
     const cpubind_source source = {&p->host, read_input, list_inputs};
-    const cpubind_goal_request request = {
-        .facts = &p->facts, .plan = &p->plan, .row = row, .wish = wish, .n_wish = n_wish};
+    const cpubind_goal_request request = {.facts = &p->facts,
+                                          .plan = &p->plan,
+                                          .row = row,
+                                          .wish = wish,
+                                          .n_wish = n_wish,
+                                          .threads = p->threads};
     p->arena = (cpubind_arena){p->block, sizeof p->block, 0};
     for (int32_t i = 0; i < p->plan.n_want; i++)
         assert_int_equal(
@@ -171,6 +176,8 @@ TEST(a_request_that_is_wrong_is_refused)
         .name = "worker", .kind = CPUBIND_WISH_LIST, .cpus = {NULL, INT32_MAX}};
     const cpubind_thread_wish roleless = {
         .name = "worker", .kind = CPUBIND_WISH_ROLE, .role = CPUBIND_ROLE_COUNT};
+    const cpubind_thread_wish vain = {.name = "*1234567890123456", .kind = CPUBIND_WISH_POOL};
+    assert_int_equal(make(p, 0, &vain, 1), CPUBIND_PROBLEM_BAD_REQUEST);
     assert_int_equal(make(p, -1, NULL, 0), CPUBIND_PROBLEM_BAD_REQUEST);
     assert_int_equal(make(p, p->plan.n_want, NULL, 0), CPUBIND_PROBLEM_BAD_REQUEST);
     assert_int_equal(make(p, 0, NULL, 1), CPUBIND_PROBLEM_BAD_REQUEST);
@@ -276,6 +283,116 @@ TEST(a_pool_without_interrupt_cpus_keeps_its_rules)
     expect_rule(p, 0, "acl_thread", 6, 6);
     expect_rule(p, 1, "release_thread", 7, 7);
     expect_none(p, CPUBIND_IRQ_NO_ROLE);
+}
+
+TEST(the_rows_of_the_product_follow_those_of_the_reference)
+{
+    planned *p = start();
+    p->threads = CPUBIND_THREADS_PRODUCT;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_rule, 5);
+    expect_rule(p, 0, "acl_thread", 14, 14);
+    expect_rule(p, 1, "release_thread", 15, 15);
+    expect_rule(p, 2, "hccl_watchdog*", 15, 15);
+    expect_rule(p, 3, "hcclComm_watchd", 15, 15);
+    expect_rule(p, 4, "RT_RECYCLE*", 15, 15);
+    assert_int_equal(p->goal.n_driver, 3); /* with the phy id, 4 */
+    assert_string_equal(p->goal.driver[0].name, "dev4_sq_task");
+    assert_int_equal(p->goal.driver[0].named, CPUBIND_NAMED_KERNEL);
+    assert_string_equal(p->goal.driver[1].name, "dev4_sq_send_wq");
+    assert_int_equal(p->goal.driver[1].named, CPUBIND_NAMED_QUEUE);
+    assert_string_equal(p->goal.driver[2].name, "dev4_sq_fair_wq");
+    for (int32_t i = 0; i < 3; i++)
+        expect_cpus(p->goal.driver[i].cpus, 8, 9);
+    assert_int_equal(p->goal.n_irq, 4);
+    expect_irq(p, 0, 98, CPUBIND_IRQ_MAILBOX, 9);
+    assert_string_equal(p->goal.irq[0].id.name, "trs-mbox-4-0");
+    assert_int_equal(p->goal.irq[0].id.index, 0);
+    expect_irq(p, 1, 99, CPUBIND_IRQ_SQ, 8);
+    expect_irq(p, 2, 100, CPUBIND_IRQ_CQ, 9);
+}
+
+TEST(the_reference_leaves_the_driver_alone)
+{
+    planned *p = start();
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_rule, 2);
+    assert_int_equal(p->goal.n_driver, 0);
+    assert_int_equal(p->goal.n_irq, 3);
+}
+
+TEST(the_driver_is_left_without_a_phy_id_and_without_interrupt_cpus)
+{
+    planned *p = start();
+    p->threads = CPUBIND_THREADS_PRODUCT;
+    p->npu[0].phy = -1;
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_driver, 0);
+    p->npu[0].phy = 4;
+    p->plan.roles = (cpubind_role_spec){{0, 1, 1, 1}};
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_driver, 0);
+    assert_int_equal(p->goal.n_rule, 5);
+    p->plan.roles = (cpubind_role_spec){{0, 1, 0, 0}}; /* a 950: all threads are main */
+    made(p, 0, NULL, 0);
+    assert_int_equal(p->goal.n_rule, 0);
+    assert_int_equal(p->goal.n_driver, 0);
+}
+
+TEST(a_wish_may_leave_threads_and_what_is_the_drivers)
+{
+    static const int32_t list[] = {3, 9};
+    const cpubind_thread_wish wishes[] = {
+        {.name = "hccl_*", .kind = CPUBIND_WISH_LEAVE},
+        {.name = "dev*_sq_task", .kind = CPUBIND_WISH_LEAVE},
+        {.name = "dev?_sq_send_wq", .kind = CPUBIND_WISH_LIST, .cpus = {list, 2}},
+        {.name = "trs-mbox-*", .kind = CPUBIND_WISH_LIST, .cpus = {list, 2}},
+        {.name = "cq_update_irq", .kind = CPUBIND_WISH_LEAVE},
+        {.name = "*", .kind = CPUBIND_WISH_LEAVE}}; /* threads of the process alone */
+    planned *p = start();
+    p->threads = CPUBIND_THREADS_PRODUCT;
+    made(p, 0, wishes, LENGTH(wishes));
+    assert_true(p->goal.rule[0].is_left);
+    assert_int_equal(p->goal.rule[0].cpus.n, 0);
+    assert_true(p->goal.rule[5].is_left);
+    assert_false(p->goal.rule[6].is_left);
+    assert_int_equal(p->goal.n_driver, 2);
+    assert_string_equal(p->goal.driver[0].name, "dev4_sq_send_wq");
+    assert_ptr_equal(p->goal.driver[0].cpus.cpu, list);
+    assert_string_equal(p->goal.driver[1].name, "dev4_sq_fair_wq");
+    assert_int_equal(p->goal.n_irq, 2);
+    expect_irq(p, 0, 98, CPUBIND_IRQ_MAILBOX, 3);
+    expect_irq(p, 1, 99, CPUBIND_IRQ_SQ, 8);
+}
+
+TEST(interrupts_may_all_be_left)
+{
+    const cpubind_thread_wish wishes[] = {
+        {.name = "sq_send_trigger_irq", .kind = CPUBIND_WISH_LEAVE},
+        {.name = "cq_*", .kind = CPUBIND_WISH_LEAVE}};
+    planned *p = start();
+    made(p, 0, wishes, LENGTH(wishes));
+    expect_none(p, CPUBIND_IRQ_FOUND);
+}
+
+TEST(kept_cpus_near_the_memory_come_first)
+{
+    static int32_t kept[] = {0, 1, 9};
+    const cpubind_thread_wish wish = {.name = "mooncake*", .kind = CPUBIND_WISH_KEEP};
+    planned *p = start();
+    p->plan.kept = kept;
+    p->plan.n_kept = 3;
+    made(p, 0, &wish, 1);
+    expect_rule(p, 0, "mooncake*", 9, 9);
+    made(p, 1, &wish, 1);
+    expect_rule(p, 0, "mooncake*", 0, 1);
+    p->memory_node[0] = 7; /* none of them is near */
+    kept[2] = 2;
+    made(p, 0, &wish, 1);
+    expect_rule(p, 0, "mooncake*", 0, 2);
+    p->plan.n_kept = 0;
+    made(p, 0, &wish, 1);
+    expect_rule(p, 0, "mooncake*", 10, 13);
 }
 
 /* == Interrupts ============================================================= */
@@ -454,6 +571,8 @@ TEST(an_arena_that_is_too_small_is_reported)
 
 /* == Interrupts of one function ============================================= */
 
+static int32_t with_mailboxes;
+
 /* The names in the rows 10, 11, ... of a function, and the interrupts found there: "10 12" with
  * the SQ marked "s", "s10 12". NULL: nothing, for this reason. */
 typedef struct function {
@@ -476,7 +595,10 @@ static int has_name(const char *names, const char *name)
 /* The id of an interrupt: its name, and how many of the function before it have that name. */
 static void check_id(const function *f, const int32_t *msi, const cpubind_irq_goal *irq)
 {
-    const char *name = irq->kind == CPUBIND_IRQ_SQ ? "sq_send_trigger_irq" : "cq_update_irq";
+    const char *name = irq->kind == CPUBIND_IRQ_SQ   ? "sq_send_trigger_irq"
+                       : irq->kind == CPUBIND_IRQ_CQ ? "cq_update_irq"
+                                                     : irq->id.name;
+    assert_true(has_name(f->names[irq->irq - 10], name));
     int32_t index = 0;
     for (int32_t i = 0; msi[i] < irq->irq; i++)
         index += msi[i] >= 10 && has_name(f->names[msi[i] - 10], name);
@@ -502,7 +624,7 @@ static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi,
                  "%d: 0 0 GICv3 %d Edge      %s\n", 10 + i, 32 + i, f->names[i]);
     assert_int_equal(cpubind_interrupts_parse(text, (int32_t)strlen(text), &list, NULL),
                      CPUBIND_TEXT_OK);
-    search = (cpubind_irq_search){text, all, list.n, msi, n_msi, f->device};
+    search = (cpubind_irq_search){text, all, list.n, msi, n_msi, f->device, with_mailboxes};
     why = cpubind_goal_irqs(&search, out, &n);
     found[0] = '\0';
     for (int32_t i = 0; i < n; i++) {
@@ -558,6 +680,28 @@ TEST(a_device_has_the_rows_from_its_mailbox_to_the_next)
         {{"trs-mbox-1-0", SQ, "trs-mbox-10-0", SQ}, 1, "s11", CPUBIND_IRQ_FOUND},
         {{"trs-mbox-1-0", SQ, "trs-mbox-10-0", SQ}, 10, "s13", CPUBIND_IRQ_FOUND}};
     check_functions(cases, LENGTH(cases), all_of_them, LENGTH(all_of_them));
+}
+
+TEST(mailboxes_are_those_of_the_device)
+{
+    static const function cases[] = {
+        {{"trs-mbox-3-0", "sq_send_trigger_irq", "cq_update_irq"}, 3, "10 s11 12", 0},
+        /* the only mailbox of a function with one SQ, whatever its number is */
+        {{"trs-mbox-9-0", "sq_send_trigger_irq", "cq_update_irq"}, 3, "10 s11 12", 0},
+        {{"trs-mbox-9-0", "sq_send_trigger_irq", "cq_update_irq"}, -1, "10 s11 12", 0},
+        {{"trs-mbox-9-0", "trs-mbox-3-0", "sq_send_trigger_irq"}, 3, "11 s12", 0},
+        {{"trs-mbox-3-0", "trs-mbox-3-1", "sq_send_trigger_irq"}, 3, "10 11 s12", 0},
+        {{"trs-mbox-3-0", "trs-mbox-3-0", "sq_send_trigger_irq"}, 3, "10 11 s12", 0},
+        {{"trs-mbox-3-0", "sq_send_trigger_irq", "trs-mbox-4-0", "sq_send_trigger_irq"},
+         4,
+         "12 s13",
+         0},
+        {{"trs-mbox-3-0, sq_send_trigger_irq", "cq_update_irq"}, 3, "s10 11", 0},
+        {{"trs-mbox-x-0", "sq_send_trigger_irq"}, 3, "s11", 0},
+    };
+    with_mailboxes = 1;
+    check_functions(cases, LENGTH(cases), (const int32_t[]){10, 11, 12, 13}, 4);
+    with_mailboxes = 0;
 }
 
 TEST(devices_without_distinct_mailboxes_are_ambiguous)
@@ -714,6 +858,13 @@ int main(void)
         cmocka_unit_test(wishes_come_before_the_built_in_rules),
         cmocka_unit_test(a_role_that_the_pool_lacks_is_main),
         cmocka_unit_test(a_pool_without_interrupt_cpus_keeps_its_rules),
+        cmocka_unit_test(the_rows_of_the_product_follow_those_of_the_reference),
+        cmocka_unit_test(the_reference_leaves_the_driver_alone),
+        cmocka_unit_test(the_driver_is_left_without_a_phy_id_and_without_interrupt_cpus),
+        cmocka_unit_test(a_wish_may_leave_threads_and_what_is_the_drivers),
+        cmocka_unit_test(interrupts_may_all_be_left),
+        cmocka_unit_test(kept_cpus_near_the_memory_come_first),
+        cmocka_unit_test(mailboxes_are_those_of_the_device),
         cmocka_unit_test(the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second),
         cmocka_unit_test(one_interrupt_cpu_serves_both_kinds),
         cmocka_unit_test(the_largest_interrupt_number_is_one_of_the_device),

@@ -122,8 +122,8 @@ static void find_cpus(void)
 /* ns of open, apply and close; then all is put back. */
 static double time_apply(pid_t pid, const char *state, cpubind_memory_action memory)
 {
-    cpubind_thread_rule rules[] = {{"acl_thread", {&last_cpu, 1}},
-                                   {"release_thread", {&last_cpu, 1}}};
+    cpubind_thread_rule rules[] = {{"acl_thread", {&last_cpu, 1}, 0},
+                                   {"release_thread", {&last_cpu, 1}, 0}};
     const cpubind_goal goal = {.npu = 0,
                                .main = {&first_cpu, 1},
                                .rule = rules,

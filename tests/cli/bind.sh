@@ -1349,9 +1349,9 @@ apply run verify|--npu names the NPU; --rank and --visible find it: give one|--n
 apply run verify|--memory does not know "some"; it knows migrate, all, prefer, none|--memory some
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread acl
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread =acl
-apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=b
-apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=
-apply run verify|--thread wants NAME=irq, main, acl, release, pool, or CPUs|--thread a=3-1
+apply run verify|--thread wants NAME=irq, main, acl, release, pool, keep, leave, or CPUs|--thread a=b
+apply run verify|--thread wants NAME=irq, main, acl, release, pool, keep, leave, or CPUs|--thread a=
+apply run verify|--thread wants NAME=irq, main, acl, release, pool, keep, leave, or CPUs|--thread a=3-1
 apply run verify|--root and --fixture each name a host; give one|--root a --fixture b
 apply run verify|--db needs the name of a host|--db a
 apply run verify|--exclude names no CPU|--exclude ""

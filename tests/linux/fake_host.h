@@ -228,8 +228,8 @@ static inline void goal_make(stage_goal *g, int32_t main_cpu, int32_t other_cpu)
     memset(g, 0, sizeof *g);
     g->cpu[0] = main_cpu;
     g->cpu[1] = other_cpu;
-    g->rule[0] = (cpubind_thread_rule){"acl_thread", {&g->cpu[1], 1}};
-    g->rule[1] = (cpubind_thread_rule){"release_thread", {&g->cpu[1], 1}};
+    g->rule[0] = (cpubind_thread_rule){"acl_thread", {&g->cpu[1], 1}, 0};
+    g->rule[1] = (cpubind_thread_rule){"release_thread", {&g->cpu[1], 1}, 0};
     g->goal.npu = 3;
     g->goal.main = (cpubind_cpus){&g->cpu[0], 1};
     g->goal.rule = g->rule;

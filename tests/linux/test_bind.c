@@ -182,8 +182,8 @@ TEST(a_rule_compares_15_bytes_and_the_first_rule_counts)
     int32_t longer = worker_thread_add(&f.w, "a_name_of_many_characters");
     int32_t almost = worker_thread_add(&f.w, "acl_thread2");
     int32_t part = worker_thread_add(&f.w, "acl");
-    f.goal.rule[2] = (cpubind_thread_rule){"a_name_of_many_letters", {&f.goal.cpu[1], 1}};
-    f.goal.rule[3] = (cpubind_thread_rule){"acl_thread", {&f.goal.cpu[0], 1}};
+    f.goal.rule[2] = (cpubind_thread_rule){"a_name_of_many_letters", {&f.goal.cpu[1], 1}, 0};
+    f.goal.rule[3] = (cpubind_thread_rule){"acl_thread", {&f.goal.cpu[0], 1}, 0};
     f.goal.goal.n_rule = 4;
     open_binding();
     apply(&f.goal);
@@ -377,7 +377,7 @@ TEST(verify_reports_misplaced_threads_and_changes_nothing)
 TEST(a_goal_without_its_arrays_is_refused)
 {
     const cpubind_goal whole = f.goal.goal;
-    cpubind_thread_rule rule = {NULL, f.goal.goal.main};
+    cpubind_thread_rule rule = {NULL, f.goal.goal.main, 0};
     open_binding();
     for (int i = 0; i < 5; i++) {
         cpubind_goal goal = whole;

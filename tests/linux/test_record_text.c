@@ -159,7 +159,8 @@ static void random_state(cpubind_record *s)
     for (uint32_t n = random_below(5); n > 0; n--) {
         char name[16];
         random_name(name);
-        sample_need(cpubind_record_add_rule(s, sys, name, random_set(s)));
+        sample_need(cpubind_record_add_rule(
+            s, sys, name, random_below(4) ? random_set(s) : CPUBIND_CPUSET_NONE));
     }
     for (uint32_t n = random_below(4); n > 0; n--)
         sample_need(cpubind_record_add_placed(s, sys, random_set(s)));
@@ -170,7 +171,7 @@ static void random_state(cpubind_record *s)
         static const cpubind_irq_id id[] = {{"0000:c1:00.0", "a b", 0},
                                             {"10002:c1:0.0", "%", 7}};
         cpubind_record_irq irq = {(int32_t)random_below(3000), id[random_below(2)],
-                                  random_below(2) ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ,
+                                  (cpubind_irq_kind)random_below(3),
                                   (int32_t)random_below(65536)};
         irq.id.index += (int32_t)random_below(9);
         sample_need(cpubind_record_add_irq(s, sys, &irq));
@@ -237,6 +238,26 @@ TEST(threads_of_many_masks_are_read_back)
     cpubind_record_free(&s);
 }
 
+TEST(patterns_and_threads_that_are_left_are_read_back)
+{
+    cpubind_record s;
+    char *text;
+    int32_t len;
+    sample_begin(&s);
+    sample_need(cpubind_record_add_rule(&s, sys, "hccl_watchdog_thread*", s.main));
+    sample_need(cpubind_record_add_rule(&s, sys, "kv *?", CPUBIND_CPUSET_NONE));
+    sample_need(cpubind_record_add_rule(&s, sys, "*******************************", s.main));
+    assert_int_equal(cpubind_record_add_rule(&s, sys, "*1234567890123456", s.main).error,
+                     EINVAL);
+    assert_int_equal(cpubind_record_add_rule(&s, sys, "", s.main).error, EINVAL);
+    assert_int_equal(s.n_rule, 3);
+    check_round(&s);
+    text = text_of(&s, &len);
+    assert_non_null(strstr(text, " hccl_watchdog_t\nrule - kv%20*?\nrule "));
+    free(text);
+    cpubind_record_free(&s);
+}
+
 TEST(a_record_that_could_not_be_read_back_is_not_written)
 {
     for (int i = 0; i < 17; i++) {
@@ -250,7 +271,7 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
         s.main = i == 3 ? s.sets.n : s.main;
         s.uvb = i == 4 ? s.sets.n : s.uvb;
         s.rule[0].name[0] = i == 5 ? '\0' : 'a';
-        s.rule[1].set = i == 6 ? CPUBIND_CPUSET_NONE : s.rule[1].set;
+        s.rule[1].set = i == 6 ? s.sets.n : s.rule[1].set;
         s.thread[0].tid = i == 7 ? 0 : s.thread[0].tid;
         s.thread[3].before = i == 8 ? CPUBIND_CPUSET_NONE : s.thread[3].before;
         s.thread[4].tid = i == 9 ? s.thread[3].tid : s.thread[4].tid;
@@ -661,6 +682,7 @@ int main(void)
         cmocka_unit_test(the_largest_numbers_are_read_back),
         cmocka_unit_test(names_of_any_bytes_are_read_back),
         cmocka_unit_test(threads_of_many_masks_are_read_back),
+        cmocka_unit_test(patterns_and_threads_that_are_left_are_read_back),
         cmocka_unit_test(a_record_that_could_not_be_read_back_is_not_written),
         cmocka_unit_test(each_line_of_a_text_is_read),
         cmocka_unit_test(the_shortest_text_has_four_lines_after_the_first),

@@ -16,7 +16,7 @@ int main(void)
     static const int32_t msi[] = {50, 51, 52};
     cpubind_interrupt all[3];
     cpubind_interrupt_list list = {all, 3, 0, 0};
-    cpubind_irq_search search = {text, all, 0, msi, 3, 7};
+    cpubind_irq_search search = {text, all, 0, msi, 3, 7, 0};
     cpubind_irq_goal goal[3];
     cpubind_source source;
     cpubind_problem problem;

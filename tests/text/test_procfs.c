@@ -355,6 +355,88 @@ TEST(a_thread_has_its_name_or_the_first_15_bytes_of_it)
     assert_int_equal(cpubind_comm_is("a", 1, NULL), 0);
 }
 
+/* == Patterns of names ====================================================== */
+
+static int pattern_fits(const char *text, const char *name)
+{
+    char pattern[CPUBIND_PATTERN_SIZE];
+    return cpubind_pattern_make(text, pattern) && cpubind_pattern_matches(pattern, name);
+}
+
+TEST(a_pattern_fits_the_names_that_the_kernel_keeps)
+{
+    static const struct {
+        const char *pattern, *name;
+        int is;
+    } cases[] = {
+        {"acl_thread", "acl_thread", 1},
+        {"acl_thread", "acl_thread2", 0},
+        {"acl_thread", "acl_threa", 0},
+        {"acl_thread", "Acl_thread", 0},
+        {"acl*", "acl", 1},
+        {"acl*", "acl_thread", 1},
+        {"acl*", "ac", 0},
+        {"*", "", 1},
+        {"*", "python3.11", 1},
+        {"**", "", 1},
+        {"?", "", 0},
+        {"?", "a", 1},
+        {"a?c", "abc", 1},
+        {"a?c", "ac", 0},
+        {"*thread", "release_thread", 1},
+        {"*thread", "thread_release", 0},
+        {"*a*b*", "xxaxxbxx", 1},
+        {"*a*b*", "xxbxxaxx", 0},
+        {"*aab", "aaaaab", 1},
+        {"dev*_sq_task", "dev10_sq_task", 1},
+        {"dev*_sq_task", "dev10_sq_taskx", 0},
+        /* 15 bytes are kept */
+        {"hccl_watchdog_thread", "hccl_watchdog_t", 1},
+        {"hccl_watchdog_thread*", "hccl_watchdog_t", 1},
+        {"hccl_watchdog_t*", "hccl_watchdog_t", 1},
+        {"hccl_watchdog_thread", "hccl_watchdog_", 0},
+        {"???????????????????", "hccl_watchdog_t", 1},
+        {"???????????????????", "hccl_watchdog_", 0},
+        /* no classes, no escapes */
+        {"[a-z]", "a", 0},
+        {"[a-z]", "[a-z]", 1},
+        {"a\\*", "a\\b", 1},
+        {"a\\*", "a*", 0},
+        {"a*b", "a*b", 1},
+        /* bytes, not characters; a character may be cut */
+        {"caf\xc3\xa9", "caf\xc3\xa9", 1},
+        {"caf?", "caf\xc3\xa9", 0},
+        {"caf??", "caf\xc3\xa9", 1},
+        {"\xe5\xbc\x95\xe6\x93\x8e\xe6\xa0\xb8\xe5\xbf\x83\xe7\xba\xbf\xe7\xa8\x8b",
+         "\xe5\xbc\x95\xe6\x93\x8e\xe6\xa0\xb8\xe5\xbf\x83\xe7\xba\xbf", 1},
+        {"a\nb*", "a\nbc", 1},
+    };
+    for (int32_t i = 0; i < LENGTH(cases); i++)
+        if (pattern_fits(cases[i].pattern, cases[i].name) != cases[i].is)
+            fail_msg("\"%s\" %s\"%s\"", cases[i].pattern,
+                     cases[i].is ? "does not fit " : "fits ", cases[i].name);
+}
+
+TEST(a_pattern_that_fits_no_name_is_refused)
+{
+    static const char *const bad[] = {"", "*1234567890123456", "12345678901234*67",
+                                      "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*",
+                                      "********************************"};
+    static const char *const good[] = {"*", "*123456789012345", "1234567890123456*",
+                                       "12345678901234*5", "*******************************"};
+    char pattern[CPUBIND_PATTERN_SIZE], again[CPUBIND_PATTERN_SIZE];
+    for (int32_t i = 0; i < LENGTH(bad); i++)
+        if (cpubind_pattern_make(bad[i], pattern))
+            fail_msg("\"%s\" is taken", bad[i]);
+    for (int32_t i = 0; i < LENGTH(good); i++) {
+        assert_true(cpubind_pattern_make(good[i], pattern));
+        assert_true(cpubind_pattern_make(pattern, again));
+        assert_string_equal(again, pattern);
+    }
+    assert_true(cpubind_pattern_make("1234567890123456*", pattern));
+    assert_string_equal(pattern, "123456789012345");
+}
+
 /* == /proc/<pid>/stat ======================================================= */
 
 /* Fields 5 to 22, with 20 and 22 named, and the fields that follow them. */
@@ -568,6 +650,8 @@ int main(void)
         cmocka_unit_test(visible_devices_are_read_up_to_the_first_bad_token),
         cmocka_unit_test(visible_devices_must_ascend),
         cmocka_unit_test(a_thread_has_its_name_or_the_first_15_bytes_of_it),
+        cmocka_unit_test(a_pattern_fits_the_names_that_the_kernel_keeps),
+        cmocka_unit_test(a_pattern_that_fits_no_name_is_refused),
         cmocka_unit_test(a_stat_gives_name_state_parent_threads_and_start),
         cmocka_unit_test(a_stat_has_the_flags_of_the_kernel),
         cmocka_unit_test(every_prefix_of_a_stat_is_cut),

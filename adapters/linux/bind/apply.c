@@ -240,9 +240,12 @@ int cpubind_is_goal(const cpubind_goal *goal)
     if (!is_list(goal->main) || !is_list(goal->uvb) || goal->n_rule < 0 || goal->n_irq < 0 ||
         (goal->n_rule > 0 && !goal->rule) || (goal->n_irq > 0 && !goal->irq))
         return 0;
-    for (int32_t i = 0; i < goal->n_rule; i++)
-        if (!goal->rule[i].name || !is_list(goal->rule[i].cpus))
+    for (int32_t i = 0; i < goal->n_rule; i++) {
+        char pattern[CPUBIND_PATTERN_SIZE];
+        if (!goal->rule[i].name || !is_list(goal->rule[i].cpus) ||
+            !cpubind_pattern_make(goal->rule[i].name, pattern))
             return 0;
+    }
     for (int32_t i = 0; i < goal->n_irq; i++)
         if (!cpubind_irq_is_id(&goal->irq[i].id))
             return 0;

@@ -41,8 +41,9 @@ static int is_known(const cpubind_binding *b, int32_t tid)
     return cpubind_record_find_thread(b->known, b->n_known, tid) != NULL;
 }
 
-/* Records a thread that is not known yet, and makes it known. */
-static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is)
+/* Records a thread that is not known yet, and makes it known. A thread that the goal leaves where
+ * it is is made known alone. */
+static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is, int is_left)
 {
     const int32_t n_recorded = b->record.n_thread;
     const int is_recorded = cpubind_is_recorded(b);
@@ -55,9 +56,11 @@ static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is
                                : is;
     const int32_t at = cpubind_record_thread_place(b->known, b->n_known, tid);
     cpubind_record_thread *known;
-    cpubind_linux_fault why = cpubind_record_add_thread(&b->record, b->sys, tid, before);
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!is_left)
+        why = cpubind_record_add_thread(&b->record, b->sys, tid, before);
     b->is_dirty |= b->record.n_thread != n_recorded;
-    if (why.error)
+    if (why.error || is_known(b, tid))
         return why;
     known = (cpubind_record_thread *)cpubind_grow(b->sys, b->known, b->n_known, &b->cap_known,
                                                   sizeof *known);
@@ -159,7 +162,8 @@ static cpubind_linux_fault find_widest(cpubind_binding *b)
     int32_t all = CPUBIND_CPUSET_NONE;
     cpubind_linux_fault why;
     if (r->widest != CPUBIND_CPUSET_NONE || b->has_moved_threads || cpubind_is_recorded(b) ||
-        r->sets.set[r->before].n == 0)
+        r->sets.set[r->before].n == 0 ||
+        !cpubind_record_find_thread(r->thread, r->n_thread, pid))
         return cpubind_no_fault;
     b->has_moved_threads = 1;
     if (cpubind_task_widen(b->sys, pid).error)
@@ -208,17 +212,21 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_n
 {
     cpubind_misplaced t = {.tid = tid};
     cpubind_linux_fault why = cpubind_read_thread(b, tid, t.name, &t.is);
+    int is_left;
     if (why.error)
         return why;
     t.should = cpubind_set_of_name(&b->record, t.name);
-    if (!is_known(b, tid)) {
-        why = add_known(b, tid, t.is);
-        *n_new += 1;
-    }
+    is_left = t.should == CPUBIND_CPUSET_NONE;
+    *n_new += !is_known(b, tid);
+    if (!is_known(b, tid) ||
+        (!is_left && !cpubind_record_find_thread(b->record.thread, b->record.n_thread, tid)))
+        why = add_known(b, tid, t.is, is_left);
     if (why.error)
         return why;
     if (b->is_watching)
         cpubind_watched_add(b, tid, t.should);
+    if (is_left)
+        return report(b, &t, CPUBIND_ITEM_LEFT, cpubind_no_fault);
     if (t.is == t.should)
         return report(b, &t, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
     /* To move it now would drop the CPUs that are offline from its mask. */

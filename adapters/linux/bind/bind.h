@@ -187,7 +187,8 @@ typedef enum cpubind_item_kind {
     X(WRONG, "wrong")     /* verify: it is elsewhere */                                        \
     X(SKIPPED, "skipped") /* it could not be moved or read: `what`, `error` */                 \
     X(FAILED, "failed")   /* moving it failed, which made the call fail: `what`, `error` */    \
-    X(KEPT, "kept")       /* restore: somebody else has moved it since; it was left */
+    X(KEPT, "kept")       /* restore: somebody else has moved it since; it was left */         \
+    X(LEFT, "left")       /* a rule of the goal leaves it where it is */
 
 typedef enum cpubind_item_result {
 #define CPUBIND_X(name, word) CPUBIND_ITEM_##name,

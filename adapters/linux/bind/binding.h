@@ -86,8 +86,8 @@ typedef struct cpubind_shared {
 
 /* A thread that a watch has looked at. */
 typedef struct cpubind_watched {
-    int32_t tid, should;
-    int name_fd; /* of cpubind_task_name_open; -1: not open */
+    int32_t tid, should; /* NONE: it is left where it is */
+    int name_fd;         /* of cpubind_task_name_open; -1: not open */
 } cpubind_watched;
 
 struct cpubind_binding {
@@ -279,7 +279,7 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
 /* Whether the arrays of a goal are there, and its threads have names. */
 int cpubind_is_goal(const cpubind_goal *goal);
 
-/* The set that a thread of this name belongs on. */
+/* The set that a thread of this name belongs on; NONE: it is left where it is. */
 int32_t cpubind_set_of_name(const cpubind_record *record, const char *name);
 
 /* == Threads (apply_threads.c) ============================================== */

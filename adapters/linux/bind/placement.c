@@ -34,8 +34,9 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
     r->uvb = CPUBIND_CPUSET_NONE;
     why = set_of(b, goal->main, &r->main);
     for (int32_t i = 0; !why.error && i < goal->n_rule; i++) {
-        int32_t set;
-        why = set_of(b, goal->rule[i].cpus, &set);
+        int32_t set = CPUBIND_CPUSET_NONE;
+        if (!goal->rule[i].is_left)
+            why = set_of(b, goal->rule[i].cpus, &set);
         if (!why.error)
             why = cpubind_record_add_rule(r, b->sys, goal->rule[i].name, set);
     }
@@ -53,7 +54,7 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
 int32_t cpubind_set_of_name(const cpubind_record *record, const char *name)
 {
     for (int32_t i = 0; i < record->n_rule; i++)
-        if (strcmp(record->rule[i].name, name) == 0)
+        if (cpubind_pattern_matches(record->rule[i].name, name))
             return record->rule[i].set;
     return record->main;
 }

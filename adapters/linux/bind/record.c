@@ -11,6 +11,13 @@
 
 static const cpubind_linux_fault no_memory = {ENOMEM, "memory", 0};
 
+const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
+{
+    static const char *const words[] = {
+        [CPUBIND_IRQ_SQ] = "sq", [CPUBIND_IRQ_CQ] = "cq", [CPUBIND_IRQ_MAILBOX] = "mailbox"};
+    return words[kind];
+}
+
 void cpubind_record_free(cpubind_record *record)
 {
     cpubind_cpu_sets_free(&record->sets);
@@ -24,14 +31,18 @@ void cpubind_record_free(cpubind_record *record)
 cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
                                             const char *name, int32_t set)
 {
-    cpubind_record_rule *rule = (cpubind_record_rule *)cpubind_grow(
-        sys, record->rule, record->n_rule, &record->cap_rule, sizeof *rule);
+    char pattern[CPUBIND_PATTERN_SIZE];
+    cpubind_record_rule *rule;
+    if (!cpubind_pattern_make(name, pattern))
+        return cpubind_fault_of(EINVAL, "argument");
+    rule = (cpubind_record_rule *)cpubind_grow(sys, record->rule, record->n_rule,
+                                               &record->cap_rule, sizeof *rule);
     if (!rule)
         return no_memory;
     record->rule = rule;
     rule += record->n_rule++;
     memset(rule, 0, sizeof *rule);
-    memcpy(rule->name, name, strnlen(name, sizeof rule->name - 1));
+    memcpy(rule->name, pattern, strlen(pattern));
     rule->set = set;
     return cpubind_no_fault;
 }

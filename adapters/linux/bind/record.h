@@ -53,8 +53,8 @@ typedef struct cpubind_record_irq {
 } cpubind_record_irq;
 
 typedef struct cpubind_record_rule {
-    char name[16]; /* NUL-terminated, cut as the kernel cuts it */
-    int32_t set;
+    char name[CPUBIND_PATTERN_SIZE]; /* as cpubind_pattern_make writes it */
+    int32_t set;                     /* NONE: its threads are left where they are */
 } cpubind_record_rule;
 
 /* A record without changes is all zero but for pid, start, boot, before and main. */
@@ -80,18 +80,16 @@ typedef struct cpubind_record {
     int32_t n_irq, cap_irq;
 } cpubind_record;
 
-/* "sq" or "cq". */
-static inline const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
-{
-    return kind == CPUBIND_IRQ_SQ ? "sq" : "cq";
-}
+/* "sq", "cq" or "mailbox". Static storage. */
+const char *cpubind_irq_kind_word(cpubind_irq_kind kind);
 
 void cpubind_record_free(cpubind_record *record);
 
 /* Each adds a fact. A fact that is in the record already keeps its first `before`: restore goes
  * back to that. A thread stays as it is, an interrupt gets the new number, kind and CPU. A rule
- * goes to the end: the first rule of a name counts.
- *   errors  ENOMEM, "memory", and the record is as it was */
+ * goes to the end: the first rule that fits a name counts.
+ *   errors  ENOMEM, "memory"; EINVAL, "argument": a pattern that fits no name; and the record
+ *           is as it was */
 cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
                                             const char *name, int32_t set);
 cpubind_linux_fault cpubind_record_add_placed(cpubind_record *record, const cpubind_sys *sys,

@@ -14,16 +14,18 @@
  *     npu N                                  its device
  *     memory N                               its memory node
  *     uvb LIST                               its CPUs for UVB polling threads
- *     rule LIST NAME                         its threads of one name; the first rule counts
+ *     rule LIST|- PATTERN                    its threads of some names; the first rule that
+ *                                            fits counts; -: they are left where they are
  *     placed LIST                            CPUs that only a binding gives
  *     thread TID LIST                        CPUs before; by ascending TID
- *     irq N sq|cq CPU FUNCTION NAME INDEX    its interrupts: the CPU of each, and its last
+ *     irq N sq|cq|mailbox CPU FUNCTION NAME INDEX
+ *                                            its interrupts: the CPU of each, and its last
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
  * process, before, main and sum are there once; boot, widest, npu, memory and uvb at most once;
  * the others any number of times. Numbers are decimal without leading zeros, a LIST is as
- * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME each byte that is not
+ * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or PATTERN each byte that is not
  * '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text for a
  * record, and each other text is refused: cut, reordered, doubled or edited ones too. A "{"
  * begins the records of cpubind 0.1, which were JSON; they are refused as "older".
@@ -46,7 +48,7 @@ static void put_goal(writer *w, const cpubind_record *s)
     if (s->uvb != CPUBIND_CPUSET_NONE)
         put(w, "uvb %s\n", list_of(w, s->uvb));
     for (int32_t i = 0; i < s->n_rule; i++) {
-        put(w, "rule %s", list_of(w, s->rule[i].set));
+        put(w, "rule %s", list_or_none(w, s->rule[i].set));
         put_name(w, "", s->rule[i].name);
     }
     for (int32_t i = 0; i < s->n_placed; i++)
@@ -135,7 +137,10 @@ static int read_uvb(reader *r)
 static int read_rule(reader *r)
 {
     cpubind_record_rule rule = {0};
-    return read_list(r, &rule.set) && read_name(r, rule.name, (int32_t)sizeof rule.name) &&
+    char pattern[CPUBIND_PATTERN_SIZE];
+    return read_list_or_none(r, &rule.set) &&
+           read_name(r, rule.name, (int32_t)sizeof rule.name) &&
+           cpubind_pattern_make(rule.name, pattern) && strcmp(pattern, rule.name) == 0 &&
            is_added(r, cpubind_record_add_rule(r->record, r->sys, rule.name, rule.set));
 }
 
@@ -158,14 +163,14 @@ static int read_thread(reader *r)
 
 static int read_irq(reader *r)
 {
-    static const char *const words[] = {"sq", "cq", NULL};
+    static const char *const words[] = {"sq", "cq", "mailbox", NULL};
     const cpubind_record *s = r->record;
     cpubind_record_irq irq = {0};
     int kind;
     if (!read_id(r, 0, INT32_MAX, &irq.irq))
         return 0;
     kind = read_one_of(r, words);
-    irq.kind = kind == 0 ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
+    irq.kind = (cpubind_irq_kind)kind;
     return kind >= 0 && read_id(r, 0, CPUBIND_MAX_CPUS - 1, &irq.cpu) &&
            read_irq_id(r, &irq.id) &&
            (s->n_irq == 0 || cpubind_irq_compare(&s->irq[s->n_irq - 1].id, &irq.id) < 0) &&

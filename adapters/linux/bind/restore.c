@@ -33,7 +33,8 @@ static int is_ours(const cpubind_record *r, int32_t set)
 {
     int is_part = r->sets.set[set].n == 0 || cpubind_cpu_sets_is_part(&r->sets, set, r->main);
     for (int32_t i = 0; !is_part && i < r->n_rule; i++)
-        is_part = cpubind_cpu_sets_is_part(&r->sets, set, r->rule[i].set);
+        is_part =
+            r->rule[i].set >= 0 && cpubind_cpu_sets_is_part(&r->sets, set, r->rule[i].set);
     for (int32_t i = 0; !is_part && i < r->n_placed; i++)
         is_part = cpubind_cpu_sets_is_part(&r->sets, set, r->placed[i]);
     return is_part;

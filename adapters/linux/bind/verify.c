@@ -30,7 +30,9 @@ static cpubind_linux_fault compare_threads(cpubind_binding *b)
             why = cpubind_no_fault;
         } else if (!why.error) {
             s.should = cpubind_set_of_name(&b->record, name);
-            if (s.was != s.should && cpubind_lacks_offline_alone(b, s.was, s.should))
+            if (s.should == CPUBIND_CPUSET_NONE)
+                why = cpubind_report_why(b, &s, CPUBIND_ITEM_LEFT, cpubind_no_fault);
+            else if (s.was != s.should && cpubind_lacks_offline_alone(b, s.was, s.should))
                 why = cpubind_report_why(b, &s, CPUBIND_ITEM_PART,
                                          (cpubind_linux_fault){0, "offline", 0});
             else

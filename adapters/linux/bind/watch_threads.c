@@ -136,6 +136,8 @@ cpubind_linux_fault cpubind_watched_find_moved(cpubind_binding *b, cpubind_ids *
     for (int32_t i = 0; i < b->n_watched; i++) {
         const cpubind_watched *row = &b->watched[i];
         int32_t is;
+        if (row->should == CPUBIND_CPUSET_NONE)
+            continue;
         cpubind_linux_fault why = cpubind_task_cpus(b->sys, row->tid, &b->record.sets, &is);
         if (why.error == ESRCH || (!why.error && is == row->should))
             continue;

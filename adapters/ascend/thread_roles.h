@@ -1,0 +1,126 @@
+/* thread_roles.h - where the threads and interrupts of the whole product belong, by their names
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h. One row for each pattern of names. vllm-ascend binds those that are marked
+ * as the reference; the others are threads that the same products start beside them. Each row
+ * says who gives the name, and where that was read.
+ */
+#ifndef CPUBIND_ASCEND_THREAD_ROLES_H
+#define CPUBIND_ASCEND_THREAD_ROLES_H
+
+#include "../../cpubind.h"
+#include "../text/procfs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which rows count: (name, word of --threads). */
+#define CPUBIND_THREADS_LIST(X)                                                                \
+    X(REFERENCE, "reference") /* those of vllm-ascend */                                       \
+    X(PRODUCT, "product")     /* all */
+
+typedef enum cpubind_threads {
+#define CPUBIND_X(name, word) CPUBIND_THREADS_##name,
+    CPUBIND_THREADS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_threads;
+
+/* What has the names of a row: (name, word). */
+#define CPUBIND_NAMED_LIST(X)                                                                  \
+    X(THREAD, "thread")       /* threads of the worker */                                      \
+    X(KERNEL, "kernel")       /* a kernel thread of the driver, which all workers share */     \
+    X(QUEUE, "workqueue")     /* a work queue of the driver, the same */                       \
+    X(INTERRUPT, "interrupt") /* an interrupt of the device */
+
+typedef enum cpubind_named {
+#define CPUBIND_X(name, word) CPUBIND_NAMED_##name,
+    CPUBIND_NAMED_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_named;
+
+/* The number of the device in the name of a kernel thread, a work queue or a mailbox. */
+#define CPUBIND_DEVICE_MARK "<N>"
+
+/* The rows: (pattern, what has the name, role, number of the CPU in the role for an interrupt,
+ * whether vllm-ascend binds it, who gives the name, why it belongs there). The first row that
+ * fits a name counts. A thread that fits none is a main thread. */
+/* clang-format off */
+#define CPUBIND_THREAD_ROLE_LIST(X)                                                            \
+    /* torch_npu NPUQueue.cpp; vllm-ascend cpu_binding.py */                                   \
+    X("acl_thread", THREAD, ACL, 0, 1, "torch_npu",                                            \
+      "hands each task to the NPU; it needs a CPU of its own")                                 \
+    X("release_thread", THREAD, RELEASE, 0, 1, "torch_npu",                                    \
+      "frees the resources of finished tasks, off the path of new tasks")                      \
+    /* torch_npu NPUAffinityController.cpp, which separates it from other threads, too */      \
+    X("hccl_watchdog*", THREAD, RELEASE, 0, 0, "torch_npu",                                    \
+      "wakes now and then to look for communication that hangs; it must not interrupt a "      \
+      "main thread, and the release thread can wait")                                          \
+    /* the same file before 2025 */                                                            \
+    X("hcclComm_watchd", THREAD, RELEASE, 0, 0, "torch_npu",                                   \
+      "the name of hccl_watchdog in older versions")                                           \
+    /* hicann/runtime; the affinity tool of openEuler keeps it from main threads, too */       \
+    X("RT_RECYCLE*", THREAD, RELEASE, 0, 0, "CANN",                                            \
+      "frees the resources of finished tasks in the runtime, as release_thread does")          \
+    /* vllm-ascend kv_transfer, vLLM mooncake/store. Python gives its names to the kernel      \
+     * since 3.14 */                                                                           \
+    X("KVCache*", THREAD, MAIN, 0, 0, "vllm-ascend, vLLM",                                     \
+      "copies KV caches: it needs many CPUs near their memory, and none of the single ones")   \
+    X("KVTransfer*", THREAD, MAIN, 0, 0, "vllm-ascend",                                        \
+      "copies KV caches, as KVCache*")                                                         \
+    /* names of thread pools in vLLM, SGLang and connectors for Mooncake and LMCache */        \
+    X("mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache*")            \
+    X("Mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache*")            \
+    X("lmcache*", THREAD, MAIN, 0, 0, "LMCache", "copies KV caches, as KVCache*")              \
+    /* by the names of the products: their sources name no threads yet */                      \
+    X("memcache*", THREAD, MAIN, 0, 0, "MemCache", "copies KV caches, as KVCache*")            \
+    X("hixl*", THREAD, MAIN, 0, 0, "HIXL", "copies KV caches, as KVCache*")                    \
+    /* hicann/driver trs_hw_sqcq.c, with both work queues; the affinity tools of openEuler     \
+     * and msprof bind the first two */                                                        \
+    X("dev" CPUBIND_DEVICE_MARK "_sq_task", KERNEL, IRQ, 0, 0, "driver",                       \
+      "sends tasks to the NPU when the SQ interrupt wakes it; its data is in the caches of "   \
+      "the CPUs of that interrupt")                                                            \
+    X("dev" CPUBIND_DEVICE_MARK "_sq_send_wq", QUEUE, IRQ, 0, 0, "driver",                     \
+      "does what the SQ interrupt leaves for later")                                           \
+    X("dev" CPUBIND_DEVICE_MARK "_sq_fair_wq", QUEUE, IRQ, 0, 0, "driver",                     \
+      "sends the tasks that the thread has left, so that no queue waits for another")          \
+    /* hicann/driver pbl_soc_res.h, trs_host_hard_mbox.c; vllm-ascend cpu_binding.py */        \
+    X("sq_send_trigger_irq", INTERRUPT, IRQ, 0, 1, "driver",                                   \
+      "asks for more tasks; each delay is a pause of the NPU")                                 \
+    X("cq_update_irq", INTERRUPT, IRQ, 1, 1, "driver",                                         \
+      "says that tasks are finished; apart from the SQ interrupt")                             \
+    X("trs-mbox-" CPUBIND_DEVICE_MARK "-*", INTERRUPT, IRQ, 1, 0, "driver",                    \
+      "answers requests for streams and queues, which are rare; with the CQ interrupts it "    \
+      "interrupts no thread")
+/* clang-format on */
+
+typedef struct cpubind_thread_role {
+    const char *pattern; /* with CPUBIND_DEVICE_MARK for the number of the device */
+    cpubind_named named;
+    cpubind_role role;
+    int32_t cpu; /* of an interrupt: which CPU of the role; the last one, if it has fewer */
+    int32_t is_reference;
+    const char *giver; /* "torch_npu" */
+    const char *why;   /* a sentence without its subject and its full stop */
+} cpubind_thread_role;
+
+/* The rows in their order; NULL: there are no more. Static storage. */
+const cpubind_thread_role *cpubind_thread_role_at(int32_t place);
+
+/* The row of a thread of a worker by its name, which ends with NUL; NULL: a main thread. */
+const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_threads threads);
+
+/* Writes the pattern of a row for one device: "dev3_sq_task".
+ *   out     out[size], ended by NUL, cut to fit */
+void cpubind_thread_role_name(const cpubind_thread_role *role, int32_t device, char *out,
+                              int32_t size);
+
+/* "product"; "kernel". Static storage. */
+const char *cpubind_threads_word(cpubind_threads threads);
+const char *cpubind_named_word(cpubind_named named);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_ASCEND_THREAD_ROLES_H */
