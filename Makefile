@@ -31,6 +31,7 @@ LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
 WORKERS   := $(call objects,host)
 SERVICE   := $(call objects,service)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
+ARCHIVE   := $(call objects,archive)
 CLI       := $(call objects,cli)
 PUBLIC    := source.h \
              $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
@@ -40,7 +41,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/pci/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -215,7 +216,7 @@ $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(B
 # A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
 # linked with the room that it tests and those below it; a fuzz target has the main of replay.c
 # or that of libFuzzer.
-COMMAND = $(filter-out %/main.o,$(CLI)) $(SERVICE) $(DOCTOR) $(WORKERS) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+COMMAND = $(filter-out %/main.o,$(CLI)) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 define program
 $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 	@mkdir -p $$(@D)
@@ -223,7 +224,7 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 endef
 link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
-$(call link, cpubind, , $(CLI) $(SERVICE) $(DOCTOR) $(WORKERS) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd)
+$(call link, cpubind, , $(CLI) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
@@ -231,6 +232,7 @@ $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/%, tests/ascend/%, $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/pci/%,    tests/pci/%,    $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/archive/%, tests/archive/%, $(ARCHIVE) $(TEXT) $(CORE), -lcmocka -lz)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/host/%,   tests/host/%,   $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/service/%, tests/service/%, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
@@ -241,14 +243,14 @@ $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))
 $(call link, fuzz/replay_record, fuzz/targets/fuzz_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_ask, fuzz/targets/fuzz_ask fuzz/replay, $(SERVICE) $(LINUX) $(TEXT) $(CORE))
-$(call link, fuzz/replay_conf, fuzz/targets/fuzz_conf fuzz/replay, $(COMMAND), -ljansson -lsqlite3 -lmd)
+$(call link, fuzz/replay_conf, fuzz/targets/fuzz_conf fuzz/replay, $(COMMAND), -ljansson -lsqlite3 -lmd -lz)
 $(call link, fuzz/replay_doctor, fuzz/targets/fuzz_doctor fuzz/replay, $(DOCTOR) $(TEXT) $(CORE))
 $(call link, fuzz/replay_host_record, fuzz/targets/fuzz_host_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_views, fuzz/targets/fuzz_views fuzz/replay $(LAW), $(TEXT) $(CORE))
 $(call link, fuzz/replay_corpus, fuzz/targets/fuzz_corpus fuzz/replay, $(SQLITE) $(TEXT) $(CORE), -lsqlite3 -lmd)
 $(call link, fuzz/%, fuzz/targets/fuzz_%, $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/ask, fuzz/targets/fuzz_ask, $(SERVICE) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
-$(call link, fuzz/conf, fuzz/targets/fuzz_conf, $(COMMAND), -fsanitize=fuzzer -ljansson -lsqlite3 -lmd)
+$(call link, fuzz/conf, fuzz/targets/fuzz_conf, $(COMMAND), -fsanitize=fuzzer -ljansson -lsqlite3 -lmd -lz)
 $(call link, fuzz/doctor, fuzz/targets/fuzz_doctor, $(DOCTOR) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/views, fuzz/targets/fuzz_views $(LAW), $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/record, fuzz/targets/fuzz_record, $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)

@@ -18,6 +18,9 @@
  *                                      to claim the device
  *          sys/.../physfn              empty, on a virtual PCI function alone
  *          uname                       one line: the machine, as `uname -m` prints it
+          date                        one line: when the host was captured, 2026-11-23T01:02:03Z
+          etc/os-release, usr/local/Ascend/driver/version.info
+                                      files that say which system and driver it has
  *        cmd/NAME.txt.err, the stderr of the command, is a part of cmd/NAME.txt (`err` below),
  *        and no input of its own.
  *        Names hold no "..", no empty part and no byte below a blank (text/input_name.h).

@@ -248,6 +248,9 @@ typedef struct cli_host {
 int cli_open_host(const cli_options *options, cli_host *out, cli_text *why);
 void cli_close_host(cli_host *host);
 
+/* Opens a snapshot: a folder, or a .tar or .tar.gz file of one. The caller closes *out. */
+int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, cli_text *why);
+
 /* Opens this host as process `pid` sees it; 0 for this process. is_alone: npu-smi runs here,
  * and no output that another process has read is taken. */
 int cli_open_live(int32_t pid, int is_alone, cli_host *out, cli_text *why);

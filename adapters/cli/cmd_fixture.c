@@ -242,7 +242,50 @@ static int print_cases(const cpubind_corpus_host *host)
     return cli_print_table(stdout, &table);
 }
 
-static int show_text(const cpubind_corpus_host *host, const summary *s)
+/* The first line of an input, or its line that starts with `key`, without the key and quotes. */
+static cpubind_slice line_of(cpubind_input input, const char *key)
+{
+    const size_t n = strlen(key);
+    cpubind_slice line = {0, 0};
+    for (int32_t at = 0; at < input.len; at += line.len + 1) {
+        const char *end = (const char *)memchr(input.data + at, '\n', (size_t)(input.len - at));
+        line = (cpubind_slice){at, (end ? (int32_t)(end - input.data) : input.len) - at};
+        if ((size_t)line.len < n || strncmp(input.data + at, key, n) != 0)
+            continue;
+        line.at += (int32_t)n;
+        line.len -= (int32_t)n;
+        if (line.len >= 2 && input.data[line.at] == '"') {
+            line.at++;
+            line.len -= 2;
+        }
+        return line;
+    }
+    return (cpubind_slice){0, 0};
+}
+
+/* Adds the versions of kernel, system and driver, and the date, where the host has them. */
+static void add_versions(cpubind_corpus_host *host, cli_table *table)
+{
+    static const struct {
+        const char *head, *name, *key;
+    } rows[] = {{"kernel", "proc/sys/kernel/osrelease", ""},
+                {"system", "etc/os-release", "PRETTY_NAME="},
+                {"driver", "usr/local/Ascend/driver/version.info", "Version="},
+                {"captured", "date", ""}};
+    const cpubind_source source = cpubind_corpus_source(host);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const cpubind_input input = source.read(source.ctx, rows[i].name);
+        const cpubind_slice line = input.state == CPUBIND_INPUT_PRESENT
+                                       ? line_of(input, rows[i].key)
+                                       : (cpubind_slice){0, 0};
+        if (line.len == 0)
+            continue;
+        cli_cell(table, "%s", rows[i].head);
+        cli_cell(table, "%.*s", (int)line.len, input.data + line.at);
+    }
+}
+
+static int show_text(cpubind_corpus_host *host, const summary *s)
 {
     cli_table about = {.n_column = 2};
     cli_cell(&about, "name");
@@ -261,6 +304,7 @@ static int show_text(const cpubind_corpus_host *host, const summary *s)
     cli_cell_number(&about, s->shape.npus);
     cli_cell(&about, "notes");
     cli_cell(&about, "%s", s->about.notes);
+    add_versions(host, &about);
     if (!cli_print_table(stdout, &about))
         return cli_no_memory();
     puts("");

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "../archive/archive.h"
 #include "../sqlite/store.h"
 #include "cli.h"
 
@@ -94,11 +95,15 @@ void cli_free_trial(cli_trial *trial);
 
 /* == A folder or a corpus to write to (sink.c) ============================== */
 
-/* Nothing that was written is visible to others before cli_commit_sink; without it, all of it
+/* A folder, a corpus or an archive. Nothing that was written is visible to others before cli_commit_sink; without it, all of it
  * is removed. */
 typedef struct cli_sink {
-    cpubind_store *store; /* the corpus; else the folder: */
-    struct cpubind_linux_writer *writer;
+    cpubind_store *store;                /* the corpus; else the folder: */
+    struct cpubind_linux_writer *writer; /* or the file: */
+    cpubind_archive_file *file;
+    int32_t n_file;
+    int is_archive, is_packed;
+    int64_t seconds;         /* of all files of an archive, since 1970 */
     char path[CLI_PATH_MAX]; /* of the folder or of the corpus */
     const char *host;        /* the name of the host that is being written */
     int is_replacing;
@@ -109,6 +114,13 @@ typedef struct cli_sink {
 int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *out,
                          cli_text *why);
 int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *why);
+
+/* Opens a file "NAME.tar", "NAME.tar.gz" or "NAME.tgz", which is written by cli_commit_sink. */
+int cli_open_archive_sink(const cli_options *options, const char *path, cli_sink *out,
+                          cli_text *why);
+
+/* The bytes of the ending of a path that names an archive; 0: it names none. */
+size_t cli_archive_ending(const char *path);
 
 /* Starts a host. Its name is kept as a pointer until the next host. A folder holds one host. */
 int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *why);

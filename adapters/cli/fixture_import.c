@@ -225,13 +225,10 @@ static int import_host(walk *w)
 static int import_folder(const char *dir, cli_sink *sink, cli_text *why)
 {
     walk w = {.dir = dir, .sink = sink, .why = why};
-    cpubind_linux_fault fault = {.what = ""};
     struct cpubind_linux_host *host = NULL;
-    int status;
-    if (cpubind_linux_open_folder(dir, NULL, &host, &fault) != CPUBIND_LINUX_OK) {
-        cli_add(why, "the folder \"%s\" cannot be opened: %s", dir, strerror(fault.error));
-        return CLI_UNREADABLE;
-    }
+    int status = cli_open_snapshot(dir, &host, why);
+    if (status != CLI_DONE)
+        return status;
     w.source = cpubind_linux_source(host);
     status = import_host(&w);
     cpubind_linux_close(host);

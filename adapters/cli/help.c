@@ -250,7 +250,7 @@ static const cli_help helps[] = {
      "exits with 1 if the two plans differ.\n"
      "\n"
      "Target:\n"
-     "  -o, --output DIR      a new folder\n"
+     "  -o, --output DIR      a new folder; or a file, NAME.tar.gz or NAME.tar\n"
      "  --db FILE             a corpus, which is created if it is missing\n"
      "  --replace             replace a host of this name\n"
      "\n"
@@ -283,7 +283,8 @@ static const cli_help helps[] = {
     {CLI_IMPORT, "fixture import",
      "Usage: cpubind fixture import DIR... --db FILE [--replace]\n"
      "\n"
-     "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs.\n"
+     "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs. DIR\n"
+     "may be a file, NAME.tar.gz or NAME.tar, as cpubind capture -o writes it.\n"
      "Either all of them are added, or the corpus is unchanged. A copy of\n"
      "/proc and /sys becomes a host folder with: cpubind capture --root COPY -o DIR\n"
      "\n"

@@ -4,11 +4,14 @@
  * Prints nothing but progress on a terminal; errors are returned. README.md documents which
  * option names which host.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../archive/archive.h"
 #include "../linux/source/host_source.h"
+#include "../linux/source/tar_folder.h"
 #include "../linux/terminal.h"
 #include "fixture.h"
 
@@ -26,15 +29,57 @@ static int open_in_corpus(const cli_options *options, cli_host *out, cli_text *w
     return status;
 }
 
-static int open_folder(const char *path, cli_host *out, cli_text *why)
+/* Opens a file that holds the files of a host, as capture -o FILE.tar.gz writes it. */
+static int open_archive(const char *path, struct cpubind_linux_host **out, cli_text *why)
 {
-    cpubind_linux_fault fault = {.what = ""};
-    if (cpubind_linux_open_folder(path, NULL, &out->host, &fault) != CPUBIND_LINUX_OK) {
-        cli_add(why, "the folder \"%s\" cannot be opened: %s", path, strerror(fault.error));
+    cpubind_bytes bytes = {0}, tar = {0};
+    cpubind_tar_fault fault = {NULL, -1, ""};
+    const cpubind_linux_fault read = cpubind_linux_read_file(path, NULL, &bytes);
+    cpubind_linux_status status = CPUBIND_LINUX_ERR_OPEN;
+    if (read.error) {
+        cli_add(why, "the archive \"%s\" cannot be read: %s", path,
+                read.error == EINVAL ? "it is no regular file" : strerror(read.error));
+        free(bytes.data);
         return CLI_UNREADABLE;
     }
-    out->source = cpubind_linux_source(out->host);
-    return CLI_DONE;
+    if (cpubind_archive_is_packed(bytes.data, bytes.len)) {
+        fault.what = cpubind_archive_unpack(bytes.data, bytes.len, &tar.data, &tar.len);
+        free(bytes.data);
+        bytes = tar;
+    }
+    if (!fault.what)
+        status = cpubind_linux_open_archive(bytes.data, bytes.len, NULL, out, &fault);
+    if (status == CPUBIND_LINUX_OK)
+        return CLI_DONE;
+    if (status == CPUBIND_LINUX_ERR_MEMORY)
+        return cli_no_room(why);
+    cli_add(why, "\"%s\"", path);
+    if (fault.offset >= 0)
+        cli_add(why, ", byte %d", (int)fault.offset);
+    if (fault.name[0])
+        cli_add(why, ", \"%s\"", fault.name);
+    cli_add(why, ": %s; a host is a folder, which this is not (%s), or a .tar or .tar.gz file",
+            fault.what, strerror(ENOTDIR));
+    return CLI_UNREADABLE;
+}
+
+int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, cli_text *why)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    if (cpubind_linux_open_folder(path, NULL, out, &fault) == CPUBIND_LINUX_OK)
+        return CLI_DONE;
+    if (fault.error == ENOTDIR)
+        return open_archive(path, out, why);
+    cli_add(why, "the folder \"%s\" cannot be opened: %s", path, strerror(fault.error));
+    return CLI_UNREADABLE;
+}
+
+static int open_folder(const char *path, cli_host *out, cli_text *why)
+{
+    const int status = cli_open_snapshot(path, &out->host, why);
+    if (status == CLI_DONE)
+        out->source = cpubind_linux_source(out->host);
+    return status;
 }
 
 int cli_open_live(int32_t pid, int is_alone, cli_host *out, cli_text *why)

@@ -1,13 +1,17 @@
-/* sink.c - write a host to a new folder or to a corpus
+/* sink.c - write a host to a new folder, to an archive or to a corpus
  * SPDX-License-Identifier: MIT
  *
  * Nothing is visible to others before cli_commit_sink.
  */
 #include "fixture.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../linux/source/file_writer.h"
 #include "../linux/source/folder_writer.h"
+#include "../linux/terminal.h"
 #include "../text/host_txt.h"
 
 /* == Errors ================================================================= */
@@ -70,10 +74,88 @@ int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *wh
     return cli_open_store(options, 1, out->path, &out->store, why);
 }
 
+size_t cli_archive_ending(const char *path)
+{
+    static const char *const endings[] = {".tar", ".tar.gz", ".tgz"};
+    const size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t m = strlen(endings[i]);
+        if (n > m && path[n - m - 1] != '/' && strcmp(path + n - m, endings[i]) == 0)
+            return m;
+    }
+    return 0;
+}
+
+int cli_open_archive_sink(const cli_options *options, const char *path, cli_sink *out,
+                          cli_text *why)
+{
+    const size_t size = strlen(path) + 1;
+    const int32_t error = cpubind_linux_check_file(path).error;
+    memset(out, 0, sizeof *out);
+    if (size > sizeof out->path) {
+        cli_add(why, "the name of the file is too long");
+        return CLI_USAGE;
+    }
+    memcpy(out->path, path, size);
+    out->is_archive = 1;
+    out->is_packed = path[size - 2] == 'z';
+    if (error == ENOENT || (error == 0 && options->replace))
+        return CLI_DONE;
+    if (error == 0)
+        cli_add(why, "\"%s\" is there already; name another file, or replace it with --replace",
+                path);
+    else
+        cli_add(why, "\"%s\" could not be written: %s", path,
+                error == EINVAL ? "it is no regular file" : strerror(error));
+    return error == 0 ? CLI_REFUSED : CLI_UNWRITTEN;
+}
+
+/* Keeps a copy of a file until the archive is written. */
+static int keep_file(cli_sink *sink, const char *name, const char *data, size_t len,
+                     cli_text *why)
+{
+    cpubind_archive_file *grown =
+        (cpubind_archive_file *)realloc(sink->file, ((size_t)sink->n_file + 1) * sizeof *grown);
+    if (!grown)
+        return cli_no_room(why);
+    sink->file = grown;
+    grown += sink->n_file++;
+    *grown = (cpubind_archive_file){strdup(name), (char *)malloc(len + 1), (int32_t)len};
+    if (!grown->name || !grown->data)
+        return cli_no_room(why);
+    if (len > 0)
+        memcpy(grown->data, data, len);
+    return CLI_DONE;
+}
+
+/* Writes the archive; its files are in a folder of the name of the host. */
+static int write_archive(cli_sink *sink, const char *host, cli_text *why)
+{
+    char folder[CPUBIND_HOST_TXT_NAME_MAX + 2], *data = NULL;
+    int32_t len = 0;
+    cpubind_linux_fault fault;
+    (void)snprintf(folder, sizeof folder, "%s/", host);
+    if (!cpubind_archive_make(sink->file, sink->n_file, folder, sink->seconds, sink->is_packed,
+                              &data, &len)) {
+        cli_add(why, "\"%s\": the host is larger than 128 MiB, or there is no memory left",
+                sink->path);
+        return CLI_UNREADABLE;
+    }
+    fault = cpubind_linux_write_file(sink->path, data, len, NULL);
+    free(data);
+    if (!fault.error)
+        return CLI_DONE;
+    cli_add(why, "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
+            fault.what, strerror(fault.error));
+    return CLI_UNWRITTEN;
+}
+
 int cli_commit_sink(cli_sink *sink, cli_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_linux_fault said = {.what = ""};
+    if (sink->is_archive)
+        return write_archive(sink, sink->host, why);
     sink->host = NULL; /* the error is about all hosts */
     if (sink->store)
         return stored(sink, cpubind_store_commit(sink->store, &fault), &fault, why);
@@ -84,16 +166,25 @@ void cli_close_sink(cli_sink *sink)
 {
     cpubind_store_close(sink->store);
     cpubind_linux_writer_close(sink->writer);
+    for (int32_t i = 0; i < sink->n_file; i++) {
+        free(sink->file[i].name);
+        free(sink->file[i].data);
+    }
+    free(sink->file);
+    sink->file = NULL;
+    sink->n_file = 0;
     sink->store = NULL;
     sink->writer = NULL;
 }
 
 /* == A host ================================================================= */
 
-static int put_file(const cli_sink *sink, const char *name, const char *data, size_t len,
+static int put_file(cli_sink *sink, const char *name, const char *data, size_t len,
                     cli_text *why)
 {
     cpubind_linux_fault fault = {.what = ""};
+    if (sink->is_archive)
+        return keep_file(sink, name, data, len, why);
     return written(sink, name,
                    cpubind_linux_writer_put(sink->writer, name, data, (int32_t)len, &fault),
                    &fault, why);
@@ -101,7 +192,7 @@ static int put_file(const cli_sink *sink, const char *name, const char *data, si
 
 /* Writes host.txt. Values that could not be read back, such as notes with a line feed, are
  * refused. */
-static int put_host_file(const cli_sink *sink, const cpubind_corpus_about *about, cli_text *why)
+static int put_host_file(cli_sink *sink, const cpubind_corpus_about *about, cli_text *why)
 {
     char text[16384];
     cpubind_host_txt read;
@@ -122,14 +213,14 @@ int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *wh
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     sink->host = about->name;
-    if (sink->writer)
+    if (!sink->store)
         return put_host_file(sink, about, why);
     return stored(sink, cpubind_store_put_host(sink->store, about, sink->is_replacing, &fault),
                   &fault, why);
 }
 
 /* Writes cmd/NAME.exit beside cmd/NAME.txt, unless the command exited with 0. */
-static int put_exit_file(const cli_sink *sink, const char *name, const cpubind_input *input,
+static int put_exit_file(cli_sink *sink, const char *name, const cpubind_input *input,
                          cli_text *why)
 {
     cli_text path = {"", 0}, text = {"", 0};
@@ -147,7 +238,7 @@ static int put_exit_file(const cli_sink *sink, const char *name, const cpubind_i
 }
 
 /* Writes cmd/NAME.txt.err beside cmd/NAME.txt, unless the command printed nothing on stderr. */
-static int put_err_file(const cli_sink *sink, const char *name, const cpubind_input *input,
+static int put_err_file(cli_sink *sink, const char *name, const cpubind_input *input,
                         cli_text *why)
 {
     cli_text path = {"", 0};

@@ -9,7 +9,7 @@
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
 apt=$out/apt
-packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libmd0 libmd-dev libsqlite3-0"
+packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libmd0 libmd-dev libsqlite3-0 zlib1g zlib1g-dev"
 
 give_up() {
     echo "ok 1 - tests on aarch64 # SKIP $1"

@@ -151,6 +151,7 @@ adapters/text/ $below_ascend|adapters/text/.*
 adapters/ascend/ $below_ascend|adapters/(text|ascend)/.*
 adapters/pci/ $below_ascend|adapters/(text|pci)/.*
 adapters/doctor/ $below_ascend|<stdarg\.h>|adapters/(text|ascend|doctor)/.*
+adapters/archive/ $below_ascend|<stdlib\.h>|<zlib\.h>|adapters/(text|archive)/.*
 adapters/linux/ $any|adapters/(text|ascend|pci|linux)/.*
 adapters/host/ $any|adapters/(text|ascend|pci|linux|host)/.*
 adapters/service/ $any|adapters/(text|ascend|pci|linux|host|service)/.*
@@ -190,6 +191,8 @@ TABLE
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/)' '<jansson' \
         >"$out/found"
     rule "only adapters/cli and adapters/api include <jansson.h>"
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
+    rule "only adapters/archive includes <zlib.h>"
 
     find cpubind.h adapters fuzz tests -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d >"$out/found"
     rule "no two files have one name"
@@ -197,7 +200,7 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/|service/|api/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/|service/|api/|archive/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
     rule "core, adapters/text, ascend, doctor and pci do not include <stdio.h>"
@@ -213,6 +216,8 @@ TABLE
     rule "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
     calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' "$system|$environment|$memory" >"$out/found"
     rule "core, adapters/text, ascend, doctor and pci call neither system, environment nor malloc"
+    calls_of adapters/archive/ "$system|$environment" >"$out/found"
+    rule "adapters/archive calls neither system nor environment"
     calls_of adapters/cli/ "$system" |
         grep -E -v '[^[:alnum:]_]ioctl[[:space:]]*\(.*TIOCGWINSZ' >"$out/found"
     rule "adapters/cli makes no system call but for the terminal"
@@ -340,6 +345,9 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
         'char *a(void) { return getenv("A"); }'
     plant "core, adapters/text, ascend, doctor and pci call neither system, environment nor malloc" $text \
         'void *a(void) { return malloc(1); }'
+    plant "only adapters/archive includes <zlib.h>" $cli '#include <zlib.h>'
+    plant "adapters/archive calls neither system nor environment" adapters/archive/planted.c \
+        'void a(void) { write(1, "a", 1); }'
     plant "adapters/cli makes no system call but for the terminal" $cli \
         'void a(void) { write(1, "a", 1); }'
     plant_object "objects of adapters/text need a handful of functions on bytes" adapters/text \

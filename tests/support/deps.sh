@@ -10,7 +10,8 @@ run='cc:gcc
 /usr/include/stdio.h:libc6-dev
 /usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
-/usr/include/sha2.h:libmd-dev'
+/usr/include/sha2.h:libmd-dev
+/usr/include/zlib.h:zlib1g-dev'
 
 fixtures='sqlite3:sqlite3'
 

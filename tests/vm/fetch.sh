@@ -13,7 +13,7 @@ here=$(dirname "$0")
 vm=$(mkdir -p "${BUILD:-build}/vm" && cd "${BUILD:-build}/vm" && pwd)
 apt=$vm/apt
 release=bookworm
-packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev
+packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev zlib1g-dev
     crun libc6 libcap2 libgcrypt20 libgpg-error0 liblz4-1 liblzma5 libseccomp2 libsystemd0
     libyajl2 libzstd1"
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../ascend/input_list.h"
@@ -25,6 +26,7 @@
 #include "command.h"
 #include "input_cache.h"
 #include "shared_run.h"
+#include "tar_folder.h"
 
 /* Longest value in `env`: far more than a list of all devices. */
 #define VALUE_MAX 65536
@@ -58,7 +60,8 @@ typedef cpubind_input fetch(cpubind_linux_host *host, const char *name);
 
 struct cpubind_linux_host {
     const cpubind_sys *sys;
-    cpubind_root root;
+    cpubind_root root;           /* fd -1: the files are those of an archive */
+    cpubind_tar_folder *archive; /* or NULL */
     fetch *read, *list;
     cpubind_input_cache files, folders; /* the answers of read and of list */
     cpubind_bytes bytes;                /* the content that is being fetched */
@@ -96,6 +99,13 @@ static cpubind_input parse_exit_code(const char *text, int32_t len)
     return input.exit_code > 255 ? cpubind_input_failed(EINVAL, "exit code") : input;
 }
 
+/* The content of a file of the snapshot. */
+static cpubind_input read_file(cpubind_linux_host *host, const char *name, cpubind_bytes *bytes)
+{
+    return host->archive ? cpubind_tar_folder_read(host->archive, name, host->sys, bytes)
+                         : cpubind_root_read(&host->root, name, bytes);
+}
+
 /* Sets the stderr of an answer to a copy, which the host keeps until the next fetch. */
 static void keep_err(cpubind_linux_host *host, const char *text, int32_t len,
                      cpubind_input *input)
@@ -113,7 +123,7 @@ static void read_err(cpubind_linux_host *host, const char *name, cpubind_input *
     cpubind_bytes text = {NULL, 0, 0};
     const int n = snprintf(path, sizeof path, "%s.err", name);
     if (n > 8 && n < (int)sizeof path && strcmp(path + n - 8, ".txt.err") == 0 &&
-        cpubind_root_read(&host->root, path, &text).state == CPUBIND_INPUT_PRESENT)
+        read_file(host, path, &text).state == CPUBIND_INPUT_PRESENT)
         keep_err(host, text.data, text.len, input);
     cpubind_bytes_free(&text);
 }
@@ -132,7 +142,7 @@ static cpubind_input read_exit_code(cpubind_linux_host *host, const char *name)
     memcpy(path + stem, new_end, sizeof new_end);
 
     cpubind_bytes text = {NULL, 0, 0};
-    cpubind_input input = cpubind_root_read(&host->root, path, &text);
+    cpubind_input input = read_file(host, path, &text);
     if (input.state == CPUBIND_INPUT_PRESENT)
         input = parse_exit_code(text.data, text.len);
     else if (input.state == CPUBIND_INPUT_ABSENT)
@@ -156,7 +166,7 @@ static cpubind_input judge_link(const char *name, cpubind_input input)
 
 static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 {
-    cpubind_input input = cpubind_root_read(&host->root, name, &host->bytes);
+    cpubind_input input = read_file(host, name, &host->bytes);
     if (input.state == CPUBIND_INPUT_PRESENT && strncmp(name, "cmd/", 4) == 0) {
         input = read_exit_code(host, name);
         read_err(host, name, &input);
@@ -167,11 +177,13 @@ static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 /* An empty file below proc/ stands for an empty folder, which no corpus and no git can hold. */
 static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
 {
-    cpubind_input input = cpubind_root_list(&host->root, name, &host->bytes);
+    cpubind_input input =
+        host->archive ? cpubind_tar_folder_list(host->archive, name, host->sys, &host->bytes)
+                      : cpubind_root_list(&host->root, name, &host->bytes);
     if (input.state == CPUBIND_INPUT_FAILED && input.error == ENOTDIR &&
         strncmp(name, "proc/", 5) == 0) {
         host->bytes.len = 0;
-        const cpubind_input file = cpubind_root_read(&host->root, name, &host->bytes);
+        const cpubind_input file = read_file(host, name, &host->bytes);
         if (file.state == CPUBIND_INPUT_PRESENT && host->bytes.len == 0)
             return file;
     }
@@ -411,6 +423,20 @@ static cpubind_input read_environ(cpubind_linux_host *host)
     return input;
 }
 
+/* The date of this moment, in UTC. */
+static cpubind_input read_date(cpubind_linux_host *host)
+{
+    const time_t now = time(NULL);
+    struct tm parts;
+    char text[32];
+    size_t n;
+    if (!gmtime_r(&now, &parts))
+        return cpubind_input_failed(errno, "time");
+    n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ\n", &parts);
+    return append(host, text, n).error ? cpubind_input_failed(ENOMEM, "memory")
+                                       : cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
 static cpubind_input read_machine(cpubind_linux_host *host)
 {
     struct utsname system;
@@ -520,6 +546,8 @@ static cpubind_input read_live(cpubind_linux_host *host, const char *name)
         return host->pid ? read_environ(host) : append_variables(host, NULL);
     if (strcmp(name, "uname") == 0)
         return read_machine(host);
+    if (strcmp(name, "date") == 0)
+        return read_date(host);
     if (host->pid &&
         (strcmp(name, "proc/self/status") == 0 || strcmp(name, "proc/self/cgroup") == 0))
         return read_of_process(host, name + strlen("proc/self/"));
@@ -530,9 +558,9 @@ static cpubind_input read_live(cpubind_linux_host *host, const char *name)
 
 static cpubind_input list_live(cpubind_linux_host *host, const char *name)
 {
-    /* "cmd", "env" and "uname" are names of inputs, never of folders below "/". */
+    /* "cmd", "env", "uname" and "date" are names of inputs, never of folders below "/". */
     if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
-        strcmp(name, "uname") == 0)
+        strcmp(name, "uname") == 0 || strcmp(name, "date") == 0)
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
     if (strcmp(name, DEV_FOLDER) == 0)
         return list_nodes(host);
@@ -583,6 +611,33 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
         (*out)->list = list_folder;
     }
     return status;
+}
+
+cpubind_linux_status cpubind_linux_open_archive(char *text, int32_t len, const cpubind_sys *sys,
+                                                cpubind_linux_host **out,
+                                                cpubind_tar_fault *why)
+{
+    cpubind_tar_folder *archive;
+    cpubind_linux_host *host;
+    *out = NULL;
+    if (!sys)
+        sys = &cpubind_sys_real;
+    archive = cpubind_tar_folder_make(text, len, sys, why);
+    if (!archive)
+        return strcmp(why->what, "memory") == 0 ? CPUBIND_LINUX_ERR_MEMORY
+                                                : CPUBIND_LINUX_ERR_OPEN;
+    host = sys->malloc(sizeof *host);
+    if (!host) {
+        cpubind_tar_folder_free(archive);
+        return CPUBIND_LINUX_ERR_MEMORY;
+    }
+    *host = (cpubind_linux_host){.sys = sys,
+                                 .root = {.sys = sys, .fd = -1},
+                                 .archive = archive,
+                                 .read = read_folder,
+                                 .list = list_folder};
+    *out = host;
+    return CPUBIND_LINUX_OK;
 }
 
 cpubind_linux_status cpubind_linux_open_live(const cpubind_linux_live *live,
@@ -653,7 +708,9 @@ void cpubind_linux_close(cpubind_linux_host *host)
             cpubind_command_reap(host->unreaped[i], host->sys);
     if (host->unreaped_board)
         cpubind_command_reap(host->unreaped_board, host->sys);
-    host->sys->close(host->root.fd);
+    if (host->root.fd >= 0)
+        host->sys->close(host->root.fd);
+    cpubind_tar_folder_free(host->archive);
     cpubind_input_cache_free(&host->files);
     cpubind_input_cache_free(&host->folders);
     cpubind_bytes_free(&host->bytes);

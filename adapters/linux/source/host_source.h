@@ -90,6 +90,7 @@ typedef struct cpubind_linux_live {
  *   dev       the nodes davinci<N> of /dev that this process may open, by stat(2) and
  *             access(2): nothing below /dev is opened. Without such a node: ABSENT
  *   uname     the machine, as `uname -m` prints it
+ *   date      the date and time of the first answer, in UTC
  *
  * Every child is reaped, with waitpid on its own pid. A child that SIGKILL does not end (hung
  * in a driver) is TIMEOUT after a second; close calls waitpid again. When the caller ignores
