@@ -9,18 +9,8 @@
 
 #include "../host/host_bind.h"
 #include "../linux/terminal.h"
-#include "bind_common.h"
+#include "host_call.h"
 #include "output.h"
-
-/* A host, and what was said of it. */
-typedef struct host_call {
-    const cli_options *options;
-    cpubind_host_bind *host;
-    cli_host source;     /* of --root or --fixture */
-    cli_planned planned; /* borrowed from the host, but for the code */
-    json_t *said;        /* texts of warnings: each is printed once */
-    int is_watching, status;
-} host_call;
 
 /* A row as the functions of bind_common.h take it. Its binding is that of the host. */
 static cli_bound bound_of(const host_call *c, const cpubind_host_row *row)
@@ -34,15 +24,15 @@ static cli_bound bound_of(const host_call *c, const cpubind_host_row *row)
     return bound;
 }
 
-/* Appends why a row is not bound. Returns the exit status. */
-static int explain_row(const host_call *c, const cpubind_host_row *row, cli_text *to)
+int cli_explain_row(const host_call *c, const cpubind_host_row *row, cli_text *to)
 {
     const cli_bound bound = bound_of(c, row);
     switch (row->state) {
     case CPUBIND_HOST_LEFT:
-        cli_add(to, "it is left alone (--respect-masks): %s",
-                row->is_kept_moving ? "another program keeps moving its threads"
-                                    : "it has a mask of its own, narrower than its cpuset");
+        cli_add(to, "it is left alone%s: %s", row->is_unwanted ? "" : " (--respect-masks)",
+                row->is_unwanted      ? "the settings only and except do not name it"
+                : row->is_kept_moving ? "another program keeps moving its threads"
+                                      : "it has a mask of its own, narrower than its cpuset");
         return CLI_DONE;
     case CPUBIND_HOST_DRIFTED:
         cli_add(to,
@@ -75,8 +65,7 @@ static int explain_row(const host_call *c, const cpubind_host_row *row, cli_text
 
 /* == As text ================================================================ */
 
-/* Items of a report that ended in one way. */
-static int32_t count(const cpubind_report *report, cpubind_item_result result)
+int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result)
 {
     int32_t n = 0;
     for (int32_t i = 0; report && i < report->n; i++)
@@ -84,10 +73,12 @@ static int32_t count(const cpubind_report *report, cpubind_item_result result)
     return n;
 }
 
-static int32_t count_not(const cpubind_report *report)
+int32_t cli_count_not(const cpubind_report *report)
 {
-    return count(report, CPUBIND_ITEM_WRONG) + count(report, CPUBIND_ITEM_PART) +
-           count(report, CPUBIND_ITEM_SKIPPED) + count(report, CPUBIND_ITEM_FAILED);
+    return cli_count_threads(report, CPUBIND_ITEM_WRONG) +
+           cli_count_threads(report, CPUBIND_ITEM_PART) +
+           cli_count_threads(report, CPUBIND_ITEM_SKIPPED) +
+           cli_count_threads(report, CPUBIND_ITEM_FAILED);
 }
 
 /* The CPUs that most threads belong on; a long list is cut. */
@@ -127,9 +118,11 @@ static void print_table(const host_call *c)
         cli_cell(&table, "%.12s", row->name);
         cli_cell(&table, "%s", row->container[0] ? row->container : "-");
         add_main(&table, row->report);
-        cli_cell_number(&table, row->report ? count(row->report, CPUBIND_ITEM_RIGHT) : -1);
-        cli_cell_number(&table, row->report ? count(row->report, CPUBIND_ITEM_MOVED) : -1);
-        cli_cell_number(&table, row->report ? count_not(row->report) : -1);
+        cli_cell_number(&table,
+                        row->report ? cli_count_threads(row->report, CPUBIND_ITEM_RIGHT) : -1);
+        cli_cell_number(&table,
+                        row->report ? cli_count_threads(row->report, CPUBIND_ITEM_MOVED) : -1);
+        cli_cell_number(&table, row->report ? cli_count_not(row->report) : -1);
         cli_cell(&table, "%s", cpubind_host_state_word(row->state));
     }
     cli_print_table(stdout, &table);
@@ -153,7 +146,7 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
     cli_text text = {"", 0};
     json_t *warnings, *one;
     size_t i;
-    (void)explain_row(c, row, &text);
+    (void)cli_explain_row(c, row, &text);
     if (text.len > 0 && row->npu >= 0)
         fprintf(stderr, "cpubind: process %d, NPU %d: %s\n", (int)row->pid, (int)row->npu,
                 text.text);
@@ -171,11 +164,11 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
 
 /* == As JSON ================================================================ */
 
-static json_t *row_json(const host_call *c, const cpubind_host_row *row)
+json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
 {
     const cli_bound bound = bound_of(c, row);
     cli_text text = {"", 0};
-    const int status = explain_row(c, row, &text);
+    const int status = cli_explain_row(c, row, &text);
     return json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:s, s:o, s:o}", "npu",
                      row->npu < 0 ? json_null() : json_integer(row->npu), "pid", (int)row->pid,
                      "name", cli_json_text(row->name), "container",
@@ -200,9 +193,9 @@ static int print_json(const host_call *c, int is_news)
             continue;
         n++;
         if (row->npu >= 0)
-            workers = cli_json_append(workers, row_json(c, row));
+            workers = cli_json_append(workers, cli_row_json(c, row));
         else
-            others = cli_json_append(others, row_json(c, row));
+            others = cli_json_append(others, cli_row_json(c, row));
     }
     if (is_news && n == 0) {
         json_decref(workers);
@@ -222,14 +215,13 @@ static int worst(const host_call *c)
     int status = CLI_DONE;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         cli_text text = {"", 0};
-        const int one = explain_row(c, cpubind_host_bind_row(c->host, i), &text);
+        const int one = cli_explain_row(c, cpubind_host_bind_row(c->host, i), &text);
         status = one > status ? one : status;
     }
     return status;
 }
 
-/* The plan of the host, as the functions of the command take it. */
-static void take_plan(host_call *c)
+void cli_take_plan(host_call *c)
 {
     const cpubind_host_plan *plan = cpubind_host_bind_plan(c->host);
     c->planned = (cli_planned){.code = plan->code,
@@ -270,7 +262,8 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
 {
     const cpubind_report *report = row->report;
     cli_text text = {"", 0};
-    if (explain_row(c, row, &text) != CLI_DONE || row->state != CPUBIND_HOST_BOUND || !report) {
+    if (cli_explain_row(c, row, &text) != CLI_DONE || row->state != CPUBIND_HOST_BOUND ||
+        !report) {
         printf("process %d (%s), NPU %d: %s\n", (int)row->pid, row->name, (int)row->npu,
                cpubind_host_state_word(row->state));
         (void)fflush(stdout);
@@ -279,8 +272,9 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
     }
     if (report->n > 8) {
         printf("process %d (%s), NPU %d: bound: %d threads right, %d moved, %d wrong\n",
-               (int)row->pid, row->name, (int)row->npu, (int)count(report, CPUBIND_ITEM_RIGHT),
-               (int)count(report, CPUBIND_ITEM_MOVED), (int)count_not(report));
+               (int)row->pid, row->name, (int)row->npu,
+               (int)cli_count_threads(report, CPUBIND_ITEM_RIGHT),
+               (int)cli_count_threads(report, CPUBIND_ITEM_MOVED), (int)cli_count_not(report));
     } else {
         for (int32_t i = 0; i < report->n; i++) {
             if (report->item[i].result != CPUBIND_ITEM_MOVED &&
@@ -296,7 +290,7 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
 
 static void print_news(host_call *c)
 {
-    take_plan(c);
+    cli_take_plan(c);
     if (c->options->json)
         (void)print_json(c, 1);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->json; i++) {
@@ -324,28 +318,26 @@ static int watch(host_call *c)
     }
 }
 
-/* Opens the host of the options. Returns the exit status. */
-static int open_all(host_call *c)
+int cli_open_all(host_call *c, cpubind_host_options *how, cli_text *why)
 {
     const cli_options *o = c->options;
     const int is_live = !o->root && !o->fixture;
-    cpubind_host_options options = {.request = o->request,
-                                    .wish = o->wish,
-                                    .n_wish = o->n_wish,
-                                    .bind = cli_bind_options(o),
-                                    .root = o->root,
-                                    .respects_masks = o->respects_masks,
-                                    .keeps_others = o->keeps_others};
     cpubind_linux_fault fault = {.what = ""};
-    cli_text why = {"", 0};
-    int status = is_live ? CLI_DONE : cli_open_host(o, &c->source, &why);
+    const int status = is_live ? CLI_DONE : cli_open_host(o, &c->source, why);
     if (status != CLI_DONE)
-        return cli_fail(o, status, why.text);
-    options.source = is_live ? NULL : &c->source.source;
-    if (cpubind_host_bind_open(&options, &c->host, &fault) == CPUBIND_LINUX_OK)
+        return status;
+    how->request = o->request;
+    how->wish = o->wish;
+    how->n_wish = o->n_wish;
+    how->bind = cli_bind_options(o);
+    how->root = o->root;
+    how->respects_masks = o->respects_masks;
+    how->keeps_others = o->keeps_others;
+    how->source = is_live ? NULL : &c->source.source;
+    if (cpubind_host_bind_open(how, &c->host, &fault) == CPUBIND_LINUX_OK)
         return CLI_DONE;
-    cli_add(&why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
-    return cli_fail(o, CLI_UNREADABLE, why.text);
+    cli_add(why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
+    return CLI_UNREADABLE;
 }
 
 static int apply_all(host_call *c)
@@ -365,7 +357,7 @@ static int apply_all(host_call *c)
     code = cpubind_host_bind_apply(c->host);
     cli_release_signals();
     cli_progress(c->options, NULL);
-    take_plan(c);
+    cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
         return cli_refuse(c->options, &c->planned);
     status = print_all(c);
@@ -375,7 +367,7 @@ static int apply_all(host_call *c)
 static int verify_all(host_call *c)
 {
     const cpubind_problem_code code = cpubind_host_bind_verify(c->host);
-    take_plan(c);
+    cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
         return cli_refuse(c->options, &c->planned);
     c->planned.code = CPUBIND_PROBLEM_NONE;
@@ -386,8 +378,12 @@ static int verify_all(host_call *c)
 int cli_call_all(const cli_options *options)
 {
     host_call c = {.options = options, .said = json_array()};
-    int status = open_all(&c);
-    if (status == CLI_DONE)
+    cpubind_host_options how = {.root = NULL};
+    cli_text why = {"", 0};
+    int status = cli_open_all(&c, &how, &why);
+    if (status != CLI_DONE)
+        status = cli_fail(options, status, why.text);
+    else
         status = options->command == CLI_VERIFY ? verify_all(&c) : apply_all(&c);
     cpubind_host_bind_close(c.host);
     cli_close_host(&c.source);

@@ -325,6 +325,17 @@ static int is_stopped(const cpubind_host_bind *h)
     return h->options.bind.stop && h->options.bind.stop(h->options.bind.stop_ctx);
 }
 
+/* Whether the options leave a process alone that is not bound yet. */
+static int is_unwanted(const cpubind_host_bind *h, const host_entry *e)
+{
+    cpubind_root root = h->root;
+    cpubind_proc_stat stat;
+    if (!h->options.wants || e->row.state == CPUBIND_HOST_BOUND ||
+        cpubind_proc_stat_read(&root, e->row.pid, 0, &stat).error)
+        return 0;
+    return !h->options.wants(h->options.wants_ctx, e->row.name, stat.name);
+}
+
 /* Binds every entry that is due; plans again when the workers have changed. */
 static void bind_all(cpubind_host_bind *h)
 {
@@ -332,7 +343,15 @@ static void bind_all(cpubind_host_bind *h)
     int is_any = 0;
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
-        if (!is_due(e) || !open_entry(h, e))
+        const int was_unwanted = e->row.is_unwanted;
+        e->row.is_unwanted = is_unwanted(h, e);
+        if (e->row.is_unwanted && !was_unwanted)
+            leave(e, 0);
+        if (was_unwanted && !e->row.is_unwanted && e->row.state == CPUBIND_HOST_LEFT) {
+            e->row.state = CPUBIND_HOST_UNBOUND;
+            e->wait = 0;
+        }
+        if (e->row.is_unwanted || !is_due(e) || !open_entry(h, e))
             continue;
         if (is_to_leave(h, e))
             leave(e, 0);
@@ -489,6 +508,11 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
         (void)list_all(h);
     if (h->is_old || news.is_period || h->next_list_ms != 0)
         bind_all(h);
+}
+
+void cpubind_host_bind_wake_at(cpubind_host_bind *h, int fd)
+{
+    cpubind_group_wake_at(h->group, fd);
 }
 
 /* == Verifying ============================================================== */

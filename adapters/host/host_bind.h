@@ -65,11 +65,12 @@ typedef struct cpubind_host_row {
     int is_news;                 /* the last call has changed the state, or has a report */
     cpubind_linux_status status; /* FAILED, BUSY */
     cpubind_linux_fault fault;
-    cpubind_problem problem; /* code NONE: there is none */
-    int32_t holder;          /* BUSY: the cpubind at work; 0: not known */
-    int is_kept_moving;      /* LEFT: another program moves its threads back; else it has a mask
-                                of its own */
-    const cpubind_report *report;   /* of the last call; NULL: there was none */
+    cpubind_problem problem;      /* code NONE: there is none */
+    int32_t holder;               /* BUSY: the cpubind at work; 0: not known */
+    int is_kept_moving;           /* LEFT: another program moves its threads back; else, unless
+                                is_unwanted, it has a mask of its own */
+    int is_unwanted;              /* LEFT: `wants` says so */
+    const cpubind_report *report; /* of the last call; NULL: there was none */
     const cpubind_binding *binding; /* NULL: not open */
     const char *record_path;        /* "" without a record */
     const char *other_path;         /* the record that is in the way, or "" */
@@ -97,7 +98,11 @@ typedef struct cpubind_host_options {
                                      each listing; NULL: `source` has it, without it this host */
     int respects_masks;           /* 1: leave processes alone that have masks of their own */
     int keeps_others;             /* 1: put the others on the CPUs that the plan keeps */
-    const cpubind_sys *sys;       /* NULL: the real calls */
+    /* Whether a process is to be bound, by its program and the name of its main thread, which
+     * may change until it is bound. NULL: every one. */
+    int (*wants)(void *ctx, const char *program, const char *name);
+    void *wants_ctx;
+    const cpubind_sys *sys; /* NULL: the real calls */
 } cpubind_host_options;
 
 typedef struct cpubind_host_bind cpubind_host_bind;
@@ -117,6 +122,9 @@ cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h);
  * or moved, workers that were started, other programs, workers that have ended.
  *   in      after apply */
 void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms);
+
+/* Ends the wait of cpubind_host_bind_again when a descriptor can be read; -1: none. */
+void cpubind_host_bind_wake_at(cpubind_host_bind *h, int fd);
 
 /* Compares each worker, and every other process on record, with its record; changes nothing.
  *   returns as apply */

@@ -145,6 +145,7 @@ typedef struct cpubind_member {
 
 struct cpubind_group {
     const cpubind_sys *sys;
+    int wake_fd; /* ends a wait; -1: none */
     cpubind_member *member;
     int32_t n, cap;
     int is_changed;        /* the members, since the kernel was asked for the events of these */

@@ -26,7 +26,7 @@ cpubind_linux_status cpubind_group_open(const cpubind_sys *sys, cpubind_group **
     *out = (cpubind_group *)sys->malloc(sizeof **out);
     if (!*out)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    **out = (cpubind_group){.sys = sys, .events_fd = -1, .gather_ms = GATHER_MS};
+    **out = (cpubind_group){.sys = sys, .wake_fd = -1, .events_fd = -1, .gather_ms = GATHER_MS};
     return CPUBIND_LINUX_OK;
 }
 
@@ -196,20 +196,21 @@ static void read_events(cpubind_group *g, cpubind_group_news *news)
 
 /* == Waiting ================================================================ */
 
-/* The descriptors to wait for: the events, then each process; poll(2) ignores -1. */
+/* The descriptors to wait for: the events, each process, the caller's; poll(2) ignores -1. */
 static int list_waits(cpubind_group *g)
 {
-    if (g->n + 1 > g->cap_wait) {
+    if (g->n + 2 > g->cap_wait) {
         struct pollfd *all =
-            (struct pollfd *)g->sys->realloc(g->wait, ((size_t)g->n + 1) * sizeof *all);
+            (struct pollfd *)g->sys->realloc(g->wait, ((size_t)g->n + 2) * sizeof *all);
         if (!all)
             return 0;
         g->wait = all;
-        g->cap_wait = g->n + 1;
+        g->cap_wait = g->n + 2;
     }
     g->wait[0] = (struct pollfd){g->events_fd, POLLIN, 0};
     for (int32_t i = 0; i < g->n; i++)
         g->wait[i + 1] = (struct pollfd){g->member[i].pidfd, POLLIN, 0};
+    g->wait[g->n + 1] = (struct pollfd){g->wake_fd, POLLIN, 0};
     return 1;
 }
 
@@ -236,6 +237,11 @@ static int is_period_over(cpubind_group *g)
     return 1;
 }
 
+void cpubind_group_wake_at(cpubind_group *group, int fd)
+{
+    group->wake_fd = fd;
+}
+
 void cpubind_group_end_period(cpubind_group *group)
 {
     group->period_end_ms = 1;
@@ -256,7 +262,7 @@ cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, 
         choose_events(g);
     if (!list_waits(g)) {
         (void)g->sys->poll(NULL, 0, (int)left_ms);
-    } else if (g->sys->poll(g->wait, (nfds_t)g->n + 1, (int)left_ms) > 0) {
+    } else if (g->sys->poll(g->wait, (nfds_t)g->n + 2, (int)left_ms) > 0) {
         if (g->wait[0].revents)
             (void)g->sys->poll(NULL, 0, g->gather_ms);
         news.has_ended = note_ends(g);

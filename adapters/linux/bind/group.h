@@ -49,6 +49,12 @@ cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fau
 cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms,
                                       int32_t most_ms);
 
+/* Ends a wait early when a descriptor can be read; -1: none. The caller reads it. */
+void cpubind_group_wake_at(cpubind_group *group, int fd);
+
+/* Ends a wait early when a descriptor can be read; -1: none. The caller reads it. */
+void cpubind_group_wake_at(cpubind_group *group, int fd);
+
 /* Whether cpubind_bind_again has something to do after the last wait. */
 int cpubind_group_is_due(const cpubind_binding *binding);
 
