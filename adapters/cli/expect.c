@@ -1,7 +1,8 @@
 /* expect.c - read, make, compare and write expectations of a fixture host
  * SPDX-License-Identifier: MIT
  *
- * An expectation holds arguments of plan, and the plan or the refusal that they must give.
+ * An expectation holds arguments of plan or topo, and the plan, the devices or the refusal that
+ * they must give.
  * fixtures/README.md has the form. Nothing is compared that an expectation does not name.
  */
 #include "fixture.h"
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "topo.h"
 
 /* Length of "npus[3].main", cut where a key is longer. */
 #define MAX_PLACE 256
@@ -50,11 +52,18 @@ json_t *cli_read_expectation(const char *body, size_t len, cli_text *why)
     return NULL;
 }
 
-int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *why)
+/* Whether arguments are those of topo: the word comes first. */
+static int is_of_topo(const json_t *args)
 {
-    const json_t *args = json_object_get(expectation, "args");
+    const char *word = json_string_value(json_array_get(args, 0));
+    return word && strcmp(word, "topo") == 0;
+}
+
+/* Reads the arguments of an expectation as options. Returns 0 when they are wrong. */
+static int read_arguments(const json_t *args, cli_options *out, cli_text *why)
+{
     char *argv[CLI_MAX_ARGS + 2] = {(char *)"plan"};
-    int argc = 1;
+    int argc = is_of_topo(args) ? 0 : 1;
     int good;
     memset(out, 0, sizeof *out);
     if (json_array_size(args) > CLI_MAX_ARGS) {
@@ -63,7 +72,11 @@ int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *wh
     }
     for (size_t i = 0; i < json_array_size(args); i++)
         argv[argc++] = (char *)json_string_value(json_array_get(args, i));
-    good = cli_parse(argc, argv, CLI_CASE, NULL, out, why);
+    good = cli_parse(argc, argv, is_of_topo(args) ? CLI_TOPO : CLI_CASE, NULL, out, why);
+    if (good && (out->root || out->fixture || out->db)) {
+        cli_add(why, "the host is that of the expectation; leave out --root, --fixture, --db");
+        return 0;
+    }
     if (!good || out->n_word == 0)
         return good;
     cli_add(why, "the argument \"%s\" is no option", out->word[0]);
@@ -107,6 +120,51 @@ json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
     json_decref(problem);
     return json_pack("{s:O, s:i, s:o}", "args", args, "exit",
                      (int)cpubind_problem_exit(planned->code), "error", error);
+}
+
+/* The expectation that the devices of a host, or the reason for none, meet. */
+static json_t *topo_expectation(const json_t *args, const cpubind_source *source,
+                                const cli_options *options)
+{
+    cli_topo topo = {0};
+    cli_text why = {"", 0};
+    json_t *made = NULL, *devices;
+    int status;
+    cli_topo_read(source, options, &topo);
+    status = cli_topo_judge(&topo, options, &why);
+    if (status != CLI_DONE) {
+        made =
+            json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
+                      status == CLI_REFUSED ? "refused" : "unreadable", "text", why.text);
+    } else {
+        devices = cli_topo_json(&topo, options);
+        (void)json_object_del(devices, "cpubind");
+        made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", CLI_DONE, "plan", devices);
+    }
+    cli_topo_free(&topo);
+    return made;
+}
+
+json_t *cli_answer(const cpubind_source *source, const json_t *question, cli_planned *planned,
+                   cli_text *why)
+{
+    const json_t *args = json_object_get(question, "args");
+    cli_options options;
+    json_t *answer = NULL;
+    if (!read_arguments(args, &options, why)) {
+        cli_free_options(&options);
+        return NULL;
+    }
+    if (is_of_topo(args)) {
+        answer = topo_expectation(args, source, &options);
+    } else {
+        cli_make(source, &options.request, planned);
+        answer = cli_make_expectation(args, planned, &options);
+    }
+    cli_free_options(&options);
+    if (!answer)
+        (void)cli_no_room(why);
+    return answer;
 }
 
 /* == Comparing ============================================================== */
@@ -275,7 +333,7 @@ void cli_keep_named(json_t *expected, json_t *got)
 int cli_lacks_quality(const json_t *expectation)
 {
     const json_t *plan = json_object_get(expectation, "plan");
-    return plan && !json_object_get(plan, "quality");
+    return plan && !json_object_get(plan, "quality") && !json_object_get(plan, "devices");
 }
 
 /* Plans the host with the arguments of the expectation and compares. Arguments that are wrong
@@ -284,21 +342,11 @@ static void run_trial(FILE *out, const cpubind_source *source, cli_planned *plan
                       cli_trial *trial)
 {
     cli_text why = {"", 0};
-    cli_options options;
-    trial->n_difference = 1;
-    if (!cli_read_arguments(trial->expected, &options, &why)) {
-        fprintf(out, "the arguments of the expectation: %s\n", why.text);
-        cli_free_options(&options);
-        return;
-    }
-    cli_make(source, &options.request, planned);
-    trial->got =
-        cli_make_expectation(json_object_get(trial->expected, "args"), planned, &options);
-    cli_free_options(&options);
+    trial->got = cli_answer(source, trial->expected, planned, &why);
     if (trial->got)
         trial->n_difference = cli_compare(out, trial->expected, trial->got, 0);
     else
-        fputs("there is no memory left\n", out);
+        fprintf(out, "the arguments of the expectation: %s\n", why.text);
 }
 
 void cli_try(const cpubind_source *source, const char *body, size_t len, cli_planned *planned,
@@ -353,9 +401,10 @@ static void format_value(FILE *out, const char *key, const json_t *value)
     (void)json_dumpf(value, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 }
 
-static void format_npus(FILE *out, const json_t *npus)
+/* An array of objects, with a line for each. */
+static void format_rows(FILE *out, const char *key, const json_t *npus)
 {
-    fputs("\"npus\": [", out);
+    fprintf(out, "\"%s\": [", key);
     for (size_t i = 0; i < json_array_size(npus); i++) {
         fputs(i ? ",\n   " : "\n   ", out);
         (void)json_dumpf(json_array_get(npus, i), out, JSON_ENSURE_ASCII);
@@ -372,8 +421,8 @@ static void format_plan(FILE *out, json_t *plan)
     {
         fputs(between, out);
         between = ",\n  ";
-        if (strcmp(key, "npus") == 0)
-            format_npus(out, value);
+        if (is_list_of_objects(value))
+            format_rows(out, key, value);
         else
             format_value(out, key, value);
     }

@@ -49,9 +49,11 @@ int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *
 /* Reads an expectation. Returns NULL when it has not that form. */
 json_t *cli_read_expectation(const char *body, size_t len, cli_text *why);
 
-/* Reads the arguments of an expectation as options. Returns 0 when they are wrong. Several
- * threads may call it at once. */
-int cli_read_arguments(const json_t *expectation, cli_options *out, cli_text *why);
+/* Asks a host the question of an expectation, its "args", and makes the expectation that the
+ * answer meets: a plan, the devices of topo, or a refusal. Returns NULL, with the reason in *why,
+ * when the arguments are wrong. Several threads may call it at once, each with its `planned`. */
+json_t *cli_answer(const cpubind_source *source, const json_t *question, cli_planned *planned,
+                   cli_text *why);
 
 /* Makes the expectation that a plan, or its problem, meets. An error has its "text" too.
  * Returns NULL without memory. */

@@ -21,11 +21,13 @@ typedef struct acceptance {
     int n_changed;
 } acceptance;
 
-/* The words after NAME are cases up to the first word with a dash, then arguments. */
+/* The words after NAME are cases up to the first word with a dash, or the word topo after a case;
+ * then arguments. */
 static int n_cases(const cli_options *options)
 {
     int n = 1;
-    while (n < options->n_word && options->word[n][0] != '-')
+    while (n < options->n_word && options->word[n][0] != '-' &&
+           (n == 1 || strcmp(options->word[n], "topo") != 0))
         n++;
     return n - 1;
 }
@@ -153,22 +155,16 @@ static void show_change(const acceptance *a, const char *name, const json_t *ans
 /* Stores a case with the arguments after "--": a new case, or new arguments for an old one. */
 static int accept_arguments(acceptance *a)
 {
-    static cli_options asked;
     const char *name = a->options->word[1];
     json_t *question = ask_with(a->options->word + 2, a->options->n_word - 2);
-    json_t *answer = NULL;
+    json_t *answer;
     int status;
     if (!question)
         return cli_no_room(&a->why);
-    if (!cli_read_arguments(question, &asked, &a->why)) {
-        json_decref(question);
-        return CLI_USAGE;
-    }
-    cli_make(&a->source, &asked.request, &a->planned);
-    answer = cli_make_expectation(json_object_get(question, "args"), &a->planned, &asked);
+    answer = cli_answer(&a->source, question, &a->planned, &a->why);
     if (answer)
         show_change(a, name, answer);
-    status = answer ? store(a, name, answer) : cli_no_room(&a->why);
+    status = answer ? store(a, name, answer) : CLI_USAGE;
     json_decref(answer);
     json_decref(question);
     return status;

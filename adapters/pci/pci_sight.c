@@ -141,9 +141,11 @@ static cpubind_pci_status read_cuda(pci_reader *r, cpubind_input env)
     set_variable(view, 0, env, "CUDA_VISIBLE_DEVICES");
     g.devices.has_order =
         is_value(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID") || are_alike(r->facts, &g);
-    view->has_order = g.devices.has_order || view->variable[0];
-    if (apply(view, 0, cpubind_cuda_parse, &g))
-        write_down(r->facts, CPUBIND_FAMILY_NVIDIA, &g, view->has_order);
+    view->has_order = g.devices.has_order;
+    if (!apply(view, 0, cpubind_cuda_parse, &g))
+        return CPUBIND_PCI_OK;
+    view->has_order |= view->variable[0] != NULL; /* the list numbers what it names */
+    write_down(r->facts, CPUBIND_FAMILY_NVIDIA, &g, view->has_order);
     return CPUBIND_PCI_OK;
 }
 

@@ -23,11 +23,20 @@ static void host_of(const char *path, char *out)
     snprintf(out, MAX_PATH, "%.*s", (int)(expect - path), path);
 }
 
+/* Whether arguments are those of topo, of which they are the first word. */
+static int is_of_topo(const json_t *args)
+{
+    const char *word = json_string_value(json_array_get(args, 0));
+    return word && strcmp(word, "topo") == 0;
+}
+
 static command_result plan(const char *root, const json_t *args, const char *last)
 {
-    const char *words[COMMAND_WORDS] = {command_path(), "plan", "--root", root};
+    const size_t is_topo = (size_t)is_of_topo(args);
+    const char *words[COMMAND_WORDS] = {command_path(), is_topo ? "topo" : "plan", "--root",
+                                        root};
     size_t n = 4;
-    for (size_t i = 0; i < json_array_size(args) && n < COMMAND_WORDS - 2; i++)
+    for (size_t i = is_topo; i < json_array_size(args) && n < COMMAND_WORDS - 2; i++)
         words[n++] = json_string_value(json_array_get(args, i));
     words[n++] = last;
     words[n] = NULL;
@@ -124,12 +133,19 @@ static void check_json(const char *root, json_t *expect)
     command_free(&r);
 }
 
-/* As text: a plan on stdout, or nothing there and one line on stderr. */
+/* As text: a plan on stdout, or the tables of topo in 80 columns, or nothing there and one line
+ * on stderr. */
 static void check_text(const char *root, const json_t *expect)
 {
-    command_result r = plan(root, json_object_get(expect, "args"), "--quiet");
+    const json_t *args = json_object_get(expect, "args");
+    command_result r = plan(root, args, "--quiet");
     assert_int_equal(r.status, json_integer_value(json_object_get(expect, "exit")));
-    if (json_object_get(expect, "plan")) {
+    if (is_of_topo(args) && json_object_get(expect, "plan")) {
+        assert_ptr_equal(strstr(r.out, "PCI "), r.out);
+        assert_string_equal(r.err, "");
+        for (const char *line = r.out; *line; line += strcspn(line, "\n") + 1)
+            assert_true(strcspn(line, "\n") <= 80);
+    } else if (json_object_get(expect, "plan")) {
         assert_ptr_equal(strstr(r.out, "[cpu_bind_mode] mode="), r.out);
         assert_string_equal(r.err, "");
     } else {

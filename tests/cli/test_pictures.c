@@ -39,6 +39,14 @@ static int is_special(const char *path)
     return is_one;
 }
 
+/* Whether an expectation is one of topo, which plans nothing. */
+static int is_of_topo(const json_t *expect)
+{
+    const json_t *args = json_object_get(expect, "args");
+    const char *word = json_string_value(json_array_get(args, 0));
+    return word && strcmp(word, "topo") == 0;
+}
+
 /* Calls check(root, expectation) for the first expectation of every host and for those with
  * other rules, overlap or scope. */
 static void each_case(void (*check)(const char *root, const json_t *expect))
@@ -53,6 +61,10 @@ static void each_case(void (*check)(const char *root, const json_t *expect))
             continue;
         json_t *expect = json_load_file(path, 0, NULL);
         assert_non_null(expect);
+        if (is_of_topo(expect)) {
+            json_decref(expect);
+            continue;
+        }
         snprintf(root, sizeof root, "%.*s", (int)n, path);
         check(root, expect);
         json_decref(expect);
