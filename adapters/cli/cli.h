@@ -93,6 +93,7 @@ enum cli_command {
     CLI_REMOVE = 16384,
     CLI_RENAME = 32768,
     CLI_SERVICE = 1 << 20,
+    CLI_STATUS = 1 << 21,
     CLI_TOPO = 1 << 22,
     CLI_BINDING = CLI_APPLY | CLI_RUN | CLI_VERIFY | CLI_RESTORE
 };
@@ -221,6 +222,7 @@ int cli_apply(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_restore(int argc, char **argv);
+int cli_show_status(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_service(int argc, char **argv);
 int cli_topology(int argc, char **argv);

@@ -20,6 +20,7 @@ static const char main_help[] =
     "  run          bind, then execute a command: cpubind run --npu 3 -- python ...\n"
     "  verify       compare where a process is with where it belongs\n"
     "  restore      undo what apply and run have changed\n"
+    "  status       print every NPU: who runs on it, and whether all is right\n"
     "  doctor       find what is against a good placement, and what mends it\n"
     "  service      keep all workers of the host bound, by /etc/cpubind.conf\n"
     "  topo         print the accelerators of any vendor, and the CPUs near each\n"
@@ -201,6 +202,25 @@ static const cli_help helps[] = {
      "  --all                 every process on record, also those that have ended\n"
      "  --ended               those that have ended; what others use stays\n" STATE
      "  --json, --quiet, --help, --version\n"},
+    {CLI_STATUS, "status",
+     "Usage: cpubind status [--watch [SECONDS]] [OPTION...]\n"
+     "Prints every NPU of this host: its pool, its interrupts, the processes that use\n"
+     "it, and where their threads and memory are: right, elsewhere, or unbound (on all\n"
+     "CPUs). A process that is bound is compared with its record, another one with the\n"
+     "plan. Changes nothing; as root it sees the memory of all processes.\n"
+     "\n"
+     "  --watch [SECONDS]     look again each time this many seconds pass (default 1):\n"
+     "                        draws a terminal again; into a pipe, a line a change\n"
+     "  --memory none         do not measure memory, which takes long if it is much\n"
+     "  --root DIR            the NPUs and who uses them, in place of those of this\n"
+     "                        host; the processes are those of this host\n"
+     "  --total, --facts, --device-type, --allowed, --exclude, --strategy, --overlap,\n"
+     "  --rules, --keep, --thread, --threads: as for apply; give those of the workers\n"
+     "\n"
+     "  --json                one JSON object; with --watch one for each change\n"
+     "  --quiet, --help, --version\n"
+     "\n"
+     "Exit status: 0 all is right, 1 something is elsewhere or unbound, 3 unreadable.\n"},
     {CLI_DOCTOR, "doctor",
      "Usage: cpubind doctor [OPTION...]\n"
      "Finds what on this host is against a good placement. Prints of each fault the\n"

@@ -20,9 +20,9 @@ static const struct {
     const char *word;
     int (*run)(int argc, char **argv);
 } commands[] = {{"plan", cli_plan},       {"apply", cli_apply},     {"run", cli_run},
-                {"verify", cli_verify},   {"restore", cli_restore}, {"doctor", cli_doctor},
-                {"service", cli_service}, {"topo", cli_topology},   {"capture", cli_capture},
-                {"fixture", cli_fixture}};
+                {"verify", cli_verify},   {"restore", cli_restore}, {"status", cli_show_status},
+                {"doctor", cli_doctor},   {"service", cli_service}, {"topo", cli_topology},
+                {"capture", cli_capture}, {"fixture", cli_fixture}};
 
 /* Whether one of the words is that of a command. */
 static int has_command(int argc, char **argv)

@@ -26,7 +26,7 @@
 #define CASE     (PLANNING | CLI_CASE)
 #define CHANGING (CLI_IMPORT | CLI_ACCEPT | CLI_REMOVE | CLI_RENAME)
 #define STORE    (CLI_LIST | CLI_SHOW | CLI_EXPORT | CLI_REPLAY | CHANGING)
-#define EVERY    (PLANNING | STORE | CLI_RESTORE | CLI_SERVICE | CLI_TOPO)
+#define EVERY    (PLANNING | STORE | CLI_RESTORE | CLI_SERVICE | CLI_TOPO | CLI_STATUS)
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -640,23 +640,23 @@ typedef struct option_row {
     }
 
 static const option_row rows[] = {
-    TEXT("root", PLANNING | CLI_TOPO, root),
+    TEXT("root", PLANNING | CLI_TOPO | CLI_STATUS, root),
     TEXT("fixture", CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE, fixture),
     TEXT("db", PLANNING | STORE | CLI_TOPO, db),
-    READ("device-type", CASE, choose_type),
+    READ("device-type", CASE | CLI_STATUS, choose_type),
     READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
     READ("rank", CASE, read_rank),
     FLAG("running", CASE, request.only_running),
-    READ("total", CASE, read_total),
-    READ("facts", CASE, choose_origin),
+    READ("total", CASE | CLI_STATUS, read_total),
+    READ("facts", CASE | CLI_STATUS, choose_origin),
     READ("scope", CASE, choose_scope),
-    READ("allowed", CASE, read_allowed),
-    READ("exclude", CASE, read_exclude),
-    READ("strategy", CASE, choose_strategy),
-    READ("overlap", CASE, choose_overlap),
-    READ("rules", CASE, choose_rules),
-    READ("keep", CASE, read_keep),
+    READ("allowed", CASE | CLI_STATUS, read_allowed),
+    READ("exclude", CASE | CLI_STATUS, read_exclude),
+    READ("strategy", CASE | CLI_STATUS, choose_strategy),
+    READ("overlap", CASE | CLI_STATUS, choose_overlap),
+    READ("rules", CASE | CLI_STATUS, choose_rules),
+    READ("keep", CASE | CLI_STATUS, read_keep),
     READ("processes", CASE, read_processes),
     READ("index", CASE, read_index),
     FLAG("distances", CLI_PLAN, distances),
@@ -675,9 +675,9 @@ static const option_row rows[] = {
     READ("format", CLI_PLAN | CLI_REPLAY, choose_format),
     READ("pid", CLI_APPLY | CLI_VERIFY | CLI_RESTORE, read_pid),
     READ("npu", LIVE, read_npu),
-    READ("thread", CLI_PLAN | LIVE, read_wish),
-    READ("threads", CLI_PLAN | LIVE, choose_threads),
-    READ("memory", LIVE, choose_memory),
+    READ("thread", CLI_PLAN | LIVE | CLI_STATUS, read_wish),
+    READ("threads", CLI_PLAN | LIVE | CLI_STATUS, choose_threads),
+    READ("memory", LIVE | CLI_STATUS, choose_memory),
     READ("memory-limit", CLI_APPLY, read_limit),
     READ("memory-time", CLI_APPLY, read_memory_time),
     READ("irqbalance", CLI_APPLY | CLI_RUN, choose_irqbalance),
@@ -685,7 +685,7 @@ static const option_row rows[] = {
     FLAG("strict", CLI_APPLY | CLI_RUN, is_strict),
     FLAG("force", CLI_APPLY, is_forced),
     FLAG("or-unbound", CLI_RUN, or_unbound),
-    {"--watch", 0, CLI_APPLY, read_watch, 0, 0},
+    {"--watch", 0, CLI_APPLY | CLI_STATUS, read_watch, 0, 0},
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("nics", CLI_TOPO, topo.wants_nics),
@@ -703,10 +703,12 @@ static const option_row rows[] = {
     READ("textfile", 0, read_textfile),
     READ("socket", 0, read_socket),
     FLAG("json",
-         CLI_SERVICE | CLI_TOPO | PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW | CLI_REPLAY,
+         CLI_SERVICE | CLI_TOPO | CLI_STATUS | PLANNING | CLI_RESTORE | CLI_LIST | CLI_SHOW |
+             CLI_REPLAY,
          json),
     FLAG("quiet",
-         CLI_SERVICE | CLI_TOPO | PLANNING | CLI_RESTORE | CLI_EXPORT | CLI_REPLAY | CHANGING,
+         CLI_SERVICE | CLI_TOPO | CLI_STATUS | PLANNING | CLI_RESTORE | CLI_EXPORT |
+             CLI_REPLAY | CHANGING,
          quiet),
     {"--help", 0, EVERY, NULL, offsetof(cli_options, help), 'h'},
     FLAG("help-all", EVERY, help_all),

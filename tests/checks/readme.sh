@@ -57,7 +57,7 @@ words_are_in_readme() {
 }
 
 options_are_in_readme() {
-    for option in $(for command in plan apply run verify restore doctor service topo capture "fixture replay" "fixture accept"; do
+    for option in $(for command in plan apply run verify restore status doctor service topo capture "fixture replay" "fixture accept"; do
         # Words are split on purpose.
         # shellcheck disable=SC2086
         "$BUILD/cpubind" $command --help-all

@@ -1,0 +1,501 @@
+/* status_text.c - what cpubind status has found, as text, as JSON and as lines of changes
+ * SPDX-License-Identifier: MIT
+ *
+ * Prints and formats; reads nothing of the host. README.md documents the JSON. The text fits 80
+ * columns: 16 NPUs with a worker each are 34 lines.
+ */
+#include "status_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WIDTH = 80 };
+
+/* == Words ================================================================== */
+
+static int32_t logic_of(const cli_status *s, const cpubind_status_device *d)
+{
+    return s->planned.facts.npu[d->npu].logic;
+}
+
+static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind place)
+{
+    int32_t n = 0;
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        n += w->thread[role][place];
+    return n;
+}
+
+/* "1023K", "23.1G": at most five characters. */
+static void add_bytes(cli_text *to, int64_t bytes)
+{
+    static const char units[] = "KMGTP";
+    int64_t tenths = bytes * 10 / 1024;
+    int i = 0;
+    while (tenths >= 10240 && units[i + 1]) {
+        tenths /= 1024;
+        i++;
+    }
+    if (tenths < 1000)
+        cli_add(to, "%d.%d%c", (int)(tenths / 10), (int)(tenths % 10), units[i]);
+    else
+        cli_add(to, "%d%c", (int)(tenths / 10), units[i]);
+}
+
+/* "258 right", "12/258 elsewhere". */
+static void add_threads(cli_text *to, const cpubind_status_worker *w)
+{
+    const int32_t elsewhere = count_place(w, CPUBIND_PLACE_ELSEWHERE);
+    const int32_t unbound = count_place(w, CPUBIND_PLACE_UNBOUND);
+    const int32_t n = elsewhere + unbound;
+    if (w->fault.error)
+        cli_add(to, "unknown");
+    else if (n == 0)
+        cli_add(to, "%d right", (int)w->n_thread);
+    else if (unbound == w->n_thread)
+        cli_add(to, "%d unbound", (int)n);
+    else
+        cli_add(to, "%d/%d %s", (int)n, (int)w->n_thread,
+                elsewhere > 0 ? "elsewhere" : "unbound");
+}
+
+/* Why a worker has not been compared. */
+static void add_fault(cli_text *to, const cpubind_linux_fault *fault)
+{
+    const char *what = fault->what ? fault->what : "";
+    if (strcmp(what, "pid namespace") == 0)
+        cli_add(to, "its number is of another pid namespace; run cpubind on the host");
+    else if (strcmp(what, "hidden") == 0)
+        cli_add(to, "/proc hides this process from this user");
+    else if (strcmp(what, "plan") == 0)
+        cli_add(to, "it is not bound, and there is no pool to compare it with");
+    else
+        cli_add(to, "%s: %s", what, strerror(fault->error));
+}
+
+/* == Text =================================================================== */
+
+/* Prints a line, cut to the width. */
+static void print_line(FILE *out, const cli_text *line)
+{
+    size_t at = 0;
+    for (int column = 0; at < line->len && column < WIDTH; column++) {
+        const int32_t n = cli_character(line->text + at, line->len - at);
+        at += n > 0 ? (size_t)n : 1;
+    }
+    fprintf(out, "%.*s\n", (int)at, line->text);
+}
+
+/* "2 right on 144-145", "2 elsewhere on 0-191". */
+static void add_irqs(cli_text *to, const cpubind_status_device *d)
+{
+    const char *first = NULL;
+    int is_same = 1, is_listed = 1;
+    int32_t cpu[64], n = 0;
+    if (d->n_irq == 0) {
+        cli_add(to, "interrupts -");
+        return;
+    }
+    for (int32_t i = 0; i < d->n_irq; i++) {
+        const cpubind_status_irq *irq = &d->irq[i];
+        first = first ? first : irq->cpus;
+        is_same &= irq->cpus && strcmp(first, irq->cpus) == 0;
+        is_listed &= irq->place == CPUBIND_PLACE_RIGHT && irq->cpu >= 0;
+        for (int32_t k = 0; k <= n && n < 64 && irq->cpu >= 0; k++)
+            if (k == n || cpu[k] >= irq->cpu) {
+                if (k == n || cpu[k] > irq->cpu) {
+                    memmove(cpu + k + 1, cpu + k, (size_t)(n - k) * sizeof *cpu);
+                    cpu[k] = irq->cpu;
+                    n++;
+                }
+                break;
+            }
+    }
+    cli_add(to, "%d interrupts %s", (int)d->n_irq, cpubind_place_word(d->irq_place));
+    if (is_listed) {
+        cli_add(to, " on ");
+        cli_add_list(to, cpu, n);
+    } else if (is_same && first) {
+        cli_add(to, " on %s", first);
+    }
+}
+
+static void print_device(FILE *out, const cli_status *s, const cpubind_status_device *d)
+{
+    cli_text line = {"", 0}, part = {"", 0};
+    cli_add(&part, "NPU %d", (int)logic_of(s, d));
+    cli_add(&line, "%-8s", part.text);
+    if (d->row >= 0) {
+        const cli_row row = cli_row_of(&s->planned.facts, &s->planned.plan, d->row);
+        part = (cli_text){"", 0};
+        cli_add(&part, "pool ");
+        cli_add_list(&part, row.cpu, row.n);
+        cli_add(&line, "%-23s", part.text);
+        part = (cli_text){"", 0};
+        if (row.memory_node >= 0)
+            cli_add(&part, "  node %d", (int)row.memory_node);
+        cli_add(&line, "%-10s  ", part.text);
+    } else {
+        cli_add(&line, "%-23s%-10s  ", "no pool", "");
+    }
+    add_irqs(&line, d);
+    print_line(out, &line);
+}
+
+static void print_worker(FILE *out, const cpubind_status_worker *w)
+{
+    cli_text line = {"", 0}, name = {"", 0}, threads = {"", 0}, memory = {"", 0},
+             rank = {"", 0};
+    const int64_t own = w->own_near + w->own_away;
+    cli_add(&name, "%s", w->worker->name[0] ? w->worker->name : "-");
+    add_threads(&threads, w);
+    if (w->worker->rank >= 0)
+        cli_add(&rank, "%d", (int)w->worker->rank);
+    if (w->has_memory) {
+        add_bytes(&memory, own);
+        if (w->memory_node >= 0 && own > 0)
+            cli_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
+    }
+    cli_add(&line, "%10d %-15s %-12s %4s %-16s %11s %s", (int)w->worker->pid, name.text,
+            w->worker->container[0] ? w->worker->container : "-", *rank.text ? rank.text : "-",
+            threads.text, *memory.text ? memory.text : "-",
+            w->worker->is_bound ? "bound" : "-");
+    print_line(out, &line);
+}
+
+/* Prints the roles of the threads that are in a place other than the right one. */
+static void print_roles(FILE *out, const cpubind_status_worker *w, cpubind_place_kind place)
+{
+    cli_text line = {"", 0};
+    if (count_place(w, place) == 0)
+        return;
+    cli_add(&line, "%12s%s:", "", cpubind_place_word(place));
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        if (w->thread[role][place] > 0)
+            cli_add(&line, " %d %s", (int)w->thread[role][place],
+                    cpubind_role_word((cpubind_role)role));
+    print_line(out, &line);
+}
+
+/* Prints what is not right with a worker, a line each. */
+static void print_details(FILE *out, const cpubind_status_worker *w)
+{
+    cli_text line = {"", 0};
+    if (w->fault.error) {
+        cli_add(&line, "%12s", "");
+        add_fault(&line, &w->fault);
+        print_line(out, &line);
+        return;
+    }
+    if (count_place(w, CPUBIND_PLACE_UNBOUND) < w->n_thread)
+        for (int place = CPUBIND_PLACE_UNKNOWN; place < CPUBIND_PLACE_COUNT; place++)
+            print_roles(out, w, (cpubind_place_kind)place);
+    if (w->is_on_other_npu) {
+        cli_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
+        print_line(out, &line);
+    }
+    if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
+        return;
+    line = (cli_text){"", 0};
+    cli_add(&line, "%12smemory by node:", "");
+    for (int32_t i = 0; i < w->n_node; i++) {
+        cli_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
+        add_bytes(&line, w->node[i].bytes);
+    }
+    print_line(out, &line);
+}
+
+/* Prints what could not be seen, and why. */
+static void print_gaps(FILE *out, const cli_status *s)
+{
+    cli_text line = {"", 0};
+    if (s->status.is_hidden_from_user)
+        fprintf(out, "memory, environment or records of other users are not seen; as root "
+                     "they are\n");
+    if (s->workers.is_other_namespace)
+        fprintf(out, "the driver numbers processes as the host does, and this is another pid "
+                     "namespace\n");
+    if (s->list.n_hidden > 0)
+        fprintf(out, "npu-smi hides the numbers of %d processes\n", (int)s->list.n_hidden);
+    if (s->list.n_elsewhere > 0)
+        fprintf(out, "%d processes use NPUs that are not in view here\n",
+                (int)s->list.n_elsewhere);
+    if (s->list_problem.code != CPUBIND_PROBLEM_NONE) {
+        cli_add(&line, "who runs is not known: ");
+        cli_add_input(&line, s->list_problem.input ? s->list_problem.input : "the host");
+        cli_add(&line, ": %s", s->list_problem.what ? s->list_problem.what : "unreadable");
+        fprintf(out, "%s\n", line.text);
+    }
+}
+
+static void print_summary(FILE *out, const cli_status *s)
+{
+    const cpubind_host_status *st = &s->status;
+    const char *comma = ": ";
+    fprintf(out, "%d NPUs, %d idle; %d workers", (int)st->n_device, (int)st->n_idle,
+            (int)st->n_worker);
+    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
+        if (st->count[place] > 0) {
+            fprintf(out, "%s%d %s", comma, (int)st->count[place],
+                    cpubind_place_word((cpubind_place_kind)place));
+            comma = ", ";
+        }
+    if (st->n_irq_elsewhere > 0)
+        fprintf(out, "; %d interrupts elsewhere", (int)st->n_irq_elsewhere);
+    fputs("\n", out);
+}
+
+void cli_print_status(FILE *out, const cli_status *s)
+{
+    const cpubind_host_status *st = &s->status;
+    if (st->n_worker > 0)
+        fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
+                "THREADS", "MEMORY NEAR", "RECORD");
+    for (int32_t i = 0; i < st->n_device; i++) {
+        const cpubind_status_device *d = &st->device[i];
+        print_device(out, s, d);
+        for (int32_t k = 0; k < d->n_worker; k++) {
+            print_worker(out, &st->worker[d->first_worker + k]);
+            print_details(out, &st->worker[d->first_worker + k]);
+        }
+        if (d->n_worker == 0)
+            fprintf(out, "%10s %s\n", "-", "idle");
+    }
+    print_summary(out, s);
+    print_gaps(out, s);
+}
+
+/* == JSON =================================================================== */
+
+static json_t *id_json(int32_t id)
+{
+    return id < 0 ? json_null() : json_integer(id);
+}
+
+static json_t *text_json(const char *text)
+{
+    return text && *text ? cli_json_text(text) : json_null();
+}
+
+static json_t *places_json(const int32_t *count)
+{
+    json_t *object = json_object();
+    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
+        (void)json_object_set_new(object, cpubind_place_word((cpubind_place_kind)place),
+                                  json_integer(count[place]));
+    return object;
+}
+
+static json_t *threads_json(const cpubind_status_worker *w)
+{
+    json_t *roles;
+    if (w->fault.error)
+        return json_null();
+    roles = json_object();
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        int32_t n = 0;
+        for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
+            n += w->thread[role][place];
+        if (n > 0)
+            (void)json_object_set_new(roles, cpubind_role_word((cpubind_role)role),
+                                      places_json(w->thread[role]));
+    }
+    return roles;
+}
+
+static json_t *memory_json(const cpubind_status_worker *w)
+{
+    json_t *nodes;
+    if (!w->has_memory)
+        return json_null();
+    nodes = json_array();
+    for (int32_t i = 0; nodes && i < w->n_node; i++)
+        nodes = cli_json_append(nodes, json_pack("{s:i, s:I}", "node", (int)w->node[i].node,
+                                                 "bytes", (json_int_t)w->node[i].bytes));
+    return json_pack("{s:o, s:I, s:I, s:o}", "node", id_json(w->memory_node), "own_near",
+                     (json_int_t)w->own_near, "own_away", (json_int_t)w->own_away, "nodes",
+                     nodes);
+}
+
+static json_t *error_json(const cpubind_status_worker *w)
+{
+    cli_text text = {"", 0};
+    if (!w->fault.error)
+        return json_null();
+    add_fault(&text, &w->fault);
+    return cli_json_text(text.text);
+}
+
+static json_t *worker_json(const cpubind_status_worker *s)
+{
+    const cpubind_worker *w = s->worker;
+    return json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:b, s:o, s:s, s:o, s:o, s:o}",
+        "pid", (int)w->pid, "name", text_json(w->name), "program", text_json(w->program),
+        "container", text_json(w->container), "rank", id_json(w->rank), "rank_variable",
+        text_json(w->rank_variable), "visible", text_json(w->visible), "index", (int)w->index,
+        "processes", (int)w->n_index, "bound", w->is_bound, "bound_npu", id_json(w->bound_npu),
+        "own_mask", w->has_own_mask, "allowed", cli_list_json(w->allowed.cpu, w->allowed.n),
+        "place", cpubind_place_word(s->place), "threads", threads_json(s), "memory",
+        memory_json(s), "error", error_json(s));
+}
+
+static json_t *irq_json(const cpubind_status_irq *irq)
+{
+    return json_pack("{s:i, s:s, s:o, s:o, s:s}", "irq", (int)irq->irq, "kind", irq->kind,
+                     "cpu", id_json(irq->cpu), "cpus", text_json(irq->cpus), "place",
+                     cpubind_place_word(irq->place));
+}
+
+static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
+{
+    const cpubind_npu *npu = &s->planned.facts.npu[d->npu];
+    json_t *workers = json_array(), *irqs = json_array();
+    cli_row row = {0};
+    cli_text pci = {"", 0};
+    row.memory_node = -1;
+    if (d->row >= 0)
+        row = cli_row_of(&s->planned.facts, &s->planned.plan, d->row);
+    if (npu->pci.domain >= 0)
+        cli_add_pci(&pci, &npu->pci);
+    for (int32_t i = 0; workers && i < d->n_worker; i++)
+        workers = cli_json_append(workers, worker_json(&s->status.worker[d->first_worker + i]));
+    for (int32_t i = 0; irqs && i < d->n_irq; i++)
+        irqs = cli_json_append(irqs, irq_json(&d->irq[i]));
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
+                     (int)npu->logic, "card", id_json(npu->card), "chip", id_json(npu->chip),
+                     "phy", id_json(npu->phy), "pci", text_json(pci.text), "pool",
+                     cli_list_json(row.cpu, row.n), "memory_node", id_json(row.memory_node),
+                     "interrupts", irqs, "no_interrupts",
+                     d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
+                         ? json_null()
+                         : json_string(cpubind_no_irq_word(d->no_irq)),
+                     "workers", workers);
+}
+
+json_t *cli_status_json(const cli_status *s, const cli_options *options)
+{
+    json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
+    for (int32_t i = 0; npus && i < s->status.n_device; i++)
+        npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
+    if (s->planned.code != CPUBIND_PROBLEM_NONE) {
+        cli_text text = {"", 0};
+        cli_explain(&s->planned, options, &text);
+        problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(s->planned.code), "text",
+                            cli_json_text(text.text));
+    }
+    if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
+        unlisted = json_pack("{s:o, s:o}", "input", text_json(s->list_problem.input), "text",
+                             text_json(s->list_problem.what));
+    return json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
+                     CPUBIND_VERSION, "right", cpubind_host_status_is_right(&s->status), "npus",
+                     npus, "workers", places_json(s->status.count), "idle",
+                     (int)s->status.n_idle, "interrupts_elsewhere",
+                     (int)s->status.n_irq_elsewhere, "processes_hidden", (int)s->list.n_hidden,
+                     "processes_out_of_view", (int)s->list.n_elsewhere, "other_pid_namespace",
+                     s->workers.is_other_namespace, "needs_root", s->status.is_hidden_from_user,
+                     "no_plan", problem, "no_processes", unlisted);
+}
+
+/* == Changes ================================================================ */
+
+/* Appends a line that is to be compared; the key is what comes before its second colon. */
+static int keep(cli_changes *to, const cli_text *line)
+{
+    char **lines = (char **)realloc(to->line, (size_t)(to->n + 1) * sizeof *lines);
+    if (!lines)
+        return 0;
+    to->line = lines;
+    lines[to->n] = strdup(line->text);
+    return lines[to->n] && ++to->n > 0;
+}
+
+static int keep_device(cli_changes *to, const cli_status *s, const cpubind_status_device *d)
+{
+    cli_text line = {"", 0};
+    int good;
+    cli_add(&line, "NPU %d: interrupts: ", (int)logic_of(s, d));
+    add_irqs(&line, d);
+    if (d->n_worker == 0)
+        cli_add(&line, "; idle");
+    good = keep(to, &line);
+    for (int32_t i = 0; good && i < d->n_worker; i++) {
+        const cpubind_status_worker *w = &s->status.worker[d->first_worker + i];
+        line = (cli_text){"", 0};
+        cli_add(&line, "NPU %d: process %d: %s, %s", (int)logic_of(s, d), (int)w->worker->pid,
+                w->worker->name, cpubind_place_word(w->place));
+        for (int place = CPUBIND_PLACE_UNBOUND; place < CPUBIND_PLACE_COUNT; place++)
+            if (count_place(w, (cpubind_place_kind)place) > 0)
+                cli_add(&line, ", %d threads %s",
+                        (int)count_place(w, (cpubind_place_kind)place),
+                        cpubind_place_word((cpubind_place_kind)place));
+        if (cpubind_status_memory_is_away(w))
+            cli_add(&line, ", memory on other nodes");
+        cli_add(&line, w->worker->is_bound ? ", bound" : ", not bound");
+        if (w->fault.error) {
+            cli_add(&line, "; ");
+            add_fault(&line, &w->fault);
+        }
+        good = keep(to, &line);
+    }
+    return good;
+}
+
+/* The bytes of a line before its second colon. */
+static size_t key_of(const char *line)
+{
+    const char *colon = strchr(line, ':');
+    colon = colon ? strchr(colon + 1, ':') : NULL;
+    return colon ? (size_t)(colon - line) : strlen(line);
+}
+
+/* The line of a list with the key of a line, or NULL. */
+static const char *find(const cli_changes *list, const char *line)
+{
+    const size_t n = key_of(line);
+    for (int32_t i = 0; i < list->n; i++)
+        if (key_of(list->line[i]) == n && strncmp(list->line[i], line, n) == 0)
+            return list->line[i];
+    return NULL;
+}
+
+void cli_free_changes(cli_changes *changes)
+{
+    for (int32_t i = 0; i < changes->n; i++)
+        free(changes->line[i]);
+    free(changes->line);
+    *changes = (cli_changes){NULL, 0};
+}
+
+int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t *n_changed)
+{
+    const time_t now = time(NULL);
+    cli_changes lines = {NULL, 0};
+    struct tm utc;
+    char at[32] = "";
+    int good = 1;
+    *n_changed = 0;
+    if (gmtime_r(&now, &utc))
+        (void)strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    for (int32_t i = 0; good && i < s->status.n_device; i++)
+        good = keep_device(&lines, s, &s->status.device[i]);
+    for (int32_t i = 0; i < lines.n; i++) {
+        const char *before = find(last, lines.line[i]);
+        if (before && strcmp(before, lines.line[i]) == 0)
+            continue;
+        ++*n_changed;
+        if (out)
+            fprintf(out, "%s %s\n", at, lines.line[i]);
+    }
+    for (int32_t i = 0; i < last->n; i++) {
+        if (find(&lines, last->line[i]))
+            continue;
+        ++*n_changed;
+        if (out)
+            fprintf(out, "%s %.*s: ended\n", at, (int)key_of(last->line[i]), last->line[i]);
+    }
+    cli_free_changes(last);
+    *last = lines;
+    return good;
+}

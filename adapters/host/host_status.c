@@ -1,0 +1,364 @@
+/* host_status.c - every NPU of a host: who runs on it, and where threads, memory, interrupts are
+ * SPDX-License-Identifier: MIT
+ *
+ * Compares through adapters/linux/bind, which reads alone here; moves nothing. Rules: bind.h.
+ */
+#define _GNU_SOURCE
+#include "host_status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/bind/record.h"
+#include "../linux/kernel/memory.h"
+#include "../text/cpulist.h"
+#include "../text/procfs.h"
+
+/* One look at a host. */
+typedef struct look {
+    const cpubind_status_request *request;
+    cpubind_arena *arena;
+    cpubind_host_status *out;
+    cpubind_root root;
+    int32_t *list; /* CPUBIND_MAX_CPUS elements */
+    int is_short;  /* the arena is full */
+} look;
+
+const char *cpubind_place_word(cpubind_place_kind place)
+{
+    static const char *const words[] = {
+#define CPUBIND_X(name, word) word,
+        CPUBIND_PLACE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    return words[place];
+}
+
+static const char *keep_text(look *l, const char *text, int32_t len)
+{
+    char *copy = (char *)cpubind_arena_take(l->arena, len + 1, 1);
+    l->is_short |= !copy;
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, (size_t)len);
+    copy[len] = '\0';
+    return copy;
+}
+
+static cpubind_place_kind worse(cpubind_place_kind a, cpubind_place_kind b)
+{
+    return a > b ? a : b;
+}
+
+/* == Threads ================================================================ */
+
+static cpubind_role role_of(const look *l, const char *name)
+{
+    const cpubind_thread_role *role = cpubind_thread_role_of(name, l->request->threads);
+    return role ? role->role : CPUBIND_ROLE_MAIN;
+}
+
+/* Whether a list of CPUs as text has all of these. */
+static int has_all(look *l, const char *text, cpubind_cpus cpus)
+{
+    cpubind_int_list list = {l->list, CPUBIND_MAX_CPUS, 0};
+    int32_t at = 0;
+    if (cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list, NULL) !=
+        CPUBIND_TEXT_OK)
+        return 0;
+    for (int32_t i = 0; i < cpus.n; i++) {
+        while (at < list.n && list.out[at] < cpus.cpu[i])
+            at++;
+        if (at == list.n || list.out[at] != cpus.cpu[i])
+            return 0;
+    }
+    return cpus.n > 0;
+}
+
+static cpubind_place_kind place_of(look *l, const cpubind_item *item, cpubind_cpus allowed)
+{
+    switch (item->result) {
+    case CPUBIND_ITEM_RIGHT:
+    case CPUBIND_ITEM_PART:
+    case CPUBIND_ITEM_LEFT:
+        return CPUBIND_PLACE_RIGHT;
+    case CPUBIND_ITEM_WRONG:
+        return item->was && has_all(l, item->was, allowed) ? CPUBIND_PLACE_UNBOUND
+                                                           : CPUBIND_PLACE_ELSEWHERE;
+    default:
+        return CPUBIND_PLACE_UNKNOWN;
+    }
+}
+
+static void count_threads(look *l, const cpubind_report *report, cpubind_status_worker *out)
+{
+    for (int32_t i = 0; i < report->n; i++) {
+        const cpubind_item *item = &report->item[i];
+        cpubind_place_kind place;
+        if (item->kind != CPUBIND_ITEM_THREAD)
+            continue;
+        place = place_of(l, item, out->worker->allowed);
+        out->thread[role_of(l, item->name)][place]++;
+        out->n_thread++;
+        out->place = worse(out->place, place);
+    }
+}
+
+/* == Interrupts ============================================================= */
+
+/* The word of a kind in static storage. */
+static const char *kind_of(const char *word)
+{
+    static const cpubind_irq_kind kinds[] = {CPUBIND_IRQ_SQ, CPUBIND_IRQ_CQ,
+                                             CPUBIND_IRQ_MAILBOX};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(cpubind_irq_kind_word(kinds[i]), word) == 0)
+            return cpubind_irq_kind_word(kinds[i]);
+    return "";
+}
+
+/* Those of a record, which may be of another plan than that of today. */
+static void take_irqs(look *l, const cpubind_report *report, cpubind_status_device *device)
+{
+    int32_t n = 0;
+    cpubind_status_irq *irq;
+    for (int32_t i = 0; i < report->n; i++)
+        n += report->item[i].kind == CPUBIND_ITEM_IRQ;
+    if (n == 0 || device->n_irq > 0)
+        return;
+    irq = (cpubind_status_irq *)cpubind_arena_take(l->arena, n, sizeof *irq);
+    l->is_short |= !irq;
+    for (int32_t i = 0; irq && i < report->n; i++) {
+        const cpubind_item *item = &report->item[i];
+        cpubind_int_list list = {l->list, CPUBIND_MAX_CPUS, 0};
+        if (item->kind != CPUBIND_ITEM_IRQ)
+            continue;
+        if (!item->should ||
+            cpubind_cpulist_parse(item->should, (int32_t)strlen(item->should), CPUBIND_MAX_CPUS,
+                                  &list, NULL) != CPUBIND_TEXT_OK)
+            list.n = 0;
+        irq[device->n_irq++] = (cpubind_status_irq){
+            .irq = item->id,
+            .kind = kind_of(item->name),
+            .cpu = list.n > 0 ? list.out[0] : -1,
+            .cpus = item->was ? keep_text(l, item->was, (int32_t)strlen(item->was)) : NULL,
+            .place = place_of(l, item, (cpubind_cpus){NULL, 0})};
+    }
+    device->irq = irq;
+}
+
+static void read_irqs(look *l, const cpubind_goal *goal, cpubind_status_device *device)
+{
+    const cpubind_source *source = l->request->source;
+    cpubind_status_irq *irq =
+        (cpubind_status_irq *)cpubind_arena_take(l->arena, goal->n_irq, sizeof *irq);
+    l->is_short |= !irq;
+    for (int32_t i = 0; irq && i < goal->n_irq; i++) {
+        const cpubind_irq_goal *g = &goal->irq[i];
+        cpubind_int_list list = {l->list, CPUBIND_MAX_CPUS, 0};
+        char name[64];
+        cpubind_input answer;
+        (void)snprintf(name, sizeof name, "proc/irq/%d/smp_affinity_list", (int)g->irq);
+        answer = source->read(source->ctx, name);
+        irq[i] = (cpubind_status_irq){.irq = g->irq,
+                                      .kind = cpubind_irq_kind_word(g->kind),
+                                      .cpu = g->cpu,
+                                      .place = CPUBIND_PLACE_UNKNOWN};
+        if (answer.state != CPUBIND_INPUT_PRESENT ||
+            cpubind_cpulist_parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+                CPUBIND_TEXT_OK)
+            continue;
+        while (answer.len > 0 && answer.data[answer.len - 1] == '\n')
+            answer.len--;
+        irq[i].cpus = keep_text(l, answer.data, answer.len);
+        irq[i].place = list.n == 1 && list.out[0] == g->cpu ? CPUBIND_PLACE_RIGHT
+                                                            : CPUBIND_PLACE_ELSEWHERE;
+    }
+    device->irq = irq;
+    device->n_irq = irq ? goal->n_irq : 0;
+    device->no_irq = goal->no_irq;
+}
+
+/* == Memory ================================================================= */
+
+static void read_memory(look *l, cpubind_status_worker *out)
+{
+    cpubind_memory *memory = (cpubind_memory *)cpubind_arena_take(l->arena, 1, sizeof *memory);
+    cpubind_status_node *node;
+    cpubind_mappings maps = {.node = out->memory_node};
+    cpubind_linux_fault fault;
+    int32_t n = 0;
+    l->is_short |= !memory;
+    if (!memory)
+        return;
+    fault = cpubind_memory_survey(&l->root, out->worker->pid, memory, &maps);
+    for (int32_t i = 0; !fault.error && i < maps.n; i++)
+        if (!maps.item[i].is_shared && !maps.item[i].is_huge)
+            out->own_away += maps.item[i].away;
+    out->own_near = maps.own_total - out->own_away;
+    free(maps.item);
+    out->memory_error = fault.error;
+    out->has_memory = !fault.error;
+    for (int32_t i = 0; !fault.error && i < CPUBIND_MAX_NODES; i++)
+        n += memory->bytes[i] > 0;
+    node = (cpubind_status_node *)cpubind_arena_take(l->arena, n, sizeof *node);
+    l->is_short |= !node;
+    for (int32_t i = 0; node && out->n_node < n && i < CPUBIND_MAX_NODES; i++)
+        if (memory->bytes[i] > 0)
+            node[out->n_node++] = (cpubind_status_node){i, memory->bytes[i]};
+    out->node = node;
+}
+
+int cpubind_status_memory_is_away(const cpubind_status_worker *worker)
+{
+    return worker->has_memory && worker->memory_node >= 0 &&
+           worker->own_away > (worker->own_near + worker->own_away) / 10;
+}
+
+/* == A worker =============================================================== */
+
+static int make_goal(look *l, const cpubind_status_device *device, const cpubind_worker *w,
+                     cpubind_goal *goal)
+{
+    const cpubind_goal_request request = {.facts = l->request->facts,
+                                          .plan = l->request->plan,
+                                          .row = device->row,
+                                          .wish = l->request->wish,
+                                          .n_wish = l->request->n_wish,
+                                          .threads = l->request->threads,
+                                          .n_process = w ? w->n_index : 0,
+                                          .process = w ? w->index : 0};
+    cpubind_problem problem;
+    const cpubind_problem_code code =
+        cpubind_goal_make(l->request->source, &request, l->arena, goal, &problem);
+    l->is_short |= code == CPUBIND_PROBLEM_NO_MEMORY;
+    return code == CPUBIND_PROBLEM_NONE;
+}
+
+/* Compares a worker with its record, else with the plan. */
+static void compare(look *l, cpubind_status_device *device, cpubind_status_worker *out)
+{
+    const cpubind_worker *w = out->worker;
+    const cpubind_bind_options options = {
+        .pid = w->pid, .is_reading = 1, .memory = CPUBIND_MEMORY_NONE};
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_binding *b = NULL;
+    cpubind_goal goal;
+    const int has_goal = !w->is_bound && device->row >= 0 && make_goal(l, device, w, &goal);
+    cpubind_linux_status status = cpubind_bind_open(&options, l->request->sys, &b, &fault);
+    if (status == CPUBIND_LINUX_OK && (w->is_bound || has_goal))
+        status = cpubind_bind_verify(b, w->is_bound ? NULL : &goal, &fault);
+    if (status != CPUBIND_LINUX_OK)
+        out->fault = fault;
+    else if (!cpubind_bind_report(b)->has_goal)
+        out->fault = (cpubind_linux_fault){ENOENT, "plan", 0};
+    if (out->fault.error) {
+        out->place = CPUBIND_PLACE_UNKNOWN;
+    } else {
+        count_threads(l, cpubind_bind_report(b), out);
+        if (w->is_bound)
+            take_irqs(l, cpubind_bind_report(b), device);
+    }
+    cpubind_bind_close(b);
+}
+
+static void look_at_worker(look *l, cpubind_status_device *device, cpubind_status_worker *out)
+{
+    const cpubind_worker *w = out->worker;
+    const cpubind_ascend_plan *plan = l->request->plan;
+    out->memory_node = plan && device->row >= 0 ? plan->memory_node[device->row] : -1;
+    out->fault = w->fault;
+    out->place = CPUBIND_PLACE_UNKNOWN;
+    if (w->fault.error)
+        return;
+    out->place = CPUBIND_PLACE_RIGHT;
+    compare(l, device, out);
+    out->is_on_other_npu = w->is_bound && w->bound_npu >= 0 &&
+                           w->bound_npu != l->request->facts->npu[device->npu].logic;
+    if (!l->request->has_no_memory)
+        read_memory(l, out);
+    if (out->is_on_other_npu ||
+        (out->place == CPUBIND_PLACE_RIGHT && cpubind_status_memory_is_away(out)))
+        out->place = CPUBIND_PLACE_ELSEWHERE;
+    l->out->is_hidden_from_user |= out->memory_error == EACCES || out->memory_error == EPERM ||
+                                   w->environ_error == EACCES || w->environ_error == EPERM;
+}
+
+/* == The host =============================================================== */
+
+static void look_at_device(look *l, cpubind_status_device *device)
+{
+    cpubind_host_status *out = l->out;
+    cpubind_goal goal;
+    for (int32_t i = 0; i < device->n_worker; i++) {
+        cpubind_status_worker *w = &out->worker[device->first_worker + i];
+        look_at_worker(l, device, w);
+        out->count[w->place]++;
+    }
+    if (device->n_irq == 0 && device->row >= 0 && make_goal(l, device, NULL, &goal))
+        read_irqs(l, &goal, device);
+    for (int32_t i = 0; i < device->n_irq; i++) {
+        device->irq_place = worse(device->irq_place, device->irq[i].place);
+        out->n_irq_elsewhere +=
+            device->n_worker > 0 && device->irq[i].place == CPUBIND_PLACE_ELSEWHERE;
+    }
+    out->n_idle += device->n_worker == 0;
+}
+
+static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
+{
+    for (int32_t i = 0; plan && i < plan->n_want; i++)
+        if (plan->want[i] == npu)
+            return i;
+    return -1;
+}
+
+static void look_at_all(look *l)
+{
+    const cpubind_status_request *q = l->request;
+    cpubind_host_status *out = l->out;
+    for (int32_t i = 0; i < q->workers->n; i++)
+        out->worker[i] = (cpubind_status_worker){.worker = &q->workers->row[i]};
+    out->n_worker = q->workers->n;
+    for (int32_t i = 0, at = 0; i < q->facts->n_npu && !l->is_short; i++) {
+        cpubind_status_device *device = &out->device[out->n_device++];
+        *device =
+            (cpubind_status_device){.npu = i, .row = row_of(q->plan, i), .first_worker = at};
+        while (at < out->n_worker && q->workers->row[at].npu == i)
+            at++;
+        device->n_worker = at - device->first_worker;
+        look_at_device(l, device);
+    }
+}
+
+cpubind_problem_code cpubind_host_status_read(const cpubind_status_request *request,
+                                              cpubind_arena *arena, cpubind_host_status *out)
+{
+    const cpubind_sys *sys = request->sys ? request->sys : &cpubind_sys_real;
+    look l = {.request = request,
+              .arena = arena,
+              .out = out,
+              .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
+    *out = (cpubind_host_status){0};
+    l.list = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
+    out->device = (cpubind_status_device *)cpubind_arena_take(arena, request->facts->n_npu,
+                                                              sizeof *out->device);
+    out->worker = (cpubind_status_worker *)cpubind_arena_take(arena, request->workers->n,
+                                                              sizeof *out->worker);
+    if (!l.list || !out->device || !out->worker)
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    (void)cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &l.root.fd);
+    look_at_all(&l);
+    if (l.root.fd >= 0)
+        sys->close(l.root.fd);
+    return l.is_short ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE;
+}
+
+int cpubind_host_status_is_right(const cpubind_host_status *status)
+{
+    return status->count[CPUBIND_PLACE_ELSEWHERE] == 0 &&
+           status->count[CPUBIND_PLACE_UNBOUND] == 0 && status->n_irq_elsewhere == 0;
+}
