@@ -329,6 +329,7 @@ int cli_open_all(host_call *c, cpubind_host_options *how, cli_text *why)
     how->request = o->request;
     how->wish = o->wish;
     how->n_wish = o->n_wish;
+    how->threads = o->threads;
     how->bind = cli_bind_options(o);
     how->root = o->root;
     how->respects_masks = o->respects_masks;

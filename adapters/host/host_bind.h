@@ -92,7 +92,8 @@ typedef struct cpubind_host_options {
     cpubind_request request;
     const cpubind_thread_wish *wish;
     int32_t n_wish;
-    cpubind_bind_options bind;    /* of each process; pid and the paths are chosen here */
+    cpubind_threads threads;   /* whose threads and interrupts: those of vllm-ascend or all */
+    cpubind_bind_options bind; /* of each process; pid and the paths are chosen here */
     const cpubind_source *source; /* what the plan is made from; NULL: this host */
     const char *root;             /* a folder with the list of the workers, which is opened for
                                      each listing; NULL: `source` has it, without it this host */

@@ -222,6 +222,7 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_ent
                                        .row = -1,
                                        .wish = h->options.wish,
                                        .n_wish = h->options.n_wish,
+                                       .threads = h->options.threads,
                                        .n_process = e->row.n_process,
                                        .process = e->row.process};
     if (code == CPUBIND_PROBLEM_NONE && e->npu < 0) {

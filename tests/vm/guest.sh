@@ -1,8 +1,8 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: binding, and views, rules and binder, which are in
-# files of these names.
+# /host/sections names the sections that run: binding, and views, rules, binder and service, which
+# are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -131,7 +131,9 @@ threads_are_right() { # logic id
 threads_run_on() { # logic id
     threads "$pid" | awk -v npu="$1" -v main="$main" -v acl="$acl" -v release="$release" '
         {
-            want = $3 == "acl_thread" ? acl : $3 == "release_thread" ? release : main
+            want = $3 == "acl_thread" ? acl : main
+            if ($3 == "release_thread" || $3 ~ /^(RT_RECYCLE|hccl_watchdog)/)
+                want = release
             if ($4 != want && ++bad)
                 print "NPU " npu ": thread " $2 " (" $3 ") runs on " $4 ", should run on " want
             n++
@@ -202,7 +204,7 @@ irqs() {
     done </run/irqs
 }
 
-# SQ and CQs of these NPUs are on their CPUs; all other interrupts are on all CPUs.
+# SQ, CQs and mailbox of these NPUs are on their CPUs; all other interrupts are on all CPUs.
 irqs_are_right() { # logic id ...
     for i in "$@"; do
         npu "$i"
@@ -215,7 +217,7 @@ irqs_are_right() { # logic id ...
             want = everywhere
             if (key in npu && $4 == "sq_send_trigger_irq")
                 want = sq[key]
-            if (key in npu && $4 == "cq_update_irq")
+            if (key in npu && $4 ~ /^(cq_update_irq|trs-mbox-.*)$/)
                 want = cq[key]
             if ($5 != want || (want != everywhere && $6 != want)) {
                 print "interrupt " $3 " (" $4 " of " key ") may go to " $5 ", goes to " $6 \
@@ -595,6 +597,8 @@ accidents() {
 . /binder.sh
 # shellcheck source=tests/vm/memory.sh
 . /memory.sh
+# shellcheck source=tests/vm/service.sh
+. /service.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

@@ -236,14 +236,17 @@ shows_running() { # view, logic id ...
 
 # -- The section -----------------------------------------------------------------------------
 
-start_containers() {
-    bundle.sh one 0 1 && bundle.sh two 2 3 && MASK=/proc/interrupts bundle.sh masked 2 3 &&
-        CPUS=0-31 bundle.sh own 4 5 || return 1
-    for name in $containers; do
+start_container() { # name, phy ...
+    bundle.sh "$@" &&
         crun --root /run/crun --cgroup-manager cgroupfs run --detach --no-pivot \
-            --bundle "/run/bundle/$name" "$name" || return 1
-        seen_by "$name" npu-smi look || return 1
-    done
+            --bundle "/run/bundle/$1" "$1" &&
+        seen_by "$1" npu-smi look
+}
+
+start_containers() {
+    start_container one 0 1 && start_container two 2 3 || return 1
+    (MASK=/proc/interrupts && export MASK && start_container masked 2 3) &&
+        (CPUS=0-31 && export CPUS && start_container own 4 5)
 }
 
 end_containers() {

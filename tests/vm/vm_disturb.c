@@ -152,6 +152,12 @@ static void judge(char kind, int id, const char *name, uint64_t want, uint64_t h
                id, name, is, should);
 }
 
+static int is_on_release(const char *name)
+{
+    return !strcmp(name, "release_thread") || !strncmp(name, "RT_RECYCLE", 10) ||
+           !strncmp(name, "hccl_watchdog", 13);
+}
+
 static void look_at_thread(const worker *w, uint64_t allowed, int thread)
 {
     char path[96], name[32];
@@ -164,9 +170,7 @@ static void look_at_thread(const worker *w, uint64_t allowed, int thread)
         return;
     for (int i = 0; i < 64; i++)
         has |= (uint64_t)(CPU_ISSET((size_t)i, &mask) != 0) << i;
-    want = !strcmp(name, "acl_thread")       ? w->acl
-           : !strcmp(name, "release_thread") ? w->release
-                                             : w->main;
+    want = !strcmp(name, "acl_thread") ? w->acl : is_on_release(name) ? w->release : w->main;
     want &= allowed;
     if (!want)
         want = w->main & allowed;

@@ -8,8 +8,10 @@
  *   worker --uvb THREADS  threads that poll for a 950 host
  *
  * Prints "ready" when all threads run. SIGUSR1: starts two more threads, one of them named
- * acl_thread. SIGUSR2: one thread allows itself all CPUs. SIGTERM, or half an hour: exits. Must
- * not change a mask otherwise.
+ * acl_thread. SIGUSR2: one thread allows itself all CPUs. SIGHUP: executes itself again, with
+ * the same pid. SIGQUIT: starts 1,000 threads, one each millisecond, which end at once, and
+ * prints "storm" and the milliseconds that it took. SIGTERM, or half an hour: exits. Must not
+ * change a mask otherwise.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST_SECONDS 1800
@@ -135,7 +138,43 @@ static void share(const char *path)
     close(file);
 }
 
-static void serve(const sigset_t *signals)
+static void *end_at_once(void *unused)
+{
+    return unused;
+}
+
+static long long milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void storm(void)
+{
+    long long start_ms = milliseconds();
+    for (int i = 0; i < 1000; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, end_at_once, NULL) != 0)
+            fail("pthread_create");
+        pthread_detach(thread);
+        while (milliseconds() < start_ms + i)
+            usleep(200);
+    }
+    printf("storm %lld\n", milliseconds() - start_ms);
+    fflush(stdout);
+}
+
+static void execute_again(char **argv)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    execv("/proc/self/exe", argv);
+    fail("execv");
+}
+
+static void serve(const sigset_t *signals, char **argv)
 {
     static const char *const later[] = {"born_later", "acl_thread"};
     int signal;
@@ -144,6 +183,10 @@ static void serve(const sigset_t *signals)
             start_all(later, 2);
         else if (signal == SIGUSR2 && write(drift[1], "", 1) != 1)
             fail("write");
+        else if (signal == SIGQUIT)
+            storm();
+        else if (signal == SIGHUP)
+            execute_again(argv);
         else if (signal == SIGTERM || signal == SIGALRM)
             exit(0);
     }
@@ -166,6 +209,8 @@ int main(int argc, char **argv)
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
     sigaddset(&signals, SIGUSR2);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGQUIT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGALRM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
@@ -188,6 +233,6 @@ int main(int argc, char **argv)
     }
     puts("ready");
     fflush(stdout);
-    serve(&signals);
+    serve(&signals, argv);
     return 0;
 }
