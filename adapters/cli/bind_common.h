@@ -35,6 +35,11 @@ int cli_choose_parent(const cli_options *options, cli_bound *bound);
 /* Opens the process of --pid, else the parent. Returns the exit status. */
 int cli_open_bound(const cli_options *options, int is_reading, cli_bound *out);
 
+/* Finds the NPU that the process uses, as if --npu had named it; with several processes of that
+ * NPU also which of them it is, as if --processes and --index had (find_npu.c). Prints nothing.
+ *   returns the exit status, with the reason in *why */
+int cli_find_npu(cli_options *options, cli_bound *bound, cli_text *why);
+
 /* Opens the host as the process sees it, plans, and makes the goal of the process. Refuses a
  * machine that is not ARM, unless --any-arch is given or nothing is changed. Returns the exit
  * status. */

@@ -80,7 +80,15 @@ static int watch(const cli_options *options, cli_bound *bound)
 
 static int apply(cli_options *options, cli_bound *bound)
 {
+    cli_text why = {"", 0};
     int status = cli_open_bound(options, 0, bound);
+    if (status == CLI_DONE && options->one_npu < 0 && !options->request.has_rank) {
+        cli_add(&why, "process %d: ", (int)bound->pid);
+        status = cli_find_npu(options, bound, &why);
+        cli_add(&why, "; name the NPU with --npu N");
+        if (status != CLI_DONE)
+            return cli_fail(options, status, why.text);
+    }
     if (status == CLI_DONE)
         status = cli_plan_bound(options, bound);
     if (status == CLI_DONE)

@@ -31,13 +31,27 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
     return status;
 }
 
+/* Compares with the plan of the NPU that was found. */
+static int verify_found(cli_options *options, cli_bound *bound)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status result;
+    const int status = cli_plan_bound(options, bound);
+    if (status != CLI_DONE)
+        return status;
+    result = cpubind_bind_verify(bound->binding, &bound->goal, &fault);
+    if (result != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, bound, result, &fault);
+    return print_outcome(options, bound);
+}
+
 /* Compares with the plan when an NPU is named, else with the record. */
 static int verify(cli_options *options, cli_bound *bound)
 {
     const int is_npu_named = options->one_npu >= 0 || options->request.has_rank;
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
-    cli_text why = {"", 0};
+    cli_text why = {"", 0}, found = {"", 0};
     int status = cli_open_bound(options, 1, bound);
     if (status == CLI_DONE && is_npu_named)
         status = cli_plan_bound(options, bound);
@@ -48,8 +62,13 @@ static int verify(cli_options *options, cli_bound *bound)
         return cli_fail_bind(options, bound, result, &fault);
     if (cpubind_bind_report(bound->binding)->has_goal)
         return print_outcome(options, bound);
+    status = cli_find_npu(options, bound, &found);
+    if (status == CLI_DONE)
+        return verify_found(options, bound);
     cli_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
             (int)bound->pid);
+    if (status == CLI_REFUSED)
+        cli_add(&why, "; %s", found.text);
     return cli_fail(options, CLI_REFUSED, why.text);
 }
 

@@ -149,13 +149,13 @@ static const cli_help helps[] = {
      "  --explain WHAT        why: npu3, cpu17, acl, npu3.acl or all; 3 is an NPU\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {CLI_APPLY, "apply",
-     "Usage: cpubind apply --npu N | --rank N [--pid N] [OPTION...]\n"
+     "Usage: cpubind apply --pid N | --npu N | --rank N [OPTION...]\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
      "where the plan puts them. Everything but memory is recorded first, and cpubind\n"
      "restore undoes it. If a step fails, the steps before it are undone.\n"
      "\n"
-     "  --pid N               the process (default: the parent, a shell or a "
-     "runtime)\n" WHICH_NPU THREADS
+     "  --pid N               the process, whose NPU is found (default: the parent)\n" WHICH_NPU
+         THREADS
      "  --memory WAY          migrate (default: own pages), all (lone worker), none\n"
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"

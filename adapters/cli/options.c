@@ -952,7 +952,10 @@ static const char *binding_conflict(const cli_options *o, enum cli_command comma
 {
     if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
         return "--npu names the NPU; --rank and --visible find it: give one";
-    if (o->one_npu < 0 && !o->request.has_rank && command != CLI_VERIFY)
+    if (o->one_npu < 0 && !o->request.has_rank && command == CLI_APPLY && !o->pid)
+        return "say which NPU: --npu N, or --rank N among the visible ones; or with --pid N "
+               "which process, and the NPU that it uses is found";
+    if (o->one_npu < 0 && !o->request.has_rank && command == CLI_RUN)
         return "say which NPU: --npu N, or --rank N among the visible ones";
     if (o->request.n_process > 1 && !o->has_index)
         return "say which of the --processes this one is: --index I, from 0 on";

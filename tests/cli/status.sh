@@ -240,6 +240,28 @@ SCRIPT
         [ "$(grep -c '^.*NPU 0 ' "$out/drawn")" -ge 2 ]
 }
 
+# Without --npu the NPU is found; of two processes of an NPU each has a part of the pool.
+finds_the_npu() {
+    set -- --root "$host" --allowed 0-319 --memory none --quiet
+    says 0 "NPU7: main=[142 " cpubind apply "$@" --pid "$(pid_of 7)" &&
+        says 0 "NPU 7" cpubind verify --pid "$(pid_of 7)" --memory none &&
+        says 1 "process $$: it uses no NPU; processes that use one: $(pid_of 0) (NPU 0), " \
+            cpubind apply "$@" --pid $$ && grep -q 'and 8 more; name the NPU with --npu N$' "$out/said" &&
+        says 1 "nothing is on record of process $$; name the NPU that it drives: --npu N; it uses no NPU" \
+            cpubind verify "$@" --pid $$ &&
+        use_npu "$(pid_of 7)" 8 && says 1 "it uses the NPUs 7, 8, and a process is bound to one; name" \
+            cpubind apply "$@" --pid "$(pid_of 7)" &&
+        says 0 "NPU7: main=[142 " cpubind apply "$@" --pid "$(pid_of 7)" --npu 7 &&
+        rm -r "$host/proc/trs_core/proc/$(pid_of 7)-0-dev-8" && start_worker 7 && second=$pid &&
+        says 0 "NPU7: main=[151 " cpubind apply "$@" --pid "$second" &&
+        says 0 "NPU 7" cpubind verify --pid "$second" --memory none
+    result=$?
+    kill "$second"
+    wait "$second" 2>/dev/null
+    rm -r "$host/proc/trs_core/proc/$second-0-dev-7"
+    return $result
+}
+
 check "an idle host: every NPU with its pool" is_idle
 for npu in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do start_worker $npu; done
 check "16 NPUs with a worker each are one screen of 80 columns" one_screen
@@ -248,6 +270,7 @@ check "status --json" is_json
 check "interrupts that are elsewhere" shows_interrupts
 check "exit 0 when all is right" all_is_right
 check "two processes of an NPU; a process that has ended" shows_two_processes
+check "apply and verify find the NPU of a process" finds_the_npu
 check "an input that cannot be read is no idle host" unreadable_is_not_idle
 check "--watch into a pipe: a line for each change" writes_changes
 if script -qec true /dev/null >"$out/output" 2>&1 </dev/null; then

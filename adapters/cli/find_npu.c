@@ -1,0 +1,133 @@
+/* find_npu.c - which NPU a process uses, when no option says so
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads the driver's list of processes, else the table of npu-smi; changes nothing. Several
+ * processes of an NPU are numbered as apply --all numbers them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/host_workers.h"
+#include "bind_common.h"
+
+enum { MAX_NAMED = 8 }; /* workers that a message names */
+
+/* The arguments of read_list. */
+typedef struct listing {
+    const cpubind_source *source;
+    const cpubind_facts *facts;
+    cpubind_npu_processes found;
+    cpubind_problem problem;
+} listing;
+
+static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
+{
+    listing *l = (listing *)ctx;
+    return cpubind_npu_processes_read(l->source, l->facts, arena, &l->found, &l->problem);
+}
+
+/* Appends the workers of the host, or that there are none. */
+static void add_workers(const cpubind_workers *workers, const cpubind_facts *facts,
+                        cli_text *to)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < workers->n; i++) {
+        if (workers->row[i].fault.error || n++ >= MAX_NAMED)
+            continue;
+        cli_add(to, "%s %d (NPU %d)", n == 1 ? "; processes that use one:" : ",",
+                (int)workers->row[i].pid, (int)facts->npu[workers->row[i].npu].logic);
+    }
+    if (n > MAX_NAMED)
+        cli_add(to, " and %d more", (int)(n - MAX_NAMED));
+    if (n == 0)
+        cli_add(to, "; no process of this host uses one%s",
+                workers->is_other_namespace
+                    ? " that is visible here: the driver numbers processes as the host does"
+                    : "");
+}
+
+/* Chooses the NPU of the worker that has the pid. Returns the exit status. */
+static int choose(cli_options *options, const cli_bound *bound, const cpubind_workers *workers,
+                  cli_text *why)
+{
+    static char text[16];
+    const cpubind_facts *facts = &bound->planned.facts;
+    const cpubind_worker *own = NULL;
+    cli_text used = {"", 0};
+    int32_t n = 0;
+    for (int32_t i = 0; i < workers->n; i++) {
+        const cpubind_worker *w = &workers->row[i];
+        if (w->pid != bound->pid || w->fault.error)
+            continue;
+        own = w;
+        cli_add(&used, "%s %d", n++ ? "," : "it uses the NPUs", (int)facts->npu[w->npu].logic);
+    }
+    if (n > 1) {
+        cli_add(why, "%s, and a process is bound to one", used.text);
+        return CLI_REFUSED;
+    }
+    if (n == 0) {
+        cli_add(why, "it uses no NPU");
+        add_workers(workers, facts, why);
+        return CLI_REFUSED;
+    }
+    options->one_npu = facts->npu[own->npu].logic;
+    (void)snprintf(text, sizeof text, "%d", (int)options->one_npu);
+    options->npu_text = text;
+    if (options->request.n_process == 0 && own->n_index > 1) {
+        options->request.n_process = own->n_index;
+        options->request.process = own->index;
+    }
+    return CLI_DONE;
+}
+
+/* Reads the workers of the host that `source` lists. Returns the exit status. */
+static int find(cli_options *options, cli_bound *bound, const cpubind_source *source,
+                cli_text *why)
+{
+    listing l = {.source = source, .facts = &bound->planned.facts};
+    cpubind_arena arena = {NULL, 0, 0};
+    cpubind_workers workers = {0};
+    cpubind_linux_fault fault = {.what = ""};
+    int status = CLI_UNREADABLE;
+    if (cli_with_arena(&arena, read_list, &l) != CPUBIND_PROBLEM_NONE) {
+        cli_add(why, "it is not known which NPU it uses: ");
+        cli_add_input(why, l.problem.input ? l.problem.input : "memory");
+        cli_add(why, ": %s", l.problem.what);
+    } else if (cpubind_workers_read(&l.found, NULL, &workers, &fault) != CPUBIND_LINUX_OK) {
+        cli_add(why, "it is not known which NPU it uses: %s: %s", fault.what,
+                strerror(fault.error));
+    } else {
+        status = choose(options, bound, &workers, why);
+    }
+    cpubind_workers_free(&workers);
+    free(arena.base);
+    return status;
+}
+
+int cli_find_npu(cli_options *options, cli_bound *bound, cli_text *why)
+{
+    cpubind_request request = options->request;
+    cli_host host = {0};
+    int status = CLI_DONE;
+    if (options->fixture) {
+        cli_add(why, "a fixture does not say which processes run here");
+        return CLI_REFUSED;
+    }
+    if (options->root)
+        status = cli_open_host(options, &host, why);
+    else
+        status = cli_open_live(0, 0, &host, why);
+    request.n_process = 0;
+    if (status == CLI_DONE)
+        cli_make(&host.source, &request, &bound->planned);
+    if (status == CLI_DONE && !bound->planned.has_facts) {
+        cli_explain(&bound->planned, options, why);
+        status = (int)cpubind_problem_exit(bound->planned.code);
+    } else if (status == CLI_DONE) {
+        status = find(options, bound, &host.source, why);
+    }
+    cli_free_planned(&bound->planned);
+    cli_close_host(&host);
+    return status;
+}
