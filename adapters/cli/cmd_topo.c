@@ -187,7 +187,7 @@ static void note_runtime(int *n, const cpubind_runtime_view *view)
     }
     text = (cli_text){"", 0};
     if (view->why)
-        cli_add(&text, "%s: what this process sees is not known: %s", view->word, view->why);
+        cli_add(&text, "%s: what this process sees is not known:\n  %s", view->word, view->why);
     else if (!view->has_order)
         cli_add(&text,
                 "%s: the GPUs differ, and CUDA sorts them by speed: which number each has is\n"

@@ -57,7 +57,7 @@ static void see_ascend(const cpubind_source *source, cli_topo *topo)
     }
     view->has_order = topo->npus.code == CPUBIND_PROBLEM_NONE;
     if (!view->has_order) {
-        view->why = cpubind_problem_word(topo->npus.code);
+        view->why = "the logic ids of the NPUs are not known; cpubind plan says why";
         return;
     }
     for (int32_t i = 0; i < f->n_device; i++) {

@@ -167,8 +167,9 @@ cpubind_text_status cpubind_cuda_parse(const char *text, int32_t len,
         if (device < 0 || device >= runtime->n)
             return end(out, n, entry.at);
         if (!is_by_uuid && !runtime->has_order)
-            return scan_fail(&in, CPUBIND_TEXT_ERR_MISSING, entry.at,
-                             "the order of different GPUs is not known");
+            return scan_fail(
+                &in, CPUBIND_TEXT_ERR_MISSING, entry.at,
+                "GPUs that differ have CUDA's own order; set CUDA_DEVICE_ORDER=PCI_BUS_ID");
         if (has_seen(out, n, device))
             return end(out, 0, entry.at);
         add(out, &n, device, -1);

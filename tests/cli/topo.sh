@@ -1,0 +1,182 @@
+#!/bin/sh
+# topo.sh - test cpubind topo: real dumps of /sys, this host, a capture, the command line; prints TAP
+# SPDX-License-Identifier: MIT
+#
+#   tests/cli/topo.sh            from the top folder; BUILD is where outputs go, CPUBIND the command,
+#                                CPUBIND_SHARED the folder that may hold dumps/NAME.tar.gz
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+CPUBIND=${CPUBIND:-$BUILD/cpubind}
+dumps=${CPUBIND_SHARED:-../shared}/dumps
+out=$BUILD/topo
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$(dirname "$CPUBIND")" && pwd)/$(basename "$CPUBIND")
+. tests/support/tap.sh
+hosts=fixtures/hosts
+
+topo() { # argument ...
+    "$CPUBIND" topo "$@"
+}
+
+# Exits with a status, and says these words.
+says() { # status, words, argument ...
+    want=$1
+    words=$2
+    shift 2
+    topo "$@" >"$out/said" 2>&1
+    got=$?
+    cat "$out/said"
+    [ "$got" -eq "$want" ] && grep -qF -e "$words" "$out/said"
+}
+
+# The answer of an SQL query on a file of JSON, which it reads as :file.
+query() { # file, SQL
+    sqlite3 -batch -bail -init /dev/null :memory: "WITH file(body) AS (SELECT readfile('$1')) $2"
+}
+
+# "PCI BRIDGE,BRIDGE" of each device, the nearest bridge first.
+bridges_of() { # file
+    query "$1" "SELECT d.value ->> 'pci' || ' ' || coalesce(
+            (SELECT group_concat(b.value) FROM json_each(d.value, '\$.bridges') b), '')
+        FROM file, json_each(body, '\$.devices') d"
+}
+
+# -- The command line --------------------------------------------------------
+
+is_narrow() { # file
+    awk 'length > 80 { print; bad = 1 } END { exit bad }' "$1"
+}
+
+tables_fit_80_columns() {
+    for host in "$hosts"/gpu-* "$hosts"/a2-192cpu-8npu "$hosts"/a3-640cpu-16npu; do
+        case $host in *-none | *-damaged-node) continue ;; esac
+        topo --root "$host" --nics >"$out/table" 2>&1 && is_narrow "$out/table" || return 1
+    done
+    is_narrow "$out/table" && "$CPUBIND" topo --help >"$out/table" && is_narrow "$out/table"
+}
+
+works_here() {
+    topo --nics >"$out/here" 2>&1
+    got=$?
+    cat "$out/here"
+    [ "$got" -le 1 ] || return 1
+    [ "$got" -eq 0 ] || grep -qE 'has no accelerator|there is no /sys/bus/pci' "$out/here"
+}
+
+by_name_and_by_class() {
+    topo --root "$hosts/gpu-mixed-vendors" --json --pci 17:00.0 --pci 0000:B3:00.0 >"$out/named"
+    topo --root "$hosts/gpu-mixed-vendors" --json --class 0x03 >"$out/classed"
+    [ "$(query "$out/named" "SELECT group_concat(value ->> 'product')
+        FROM file, json_each(body, '\$.devices')")" = A10,Gaudi2 ] &&
+        [ "$(query "$out/classed" "SELECT count(*) FROM file, json_each(body, '\$.devices')")" = 5 ]
+}
+
+check "tables of topo fit 80 columns" tables_fit_80_columns
+check "topo works on this host, or says what to do" works_here
+check "functions are found by address and by class" by_name_and_by_class
+check "a wrong address is a usage error" says 2 "--pci is not an address" --pci 17
+check "a wrong class is a usage error" says 2 "six hexadecimal digits" --class 030
+check "a class with another letter is a usage error" says 2 "--class is not a class" --class 0x3g
+check "a host without accelerators is refused, with what to do" \
+    says 1 "name one with --pci" --root "$hosts/gpu-none"
+check "a function that is not there is refused" \
+    says 1 "there is no PCI function 0000:17:00.0" --root "$hosts/gpu-none" --pci 0000:17:00.0
+check "a host without a bus is refused" \
+    says 1 "there is no /sys/bus/pci/devices" --root "$hosts/a2-lscpu-only"
+check "a damaged file is unreadable" \
+    says 3 "0000:98:00.0/numa_node: the text does not end" --root "$hosts/gpu-damaged-node"
+check "errors are JSON, too" \
+    says 1 '"code": "refused"' --json --root "$hosts/gpu-none"
+
+# -- Captures ----------------------------------------------------------------
+
+# A capture says the same as its host; one without UUIDs all but those.
+capture_is_the_same() {
+    for host in gpu-2socket-8h100 gpu-switches-4a100 gpu-beside-npu gpu-mixed-vendors; do
+        rm -rf "$out/captured"
+        "$CPUBIND" capture --root "$hosts/$host" -o "$out/captured" >"$out/said" 2>&1 || return 1
+        topo --root "$hosts/$host" --nics --json >"$out/before" || return 1
+        topo --root "$out/captured" --nics --json >"$out/after" || return 1
+        cmp "$out/before" "$out/after" || return 1
+    done
+}
+
+capture_has_no_uuid() {
+    rm -rf "$out/captured"
+    "$CPUBIND" capture --root "$hosts/gpu-grace-2gh200" -o "$out/captured" --redact >"$out/said" 2>&1
+    cat "$out/said"
+    ! grep -rE 'GPU-[0-9a-f]{8}' "$out/captured" || return 1
+    topo --root "$out/captured" --json >"$out/after" &&
+        [ "$(query "$out/after" "SELECT count(*) FROM file, json_each(body, '\$.devices')
+            WHERE value ->> 'node' >= 0 AND value ->> 'uuid' IS NULL")" = 2 ]
+}
+
+check "a capture says the same as its host" capture_is_the_same
+check "a redacted capture has no UUID of a GPU" capture_has_no_uuid
+
+# -- Real machines -----------------------------------------------------------
+
+unpack() { # name
+    mkdir -p "$out/$1" && tar -xzf "$dumps/$1.tar.gz" -C "$out/$1" && chmod -R u+rwX "$out/$1"
+}
+
+# In a real /sys the links of the functions lead through the folders of their bridges.
+bridges_are_those_of_the_links() {
+    root=$out/bare-metal_worker2.internal
+    unpack bare-metal_worker2.internal || return 1
+    for link in "$root"/sys/bus/pci/devices/*; do
+        readlink "$link"
+    done | awk -F/ '{
+        bridges = ""
+        for (i = NF - 1; $i !~ /^pci/; i--)
+            bridges = bridges (bridges == "" ? "" : ",") $i
+        print $NF " " bridges
+    }' | sort >"$out/expected"
+    # Classes hold no blanks.
+    # shellcheck disable=SC2013
+    for class in $(cat "$root"/sys/bus/pci/devices/*/class | cut -c 3-4 | sort -u); do
+        topo --root "$root" --class "$class" --json >"$out/devices" || return 1
+        bridges_of "$out/devices"
+    done | sort >"$out/got"
+    [ "$(wc -l <"$out/expected")" -gt 200 ] && diff "$out/expected" "$out/got"
+}
+
+cards_are_near_their_root() {
+    root=$out/bare-metal_worker2.internal
+    says 1 "name one with --pci" --root "$root" || return 1
+    topo --root "$root" --pci 0000:17:1e.4 --nics --json >"$out/near" || return 1
+    [ "$(query "$out/near" "SELECT group_concat(value ->> 'near')
+        FROM file, json_each(body, '\$.devices[0].nics')")" = phb,phb,phb,phb,sys,sys ]
+}
+
+gpus_of_power_have_memory_nodes() {
+    unpack nvidiagpunumanodes || return 1
+    topo --root "$out/nvidiagpunumanodes" --json >"$out/power" || return 1
+    [ "$(query "$out/power" "SELECT group_concat(value ->> 'node' || ':' || (value ->> 'memory_node'))
+        FROM file, json_each(body, '\$.devices')")" = 0:255,0:254,0:253,8:252,8:251,8:250 ]
+}
+
+others_are_refused() {
+    for name in 128arm-2pa2n8cluster4co 16em64t-4s2c2t-offlines 48amd64-4pa2n6c-sparse \
+        fakememinitiators-1np2c+1npp+gi; do
+        unpack "$name" && says 1 "there is no /sys/bus/pci/devices" --root "$out/$name" || return 1
+    done
+}
+
+on_dumps() { # text, command
+    if [ -d "$dumps" ]; then
+        check "$1" "$2"
+    else
+        skip "$1" "there is no folder $dumps"
+    fi
+}
+
+on_dumps "bridges are those of the links of a real /sys" bridges_are_those_of_the_links
+on_dumps "network cards of a real host are near by root complex and node" cards_are_near_their_root
+on_dumps "the memory of GPUs of a real host is nodes" gpus_of_power_have_memory_nodes
+on_dumps "real hosts without a PCI bus are refused" others_are_refused
+finish
