@@ -144,17 +144,22 @@ static int compare(const void *a, const void *b)
     return (x->row.pid > y->row.pid) - (x->row.pid < y->row.pid);
 }
 
-/* Sorts the entries, and numbers the workers of each NPU. */
+static int is_of_npu(const host_entry *e, int32_t npu)
+{
+    return e->npu >= 0 && e->npu == npu && e->row.state != CPUBIND_HOST_ENDED;
+}
+
+/* Sorts the entries, and numbers the workers of each NPU that have not ended. */
 static void number_entries(cpubind_host_bind *h)
 {
     if (h->n > 0)
-        qsort(h->entry, (size_t)h->n, sizeof *h->entry, compare);
-    for (int32_t i = 0, end; i < h->n; i = end) {
-        for (end = i + 1; end < h->n && h->entry[end]->npu == h->entry[i]->npu;)
-            end++;
-        for (int32_t k = i; k < end; k++) {
-            h->entry[k]->row.n_process = h->entry[i]->npu < 0 ? 1 : end - i;
-            h->entry[k]->row.process = h->entry[i]->npu < 0 ? 0 : k - i;
+        qsort(h->entry, (size_t)h->n, sizeof(host_entry *), compare);
+    for (int32_t i = 0; i < h->n; i++) {
+        cpubind_host_row *row = &h->entry[i]->row;
+        row->n_process = row->process = 0;
+        for (int32_t k = 0; k < h->n; k++) {
+            row->n_process += is_of_npu(h->entry[k], h->entry[i]->npu);
+            row->process += k < i && is_of_npu(h->entry[k], h->entry[i]->npu);
         }
     }
 }
@@ -360,6 +365,7 @@ static void bind_all(cpubind_host_bind *h)
     }
     if (!is_any && !h->is_old)
         return;
+    number_entries(h);
     cpubind_linux_close(h->live);
     h->live = NULL;
     if (cpubind_linux_open_live(&live, &h->live, NULL) != CPUBIND_LINUX_OK)

@@ -1,0 +1,218 @@
+#!/bin/sh
+# bind_all.sh - test apply --all, verify --all and restore --all on live processes; prints TAP
+#
+#   tests/cli/bind_all.sh        from the top folder; BUILD is where the command and outputs are
+#
+# The workers are real processes; the list of workers is a folder. affinity_shim.c replaces the
+# calls that set CPUs, for the command only: the plan is that of a host of 48 CPUs. As root the
+# script runs with mounts of its own and does not touch the records of this machine.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+if [ -z "$BIND_MOUNTS" ]; then
+    BIND_MOUNTS=shared
+    export BIND_MOUNTS
+    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        BIND_MOUNTS=own exec unshare -m "$0" "$@"
+    fi
+fi
+[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+
+out=$BUILD/bind_all
+rm -rf "$out"
+mkdir -p "$out/shim"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+. tests/support/tap.sh
+
+flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
+# shellcheck disable=SC2086
+{
+    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
+        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread
+} || exit 1
+cp -R fixtures/hosts/a2-driver-host "$out/host" || exit 1
+list=$out/host/proc/trs_core/proc
+rm -f "$list"/*
+CPUBIND_SHIM=$out/shim
+CPUBIND_SHIM_CPUS=48
+export CPUBIND_SHIM CPUBIND_SHIM_CPUS
+mkfifo "$out/in" "$out/ready"
+exec 9<>"$out/in"
+workers=
+
+# -- Workers, the command, its output -----------------------------------------
+
+# NPU 0 has 24-35, NPU 1 36-47, NPU 3 12-23; in each two CPUs for interrupts come first.
+start_worker() { # NPU or "-"; its pid is in $worker
+    "$out/worker" acl_thread other <"$out/in" >"$out/ready" 2>/dev/null &
+    worker=$!
+    workers="$workers $worker"
+    read -r ready <"$out/ready" && [ "$ready" = ready ] || return 1
+    [ "$1" = - ] || : >"$list/$worker-1-dev-$1"
+}
+
+end_worker() { # pid
+    rm -f "$list/$1-"*
+    kill "$1"
+    wait "$1" 2>/dev/null
+}
+
+cpubind() { # arguments
+    env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" "$@"
+}
+
+# stdout is in $out/said, stderr in $out/err.
+says() { # exit status, words that the output must hold, command ...
+    want=$1
+    words=$2
+    shift 2
+    "$@" >"$out/said" 2>"$out/err"
+    got=$?
+    cat "$out/said" "$out/err"
+    [ "$got" -eq "$want" ] &&
+        { [ -z "$words" ] || cat "$out/said" "$out/err" | grep -qF -e "$words"; } && return 0
+    echo "$*: exit status $got, expected $want and \"$words\""
+    return 1
+}
+
+json() { # path
+    sqlite3 :memory: "SELECT readfile('$out/said') ->> '$1'"
+}
+
+main_of() { # pid
+    if [ -e "$out/shim/$1" ]; then cat "$out/shim/$1"; else echo 0-47; fi
+}
+
+is_on() { # pid, CPUs of its first thread
+    [ "$(main_of "$1")" = "$2" ] && return 0
+    echo "process $1 is on $(main_of "$1"), not on $2"
+    return 1
+}
+
+comes() { # command: becomes true within 3 seconds
+    for _ in $(seq 60); do
+        "$@" >/dev/null && return 0
+        sleep 0.05
+    done
+    "$@"
+}
+
+all="--all --root $out/host --allowed 0-47"
+
+# -- Tests --------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+{
+    no_worker() {
+        says 0 "no process drives an NPU" cpubind apply $all
+    }
+
+    applies() {
+        start_worker 0 && a=$worker
+        start_worker 3 && b=$worker
+        start_worker 3 && c=$worker
+        says 0 bound cpubind apply $all && is_on "$a" 26-33 && is_on "$b" 14-16 && is_on "$c" 19-21 &&
+            [ "$(head -1 "$out/said" | awk '{ print $1, $NF }')" = "NPU state" ] &&
+            [ "$(awk 'length > 80' "$out/said")" = "" ]
+    }
+
+    verifies() {
+        says 0 right cpubind verify $all || return 1
+        echo 0-47 >"$out/shim/$b"
+        says 1 drifted cpubind verify $all && is_on "$b" 0-47 &&
+            says 1 "cpubind apply --all" cpubind verify $all &&
+            says 0 bound cpubind apply $all && is_on "$b" 14-16
+    }
+
+    prints_json() {
+        says 0 '' cpubind apply $all --json && [ ! -s "$out/err" ] || return 1
+        [ "$(json '$.workers[0].npu') $(json '$.workers[0].pid')" = "0 $a" ] &&
+            [ "$(json '$.workers[1].process') of $(json '$.workers[1].processes')" = "0 of 2" ] &&
+            [ "$(json '$.workers[2].state')" = bound ] && [ "$(json '$.workers[2].error')" = "" ] &&
+            [ "$(json '$.workers[2].outcome.items[0].result')" = right ] &&
+            [ "$(json '$.others')" = "[]" ]
+    }
+
+    restores() {
+        says 0 "put back" cpubind restore --all && is_on "$a" 0-47 && is_on "$b" 0-47 &&
+            says 1 unbound cpubind verify $all &&
+            says 0 "nothing is on record" cpubind restore --all
+    }
+
+    watches() {
+        env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply $all --watch 1 \
+            >"$out/watch" 2>&1 &
+        watch=$!
+        comes is_on "$a" 26-33 || return 1
+        start_worker 1 && d=$worker
+        comes is_on "$d" 38-45 || return 1
+        says 1 "another cpubind is at work" cpubind apply $all || return 1
+        end_worker "$c" # its NPU has one worker again
+        comes is_on "$b" 14-21 || return 1
+        comes grep -q "process $c (worker), NPU 3: ended" "$out/watch" || return 1
+        kill -INT "$watch"
+        wait "$watch"
+        cat "$out/watch"
+        grep -q "the watch has ended; all processes stay bound" "$out/watch" && is_on "$a" 26-33
+    }
+
+    ends_watch_by_restore() {
+        env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply $all --watch 1 \
+            --json >"$out/watch" 2>&1 &
+        watch=$!
+        comes test -s "$out/watch" || return 1
+        says 0 "put back" cpubind restore --all && is_on "$a" 0-47 && is_on "$d" 0-47 || return 1
+        wait "$watch"
+        [ $? -eq 143 ] # SIGTERM
+    }
+
+    keeps_others() {
+        says 2 "--keep" cpubind apply $all --others keep || return 1
+        # A process group of its own, which the shell of this script is not in.
+        set -m
+        ("$out/worker" acl_thread <"$out/in" >"$out/ready" & "$out/worker" engine <"$out/in" >"$out/ready" &
+            wait) &
+        set +m
+        read -r _ <"$out/ready"
+        sleep 0.3
+        group=$!
+        w=$(pgrep -P "$group" worker | head -1)
+        e=$(pgrep -P "$group" worker | tail -1)
+        [ "$w" != "$e" ] || return 1
+        : >"$list/$w-1-dev-2"
+        cpubind apply $all --others keep --keep 0-1 >"$out/said" 2>"$out/err"
+        cat "$out/said" "$out/err"
+        is_on "$e" 0-1 && says 0 "put back" cpubind restore --all && is_on "$e" 0-47
+        result=$?
+        rm -f "$list/$w-"*
+        kill "$w" "$e" 2>/dev/null
+        return $result
+    }
+
+    refuses_options() {
+        says 2 "--all" cpubind apply $all --npu 3 && says 2 "--all" cpubind apply $all --pid 1 &&
+            says 2 "--all" cpubind apply --npu 3 --respect-masks &&
+            says 2 "--processes" cpubind apply $all --processes 2 --index 0 &&
+            says 2 "leave, keep" cpubind apply $all --others all
+    }
+
+    says_unreadable() {
+        says 3 '' cpubind apply --all --root "$out/shim" --any-arch
+    }
+}
+
+check "without workers nothing is bound" no_worker
+check "apply --all binds each worker to the pool of its NPU, or to its part" applies
+check "verify --all finds the process that has drifted" verifies
+check "apply --all --json has a row for each process" prints_json
+check "restore --all puts all back" restores
+check "a watch finds new workers, and a signal ends it" watches
+check "restore --all ends a watch of all workers" ends_watch_by_restore
+check "--others keep puts the engine's other processes on the kept CPUs" keeps_others
+check "options that contradict --all are refused" refuses_options
+check "a host that cannot be read is a refusal" says_unreadable
+# shellcheck disable=SC2086
+kill $workers 2>/dev/null
+finish
