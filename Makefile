@@ -47,8 +47,8 @@ FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
 QUALITY   := $(addprefix tests/quality/,layouts rules)
-SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/cli/status.sh tests/cli/topo.sh \
-             tests/service/deploy.sh tests/checks/layers.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/cli/corpus.sh tests/cli/bind.sh tests/cli/bind_all.sh tests/cli/status.sh tests/cli/topo.sh \
+             tests/service/deploy.sh tests/service/service.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
@@ -243,14 +243,14 @@ $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))
 $(call link, fuzz/replay_record, fuzz/targets/fuzz_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
-$(call link, fuzz/replay_ask, fuzz/targets/fuzz_ask fuzz/replay, $(SERVICE) $(LINUX) $(TEXT) $(CORE))
+$(call link, fuzz/replay_ask, fuzz/targets/fuzz_ask fuzz/replay, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_conf, fuzz/targets/fuzz_conf fuzz/replay, $(COMMAND), -ljansson -lsqlite3 -lmd -lz)
 $(call link, fuzz/replay_doctor, fuzz/targets/fuzz_doctor fuzz/replay, $(DOCTOR) $(TEXT) $(CORE))
 $(call link, fuzz/replay_host_record, fuzz/targets/fuzz_host_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_views, fuzz/targets/fuzz_views fuzz/replay $(LAW), $(TEXT) $(CORE))
 $(call link, fuzz/replay_corpus, fuzz/targets/fuzz_corpus fuzz/replay, $(SQLITE) $(TEXT) $(CORE), -lsqlite3 -lmd)
 $(call link, fuzz/%, fuzz/targets/fuzz_%, $(TEXT) $(CORE), -fsanitize=fuzzer)
-$(call link, fuzz/ask, fuzz/targets/fuzz_ask, $(SERVICE) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
+$(call link, fuzz/ask, fuzz/targets/fuzz_ask, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/conf, fuzz/targets/fuzz_conf, $(COMMAND), -fsanitize=fuzzer -ljansson -lsqlite3 -lmd -lz)
 $(call link, fuzz/doctor, fuzz/targets/fuzz_doctor, $(DOCTOR) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/views, fuzz/targets/fuzz_views $(LAW), $(TEXT) $(CORE), -fsanitize=fuzzer)

@@ -170,6 +170,9 @@ typedef struct cli_options {
 int cli_parse(int argc, char **argv, enum cli_command command, const struct cli_format *formats,
               cli_options *out, cli_text *why);
 
+/* Sets every option to its usual value. */
+void cli_set_usual(cli_options *out, enum cli_command command);
+
 /* Reads a list as taskset takes it (option_list.c): numbers below `limit` and ranges in any
  * order, repeats, blanks around commas, strides such as 0-30:2.
  *   out     *out, ascending, in memory that the caller frees; its former numbers are freed

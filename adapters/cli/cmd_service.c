@@ -9,7 +9,7 @@
 
 #include "../service/conf_file.h"
 #include "output.h"
-#include "settings.h"
+#include "service_engine.h"
 
 /* The faults of a file, as lines and as JSON. */
 typedef struct fault_list {
@@ -49,27 +49,25 @@ static void explain_file(const char *path, cpubind_linux_fault why, cli_text *te
         cli_add(text, "%s could not be read: %s", path, strerror(why.error));
 }
 
-/* Reads the file of the options into *out. Without the usual file, all settings are usual.
- * Returns the exit status; faults of the text have been said, other reasons are in *why. */
-static int read_settings(const cli_options *o, fault_list *faults, cli_settings *out,
-                         cli_text *why)
+int cli_settings_load(const char *asked, cli_settings *out, const char **path,
+                      cli_settings_say *say_one, void *ctx, cli_text *why)
 {
-    const char *asked = o->n_word > 0 ? o->word[0] : o->config;
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_fault fault;
     int32_t n;
-    faults->path = asked ? asked : CLI_CONF_PATH;
-    fault = cpubind_conf_read_file(&cpubind_sys_real, faults->path, &bytes);
+    *path = asked ? asked : CLI_CONF_PATH;
+    memset(out, 0, sizeof *out);
+    fault = cpubind_conf_read_file(&cpubind_sys_real, *path, &bytes);
     if (fault.error == ENOENT && !asked) {
         fault.error = 0;
-        faults->path = NULL;
+        *path = NULL;
     }
     if (fault.error) {
-        explain_file(faults->path, fault, why);
+        explain_file(*path, fault, why);
         cpubind_bytes_free(&bytes);
         return fault.error == EPERM ? CLI_USAGE : CLI_UNREADABLE;
     }
-    n = cli_settings_parse(bytes.data, bytes.len, out, say, faults);
+    n = cli_settings_parse(bytes.data, bytes.len, out, say_one, ctx);
     cpubind_bytes_free(&bytes);
     if (n < 0)
         cli_add(why, "there is no memory left");
@@ -103,7 +101,10 @@ static void each_value(const cli_settings *s, const char *key,
             cli_add_list(&text, wish->cpus.cpu, wish->cpus.n);
         else
             cli_add(&text, "%s",
-                    wish->kind == CPUBIND_WISH_POOL ? "pool" : cpubind_role_word(wish->role));
+                    wish->kind == CPUBIND_WISH_POOL    ? "pool"
+                    : wish->kind == CPUBIND_WISH_KEEP  ? "keep"
+                    : wish->kind == CPUBIND_WISH_LEAVE ? "leave"
+                                                       : cpubind_role_word(wish->role));
         visit(ctx, key, text.text);
     }
 }
@@ -159,12 +160,14 @@ static int print_settings_json(const cli_settings *s, const char *path)
 /* cpubind service --check */
 static int check(const cli_options *o, cli_settings *settings)
 {
-    fault_list faults = {.path = NULL, .array = o->json ? json_array() : NULL};
+    const char *asked = o->n_word > 0 ? o->word[0] : o->config;
+    fault_list faults = {.path = asked ? asked : CLI_CONF_PATH,
+                         .array = o->json ? json_array() : NULL};
     cli_text why = {"", 0};
     int status;
     if (o->json && !faults.array)
         return cli_no_memory();
-    status = read_settings(o, &faults, settings, &why);
+    status = cli_settings_load(asked, settings, &faults.path, say, &faults, &why);
     if (why.len > 0)
         status = cli_fail(o, status, why.text);
     else if (status == CLI_DONE && o->json)
@@ -189,8 +192,7 @@ int cli_service(int argc, char **argv)
     int status = cli_start(argc, argv, CLI_SERVICE, NULL, &options);
     if (status >= 0)
         return status;
-    status = options.is_check ? check(&options, &settings)
-                              : cli_fail(&options, CLI_USAGE, "only --check is there yet");
+    status = options.is_check ? check(&options, &settings) : cli_run_service(&options);
     cli_settings_free(&settings);
     cli_free_options(&options);
     return status;

@@ -149,7 +149,7 @@ static const cli_help helps[] = {
      "  --explain WHAT        why: npu3, cpu17, acl, npu3.acl or all; 3 is an NPU\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {CLI_APPLY, "apply",
-     "Usage: cpubind apply --pid N | --npu N | --rank N [OPTION...]\n"
+     "Usage: cpubind apply --pid N | --npu N | --rank N | --all [OPTION...]\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
      "where the plan puts them. Everything but memory is recorded first, and cpubind\n"
      "restore undoes it. If a step fails, the steps before it are undone.\n"
@@ -160,6 +160,10 @@ static const cli_help helps[] = {
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
      "                        new threads, changed masks; ends with the process\n"
+     "  --all                 all processes that drive an NPU; --watch finds new ones\n"
+     "  --respect-masks       --all: leave processes that bind themselves alone\n"
+     "  --others WAY          --all: the engine's other processes: leave (default), or\n"
+     "                        keep: onto the CPUs of --keep\n"
      "\n"
      "The plan:\n" LIVE_PLAN STATE ANY_ARCH STRICT
      "  --force               bind PID 1, a kernel thread or a zombie, too\n"
@@ -182,14 +186,15 @@ static const cli_help helps[] = {
                  "  --or-unbound          start the command after any refusal, too\n"
                  "  --json (errors alone), --quiet, --help, --version\n"},
     {CLI_VERIFY, "verify",
-     "Usage: cpubind verify [--pid N] [--npu N | --rank N] [OPTION...]\n"
+     "Usage: cpubind verify [--pid N | --all] [--npu N | --rank N] [OPTION...]\n"
      "\n"
      "Prints where each thread, each interrupt and the memory of a process are, and\n"
      "where they belong; exits with 1 if one is elsewhere. Without an NPU it compares\n"
      "with the record of apply or run. Changes nothing.\n"
      "\n"
-     "  --pid N               the process (default: the parent)\n" WHICH_NPU THREADS
-     "  --memory none         do not check the memory\n"
+     "  --pid N               the process (default: the parent)\n"
+     "  --all                 all processes that drive an NPU, and all on record\n" WHICH_NPU
+         THREADS "  --memory none         do not check the memory\n"
      "\n"
      "The plan:\n" LIVE_PLAN "\n" STATE "  --json, --quiet, --help, --version\n"},
     {CLI_RESTORE, "restore",

@@ -535,11 +535,13 @@ static int read_wish(const reading *r, const char *text)
         return 0;
     *equals = '\0'; /* ends the name in argv, which a program may write to */
     wish->name = text;
-    if (!cpubind_pattern_make(text, pattern))
+    if (!cpubind_pattern_make(text, pattern)) {
+        free((void *)wish->cpus.cpu);
         return wrong(r,
                      "--thread names a pattern that no thread can have: the kernel keeps 15 "
                      "bytes of a name",
                      text);
+    }
     o->n_wish++;
     return 1;
 }
@@ -640,9 +642,9 @@ typedef struct option_row {
     }
 
 static const option_row rows[] = {
-    TEXT("root", PLANNING | CLI_TOPO | CLI_STATUS, root),
-    TEXT("fixture", CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE, fixture),
-    TEXT("db", PLANNING | STORE | CLI_TOPO, db),
+    TEXT("root", CLI_SERVICE | PLANNING | CLI_TOPO | CLI_STATUS, root),
+    TEXT("fixture", CLI_SERVICE | CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE, fixture),
+    TEXT("db", CLI_SERVICE | PLANNING | STORE | CLI_TOPO, db),
     READ("device-type", CASE | CLI_STATUS, choose_type),
     READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
@@ -916,17 +918,22 @@ static int check_index(const reading *r)
     return 0;
 }
 
-int cli_parse(int argc, char **argv, enum cli_command command, const cli_format *formats,
-              cli_options *out, cli_text *why)
+void cli_set_usual(cli_options *out, enum cli_command command)
 {
-    walk w = {command, argv, argc, 1, 0};
-    const reading r = {cli_help_of(command), out, why, formats, argv, argc, &w.next};
     memset(out, 0, sizeof *out);
     out->command = command;
     out->request.is_auto_strategy = 1;
     out->one_npu = -1;
     out->memory_limit = -1;
     out->threads = CPUBIND_THREADS_PRODUCT;
+}
+
+int cli_parse(int argc, char **argv, enum cli_command command, const cli_format *formats,
+              cli_options *out, cli_text *why)
+{
+    walk w = {command, argv, argc, 1, 0};
+    const reading r = {cli_help_of(command), out, why, formats, argv, argc, &w.next};
+    cli_set_usual(out, command);
     out->word = argv + 1;
     for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
         if (p.kind == PART_FAULT) {

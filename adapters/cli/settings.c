@@ -15,6 +15,7 @@
 const cli_key cli_keys[] = {
     {"rules", "reference", 0, "reference, or near: whole cores, homes first"},
     {"keep", "", 0, "CPUs for the host: N of each node, or a list such as 0-3"},
+    {"allowed", "", 0, "CPUs for all workers, in place of those that each one may have"},
     {"exclude", "", 0, "CPUs that are left out of every pool"},
     {"overlap", "resolve", 0, "resolve, keep or refuse CPUs that two NPUs would share"},
     {"strategy", "auto", 0, "auto, global_slice, topo_affinity or cluster"},
@@ -25,6 +26,9 @@ const cli_key cli_keys[] = {
     {"memory-time", "5", 0, "seconds that the move of the memory of a process may take"},
     {"irqbalance", "leave", 0, "leave it alone, ban these interrupts, or stop it"},
     {"thread", "", 1, "NAME=WHERE: where threads of this name are bound"},
+    {"threads", "product", 0, "which threads are placed: product, reference"},
+    {"respect-masks", "no", 0, "yes: leave processes alone that have masks of their own"},
+    {"others", "leave", 0, "keep: the engine's other processes go to the CPUs of keep"},
     {"strict", "no", 0, "yes: undo a binding if any part of it cannot be bound"},
     {"any-arch", "no", 0, "yes: bind also on a machine that is not ARM"},
     {"watch", "1", 0, "seconds between two looks where the kernel sends no events"},
@@ -104,6 +108,8 @@ static void take_row(reading_file *f, const cpubind_conf_row *row)
 /* Checks the keys against each other. */
 static void check_together(reading_file *f)
 {
+    const cpubind_request *q = &f->out->options.request;
+    const int32_t others = row_of_key("others", (int32_t)strlen("others"));
     static const struct {
         const char *key;
         cpubind_memory_action memory;
@@ -122,6 +128,12 @@ static void check_together(reading_file *f)
         if (f->say)
             f->say(f->ctx, f->out->place[row], rules[i].what);
     }
+    if (!f->out->options.keeps_others || q->keep_each > 0 || q->keep)
+        return;
+    f->n_fault++;
+    if (f->say)
+        f->say(f->ctx, f->out->place[others],
+               "others = keep needs the key keep, such as keep = 2");
 }
 
 int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
@@ -133,10 +145,7 @@ int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
     cpubind_conf_step step;
     int32_t at = 0;
     memset(out, 0, sizeof *out);
-    out->options.command = CLI_APPLY;
-    out->options.request.is_auto_strategy = 1;
-    out->options.one_npu = -1;
-    out->options.memory_limit = -1;
+    cli_set_usual(&out->options, CLI_APPLY);
     out->options.watch_ms = 1000;
     out->options.socket = CLI_SOCKET_PATH;
     out->text = (char *)malloc((size_t)len + 1);
@@ -190,12 +199,13 @@ static int is_like(const char *pattern, const char *name)
     return pattern[strspn(pattern, "*")] == '\0';
 }
 
-int cli_settings_wants(const cli_options *options, const char *name)
+int cli_settings_wants(const cli_options *options, const char *program, const char *name)
 {
     int is_wanted = options->n_only == 0;
     for (int32_t i = 0; i < options->n_only; i++)
-        is_wanted |= is_like(options->only[i], name);
+        is_wanted |= is_like(options->only[i], program) || is_like(options->only[i], name);
     for (int32_t i = 0; i < options->n_except; i++)
-        is_wanted &= !is_like(options->except[i], name);
+        is_wanted &=
+            !is_like(options->except[i], program) && !is_like(options->except[i], name);
     return is_wanted;
 }

@@ -197,7 +197,14 @@ static cpubind_linux_fault lock(service *s)
 {
     cpubind_root root = {s->sys, s->options->root_fd, CPUBIND_REACH_ANYWHERE};
     int folder, result;
-    cpubind_linux_fault why = cpubind_run_folder_open(&root, 1, &folder);
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (s->options->root_fd < 0)
+        why = cpubind_open(s->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
+    if (why.error)
+        return why;
+    why = cpubind_run_folder_open(&root, 1, &folder);
+    if (s->options->root_fd < 0)
+        (void)s->sys->close(root.fd);
     if (why.error)
         return why;
     why = cpubind_create(s->sys, folder, "service.lock", 0600, &s->lock_fd);

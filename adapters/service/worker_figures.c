@@ -1,0 +1,157 @@
+/* worker_figures.c - count where the workers of a host are now
+ * SPDX-License-Identifier: MIT
+ *
+ * Each worker is opened for reading beside the binding that the service holds: no lock is
+ * taken, and nothing is changed.
+ */
+#define _GNU_SOURCE
+#include "worker_figures.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/kernel/process.h"
+
+void cpubind_figures_pause(const cpubind_sys *sys, int fd, int32_t ms)
+{
+    struct pollfd wait = {fd, POLLIN, 0};
+    (void)sys->poll(&wait, 1, ms);
+}
+
+static int has_wrong(const cpubind_report *r)
+{
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->item[i].result == CPUBIND_ITEM_WRONG)
+            return 1;
+    return 0;
+}
+
+void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys, int has_memory,
+                          cpubind_figures_visit *visit, void *ctx)
+{
+    for (int32_t i = 0; i < cpubind_host_bind_n(host); i++) {
+        cpubind_host_row row = *cpubind_host_bind_row(host, i);
+        const cpubind_bind_options how = {.pid = row.pid,
+                                          .is_reading = 1,
+                                          .memory = has_memory ? CPUBIND_MEMORY_MIGRATE
+                                                               : CPUBIND_MEMORY_NONE};
+        cpubind_binding *b = NULL;
+        row.report = NULL;
+        if (row.state != CPUBIND_HOST_ENDED &&
+            cpubind_bind_open(&how, sys, &b, NULL) == CPUBIND_LINUX_OK &&
+            cpubind_bind_verify(b, NULL, NULL) == CPUBIND_LINUX_OK) {
+            row.report = cpubind_bind_report(b);
+            row.binding = b;
+            if (row.state != CPUBIND_HOST_LEFT && row.state != CPUBIND_HOST_FAILED)
+                row.state = !row.report->has_goal   ? CPUBIND_HOST_UNBOUND
+                            : has_wrong(row.report) ? CPUBIND_HOST_DRIFTED
+                                                    : CPUBIND_HOST_RIGHT;
+        }
+        visit(ctx, &row);
+        cpubind_bind_close(b);
+    }
+}
+
+/* == Figures of each NPU ==================================================== */
+
+typedef struct counting {
+    const cpubind_sys *sys;
+    cpubind_root root; /* "/" */
+    cpubind_service_npu *npu;
+    int32_t n, cap;
+    int has_memory, is_short;
+} counting;
+
+/* The figures of an NPU; new ones are zero but for the memory, which is not known. */
+static cpubind_service_npu *find(counting *c, int32_t npu)
+{
+    int32_t at = 0;
+    cpubind_service_npu *all;
+    while (at < c->n && c->npu[at].npu < npu)
+        at++;
+    if (at < c->n && c->npu[at].npu == npu)
+        return &c->npu[at];
+    all = (cpubind_service_npu *)cpubind_grow(c->sys, c->npu, c->n, &c->cap, sizeof *all);
+    if (!all)
+        return NULL;
+    c->npu = all;
+    memmove(all + at + 1, all + at, (size_t)(c->n++ - at) * sizeof *all);
+    all[at] = (cpubind_service_npu){.npu = npu, .near_bytes = -1, .far_bytes = -1};
+    return &all[at];
+}
+
+static void add_items(cpubind_service_npu *npu, const cpubind_report *r)
+{
+    for (int32_t i = 0; i < r->n; i++) {
+        const cpubind_item *item = &r->item[i];
+        const int is_right = item->result == CPUBIND_ITEM_RIGHT;
+        if (item->kind == CPUBIND_ITEM_THREAD) {
+            npu->right += is_right;
+            npu->elsewhere += !is_right;
+        } else if (item->kind == CPUBIND_ITEM_IRQ) {
+            npu->irqs_right += is_right;
+            npu->irqs_elsewhere += !is_right;
+        }
+    }
+}
+
+static void add_memory(cpubind_service_npu *npu, const cpubind_report *r)
+{
+    if (!r->has_memory || r->memory.error || r->memory_node < 0)
+        return;
+    npu->near_bytes =
+        (npu->near_bytes < 0 ? 0 : npu->near_bytes) + r->memory.own - r->memory.own_left;
+    npu->far_bytes = (npu->far_bytes < 0 ? 0 : npu->far_bytes) + r->memory.own_left;
+}
+
+static void count_row(void *ctx, const cpubind_host_row *row)
+{
+    counting *c = (counting *)ctx;
+    cpubind_service_npu *npu = row->npu < 0 ? NULL : find(c, row->npu);
+    cpubind_proc_stat stat = {.n_threads = 0};
+    c->is_short |= row->npu >= 0 && !npu;
+    if (!npu || row->state == CPUBIND_HOST_ENDED)
+        return;
+    npu->processes++;
+    if (row->report && row->report->has_goal) {
+        add_items(npu, row->report);
+        add_memory(npu, row->report);
+    } else if (!cpubind_proc_stat_read(&c->root, row->pid, 0, &stat).error) {
+        npu->unbound += stat.n_threads;
+    }
+}
+
+/* Keeps the memory of NPUs that were counted before. */
+static void keep_memory(counting *c, const cpubind_service_counts *before)
+{
+    for (int32_t i = 0; i < before->n_npu; i++)
+        for (int32_t k = 0; k < c->n; k++)
+            if (c->npu[k].npu == before->npu[i].npu) {
+                c->npu[k].near_bytes = before->npu[i].near_bytes;
+                c->npu[k].far_bytes = before->npu[i].far_bytes;
+            }
+}
+
+cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const cpubind_sys *sys,
+                                          int has_memory, cpubind_service_counts *counts)
+{
+    counting c = {.sys = sys, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
+    cpubind_linux_fault why =
+        cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &c.root.fd);
+    if (why.error)
+        return why;
+    cpubind_figures_each(host, sys, has_memory, count_row, &c);
+    (void)sys->close(c.root.fd);
+    if (c.is_short) {
+        free(c.npu);
+        return cpubind_fault_of(ENOMEM, "memory");
+    }
+    if (!has_memory)
+        keep_memory(&c, counts);
+    free(counts->npu);
+    counts->npu = c.npu;
+    counts->n_npu = c.n;
+    return cpubind_no_fault;
+}
