@@ -23,24 +23,28 @@ typedef struct look {
     cli_text visible;   /* the NPUs as text */
 } look;
 
-/* The CPUs that are shared out are all online ones, whatever mask this command has. */
-static void choose_cpus(look *l, cpubind_request *request)
+/* Marks the CPUs that any worker may have, as apply --all shares them out; without workers all
+ * online ones, whatever mask this command has. Returns the number of CPUs in l->cpu. */
+static int32_t list_cpus(look *l)
 {
     const cpubind_source *source = &l->host.source;
     const cpubind_input online = source->read(source->ctx, INPUT_ONLINE);
-    cpubind_int_list list = {NULL, CPUBIND_MAX_CPUS, 0};
-    if (request->allowed || request->scope != CPUBIND_SCOPE_AUTO)
-        return;
-    l->cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *l->cpu);
-    list.out = l->cpu;
-    if (!l->cpu || online.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_cpulist_parse(online.data, online.len, CPUBIND_MAX_CPUS, &list, NULL) !=
-            CPUBIND_TEXT_OK ||
-        list.n == 0)
-        return;
-    request->allowed = list.out;
-    request->n_allowed = list.n;
-    request->scope = CPUBIND_SCOPE_CPUSET;
+    cpubind_int_list list = {l->cpu, CPUBIND_MAX_CPUS, 0};
+    int32_t n = 0;
+    memset(l->cpu, 0, CPUBIND_MAX_CPUS * sizeof *l->cpu);
+    for (int32_t i = 0; i < l->s.workers.n; i++) {
+        const cpubind_cpus allowed = l->s.workers.row[i].allowed;
+        for (int32_t k = 0; k < allowed.n; k++)
+            l->cpu[allowed.cpu[k]] = 1;
+    }
+    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
+        if (l->cpu[cpu])
+            l->cpu[n++] = cpu;
+    if (n == 0 && online.state == CPUBIND_INPUT_PRESENT &&
+        cpubind_cpulist_parse(online.data, online.len, CPUBIND_MAX_CPUS, &list, NULL) ==
+            CPUBIND_TEXT_OK)
+        n = list.n;
+    return n;
 }
 
 /* Plans for all NPUs in view, visible to this command or not. */
@@ -50,19 +54,32 @@ static void make_plan(look *l)
     const cpubind_facts *facts = &l->s.planned.facts;
     int32_t n = 0;
     request.wants_pci = 1;
-    choose_cpus(l, &request);
-    cli_make(&l->host.source, &request, &l->s.planned);
-    if (!l->s.planned.has_facts || facts->n_npu == 0 || request.npu)
-        return;
-    l->npu = (int32_t *)malloc((size_t)facts->n_npu * sizeof *l->npu);
+    l->cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *l->cpu);
+    l->npu = (int32_t *)malloc((size_t)(facts->n_npu + 1) * sizeof *l->npu);
     for (; l->npu && n < facts->n_npu; n++) {
         l->npu[n] = facts->npu[n].logic;
         cli_add(&l->visible, "%s%d", n ? "," : "", (int)l->npu[n]);
     }
-    request.npu = l->npu;
-    request.n_npu = n;
-    request.visible = l->visible.text;
-    request.visible_len = (int32_t)l->visible.len;
+    if (n > 0) {
+        request.npu = l->npu;
+        request.n_npu = n;
+        request.visible = l->visible.text;
+        request.visible_len = (int32_t)l->visible.len;
+    }
+    n = l->cpu && !request.allowed ? list_cpus(l) : 0;
+    if (n > 0) {
+        request.allowed = l->cpu;
+        request.n_allowed = n;
+        request.scope = CPUBIND_SCOPE_CPUSET;
+    }
+    cli_make(&l->host.source, &request, &l->s.planned);
+}
+
+/* Reads the facts, which name the NPUs; the plan that comes with them is not used. */
+static void read_facts(look *l)
+{
+    cpubind_request request = l->options->request;
+    request.wants_pci = 1;
     cli_make(&l->host.source, &request, &l->s.planned);
 }
 
@@ -110,7 +127,7 @@ static int begin_look(cli_options *options, look *l)
     status = cli_open_host(options, &l->host, &why);
     if (status != CLI_DONE)
         return cli_fail(options, status, why.text);
-    make_plan(l);
+    read_facts(l);
     if (!l->s.planned.has_facts)
         return cli_refuse(options, &l->s.planned);
     if (cli_with_arena(&l->list_arena, read_list, l) != CPUBIND_PROBLEM_NONE)
@@ -121,6 +138,9 @@ static int begin_look(cli_options *options, look *l)
         cli_add(&why, "%s: %s", fault.what, strerror(fault.error));
         return cli_fail(options, CLI_UNREADABLE, why.text);
     }
+    make_plan(l);
+    if (!l->s.planned.has_facts)
+        return cli_refuse(options, &l->s.planned);
     if (cli_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();
     return CLI_DONE;

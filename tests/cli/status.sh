@@ -45,7 +45,7 @@ cpubind() { # arguments
 }
 
 status() { # arguments
-    cpubind status --root "$host" "$@"
+    cpubind status --root "$host" --allowed 0-319 "$@"
 }
 
 # stdout and stderr are in $out/said.
@@ -203,6 +203,7 @@ unreadable_is_not_idle() {
 
 # Into a pipe: a line for each NPU and worker, then a line for each change.
 writes_changes() {
+    : >"$out/changes"
     status --memory none --watch 1 >"$out/changes" 2>&1 9>&- &
     watcher=$!
     for _ in $(seq 100); do
@@ -227,7 +228,7 @@ draws_a_terminal() {
 #!/bin/sh
 stty rows 12 cols 60
 env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" status --root "$host" \
-    --memory none --watch 1 &
+    --allowed 0-319 --memory none --watch 1 &
 sleep 1.5
 kill -TERM \$!
 wait \$!
