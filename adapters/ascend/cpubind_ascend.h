@@ -7,7 +7,7 @@
  *
  * USE
  *   #include "adapters/ascend/cpubind_ascend.h"      compile with it, from adapters/,
- *     text/{cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,text}.c
+ *     text/{cgroup,cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,text}.c
  *     ascend/{driver_files,npusmi_*}.c                  or
  *   #include <cpubind/ascend/cpubind_ascend.h>   link -lcpubind_ascend (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
@@ -39,6 +39,7 @@
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
  *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
  *   maps.h         /proc/<pid>/maps, smaps and pagemap                 maps.c
+ *   cgroup.h       /proc/<pid>/cgroup: container, cpuset               cgroup.h
  *   pci_address.h  0000:c1:00.0                                       pci_address.h
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
  *   driver_files.h files that the Ascend driver adds to /proc and /sys driver_files.c
@@ -55,6 +56,7 @@
 #ifndef CPUBIND_ASCEND_ALL_H
 #define CPUBIND_ASCEND_ALL_H
 
+#include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/cpumask.h"
 #include "../text/interrupts.h"
