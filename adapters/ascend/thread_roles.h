@@ -58,7 +58,7 @@ typedef enum cpubind_named {
       "main thread, and the release thread can wait")                                          \
     /* the same file before 2025 */                                                            \
     X("hcclComm_watchd", THREAD, RELEASE, 0, 0, "torch_npu",                                   \
-      "the name of hccl_watchdog in older versions")                                           \
+      "is hccl_watchdog in older versions")                                           \
     /* hicann/runtime; the affinity tool of openEuler keeps it from main threads, too */       \
     X("RT_RECYCLE*", THREAD, RELEASE, 0, 0, "CANN",                                            \
       "frees the resources of finished tasks in the runtime, as release_thread does")          \
@@ -67,14 +67,14 @@ typedef enum cpubind_named {
     X("KVCache*", THREAD, MAIN, 0, 0, "vllm-ascend, vLLM",                                     \
       "copies KV caches: it needs many CPUs near their memory, and none of the single ones")   \
     X("KVTransfer*", THREAD, MAIN, 0, 0, "vllm-ascend",                                        \
-      "copies KV caches, as KVCache*")                                                         \
+      "copies KV caches, as KVCache* does")                                                         \
     /* names of thread pools in vLLM, SGLang and connectors for Mooncake and LMCache */        \
-    X("mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache*")            \
-    X("Mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache*")            \
-    X("lmcache*", THREAD, MAIN, 0, 0, "LMCache", "copies KV caches, as KVCache*")              \
+    X("mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")            \
+    X("Mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")            \
+    X("lmcache*", THREAD, MAIN, 0, 0, "LMCache", "copies KV caches, as KVCache* does")              \
     /* by the names of the products: their sources name no threads yet */                      \
-    X("memcache*", THREAD, MAIN, 0, 0, "MemCache", "copies KV caches, as KVCache*")            \
-    X("hixl*", THREAD, MAIN, 0, 0, "HIXL", "copies KV caches, as KVCache*")                    \
+    X("memcache*", THREAD, MAIN, 0, 0, "MemCache", "copies KV caches, as KVCache* does")            \
+    X("hixl*", THREAD, MAIN, 0, 0, "HIXL", "copies KV caches, as KVCache* does")                    \
     /* hicann/driver trs_hw_sqcq.c, with both work queues; the affinity tools of openEuler     \
      * and msprof bind the first two */                                                        \
     X("dev" CPUBIND_DEVICE_MARK "_sq_task", KERNEL, IRQ, 0, 0, "driver",                       \

@@ -93,6 +93,8 @@ int cli_plan(int argc, char **argv)
     int is_live;
     if (status >= 0)
         return status;
+    if (options.explain && strcmp(options.explain, "threads") == 0)
+        return cli_print_threads(&options);
     status = cli_open_host(&options, &host, &why);
     if (status != CLI_DONE)
         return cli_fail(&options, status, why.text);

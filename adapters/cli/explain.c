@@ -882,10 +882,10 @@ static int read_target(const char *text, target *out)
 const char *cli_check_explain(const char *text)
 {
     target t;
-    return strcasecmp(text, "all") == 0 || read_target(text, &t)
+    return strcasecmp(text, "all") == 0 || strcmp(text, "threads") == 0 || read_target(text, &t)
                ? NULL
                : "--explain takes an NPU (npu3), a CPU (cpu17), a role (acl), a role of an NPU "
-                 "(npu3.acl), or all; a number alone is an NPU";
+                 "(npu3.acl), threads, or all; a number alone is an NPU";
 }
 
 /* The index of an NPU by its logic id, or -1. */

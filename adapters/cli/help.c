@@ -146,7 +146,7 @@ static const cli_help helps[] = {
      "  --compare, --distances   both rules side by side; the map with distances\n"
      "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
      "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
-     "  --explain WHAT        why: npu3, cpu17, acl, npu3.acl or all; 3 is an NPU\n"
+     "  --explain WHAT        why: npu3 (or 3), cpu17, acl, npu3.acl, threads or all\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --pid N | --npu N | --rank N | --all [OPTION...]\n"

@@ -92,6 +92,10 @@ int cli_write_svg(const cli_planned *planned, const cli_options *options);
 /* Why the text of --explain names nothing; NULL: it does. Static storage. */
 const char *cli_check_explain(const char *text);
 
+/* Prints the table of the names of threads, which --explain threads asks for (thread_table.c).
+ * Returns the exit status. */
+int cli_print_threads(const cli_options *options);
+
 /* Prints the explanation that --explain asks for, as sentences or as JSON, also of a plan that
  * is refused, as far as its facts are known. Returns the exit status; errors are printed. */
 int cli_print_why(const cli_planned *planned, const cli_options *options);

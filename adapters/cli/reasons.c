@@ -19,6 +19,8 @@ const char *cli_kind_word(cpubind_item_kind kind)
     static const char *const words[] = {[CPUBIND_ITEM_THREAD] = "thread",
                                         [CPUBIND_ITEM_IRQ] = "irq",
                                         [CPUBIND_ITEM_UVB] = "uvb",
+                                        [CPUBIND_ITEM_KERNEL] = "kernel",
+                                        [CPUBIND_ITEM_WORKQUEUE] = "workqueue",
                                         [CPUBIND_ITEM_IRQBALANCE] = "irqbalance"};
     return words[kind];
 }
@@ -61,6 +63,16 @@ static void explain_irq(const cpubind_item *item, cli_text *to)
         cli_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
+static void explain_queue(const cpubind_item *item, cli_text *to)
+{
+    cli_add(to, "work queue %s: ", item->name);
+    if (is_right_missing(item->error))
+        cli_add(to, "its CPUs may not be written from here (%s): run it as root, on the host",
+                strerror(item->error));
+    else
+        cli_add(to, "%s it: %s", item->what, strerror(item->error));
+}
+
 static void explain_irqbalance(const cpubind_item *item, cli_text *to)
 {
     cli_add(to, "irqbalance (process %d) could not be changed: ", (int)item->id);
@@ -101,7 +113,8 @@ static void explain_thread(const cpubind_item *item, cli_text *to)
                 item->should ? item->should : "?");
     else if (item->error == EBUSY)
         cli_add(to, "a thread of SCHED_DEADLINE cannot be moved");
-    else if (item->error == EPERM && is_own && strcmp(item->what, "sched_setaffinity") == 0)
+    else if (item->error == EPERM && item->kind != CPUBIND_ITEM_UVB &&
+             strcmp(item->what, "sched_setaffinity") == 0)
         cli_add(to, "it belongs to another user: run it as root");
     else
         cli_add(to, "%s: %s", item->what, strerror(item->error));
@@ -129,8 +142,12 @@ static void explain_item(const cpubind_item *item, cli_text *to)
     case CPUBIND_ITEM_IRQBALANCE:
         explain_irqbalance(item, to);
         return;
+    case CPUBIND_ITEM_WORKQUEUE:
+        explain_queue(item, to);
+        return;
     case CPUBIND_ITEM_THREAD:
     case CPUBIND_ITEM_UVB:
+    case CPUBIND_ITEM_KERNEL:
         explain_thread(item, to);
         return;
     }

@@ -520,14 +520,14 @@ the_dead_leave_nothing() {
         [ -e "/run/cpubind/$sleeper.record" ] && apply_usual --npu 0 --quiet &&
         [ "$(ls -A /run/cpubind)" = "$worker.record" ] || return 1
     { sleep 100 9>&- & } && sleeper=$! && on_host "$CPUBIND" apply --pid "$sleeper" --npu 0 \
-        --allowed 0-191 --memory none --quiet && irqs_are_on 100 144 145 145 100 || return 1
+        --allowed 0-191 --memory none --quiet && irqs_are_on 145 144 145 145 100 || return 1
     kill "$sleeper"
     wait "$sleeper"
     says 0 "process $sleeper" on_host "$CPUBIND" restore --ended &&
         irqs_are_on 100 100 100 100 100 && is_on worker 146-165 && is_on acl_thread 166 || return 1
     # The record of the ended one is swept before --ended.
     { sleep 100 9>&- & } && sleeper=$! && on_host "$CPUBIND" apply --pid "$sleeper" --npu 0 \
-        --allowed 0-191 --memory none --quiet && irqs_are_on 100 144 145 145 100 || return 1
+        --allowed 0-191 --memory none --quiet && irqs_are_on 145 144 145 145 100 || return 1
     kill "$sleeper"
     wait "$sleeper"
     apply_usual --npu 0 --quiet && [ ! -e "/run/cpubind/$sleeper.record" ] &&
@@ -1092,7 +1092,7 @@ irqs_are_on() { # CPUs of 400 to 404
 binds_all_of_a_host() {
     says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
         --allowed 0-191 --state "$state" && is_on worker 146-165 && is_on acl_thread 166 &&
-        irqs_are_on 100 144 145 145 100 &&
+        irqs_are_on 145 144 145 145 100 &&
         grep -qx "move_pages $worker to 6 flags 2" "$CPUBIND_SHIM/calls" &&
         grep -qE "^irq sq +1 +100 +144 " "$out/said" && grep -qE "^irq cq +2 +100 +145 " "$out/said" &&
         grep -qE "^node 6 .* belongs here" "$out/said" || return 1
@@ -1108,7 +1108,7 @@ binds_all_of_a_host() {
     mv "$live/proc/irq/403/eth0" "$live/proc/irq/403/cq_update_irq"
     [ $result = 0 ] || return 1
     echo 103 >"$live/proc/irq/402/smp_affinity_list"
-    says 1 "" on_host "$CPUBIND" verify --pid "$worker" --state "$state" --memory none --json && [ "$(count_items "$out/said" "kind = 'irq'")" = 3 ] &&
+    says 1 "" on_host "$CPUBIND" verify --pid "$worker" --state "$state" --memory none --json && [ "$(count_items "$out/said" "kind = 'irq'")" = 4 ] &&
         [ "$(count_items "$out/said" \
             "kind = 'irq' AND id = 402 AND was = '103' AND should = '145' AND result = 'wrong'")" = 1 ] &&
         says 0 "was moved by somebody else since, to 103: it stays there" on_host "$CPUBIND" \
@@ -1122,7 +1122,7 @@ binds_all_of_a_host() {
 irqs_read_only() {
     says 0 "/proc/irq may not be written from here (Read-only file system)" \
         on_host_with_irqs_read_only "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 \
-        --memory none --state "$state" && grep -q '^cpubind: warning: interrupt 401 (sq): ' "$out/err" &&
+        --memory none --state "$state" && grep -q '^cpubind: warning: interrupt 400 (mailbox): ' "$out/err" &&
         is_on worker 146-165 && irqs_are_on 100 100 100 100 100 &&
         says 0 "put back" on_host_with_irqs_read_only "$CPUBIND" restore --pid "$worker" \
             --state "$state" && all_are_on 0-191
@@ -1130,7 +1130,7 @@ irqs_read_only() {
 
 # What is skipped otherwise fails the command, and is undone.
 strict_skips_nothing() {
-    refuses 4 "irq 401 (sq) cannot be put on CPUs 144: write smp_affinity_list: Read-only file" \
+    refuses 4 "irq 400 (mailbox) cannot be put on CPUs 145: write smp_affinity_list: Read-only file" \
         on_host_with_irqs_read_only "$CPUBIND" apply --pid "$worker" --npu 0 \
         --allowed 0-191 --memory none --state "$state" --strict &&
         grep -qF -e "--strict skips nothing; all is as before" "$out/err" && all_are_on 0-191 &&
@@ -1138,8 +1138,23 @@ strict_skips_nothing() {
         all_are_on 0-191 && [ ! -e "$state" ] &&
         says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
             --allowed 0-191 --memory none --state "$state" --strict && is_on worker 146-165 &&
-        irqs_are_on 100 144 145 145 100 && says 0 "" on_host "$CPUBIND" restore --pid "$worker" \
+        irqs_are_on 145 144 145 145 100 && says 0 "" on_host "$CPUBIND" restore --pid "$worker" \
             --state "$state" && irqs_are_on 100 100 100 100 100
+}
+
+# The mailbox, and the threads of the product, are left with --threads reference.
+binds_the_reference() {
+    on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none --quiet \
+        --state "$state" --threads reference && irqs_are_on 100 144 145 145 100 &&
+        is_on hccl_watchdog_t 146-165 && is_on RT_RECYCLE_0 146-165 && is_on acl_thread 166 &&
+        on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none --quiet \
+            --state "$state" --threads product && irqs_are_on 145 144 145 145 100 &&
+        is_on hccl_watchdog_t 167 && is_on RT_RECYCLE_0 167 && is_on acl_thread 166 &&
+        on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none --quiet \
+            --state "$state" --thread 'hccl_*=leave' --thread 'RT_*=150' \
+            --thread trs-mbox-0-0=leave && is_on RT_RECYCLE_0 150 && is_on hccl_watchdog_t 167 &&
+        on_host "$CPUBIND" restore --pid "$worker" --state "$state" --quiet &&
+        irqs_are_on 100 100 100 100 100 && all_are_on 0-191
 }
 
 # A failure before or after interrupts were moved: every change is undone.
@@ -1350,6 +1365,8 @@ apply run verify|--memory does not know "some"; it knows migrate, all, prefer, n
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread acl
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread =acl
 apply run verify|--thread wants NAME=irq, main, acl, release, pool, keep, leave, or CPUs|--thread a=b
+apply run verify|--thread names a pattern that no thread can have|--thread *1234567890123456=main
+apply run verify|--threads does not know "all"; it knows reference, product|--threads all
 apply run verify|--thread wants NAME=irq, main, acl, release, pool, keep, leave, or CPUs|--thread a=
 apply run verify|--thread wants NAME=irq, main, acl, release, pool, keep, leave, or CPUs|--thread a=3-1
 apply run verify|--root and --fixture each name a host; give one|--root a --fixture b
@@ -1480,6 +1497,8 @@ check_root "a damaged record of the host is named, with what to do" damaged_host
 check_root "what the dead leave is removed, and restore --ended restores it" \
     the_dead_leave_nothing acl_thread
 check_root "a live host: threads, interrupts and memory are bound" binds_all_of_a_host acl_thread
+check_root "--threads reference leaves the mailbox and the threads of the product" \
+    binds_the_reference acl_thread hccl_watchdog_thread RT_RECYCLE_0
 check_root "a read-only /proc/irq is a warning" irqs_read_only
 check_root "--strict: a read-only /proc/irq is a failure of all" strict_skips_nothing
 check_root "a failure restores the interrupts" failure_undoes_interrupts

@@ -22,16 +22,29 @@ typedef struct stage {
     char irq[96];    /* the path of that interrupt */
     int32_t cpu[2];  /* two CPUs that this process may use */
     char before[64]; /* both, as a list */
+    pid_t kernel;    /* a process that is a kernel thread here; 0: none */
 } stage;
 
 static stage on_stage;
+
+/* Returns 1 if the path is the stat of the process that is a kernel thread here. */
+static inline int stage_is_kernel_stat(const char *path)
+{
+    char stat[64], task_stat[64];
+    const int pid = (int)on_stage.kernel;
+    snprintf(stat, sizeof stat, "proc/%d/stat", pid);
+    snprintf(task_stat, sizeof task_stat, "proc/%d/task/%d/stat", pid, pid);
+    return pid > 0 && (strcmp(path, stat) == 0 || strcmp(path, task_stat) == 0);
+}
 
 /* Returns 1 if the path is mapped to the temporary folder. */
 static inline int stage_has(const char *path)
 {
     return strncmp(path, "proc/irq", 8) == 0 || strcmp(path, "proc") == 0 ||
            strncmp(path, "sys/bus/pci/", 12) == 0 || strcmp(path, "run") == 0 ||
-           strncmp(path, "run/", 4) == 0;
+           strncmp(path, "run/", 4) == 0 || strncmp(path, "proc/2/", 7) == 0 ||
+           strncmp(path, "sys/devices/virtual/workqueue/", 30) == 0 ||
+           stage_is_kernel_stat(path);
 }
 
 static inline int stage_accessat(int dir, const char *path, int mode)
@@ -127,6 +140,48 @@ static inline void stage_list(pid_t pid)
     char name[32];
     snprintf(name, sizeof name, "proc/%d", (int)pid);
     scratch_folder(&on_stage.s, name);
+}
+
+/* Makes a process a kernel thread of this name, which kthreadd has started.
+ *   in      has_children: the kernel lists the children of a process */
+static inline void stage_kernel_thread(pid_t pid, const char *name, int has_children)
+{
+    static const char rest[] = "S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n";
+    char path[64], text[160];
+    on_stage.kernel = pid;
+    scratch_file(&on_stage.s, "proc/2/stat",
+                 "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n");
+    snprintf(text, sizeof text, "%d %d ", (int)getpid(), (int)pid);
+    if (has_children)
+        scratch_file(&on_stage.s, "proc/2/task/2/children", text);
+    snprintf(text, sizeof text, "%d (%.15s) %s", (int)pid, name, rest);
+    snprintf(path, sizeof path, "proc/%d/stat", (int)pid);
+    scratch_file(&on_stage.s, path, text);
+    snprintf(path, sizeof path, "proc/%d/task/%d/stat", (int)pid, (int)pid);
+    scratch_file(&on_stage.s, path, text);
+}
+
+/* Makes a work queue with the mask of these CPUs. */
+static inline void stage_workqueue(const char *name, const char *mask)
+{
+    char path[96];
+    snprintf(path, sizeof path, "sys/devices/virtual/workqueue/%s/cpumask", name);
+    scratch_file(&on_stage.s, path, mask);
+}
+
+/* Returns the mask of a work queue, without the line feed. */
+static inline const char *stage_workqueue_text(const char *name, char *text, size_t size)
+{
+    char path[96];
+    snprintf(path, sizeof path, "sys/devices/virtual/workqueue/%s/cpumask", name);
+    int fd = openat(on_stage.dir, path, O_RDONLY | O_CLOEXEC);
+    scratch_need(fd >= 0, path);
+    ssize_t n = read(fd, text, size - 1);
+    scratch_need(n >= 0, path);
+    close(fd);
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return text;
 }
 
 #define STAGE_FUNCTION "0000:c1:00.0"

@@ -10,6 +10,7 @@
  * fake host.
  */
 #define _GNU_SOURCE
+#include "../../adapters/text/cpumask.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "fault_table.h"
@@ -17,6 +18,9 @@
 
 #define IRQ_SQ 301
 #define IRQ_CQ 302
+
+#define THREAD "dev4_sq_task"
+#define QUEUE  "dev4_sq_send_wq"
 
 /* Nothing is executed. */
 static int no_exec(const char *file, char *const *argv)
@@ -31,8 +35,10 @@ static int no_exec(const char *file, char *const *argv)
 
 static struct {
     cpubind_sys calls; /* of the fake host */
-    worker w, polling;
-    int32_t uvb; /* the polling thread */
+    worker w, polling, kernel;
+    cpubind_driver_goal driver[2];
+    char mask[40]; /* of the work queue, before */
+    int32_t uvb;   /* the polling thread */
     irqbalance_double daemon;
     cpubind_irqbalance_action how;
     stage_goal first, second;
@@ -52,6 +58,11 @@ static void snapshot(char text[STAGE_TEXT])
     (void)masks_of(f.w.pid, text, STAGE_TEXT);
     at = strlen(text);
     (void)masks_of(f.polling.pid, text + at, STAGE_TEXT - at);
+    at = strlen(text);
+    (void)masks_of(f.kernel.pid, text + at, STAGE_TEXT - at);
+    at = strlen(text);
+    snprintf(text + at, STAGE_TEXT - at, "0 %s\n",
+             stage_workqueue_text(QUEUE, list, sizeof list));
     for (int irq = IRQ_SQ; irq <= IRQ_CQ; irq++) {
         at = strlen(text);
         snprintf(text + at, STAGE_TEXT - at, "%d %s\n", irq,
@@ -172,6 +183,23 @@ static void make_interrupts(void)
     stage_irq(IRQ_CQ, list);
 }
 
+/* A kernel thread and a work queue of the driver, on both CPUs. */
+static void make_driver(stage_goal *goal)
+{
+    int32_t len = 0;
+    worker_start(&f.kernel, THREAD);
+    stage_kernel_thread(f.kernel.pid, THREAD, 1);
+    scratch_need(cpubind_cpumask_format(on_stage.cpu, 2, on_stage.cpu[1] + 1, f.mask, 32,
+                                        &len) == CPUBIND_TEXT_OK,
+                 "mask");
+    snprintf(f.mask + len, sizeof f.mask - (size_t)len, "\n");
+    stage_workqueue(QUEUE, f.mask);
+    f.driver[0] = (cpubind_driver_goal){CPUBIND_NAMED_KERNEL, THREAD, {&on_stage.cpu[1], 1}};
+    f.driver[1] = (cpubind_driver_goal){CPUBIND_NAMED_QUEUE, QUEUE, {&on_stage.cpu[1], 1}};
+    goal->goal.driver = f.driver;
+    goal->goal.n_driver = 2;
+}
+
 /* Applies a goal without faults, takes the snapshot of the host, and restores all. */
 static void learn_result(const stage_goal *goal, char text[STAGE_TEXT])
 {
@@ -211,6 +239,9 @@ static int set_up_with(cpubind_irqbalance_action how)
     goal_add_irq(&f.first, IRQ_CQ, CPUBIND_IRQ_CQ, on_stage.cpu[1]);
     goal_add_irq(&f.second, IRQ_CQ, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
     f.second.goal.npu = 4;
+    make_driver(&f.first);
+    f.second.goal.driver = f.driver;
+    f.second.goal.n_driver = 2;
     f.first.goal.uvb = (cpubind_cpus){&on_stage.cpu[1], 1};
     f.second.goal.uvb = f.first.goal.uvb;
     snapshot(f.before);
@@ -239,6 +270,7 @@ SETUP(tear_down)
 {
     worker_end(&f.w);
     worker_end(&f.polling);
+    worker_end(&f.kernel);
     if (f.daemon.pid)
         double_end(&f.daemon);
     stage_remove();
@@ -281,11 +313,11 @@ static int is_ending(int error)
 }
 
 /* Returns 1 if the binding may leave `id` out without an item in the report: when it does not
- * exist any more; when it is a polling thread of a process that this user may not read. */
+ * exist any more; when it is a polling or a kernel thread that this user may not read. */
 static int may_be_left_out(int32_t id)
 {
-    return is_ending(fault.error) ||
-           (id == f.uvb && (fault.error == EACCES || fault.error == EPERM));
+    return is_ending(fault.error) || ((id == f.uvb || id == (int32_t)f.kernel.pid) &&
+                                      (fault.error == EACCES || fault.error == EPERM));
 }
 
 /* Returns 1 if each line is that of `done`, or that of `before` where it was skipped. */
@@ -392,10 +424,12 @@ static void reset_host(void)
     CPU_SET((size_t)on_stage.cpu[0], &both);
     CPU_SET((size_t)on_stage.cpu[1], &both);
     (void)masks_of(f.w.pid, text, sizeof text / 2);
-    (void)masks_of(f.polling.pid, text + strlen(text), sizeof text / 2);
+    (void)masks_of(f.polling.pid, text + strlen(text), sizeof text / 4);
+    (void)masks_of(f.kernel.pid, text + strlen(text), sizeof text / 4);
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         (void)sched_setaffinity((pid_t)strtol(line, NULL, 10), sizeof both, &both);
     make_interrupts();
+    stage_workqueue(QUEUE, f.mask);
     if (f.daemon.pid)
         kill(f.daemon.pid, SIGCONT);
     snprintf(name, sizeof name, "/%d.record", (int)f.w.pid);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../kernel/memory.h"
+#include "../kernel/workqueue.h"
 #include "binding.h"
 
 /* The usual limit of time. */
@@ -91,7 +92,7 @@ static cpubind_linux_fault open_host(cpubind_binding *b, const cpubind_goal *goa
 {
     cpubind_linux_fault why;
     b->shared_fault = cpubind_no_fault;
-    if (goal->n_irq == 0 && goal->uvb.n == 0 && b->record.n_irq == 0)
+    if (goal->n_irq == 0 && goal->n_driver == 0 && goal->uvb.n == 0 && b->record.n_irq == 0)
         return cpubind_no_fault;
     why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
     if (!b->options.record_path || !cpubind_is_missing(why.error))
@@ -105,8 +106,9 @@ static cpubind_linux_fault move_all(cpubind_attempt *a)
     cpubind_linux_fault why = cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < a->n_move; i++) {
         a->n_moved = i + 1;
-        why = a->move[i].of.kind == CPUBIND_ITEM_IRQ ? cpubind_move_irq(a, &a->move[i])
-                                                     : cpubind_move_uvb_thread(a, &a->move[i]);
+        why = a->move[i].of.kind == CPUBIND_ITEM_IRQ   ? cpubind_move_irq(a, &a->move[i])
+              : a->move[i].of.kind == CPUBIND_ITEM_UVB ? cpubind_move_uvb_thread(a, &a->move[i])
+                                                       : cpubind_move_entry(a, &a->move[i]);
     }
     return why;
 }
@@ -128,6 +130,8 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
     why = open_host(b, goal);
     if (!why.error)
         why = cpubind_prepare_irqs(a, goal);
+    if (!why.error)
+        why = cpubind_prepare_driver(a, goal);
     if (!why.error)
         why = cpubind_prepare_uvb_threads(a);
     if (!why.error)
@@ -238,8 +242,12 @@ static int is_list(cpubind_cpus cpus)
 int cpubind_is_goal(const cpubind_goal *goal)
 {
     if (!is_list(goal->main) || !is_list(goal->uvb) || goal->n_rule < 0 || goal->n_irq < 0 ||
-        (goal->n_rule > 0 && !goal->rule) || (goal->n_irq > 0 && !goal->irq))
+        (goal->n_rule > 0 && !goal->rule) || (goal->n_irq > 0 && !goal->irq) ||
+        goal->n_driver < 0 || (goal->n_driver > 0 && !goal->driver))
         return 0;
+    for (int32_t i = 0; i < goal->n_driver; i++)
+        if (!is_list(goal->driver[i].cpus) || !cpubind_workqueue_is_name(goal->driver[i].name))
+            return 0;
     for (int32_t i = 0; i < goal->n_rule; i++) {
         char pattern[CPUBIND_PATTERN_SIZE];
         if (!goal->rule[i].name || !is_list(goal->rule[i].cpus) ||

@@ -130,6 +130,8 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
     int32_t n = 0;
     if (!cpubind_is_recorded(b) || a->npu_before == goal->npu)
         return;
+    if (b->shared.file)
+        cpubind_give_back_driver(b, goal);
     for (int32_t i = 0; i < r->n_irq; i++) {
         const cpubind_record_irq irq = r->irq[i];
         const cpubind_subject subject =

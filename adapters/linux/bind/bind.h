@@ -17,8 +17,9 @@
  *   report   what the last call did, one item for each thread and interrupt
  *   restore  to put back what the record holds
  *
- * CHANGES  The CPUs of the threads of one process and of the interrupts of its NPU, on a 950
- *     those of the host's UVB polling threads, irqbalance if asked, and where the memory of the
+ * CHANGES  The CPUs of the threads of one process and of the interrupts of its NPU, those of the
+ *     kernel threads and work queues of the driver that serve it, on a 950 those of the host's
+ *     UVB polling threads, irqbalance if asked, and where the memory of the
  *     process is. All but memory is recorded before it is changed, and restore puts it back, in
  *     the same or another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
@@ -176,6 +177,8 @@ typedef enum cpubind_item_kind {
                                all threads failed: `what`, `error` */
     CPUBIND_ITEM_IRQ,       /* id: its number, name: "sq" or "cq" */
     CPUBIND_ITEM_UVB,       /* a polling thread of the host: pid, id, name */
+    CPUBIND_ITEM_KERNEL,    /* a kernel thread of the driver: pid and id its number, name */
+    CPUBIND_ITEM_WORKQUEUE, /* a work queue of the driver: name, cut to 15 bytes */
     CPUBIND_ITEM_IRQBALANCE /* id: its process */
 } cpubind_item_kind;
 

@@ -17,6 +17,8 @@
  *   known       a thread that this call of apply, or a watch, has looked at
  *   misplaced   a thread that is not on the set it belongs on
  *   UVB thread  a polling thread of the host on a 950, of another process
+ *   entry       what is of the host, in its record: an interrupt, a UVB thread, a kernel thread
+ *               or a work queue of the driver, irqbalance
  *   undo        puts back what a failed call changed; restore: what the record holds
  */
 #ifndef CPUBIND_LINUX_BINDING_H
@@ -103,7 +105,8 @@ struct cpubind_binding {
     int is_save_failed;    /* the last try to write the file failed */
     int has_moved_threads; /* since apply began: an undo looks at threads only then */
     cpubind_record_file *file;
-    int has_place; /* <pid>.path names the file, or may */
+    int has_driver; /* apply uses kernel threads or work queues */
+    int has_place;  /* <pid>.path names the file, or may */
     cpubind_record record;
     int32_t online;   /* the online CPUs of the host in this call; NONE: not read, -2: not
                               known */
@@ -376,7 +379,8 @@ typedef enum cpubind_watch_step {
     CPUBIND_STEP_LISTING = 0, /* list the threads */
     CPUBIND_STEP_RECORD = -1, /* write the record */
     CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
-    CPUBIND_STEP_EVENTS = -3  /* receive events */
+    CPUBIND_STEP_EVENTS = -3, /* receive events */
+    CPUBIND_STEP_DRIVER = -4  /* read or move kernel threads and work queues */
 } cpubind_watch_step;
 
 /* The same for a step. News of a failure is an item of id 0. */
@@ -451,10 +455,19 @@ const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
 cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
                                              const cpubind_shared_entry *entry);
 
-/* Reads the set of a UVB thread.
+/* Reads the set of a UVB thread or a kernel thread.
  *   errors  "read a polling thread"; ESRCH: it has ended, even if another thread has its tid */
 cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
                                             const cpubind_shared_entry *entry, int32_t *set);
+
+/* Reads the present number of an entry, which an interrupt alone has, and its set.
+ *   errors  ESRCH, of a thread, or ENOENT: it is not there any more */
+cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                       int32_t *number, int32_t *set);
+
+/* Moves a thread or a work queue to a set. */
+cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                        int32_t should);
 
 /* Puts an interrupt or a UVB thread on a set if it still is where cpubind put it for a user of
  * its entry. Without this condition it is KEPT. On failure adds an item of the result `if_not`.
@@ -464,6 +477,10 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
 
 /* Gives back all entries that a process uses; with pid 0 those that ended processes use. */
 void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start);
+
+/* Gives back what this process uses of the driver and a goal does not name: that of another NPU,
+ * which the process drove before. */
+void cpubind_give_back_driver(cpubind_binding *b, const cpubind_goal *goal);
 
 /* Gives back one interrupt of this process.
  *   returns 0 when it could not be put back: it is SKIPPED, and stays on record */
@@ -483,7 +500,7 @@ typedef struct cpubind_move {
 
 typedef struct cpubind_attempt {
     cpubind_binding *b;
-    cpubind_move *move; /* interrupts, then UVB threads */
+    cpubind_move *move; /* interrupts, kernel threads and work queues, UVB threads */
     int32_t n_move, cap_move, n_moved;
     cpubind_irqbalance_action asked_before; /* what the record says was asked of this daemon */
     int is_to_ask, is_asked;                /* in this call */
@@ -516,6 +533,16 @@ cpubind_linux_fault cpubind_watch_irqbalance(cpubind_binding *b);
 
 /* Takes back what this call has asked of irqbalance, and no more. */
 void cpubind_undo_irqbalance(cpubind_attempt *a);
+
+/* Kernel threads and work queues of the driver (apply_driver.c). */
+cpubind_linux_fault cpubind_prepare_driver(cpubind_attempt *a, const cpubind_goal *goal);
+cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move);
+
+/* For verify: those that a goal names. */
+cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goal *goal);
+
+/* Moves those that were moved elsewhere since apply. */
+cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b);
 
 /* UVB threads (apply_uvb.c). */
 cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a);

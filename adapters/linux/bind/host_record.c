@@ -21,7 +21,7 @@ int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_e
 {
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    if (a->kind == CPUBIND_ITEM_IRQ)
+    if (a->kind == CPUBIND_ITEM_IRQ || a->kind == CPUBIND_ITEM_WORKQUEUE)
         return cpubind_irq_compare(&a->id, &b->id);
     if (a->number != b->number)
         return a->number < b->number ? -1 : 1;

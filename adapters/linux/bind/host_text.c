@@ -8,17 +8,20 @@
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     irq N FUNCTION NAME INDEX LIST         an interrupt, its last number, its CPUs before
  *     uvb-thread PID TID START LIST          a UVB thread, its CPUs before
+ *     kernel-thread PID START NAME LIST      a kernel thread of the driver, its CPUs before
+ *     workqueue NAME LIST                    a work queue of the driver, its CPUs before
  *     irqbalance PID START                   the daemon
  *     user PID START LIST|- ban|stop|-       of the line before: a process, the CPUs that it
  *                                            gave, what it asked of irqbalance
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * boot is there at most once; irq by FUNCTION, NAME, INDEX, then uvb-thread by TID, START, then
- * irqbalance by PID, START, any number of times; at least one user follows each of these, the
- * last one last. The user of an interrupt has a LIST, and ban or -; that of a UVB thread has a
- * LIST and -; that of irqbalance has -, and ban or stop. There is one text for a record, and
+ * boot is there at most once; irq by FUNCTION, NAME, INDEX, then uvb-thread by TID, START,
+ * kernel-thread by PID, START, workqueue by NAME and irqbalance by PID, START, any number of times; at least one user follows each of these, the
+ * last one last. The user of an interrupt has a LIST, and ban or -; that of a thread or a
+ * work queue has a LIST and -; that of irqbalance has -, and ban or stop. There is one text for a record, and
  * each other text is refused.
  */
+#include "../kernel/workqueue.h"
 #include "record_words.h"
 
 #define HEAD   "cpubind-host "
@@ -65,6 +68,19 @@ static void put_entry(writer *w, const cpubind_shared_entry *entry)
         require(w, number > 0 && entry->pid > 0);
         put(w, "uvb-thread %d %d %llu %s\n", (int)entry->pid, number, start,
             list_of(w, entry->before));
+        break;
+    case CPUBIND_ITEM_KERNEL:
+        require(w, number > 0 && entry->pid == entry->number &&
+                       cpubind_workqueue_is_name(entry->id.name));
+        put(w, "kernel-thread %d %llu ", number, start);
+        put_word(w, entry->id.name);
+        put(w, " %s\n", list_of(w, entry->before));
+        break;
+    case CPUBIND_ITEM_WORKQUEUE:
+        require(w, cpubind_workqueue_is_name(entry->id.name));
+        put(w, "workqueue ");
+        put_word(w, entry->id.name);
+        put(w, " %s\n", list_of(w, entry->before));
         break;
     case CPUBIND_ITEM_IRQBALANCE:
         require(w, number > 0);
@@ -129,6 +145,28 @@ static int read_uvb_thread(reader *r)
            add_entry(r, &entry);
 }
 
+static int read_driver_name(reader *r, cpubind_shared_entry *entry)
+{
+    return read_name(r, entry->id.name, (int32_t)sizeof entry->id.name) &&
+           cpubind_workqueue_is_name(entry->id.name) && read_list(r, &entry->before) &&
+           add_entry(r, entry);
+}
+
+static int read_kernel_thread(reader *r)
+{
+    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_KERNEL};
+    const int is_good =
+        read_id(r, 1, INT32_MAX, &entry.number) && read_number(r, UINT64_MAX, &entry.start);
+    entry.pid = entry.number;
+    return is_good && read_driver_name(r, &entry);
+}
+
+static int read_workqueue(reader *r)
+{
+    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_WORKQUEUE};
+    return read_driver_name(r, &entry);
+}
+
 static int read_irqbalance(reader *r)
 {
     cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_IRQBALANCE,
@@ -165,6 +203,8 @@ static const struct line_kind {
     {"boot", read_boot},
     {"irq", read_irq},
     {"uvb-thread", read_uvb_thread},
+    {"kernel-thread", read_kernel_thread},
+    {"workqueue", read_workqueue},
     {"irqbalance", read_irqbalance},
     {"user", read_user},
     {"sum", read_end},

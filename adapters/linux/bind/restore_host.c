@@ -1,14 +1,16 @@
 /* restore_host.c - puts interrupts, UVB threads and irqbalance back for one of their users
  * SPDX-License-Identifier: MIT
  *
- * An entry of the record of the host goes to the CPUs of its last other user that lives, else
+ * Kernel threads and work queues of the driver are put back, too. An entry of the record of the host goes to the CPUs of its last other user that lives, else
  * to those that it had at first. One that somebody else has moved since is left where it is.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../kernel/process.h"
+#include "../kernel/workqueue.h"
 #include "binding.h"
 
 /* == One entry ============================================================== */
@@ -43,33 +45,48 @@ cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
     return cpubind_fault_of(error, "read a polling thread");
 }
 
-/* Reads the present number of an entry, and its set. */
-static cpubind_linux_fault read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
-                                      int32_t *number, int32_t *set)
+static int is_task(const cpubind_shared_entry *entry)
+{
+    return entry->kind == CPUBIND_ITEM_UVB || entry->kind == CPUBIND_ITEM_KERNEL;
+}
+
+cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                       int32_t *number, int32_t *set)
 {
     cpubind_linux_fault why;
-    if (entry->kind == CPUBIND_ITEM_UVB)
+    if (is_task(entry))
         return cpubind_read_uvb_thread(b, entry, set);
+    if (entry->kind == CPUBIND_ITEM_WORKQUEUE)
+        return cpubind_workqueue_read(&b->root, entry->id.name, &b->record.sets, set);
     why = cpubind_find_irq(b, &entry->id, number);
     return why.error ? why : cpubind_irq_read(&b->root, *number, &b->record.sets, set);
+}
+
+cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                        int32_t should)
+{
+    const cpubind_cpu_set *set = &b->record.sets.set[should];
+    return is_task(entry) ? cpubind_task_move(b->sys, entry->number, set)
+                          : cpubind_workqueue_write(&b->root, entry->id.name, set);
 }
 
 /* Whether a fault says that an entry is not there any more. */
 static int is_over(const cpubind_binding *b, const cpubind_shared_entry *entry,
                    cpubind_linux_fault why)
 {
-    return entry->kind == CPUBIND_ITEM_UVB ? why.error == ESRCH
-                                           : why.error == ENOENT && has_irqs(b);
+    if (is_task(entry))
+        return why.error == ESRCH;
+    return why.error == ENOENT && (entry->kind == CPUBIND_ITEM_WORKQUEUE || has_irqs(b));
 }
 
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                            int32_t should, cpubind_item_result if_not)
 {
     const int is_irq = entry->kind == CPUBIND_ITEM_IRQ;
-    cpubind_subject subject = {entry->kind,         is_irq ? b->options.pid : entry->pid,
+    cpubind_subject subject = {entry->kind,         entry->pid ? entry->pid : b->options.pid,
                                entry->number,       name_of(b, entry),
                                CPUBIND_CPUSET_NONE, should};
-    cpubind_linux_fault why = read_entry(b, entry, &subject.id, &subject.was);
+    cpubind_linux_fault why = cpubind_read_entry(b, entry, &subject.id, &subject.was);
     if (is_over(b, entry, why) || (!why.error && subject.was == should))
         return 1;
     if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {
@@ -79,7 +96,7 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
     if (!why.error && is_irq)
         why = cpubind_write_irq(b, &entry->id, subject.id, should);
     else if (!why.error)
-        why = cpubind_task_move(b->sys, entry->number, &b->record.sets.set[should]);
+        why = cpubind_write_entry(b, entry, should);
     if (is_over(b, entry, why))
         return 1;
     cpubind_report_put_back(b, &subject, why, if_not);
@@ -209,6 +226,26 @@ void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start)
         if (host->entry[i].is_back &&
             (is_unbanned || !is_to_undo(&l, &host->entry[i], CPUBIND_IRQBALANCE_BAN)))
             drop_leavers(&l, i);
+}
+
+static int is_in_goal(const cpubind_shared_entry *entry, const cpubind_goal *goal)
+{
+    for (int32_t i = 0; i < goal->n_driver; i++)
+        if (strcmp(goal->driver[i].name, entry->id.name) == 0)
+            return 1;
+    return 0;
+}
+
+void cpubind_give_back_driver(cpubind_binding *b, const cpubind_goal *goal)
+{
+    const leaver l = {b, b->record.pid, b->record.start};
+    for (int32_t i = b->shared.record.n_entry; i-- > 0;) {
+        const cpubind_shared_entry *entry = &b->shared.record.entry[i];
+        if ((entry->kind == CPUBIND_ITEM_KERNEL || entry->kind == CPUBIND_ITEM_WORKQUEUE) &&
+            cpubind_shared_own_user(b, entry) && !is_in_goal(entry, goal) &&
+            put_back_for(&l, entry, CPUBIND_ITEM_SKIPPED))
+            drop_leavers(&l, i);
+    }
 }
 
 int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,

@@ -68,21 +68,30 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
     return why;
 }
 
-/* The UVB threads that were moved for this process; those that have ended are skipped. */
-static cpubind_linux_fault compare_uvb_threads(cpubind_binding *b)
+/* The UVB threads that were moved for this process, and without a goal what was moved of the
+ * driver; what has ended is skipped. A record that cannot be read is a failure only where it is
+ * known to have some. */
+static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
 {
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (b->record.uvb >= 0)
-        why = cpubind_shared_open(b, CPUBIND_RECORD_READ);
+    cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_READ);
+    if (why.error && b->record.uvb < 0)
+        return cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < b->shared.record.n_entry; i++) {
         const cpubind_shared_entry *entry = &b->shared.record.entry[i];
         const cpubind_shared_user *own = cpubind_shared_own_user(b, entry);
-        cpubind_subject s = {CPUBIND_ITEM_UVB,   entry->pid, entry->number,
-                             CPUBIND_UVB_THREAD, 0,          own ? own->set : 0};
-        if (entry->kind != CPUBIND_ITEM_UVB || !own)
+        const int is_uvb = entry->kind == CPUBIND_ITEM_UVB;
+        const int is_driver = !has_goal && (entry->kind == CPUBIND_ITEM_KERNEL ||
+                                            entry->kind == CPUBIND_ITEM_WORKQUEUE);
+        cpubind_subject s = {entry->kind,
+                             entry->pid ? entry->pid : b->options.pid,
+                             entry->number,
+                             is_uvb ? CPUBIND_UVB_THREAD : entry->id.name,
+                             0,
+                             own ? own->set : 0};
+        if (!own || (!is_uvb && !is_driver))
             continue;
-        why = cpubind_read_uvb_thread(b, entry, &s.was);
-        if (why.error == ESRCH)
+        why = cpubind_read_entry(b, entry, &s.id, &s.was);
+        if (why.error == ESRCH || (is_driver && why.error == ENOENT))
             why = cpubind_no_fault;
         else if (!why.error)
             why = add(b, &s);
@@ -117,7 +126,9 @@ static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *g
         why = compare_irq(b, &irq_goal);
     }
     if (!why.error)
-        why = compare_uvb_threads(b);
+        why = compare_entries(b, goal != NULL);
+    if (!why.error && goal)
+        why = cpubind_compare_driver(b, goal);
     if (!why.error)
         measure_memory(b);
     return why;

@@ -257,6 +257,8 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
         return cpubind_linux_end(CPUBIND_LINUX_ERR_GONE, why, fault);
     if (!b->is_early)
         cpubind_note_step(b, CPUBIND_STEP_IRQS, cpubind_watch_irqs(b));
+    if (!b->is_early)
+        cpubind_note_step(b, CPUBIND_STEP_DRIVER, cpubind_watch_driver(b));
     b->is_early = 0;
     return CPUBIND_LINUX_OK;
 }

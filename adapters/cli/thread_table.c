@@ -1,0 +1,109 @@
+/* thread_table.c - the table of the names of threads that is in effect, as text and as JSON
+ * SPDX-License-Identifier: MIT
+ *
+ * plan --explain threads prints it. Opens nothing and asks nothing of the host.
+ */
+#include <stdio.h>
+
+#include "../linux/terminal.h"
+#include "output.h"
+#include "picture.h"
+
+/* One row: of --thread, or of the table. */
+typedef struct row {
+    char name[64];
+    const char *what, *from, *why; /* why: NULL for a row of --thread */
+    cli_text place;
+    int32_t cpu; /* which CPU of the role; -1: all of them */
+} row;
+
+static void add_place(const cpubind_thread_wish *wish, cli_text *to)
+{
+    static const char *const words[] = {[CPUBIND_WISH_POOL] = "pool",
+                                        [CPUBIND_WISH_KEEP] = "keep",
+                                        [CPUBIND_WISH_LEAVE] = "leave"};
+    if (wish->kind == CPUBIND_WISH_LIST)
+        cli_add_list(to, wish->cpus.cpu, wish->cpus.n);
+    else
+        cli_add(to, "%s",
+                wish->kind == CPUBIND_WISH_ROLE ? cpubind_role_word(wish->role)
+                                                : words[wish->kind]);
+}
+
+/* The i-th row that counts with these options. Returns 0 when there are no more. */
+static int row_at(const cli_options *options, int32_t i, row *out)
+{
+    const cpubind_thread_role *role = NULL;
+    int32_t place = -1;
+    *out = (row){.what = "thread", .from = "--thread", .cpu = -1};
+    if (i < options->n_wish) {
+        (void)snprintf(out->name, sizeof out->name, "%s", options->wish[i].name);
+        add_place(&options->wish[i], &out->place);
+        return 1;
+    }
+    for (i -= options->n_wish; i >= 0; i--)
+        do
+            role = cpubind_thread_role_at(++place);
+        while (role && !role->is_reference && options->threads == CPUBIND_THREADS_REFERENCE);
+    if (!role)
+        return 0;
+    (void)snprintf(out->name, sizeof out->name, "%s", role->pattern);
+    cli_add(&out->place, "%s", cpubind_role_word(role->role));
+    out->what = cpubind_named_word(role->named);
+    out->from = role->giver;
+    out->why = role->why;
+    out->cpu = role->named == CPUBIND_NAMED_INTERRUPT ? role->cpu : -1;
+    return 1;
+}
+
+static int print_json(const cli_options *options)
+{
+    json_t *rows = json_array();
+    row r;
+    for (int32_t i = 0; rows && row_at(options, i, &r); i++)
+        rows = cli_json_append(
+            rows, json_pack("{s:o, s:s, s:o, s:o, s:s, s:o}", "name", cli_json_text(r.name),
+                            "what", r.what, "place", cli_json_text(r.place.text), "cpu",
+                            r.cpu < 0 ? json_null() : json_integer(r.cpu), "from", r.from,
+                            "why", r.why ? json_string(r.why) : json_null()));
+    return cli_print_json(
+        stdout, json_pack("{s:s, s:{s:s, s:o}}", "cpubind", CPUBIND_VERSION, "explain",
+                          "threads", cpubind_threads_word(options->threads), "rows", rows));
+}
+
+static int print_text(const cli_options *options)
+{
+    static const char *const nth[] = {", its first CPU", ", its second CPU"};
+    const int32_t columns = cpubind_linux_columns(fileno(stdout));
+    cli_table table = {.n_column = 4};
+    row r;
+    cli_cell(&table, "name");
+    cli_cell(&table, "of");
+    cli_cell(&table, "belongs on");
+    cli_cell(&table, "from");
+    for (int32_t i = 0; row_at(options, i, &r); i++) {
+        cli_cell(&table, "%s", r.name);
+        cli_cell(&table, "%s", r.what);
+        cli_cell(&table, "%s%s", r.place.text, r.cpu < 0 ? "" : nth[r.cpu > 0]);
+        cli_cell(&table, "%s", r.from);
+    }
+    cli_cell(&table, "*");
+    cli_cell(&table, "thread");
+    cli_cell(&table, "%s", cpubind_role_word(CPUBIND_ROLE_MAIN));
+    cli_cell(&table, "-");
+    if (!cli_print_table(stdout, &table))
+        return 0;
+    for (int32_t i = options->n_wish; !options->quiet && row_at(options, i, &r); i++) {
+        cli_text text = {"", 0};
+        cli_add(&text, "%s %s.", r.name, r.why);
+        fputs(i == options->n_wish ? "\n" : "", stdout);
+        cli_print_wrapped(stdout, text.text, 0, 2, columns < 80 ? columns : 80);
+    }
+    return 1;
+}
+
+int cli_print_threads(const cli_options *options)
+{
+    return (options->json ? print_json(options) : print_text(options)) ? CLI_DONE
+                                                                       : cli_no_memory();
+}

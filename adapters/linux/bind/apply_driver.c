@@ -1,0 +1,242 @@
+/* apply_driver.c - moves the kernel threads and work queues of the driver that serve the NPU
+ * SPDX-License-Identifier: MIT
+ *
+ * They are of the host, as interrupts are: each is in the record of the host before it is moved.
+ * A kernel thread that is not visible here, as in a container, and a work queue that the driver
+ * does not have are left out.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../kernel/process.h"
+#include "../kernel/workqueue.h"
+#include "binding.h"
+
+/* kthreadd, the parent of all kernel threads. */
+#define KTHREADD 2
+
+/* == Which kernel thread ==================================================== */
+
+/* The processes that may be kernel threads: the children of kthreadd; where the kernel does not
+ * list children, all processes. None when kthreadd is not visible. */
+static cpubind_linux_fault list_kernel_threads(cpubind_binding *b, cpubind_ids *out)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    cpubind_bytes bytes = {0};
+    cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, KTHREADD, 0, &stat);
+    int folder;
+    if (cpubind_is_unseen(why.error) || (!why.error && !stat.is_kernel))
+        return cpubind_no_fault;
+    if (!why.error)
+        why =
+            cpubind_input_fault(cpubind_root_read(&b->root, "proc/2/task/2/children", &bytes));
+    for (int32_t at = 0; !why.error && at < bytes.len;) {
+        char *end; /* a blank follows each number */
+        why = cpubind_ids_add(out, b->sys, (int32_t)strtol(bytes.data + at, &end, 10));
+        at = (int32_t)(end - bytes.data) + 1;
+    }
+    cpubind_bytes_free(&bytes);
+    if (!cpubind_is_unseen(why.error))
+        return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "list children");
+    why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
+    if (why.error)
+        return cpubind_fault_of(why.error, "open /proc");
+    why = cpubind_tasks_list(b->sys, folder, out);
+    b->sys->close(folder);
+    return cpubind_fault_of(why.error, "list /proc");
+}
+
+/* Fills *out if a process is the kernel thread of this name. */
+static cpubind_linux_fault try_kernel_thread(cpubind_binding *b, int32_t pid, const char *name,
+                                             cpubind_shared_entry *out)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    char pattern[CPUBIND_PATTERN_SIZE];
+    const cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, pid, 0, &stat);
+    if (why.error)
+        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
+    if (stat.is_kernel && cpubind_pattern_make(name, pattern) &&
+        strcmp(stat.name, pattern) == 0) {
+        out->pid = out->number = pid;
+        out->start = stat.start;
+    }
+    return cpubind_no_fault;
+}
+
+/* Finds the kernel thread of a name: the one on record, else one that is visible.
+ *   out     out->pid 0: there is none */
+static cpubind_linux_fault find_kernel_thread(cpubind_binding *b, const char *name,
+                                              cpubind_shared_entry *out)
+{
+    const cpubind_shared_record *host = &b->shared.record;
+    cpubind_ids ids = {0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < host->n_entry && out->pid == 0; i++)
+        if (host->entry[i].kind == CPUBIND_ITEM_KERNEL &&
+            strcmp(host->entry[i].id.name, name) == 0)
+            why = try_kernel_thread(b, host->entry[i].number, name, out);
+    if (!why.error && out->pid == 0)
+        why = list_kernel_threads(b, &ids);
+    for (int32_t i = ids.n; !why.error && out->pid == 0 && i-- > 0;)
+        why = try_kernel_thread(b, ids.id[i], name, out);
+    free(ids.id);
+    return why;
+}
+
+/* == apply ================================================================== */
+
+/* Finds what a goal names, and the set that it has now.
+ *   errors  ENOENT: it is not there, or not visible here */
+static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *goal,
+                                cpubind_shared_entry *out)
+{
+    const int is_thread = goal->named == CPUBIND_NAMED_KERNEL;
+    cpubind_linux_fault why = cpubind_no_fault;
+    *out =
+        (cpubind_shared_entry){.kind = is_thread ? CPUBIND_ITEM_KERNEL : CPUBIND_ITEM_WORKQUEUE,
+                               .before = CPUBIND_CPUSET_NONE};
+    (void)snprintf(out->id.name, sizeof out->id.name, "%s", goal->name);
+    if (is_thread) {
+        why = find_kernel_thread(b, goal->name, out);
+        if (!why.error && out->pid == 0)
+            return cpubind_fault_of(ENOENT, "find a kernel thread");
+    }
+    return why.error ? why : cpubind_read_entry(b, out, &out->number, &out->before);
+}
+
+static cpubind_subject subject_of(const cpubind_binding *b, const cpubind_shared_entry *of,
+                                  int32_t should)
+{
+    return (cpubind_subject){of->kind,   of->pid ? of->pid : b->options.pid,
+                             of->number, of->id.name,
+                             of->before, should};
+}
+
+static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_driver_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_move move = {.of = {.number = 0}};
+    cpubind_linux_fault why = cpubind_cpu_sets_of_list(&b->record.sets, b->sys, goal->cpus.cpu,
+                                                       goal->cpus.n, &move.should);
+    cpubind_subject subject;
+    if (why.error)
+        return cpubind_fault_of(why.error == EILSEQ ? EINVAL : why.error, "goal");
+    why = find(b, goal, &move.of);
+    if (why.error == ENOENT || why.error == ESRCH)
+        return cpubind_no_fault;
+    subject = subject_of(b, &move.of, move.should);
+    if (why.error && move.of.kind == CPUBIND_ITEM_KERNEL)
+        return why;
+    if (!why.error)
+        why = b->shared_fault;
+    if (cpubind_is_missing(why.error))
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+    if (!why.error)
+        why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    if (why.error)
+        return why;
+    b->has_driver = 1;
+    if (move.of.before == move.should)
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
+    return cpubind_add_move(a, &move);
+}
+
+cpubind_linux_fault cpubind_prepare_driver(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < goal->n_driver; i++)
+        why = prepare(a, &goal->driver[i]);
+    return why;
+}
+
+cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move)
+{
+    cpubind_binding *b = a->b;
+    const cpubind_subject subject = subject_of(b, &move->of, move->should);
+    cpubind_item_result result = CPUBIND_ITEM_MOVED;
+    cpubind_linux_fault why = cpubind_write_entry(b, &move->of, move->should), no_memory;
+    if (why.error == ESRCH || why.error == ENOENT) /* it has ended since it was found */
+        return cpubind_no_fault;
+    if (cpubind_is_missing(why.error) || why.error == EINVAL) /* EINVAL: nobody may move it */
+        result = CPUBIND_ITEM_SKIPPED;
+    else if (why.error)
+        result = CPUBIND_ITEM_FAILED;
+    no_memory = cpubind_report_why(b, &subject, result, why);
+    if (no_memory.error)
+        return no_memory;
+    return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
+}
+
+/* == verify and watch ======================================================= */
+
+cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goal *goal)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < goal->n_driver; i++) {
+        cpubind_shared_entry of;
+        int32_t should;
+        why = cpubind_cpu_sets_of_list(&b->record.sets, b->sys, goal->driver[i].cpus.cpu,
+                                       goal->driver[i].cpus.n, &should);
+        if (why.error)
+            return cpubind_fault_of(why.error == EILSEQ ? EINVAL : why.error, "goal");
+        why = find(b, &goal->driver[i], &of);
+        const cpubind_subject subject = subject_of(b, &of, should);
+        if (why.error == ENOENT || why.error == ESRCH)
+            why = cpubind_no_fault;
+        else if (why.error && why.error != ENOMEM)
+            why = cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+        else if (!why.error)
+            why = cpubind_report_why(
+                b, &subject, of.before == should ? CPUBIND_ITEM_RIGHT : CPUBIND_ITEM_WRONG,
+                cpubind_no_fault);
+    }
+    return why;
+}
+
+/* Moves an entry that is elsewhere, unless another process has come since and wants it there. */
+static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place)
+{
+    cpubind_shared_entry entry = b->shared.record.entry[place];
+    const cpubind_shared_user *own = cpubind_shared_own_user(b, &entry);
+    const cpubind_shared_user *other =
+        cpubind_shared_last_other(b, &entry, b->record.pid, b->record.start);
+    const int32_t should = own->set;
+    cpubind_item_result result = CPUBIND_ITEM_RIGHT;
+    int32_t now = CPUBIND_CPUSET_NONE;
+    cpubind_linux_fault why = cpubind_read_entry(b, &entry, &entry.number, &now);
+    if (why.error == ESRCH || why.error == ENOENT)
+        return cpubind_no_fault;
+    if (!why.error && now != should && !(other > own && other->set == now)) {
+        why = cpubind_write_entry(b, &entry, should);
+        result = CPUBIND_ITEM_MOVED;
+    }
+    entry.before = now;
+    const cpubind_subject subject = subject_of(b, &entry, should);
+    if (why.error)
+        result = CPUBIND_ITEM_SKIPPED;
+    if (cpubind_note_outcome(b, entry.kind, b->options.pid, place, why) ||
+        result == CPUBIND_ITEM_MOVED)
+        return cpubind_report_why(b, &subject, result, why);
+    return cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!b->has_driver)
+        return why;
+    why = cpubind_shared_open(b, CPUBIND_RECORD_READ);
+    for (int32_t i = 0; !why.error && i < b->shared.record.n_entry; i++) {
+        const cpubind_shared_entry *entry = &b->shared.record.entry[i];
+        if ((entry->kind == CPUBIND_ITEM_KERNEL || entry->kind == CPUBIND_ITEM_WORKQUEUE) &&
+            cpubind_shared_own_user(b, entry) &&
+            cpubind_is_due(b, entry->kind, b->options.pid, i))
+            why = watch_entry(b, i);
+    }
+    cpubind_shared_close(b);
+    return why;
+}
