@@ -130,7 +130,8 @@ typedef struct cpubind_problem {
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
     X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */    \
     X(POOR_LOCALITY, "poor_locality")   /* reference: NPUs without near CPUs; near has some */ \
-    X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */
+    X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */           \
+    X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,

@@ -447,6 +447,9 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
         f->cpu[n] = f->cpu[i];
         f->node[n++] = node;
     }
+    for (int32_t i = 0; i < n_exclude; i++)
+        if (f->node_of[r->request->exclude[i]] < 0)
+            facts_warn(r, CPUBIND_WARNING_NO_SUCH_CPU);
     f->n_cpu = n;
     r->n_allowed = n + *n_excluded;
     return CPUBIND_PROBLEM_NONE;

@@ -435,7 +435,7 @@ static void add_formats(const cli_format *formats, cli_text *to)
 /* Appends the words that stand for the mark at `text`; returns its length, 0: no mark. */
 static size_t expand_mark(const char *text, const cli_format *formats, cli_text *to)
 {
-    if (strncmp(text, WORDS, strlen(WORDS)) == 0) {
+    if (formats && strncmp(text, WORDS, strlen(WORDS)) == 0) {
         add_formats(formats, to);
         return strlen(WORDS);
     }

@@ -758,6 +758,68 @@ static const option_row *row_of(enum cli_command command, const char *text, cons
     return NULL;
 }
 
+/* Adds what other programs call an option of this command. Returns 0 when none does. */
+static int add_foreign_name(enum cli_command command, const char *word, cli_text *why)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {
+        {"-p", "--pid"},                   /* taskset */
+        {"-c", "--allowed"},               /* taskset */
+        {"-C", "--allowed"},               /* numactl */
+        {"--cpu-list", "--allowed"},       /* taskset */
+        {"--physcpubind", "--allowed"},    /* numactl */
+        {"--cpus", "--allowed"},           /* docker */
+        {"--cpuset-cpus", "--allowed"},    /* docker */
+        {"--numa-bind-cpus", "--allowed"}, /* vLLM */
+        {"--cpunodebind", "--npu"},        /* numactl: the node is that of the NPU */
+        {"-N", "--npu"},
+        {"--numa-node", "--npu"},       /* SGLang */
+        {"--numa-bind-nodes", "--npu"}, /* vLLM */
+        {"--membind", "--memory"},      /* numactl */
+        {"-m", "--memory"},
+        {"--preferred", "--memory"},
+        {"--local-rank", "--rank"}, /* torchrun */
+        {"--local_rank", "--rank"},
+        {"--device", "--npu"},
+        {"--device-id", "--npu"},
+        {"--device_id", "--npu"},
+        {"--devices", "--npus"},
+        {"--device-ids", "--npus"}, /* vllm-ascend */
+        {"-n", "--npu"},
+        {"-q", "--quiet"},
+        {"-j", "--json"},
+    };
+    for (int32_t i = 0; i < COUNT(names); i++) {
+        const char *value;
+        if (strcmp(names[i].theirs, word) != 0 || !row_of(command, names[i].ours, &value))
+            continue;
+        cli_add(why, "; cpubind calls it %s", names[i].ours);
+        return 1;
+    }
+    return 0;
+}
+
+/* Adds the commands that have the option, where they are few. Returns 0 when none has. */
+static int add_owners(const char *word, cli_text *why)
+{
+    enum { FEW = 4 };
+    const char *owner[FEW];
+    int n = 0;
+    for (int32_t i = 0; i < COUNT(rows); i++)
+        for (uint32_t bit = 1; strcmp(rows[i].dashed, word) == 0 && bit < 1u << 30; bit <<= 1) {
+            const cli_help *help = cli_help_of((enum cli_command)bit);
+            if (!((uint32_t)rows[i].commands & bit) || (uint32_t)help->command != bit)
+                continue;
+            if (n < FEW)
+                owner[n] = help->words;
+            n++;
+        }
+    for (int i = 0; n <= FEW && i < n; i++)
+        cli_add(why, "%s cpubind %s", i ? "," : "; it is an option of", owner[i]);
+    return n > 0;
+}
+
 /* Adds the options that start with a word that is none, else those that are like it. */
 static void add_full_names(enum cli_command command, const char *text, cli_text *why)
 {
@@ -773,7 +835,7 @@ static void add_full_names(enum cli_command command, const char *text, cli_text 
             cli_add(why, "%s %s",
                     n++ ? "," : "; an option is written in full:", rows[i].dashed);
     }
-    if (n == 0)
+    if (n == 0 && !add_foreign_name(command, word, why) && !add_owners(word, why))
         cli_hint_add(&hint, why);
 }
 

@@ -209,6 +209,9 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_ADDRESSES] =
         ("the PCI addresses of the NPUs are not known: NPUs that share CPUs are ordered by "
          "logic id, and a process that knows the addresses may order them differently"),
+    [CPUBIND_WARNING_NO_SUCH_CPU] =
+        ("--exclude names CPUs that are not online on this host; cpubind plan shows those of "
+         "each node"),
     [CPUBIND_WARNING_ORDER_DIFFERS] =
         ("NPUs that share CPUs are ordered by PCI address, which is not the order of their "
          "logic ids"),
@@ -232,6 +235,7 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_CENSUS:
     case CPUBIND_WARNING_NO_ADDRESSES:
     case CPUBIND_WARNING_ORDER_DIFFERS:
+    case CPUBIND_WARNING_NO_SUCH_CPU:
         cli_add(out, "%s", sentences[warning]);
         break;
     case CPUBIND_WARNING_UNKNOWN_TEXT:

@@ -101,28 +101,26 @@ TEST(an_archive_that_is_cut_off_is_refused)
 TEST(an_entry_that_no_host_has_is_refused)
 {
     static const struct {
-        int32_t at;
-        const char *bytes;
-        int32_t n;
-        const char *what;
+        int32_t at, n;
+        const char *bytes, *what;
     } faults[] = {
-        {156, "2", 1, "it is a link"},
-        {156, "1", 1, "it is a link"},
-        {156, "3", 1, "it is no file and no folder"},
-        {156, "6", 1, "it is no file and no folder"},
-        {156, "S", 1, "it is no file and no folder"},
-        {0, "/", 1, "absolute"},
-        {0, "../proc/", 8, "\"..\""},
-        {0, "x/../y", 7, "\"..\""},
-        {0, "..", 3, "\"..\""},
-        {0, "", 1, "empty"},
-        {0, "x//y", 5, "empty part"},
-        {0, "x\ny", 4, "control character"},
-        {124, "77777777777", 12, "cut off"},
-        {124, "0000000x000", 12, "no octal number"},
-        {124, "\200\0\0\0\0\0\0\0\0\0\0\1", 12, "no octal number"},
-        {257, "USTAR", 5, "no header of a tar archive"},
-        {257, "\0\0\0\0\0", 5, "no header of a tar archive"},
+        {156, 1, "2", "it is a link"},
+        {156, 1, "1", "it is a link"},
+        {156, 1, "3", "it is no file and no folder"},
+        {156, 1, "6", "it is no file and no folder"},
+        {156, 1, "S", "it is no file and no folder"},
+        {0, 1, "/", "absolute"},
+        {0, 8, "../proc/", "\"..\""},
+        {0, 7, "x/../y", "\"..\""},
+        {0, 3, "..", "\"..\""},
+        {0, 1, "", "empty"},
+        {0, 5, "x//y", "empty part"},
+        {0, 4, "x\ny", "control character"},
+        {124, 12, "77777777777", "cut off"},
+        {124, 12, "0000000x000", "no octal number"},
+        {124, 12, "\200\0\0\0\0\0\0\0\0\0\0\1", "no octal number"},
+        {257, 5, "USTAR", "no header of a tar archive"},
+        {257, 5, "\0\0\0\0\0", "no header of a tar archive"},
     };
     for (int32_t i = 0; i < LENGTH(faults); i++) {
         int32_t len, at = 0;

@@ -188,6 +188,7 @@ TEST(an_option_is_written_in_full)
     expect_refusal(RUN("plan", "--all", "0"), 2, "no such option: \"--all\"");
     expect_refusal(RUN("plan", "--js"), 2, "written in full: --json");
     expect_refusal(RUN("doctor", "--all"), 2, "no such option: \"--all\"");
+    expect_refusal(RUN("verify", "--al"), 2, "written in full: --allowed, --all");
     expect_refusal(RUN("restore", "--a"), 2, "written in full: --all");
 }
 

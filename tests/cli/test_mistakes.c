@@ -1,0 +1,282 @@
+/* test_mistakes.c - the mistakes of a newcomer, and what the command says of each
+ * SPDX-License-Identifier: MIT
+ *
+ * A table: a line of the shell, its exit status, and parts of the message. $C is the command and
+ * $H a host; @ is nothing in a first run, which must print the message on stderr, and --json in a
+ * second run, which must print it in a JSON object on stdout, or in its warnings. Changes no
+ * process: each line is refused, or plans.
+ */
+#include <jansson.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "../support/cmocka_test.h"
+#include "answer.h"
+
+#define H "fixtures/hosts/"
+
+typedef struct mistake {
+    const char *line;
+    int status;
+    const char *part[3];
+} mistake;
+
+static char folder[] = "/tmp/cpubind-mistakes-XXXXXX";
+
+static const mistake mistakes[] = {
+    /* Commands and options */
+    {"$C plna @", 2, {"no command \"plna\"", "did you mean \"plan\"?"}},
+    {"$C Apply @", 2, {"no command \"Apply\"", "did you mean \"apply\"?"}},
+    {"$C bind @", 2, {"no command \"bind\"", "cpubind --help"}},
+    {"$C @ --root $H plan", 2, {"the command is the first word"}},
+    {"$C fixture lst @", 2, {"\"fixture lst\"", "did you mean \"list\"?"}},
+    {"$C fixture --db x list @", 2, {"the command is the first word"}},
+    {"$C plan @ --device_type a2", 2, {"--device_type", "did you mean \"--device-type\"?"}},
+    {"$C plan @ --fixtrue x", 2, {"did you mean \"--fixture\"?"}},
+    {"$C plan @ --strat topo_affinity", 2, {"written in full: --strategy"}},
+    {"$C plan @ --watch", 2, {"it is an option of cpubind apply"}},
+    {"$C plan @ --npu 3", 2, {"written in full: --npus"}},
+    {"$C apply @ --npus 3", 2, {"it is an option of cpubind plan"}},
+    {"$C plan @ -c 0-3", 2, {"cpubind calls it --allowed"}},
+    {"$C apply @ -p 1", 2, {"cpubind calls it --pid"}},
+    {"$C plan @ --physcpubind=0-3", 2, {"cpubind calls it --allowed"}},
+    {"$C run @ --cpunodebind=0 -- true", 125, {"cpubind calls it --npu"}},
+    {"$C run @ --membind=0 -- true", 125, {"cpubind calls it --memory"}},
+    {"$C plan @ --local-rank 0", 2, {"cpubind calls it --rank"}},
+    {"$C plan @ --device-ids 0,1", 2, {"cpubind calls it --npus"}},
+    {"$C plan @ a2-192cpu-8npu", 2, {"\"a2-192cpu-8npu\" is no option", "plan --help"}},
+    {"$C plan @ --quiet=yes", 2, {"takes no value"}},
+    {"$C plan @ --npus", 2, {"requires an argument"}},
+    {"$C plan @ --root $H --fixture x", 2, {"each name a host; give one"}},
+    {"$C plan @ --db x", 2, {"needs the name of a host"}},
+    /* Words and lists */
+    {"$C plan @ --root $H --strategy topology", 2, {"it knows auto, global_slice"}},
+    {"$C plan @ --root $H --strategy topo", 2, {"did you mean \"topo_affinity\"?"}},
+    {"$C plan @ --root $H --device-type a4", 2, {"it knows auto, a2, a3", "did you mean"}},
+    {"$C plan @ --root $H --device-type 910", 2, {"a chip of a2 and of a3"}},
+    {"$C plan @ --root $H --scope container", 2, {"it knows auto, cpuset, host, own"}},
+    {"$C plan @ --root $H --rules nearest", 2, {"it knows reference, near"}},
+    {"$C plan @ --root $H --overlap no", 2, {"it knows resolve, keep, refuse"}},
+    {"$C plan @ --root $H --npus a,b", 2, {"character 1: a number belongs here"}},
+    {"$C plan @ --root $H --npus 0-", 2, {"--npus \"0-\", character 3"}},
+    {"$C plan @ --root $H --npus 3-1", 2, {"--npus \"3-1\""}},
+    {"$C plan @ --root $H --npus ''", 2, {"names no NPU"}},
+    {"$C plan @ --root $H --npus 8", 1, {"NPU 8", "this host has NPUs 0-7"}},
+    {"$C plan @ --root $H --allowed 0..7", 2, {"--allowed \"0..7\", character 2"}},
+    {"$C plan @ --root $H --allowed 0xff", 2, {"--allowed \"0xff\", character 2"}},
+    {"$C plan @ --root $H --allowed 300-400", 1, {"allowed 300-400, online 0-191"}},
+    {"$C plan @ --root $H --allowed 0-3", 1, {"near it is allowed", "allowed 0-3"}},
+    {"$C plan @ --root $H --exclude 500", 0, {"not online on this host"}},
+    {"$C plan @ --root $H --exclude 0-191", 1, {"is excluded"}},
+    {"$C plan @ --root $H --keep all", 2, {"neither a number of CPUs of each node"}},
+    {"$C plan @ --root $H --rank -1", 2, {"the launcher has not set the rank"}},
+    {"$C plan @ --root $H --rank ''", 2, {"the launcher has not set the rank"}},
+    {"$C plan @ --root $H --rank 8", 1, {"rank 8", "this host has NPUs 0-7"}},
+    {"$C plan @ --root $H --processes 2 --index 2", 2, {"none of --processes 2", "0 to 1"}},
+    {"$C plan @ --root $H --index 1", 2, {"--processes N"}},
+    {"$C plan @ --root $H --explain npu", 2, {"--explain"}},
+    {"$C plan @ --compare --rules near --root $H", 2, {"plans by both rules"}},
+    /* Visible devices */
+    {"$C plan @ --root $H --visible 0-3", 1, {"with commas between them: 0,1,2,3"}},
+    {"$C plan @ --root $H --visible 3,1", 1, {"with commas between them: 1,3"}},
+    {"$C plan @ --root $H --visible '0, 1'", 0, {"only the first entries", "0,1"}},
+    {"ASCEND_RT_VISIBLE_DEVICES=' 0' $C plan @ --npus 0 --device-type a2 --total 8",
+     1,
+     {"visible devices: \" 0\""}},
+    {"$C plan @ --root $H --visible 9", 1, {"visible devices: \"9\""}},
+    {"$C plan @ --root $H --visible 0,1 --npus 5", 1, {"name visible NPUs"}},
+    {"CPUBIND_RULES=nearest $C plan @ --npus 0 --device-type a2 --total 1",
+     3,
+     {"CPUBIND_RULES", "--rules reference or --rules near"}},
+    /* Hosts */
+    {"$C plan @ --root /no/such/folder", 3, {"/no/such/folder", "No such file"}},
+    {"$C plan @ --root /etc/passwd", 3, {"no header of a tar archive", "Not a directory"}},
+    {"$C plan @ --root $D", 3, {"no input names a CPU of the host", "is \"", "--allowed LIST"}},
+    {"$C plan @ --root $D/no-sys --npus 0 --device-type a2", 1, {"say it with --total"}},
+    {"$C plan @ --root $D/empty-cpuset", 1, {"no allowed CPU is online", "online 0-191"}},
+    {"$C plan @ --root $D/cut.tar.gz", 3, {"cut.tar.gz", "cut off"}},
+    {"$C plan @ --fixture a2-192cpu-8npus", 3, {"did you mean \"a2-192cpu-8npu\""}},
+    {"$C plan @ --fixture A2-192CPU-8NPU", 3, {"did you mean \"a2-192cpu-8npu\"?"}},
+    {"$C plan @ --fixture " H "a2-192cpu-8npu", 3, {"a folder is given with --root DIR"}},
+    {"$C plan @ --fixture a2 --db $D/none.db", 3, {"none.db", "No such file"}},
+    {"$C plan @ --fixture a2 --db /etc/passwd", 3, {"/etc/passwd"}},
+    {"PATH=/nowhere; $C plan @", 3, {"npu-smi is not on this machine", "--fixture NAME"}},
+    {"$C plan @ --npus 0-3", 3, {"--device-type"}},
+    {"$C plan @ --npus 0-3 --device-type a2", 1, {"how many NPUs this host has", "--total"}},
+    /* Processes */
+    {"$C apply @ --pid 0 --npu 0", 2, {"--pid is not the number of a process"}},
+    {"$C apply @ --pid python --npu 0", 2, {"--pid is not the number of a process"}},
+    {"$C apply @ --pid 1,2 --npu 0", 2, {"--pid is not the number of a process"}},
+    {"$C apply @ --pid 2147483646 --npu 0", 1, {"there is no process 2147483646 here"}},
+    {"$C verify @ --pid $T", 1, {"is the number of a thread: name its process"}},
+    {"$C apply @ --npu 0 --rank 0", 2, {"--npu names the NPU"}},
+    {"$C apply @ --npu 0 --memory prefer", 2, {"--memory prefer is for run"}},
+    {"$C apply @ --npu 0 --memory-limit 200GB", 2, {"not a number of bytes, such as 200G"}},
+    {"$C apply @ --npu 0 --memory-time 5s", 2, {"not a number of seconds"}},
+    {"$C apply @ --npu 0 --watch=5s", 2, {"--watch"}},
+    {"$C apply @ --npu 0 --thread acl_thread", 2, {"--thread wants NAME="}},
+    {"$C apply @ --npu 0 --thread acl_thread=alc", 2, {"--thread wants NAME="}},
+    {"$C apply @ --npu 0 --irqbalance off", 2, {"it knows leave, ban, stop"}},
+    {"$C run @ --npu 0", 125, {"name the command that is to run"}},
+    {"$C run @ -- python serve.py", 125, {"say which NPU"}},
+    {"$C run @ --npu 0 --env OMP_NUM_THREADS -- true", 125, {"--env"}},
+    {"$C run @ --npu 0 --env N={thread} -- true", 125, {"did you mean \"threads\"?"}},
+    {"$C restore @ --pid 1 --all", 2, {"give it alone"}},
+    {"$C restore @ --state /etc/passwd", 3, {"/etc/passwd is no record of cpubind"}},
+    {"$C verify @ --state /etc/passwd", 3, {"/etc/passwd is no record of cpubind"}},
+    /* The corpus, and captures */
+    {"$C fixture show @", 2, {"name a host"}},
+    {"$C capture @", 2, {"name the target"}},
+    {"$C capture @ --root $H -o $D/'a b'", 2, {"cannot name a host", "--name NAME"}},
+    {"$C capture @ --root $H -o $D", 1, {"is there already"}},
+    {"$C capture @ --root $H -o $D/none/x.tar.gz", 4, {"could not be written"}},
+    {"$C fixture replay @ no-such-host", 3, {"no host of this name"}},
+};
+
+static void replace(char *line, size_t size, const char *by)
+{
+    char *at = strstr(line, " @");
+    char rest[1024];
+    assert_non_null(at);
+    snprintf(rest, sizeof rest, "%s", at + 2);
+    snprintf(at, size - (size_t)(at - line), "%s%s", by, rest);
+}
+
+static command_result shell(const char *text, const char *by)
+{
+    char line[1024];
+    const char *words[] = {"sh", "-c", line, NULL};
+    snprintf(line, sizeof line, "%s", text);
+    replace(line, sizeof line, by);
+    return command_run(words);
+}
+
+static void expect_parts(const mistake *m, const char *by, const command_result *r,
+                         const char *said)
+{
+    if (r->status != m->status)
+        fail_msg("%s%s: status %d, not %d: %s%s", m->line, by, r->status, m->status, r->out,
+                 r->err);
+    for (int i = 0; i < 3 && m->part[i]; i++)
+        if (!strstr(said, m->part[i]))
+            fail_msg("%s%s: no \"%s\" in: %s", m->line, by, m->part[i], said);
+}
+
+/* The text of the error, or of the warnings. */
+static void text_of(const json_t *object, char *out, size_t size)
+{
+    const json_t *warnings = json_object_get(object, "warnings");
+    const char *text =
+        json_string_value(json_object_get(json_object_get(object, "error"), "text"));
+    snprintf(out, size, "%s", text ? text : "");
+    for (size_t i = 0; !text && i < json_array_size(warnings); i++) {
+        const json_t *warning = json_array_get(warnings, i);
+        snprintf(out + strlen(out), size - strlen(out), "%s\n",
+                 json_string_value(json_object_get(warning, "text")));
+    }
+    warnings = json_object_get(object, "failures"); /* of a replay */
+    for (size_t i = 0; !text && i < json_array_size(warnings); i++)
+        snprintf(out + strlen(out), size - strlen(out), "%s\n",
+                 json_string_value(json_object_get(json_array_get(warnings, i), "text")));
+}
+
+TEST(each_mistake_has_its_message)
+{
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        command_result r = shell(mistakes[i].line, "");
+        char both[16384];
+        snprintf(both, sizeof both, "%s%s", r.err,
+                 strstr(mistakes[i].line, "replay") ? r.out : "");
+        expect_parts(&mistakes[i], "", &r, both);
+        command_free(&r);
+    }
+}
+
+TEST(with_json_each_message_is_in_an_object)
+{
+    const size_t n = sizeof mistakes / sizeof *mistakes;
+    assert_true(n >= 60);
+    for (size_t i = 0; i < n; i++) {
+        command_result r = shell(mistakes[i].line, " --json");
+        json_t *object = json_loads(r.out, 0, NULL);
+        static char text[16384];
+        if (!object || r.err[0])
+            fail_msg("%s, --json: %s%s", mistakes[i].line, r.out, r.err);
+        text_of(object, text, sizeof text);
+        expect_parts(&mistakes[i], " --json", &r, text);
+        json_decref(object);
+        command_free(&r);
+    }
+}
+
+/* No message has a word that is abbreviated, a tab, or a second line. */
+TEST(each_message_is_one_line)
+{
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        command_result r = shell(mistakes[i].line, "");
+        const char *feed = strchr(r.err, '\n');
+        if (mistakes[i].status != 0 && r.err[0] && (!feed || feed[1]))
+            fail_msg("%s: not one line: %s", mistakes[i].line, r.err);
+        command_free(&r);
+    }
+}
+
+static pthread_t thread;
+static pthread_barrier_t started, ended;
+
+static void *wait_for_end(void *unused)
+{
+    char text[16];
+    (void)unused;
+    snprintf(text, sizeof text, "%d", (int)syscall(SYS_gettid));
+    setenv("T", text, 1);
+    pthread_barrier_wait(&started);
+    pthread_barrier_wait(&ended);
+    return NULL;
+}
+
+/* Makes the hosts of the table, and a thread of this process. */
+SETUP(make_all)
+{
+    static const char make[] =
+        "mkdir -p $D/no-sys/proc/self && cp $H/proc/self/status $D/no-sys/proc/self && "
+        "cp -r $H $D/empty-cpuset && "
+        "printf 'Cpus_allowed_list:\\t\\n' >$D/empty-cpuset/proc/self/status && "
+        "gzip <$H/cmd/npu-smi-info.txt | head -c 60 >$D/cut.tar.gz @";
+    command_result r;
+    char path[4096];
+    assert_non_null(realpath(command_path(), path));
+    setenv("C", path, 1);
+    setenv("H", H "a2-192cpu-8npu", 1);
+    assert_non_null(mkdtemp(folder));
+    setenv("D", folder, 1);
+    unsetenv("ASCEND_RT_VISIBLE_DEVICES");
+    unsetenv("CPUBIND_RULES");
+    r = shell(make, "");
+    assert_int_equal(r.status, 0);
+    command_free(&r);
+    pthread_barrier_init(&started, NULL, 2);
+    pthread_barrier_init(&ended, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_end, NULL), 0);
+    pthread_barrier_wait(&started);
+    return 0;
+}
+
+SETUP(remove_all)
+{
+    command_result r = shell("rm -rf $D @", "");
+    pthread_barrier_wait(&ended);
+    pthread_join(thread, NULL);
+    command_free(&r);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_mistake_has_its_message),
+        cmocka_unit_test(with_json_each_message_is_in_an_object),
+        cmocka_unit_test(each_message_is_one_line),
+    };
+    return cmocka_run_group_tests_name("mistakes", tests, make_all, remove_all);
+}
