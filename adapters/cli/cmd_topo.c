@@ -41,7 +41,7 @@ static void add_cpus(cli_text *to, const int32_t *cpu, int32_t n)
     cli_add(to, "%.*s.. (%d)", CPU_WIDTH - 9, text.text, (int)n);
 }
 
-/* "H100 SXM5"; else the model by the driver, else the ids. */
+/* "H100 SXM5"; else the model by the driver, the interface of a network card, the ids. */
 static void add_name(cli_text *to, const cpubind_pci_function *device)
 {
     const cpubind_accelerator *row = &device->accelerator;
@@ -52,6 +52,8 @@ static void add_name(cli_text *to, const cpubind_pci_function *device)
         cli_add(&text, "%s", row->product);
     else if (device->model)
         cli_add(&text, "%.*s", (int)device->model_len, device->model);
+    else if (device->interface)
+        cli_add(&text, "%.*s", (int)device->interface_len, device->interface);
     else if (device->ids.vendor >= 0 && device->ids.device >= 0)
         cli_add(&text, "%04x:%04x", (unsigned)device->ids.vendor, (unsigned)device->ids.device);
     else
@@ -121,7 +123,10 @@ static int print_near(const cpubind_pci_facts *f)
             if (near[k] != best || n++ >= MAX_NEAR)
                 continue;
             cli_add(&cards, "%s", cards.len ? " " : "");
-            cli_add_pci(&cards, &f->nic[k].pci);
+            if (f->nic[k].interface)
+                cli_add(&cards, "%.*s", (int)f->nic[k].interface_len, f->nic[k].interface);
+            else
+                cli_add_pci(&cards, &f->nic[k].pci);
         }
         if (n > MAX_NEAR)
             cli_add(&cards, " and %d more", (int)(n - MAX_NEAR));

@@ -199,14 +199,15 @@ static json_t *bridges_json(const cpubind_pci_facts *f, const cpubind_pci_functi
 static json_t *function_json(const cpubind_pci_facts *f, const cpubind_pci_function *function)
 {
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:b, s:i}", "pci",
-        pci_json(&function->pci), "vendor_id", id_json(function->ids.vendor, 4), "device_id",
-        id_json(function->ids.device, 4), "class", id_json(function->ids.class_code, 4),
-        "numa_node", number_or_null(function->numa_node), "node",
-        number_or_null(function->node), "node_by", cpubind_node_origin_word(function->origin),
-        "via", pci_json(&function->via), "cpus", cli_list_json(function->cpu, function->n_cpu),
-        "bridges", bridges_json(f, function), "virtual", function->is_virtual,
-        "virtual_functions", (int)function->n_virtual);
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:b, s:i}", "pci",
+        pci_json(&function->pci), "interface",
+        bytes_json(function->interface, function->interface_len), "vendor_id",
+        id_json(function->ids.vendor, 4), "device_id", id_json(function->ids.device, 4),
+        "class", id_json(function->ids.class_code, 4), "numa_node",
+        number_or_null(function->numa_node), "node", number_or_null(function->node), "node_by",
+        cpubind_node_origin_word(function->origin), "via", pci_json(&function->via), "cpus",
+        cli_list_json(function->cpu, function->n_cpu), "bridges", bridges_json(f, function),
+        "virtual", function->is_virtual, "virtual_functions", (int)function->n_virtual);
 }
 
 static json_t *near_json(const cpubind_pci_facts *f, int32_t device)

@@ -243,6 +243,28 @@ static cpubind_pci_status read_driver(pci_reader *r, cpubind_pci_function *funct
     return status == CPUBIND_PCI_OK ? read_memory_node(r, function, address) : status;
 }
 
+/* Takes the first name in a folder of a network card: infiniband before net. */
+static cpubind_pci_status read_interface(pci_reader *r, cpubind_pci_function *function)
+{
+    static const char *const folders[] = {"infiniband", "net"};
+    if (function->ids.class_code >> 8 != NETWORK_CLASS)
+        return CPUBIND_PCI_OK;
+    for (int i = 0; i < 2 && !function->interface; i++) {
+        const char *name = pci_function_path(r, &function->pci, folders[i]);
+        cpubind_input listing;
+        cpubind_slice part;
+        int32_t at = 0;
+        if (!name)
+            return CPUBIND_PCI_NO_MEMORY;
+        listing = r->source->list(r->source->ctx, name);
+        if (pci_next_name(listing, &at, &part)) {
+            function->interface = listing.data + part.at;
+            function->interface_len = part.len;
+        }
+    }
+    return CPUBIND_PCI_OK;
+}
+
 /* == How near two functions are ============================================= */
 
 static cpubind_nearness nearness_of(const cpubind_pci_function *a,
@@ -313,6 +335,8 @@ static cpubind_pci_status read_functions(pci_reader *r, cpubind_pci_function *fu
         cpubind_pci_status status = read_virtual(r, &function[i]);
         if (status == CPUBIND_PCI_OK)
             status = read_driver(r, &function[i]);
+        if (status == CPUBIND_PCI_OK)
+            status = read_interface(r, &function[i]);
         if (status == CPUBIND_PCI_OK)
             status = cpubind_priv_pci_read_near(r, &function[i]);
         if (status != CPUBIND_PCI_OK)

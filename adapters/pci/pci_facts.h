@@ -98,6 +98,10 @@ typedef struct cpubind_pci_function {
     int32_t model_len;
     const char *uuid; /* by the driver, "GPU-..."; NULL: not known */
     int32_t uuid_len;
+    const char
+        *interface; /* of a network card: "mlx5_0", else "eth0"; NULL: not known. A capture
+                              does not keep it */
+    int32_t interface_len;
     int32_t is_virtual;  /* 1: a virtual function (SR-IOV) */
     int32_t n_virtual;   /* virtual functions that it has now */
     int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone */

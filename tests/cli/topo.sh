@@ -118,6 +118,40 @@ capture_has_no_uuid() {
 check "a capture says the same as its host" capture_is_the_same
 check "a redacted capture has no UUID of a GPU" capture_has_no_uuid
 
+# -- The corpus --------------------------------------------------------------
+
+fixture() { # argument ...
+    "$CPUBIND" fixture "$@" >"$out/said" 2>&1
+    got=$?
+    cat "$out/said"
+    return $got
+}
+
+# An expectation of topo is made, held, and found when it differs.
+corpus_holds_devices() {
+    db=$out/corpus.db
+    fixture import "$hosts/gpu-mixed-vendors" --db "$db" &&
+        fixture accept gpu-mixed-vendors all --db "$db" -- topo &&
+        fixture accept gpu-mixed-vendors cards --db "$db" -- topo --class 12 --nics &&
+        fixture replay --db "$db" && grep -q '4 of 4 expectations' "$out/said" &&
+        topo --fixture gpu-mixed-vendors --db "$db" --json >"$out/after" || return 1
+    sqlite3 -batch "$db" "UPDATE expectations SET body = replace(body, 'Gaudi2', 'Gaudi3')
+        WHERE name = 'cards'" || return 1
+    ! fixture replay --db "$db" &&
+        grep -qF 'devices[0].product: expected "Gaudi3", got "Gaudi2"' "$out/said"
+}
+
+corpus_refuses() { # words, argument ...
+    words=$1
+    shift
+    ! fixture accept gpu-mixed-vendors new --db "$out/corpus.db" -- topo "$@" &&
+        grep -qF -e "$words" "$out/said"
+}
+
+check "a corpus holds expectations of topo" corpus_holds_devices
+check "an expectation names no other host" corpus_refuses "leave out --root" --root /
+check "an expectation has options of topo alone" corpus_refuses "no such option" --rank 1
+
 # -- Real machines -----------------------------------------------------------
 
 unpack() { # name

@@ -289,6 +289,22 @@ TEST(a_node_without_cpus_is_near_the_nearest_that_has_some)
     free_host(h);
 }
 
+TEST(a_network_card_has_the_name_of_its_interface)
+{
+    pci_host *h = host_with_switches();
+    put_leaf(h, "0000:84:00.0", "net/ib0/mtu", "2044\n");
+    put_leaf(h, "0000:84:00.0", "infiniband/mlx5_1/node_type", "1: CA\n");
+    put_leaf(h, "0000:8c:00.0", "net/eth0/mtu", "1500\n");
+    put_leaf(h, "0000:83:00.0", "net/none/mtu", "1500\n");
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_null(h->facts.nic[0].interface);
+    assert_int_equal(h->facts.nic[1].interface_len, 6);
+    assert_memory_equal(h->facts.nic[1].interface, "mlx5_1", 6);
+    assert_memory_equal(h->facts.nic[2].interface, "eth0", 4);
+    assert_null(h->facts.device[0].interface);
+    free_host(h);
+}
+
 TEST(a_machine_without_nodes_has_one)
 {
     pci_host *h = new_host();
@@ -621,6 +637,7 @@ int main(void)
         cmocka_unit_test(without_secondary_bus_numbers_the_folders_of_bridges_tell_them),
         cmocka_unit_test(bridges_that_name_each_other_end_the_way_up),
         cmocka_unit_test(a_node_without_cpus_is_near_the_nearest_that_has_some),
+        cmocka_unit_test(a_network_card_has_the_name_of_its_interface),
         cmocka_unit_test(a_machine_without_nodes_has_one),
         cmocka_unit_test(functions_that_are_named_count_whatever_they_are),
         cmocka_unit_test(files_that_fail_or_are_damaged_are_no_absent_files),
