@@ -124,6 +124,7 @@ static int begin_look(cli_options *options, look *l)
     int status;
     memset(l, 0, sizeof *l);
     l->options = options;
+    l->s.options = options;
     status = cli_open_host(options, &l->host, &why);
     if (status != CLI_DONE)
         return cli_fail(options, status, why.text);
@@ -153,13 +154,15 @@ static int status_of(const cli_status *s)
         return CLI_UNREADABLE;
     if (!cpubind_host_status_is_right(&s->status))
         return CLI_REFUSED;
+    if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0)
+        return CLI_UNREADABLE;
     return s->planned.code == CPUBIND_PROBLEM_NONE ? CLI_DONE
                                                    : (int)cpubind_problem_exit(s->planned.code);
 }
 
 static int print_once(const cli_options *options, const cli_status *s)
 {
-    if (options->json && !cli_print_json(stdout, cli_status_json(s, options)))
+    if (options->json && !cli_print_json(stdout, cli_status_json(s)))
         return cli_no_memory();
     if (options->json)
         return status_of(s);
@@ -218,7 +221,7 @@ static int print_news(const cli_options *options, const cli_status *s, cli_chang
     int32_t n = 0;
     if (!cli_print_changes(options->json || options->quiet ? NULL : stdout, s, last, &n))
         return cli_no_memory();
-    if (options->json && n > 0 && !cli_print_json(stdout, cli_status_json(s, options)))
+    if (options->json && n > 0 && !cli_print_json(stdout, cli_status_json(s)))
         return cli_no_memory();
     return fflush(stdout) == 0 ? CLI_DONE : CLI_UNWRITTEN;
 }

@@ -61,17 +61,20 @@ static void add_threads(cli_text *to, const cpubind_status_worker *w)
 }
 
 /* Why a worker has not been compared. */
-static void add_fault(cli_text *to, const cpubind_linux_fault *fault)
+static void add_fault(cli_text *to, const cli_status *s, const cpubind_status_worker *w)
 {
-    const char *what = fault->what ? fault->what : "";
-    if (strcmp(what, "pid namespace") == 0)
+    const cli_bound bound = {.pid = w->worker->pid, .is_reading = 1};
+    const char *what = w->fault.what ? w->fault.what : "";
+    if (w->status != CPUBIND_LINUX_OK)
+        (void)cli_explain_bind(s->options, &bound, w->status, &w->fault, to);
+    else if (strcmp(what, "pid namespace") == 0)
         cli_add(to, "its number is of another pid namespace; run cpubind on the host");
     else if (strcmp(what, "hidden") == 0)
         cli_add(to, "/proc hides this process from this user");
     else if (strcmp(what, "plan") == 0)
         cli_add(to, "it is not bound, and there is no pool to compare it with");
     else
-        cli_add(to, "%s: %s", what, strerror(fault->error));
+        cli_add(to, "%s: %s", what, strerror(w->fault.error));
 }
 
 /* == Text =================================================================== */
@@ -85,6 +88,21 @@ static void print_line(FILE *out, const cli_text *line)
         at += n > 0 ? (size_t)n : 1;
     }
     fprintf(out, "%.*s\n", (int)at, line->text);
+}
+
+/* Prints a sentence on as many lines as it needs. */
+static void print_words(FILE *out, const char *text)
+{
+    while (*text) {
+        cli_text line = {"", 0};
+        cli_add(&line, "%12s", "");
+        do {
+            const int n = (int)strcspn(text, " ");
+            cli_add(&line, "%s%.*s", line.len > 12 ? " " : "", n, text);
+            text += n + (text[n] == ' ');
+        } while (*text && line.len + 1 + strcspn(text, " ") <= WIDTH);
+        print_line(out, &line);
+    }
 }
 
 /* "2 right on 144-145", "2 elsewhere on 0-191". */
@@ -179,13 +197,12 @@ static void print_roles(FILE *out, const cpubind_status_worker *w, cpubind_place
 }
 
 /* Prints what is not right with a worker, a line each. */
-static void print_details(FILE *out, const cpubind_status_worker *w)
+static void print_details(FILE *out, const cli_status *s, const cpubind_status_worker *w)
 {
     cli_text line = {"", 0};
     if (w->fault.error) {
-        cli_add(&line, "%12s", "");
-        add_fault(&line, &w->fault);
-        print_line(out, &line);
+        add_fault(&line, s, w);
+        print_words(out, line.text);
         return;
     }
     if (count_place(w, CPUBIND_PLACE_UNBOUND) < w->n_thread)
@@ -257,7 +274,7 @@ void cli_print_status(FILE *out, const cli_status *s)
         print_device(out, s, d);
         for (int32_t k = 0; k < d->n_worker; k++) {
             print_worker(out, &st->worker[d->first_worker + k]);
-            print_details(out, &st->worker[d->first_worker + k]);
+            print_details(out, s, &st->worker[d->first_worker + k]);
         }
         if (d->n_worker == 0)
             fprintf(out, "%10s %s\n", "-", "idle");
@@ -318,16 +335,16 @@ static json_t *memory_json(const cpubind_status_worker *w)
                      nodes);
 }
 
-static json_t *error_json(const cpubind_status_worker *w)
+static json_t *error_json(const cli_status *s, const cpubind_status_worker *w)
 {
     cli_text text = {"", 0};
     if (!w->fault.error)
         return json_null();
-    add_fault(&text, &w->fault);
+    add_fault(&text, s, w);
     return cli_json_text(text.text);
 }
 
-static json_t *worker_json(const cpubind_status_worker *s)
+static json_t *worker_json(const cli_status *whole, const cpubind_status_worker *s)
 {
     const cpubind_worker *w = s->worker;
     return json_pack(
@@ -338,7 +355,7 @@ static json_t *worker_json(const cpubind_status_worker *s)
         "processes", (int)w->n_index, "bound", w->is_bound, "bound_npu", id_json(w->bound_npu),
         "own_mask", w->has_own_mask, "allowed", cli_list_json(w->allowed.cpu, w->allowed.n),
         "place", cpubind_place_word(s->place), "threads", threads_json(s), "memory",
-        memory_json(s), "error", error_json(s));
+        memory_json(s), "error", error_json(whole, s));
 }
 
 static json_t *irq_json(const cpubind_status_irq *irq)
@@ -360,7 +377,8 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
     if (npu->pci.domain >= 0)
         cli_add_pci(&pci, &npu->pci);
     for (int32_t i = 0; workers && i < d->n_worker; i++)
-        workers = cli_json_append(workers, worker_json(&s->status.worker[d->first_worker + i]));
+        workers =
+            cli_json_append(workers, worker_json(s, &s->status.worker[d->first_worker + i]));
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
         irqs = cli_json_append(irqs, irq_json(&d->irq[i]));
     return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
@@ -374,14 +392,14 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
                      "workers", workers);
 }
 
-json_t *cli_status_json(const cli_status *s, const cli_options *options)
+json_t *cli_status_json(const cli_status *s)
 {
     json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
     for (int32_t i = 0; npus && i < s->status.n_device; i++)
         npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
     if (s->planned.code != CPUBIND_PROBLEM_NONE) {
         cli_text text = {"", 0};
-        cli_explain(&s->planned, options, &text);
+        cli_explain(&s->planned, s->options, &text);
         problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(s->planned.code), "text",
                             cli_json_text(text.text));
     }
@@ -435,7 +453,7 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
         cli_add(&line, w->worker->is_bound ? ", bound" : ", not bound");
         if (w->fault.error) {
             cli_add(&line, "; ");
-            add_fault(&line, &w->fault);
+            add_fault(&line, s, w);
         }
         good = keep(to, &line);
     }

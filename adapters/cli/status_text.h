@@ -7,10 +7,12 @@
 #define CPUBIND_CLI_STATUS_TEXT_H
 
 #include "../host/host_status.h"
+#include "bind_common.h"
 #include "output.h"
 
 /* One look at a host. */
 typedef struct cli_status {
+    const cli_options *options;
     cli_planned planned;
     cpubind_npu_processes list;
     cpubind_problem list_problem; /* code: why it is not known who runs */
@@ -23,7 +25,7 @@ typedef struct cli_status {
 void cli_print_status(FILE *out, const cli_status *s);
 
 /* The whole as one object; NULL without memory. */
-json_t *cli_status_json(const cli_status *s, const cli_options *options);
+json_t *cli_status_json(const cli_status *s);
 
 /* The lines of the last look, to print what has changed since. All zero is none. */
 typedef struct cli_changes {

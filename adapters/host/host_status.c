@@ -251,6 +251,7 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
     cpubind_linux_status status = cpubind_bind_open(&options, l->request->sys, &b, &fault);
     if (status == CPUBIND_LINUX_OK && (w->is_bound || has_goal))
         status = cpubind_bind_verify(b, w->is_bound ? NULL : &goal, &fault);
+    out->status = status;
     if (status != CPUBIND_LINUX_OK)
         out->fault = fault;
     else if (!cpubind_bind_report(b)->has_goal)

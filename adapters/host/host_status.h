@@ -41,7 +41,9 @@ typedef struct cpubind_status_node {
 typedef struct cpubind_status_worker {
     const cpubind_worker *worker;
     cpubind_place_kind place;
-    cpubind_linux_fault fault; /* why it has not been compared; error 0: it has */
+    cpubind_linux_fault fault;   /* why it has not been compared; error 0: it has */
+    cpubind_linux_status status; /* of bind.h, with this fault; OK: the fault is that of its row
+                                    in the list of workers, or ENOENT, "plan": no pool */
     int32_t n_thread;
     int32_t thread[CPUBIND_ROLE_COUNT][CPUBIND_PLACE_COUNT]; /* threads, by role and place */
     int32_t is_on_other_npu; /* it is bound for another NPU than the one that it uses */

@@ -263,6 +263,20 @@ finds_the_npu() {
     return $result
 }
 
+# A record that is damaged is an error of its worker alone.
+names_a_damaged_record() {
+    record=/run/cpubind/$(pid_of 2).record
+    cp "$record" "$out/record" && echo junk >"$record"
+    says 3 "16 NPUs, 0 idle; 16 workers: 15 right, 1 unknown" status --memory none &&
+        grep -q "^ *$(pid_of 2) .* unknown " "$out/said" && grep -q "^ *the record of process $(pid_of 2)" "$out/said" &&
+        [ "$(awk '{ if (length > n) n = length } END { print n }' "$out/said")" -le 80 ] &&
+        says 3 "" status --memory none --json && [ "$(json '$.npus[2].workers[0].threads')" = "" ] &&
+        [ -n "$(json '$.npus[2].workers[0].error')" ]
+    result=$?
+    cp "$out/record" "$record"
+    return $result
+}
+
 check "an idle host: every NPU with its pool" is_idle
 for npu in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do start_worker $npu; done
 check "16 NPUs with a worker each are one screen of 80 columns" one_screen
@@ -271,6 +285,7 @@ check "status --json" is_json
 check "interrupts that are elsewhere" shows_interrupts
 check "exit 0 when all is right" all_is_right
 check "two processes of an NPU; a process that has ended" shows_two_processes
+check "a damaged record is an error of its worker alone" names_a_damaged_record
 check "apply and verify find the NPU of a process" finds_the_npu
 check "an input that cannot be read is no idle host" unreadable_is_not_idle
 check "--watch into a pipe: a line for each change" writes_changes
