@@ -34,7 +34,7 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 } || exit 1
 cp -R fixtures/hosts/a2-driver-host "$out/host" || exit 1
 list=$out/host/proc/trs_core/proc
-rm -f "$list"/*
+rm -rf "$list"/*
 CPUBIND_SHIM=$out/shim
 CPUBIND_SHIM_CPUS=48
 export CPUBIND_SHIM CPUBIND_SHIM_CPUS
@@ -152,7 +152,7 @@ all="--all --root $out/host --allowed 0-47"
         end_worker "$c" # its NPU has one worker again
         comes is_on "$b" 14-21 || return 1
         comes grep -q "process $c (worker), NPU 3: ended" "$out/watch" || return 1
-        kill -INT "$watch"
+        kill "$watch" # a background command of a script ignores SIGINT
         wait "$watch"
         cat "$out/watch"
         grep -q "the watch has ended; all processes stay bound" "$out/watch" && is_on "$a" 26-33
@@ -170,17 +170,16 @@ all="--all --root $out/host --allowed 0-47"
 
     keeps_others() {
         says 2 "--keep" cpubind apply $all --others keep || return 1
-        # A process group of its own, which the shell of this script is not in.
-        set -m
-        ("$out/worker" acl_thread <"$out/in" >"$out/ready" & "$out/worker" engine <"$out/in" >"$out/ready" &
-            wait) &
-        set +m
+        # A session of its own, which the shell of this script is not in.
+        # shellcheck disable=SC2016
+        setsid sh -c '"$1/worker" acl_thread <"$1/in" >"$1/ready" 2>/dev/null &
+            echo $! >"$1/w"
+            "$1/worker" engine <"$1/in" >"$1/ready" 2>/dev/null & echo $! >"$1/e"; wait' sh "$out" &
         read -r _ <"$out/ready"
-        sleep 0.3
-        group=$!
-        w=$(pgrep -P "$group" worker | head -1)
-        e=$(pgrep -P "$group" worker | tail -1)
-        [ "$w" != "$e" ] || return 1
+        comes test -s "$out/e" || return 1
+        sleep 0.2
+        w=$(cat "$out/w")
+        e=$(cat "$out/e")
         : >"$list/$w-1-dev-2"
         cpubind apply $all --others keep --keep 0-1 >"$out/said" 2>"$out/err"
         cat "$out/said" "$out/err"
