@@ -54,10 +54,11 @@ static int get_mask(pid_t tid, size_t size, unsigned long *out)
 static int set_mask(pid_t tid, size_t size, const unsigned long *wanted)
 {
     const unsigned long real[16] = {3};
-    (void)size;
+    mask *own = mask_of((int32_t)tid);
     if (cpubind_sys_real.setaffinity(tid, sizeof real, real) < 0)
         return -1;
-    memcpy(mask_of((int32_t)tid)->word, wanted, sizeof masks->word);
+    memset(own->word, 0, sizeof own->word);
+    memcpy(own->word, wanted, size < sizeof own->word ? size : sizeof own->word);
     return 0;
 }
 
