@@ -11,6 +11,7 @@
 #include "../linux/terminal.h"
 #include "host_call.h"
 #include "output.h"
+#include "service_ask.h"
 
 /* A row as the functions of bind_common.h take it. Its binding is that of the host. */
 static cli_bound bound_of(const host_call *c, const cpubind_host_row *row)
@@ -376,12 +377,51 @@ static int verify_all(host_call *c)
     return print_all(c);
 }
 
+/* The worst status among the rows of an answer. */
+static int worst_of(const json_t *rows)
+{
+    int status = CLI_DONE;
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const int one =
+            (int)json_integer_value(json_object_get(json_object_get(row, "error"), "status"));
+        status = one > status ? one : status;
+    }
+    return status;
+}
+
+/* Prints what the service says in place of the work. Returns the exit status; -1: no service. */
+static int ask_service(const cli_options *options)
+{
+    json_t *answer = options->command == CLI_VERIFY && options->json
+                         ? cli_ask_service(options, CPUBIND_ASK_VERIFY)
+                         : NULL;
+    const json_t *workers = json_object_get(answer, "workers");
+    const json_t *others = json_object_get(answer, "others");
+    int status;
+    if (!json_is_array(workers) || !json_is_array(others)) {
+        json_decref(answer);
+        return -1;
+    }
+    status = worst_of(workers);
+    if (worst_of(others) > status)
+        status = worst_of(others);
+    return cli_print_json(stdout, answer) ? status : cli_no_memory();
+}
+
 int cli_call_all(const cli_options *options)
 {
     host_call c = {.options = options, .said = json_array()};
     cpubind_host_options how = {.root = NULL};
     cli_text why = {"", 0};
-    int status = cli_open_all(&c, &how, &why);
+    int status = ask_service(options);
+    if (status >= 0) {
+        json_decref(c.said);
+        return status;
+    }
+    status = cli_open_all(&c, &how, &why);
     if (status != CLI_DONE)
         status = cli_fail(options, status, why.text);
     else

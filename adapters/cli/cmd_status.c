@@ -9,6 +9,7 @@
 
 #include "../linux/terminal.h"
 #include "../text/cpulist.h"
+#include "service_ask.h"
 #include "status_text.h"
 
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
@@ -162,12 +163,15 @@ static int status_of(const cli_status *s)
 
 static int print_once(const cli_options *options, const cli_status *s)
 {
-    if (options->json && !cli_print_json(stdout, cli_status_json(s)))
-        return cli_no_memory();
-    if (options->json)
-        return status_of(s);
-    if (!options->quiet)
+    if (options->json) {
+        json_t *json = cli_status_json(s);
+        (void)json_object_set_new(json, "service", cli_service_json(options));
+        return cli_print_json(stdout, json) ? status_of(s) : cli_no_memory();
+    }
+    if (!options->quiet) {
         cli_print_status(stdout, s);
+        cli_print_service(stdout, options);
+    }
     if (s->planned.code != CPUBIND_PROBLEM_NONE) {
         cli_text why = {"", 0};
         cli_explain(&s->planned, options, &why);

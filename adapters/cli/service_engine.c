@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 4))) static void say(const engine *e, int prior
     if (priority == CPUBIND_SAY_INFO && e->options->quiet)
         return;
     va_start(args, format);
-    (void)vsnprintf(line, sizeof line, format, args);
+    (void)vsnprintf(line, sizeof line, format, args); /* NOLINT: va_start is above */
     va_end(args);
     cli_add(&text, "%s", line);
     if (e->is_journal)
@@ -314,23 +314,32 @@ static void add_row(void *ctx, const cpubind_host_row *row)
     *to = cli_json_append(*to, cli_row_json(&a->e->call, row));
 }
 
-/* The object of verify --all, with the state of the service beside it for status. */
+/* The state of the service, and for verify beside it the object of verify --all. */
 static int answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
 {
     engine *e = (engine *)ctx;
     answering a = {e, json_array(), json_array()};
-    json_t *json;
+    json_t *json =
+        json_pack("{s:s, s:{s:i, s:I, s:I, s:I, s:I, s:i, s:s*}}", "cpubind", CPUBIND_VERSION,
+                  "service", "pid", (int)getpid(), "last_look", (json_int_t)e->counts.last_look,
+                  "moves", (json_int_t)e->counts.moves, "errors", (json_int_t)e->counts.errors,
+                  "reloads", (json_int_t)e->counts.reloads, "workers", (int)e->counts.workers,
+                  "problem", e->problem.len > 0 ? e->problem.text : NULL);
     char *text;
     int32_t n;
-    if (e->is_planned)
-        cpubind_figures_each(e->call.host, &cpubind_sys_real, ask == CPUBIND_ASK_VERIFY,
-                             add_row, &a);
-    json = json_pack(
-        "{s:s, s:o, s:o, s:o, s:{s:i, s:I, s:I, s:I, s:I, s:s*}}", "cpubind", CPUBIND_VERSION,
-        "workers", a.workers, "others", a.others, "warnings", json_array(), "service", "pid",
-        (int)getpid(), "last_look", (json_int_t)e->counts.last_look, "moves",
-        (json_int_t)e->counts.moves, "errors", (json_int_t)e->counts.errors, "reloads",
-        (json_int_t)e->counts.reloads, "problem", e->problem.len > 0 ? e->problem.text : NULL);
+    if (e->is_planned && ask == CPUBIND_ASK_VERIFY) {
+        cpubind_figures_each(e->call.host, &cpubind_sys_real, 1, add_row, &a);
+        cpubind_figures_recorded(e->call.host, &cpubind_sys_real, add_row, &a);
+    }
+    if (ask == CPUBIND_ASK_VERIFY &&
+        (json_object_set(json, "workers", a.workers) != 0 ||
+         json_object_set(json, "others", a.others) != 0 ||
+         json_object_set_new(json, "warnings", json_array()) != 0)) {
+        json_decref(json);
+        json = NULL;
+    }
+    json_decref(a.workers);
+    json_decref(a.others);
     text = json ? json_dumps(json, 0) : NULL;
     json_decref(json);
     n = text ? (int32_t)strlen(text) : -1;

@@ -28,30 +28,74 @@ static int has_wrong(const cpubind_report *r)
     return 0;
 }
 
+/* Reads one row; `row` has a pid. The state stays where the process cannot be read. */
+static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_memory,
+                      cpubind_figures_visit *visit, void *ctx)
+{
+    const cpubind_bind_options how = {.pid = row->pid,
+                                      .is_reading = 1,
+                                      .memory = has_memory ? CPUBIND_MEMORY_MIGRATE
+                                                           : CPUBIND_MEMORY_NONE};
+    cpubind_binding *b = NULL;
+    row->report = NULL;
+    if (row->state != CPUBIND_HOST_ENDED &&
+        cpubind_bind_open(&how, sys, &b, NULL) == CPUBIND_LINUX_OK &&
+        cpubind_bind_verify(b, NULL, NULL) == CPUBIND_LINUX_OK) {
+        row->report = cpubind_bind_report(b);
+        row->binding = b;
+        row->record_path = cpubind_bind_record_path(b);
+        if (row->npu < 0)
+            row->npu = row->report->npu;
+        if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
+            row->state = !row->report->has_goal   ? CPUBIND_HOST_UNBOUND
+                         : has_wrong(row->report) ? CPUBIND_HOST_DRIFTED
+                                                  : CPUBIND_HOST_RIGHT;
+    }
+    visit(ctx, row);
+    cpubind_bind_close(b);
+}
+
 void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys, int has_memory,
                           cpubind_figures_visit *visit, void *ctx)
 {
     for (int32_t i = 0; i < cpubind_host_bind_n(host); i++) {
         cpubind_host_row row = *cpubind_host_bind_row(host, i);
-        const cpubind_bind_options how = {.pid = row.pid,
-                                          .is_reading = 1,
-                                          .memory = has_memory ? CPUBIND_MEMORY_MIGRATE
-                                                               : CPUBIND_MEMORY_NONE};
+        visit_row(&row, sys, has_memory, visit, ctx);
+    }
+}
+
+static int is_row(const cpubind_host_bind *host, int32_t pid)
+{
+    for (int32_t i = 0; i < cpubind_host_bind_n(host); i++)
+        if (cpubind_host_bind_row(host, i)->pid == pid)
+            return 1;
+    return 0;
+}
+
+void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *sys,
+                              cpubind_figures_visit *visit, void *ctx)
+{
+    int32_t *pid = NULL, n = 0;
+    if (cpubind_bind_list(sys, &pid, &n, NULL) != CPUBIND_LINUX_OK)
+        return;
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
+        cpubind_host_row row = {.pid = pid[i],
+                                .npu = -1,
+                                .n_process = 1,
+                                .state = CPUBIND_HOST_UNBOUND,
+                                .record_path = "",
+                                .other_path = ""};
         cpubind_binding *b = NULL;
-        row.report = NULL;
-        if (row.state != CPUBIND_HOST_ENDED &&
-            cpubind_bind_open(&how, sys, &b, NULL) == CPUBIND_LINUX_OK &&
-            cpubind_bind_verify(b, NULL, NULL) == CPUBIND_LINUX_OK) {
-            row.report = cpubind_bind_report(b);
-            row.binding = b;
-            if (row.state != CPUBIND_HOST_LEFT && row.state != CPUBIND_HOST_FAILED)
-                row.state = !row.report->has_goal   ? CPUBIND_HOST_UNBOUND
-                            : has_wrong(row.report) ? CPUBIND_HOST_DRIFTED
-                                                    : CPUBIND_HOST_RIGHT;
-        }
-        visit(ctx, &row);
+        if (is_row(host, pid[i]) || cpubind_bind_open(&how, sys, &b, NULL) != CPUBIND_LINUX_OK)
+            continue;
+        cpubind_problem_clear(&row.problem);
+        cpubind_bind_program(pid[i], sys, row.name);
+        if (cpubind_bind_is_alive(b))
+            visit_row(&row, sys, 1, visit, ctx);
         cpubind_bind_close(b);
     }
+    free(pid);
 }
 
 /* == Figures of each NPU ==================================================== */

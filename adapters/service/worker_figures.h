@@ -19,6 +19,11 @@ typedef void cpubind_figures_visit(void *ctx, const cpubind_host_row *row);
 void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys, int has_memory,
                           cpubind_figures_visit *visit, void *ctx);
 
+/* Compares each process on record that lives and is no row of the host with its record.
+ *   in      as above, with memory */
+void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *sys,
+                              cpubind_figures_visit *visit, void *ctx);
+
 /* Fills the figures of the NPUs. Those of memory are kept from an earlier call unless
  * has_memory.
  *   in      counts->npu: of an earlier call, or NULL; freed by the caller

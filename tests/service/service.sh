@@ -123,6 +123,10 @@ metric() { # line
     grep -qxF -e "$1" "$prom" 2>/dev/null
 }
 
+json() { # file, path
+    sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
+}
+
 # -- Tests --------------------------------------------------------------------
 
 binds_workers_that_run_and_that_come() {
@@ -141,6 +145,39 @@ writes_the_textfile() {
 
 moves_back_what_was_moved() {
     echo 0-47 >"$out/shim/$first" && becomes 50 is_bound "$first"
+}
+
+# A double of npu-smi prints what a fixture host has: status plans for this host.
+show_status() { # options
+    mkdir -p "$out/bin" && cat >"$out/bin/npu-smi" <<SCRIPT
+#!/bin/sh
+cat "$PWD/fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-\$(echo "\$*" | tr -d ' ' | sed 's/^info-/info-/; s/-ttopo/-t-topo/').txt"
+SCRIPT
+    chmod 755 "$out/bin/npu-smi" &&
+        shim env PATH="$out/bin:$PATH" "$CPUBIND" status "$@" >"$out/status" 2>"$out/status.err"
+    cat "$out/status" "$out/status.err"
+}
+
+# The settings of the test are not those of the host: the commands find the usual socket.
+commands_ask_it() {
+    shim "$CPUBIND" verify --all --json >"$out/verify" &&
+        [ "$(json "$out/verify" '$.service.pid')" = "$service" ] &&
+        [ "$(json "$out/verify" '$.workers[0].pid')" = "$first" ] &&
+        [ "$(json "$out/verify" '$.workers[1].state')" = right ] || return 1
+    show_status --json
+    [ "$(json "$out/status" '$.service.pid')" = "$service" ] &&
+        [ "$(json "$out/status" '$.service.workers')" = 2 ] || return 1
+    show_status
+    grep -q "^the service (process $service) looked [0-9]* s ago; [0-9]* moved, [0-9]* faults" "$out/status" || {
+        cat "$out/status"
+        return 1
+    }
+}
+
+commands_work_without_it() {
+    chmod 777 /run/cpubind && show_status --json
+    chmod 755 /run/cpubind
+    [ "$(json "$out/status" '$.cpubind')" ] && [ -z "$(json "$out/status" '$.service.pid')" ]
 }
 
 one_service_runs() {
@@ -225,6 +262,8 @@ lines_have_priorities_in_a_journal() {
 check "workers that run and workers that come are bound" binds_workers_that_run_and_that_come
 check "the textfile has the figures of each NPU" writes_the_textfile
 check "a thread that somebody has moved is moved back" moves_back_what_was_moved
+check "verify --all and status ask the service" commands_ask_it
+check "a socket that others could have made is not asked" commands_work_without_it
 check "a second service is refused" one_service_runs
 check "a bad file of settings is said, and the old settings stay" a_bad_file_keeps_the_settings
 check "a good file of settings is in force after SIGHUP" a_good_file_is_in_force
