@@ -250,9 +250,13 @@ static void check_goal(memory_host *h, const outcome *out)
     for (int32_t i = 0; i < goal.n_rule; i++)
         CHECK(goal.rule[i].cpus.n == 1 &&
               fuzz_count_both(goal.rule[i].cpus.cpu, 1, pool, n) == 1);
+    for (int32_t i = 0; i < goal.n_driver; i++)
+        CHECK(goal.driver[i].cpus.n > 0 &&
+              fuzz_count_both(goal.driver[i].cpus.cpu, goal.driver[i].cpus.n, pool, n) ==
+                  goal.driver[i].cpus.n);
     for (int32_t i = 0; i < goal.n_irq; i++) {
         CHECK(i == 0 || goal.irq[i - 1].irq < goal.irq[i].irq);
-        CHECK(goal.irq[i].cpu == pool[goal.irq[i].kind == CPUBIND_IRQ_CQ]);
+        CHECK(goal.irq[i].cpu == pool[goal.irq[i].kind != CPUBIND_IRQ_SQ]);
     }
     CHECK((goal.n_irq > 0) == (goal.no_irq == CPUBIND_IRQ_FOUND) ||
           code == CPUBIND_PROBLEM_UNREADABLE);

@@ -36,6 +36,8 @@ static void check_entry(const cpubind_shared_entry *entry, const cpubind_cpu_set
                   : entry->before == CPUBIND_CPUSET_NONE);
     if (entry->kind == CPUBIND_ITEM_IRQ)
         CHECK(entry->number >= 0 && cpubind_irq_is_id(&entry->id));
+    else if (entry->kind == CPUBIND_ITEM_WORKQUEUE)
+        CHECK(*entry->id.name && !strchr(entry->id.name, '/'));
     else
         CHECK(entry->number > 0);
     for (int32_t i = 0; i < entry->n_user; i++) {

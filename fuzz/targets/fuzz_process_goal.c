@@ -97,6 +97,29 @@ static int32_t count_sq(const function *f)
 
 /* == Laws =================================================================== */
 
+/* With mailboxes there are the same interrupts, and between them mailboxes of the device, or the
+ * only one of the function. */
+static void check_mailboxes(const function *f, cpubind_irq_search search, cpubind_no_irq why,
+                            const cpubind_irq_goal *irq, int32_t n)
+{
+    cpubind_irq_goal *out =
+        (cpubind_irq_goal *)fuzz_filled(((size_t)f->n_msi + 1) * sizeof *out, FUZZ_FILL);
+    int32_t n_out, k = 0;
+    search.wants_mailbox = 1;
+    CHECK(cpubind_goal_irqs(&search, out, &n_out) == why);
+    for (int32_t i = 0; i < n_out; i++) {
+        CHECK(i == 0 || out[i - 1].irq < out[i].irq);
+        if (out[i].kind == CPUBIND_IRQ_MAILBOX) {
+            CHECK(strncmp(out[i].id.name, "trs-mbox-", 9) == 0 && out[i].id.index >= 0);
+            continue;
+        }
+        CHECK(k < n && memcmp(&out[i], &irq[k], sizeof out[i]) == 0);
+        k++;
+    }
+    CHECK(k == n);
+    free(out);
+}
+
 static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32_t *n)
 {
     const int32_t n_sq = count_sq(f);
@@ -117,6 +140,7 @@ static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32
     }
     CHECK(k == *n);
     CHECK((why == CPUBIND_IRQ_FOUND) == (found == 1));
+    check_mailboxes(f, search, why, out, *n);
     return why;
 }
 

@@ -68,7 +68,7 @@ static void check_irqs(const cpubind_record *state)
         const cpubind_record_irq *irq = &state->irq[i];
         CHECK(irq->irq >= 0 && cpubind_irq_is_id(&irq->id));
         CHECK(i == 0 || cpubind_irq_compare(&irq[-1].id, &irq->id) < 0);
-        CHECK(irq->kind == CPUBIND_IRQ_SQ || irq->kind == CPUBIND_IRQ_CQ);
+        CHECK(irq->kind <= CPUBIND_IRQ_MAILBOX);
         CHECK(irq->cpu >= 0 && irq->cpu < CPUBIND_MAX_CPUS);
     }
 }
@@ -84,7 +84,7 @@ static void check_state(const cpubind_record *state)
     for (int32_t i = 0; i < state->n_rule; i++) {
         CHECK(state->rule[i].name[0]);
         CHECK(memchr(state->rule[i].name, '\0', sizeof state->rule[i].name) != NULL);
-        check_set(state, state->rule[i].set);
+        check_set_or_none(state, state->rule[i].set);
     }
     check_threads(state);
     check_irqs(state);

@@ -19,6 +19,10 @@ static const char good[] = "cpubind-host 1 0.1.0\n"
                            "user 4711 12345 72 -\n"
                            "uvb-thread 80 81 77 6\n"
                            "user 4711 12345 1-23 -\n"
+                           "kernel-thread 90 78 dev4_sq_task 0-7\n"
+                           "user 4711 12345 72-73 -\n"
+                           "workqueue dev4_sq_send_wq 0-15\n"
+                           "user 4711 12345 72-73 -\n"
                            "irqbalance 900 321\n"
                            "user 4711 12345 - stop\n"
                            "user 4712 12346 - ban\n"
@@ -95,7 +99,7 @@ TEST(each_line_of_a_text_is_read)
     cpubind_cpu_sets sets = {0};
     assert_int_equal(parse(sys, text, len, &sets, &host).error, 0);
     assert_string_equal(host.boot, "b");
-    assert_int_equal(host.n_entry, 4);
+    assert_int_equal(host.n_entry, 6);
     assert_int_equal(host.entry[0].number, 301);
     assert_string_equal(host.entry[0].id.function, "0:1");
     assert_string_equal(host.entry[0].id.name, "a");
@@ -111,9 +115,17 @@ TEST(each_line_of_a_text_is_read)
     assert_int_equal(host.entry[2].pid, 80);
     assert_int_equal(host.entry[2].number, 81);
     assert_int_equal(host.entry[2].start, 77);
-    assert_int_equal(host.entry[3].kind, CPUBIND_ITEM_IRQBALANCE);
-    assert_int_equal(host.entry[3].user[0].set, CPUBIND_CPUSET_NONE);
-    assert_int_equal(host.entry[3].user[0].action, CPUBIND_IRQBALANCE_STOP);
+    assert_int_equal(host.entry[3].kind, CPUBIND_ITEM_KERNEL);
+    assert_int_equal(host.entry[3].number, 90);
+    assert_int_equal(host.entry[3].pid, 90);
+    assert_int_equal(host.entry[3].start, 78);
+    assert_string_equal(host.entry[3].id.name, "dev4_sq_task");
+    assert_int_equal(host.entry[4].kind, CPUBIND_ITEM_WORKQUEUE);
+    assert_string_equal(host.entry[4].id.name, "dev4_sq_send_wq");
+    assert_string_equal(cpubind_cpu_sets_text(&sets, host.entry[4].before), "0-15");
+    assert_int_equal(host.entry[5].kind, CPUBIND_ITEM_IRQBALANCE);
+    assert_int_equal(host.entry[5].user[0].set, CPUBIND_CPUSET_NONE);
+    assert_int_equal(host.entry[5].user[0].action, CPUBIND_IRQBALANCE_STOP);
     cpubind_shared_free(&host);
     cpubind_cpu_sets_free(&sets);
 }
@@ -128,6 +140,9 @@ TEST(a_text_is_written_as_it_was_read)
         {"a 3", "a 0"},
         {"user 4711 12345 72 ban", "user 2147483647 18446744073709551615 0-65535 ban"},
         {"user 4712 12346 73 -\n", ""},
+        {"kernel-thread 90 78 dev4_sq_task 0-7\nuser 4711 12345 72-73 -\n", ""},
+        {"dev4_sq_task", "a%20b"},
+        {"irqbalance", "workqueue dev4_x 0\nuser 1 2 3 -\nirqbalance"},
         {"user 4712 12346 73 -", "user 4711 12345 73 -"}, /* it was moved for 72 before */
     };
     static const char none[] = "cpubind-host 1 9.9.9\nsum 0\n";
@@ -191,13 +206,22 @@ TEST(an_impossible_line_is_damage)
         {"77 6", "77", "uvb-thread", 8},
         {"1-23 -", "1-23 ban", "user", 9},
         {"1-23 -", "1-23 stop", "user", 9},
-        {"irqbalance 900", "irqbalance 0", "irqbalance", 10},
-        {"900 321", "900 -1", "irqbalance", 10},
-        {"900 321", "900 321 0-7", "irqbalance", 10},
-        {"- stop", "- -", "user", 11},
-        {"- stop", "5 stop", "user", 11},
-        {"user 4711 12345 - stop\nuser 4712 12346 - ban\n", "", "sum", 11},
-        {"irqbalance 900 321\n", "irq 1 z z 0 0\n", "irq", 10},
+        {"kernel-thread 90", "kernel-thread 0", "kernel-thread", 10},
+        {"90 78", "90", "kernel-thread", 10},
+        {"dev4_sq_task", "a/b", "kernel-thread", 10},
+        {"dev4_sq_task 0-7", "dev4_sq_task -", "kernel-thread", 10},
+        {"72-73 -\nworkqueue", "72-73 ban\nworkqueue", "user", 11},
+        {"dev4_sq_send_wq", ".", "workqueue", 12},
+        {"dev4_sq_send_wq", "12345678901234567890123456789012", "workqueue", 12},
+        {"0-15", "-", "workqueue", 12},
+        {"irqbalance 900", "workqueue dev4_sq_send_wq 1\nirqbalance 900", "workqueue", 14},
+        {"irqbalance 900", "irqbalance 0", "irqbalance", 14},
+        {"900 321", "900 -1", "irqbalance", 14},
+        {"900 321", "900 321 0-7", "irqbalance", 14},
+        {"- stop", "- -", "user", 15},
+        {"- stop", "5 stop", "user", 15},
+        {"user 4711 12345 - stop\nuser 4712 12346 - ban\n", "", "sum", 15},
+        {"irqbalance 900 321\n", "irq 1 z z 0 0\n", "irq", 14},
     };
     char text[1024];
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
@@ -220,14 +244,14 @@ TEST(a_text_that_is_cut_or_changed_is_damage)
     cpubind_cpu_sets_free(&sets);
     memcpy(other, text, len);
     other[len] = 'x';
-    check_damaged(other, len + 1, "end", 14);
+    check_damaged(other, len + 1, "end", 18);
 }
 
 TEST(a_record_that_could_not_be_read_back_is_not_written)
 {
     char text[1024];
     const size_t len = edit(text, sizeof text, "boot b", "boot b");
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 16; i++) {
         cpubind_shared_record host;
         cpubind_cpu_sets sets = {0};
         cpubind_bytes bytes = {NULL, 0, 0};
@@ -244,8 +268,12 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
         e[1].id.index = i == 7 ? 3 : e[1].id.index;
         e[1].n_user = i == 8 ? 0 : n_user;
         e[2].pid = i == 9 ? 0 : e[2].pid;
-        e[3].number = i == 10 ? 0 : e[3].number;
-        e[3].user[0].action = i == 11 ? CPUBIND_IRQBALANCE_LEAVE : e[3].user[0].action;
+        e[5].number = i == 10 ? 0 : e[5].number;
+        e[5].user[0].action = i == 11 ? CPUBIND_IRQBALANCE_LEAVE : e[5].user[0].action;
+        e[3].pid = i == 12 ? 91 : e[3].pid;
+        e[3].id.name[0] = i == 13 ? '\0' : e[3].id.name[0];
+        e[4].id.name[4] = i == 14 ? '/' : e[4].id.name[4];
+        e[4].user[0].action = i == 15 ? CPUBIND_IRQBALANCE_BAN : e[4].user[0].action;
         assert_int_equal(cpubind_shared_format(&host, &sets, sys, &bytes).error, EINVAL);
         e[1].n_user = n_user;
         cpubind_bytes_free(&bytes);
