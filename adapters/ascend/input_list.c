@@ -499,7 +499,8 @@ static int is_other_vendor(walk *w)
 }
 
 /* Whether the PCI function below w->name is of a class that a group takes: a network card, a
- * GPU, another accelerator or a bridge to another bus. A class that cannot be read may be one. */
+ * GPU, another accelerator or a bridge to another bus. A class that cannot be read may be
+ * one. */
 static int is_of_class(walk *w)
 {
     const int32_t len = w->len;

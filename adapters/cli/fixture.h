@@ -50,8 +50,9 @@ int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *
 json_t *cli_read_expectation(const char *body, size_t len, cli_text *why);
 
 /* Asks a host the question of an expectation, its "args", and makes the expectation that the
- * answer meets: a plan, the devices of topo, or a refusal. Returns NULL, with the reason in *why,
- * when the arguments are wrong. Several threads may call it at once, each with its `planned`. */
+ * answer meets: a plan, the devices of topo, or a refusal. Returns NULL, with the reason in
+ * *why, when the arguments are wrong. Several threads may call it at once, each with its
+ * `planned`. */
 json_t *cli_answer(const cpubind_source *source, const json_t *question, cli_planned *planned,
                    cli_text *why);
 
@@ -97,8 +98,8 @@ void cli_free_trial(cli_trial *trial);
 
 /* == A folder or a corpus to write to (sink.c) ============================== */
 
-/* A folder, a corpus or an archive. Nothing that was written is visible to others before cli_commit_sink; without it, all of it
- * is removed. */
+/* A folder, a corpus or an archive. Nothing that was written is visible to others before
+ * cli_commit_sink; without it, all of it is removed. */
 typedef struct cli_sink {
     cpubind_store *store;                /* the corpus; else the folder: */
     struct cpubind_linux_writer *writer; /* or the file: */

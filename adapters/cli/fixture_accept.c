@@ -21,8 +21,8 @@ typedef struct acceptance {
     int n_changed;
 } acceptance;
 
-/* The words after NAME are cases up to the first word with a dash, or the word topo after a case;
- * then arguments. */
+/* The words after NAME are cases up to the first word with a dash, or the word topo after a
+ * case; then arguments. */
 static int n_cases(const cli_options *options)
 {
     int n = 1;

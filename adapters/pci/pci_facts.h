@@ -7,9 +7,9 @@
  * (nvidia_files.h).
  *
  * THE BRIDGES ABOVE A FUNCTION  A source has no links, so the way up is found by numbers: the
- * bridge above a function is that bridge of its domain whose secondary bus is the function's bus
- * (secondary_bus_number; on kernels before 4.13 the bus of a function that the folder of the
- * bridge lists). The bus on which the last bridge is, is the bus of the root complex.
+ * bridge above a function is that bridge of its domain whose secondary bus is the function's
+ * bus (secondary_bus_number; on kernels before 4.13 the bus of a function that the folder of
+ * the bridge lists). The bus on which the last bridge is, is the bus of the root complex.
  *
  * THE NODE OF A FUNCTION, by the first of these that tells it
  *   device       its numa_node
@@ -17,8 +17,8 @@
  *   bridge       numa_node or local_cpulist of the nearest bridge above it
  *   only_node    the host has one node with CPUs, or no nodes at all
  *   unknown      none of them: every CPU is as near as any other
- * A node without CPUs (the memory of Grace) is near the nodes with CPUs at the smallest distance,
- * of these to the first.
+ * A node without CPUs (the memory of Grace) stands for the node with CPUs at the smallest
+ * distance, the first of several.
  */
 #ifndef CPUBIND_PCI_FACTS_H
 #define CPUBIND_PCI_FACTS_H
@@ -63,8 +63,8 @@ typedef enum cpubind_node_origin {
         CPUBIND_NODE_ORIGIN_COUNT
 } cpubind_node_origin;
 
-/* (name, word): how near two functions are, in the words of nvidia-smi topo -m. A smaller one is
- * nearer. */
+/* (name, word): how near two functions are, in the words of nvidia-smi topo -m. A smaller one
+ * is nearer. */
 #define CPUBIND_NEARNESS_LIST(X)                                                               \
     X(PIX, "pix")   /* below one bridge, or one switch */                                      \
     X(PXB, "pxb")   /* across several switches, not across the root complex */                 \
@@ -154,8 +154,8 @@ typedef struct cpubind_pci_facts {
     int32_t n_cpu_id;      /* one past the highest online CPU */
     int32_t has_nodes;     /* 0: the kernel shows no nodes */
 
-    /* The same for cpubind_make_plan: the allowed online CPUs and the nodes with CPUs; list i and
-     * node i are those of device i. */
+    /* The same for cpubind_make_plan: the allowed online CPUs and the nodes with CPUs; list i
+     * and node i are those of device i. */
     cpubind_host host;
     cpubind_devices devices;
 } cpubind_pci_facts;

@@ -14,8 +14,8 @@
  *     entry ends the list. A device that is named twice: no device.
  *   ROCR_VISIBLE_DEVICES   the same form; empty: no device
  *     number = decimal, 0x and hexadecimal, or 0 and octal digits, blanks around it. As many
- *     entries are read as there are devices; a bad entry, and a device that is named before, end
- *     the list.
+ *     entries are read as there are devices; a bad entry, and a device that is named before,
+ *     end the list.
  *   HIP_VISIBLE_DEVICES    the same form, applied to what ROCR leaves; empty: all
  *     number = decimal digits as they are printed, no blanks. A bad entry ends the list; a
  *     device that is named before is passed over. Without it, CUDA_VISIBLE_DEVICES counts, by

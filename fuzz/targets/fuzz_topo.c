@@ -1,4 +1,4 @@
-/* fuzz_topo.c - fuzz target: from the files of a host to its accelerators, and to a plan by near
+/* fuzz_topo.c - fuzz target: from the files of a host to its accelerators and a plan by near
  * SPDX-License-Identifier: MIT
  *
  * The input is a host in the form of ../fuzz_host.h.

@@ -1,8 +1,8 @@
 /* fuzz_visible_rules.c - fuzz target: the visible devices of each runtime, by its variable
  * SPDX-License-Identifier: MIT
  *
- * The first line of the input is a word of options: a digit for the number of devices, "o" for a
- * known order, "f" for tiles as devices, "t" for two tiles a device, "u" for known UUIDs. The
+ * The first line of the input is a word of options: a digit for the number of devices, "o" for
+ * a known order, "f" for tiles as devices, "t" for two tiles a device, "u" for known UUIDs. The
  * rest is the value of the variable, which each rule reads.
  */
 #include "../fuzz.h"

@@ -168,8 +168,8 @@ static const char *other_gpu[3] = {"0x030200\n", "0x10de\n", "0x27b8\n"};
 static const char *nic[3] = {"0x020700\n", "0x15b3\n", "0x1021\n"};
 static const char *npu[3] = {"0x120000\n", "0x19e5\n", "0xd802\n"};
 
-/* Two nodes, a GPU behind a switch of two levels with numa_node -1, a card below the same switch,
- * one on the same root complex, one on the other. */
+/* Two nodes, a GPU behind a switch of two levels with numa_node -1, a card below the same
+ * switch, one on the same root complex, one on the other. */
 static pci_host *host_with_switches(void)
 {
     pci_host *h = new_host();
