@@ -78,6 +78,7 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
 {
     if (!h)
         return;
+    cpubind_host_free_parts(h);
     for (int32_t i = 0; i < h->n; i++)
         free_entry(h->entry[i]);
     free(h->entry);
@@ -85,11 +86,8 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     cpubind_linux_close(h->facts_host);
     cpubind_linux_close(h->live);
     cpubind_host_free_plan(&h->facts);
-    cpubind_host_free_plan(&h->plan);
     free(h->goal_arena.base);
     free(h->list_arena.base);
-    free(h->npu_id);
-    free(h->visible);
     free(h->cpus);
     if (h->root.fd >= 0)
         h->sys->close(h->root.fd);

@@ -16,8 +16,11 @@
  *   row     one worker or other, and the result of the last call for it
  *
  * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several
- *     workers of an NPU have parts of its pool. What npu-smi says is read once; which processes
- *     drive NPUs is read again in a watch: after events, and at the end of each period.
+ *     workers of an NPU have parts of its pool. NPUs whose workers may have the same CPUs share
+ *     them. Where other workers may have others of the CPUs, pools are those of the host, cut
+ *     to the CPUs of each; where they may have none of them, each group is planned alone. What
+ *     npu-smi says is read once; which processes drive NPUs is read again in a watch: after
+ *     events, and at the end of each period.
  * ROWS  A failure of one row stops no other. A process whose record another cpubind holds is
  *     left alone, and tried again at the end of each period of a watch.
  * CHANGES  Those of ../linux/bind/bind.h, for each process alone, each on its own record; close

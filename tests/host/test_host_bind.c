@@ -283,6 +283,41 @@ TEST(too_many_workers_of_one_npu_are_refused_and_the_others_bound)
     }
 }
 
+/* Binds all workers once, when one of them may have these CPUs alone: their records say then
+ * which CPUs each may have. */
+static void apply_by_records(int i, uint64_t cpus)
+{
+    *mask_of((int32_t)f.w[i].pid) = cpus;
+    *mask_of(f.acl[i]) = cpus;
+    open_host();
+    apply();
+    cpubind_host_bind_close(f.h);
+    f.options.request.allowed = NULL;
+    open_host();
+    apply();
+}
+
+/* Two containers, one of which may have all CPUs: no CPU is given twice, and each pool lies in
+ * the CPUs of its worker. */
+TEST(workers_that_may_have_different_cpus_have_the_pools_of_the_host)
+{
+    start(0, 0);
+    start(1, 3);
+    apply_by_records(1, CPUS(0, 20));
+    assert_true(is_at(0, ON_NPU_0));
+    assert_true(is_at(1, CPUS(14, 18), CPUS(19, 19)));
+}
+
+TEST(a_worker_whose_cpus_lack_its_pool_is_said_and_the_others_bound)
+{
+    start(0, 0);
+    start(1, 1);
+    apply_by_records(1, CPUS(0, 23));
+    assert_true(is_at(0, ON_NPU_0));
+    assert_string_equal(state_of(1), "failed");
+    assert_int_equal(row_of(1)->problem.npu, 1);
+}
+
 TEST(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list)
 {
     start(0, 0);
@@ -340,7 +375,7 @@ static void watch(void)
 
 /* Passes of the watch, at most 100, until it is so. */
 #define UNTIL(what)                                                                            \
-    for (int pass = 0; pass < 100 && !(what); pass++)                                          \
+    for (int pass = 0; pass < 500 && !(what); pass++)                                          \
         cpubind_host_bind_again(f.h, 20);                                                      \
     assert_true(what)
 
@@ -604,6 +639,8 @@ int main(void)
         EACH(a_process_that_another_cpubind_holds_is_said_and_left),
         EACH(a_process_of_several_npus_is_said_and_left),
         EACH(too_many_workers_of_one_npu_are_refused_and_the_others_bound),
+        EACH(workers_that_may_have_different_cpus_have_the_pools_of_the_host),
+        EACH(a_worker_whose_cpus_lack_its_pool_is_said_and_the_others_bound),
         EACH(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list),
         EACH(verify_says_which_worker_is_right_drifted_or_unbound),
         EACH(verify_has_processes_on_record_that_are_no_workers_now),
