@@ -550,8 +550,11 @@ static void explain_no_npu_smi(const cli_options *options, cli_text *out)
     if (options->root || options->fixture)
         cli_add(out, "npu-smi is not on this host; ");
     else
-        cli_add(out, "npu-smi is not on this machine; plan a captured host with --root DIR, a "
-                     "fixture host with --fixture NAME, or ");
+        cli_add(out, "npu-smi is not on this machine; %s",
+                options->command == CLI_STATUS
+                    ? ""
+                    : "plan a captured host with --root DIR, a fixture host with --fixture "
+                      "NAME, or ");
     cli_add(out, "%s and their type with --device-type TYPE", name_npus(options));
 }
 

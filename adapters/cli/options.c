@@ -646,7 +646,7 @@ static const option_row rows[] = {
     TEXT("fixture", CLI_SERVICE | CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE, fixture),
     TEXT("db", CLI_SERVICE | PLANNING | STORE | CLI_TOPO, db),
     READ("device-type", CASE | CLI_STATUS, choose_type),
-    READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | CLI_CASE, read_npus),
+    READ("npus", CLI_PLAN | CLI_CAPTURE | CLI_DOCTOR | CLI_STATUS | CLI_CASE, read_npus),
     READ("visible", CASE, read_visible),
     READ("rank", CASE, read_rank),
     FLAG("running", CASE, request.only_running),

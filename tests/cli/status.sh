@@ -277,6 +277,13 @@ names_a_damaged_record() {
     return $result
 }
 
+names_ways_out() {
+    says 3 "npu-smi is not on this machine; name the NPUs with --npus LIST and their type with --device-type TYPE" \
+        env PATH=/nowhere "$CPUBIND" status --json && says 3 "who runs is not known: npu-smi info: it is not there" \
+        env PATH=/nowhere "$CPUBIND" status --npus 0-3 --total 4 --device-type a3 --allowed 0-1 && grep -q '^4 NPUs' "$out/said" &&
+        says 2 "no such option" "$CPUBIND" status --pid 1 && says 2 "seconds from 1 to 3600" "$CPUBIND" status --watch 0
+}
+
 check "an idle host: every NPU with its pool" is_idle
 for npu in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do start_worker $npu; done
 check "16 NPUs with a worker each are one screen of 80 columns" one_screen
@@ -286,6 +293,7 @@ check "interrupts that are elsewhere" shows_interrupts
 check "exit 0 when all is right" all_is_right
 check "two processes of an NPU; a process that has ended" shows_two_processes
 check "a damaged record is an error of its worker alone" names_a_damaged_record
+check "without npu-smi the NPUs can be named" names_ways_out
 check "apply and verify find the NPU of a process" finds_the_npu
 check "an input that cannot be read is no idle host" unreadable_is_not_idle
 check "--watch into a pipe: a line for each change" writes_changes
