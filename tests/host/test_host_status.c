@@ -1,0 +1,207 @@
+/* test_host_status.c - where threads and memory of the workers of a host of files are; faults
+ * SPDX-License-Identifier: MIT
+ *
+ * The NPUs are those of the fixture host a2-192cpu-8npu, the processes files of a temporary
+ * folder. NPU 0 has the CPUs 144-167: irq 144-145, main 146-165, acl 166, release 167; node 6.
+ */
+#define _GNU_SOURCE
+#include "../linux/fault_table.h"
+#include "host_tree.h"
+
+#include "../../adapters/host/host_status.h"
+
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+static cpubind_sys sys;
+static cpubind_linux_host *host;
+static cpubind_source source;
+static cpubind_facts facts;
+static cpubind_ascend_plan plan;
+static char memory[64 << 20];
+static cpubind_arena arena;
+
+/* The CPUs of the threads, by number; others have ended. */
+static const struct {
+    int32_t tid, first, last;
+} masks[] = {{100, 0, 191},   {101, 166, 166}, {102, 1, 1},
+             {103, 146, 165}, {200, 146, 165}, {201, 167, 167}};
+
+static int fake_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
+{
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        if (masks[i].tid != tid)
+            continue;
+        assert_true(size_bytes >= 24);
+        memset(mask, 0, 24);
+        for (int32_t cpu = masks[i].first; cpu <= masks[i].last; cpu++)
+            mask[(size_t)cpu / WORD_BITS] |= 1ul << (size_t)cpu % WORD_BITS;
+        return 24;
+    }
+    errno = ESRCH;
+    return -1;
+}
+
+static void add_thread(int32_t pid, int32_t tid, const char *name)
+{
+    char leaf[64];
+    snprintf(leaf, sizeof leaf, "task/%d/comm", (int)tid);
+    tree_file(pid, leaf, name, strlen(name));
+}
+
+static int set_up(void **state)
+{
+    static const char maps[] = "00400000-00800000 rw-p 00000000 00:00 0 \n"
+                               "00900000-00a00000 rw-s 00000000 00:05 12 /dev/shm/x\n";
+    static const char numa_maps[] =
+        "00400000 default anon=1000 dirty=1000 N0=900 N6=100 kernelpagesize_kB=4\n"
+        "00900000 default file=/dev/shm/x mapmax=2 mapped=50 N0=50 kernelpagesize_kB=4\n";
+    const tree_process one = {100, 5, "python3", "0-191", "0::/\n", "RANK=0", 0};
+    const tree_process two = {200, 6, "python3", "0-191", "0::/\n", "RANK=1", 0};
+    const cpubind_request request = {
+        .is_auto_strategy = 1, .wants_pci = 1, .scope = CPUBIND_SCOPE_CPUSET};
+    cpubind_problem problem;
+    (void)state;
+    tree_make();
+    sys = tree_table();
+    sys.getaffinity = fake_getaffinity;
+    tree_add(&one);
+    tree_add(&two);
+    add_thread(100, 101, "acl_thread\n");
+    add_thread(100, 102, "python3\n");
+    add_thread(100, 103, "python3\n");
+    add_thread(100, 104, "ended\n");
+    add_thread(200, 201, "release_thread\n");
+    tree_file(100, "numa_maps", numa_maps, strlen(numa_maps));
+    tree_file(100, "maps", maps, strlen(maps));
+    arena = (cpubind_arena){memory, sizeof memory / 2, 0};
+    assert_int_equal(
+        cpubind_linux_open_folder("fixtures/hosts/a2-192cpu-8npu", NULL, &host, NULL),
+        CPUBIND_LINUX_OK);
+    source = cpubind_linux_source(host);
+    assert_int_equal(cpubind_facts_read(&source, &request, &arena, &facts, &problem),
+                     CPUBIND_PROBLEM_NONE);
+    assert_int_equal(cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cpubind_linux_close(host);
+    tree_remove();
+    return 0;
+}
+
+static cpubind_workers read_workers(void)
+{
+    static cpubind_npu_process row[] = {{100, 0}, {200, 0}, {100, 1}, {300, 2}};
+    const cpubind_npu_processes list = {.row = row, .n = 3};
+    cpubind_workers workers;
+    assert_int_equal(cpubind_workers_read(&list, &sys, &workers, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(workers.n, 3);
+    return workers;
+}
+
+static cpubind_problem_code look(const cpubind_workers *workers, const cpubind_sys *with,
+                                 size_t size, cpubind_host_status *out)
+{
+    cpubind_arena second = {memory + sizeof memory / 2, size, 0};
+    const cpubind_status_request request = {.source = &source,
+                                            .facts = &facts,
+                                            .plan = &plan,
+                                            .workers = workers,
+                                            .threads = CPUBIND_THREADS_PRODUCT,
+                                            .sys = with};
+    return cpubind_host_status_read(&request, &second, out);
+}
+
+/* The two processes of NPU 0 each have a part of its pool: main 146-155 and 156-165. */
+static void test_places(void **state)
+{
+    cpubind_workers workers = read_workers();
+    cpubind_host_status s;
+    (void)state;
+    assert_int_equal(look(&workers, &sys, sizeof memory / 2, &s), CPUBIND_PROBLEM_NONE);
+    assert_int_equal(s.n_device, 8);
+    assert_int_equal(s.n_worker, 3);
+    assert_int_equal(s.n_idle, 6);
+    assert_int_equal(s.device[0].n_worker, 2);
+    assert_int_equal(s.device[1].first_worker, 2);
+    const cpubind_status_worker *w = &s.worker[0];
+    assert_int_equal(w->worker->pid, 100);
+    assert_int_equal(w->fault.error, 0);
+    assert_int_equal(w->n_thread, 4); /* 104 has ended */
+    assert_int_equal(w->thread[CPUBIND_ROLE_MAIN][CPUBIND_PLACE_UNBOUND], 1);
+    assert_int_equal(w->thread[CPUBIND_ROLE_MAIN][CPUBIND_PLACE_ELSEWHERE], 2);
+    assert_int_equal(w->place, CPUBIND_PLACE_ELSEWHERE);
+    assert_int_equal(w->memory_node, 6);
+    assert_true(w->has_memory);
+    assert_int_equal(w->own_near, 100 * 4096);
+    assert_int_equal(w->own_away, 900 * 4096);
+    assert_int_equal(w->n_node, 2);
+    assert_int_equal(w->node[0].bytes, 950 * 4096); /* with the shared pages */
+    assert_int_equal(w->node[1].node, 6);
+    assert_true(cpubind_status_memory_is_away(w));
+    assert_int_equal(s.worker[1].worker->pid, 200);
+    assert_false(s.worker[1].has_memory);
+    assert_int_equal(s.worker[1].memory_error, ENOENT);
+    assert_false(cpubind_status_memory_is_away(&s.worker[1]));
+    assert_int_equal(s.worker[1].thread[CPUBIND_ROLE_RELEASE][CPUBIND_PLACE_RIGHT], 1);
+    assert_false(cpubind_host_status_is_right(&s));
+    assert_string_equal(cpubind_place_word(CPUBIND_PLACE_ELSEWHERE), "elsewhere");
+    cpubind_workers_free(&workers);
+}
+
+/* Any arena is enough, or named. */
+static void test_small_arenas(void **state)
+{
+    cpubind_workers workers = read_workers();
+    cpubind_host_status s;
+    (void)state;
+    for (size_t size = 0; size < 400000; size += 9973)
+        assert_true(look(&workers, &sys, size, &s) == CPUBIND_PROBLEM_NO_MEMORY ||
+                    s.n_worker == 3);
+    cpubind_workers_free(&workers);
+}
+
+/* Each use of each call fails once: all devices and workers are there, no descriptor stays open,
+ * and without a fault of its own a worker has the threads that it has without any. */
+static void test_every_call_fails(void **state)
+{
+    cpubind_workers workers = read_workers();
+    const int before = open_descriptors();
+    (void)state;
+    fault_next = &sys;
+    for (int which = 1; which < N_CALLS; which++) {
+        for (int nth = 1;; nth++) {
+            cpubind_host_status s;
+            fault_set((call)which, nth,
+                      which == CALL_malloc || which == CALL_realloc ? ENOMEM : EIO);
+            assert_int_equal(look(&workers, &fault_table, sizeof memory / 2, &s),
+                             CPUBIND_PROBLEM_NONE);
+            assert_int_equal(open_descriptors(), before);
+            assert_int_equal(s.n_device, 8);
+            assert_int_equal(s.n_worker, 3);
+            for (int32_t i = 0; i < 3; i++) {
+                assert_int_equal(s.worker[i].place == CPUBIND_PLACE_UNKNOWN,
+                                 s.worker[i].fault.error != 0);
+                if (!fault.n_met)
+                    assert_int_equal(s.worker[i].n_thread, i == 1 ? 2 : 4);
+            }
+            if (!fault.n_met)
+                break;
+        }
+    }
+    cpubind_workers_free(&workers);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_small_arenas, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_call_fails, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
