@@ -1,6 +1,7 @@
 /* test_plan.c - run cpubind plan and check its output, messages and exit status
  * SPDX-License-Identifier: MIT
  */
+#include "../../adapters/ascend/thread_roles.h"
 #include "../linux/temp_dir.h"
 #include "../support/cmocka_test.h"
 #include "answer.h"
@@ -274,6 +275,37 @@ TEST(lists_are_read_as_taskset_reads_them)
     expect_output(RUN("plan", "--root", A2, "--allowed", "144-191, 0-143:2"),
                   "allowed CPUs 0,2,4,6");
     expect_output(RUN("plan", "--root", A2, "--exclude", "100,3,2-4"), "excluded CPUs 2-4,100");
+}
+
+TEST(the_table_of_threads_is_that_in_effect)
+{
+    static const struct {
+        const char *pattern;
+        int is_reference;
+    } rows_of_table[] = {
+#define CPUBIND_X(pattern, named, role, cpu, is_reference, giver, why) {pattern, is_reference},
+        CPUBIND_THREAD_ROLE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    command_result all = RUN("plan", "--explain", "threads", "--thread", "kv_*=keep");
+    command_result few = RUN("plan", "--explain", "threads", "--threads", "reference");
+    json_t *json, *rows;
+    assert_int_equal(all.status, 0);
+    assert_true(strncmp(strstr(all.out, "\n") + 1, "kv_* ", 5) == 0);
+    for (size_t i = 0; i < sizeof rows_of_table / sizeof *rows_of_table; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "\n%s ", rows_of_table[i].pattern);
+        assert_non_null(strstr(all.out, line));
+        assert_true((strstr(few.out, line) != NULL) == rows_of_table[i].is_reference);
+    }
+    command_free(&all);
+    command_free(&few);
+    json = json_of(RUN("plan", "--explain", "threads", "--thread", "a=1-3", "--json"));
+    assert_string_equal(text_at(json_object_get(json, "explain"), "threads"), "product");
+    rows = json_object_get(json_object_get(json, "explain"), "rows");
+    assert_string_equal(text_at(json_array_get(rows, 0), "place"), "1-3");
+    assert_string_equal(text_at(json_array_get(rows, 1), "name"), "acl_thread");
+    json_decref(json);
 }
 
 TEST(no_command_prints_help_and_exits_with_2)
@@ -1117,6 +1149,7 @@ int main(void)
         cmocka_unit_test(with_json_a_usage_error_is_an_object),
         cmocka_unit_test(a_device_type_is_a_product_or_a_chip_in_any_letters),
         cmocka_unit_test(lists_are_read_as_taskset_reads_them),
+        cmocka_unit_test(the_table_of_threads_is_that_in_effect),
         cmocka_unit_test(no_command_prints_help_and_exits_with_2),
         cmocka_unit_test(text_keeps_the_lines_of_the_logs),
         cmocka_unit_test(equal_hosts_give_equal_bytes),

@@ -50,17 +50,24 @@ static cpubind_linux_fault list_kernel_threads(cpubind_binding *b, cpubind_ids *
     return cpubind_fault_of(why.error, "list /proc");
 }
 
-/* Fills *out if a process is the kernel thread of this name. */
+/* Fills *out if a process is the kernel thread of this name. The name alone costs a third of the
+ * time of the whole stat. */
 static cpubind_linux_fault try_kernel_thread(cpubind_binding *b, int32_t pid, const char *name,
                                              cpubind_shared_entry *out)
 {
     cpubind_proc_stat stat = {.start = 0};
-    char pattern[CPUBIND_PATTERN_SIZE];
-    const cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, pid, 0, &stat);
+    char path[32], comm[80];
+    int32_t len;
+    cpubind_linux_fault why;
+    (void)snprintf(path, sizeof path, "proc/%d/comm", (int)pid);
+    why = cpubind_read_text(b->sys, b->root.fd, path, comm, sizeof comm, &len);
+    if (!why.error && !cpubind_comm_is(comm, len, name))
+        return cpubind_no_fault;
+    if (!why.error)
+        why = cpubind_proc_stat_read(&b->root, pid, 0, &stat);
     if (why.error)
         return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
-    if (stat.is_kernel && cpubind_pattern_make(name, pattern) &&
-        strcmp(stat.name, pattern) == 0) {
+    if (stat.is_kernel) {
         out->pid = out->number = pid;
         out->start = stat.start;
     }
