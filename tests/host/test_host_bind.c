@@ -223,6 +223,34 @@ TEST(two_workers_of_an_npu_have_parts_of_its_pool)
     assert_true(is_at(3 - first, CPUS(19, 21), CPUS(22, 22)));
 }
 
+/* The cpuset of this machine has none of the CPUs of the test. */
+static int open_without_cgroup(int dir, const char *path, int flags)
+{
+    if (strncmp(path, "sys/fs/cgroup", 13) != 0)
+        return stage_openat(dir, path, flags);
+    errno = ENOENT;
+    return -1;
+}
+
+/* As in two containers with cpusets of their own; the records say which CPUs each had before. */
+TEST(workers_without_a_common_cpu_are_planned_apart)
+{
+    f.calls.openat = open_without_cgroup;
+    start(0, 0);
+    start(1, 3);
+    *mask_of((int32_t)f.w[0].pid) = *mask_of(f.acl[0]) = CPUS(24, 47);
+    *mask_of((int32_t)f.w[1].pid) = *mask_of(f.acl[1]) = CPUS(0, 23);
+    open_host();
+    apply();
+    cpubind_host_bind_close(f.h);
+    f.options.request.allowed = NULL;
+    f.options.request.n_allowed = 0;
+    open_host();
+    apply();
+    assert_true(is_at(0, CPUS(26, 45), CPUS(46, 46)));
+    assert_true(is_at(1, CPUS(2, 21), CPUS(22, 22)));
+}
+
 TEST(without_workers_nothing_is_bound)
 {
     open_host();
@@ -635,6 +663,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(each_worker_has_the_pool_of_its_npu),
         EACH(two_workers_of_an_npu_have_parts_of_its_pool),
+        EACH(workers_without_a_common_cpu_are_planned_apart),
         EACH(without_workers_nothing_is_bound),
         EACH(a_process_that_another_cpubind_holds_is_said_and_left),
         EACH(a_process_of_several_npus_is_said_and_left),
