@@ -1,4 +1,4 @@
-/* service_engine.c - the engine of the service: all workers of a host, by the settings of a file
+/* service_engine.c - the engine of the service: all workers of a host, by a file of settings
  * SPDX-License-Identifier: MIT
  *
  * Prints lines, and answers other commands. adapters/service has the loop, and adapters/host

@@ -44,8 +44,8 @@ int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
 void cli_settings_free(cli_settings *settings);
 
 /* Whether a process is wanted: its program or the name of its main thread is one of `only`
- * (none: every name), and neither is one of `except`. In a pattern * is any number of characters
- * and ? is one. */
+ * (none: every name), and neither is one of `except`. In a pattern * is any number of
+ * characters and ? is one. */
 int cli_settings_wants(const cli_options *options, const char *program, const char *name);
 
 /* Sets the option `key` of *options to a value; in options.c, which has the functions that read

@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
     va_list args;
     int n;
     va_start(args, format);
-    n = vsnprintf(line, sizeof line, format, args);
+    n = vsnprintf(line, sizeof line, format, args); /* NOLINT: va_start is above */
     va_end(args);
     if (!w->why.error)
         w->why = cpubind_bytes_reserve(w->out, w->sys, n);

@@ -35,8 +35,8 @@ typedef struct cpubind_service_engine {
      * kept. */
     int (*reload)(void *ctx);
     cpubind_service_settings (*settings)(void *ctx);
-    /* The figures; those of an NPU are read from the kernel when `is_full`. They are valid until
-     * the next call. */
+    /* The figures, valid until the next call; those of an NPU are read from the kernel when
+     * `is_full`. */
     const cpubind_service_counts *(*count)(void *ctx, int is_full);
     /* Appends the answer to a status or verify request, as cpubind_answer. */
     int (*answer)(void *ctx, cpubind_ask ask, cpubind_bytes *out);
