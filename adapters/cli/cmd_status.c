@@ -20,60 +20,141 @@ typedef struct look {
     cli_host host;
     cli_status s;
     cpubind_arena list_arena, arena;
-    int32_t *cpu, *npu; /* the CPUs and the NPUs of the request */
-    cli_text visible;   /* the NPUs as text */
+    cpubind_status_plan *plan; /* those of the parts that have one */
+    int32_t n_plan;
 } look;
 
-/* Marks the CPUs that any worker may have, as apply --all shares them out; without workers all
- * online ones, whatever mask this command has. Returns the number of CPUs in l->cpu. */
-static int32_t list_cpus(look *l)
+/* Writes the CPUs that any worker of an NPU may have to `cpu`, ascending, as apply --all joins
+ * them. Returns their number. */
+static int32_t list_allowed(const cli_status *s, int32_t npu, int32_t *cpu)
 {
-    const cpubind_source *source = &l->host.source;
-    const cpubind_input online = source->read(source->ctx, INPUT_ONLINE);
-    cpubind_int_list list = {l->cpu, CPUBIND_MAX_CPUS, 0};
     int32_t n = 0;
-    memset(l->cpu, 0, CPUBIND_MAX_CPUS * sizeof *l->cpu);
-    for (int32_t i = 0; i < l->s.workers.n; i++) {
-        const cpubind_cpus allowed = l->s.workers.row[i].allowed;
-        for (int32_t k = 0; k < allowed.n; k++)
-            l->cpu[allowed.cpu[k]] = 1;
+    memset(cpu, 0, CPUBIND_MAX_CPUS * sizeof *cpu);
+    for (int32_t i = 0; i < s->workers.n; i++) {
+        const cpubind_cpus allowed = s->workers.row[i].allowed;
+        for (int32_t k = 0; s->workers.row[i].npu == npu && k < allowed.n; k++)
+            cpu[allowed.cpu[k]] = 1;
     }
-    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
-        if (l->cpu[cpu])
-            l->cpu[n++] = cpu;
-    if (n == 0 && online.state == CPUBIND_INPUT_PRESENT &&
-        cpubind_cpulist_parse(online.data, online.len, CPUBIND_MAX_CPUS, &list, NULL) ==
-            CPUBIND_TEXT_OK)
-        n = list.n;
+    for (int32_t id = 0; id < CPUBIND_MAX_CPUS; id++)
+        if (cpu[id])
+            cpu[n++] = id;
     return n;
 }
 
-/* Plans for all NPUs in view, visible to this command or not. */
-static void make_plan(look *l)
+/* Writes all online CPUs to `cpu`. Returns their number; 0: not known. */
+static int32_t list_online(const look *l, int32_t *cpu)
+{
+    const cpubind_source *source = &l->host.source;
+    const cpubind_input online = source->read(source->ctx, INPUT_ONLINE);
+    cpubind_int_list list = {cpu, CPUBIND_MAX_CPUS, 0};
+    return online.state == CPUBIND_INPUT_PRESENT &&
+                   cpubind_cpulist_parse(online.data, online.len, CPUBIND_MAX_CPUS, &list,
+                                         NULL) == CPUBIND_TEXT_OK
+               ? list.n
+               : 0;
+}
+
+/* NPUs whose workers may have the same CPUs. */
+typedef struct part {
+    int32_t *cpu;
+    int32_t n;
+} part;
+
+/* The part of these CPUs, which is added if there is none: its index, or -1 without memory. */
+static int32_t take_part(part *parts, int32_t *n_part, const int32_t *cpu, int32_t n)
+{
+    const size_t size = (size_t)n * sizeof *cpu;
+    for (int32_t i = 0; i < *n_part; i++)
+        if (parts[i].n == n && memcmp(parts[i].cpu, cpu, size) == 0)
+            return i;
+    parts[*n_part] = (part){(int32_t *)malloc(size + 1), n};
+    if (!parts[*n_part].cpu)
+        return -1;
+    memcpy(parts[*n_part].cpu, cpu, size);
+    return (*n_part)++;
+}
+
+/* Whether two parts have a CPU in common. */
+static int do_overlap(const part *parts, int32_t n_part, int32_t *seen)
+{
+    memset(seen, 0, CPUBIND_MAX_CPUS * sizeof *seen);
+    for (int32_t i = 0; i < n_part; i++)
+        for (int32_t k = 0; k < parts[i].n; k++)
+            if (seen[parts[i].cpu[k]]++)
+                return 1;
+    return 0;
+}
+
+/* Plans for the NPUs of a part. A lone part has the idle NPUs too. */
+static void plan_part(look *l, const part *p, const int32_t *part_of, int32_t place,
+                      cpubind_scope scope)
 {
     cpubind_request request = l->options->request;
     const cpubind_facts *facts = &l->s.planned.facts;
+    int32_t *npu = (int32_t *)malloc((size_t)(facts->n_npu + 1) * sizeof *npu);
+    cli_text visible = {"", 0};
     int32_t n = 0;
+    for (int32_t i = 0; npu && i < facts->n_npu; i++) {
+        if (part_of[i] != place && (part_of[i] >= 0 || scope != CPUBIND_SCOPE_CPUSET))
+            continue;
+        npu[n++] = facts->npu[i].logic;
+        cli_add(&visible, "%s%d", n > 1 ? "," : "", (int)facts->npu[i].logic);
+    }
     request.wants_pci = 1;
-    l->cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *l->cpu);
-    l->npu = (int32_t *)malloc((size_t)(facts->n_npu + 1) * sizeof *l->npu);
-    for (; l->npu && n < facts->n_npu; n++) {
-        l->npu[n] = facts->npu[n].logic;
-        cli_add(&l->visible, "%s%d", n ? "," : "", (int)l->npu[n]);
+    request.npu = npu;
+    request.n_npu = n;
+    request.visible = visible.text;
+    request.visible_len = (int32_t)visible.len;
+    request.allowed = p->n > 0 ? p->cpu : NULL;
+    request.n_allowed = p->n;
+    request.scope = scope;
+    if (n > 0)
+        cli_make(&l->host.source, &request, &l->s.part[place]);
+    free(npu);
+}
+
+/* Shares the NPUs out to parts. Without workers there is one part, of all online CPUs. Returns
+ * the number of parts; -1 without memory. */
+static int32_t make_parts(look *l, part *parts, int32_t *part_of, int32_t *cpu)
+{
+    const cpubind_request *q = &l->options->request;
+    int32_t n_part = 0;
+    for (int32_t i = 0; i < l->s.planned.facts.n_npu; i++) {
+        const int32_t n = list_allowed(&l->s, i, cpu);
+        part_of[i] = n == 0 || q->allowed ? -1 : take_part(parts, &n_part, cpu, n);
+        if (n > 0 && !q->allowed && part_of[i] < 0)
+            return -1;
     }
-    if (n > 0) {
-        request.npu = l->npu;
-        request.n_npu = n;
-        request.visible = l->visible.text;
-        request.visible_len = (int32_t)l->visible.len;
-    }
-    n = l->cpu && !request.allowed ? list_cpus(l) : 0;
-    if (n > 0) {
-        request.allowed = l->cpu;
-        request.n_allowed = n;
-        request.scope = CPUBIND_SCOPE_CPUSET;
-    }
-    cli_make(&l->host.source, &request, &l->s.planned);
+    if (n_part > 0)
+        return n_part;
+    if (take_part(parts, &n_part, q->allowed ? q->allowed : cpu,
+                  q->allowed ? q->n_allowed : list_online(l, cpu)) < 0)
+        return -1;
+    return n_part;
+}
+
+/* Makes a plan for each part: as it is alone where no part has CPUs of another one, else that of
+ * the host, cut to its CPUs. Returns 0 without memory. */
+static int make_plans(look *l)
+{
+    const size_t n_npu = (size_t)l->s.planned.facts.n_npu + 1;
+    int32_t *cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
+    int32_t *part_of = (int32_t *)malloc(n_npu * sizeof *part_of);
+    part *parts = (part *)calloc(n_npu, sizeof *parts);
+    const int32_t n = cpu && part_of && parts ? make_parts(l, parts, part_of, cpu) : -1;
+    cpubind_scope scope = CPUBIND_SCOPE_CPUSET;
+    l->s.part = n > 0 ? (cli_planned *)calloc((size_t)n, sizeof *l->s.part) : NULL;
+    l->s.n_part = l->s.part ? n : 0;
+    if (n > 1)
+        scope = do_overlap(parts, n, cpu) ? CPUBIND_SCOPE_HOST : CPUBIND_SCOPE_OWN;
+    for (int32_t i = 0; i < l->s.n_part; i++)
+        plan_part(l, &parts[i], part_of, i, scope);
+    for (size_t i = 0; parts && i < n_npu; i++)
+        free(parts[i].cpu);
+    free(parts);
+    free(part_of);
+    free(cpu);
+    return l->s.n_part > 0;
 }
 
 /* Reads the facts, which name the NPUs; the plan that comes with them is not used. */
@@ -91,13 +172,25 @@ static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
                                       &l->s.list_problem);
 }
 
+/* Lists the plans that there are. Returns 0 without memory. */
+static int list_plans(look *l)
+{
+    l->plan = (cpubind_status_plan *)malloc((size_t)l->s.n_part * sizeof *l->plan);
+    for (int32_t i = 0; l->plan && i < l->s.n_part; i++)
+        if (l->s.part[i].code == CPUBIND_PROBLEM_NONE && l->s.part[i].has_facts)
+            l->plan[l->n_plan++] =
+                (cpubind_status_plan){&l->s.part[i].facts, &l->s.part[i].plan};
+    return l->plan != NULL;
+}
+
 static cpubind_problem_code read_status(void *ctx, cpubind_arena *arena)
 {
     look *l = (look *)ctx;
     const cpubind_status_request request = {
         .source = &l->host.source,
         .facts = &l->s.planned.facts,
-        .plan = l->s.planned.code == CPUBIND_PROBLEM_NONE ? &l->s.planned.plan : NULL,
+        .plan = l->plan,
+        .n_plan = l->n_plan,
         .workers = &l->s.workers,
         .wish = l->options->wish,
         .n_wish = l->options->n_wish,
@@ -113,8 +206,10 @@ static void end_look(look *l)
     cli_close_host(&l->host);
     free(l->list_arena.base);
     free(l->arena.base);
-    free(l->cpu);
-    free(l->npu);
+    for (int32_t i = 0; i < l->s.n_part; i++)
+        cli_free_planned(&l->s.part[i]);
+    free(l->s.part);
+    free(l->plan);
 }
 
 /* Looks once. Returns the exit status of a failure, which has been printed, else CLI_DONE. */
@@ -140,9 +235,8 @@ static int begin_look(cli_options *options, look *l)
         cli_add(&why, "%s: %s", fault.what, strerror(fault.error));
         return cli_fail(options, CLI_UNREADABLE, why.text);
     }
-    make_plan(l);
-    if (!l->s.planned.has_facts)
-        return cli_refuse(options, &l->s.planned);
+    if (!make_plans(l) || !list_plans(l))
+        return cli_no_memory();
     if (cli_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();
     return CLI_DONE;
@@ -151,18 +245,19 @@ static int begin_look(cli_options *options, look *l)
 /* The exit status of what was seen. Who runs may be unknown, or no plan may be possible. */
 static int status_of(const cli_status *s)
 {
+    const cli_planned *refused = cli_status_refusal(s);
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
         return CLI_UNREADABLE;
     if (!cpubind_host_status_is_right(&s->status))
         return CLI_REFUSED;
     if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0)
         return CLI_UNREADABLE;
-    return s->planned.code == CPUBIND_PROBLEM_NONE ? CLI_DONE
-                                                   : (int)cpubind_problem_exit(s->planned.code);
+    return refused ? (int)cpubind_problem_exit(refused->code) : CLI_DONE;
 }
 
 static int print_once(const cli_options *options, const cli_status *s)
 {
+    const cli_planned *refused = cli_status_refusal(s);
     if (options->json) {
         json_t *json = cli_status_json(s);
         (void)json_object_set_new(json, "service", cli_service_json(options));
@@ -172,9 +267,9 @@ static int print_once(const cli_options *options, const cli_status *s)
         cli_print_status(stdout, s);
         cli_print_service(stdout, options);
     }
-    if (s->planned.code != CPUBIND_PROBLEM_NONE) {
+    if (refused) {
         cli_text why = {"", 0};
-        cli_explain(&s->planned, options, &why);
+        cli_explain(refused, options, &why);
         fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
     }
     return status_of(s);

@@ -145,7 +145,7 @@ static void print_device(FILE *out, const cli_status *s, const cpubind_status_de
     cli_add(&part, "NPU %d", (int)logic_of(s, d));
     cli_add(&line, "%-8s", part.text);
     if (d->row >= 0) {
-        const cli_row row = cli_row_of(&s->planned.facts, &s->planned.plan, d->row);
+        const cli_row row = cli_row_of(d->plan->facts, d->plan->plan, d->row);
         part = (cli_text){"", 0};
         cli_add(&part, "pool ");
         cli_add_list(&part, row.cpu, row.n);
@@ -373,7 +373,7 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
     cli_text pci = {"", 0};
     row.memory_node = -1;
     if (d->row >= 0)
-        row = cli_row_of(&s->planned.facts, &s->planned.plan, d->row);
+        row = cli_row_of(d->plan->facts, d->plan->plan, d->row);
     if (npu->pci.domain >= 0)
         cli_add_pci(&pci, &npu->pci);
     for (int32_t i = 0; workers && i < d->n_worker; i++)
@@ -392,15 +392,24 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
                      "workers", workers);
 }
 
+const cli_planned *cli_status_refusal(const cli_status *s)
+{
+    for (int32_t i = 0; i < s->n_part; i++)
+        if (s->part[i].code != CPUBIND_PROBLEM_NONE)
+            return &s->part[i];
+    return NULL;
+}
+
 json_t *cli_status_json(const cli_status *s)
 {
+    const cli_planned *refused = cli_status_refusal(s);
     json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
     for (int32_t i = 0; npus && i < s->status.n_device; i++)
         npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
-    if (s->planned.code != CPUBIND_PROBLEM_NONE) {
+    if (refused) {
         cli_text text = {"", 0};
-        cli_explain(&s->planned, s->options, &text);
-        problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(s->planned.code), "text",
+        cli_explain(refused, s->options, &text);
+        problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(refused->code), "text",
                             cli_json_text(text.text));
     }
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE)

@@ -13,7 +13,9 @@
 /* One look at a host. */
 typedef struct cli_status {
     const cli_options *options;
-    cli_planned planned;
+    cli_planned planned; /* the facts, which name the NPUs; its plan is not used */
+    cli_planned *part;   /* the plans: NPUs whose workers may have the same CPUs are one part */
+    int32_t n_part;
     cpubind_npu_processes list;
     cpubind_problem list_problem; /* code: why it is not known who runs */
     cpubind_workers workers;
@@ -23,6 +25,9 @@ typedef struct cli_status {
 /* Prints two lines for each NPU: its pool and interrupts, its workers; more where something is
  * not right; and a summary. */
 void cli_print_status(FILE *out, const cli_status *s);
+
+/* A part without a plan, and why; NULL: every part has one. */
+const cli_planned *cli_status_refusal(const cli_status *s);
 
 /* The whole as one object; NULL without memory. */
 json_t *cli_status_json(const cli_status *s);

@@ -223,8 +223,8 @@ int cpubind_status_memory_is_away(const cpubind_status_worker *worker)
 static int make_goal(look *l, const cpubind_status_device *device, const cpubind_worker *w,
                      cpubind_goal *goal)
 {
-    const cpubind_goal_request request = {.facts = l->request->facts,
-                                          .plan = l->request->plan,
+    const cpubind_goal_request request = {.facts = device->plan->facts,
+                                          .plan = device->plan->plan,
                                           .row = device->row,
                                           .wish = l->request->wish,
                                           .n_wish = l->request->n_wish,
@@ -269,8 +269,7 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
 static void look_at_worker(look *l, cpubind_status_device *device, cpubind_status_worker *out)
 {
     const cpubind_worker *w = out->worker;
-    const cpubind_ascend_plan *plan = l->request->plan;
-    out->memory_node = plan && device->row >= 0 ? plan->memory_node[device->row] : -1;
+    out->memory_node = device->row >= 0 ? device->plan->plan->memory_node[device->row] : -1;
     out->fault = w->fault;
     out->place = CPUBIND_PLACE_UNKNOWN;
     if (w->fault.error)
@@ -309,12 +308,15 @@ static void look_at_device(look *l, cpubind_status_device *device)
     out->n_idle += device->n_worker == 0;
 }
 
-static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
+/* Finds the plan that has the NPU of a device. */
+static void find_row(const cpubind_status_request *q, cpubind_status_device *device)
 {
-    for (int32_t i = 0; plan && i < plan->n_want; i++)
-        if (plan->want[i] == npu)
-            return i;
-    return -1;
+    for (int32_t i = 0; i < q->n_plan; i++)
+        for (int32_t row = 0; row < q->plan[i].plan->n_want; row++)
+            if (q->plan[i].plan->want[row] == device->npu) {
+                device->plan = &q->plan[i];
+                device->row = row;
+            }
 }
 
 static void look_at_all(look *l)
@@ -326,8 +328,8 @@ static void look_at_all(look *l)
     out->n_worker = q->workers->n;
     for (int32_t i = 0, at = 0; i < q->facts->n_npu && !l->is_short; i++) {
         cpubind_status_device *device = &out->device[out->n_device++];
-        *device =
-            (cpubind_status_device){.npu = i, .row = row_of(q->plan, i), .first_worker = at};
+        *device = (cpubind_status_device){.npu = i, .row = -1, .first_worker = at};
+        find_row(q, device);
         while (at < out->n_worker && q->workers->row[at].npu == i)
             at++;
         device->n_worker = at - device->first_worker;

@@ -63,10 +63,17 @@ typedef struct cpubind_status_irq {
     cpubind_place_kind place;
 } cpubind_status_irq;
 
+/* A plan, and the facts that it was made from. */
+typedef struct cpubind_status_plan {
+    const cpubind_facts *facts;
+    const cpubind_ascend_plan *plan;
+} cpubind_status_plan;
+
 /* An NPU. */
 typedef struct cpubind_status_device {
-    int32_t npu; /* index into facts->npu */
-    int32_t row; /* of the plan; -1: it has no pool */
+    int32_t npu;                     /* index into facts->npu */
+    const cpubind_status_plan *plan; /* that has it; NULL: it has no pool */
+    int32_t row;                     /* of that plan; -1: it has no pool */
     int32_t first_worker, n_worker;
     const cpubind_status_irq *irq;
     int32_t n_irq;
@@ -89,7 +96,9 @@ typedef struct cpubind_host_status {
 typedef struct cpubind_status_request {
     const cpubind_source *source;    /* for the interrupts */
     const cpubind_facts *facts;      /* of a request with wants_pci */
-    const cpubind_ascend_plan *plan; /* NULL: there is none; then records alone count */
+    const cpubind_status_plan *plan; /* an NPU is in one of them at most; each is made of the
+                                        same NPUs as `facts` */
+    int32_t n_plan;                  /* 0: records alone count */
     const cpubind_workers *workers;
     const cpubind_thread_wish *wish; /* of the goals of workers that are not bound */
     int32_t n_wish;

@@ -107,9 +107,11 @@ static cpubind_problem_code look(const cpubind_workers *workers, const cpubind_s
                                  size_t size, cpubind_host_status *out)
 {
     cpubind_arena second = {memory + sizeof memory / 2, size, 0};
+    const cpubind_status_plan plans = {&facts, &plan};
     const cpubind_status_request request = {.source = &source,
                                             .facts = &facts,
-                                            .plan = &plan,
+                                            .plan = &plans,
+                                            .n_plan = 1,
                                             .workers = workers,
                                             .threads = CPUBIND_THREADS_PRODUCT,
                                             .sys = with};
