@@ -151,22 +151,19 @@ static const cli_help helps[] = {
     {CLI_APPLY, "apply",
      "Usage: cpubind apply --pid N | --npu N | --rank N | --all [OPTION...]\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
-     "where the plan puts them. Everything but memory is recorded first, and cpubind\n"
-     "restore undoes it. If a step fails, the steps before it are undone.\n"
+     "where the plan puts them, or undoes all. restore undoes all but memory.\n"
      "\n"
      "  --pid N               the process, whose NPU is found (default: the parent)\n" WHICH_NPU
          THREADS
      "  --memory WAY          migrate (default: own pages), all (lone worker), none\n"
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
-     "  --watch [SECONDS]     bind again each time this many seconds pass (default 1):\n"
-     "                        new threads, changed masks; ends with the process\n"
+     "  --watch [SECONDS]     bind again every SECONDS (default 1), to its end\n"
      "  --all                 all processes that drive an NPU; --watch finds new ones\n"
      "  --respect-masks       --all: leave processes that bind themselves alone\n"
-     "  --others WAY          --all: the engine's other processes: leave (default), or\n"
-     "                        keep: onto the CPUs of --keep\n"
+     "  --others WAY          --all: the engine's other processes: leave, or keep\n"
      "\n"
-     "The plan:\n" LIVE_PLAN STATE ANY_ARCH STRICT
-     "  --force               bind PID 1, a kernel thread or a zombie, too\n"
+     "The plan:\n" LIVE_PLAN STATE STRICT
+     "  --force, --any-arch   bind PID 1, a kernel thread or a zombie; not on ARM, too\n"
      "  --json, --quiet, --help, --version\n"},
     {CLI_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
@@ -384,7 +381,16 @@ static const struct {
      "--memory migrate moves the pages that the process alone maps, for at most\n"
      "--memory-time seconds and --memory-limit bytes (K, M, G or T may follow). all\n"
      "moves shared and locked pages too. --watch ends with the process; a fault is a\n"
-     "warning, and tried again.\n"},
+     "warning, and tried again.\n"
+     "\n"
+     "--watch finds new threads and changed masks, with --all new processes. --others\n"
+     "keep moves them to the CPUs of --keep. Everything but memory is on record.\n"
+     "\n"
+     "--thread may be repeated; the first that fits counts, before the table of names.\n"
+     "In NAME, * stands for any bytes and ? for one; the kernel keeps 15 bytes of a\n"
+     "name. keep: the CPUs of --keep; leave: not moved. --threads reference places\n"
+     "what vllm-ascend places, product (default) all that the table has; cpubind plan\n"
+     "--explain threads prints it.\n"},
     {CLI_RUN, "\n"
               "Children of the command inherit its CPUs: start one process for each NPU, each\n"
               "with a run of its own. A server that starts its own workers is bound with\n"
