@@ -512,6 +512,27 @@ TEST(each_call_may_fail)
         }
 }
 
+/* A client whose call fails gets an error and leaves nothing open. */
+TEST(each_call_of_a_client_may_fail)
+{
+    static const call calls[] = {CALL_statat,  CALL_socket, CALL_connect, CALL_getsockopt,
+                                 CALL_sendmsg, CALL_poll,   CALL_recv,    CALL_realloc};
+    const pid_t pid = start(0);
+    expect("READY=1");
+    const int before = open_descriptors();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        cpubind_bytes bytes = {NULL, 0, 0};
+        fault_set(calls[i], 1, EIO);
+        assert_int_equal(
+            cpubind_service_ask(&fault_table, asked, CPUBIND_ASK_STATUS, &bytes).error,
+            calls[i] == CALL_realloc ? ENOMEM : EIO);
+        assert_int_equal(fault.n_met, 1);
+        cpubind_bytes_free(&bytes);
+        assert_int_equal(open_descriptors(), before);
+    }
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -533,6 +554,7 @@ int main(void)
         EACH(a_reload_moves_the_socket),
         EACH(a_full_disk_is_said_once),
         EACH(each_call_may_fail),
+        EACH(each_call_of_a_client_may_fail),
     };
     return cmocka_run_group_tests_name("service", tests, NULL, NULL);
 }
