@@ -3,7 +3,11 @@
  *
  * Every fixture host is planned with several sets of options. Each option that a refusal names
  * is given in the next run. An advice that leads back to an earlier refusal is wrong.
+ * A table has the advice that no fixture host leads to: the line with the mistake, and the line
+ * that follows the advice. Every text of message.c, reasons.c and warnings.c that names an option
+ * or a command must be followed by one of these, or by tests/cli/bind.sh on live processes.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <jansson.h>
 
@@ -258,11 +262,244 @@ TEST(the_advice_of_poor_locality_helps)
     assert_true(n_warned > 20);
 }
 
+/* == A table of advice ====================================================== */
+
+/* $C is the command, $H a host, $D a folder of the test, with copies of hosts. */
+static const struct {
+    const char *advice, *wrong, *right;
+} table[] = {
+    {"name the NPUs with --npus LIST and their type", "PATH=/nowhere; $C plan --root $D/none",
+     "$C plan --root $D/none --npus 0 --device-type a2 --total 8"},
+    {"plan a captured host with --root DIR", "PATH=/nowhere; $C plan", "$C plan --root $H"},
+    {"fixture host with --fixture NAME", "PATH=/nowhere; $C plan",
+     "$C plan --fixture a2-192cpu-8npu"},
+    {"name CPUs that are online with --allowed LIST", "$C plan --root $H --allowed 300-400",
+     "$C plan --root $H --allowed 0-191"},
+    {"name the CPUs with --allowed LIST", "$C plan --root $D/empty",
+     "$C plan --root $D/empty --allowed 0-63 --npus 0 --device-type a3 --total 1"},
+    {"make fewer NPUs visible (--visible)",
+     "$C plan --root $H --visible 0,2 --scope own --allowed 144-152",
+     "$C plan --root $H --visible 0 --scope own --allowed 144-152"},
+    {"give --visible LIST with those that are named",
+     "$C plan --root $H --visible 0,1 --npus 5", "$C plan --root $H --visible 0,1,5 --npus 5"},
+    {"with --rules reference", "$C plan --root $D/rules",
+     "$C plan --root $D/rules --rules near"},
+    {"--rules reference or --rules near", "$C plan --root $D/rules",
+     "$C plan --root $D/rules --rules reference"},
+    {"leave out --running", "$C plan --root fixtures/hosts/idle-a2 --running",
+     "$C plan --root fixtures/hosts/idle-a2"},
+    {"use --overlap resolve",
+     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap refuse",
+     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+    {"--overlap resolve gives each CPU to one NPU",
+     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap keep",
+     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+    {"--scope own, of this process alone", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
+     "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope own"},
+    {"--scope cpuset, of all workers", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
+     "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope cpuset"},
+    {"--scope host, the cpusets", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
+     "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope host"},
+    {"--exclude names CPUs that are not online", "$C plan --root $H --exclude 0,500",
+     "$C plan --root $H --exclude 0"},
+    {"by --rules near, for all workers", "$C plan --root $H", "$C plan --root $H --rules near"},
+    {"--scope own when the allowed CPUs are",
+     "$C plan --root fixtures/hosts/a3-container-no-census",
+     "$C plan --root fixtures/hosts/a3-container-no-census --scope own"},
+    {"--scope own when the allowed CPUs are",
+     "$C plan --root fixtures/hosts/950-container-1npu",
+     "$C plan --root fixtures/hosts/950-container-1npu --scope own"},
+    {"leave out --state: the usual record", "$C restore --state /etc/passwd", NULL},
+};
+
+/* Texts that follow() follows: each is in a refusal of some host above. */
+static const char *const followed[] = {"--strategy global_slice",
+                                       "--strategy topo_affinity",
+                                       "--allowed LIST",
+                                       "--rules reference",
+                                       "--facts npu-smi",
+                                       "--device-type TYPE",
+                                       "--device-type ",
+                                       "--scope %s would do",
+                                       "leave out --keep",
+                                       "(--keep)",
+                                       "(--processes)",
+                                       "--scope cpuset",
+                                       "--npus"};
+
+#define BIND    "tests/cli/bind.sh"
+#define BALANCE "tests/linux/test_irqbalance.c"
+
+/* Texts that another test follows on a live process: the test, and a part of it. */
+static const char *const live[][3] = {
+    {"--npu N", BIND, "--npu 0"},
+    {"--pid N", BIND, "--pid \"$worker\""},
+    {"--any-arch", BIND, "--any-arch"},
+    {"use --irqbalance stop", BALANCE, "cpubind_irqbalance_stop("},
+    {"use --irqbalance ban or", BALANCE, "cpubind_irqbalance_ban("},
+    {"apply --watch", BIND, "--watch 1"},
+    {"--memory none skips", BIND, "--memory none"},
+    {"plan inside of it: --allowed", BIND, "plan inside of it: --allowed LIST"},
+    {"--state FILE", BIND, "\"--state FILE\""},
+    {"restore --ended", BIND, "restore --ended"},
+    {"cpubind restore --pid", BIND, "cpubind restore --pid"},
+    {"run its cpubind restore", BIND, "written by an older cpubind"},
+    {"bind it with --force", BIND, "--force"},
+    {"leave out --state,", BIND, "--state \"$state.other\""},
+    {"found with --state alone", BIND, "--state \"$state\""},
+};
+
+/* Texts that name an option and advise nothing. */
+static const char *const no_advice[] = {"--strict skips nothing", "would exceed --memory-limit",
+                                        "--memory-time allows",   "--state is not the name",
+                                        "--scope HOST",           "--rules and --keep"};
+
+static command_result shell(const char *line)
+{
+    const char *words[] = {"sh", "-c", line, NULL};
+    return command_run(words);
+}
+
+SETUP(make_hosts)
+{
+    static char folder[] = "/tmp/cpubind-advice-XXXXXX";
+    char path[4096];
+    command_result r;
+    assert_non_null(realpath(command_path(), path));
+    setenv("C", path, 1);
+    setenv("H", HOSTS "a2-192cpu-8npu", 1);
+    assert_non_null(mkdtemp(folder));
+    setenv("D", folder, 1);
+    r = shell("mkdir $D/empty && cp -r $H $D/rules && echo CPUBIND_RULES=x >$D/rules/env && "
+              "cp -r $H $D/none && rm -r $D/none/cmd $D/none/sys/bus");
+    if (r.status != 0)
+        fail_msg("%s", r.err);
+    command_free(&r);
+    return 0;
+}
+
+SETUP(remove_hosts)
+{
+    command_result r = shell("rm -rf $D");
+    command_free(&r);
+    return 0;
+}
+
+TEST(each_advice_of_the_table_works)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        command_result r = shell(table[i].wrong);
+        if (!strstr(r.err, table[i].advice))
+            fail_msg("%s: no \"%s\" in: %s", table[i].wrong, table[i].advice, r.err);
+        command_free(&r);
+        if (!table[i].right)
+            continue;
+        r = shell(table[i].right);
+        if (r.status != 0 || strstr(r.err, table[i].advice))
+            fail_msg("%s: %d, %s", table[i].right, r.status, r.err);
+        command_free(&r);
+    }
+}
+
+/* == Every text with advice has a row ======================================= */
+
+static char *slurp(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    return command_slurp(file);
+}
+
+/* Copies the next string of a source, neighbours joined; NULL at its end. */
+static const char *next_string(const char *at, char *out, size_t size)
+{
+    size_t n = 0;
+    while (*at && *at != '"')
+        if (at[0] == '/' && at[1] == '*')
+            at = strstr(at, "*/") + 2;
+        else
+            at += *at == '\'' && at[1] != '\0' && at[2] == '\'' ? 3 : 1;
+    if (!*at)
+        return NULL;
+    while (*at == '"') {
+        for (at++; *at != '"'; at++) {
+            at += *at == '\\';
+            assert_true(n < size - 1);
+            out[n++] = *at;
+        }
+        at++;
+        for (const char *next = at; isspace((unsigned char)*next); next++)
+            at = next[1] == '"' ? next + 1 : at;
+    }
+    out[n] = '\0';
+    return at;
+}
+
+static int has_advice(const char *text)
+{
+    if (strcmp(text, " --state ") == 0) /* a part of a command that is printed */
+        return 0;
+    for (const char *at = strstr(text, "--"); at; at = strstr(at + 2, "--"))
+        if (islower((unsigned char)at[2]))
+            return 1;
+    return strstr(text, "cpubind restore") != NULL;
+}
+
+static int has_part(const char *path, const char *part)
+{
+    char *text = slurp(path);
+    const int has = strstr(text, part) != NULL;
+    free(text);
+    return has;
+}
+
+static int is_covered(const char *text)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strstr(text, table[i].advice))
+            return 1;
+    for (size_t i = 0; i < sizeof followed / sizeof *followed; i++)
+        if (strstr(text, followed[i]))
+            return 1;
+    for (size_t i = 0; i < sizeof no_advice / sizeof *no_advice; i++)
+        if (strstr(text, no_advice[i]))
+            return 1;
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+        if (strstr(text, live[i][0]) && has_part(live[i][1], live[i][2]))
+            return 1;
+    return 0;
+}
+
+TEST(every_text_with_advice_has_a_row)
+{
+    static const char *const sources[] = {"adapters/cli/message.c", "adapters/cli/reasons.c",
+                                          "adapters/cli/warnings.c"};
+    int n_text = 0, n_missing = 0;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        char *source = slurp(sources[i]);
+        static char text[4096];
+        for (const char *at = source; (at = next_string(at, text, sizeof text)) != NULL;) {
+            if (!has_advice(text))
+                continue;
+            n_text++;
+            if (is_covered(text))
+                continue;
+            print_message("%s: no test follows \"%s\"\n", sources[i], text);
+            n_missing++;
+        }
+        free(source);
+    }
+    assert_true(n_text > 40);
+    assert_int_equal(n_missing, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_advice_of_every_refusal_leads_on),
         cmocka_unit_test(the_advice_of_poor_locality_helps),
+        cmocka_unit_test(each_advice_of_the_table_works),
+        cmocka_unit_test(every_text_with_advice_has_a_row),
     };
-    return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("advice", tests, make_hosts, remove_hosts);
 }
