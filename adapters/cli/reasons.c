@@ -536,15 +536,16 @@ static void explain_damage(const cli_options *options, const cli_bound *bound,
         add_record(options, bound, is_older, why);
         return;
     }
+    cli_add(why, "the record of process %d is damaged: ", (int)bound->pid);
+    add_line(fault, why);
     if (options->state && fault->line == 1) {
-        cli_add(why, "%s is no record of cpubind: ", options->state);
-        add_line(fault, why);
-        cli_add(why, "; name the record, or leave out --state: the usual record is ");
+        cli_add(why,
+                "; %s is perhaps no record of cpubind: name the record, or leave out --state: "
+                "the usual record is ",
+                options->state);
         add_usual(bound, 0, why);
         return;
     }
-    cli_add(why, "the record of process %d is damaged: ", (int)bound->pid);
-    add_line(fault, why);
     cli_add(why, "; if nothing is to be put back, remove it: ");
     add_record(options, bound, 0, why);
 }
