@@ -540,8 +540,8 @@ static void explain_damage(const cli_options *options, const cli_bound *bound,
     add_line(fault, why);
     if (options->state && fault->line == 1) {
         cli_add(why,
-                "; %s is perhaps no record of cpubind: name the record, or leave out --state: "
-                "the usual record is ",
+                "; if nothing is to be put back and %s is a record of cpubind, remove it; else "
+                "leave out --state: the usual record is ",
                 options->state);
         add_usual(bound, 0, why);
         return;

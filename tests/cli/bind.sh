@@ -216,7 +216,7 @@ is_refused_arch() { # status, arguments
 
 applies() {
     says 0 "process $worker, NPU 0" apply --npu 0 &&
-        grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[167\]' "$out/said" &&
+        grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[\[167\]\]' "$out/said" &&
         ! grep -n ' $' "$out/said" &&
         is_on worker 146-165 && is_on other 146-165 && is_on acl_thread 166 &&
         is_on release_thread 167 && [ "$(stat -c %a "$state")" = 600 ] &&

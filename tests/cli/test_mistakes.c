@@ -122,8 +122,8 @@ static const mistake mistakes[] = {
     {"$C run @ --npu 0 --env OMP_NUM_THREADS -- true", 125, {"--env"}},
     {"$C run @ --npu 0 --env N={thread} -- true", 125, {"did you mean \"threads\"?"}},
     {"$C restore @ --pid 1 --all", 2, {"give it alone"}},
-    {"$C restore @ --state /etc/passwd", 3, {"/etc/passwd is perhaps no record of cpubind"}},
-    {"$C verify @ --state /etc/passwd", 3, {"/etc/passwd is perhaps no record of cpubind"}},
+    {"$C restore @ --state /etc/passwd", 3, {"and /etc/passwd is a record of cpubind"}},
+    {"$C verify @ --state /etc/passwd", 3, {"and /etc/passwd is a record of cpubind"}},
     /* The corpus, and captures */
     {"$C fixture show @", 2, {"name a host"}},
     {"$C capture @", 2, {"name the target"}},
