@@ -34,8 +34,8 @@ typedef enum cpubind_wish_kind {
 } cpubind_wish_kind;
 
 /* The CPUs that a caller wants for the threads of some names: --thread PATTERN=ROLE|LIST. A
- * pattern that starts with no `*` or `?` is about the kernel threads, work queues and interrupts
- * of the driver, too. */
+ * pattern that starts with no `*` or `?` is about the kernel threads, work queues and
+ * interrupts of the driver, too. */
 typedef struct cpubind_thread_wish {
     const char *name; /* a pattern for cpubind_pattern_make */
     cpubind_wish_kind kind;

@@ -66,15 +66,14 @@ typedef enum cpubind_named {
      * since 3.14 */                                                                           \
     X("KVCache*", THREAD, MAIN, 0, 0, "vllm-ascend, vLLM",                                     \
       "copies KV caches: it needs many CPUs near their memory, and none of the single ones")   \
-    X("KVTransfer*", THREAD, MAIN, 0, 0, "vllm-ascend",                                        \
-      "copies KV caches, as KVCache* does")                                                         \
+    X("KVTransfer*", THREAD, MAIN, 0, 0, "vllm-ascend", "copies KV caches, as KVCache* does")  \
     /* names of thread pools in vLLM, SGLang and connectors for Mooncake and LMCache */        \
-    X("mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")            \
-    X("Mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")            \
-    X("lmcache*", THREAD, MAIN, 0, 0, "LMCache", "copies KV caches, as KVCache* does")              \
+    X("mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")       \
+    X("Mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")       \
+    X("lmcache*", THREAD, MAIN, 0, 0, "LMCache", "copies KV caches, as KVCache* does")         \
     /* by the names of the products: their sources name no threads yet */                      \
-    X("memcache*", THREAD, MAIN, 0, 0, "MemCache", "copies KV caches, as KVCache* does")            \
-    X("hixl*", THREAD, MAIN, 0, 0, "HIXL", "copies KV caches, as KVCache* does")                    \
+    X("memcache*", THREAD, MAIN, 0, 0, "MemCache", "copies KV caches, as KVCache* does")       \
+    X("hixl*", THREAD, MAIN, 0, 0, "HIXL", "copies KV caches, as KVCache* does")               \
     /* hicann/driver trs_hw_sqcq.c, with both work queues; the affinity tools of openEuler     \
      * and msprof bind the first two */                                                        \
     X("dev" CPUBIND_DEVICE_MARK "_sq_task", KERNEL, IRQ, 0, 0, "driver",                       \

@@ -217,7 +217,8 @@ static void add_product(const capture *c, cli_text *out)
                 cpubind_type_word(facts->type));
 }
 
-/* Sets the name of the host: --name, or the last part of DIR, without the ending of an archive. */
+/* Sets the name of the host: --name, or the last part of DIR, without the ending of an
+ * archive. */
 static int name_host(const capture *c, cli_text *name, cli_text *why)
 {
     const char *dir = c->options->output;
@@ -265,7 +266,8 @@ static int two_digits(const char *at)
 }
 
 /* The time of the capture, since 1970: the input "date", "2026-11-23T01:02:03Z"; 0 without it,
- * so that one snapshot always gives one archive. Days as in Howard Hinnant's days_from_civil. */
+ * so that one snapshot always gives one archive. Days as in Howard Hinnant's
+ * days_from_civil. */
 static int64_t seconds_of(const capture *c)
 {
     const cpubind_input date = c->host.source.read(c->host.source.ctx, "date");

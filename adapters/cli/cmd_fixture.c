@@ -242,7 +242,8 @@ static int print_cases(const cpubind_corpus_host *host)
     return cli_print_table(stdout, &table);
 }
 
-/* The first line of an input, or its line that starts with `key`, without the key and quotes. */
+/* The first line of an input, or its line that starts with `key`, without the key and
+ * quotes. */
 static cpubind_slice line_of(cpubind_input input, const char *key)
 {
     const size_t n = strlen(key);

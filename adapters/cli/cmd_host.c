@@ -1,8 +1,9 @@
 /* cmd_host.c - cpubind apply --all and verify --all: all workers of a host
  * SPDX-License-Identifier: MIT
  *
- * Prints one row for each process, and below the table only what is wrong. adapters/host decides
- * which processes there are and binds them. README.md documents the options and the output.
+ * Prints one row for each process, and below the table only what is wrong. adapters/host
+ * decides which processes there are and binds them. README.md documents the options and the
+ * output.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -392,7 +393,8 @@ static int worst_of(const json_t *rows)
     return status;
 }
 
-/* Prints what the service says in place of the work. Returns the exit status; -1: no service. */
+/* Prints what the service says in place of the work. Returns the exit status; -1: no
+ * service. */
 static int ask_service(const cli_options *options)
 {
     json_t *answer = options->command == CLI_VERIFY && options->json

@@ -133,8 +133,8 @@ static int32_t make_parts(look *l, part *parts, int32_t *part_of, int32_t *cpu)
     return n_part;
 }
 
-/* Makes a plan for each part: as it is alone where no part has CPUs of another one, else that of
- * the host, cut to its CPUs. Returns 0 without memory. */
+/* Makes a plan for each part: as it is alone where no part has CPUs of another one, else that
+ * of the host, cut to its CPUs. Returns 0 without memory. */
 static int make_plans(look *l)
 {
     const size_t n_npu = (size_t)l->s.planned.facts.n_npu + 1;

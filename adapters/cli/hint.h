@@ -25,7 +25,8 @@ void cli_hint_try(cli_hint *hint, const char *known);
 /* Appends "; did you mean "a" or "b"?"; nothing where no word is like it. */
 void cli_hint_add(const cli_hint *hint, cli_text *why);
 
-/* Refuses argv[1], which is no command; `before` is "" or "fixture ". Returns the exit status. */
+/* Refuses argv[1], which is no command; `before` is "" or "fixture ". Returns the exit
+ * status. */
 int cli_refuse_command(int argc, char **argv, const char *before, cli_hint *hint);
 
 #endif /* CPUBIND_CLI_HINT_H */

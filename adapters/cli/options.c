@@ -519,7 +519,8 @@ static int read_wish_list(const reading *r, const char *text, cpubind_thread_wis
     return 1;
 }
 
-/* Reads "NAME=ROLE" or "NAME=LIST", where NAME may be a pattern. The name ends at the last "=", since it may hold others. */
+/* Reads "NAME=ROLE" or "NAME=LIST", where NAME may be a pattern. The name ends at the last "=",
+ * since it may hold others. */
 static int read_wish(const reading *r, const char *text)
 {
     cli_options *o = r->options;
@@ -1057,9 +1058,29 @@ static const char *all_conflict(const cli_options *o, enum cli_command command)
                : NULL;
 }
 
+/* The options of plan that say what is printed. */
+static const char *printing_conflict(const cli_options *o)
+{
+    if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
+        return "--svg - prints the picture alone; leave out --format and --json";
+    if (o->compare && o->request.has_rules)
+        return "--compare plans by both rules; leave out --rules";
+    if (o->compare && (o->distances || o->svg || o->explain))
+        return "--compare prints no map, picture or reasons; leave out --distances, --svg and "
+               "--explain";
+    if (o->compare && o->format && !o->format->compare)
+        return "--compare prints text or JSON; leave out --format";
+    if (o->explain && cli_check_explain(o->explain))
+        return cli_check_explain(o->explain);
+    if (o->explain && !o->json && strcmp(o->format->word, "text") != 0)
+        return "--explain prints sentences, or JSON; leave out --format";
+    return NULL;
+}
+
 /* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const cli_options *o, enum cli_command command)
 {
+    const char *text;
     if (o->is_check && o->config && o->n_word > 0)
         return "--config and --check each name a file; give one";
     if (o->root && o->fixture)
@@ -1068,8 +1089,7 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "--db needs the name of a host, --fixture NAME";
     if ((command & CHANGING) && !o->db && !(command == CLI_ACCEPT && o->is_dry))
         return "it writes to a corpus of yours, --db FILE; the one installed with cpubind "
-               "stays "
-               "as it is";
+               "stays as it is";
     if (command == CLI_CAPTURE && !o->output == !o->db)
         return "name the target: either -o DIR, or --db FILE --name NAME";
     if (command == CLI_CAPTURE && o->db && !o->name)
@@ -1084,19 +1104,8 @@ static const char *conflict(const cli_options *o, enum cli_command command)
         return "--all is every process on record; give it alone";
     if (o->is_ended && (o->pid || o->state || o->all))
         return "--ended is every process on record that has ended; give it alone";
-    if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
-        return "--svg - prints the picture alone; leave out --format and --json";
-    if (o->compare && o->request.has_rules)
-        return "--compare plans by both rules; leave out --rules";
-    if (o->compare && (o->distances || o->svg || o->explain))
-        return "--compare prints no map, picture or reasons; leave out --distances, --svg and "
-               "--explain";
-    if (o->compare && o->format && !o->format->compare)
-        return "--compare prints text or JSON; leave out --format";
-    if (o->explain && cli_check_explain(o->explain))
-        return cli_check_explain(o->explain);
-    if (o->explain && !o->json && strcmp(o->format->word, "text") != 0)
-        return "--explain prints sentences, or JSON; leave out --format";
+    if ((text = printing_conflict(o)) != NULL)
+        return text;
     if (o->json && o->format && !o->format->is_json)
         return "--json and --format each say how to print; give one";
     return NULL;

@@ -125,8 +125,8 @@ static int32_t read_mask(doctor *d, const char *input, cpubind_input *answer)
     return list.n;
 }
 
-/* Whether a thread has CPUs apart from those of the main threads: several of these may be on one
- * CPU. */
+/* Whether a thread has CPUs apart from those of the main threads: several of these may be on
+ * one CPU. */
 static int is_role_thread(cpubind_input status)
 {
     const cpubind_slice field = doctor_field(status, "Name");

@@ -99,7 +99,7 @@ typedef struct cpubind_host_options {
     cpubind_bind_options bind; /* of each process; pid and the paths are chosen here */
     const cpubind_source *source; /* what the plan is made from; NULL: this host */
     const char *root;             /* a folder with the list of the workers, which is opened for
-                                     each listing; NULL: `source` has it, without it this host */
+                                     each listing; NULL: `source` has it, else this host */
     int respects_masks;           /* 1: leave processes alone that have masks of their own */
     int keeps_others;             /* 1: put the others on the CPUs that the plan keeps */
     /* Whether a process is to be bound, by its program and the name of its main thread, which

@@ -1,4 +1,4 @@
-/* host_status.c - every NPU of a host: who runs on it, and where threads, memory, interrupts are
+/* host_status.c - every NPU of a host: who runs on it, where threads, memory, interrupts are
  * SPDX-License-Identifier: MIT
  *
  * Compares through adapters/linux/bind, which reads alone here; moves nothing. Rules: bind.h.

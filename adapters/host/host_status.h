@@ -1,4 +1,4 @@
-/* host_status.h - every NPU of a host: who runs on it, and where threads, memory, interrupts are
+/* host_status.h - every NPU of a host: who runs on it, where threads, memory, interrupts are
  * SPDX-License-Identifier: MIT
  *
  * Reads processes, records and interrupts; changes nothing. A worker that is bound is compared

@@ -13,8 +13,8 @@
 typedef void cpubind_figures_visit(void *ctx, const cpubind_host_row *row);
 
 /* Compares each process of a host with its record. The rows are those of the host, with the
- * state RIGHT, DRIFTED or UNBOUND and the report of now; a process that cannot be read keeps its
- * row.
+ * state RIGHT, DRIFTED or UNBOUND and the report of now; a process that cannot be read keeps
+ * its row.
  *   in      has_memory: where memory is, too, which takes longer than all the rest
  *   cost    two system calls a thread */
 void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys, int has_memory,

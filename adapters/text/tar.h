@@ -1,8 +1,9 @@
 /* tar.h - entries of a tar archive, and the header of an entry
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. An archive may come from a stranger: an entry that a host folder cannot have
- * is refused, and so is a name that leads out of a folder. Nothing is written to any folder.
+ * Pure: see text.h. An archive may come from a stranger: an entry that a host folder cannot
+ * have is refused, and so is a name that leads out of a folder. Nothing is written to any
+ * folder.
  *
  * GRAMMAR (POSIX.1-1988 ustar, with the long names of pax and of GNU tar)
  *   archive = *entry 1*zeros           nothing but zeros after the first block of zeros

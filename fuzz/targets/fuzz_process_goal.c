@@ -97,8 +97,8 @@ static int32_t count_sq(const function *f)
 
 /* == Laws =================================================================== */
 
-/* With mailboxes there are the same interrupts, and between them mailboxes of the device, or the
- * only one of the function. */
+/* With mailboxes there are the same interrupts, and between them mailboxes of the device, or
+ * the only one of the function. */
 static void check_mailboxes(const function *f, cpubind_irq_search search, cpubind_no_irq why,
                             const cpubind_irq_goal *irq, int32_t n)
 {

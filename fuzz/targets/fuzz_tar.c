@@ -1,8 +1,9 @@
 /* fuzz_tar.c - fuzz target: step through a tar archive
  * SPDX-License-Identifier: MIT
  *
- * The grammar is in adapters/text/tar.h. The sum of each header is set right first, as far as the
- * sizes lead, since no random input has a right one; with an odd last byte it is left alone.
+ * The grammar is in adapters/text/tar.h. The sum of each header is set right first, as far as
+ * the sizes lead, since no random input has a right one; with an odd last byte it is left
+ * alone.
  */
 #include "../fuzz.h"
 

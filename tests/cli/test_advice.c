@@ -4,8 +4,9 @@
  * Every fixture host is planned with several sets of options. Each option that a refusal names
  * is given in the next run. An advice that leads back to an earlier refusal is wrong.
  * A table has the advice that no fixture host leads to: the line with the mistake, and the line
- * that follows the advice. Every text of message.c, reasons.c and warnings.c that names an option
- * or a command must be followed by one of these, or by tests/cli/bind.sh on live processes.
+ * that follows the advice. Every text of message.c, reasons.c and warnings.c that names an
+ * option or a command must be followed by one of these, or by tests/cli/bind.sh on live
+ * processes.
  */
 #include <ctype.h>
 #include <dirent.h>

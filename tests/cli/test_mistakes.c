@@ -1,10 +1,10 @@
 /* test_mistakes.c - the mistakes of a newcomer, and what the command says of each
  * SPDX-License-Identifier: MIT
  *
- * A table: a line of the shell, its exit status, and parts of the message. $C is the command and
- * $H a host; @ is nothing in a first run, which must print the message on stderr, and --json in a
- * second run, which must print it in a JSON object on stdout, or in its warnings. Changes no
- * process: each line is refused, or plans.
+ * A table: a line of the shell, its exit status, and parts of the message. $C is the command
+ * and $H a host; @ is nothing in a first run, which must print the message on stderr, and
+ * --json in a second run, which must print it in a JSON object on stdout, or in its warnings.
+ * Changes no process: each line is refused, or plans.
  */
 #include <jansson.h>
 #include <pthread.h>

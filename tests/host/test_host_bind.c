@@ -232,7 +232,8 @@ static int open_without_cgroup(int dir, const char *path, int flags)
     return -1;
 }
 
-/* As in two containers with cpusets of their own; the records say which CPUs each had before. */
+/* As in two containers with cpusets of their own; the records say which CPUs each had
+ * before. */
 TEST(workers_without_a_common_cpu_are_planned_apart)
 {
     f.calls.openat = open_without_cgroup;

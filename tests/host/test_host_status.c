@@ -167,8 +167,8 @@ static void test_small_arenas(void **state)
     cpubind_workers_free(&workers);
 }
 
-/* Each use of each call fails once: all devices and workers are there, no descriptor stays open,
- * and without a fault of its own a worker has the threads that it has without any. */
+/* Each use of each call fails once: all devices and workers are there, no descriptor stays
+ * open, and without a fault of its own a worker has the threads that it has without any. */
 static void test_every_call_fails(void **state)
 {
     cpubind_workers workers = read_workers();

@@ -1,9 +1,9 @@
 /* apply_driver.c - moves the kernel threads and work queues of the driver that serve the NPU
  * SPDX-License-Identifier: MIT
  *
- * They are of the host, as interrupts are: each is in the record of the host before it is moved.
- * A kernel thread that is not visible here, as in a container, and a work queue that the driver
- * does not have are left out.
+ * They are of the host, as interrupts are: each is in the record of the host before it is
+ * moved. A kernel thread that is not visible here, as in a container, and a work queue that the
+ * driver does not have are left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,8 +50,8 @@ static cpubind_linux_fault list_kernel_threads(cpubind_binding *b, cpubind_ids *
     return cpubind_fault_of(why.error, "list /proc");
 }
 
-/* Fills *out if a process is the kernel thread of this name. The name alone costs a third of the
- * time of the whole stat. */
+/* Fills *out if a process is the kernel thread of this name. The name alone costs a third of
+ * the time of the whole stat. */
 static cpubind_linux_fault try_kernel_thread(cpubind_binding *b, int32_t pid, const char *name,
                                              cpubind_shared_entry *out)
 {
@@ -204,7 +204,8 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
     return why;
 }
 
-/* Moves an entry that is elsewhere, unless another process has come since and wants it there. */
+/* Moves an entry that is elsewhere, unless another process has come since and wants it
+ * there. */
 static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place)
 {
     cpubind_shared_entry entry = b->shared.record.entry[place];

@@ -41,8 +41,8 @@ static int is_known(const cpubind_binding *b, int32_t tid)
     return cpubind_record_find_thread(b->known, b->n_known, tid) != NULL;
 }
 
-/* Records a thread that is not known yet, and makes it known. A thread that the goal leaves where
- * it is is made known alone. */
+/* Records a thread that is not known yet, and makes it known. A thread that the goal leaves
+ * where it is is made known alone. */
 static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is, int is_left)
 {
     const int32_t n_recorded = b->record.n_thread;

@@ -17,11 +17,11 @@
  *   report   what the last call did, one item for each thread and interrupt
  *   restore  to put back what the record holds
  *
- * CHANGES  The CPUs of the threads of one process and of the interrupts of its NPU, those of the
- *     kernel threads and work queues of the driver that serve it, on a 950 those of the host's
- *     UVB polling threads, irqbalance if asked, and where the memory of the
- *     process is. All but memory is recorded before it is changed, and restore puts it back, in
- *     the same or another process, also after a crash.
+ * CHANGES  The CPUs of the threads of one process and of the interrupts of its NPU, those of
+ *     the kernel threads and work queues of the driver that serve it, on a 950 those of the
+ *     host's UVB polling threads, irqbalance if asked, and where the memory of the process is.
+ *     All but memory is recorded before it is changed, and restore puts it back, in the same or
+ *     another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
  *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, a thread
  *     of another user or of SCHED_DEADLINE, memory that the kernel does not move) is skipped,

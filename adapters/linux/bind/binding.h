@@ -478,8 +478,8 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
 /* Gives back all entries that a process uses; with pid 0 those that ended processes use. */
 void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start);
 
-/* Gives back what this process uses of the driver and a goal does not name: that of another NPU,
- * which the process drove before. */
+/* Gives back what this process uses of the driver and a goal does not name: that of another
+ * NPU, which the process drove before. */
 void cpubind_give_back_driver(cpubind_binding *b, const cpubind_goal *goal);
 
 /* Gives back one interrupt of this process.

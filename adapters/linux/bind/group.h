@@ -44,8 +44,8 @@ cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fau
 
 /* Waits until events have come that a binding is to act on or that are about another process,
  * until a process of a binding ends, or for the rest of the period of timeout_ms, but at most
- * for most_ms if that is not -1. A signal ends the wait early. Events that come together are handled together: within 2 ms, or, while only
- * other processes have events, within 64 ms. */
+ * for most_ms if that is not -1. A signal ends the wait early. Events that come together are
+ * handled together: within 2 ms, or, while only other processes have events, within 64 ms. */
 cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms,
                                       int32_t most_ms);
 

@@ -1,11 +1,12 @@
 /* host_record.h - the record of the host: what several processes share, and how it was before
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux/bind. An interrupt, a UVB thread, a kernel thread and a work queue of
- * the driver, and irqbalance are of the host: several bound processes may use one. So each has one entry for all of them, with the CPUs
- * that it had before any of them came, and its users, the last one last. In which order
- * processes are restored makes no difference then: while another user lives, the entry is moved
- * to the CPUs of the last of those; after the last one it goes back to where it was at first.
+ * Private to adapters/linux/bind. An interrupt, a UVB thread, a kernel thread and a work queue
+ * of the driver, and irqbalance are of the host: several bound processes may use one. So each
+ * has one entry for all of them, with the CPUs that it had before any of them came, and its
+ * users, the last one last. In which order processes are restored makes no difference then:
+ * while another user lives, the entry is moved to the CPUs of the last of those; after the last
+ * one it goes back to where it was at first.
  *
  * FILE   host.record in the folder of records, text (host_text.c has the grammar); the rules of
  *        record.h hold for it. Written before anything is changed. Gone without entries.

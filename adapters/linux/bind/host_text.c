@@ -16,10 +16,11 @@
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
  * boot is there at most once; irq by FUNCTION, NAME, INDEX, then uvb-thread by TID, START,
- * kernel-thread by PID, START, workqueue by NAME and irqbalance by PID, START, any number of times; at least one user follows each of these, the
- * last one last. The user of an interrupt has a LIST, and ban or -; that of a thread or a
- * work queue has a LIST and -; that of irqbalance has -, and ban or stop. There is one text for a record, and
- * each other text is refused.
+ * kernel-thread by PID, START, workqueue by NAME and irqbalance by PID, START, any number of
+ * times; at least one user follows each of these, the last one last. The user of an interrupt
+ * has a LIST, and ban or -; that of a thread or a work queue has a LIST and -; that of
+ * irqbalance has -, and ban or stop. There is one text for a record, and each other text is
+ * refused.
  */
 #include "../kernel/workqueue.h"
 #include "record_words.h"

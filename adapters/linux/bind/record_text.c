@@ -25,10 +25,10 @@
  *
  * process, before, main and sum are there once; boot, widest, npu, memory and uvb at most once;
  * the others any number of times. Numbers are decimal without leading zeros, a LIST is as
- * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or PATTERN each byte that is not
- * '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text for a
- * record, and each other text is refused: cut, reordered, doubled or edited ones too. A "{"
- * begins the records of cpubind 0.1, which were JSON; they are refused as "older".
+ * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or PATTERN each byte
+ * that is not '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text
+ * for a record, and each other text is refused: cut, reordered, doubled or edited ones too. A
+ * "{" begins the records of cpubind 0.1, which were JSON; they are refused as "older".
  */
 #include "../kernel/irq.h"
 #include "record_words.h"

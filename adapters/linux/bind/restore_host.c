@@ -1,8 +1,9 @@
 /* restore_host.c - puts interrupts, UVB threads and irqbalance back for one of their users
  * SPDX-License-Identifier: MIT
  *
- * Kernel threads and work queues of the driver are put back, too. An entry of the record of the host goes to the CPUs of its last other user that lives, else
- * to those that it had at first. One that somebody else has moved since is left where it is.
+ * Kernel threads and work queues of the driver are put back, too. An entry of the record of the
+ * host goes to the CPUs of its last other user that lives, else to those that it had at first.
+ * One that somebody else has moved since is left where it is.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* tar_folder.h - the files of a tar archive in memory, as a snapshot folder
  * SPDX-License-Identifier: MIT
  *
- * Private to the programs of this project. An archive may come from a stranger: nothing of it is
- * written to any folder, and one with a link, or with a path that leads out of it, is refused.
+ * Private to the programs of this project. An archive may come from a stranger: nothing of it
+ * is written to any folder, and one with a link, or with a path that leads out of it, is
+ * refused.
  */
 #ifndef CPUBIND_LINUX_TAR_FOLDER_H
 #define CPUBIND_LINUX_TAR_FOLDER_H
@@ -22,8 +23,8 @@ typedef struct cpubind_tar_fault {
 } cpubind_tar_fault;
 
 /* Opens the bytes of an archive as a host. Its inputs are as those of a snapshot folder
- * (cpubind_linux_open_folder). A folder that holds all files, and is none of a snapshot, is left
- * out of their names: "ticket/proc/..." is proc/...
+ * (cpubind_linux_open_folder). A folder that holds all files, and is none of a snapshot, is
+ * left out of their names: "ticket/proc/..." is proc/...
  *   in      text[0 .. len - 1], from malloc(3), which the host frees; also after a failure
  *   out     *out, to be closed with cpubind_linux_close; NULL on failure
  *   errors  ERR_MEMORY; ERR_OPEN, with *why */
