@@ -547,15 +547,18 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
 
 static void explain_no_npu_smi(const cli_options *options, cli_text *out)
 {
+    const int is_of_workers =
+        options->all || (options->command & (CLI_STATUS | CLI_SERVICE)) != 0;
     if (options->root || options->fixture)
         cli_add(out, "npu-smi is not on this host; ");
+    else if (is_of_workers)
+        cli_add(out, "npu-smi is not on PATH, and the files of the driver do not name the NPUs "
+                     "of this machine; in a container, mount npu-smi from the host");
     else
-        cli_add(out, "npu-smi is not on this machine; %s",
-                options->command == CLI_STATUS
-                    ? ""
-                    : "plan a captured host with --root DIR, a fixture host with --fixture "
-                      "NAME, or ");
-    cli_add(out, "%s and their type with --device-type TYPE", name_npus(options));
+        cli_add(out, "npu-smi is not on this machine; plan a captured host with --root DIR, a "
+                     "fixture host with --fixture NAME, or ");
+    if (options->root || options->fixture || !is_of_workers)
+        cli_add(out, "%s and their type with --device-type TYPE", name_npus(options));
 }
 
 void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out)

@@ -12,7 +12,7 @@
  *
  * TERMS
  *   worker  a process that drives an NPU, by the driver's list, else by the table of npu-smi
- *   other   a process of a worker's process group, session or container that drives no NPU
+ *   other   a process of a worker's process group or container that drives no NPU
  *   row     one worker or other, and the result of the last call for it
  *
  * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several

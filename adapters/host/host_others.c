@@ -1,9 +1,10 @@
 /* host_others.c - the processes beside the workers: the engine, its API server, tokenizers
  * SPDX-License-Identifier: MIT
  *
- * An other is a process of a worker's user that drives no NPU and is in the process group, the
- * session or the container of that worker, or above it. Never one: this process and those above
- * it, init, a thread of the kernel. Reads files only.
+ * An other is a process of a worker's user that drives no NPU and is in the process group or
+ * the container of that worker. A session, or the processes above a worker, would be too much:
+ * they have the shell of an operator, and all that was started from it. Never an other: this
+ * process and those above it, init, a thread of the kernel. Reads files only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 
 /* Who a process is. */
 typedef struct identity {
-    int32_t pid, parent, group, session;
+    int32_t pid, group;
     uid_t user;
     ino_t space; /* its pid namespace; 0: not known, or that of this process */
     int is_kernel;
@@ -34,7 +35,7 @@ static int read_identity(cpubind_host_bind *h, int32_t pid, ino_t own_space, ide
     char name[40];
     if (cpubind_proc_stat_read(&h->root, pid, 0, &stat).error || stat.state == 'Z')
         return 0;
-    *out = (identity){pid, stat.ppid, stat.group, stat.session, 0, 0, stat.is_kernel};
+    *out = (identity){.pid = pid, .group = stat.group, .is_kernel = stat.is_kernel};
     (void)snprintf(name, sizeof name, "proc/%d", (int)pid);
     if (h->sys->statat(h->root.fd, name, &st) < 0)
         return 0;
@@ -67,21 +68,6 @@ static int is_above_self(cpubind_host_bind *h, int32_t pid)
     return 0;
 }
 
-/* Whether a process is above the worker, by the same user. */
-static int is_above(cpubind_host_bind *h, const identity *who, const identity *worker)
-{
-    cpubind_proc_stat stat = {.ppid = worker->parent};
-    for (int i = 0; i < MAX_PARENTS && stat.ppid > 1; i++) {
-        const int32_t at = stat.ppid;
-        if (at == who->pid)
-            return 1;
-        stat.ppid = 0;
-        if (cpubind_proc_stat_read(&h->root, at, 0, &stat).error)
-            return 0;
-    }
-    return 0;
-}
-
 static int is_beside(cpubind_host_bind *h, const identity *who, const workers *all)
 {
     if (who->pid == 1 || who->is_kernel)
@@ -90,8 +76,7 @@ static int is_beside(cpubind_host_bind *h, const identity *who, const workers *a
         const identity *w = &all->of[i];
         if (who->pid != w->pid && who->user == w->user &&
             ((who->group != 0 && who->group == w->group) ||
-             (who->session != 0 && who->session == w->session) ||
-             (who->space != 0 && who->space == w->space) || is_above(h, who, w)))
+             (who->space != 0 && who->space == w->space)))
             return !is_above_self(h, who->pid);
     }
     return 0;

@@ -46,7 +46,8 @@ workers=
 
 # NPU 0 has 24-35, NPU 1 36-47, NPU 3 12-23; in each two CPUs for interrupts come first.
 start_worker() { # NPU or "-"; its pid is in $worker
-    "$out/worker" acl_thread other <"$out/in" >"$out/ready" 2>/dev/null &
+    # In a process group of its own: --others keep takes all of its group.
+    setsid "$out/worker" acl_thread other <"$out/in" >"$out/ready" 2>/dev/null &
     worker=$!
     workers="$workers $worker"
     read -r ready <"$out/ready" && [ "$ready" = ready ] || return 1

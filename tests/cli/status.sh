@@ -278,7 +278,7 @@ names_a_damaged_record() {
 }
 
 names_ways_out() {
-    says 3 "npu-smi is not on this machine; name the NPUs with --npus LIST and their type with --device-type TYPE" \
+    says 3 "npu-smi is not on PATH, and the files of the driver do not name the NPUs" \
         env PATH=/nowhere "$CPUBIND" status --json && says 3 "who runs is not known: npu-smi info: it is not there" \
         env PATH=/nowhere "$CPUBIND" status --npus 0-3 --total 4 --device-type a3 --allowed 0-1 && grep -q '^4 NPUs' "$out/said" &&
         says 2 "no such option" "$CPUBIND" status --pid 1 && says 2 "seconds from 1 to 3600" "$CPUBIND" status --watch 0

@@ -47,7 +47,6 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
     out->state = stat.state;
     out->ppid = stat.ppid;
     out->group = stat.group;
-    out->session = stat.session;
     out->is_kernel = (stat.flags & CPUBIND_STAT_KTHREAD) != 0;
     out->n_threads = stat.n_threads;
     out->start = stat.start;

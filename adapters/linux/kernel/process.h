@@ -13,11 +13,10 @@
 /* == One process or thread ================================================== */
 
 typedef struct cpubind_proc_stat {
-    char name[16]; /* NUL-terminated, cut to 15 bytes; may hold blanks, ')', line feeds */
-    char state;    /* a letter: 'R', 'S', 'T' stopped, 'Z' ended and not reaped ... */
-    int32_t ppid;  /* 0: the parent is not visible here */
-    int32_t group; /* of processes, and its session; 0: not visible here */
-    int32_t session;
+    char name[16];     /* NUL-terminated, cut to 15 bytes; may hold blanks, ')', line feeds */
+    char state;        /* a letter: 'R', 'S', 'T' stopped, 'Z' ended and not reaped ... */
+    int32_t ppid;      /* 0: the parent is not visible here */
+    int32_t group;     /* of processes; 0: not visible here */
     int is_kernel;     /* it is a thread of the kernel */
     int32_t n_threads; /* 0: it has just ended */
     uint64_t start;    /* field 22: clock ticks from the start of the host */
