@@ -1,10 +1,12 @@
-/* doctor_memory.c - checks of the memory of workers: far, shared and pinned pages
+/* doctor_memory.c - checks of the memory of workers: far, shared, pinned pages; policies
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. /proc/<pid>/numa_maps tells the pages by node; a mapping whose pages
  * other processes map too has mapmax=. /proc/<pid>/status tells how much is locked or pinned,
- * which the kernel does not move.
+ * which the kernel does not move. The policy of a mapping is the second word of its line, as
+ * mpol_to_str() of the kernel prints it.
  */
+#include "../text/cpulist.h"
 #include "../text/numa_maps.h"
 #include "doctor_parts.h"
 
@@ -20,6 +22,8 @@ enum {
 typedef struct memory {
     int64_t *own, *shared; /* by node */
     int64_t own_all, own_far, shared_all, shared_far, pinned;
+    int64_t by_policy;   /* of its own, in mappings whose policy asks for other nodes */
+    doctor_text policy;  /* the first of these policies: "interleave:0-3" */
     int32_t node;        /* that the plan has for it */
     int32_t shared_node; /* that has most of the shared pages */
     const char *input;
@@ -35,6 +39,55 @@ static int is_shared(const char *line, int32_t len)
     return 0;
 }
 
+/* The policy of a mapping: its text, and the list of nodes in it; len 0: there is no policy or
+ * the policy names no nodes. */
+static cpubind_slice find_policy(const char *line, int32_t len, cpubind_slice *nodes)
+{
+    static const char *const words[] = {"bind", "interleave", "weighted interleave",
+                                        "prefer (many)", "prefer"};
+    const char *blank = (const char *)memchr(line, ' ', (size_t)len);
+    const int32_t start = blank ? (int32_t)(blank - line) + 1 : len;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const int32_t n = (int32_t)strlen(words[i]);
+        int32_t at = start + n, end;
+        if (at >= len || memcmp(line + start, words[i], (size_t)n) != 0)
+            continue;
+        /* "=static", "=relative", "=balancing" */
+        while (at < len &&
+               (line[at] == '=' || line[at] == '|' || (line[at] >= 'a' && line[at] <= 'z')))
+            at++;
+        if (at >= len || line[at] != ':')
+            continue;
+        for (end = ++at; end < len && line[end] != ' ';)
+            end++;
+        *nodes = (cpubind_slice){at, end - at};
+        return (cpubind_slice){start, end - start};
+    }
+    return (cpubind_slice){start, 0};
+}
+
+/* Adds a line of a worker's own memory whose policy asks for nodes apart from the planned one.
+ * A policy that spreads pages over nodes asks for others, even if the planned one is among
+ * them. */
+static void add_policy(doctor *d, const char *line, int32_t len, memory *m)
+{
+    cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
+    cpubind_slice nodes;
+    const cpubind_slice policy = find_policy(line, len, &nodes);
+    cpubind_numa_line bytes;
+    if (policy.len == 0 ||
+        cpubind_cpulist_parse(line + nodes.at, nodes.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+            CPUBIND_TEXT_OK ||
+        (doctor_has(d->cpu, list.n, m->node) &&
+         (list.n == 1 || line[policy.at] == 'b' || line[policy.at] == 'p')) ||
+        cpubind_numa_maps_line_parse(line, len + 1, PAGE_KB, m->node, &bytes, NULL) !=
+            CPUBIND_TEXT_OK)
+        return;
+    m->by_policy += bytes.total;
+    if (m->policy.len == 0)
+        doctor_add_bytes(&m->policy, line + policy.at, policy.len);
+}
+
 /* Adds up the lines of numa_maps; 0 after doctor_lack. */
 static int add_lines(doctor *d, cpubind_input answer, memory *m)
 {
@@ -47,6 +100,8 @@ static int add_lines(doctor *d, cpubind_input answer, memory *m)
             doctor_lack(d, m->input, answer);
             return 0;
         }
+        if (to == m->own)
+            add_policy(d, bytes, line.len, m);
     }
     return 1;
 }
@@ -72,7 +127,8 @@ static int read_memory(doctor *d, const doctor_worker *w, memory *m)
     cpubind_input answer, status;
     memset(m->own, 0, MAX_NODES * sizeof *m->own);
     memset(m->shared, 0, MAX_NODES * sizeof *m->shared);
-    m->own_all = m->own_far = m->shared_all = m->shared_far = 0;
+    m->own_all = m->own_far = m->shared_all = m->shared_far = m->by_policy = 0;
+    m->policy = (doctor_text){"", 0};
     m->node = w->row >= 0 ? d->plan->memory_node[w->row] : -1;
     m->shared_node = 0;
     doctor_add(&maps, "proc/%d/numa_maps", (int)w->pid);
@@ -127,8 +183,28 @@ static void find(doctor *d, const doctor_worker *w, const memory *m, const char 
     f->number[2] = (cpubind_doctor_number){"pinned_bytes", m->pinned};
 }
 
-/* The three checks of memory; which of them runs decides what is found. */
-typedef enum memory_kind { KIND_FAR, KIND_SHARED, KIND_PINNED } memory_kind;
+static void find_policy_of(doctor *d, const doctor_worker *w, const memory *m,
+                           const doctor_text *command)
+{
+    doctor_text evidence = {"", 0};
+    cpubind_doctor_finding *f = doctor_find(d);
+    doctor_add_mib(&evidence, m->by_policy);
+    doctor_add(&evidence,
+               " of the memory of process %d, which drives NPU %d, have a policy that asks for "
+               "other nodes than %d",
+               (int)w->pid, (int)doctor_npu_id(d, w), (int)m->node);
+    f->npu = doctor_npu_id(d, w);
+    f->pid = w->pid;
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command->text);
+    f->input = m->input;
+    f->value = doctor_keep(d, m->policy.text);
+    f->number[0] = (cpubind_doctor_number){"policy_bytes", m->by_policy};
+    f->number[1] = (cpubind_doctor_number){"node", m->node};
+}
+
+/* The four checks of memory; which of them runs decides what is found. */
+typedef enum memory_kind { KIND_FAR, KIND_SHARED, KIND_PINNED, KIND_POLICY } memory_kind;
 
 static void check_worker(doctor *d, const doctor_worker *w, const memory *m, memory_kind kind)
 {
@@ -152,6 +228,11 @@ static void check_worker(doctor *d, const doctor_worker *w, const memory *m, mem
         if (is_much(m->pinned < far ? m->pinned : far, all))
             find(d, w, m, "pinned or locked memory", m->pinned < far ? m->pinned : far,
                  &command);
+        break;
+    case KIND_POLICY:
+        doctor_add(&command, "cpubind run --npu %d -- COMMAND", (int)doctor_npu_id(d, w));
+        if (is_much(m->by_policy, m->own_all))
+            find_policy_of(d, w, m, &command);
         break;
     }
 }
@@ -182,4 +263,9 @@ void doctor_check_shared_memory(doctor *d)
 void doctor_check_pinned_memory(doctor *d)
 {
     check_memory(d, KIND_PINNED);
+}
+
+void doctor_check_memory_policy(doctor *d)
+{
+    check_memory(d, KIND_POLICY);
 }

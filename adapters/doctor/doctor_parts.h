@@ -129,6 +129,10 @@ void doctor_read_pids(doctor *d);
 int doctor_has_workers(doctor *d);
 int doctor_has_pids(doctor *d);
 
+/* Whether /proc hides processes of other users from cpubind, or may hide them
+ * (doctor_rights.c). */
+int doctor_is_hiding(doctor *d);
+
 /* The logic id of a worker's NPU; "cpubind apply --npu N --pid P". */
 int32_t doctor_npu_id(const doctor *d, const doctor_worker *w);
 void doctor_add_apply(const doctor *d, const doctor_worker *w, doctor_text *to);
@@ -149,9 +153,10 @@ doctor_check_run doctor_check_one_cpu, doctor_check_omp, doctor_check_cpuset_ove
 doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
 /* doctor_memory.c */
 doctor_check_run doctor_check_far_memory, doctor_check_shared_memory,
-    doctor_check_pinned_memory;
+    doctor_check_pinned_memory, doctor_check_memory_policy;
 /* doctor_rights.c */
-doctor_check_run doctor_check_seccomp, doctor_check_sys_nice, doctor_check_proc_irq;
+doctor_check_run doctor_check_seccomp, doctor_check_sys_nice, doctor_check_proc_irq,
+    doctor_check_hidepid;
 /* doctor_npusmi.c */
 doctor_check_run doctor_check_npusmi_slow, doctor_check_inputs_differ;
 

@@ -75,6 +75,12 @@ void doctor_read_pids(doctor *d)
 
 int doctor_has_pids(doctor *d)
 {
+    enum { LINUX_EACCES = 13 };
+    if (doctor_is_hiding(d)) {
+        doctor_gap(d, "proc",
+                   (cpubind_input){.state = CPUBIND_INPUT_FAILED, .error = LINUX_EACCES});
+        return 0;
+    }
     if (d->n_pid == 0)
         doctor_gap(d, "proc", (cpubind_input){.state = CPUBIND_INPUT_ABSENT});
     return d->n_pid > 0;

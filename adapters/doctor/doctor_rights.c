@@ -1,13 +1,16 @@
-/* doctor_rights.c - checks of the rights of a container: seccomp, SYS_NICE, /proc/irq
+/* doctor_rights.c - checks of rights: seccomp, SYS_NICE, /proc/irq, processes that are hidden
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. Nothing is tried: the capabilities that the container can have are
  * CapBnd of /proc/self/status, and how /proc/irq is mounted is in /proc/self/mountinfo. On a
- * host all capabilities are in CapBnd, of an ordinary user too.
+ * host all capabilities are in CapBnd, of an ordinary user too. The mount option hidepid is that
+ * of filesystems/proc.rst: it hides nothing from a process with the capability SYS_PTRACE.
  */
 #include "doctor_parts.h"
 
-enum { CAP_SYS_NICE = 23, SECCOMP_FILTER = 2 };
+enum { CAP_SYS_PTRACE = 19, CAP_SYS_NICE = 23, SECCOMP_FILTER = 2 };
+
+static const char input_mounts[] = "proc/self/mountinfo";
 
 /* Whether the bounding set lacks a capability; -1: not known. */
 static int lacks(cpubind_slice set, const char *text, int bit)
@@ -82,13 +85,12 @@ enum { FIELD_POINT = 5, FIELD_OPTIONS = 6 };
 
 void doctor_check_proc_irq(doctor *d)
 {
-    static const char input[] = "proc/self/mountinfo";
     cpubind_slice line, found = {0, 0};
     cpubind_doctor_finding *f;
     doctor_text value = {"", 0};
     cpubind_input answer;
     int is_read_only = 0;
-    if (!doctor_read(d, input, &answer))
+    if (!doctor_read(d, input_mounts, &answer))
         return;
     /* A later mount on /proc hides what was mounted below it before. */
     for (int32_t at = 0; doctor_next_line(answer, &at, &line);) {
@@ -102,13 +104,106 @@ void doctor_check_proc_irq(doctor *d)
                        (options.len == 2 || answer.data[options.at + 2] == ',');
     }
     if (found.len == 0)
-        doctor_gap(d, input, answer);
+        doctor_gap(d, input_mounts, answer);
     if (!is_read_only)
         return;
     doctor_add_bytes(&value, answer.data + found.at, found.len);
     f = doctor_find(d);
-    f->input = input;
+    f->input = input_mounts;
     f->value = doctor_keep(d, value.text);
     f->evidence = "/proc/irq is mounted read-only: interrupts cannot be moved from here";
     f->command = "docker run --security-opt systempaths=unconfined IMAGE";
+}
+
+/* == Hidden processes ======================================================= */
+
+/* The value of an option ("gid=") of a line of mountinfo; len 0: there is none. */
+static cpubind_slice find_option(const char *text, cpubind_slice line, const char *word)
+{
+    const int32_t n = (int32_t)strlen(word), end = line.at + line.len;
+    for (int32_t at = line.at + 1, stop; at + n < end; at++) {
+        if ((text[at - 1] != ',' && text[at - 1] != ' ') ||
+            memcmp(text + at, word, (size_t)n) != 0)
+            continue;
+        at += n;
+        for (stop = at; stop < end && text[stop] != ',' && text[stop] != ' ';)
+            stop++;
+        return (cpubind_slice){at, stop - at};
+    }
+    return (cpubind_slice){0, 0};
+}
+
+/* Whether a number is among those of a field of a status file: "4 24 27". */
+static int has_group(cpubind_input status, const char *key, int32_t group)
+{
+    const cpubind_slice field = doctor_field(status, key);
+    const int32_t end = field.at + field.len;
+    for (int32_t at = field.at, stop; at < end; at = stop + 1) {
+        for (stop = at; stop < end && status.data[stop] != ' ' && status.data[stop] != '\t';)
+            stop++;
+        if (doctor_number(status.data, (cpubind_slice){at, stop - at}) == group)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the mount that is visible as /proc hides processes of other users from cpubind; -1:
+ * not known, for `status` does not say. *option is the value of hidepid. */
+static int is_hidden(cpubind_input mounts, cpubind_input status, cpubind_slice *option)
+{
+    const char *bytes = mounts.data;
+    cpubind_slice line, mount = {0, 0};
+    int32_t group;
+    for (int32_t at = 0; doctor_next_line(mounts, &at, &line);) {
+        const cpubind_slice point = mount_field(bytes, line, FIELD_POINT);
+        if (doctor_is(bytes + point.at, point.len, "/proc"))
+            mount = line;
+    }
+    *option = find_option(bytes, mount, "hidepid=");
+    if (option->len == 0 || doctor_is(bytes + option->at, option->len, "0") ||
+        doctor_is(bytes + option->at, option->len, "off"))
+        return 0;
+    if (status.state != CPUBIND_INPUT_PRESENT)
+        return -1;
+    group = doctor_number(bytes, find_option(bytes, mount, "gid="));
+    if (group >= 0 && !doctor_is(bytes + option->at, option->len, "4") &&
+        !doctor_is(bytes + option->at, option->len, "ptraceable") &&
+        (has_group(status, "Gid", group) || has_group(status, "Groups", group)))
+        return 0;
+    return lacks(doctor_field(status, "CapEff"), status.data, CAP_SYS_PTRACE);
+}
+
+int doctor_is_hiding(doctor *d)
+{
+    const cpubind_input mounts = d->source->read(d->source->ctx, input_mounts);
+    cpubind_slice option;
+    return mounts.state == CPUBIND_INPUT_PRESENT &&
+           is_hidden(mounts, d->source->read(d->source->ctx, INPUT_STATUS), &option) != 0;
+}
+
+void doctor_check_hidepid(doctor *d)
+{
+    doctor_text value = {"", 0};
+    cpubind_doctor_finding *f;
+    cpubind_input mounts, status;
+    cpubind_slice option;
+    int hidden;
+    if (!doctor_read(d, input_mounts, &mounts))
+        return;
+    status = d->source->read(d->source->ctx, INPUT_STATUS);
+    hidden = is_hidden(mounts, status, &option);
+    if (hidden < 0)
+        doctor_gap(d, INPUT_STATUS, status);
+    if (hidden <= 0)
+        return;
+    doctor_add(&value, "hidepid=");
+    doctor_add_bytes(&value, mounts.data + option.at, option.len);
+    f = doctor_find(d);
+    f->input = input_mounts;
+    f->value = doctor_keep(d, value.text);
+    f->evidence = "/proc is mounted with hidepid, and cpubind has no capability SYS_PTRACE: "
+                  "processes of other users are hidden";
+    f->command = lacks(doctor_field(status, "CapBnd"), status.data, CAP_SYS_PTRACE) == 1
+                     ? "docker run --cap-add SYS_PTRACE IMAGE"
+                     : "sudo cpubind doctor";
 }
