@@ -57,8 +57,8 @@ typedef struct doctor_text {
 /* Appends to a text: the format knows %s and %d (of an int) alone. */
 __attribute__((format(printf, 2, 3))) void doctor_add(doctor_text *to, const char *format, ...);
 
-/* Appends bytes; CPUs as the kernel prints them, "none" when there are none; the same numbers
- * with blanks between them; a number of bytes as MiB. */
+/* Appends bytes; CPUs as the kernel prints them, "none" when there are none; numbers as
+ * words of a shell, with seq for four or more at one distance; a number of bytes as MiB. */
 void doctor_add_bytes(doctor_text *to, const char *bytes, int32_t len);
 void doctor_add_cpus(doctor_text *to, const int32_t *cpu, int32_t n);
 void doctor_add_words(doctor_text *to, const int32_t *number, int32_t n);

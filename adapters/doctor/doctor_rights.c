@@ -3,8 +3,8 @@
  *
  * Pure but for the source. Nothing is tried: the capabilities that the container can have are
  * CapBnd of /proc/self/status, and how /proc/irq is mounted is in /proc/self/mountinfo. On a
- * host all capabilities are in CapBnd, of an ordinary user too. The mount option hidepid is that
- * of filesystems/proc.rst: it hides nothing from a process with the capability SYS_PTRACE.
+ * host all capabilities are in CapBnd, of an ordinary user too. The mount option hidepid is
+ * that of filesystems/proc.rst: it hides nothing from a process with the capability SYS_PTRACE.
  */
 #include "doctor_parts.h"
 

@@ -63,8 +63,20 @@ void doctor_add_cpus(doctor_text *to, const int32_t *cpu, int32_t n)
 
 void doctor_add_words(doctor_text *to, const int32_t *number, int32_t n)
 {
-    for (int32_t i = 0; i < n; i++)
-        doctor_add(to, "%s%d", i ? " " : "", (int)number[i]);
+    enum { LEAST = 4 }; /* numbers that are worth a call of seq */
+    for (int32_t i = 0, run; i < n; i += run) {
+        const int32_t step = i + 1 < n ? number[i + 1] - number[i] : 0;
+        for (run = 1; i + run < n && number[i + run] - number[i + run - 1] == step;)
+            run++;
+        doctor_add(to, i ? " " : "");
+        if (run >= LEAST && step > 0) {
+            doctor_add(to, "$(seq %d %d %d)", (int)number[i], (int)step,
+                       (int)number[i + run - 1]);
+        } else {
+            run = 1;
+            doctor_add(to, "%d", (int)number[i]);
+        }
+    }
 }
 
 void doctor_add_mib(doctor_text *to, int64_t bytes)

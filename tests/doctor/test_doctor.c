@@ -719,6 +719,35 @@ static void counts_the_findings_that_it_does_not_keep(void **state)
     unmake_host((const file[MAX_FILES]){{0}});
 }
 
+/* The command for hundreds of CPUs is a whole one: 600 of 640 have another governor. */
+static void prints_a_whole_command_for_many_cpus(void **state)
+{
+    static const char script[] =
+        "cp -R \"$OLDPWD/fixtures/hosts/a3-640cpu-16npu\" many && cd many && "
+        "for i in $(seq 0 639); do mkdir -p " CPUS "cpu$i/cpufreq; g=powersave; "
+        "[ $((i % 16)) -ne 5 ] || g=performance; "
+        "echo $g >" CPUS "cpu$i/cpufreq/scaling_governor; done";
+    char many[64], path[128];
+    json_t *report;
+    const json_t *findings, *finding = NULL;
+    (void)state;
+    shell(top, script);
+    snprintf(many, sizeof many, "%s/many", top);
+    report = json_of(RUN("doctor", "--json", "--root", many));
+    findings = json_object_get(report, "findings");
+    for (size_t i = 0; i < json_array_size(findings); i++)
+        if (strcmp(text_at(json_array_get(findings, i), "check"), "governor") == 0)
+            finding = json_array_get(findings, i);
+    assert_non_null(finding);
+    assert_memory_equal(text_at(finding, "cpus"), "0-4,6-20,22-36,", 15);
+    mend(many, text_at(finding, "command"));
+    json_decref(report);
+    snprintf(path, sizeof path,
+             "[ $(cat " CPUS "cpu*/cpufreq/scaling_governor | sort -u) = "
+             "performance ]");
+    shell(many, path);
+}
+
 /* What only looks like a fault. */
 static void finds_nothing_where_nothing_is_wrong(void **state)
 {
@@ -807,6 +836,7 @@ int main(void)
         cmocka_unit_test(is_silent_on_a_right_host),
         cmocka_unit_test(finds_names_and_mends_one_fault_of_each_host),
         cmocka_unit_test(counts_the_findings_that_it_does_not_keep),
+        cmocka_unit_test(prints_a_whole_command_for_many_cpus),
         cmocka_unit_test(finds_nothing_where_nothing_is_wrong),
         cmocka_unit_test(says_what_is_not_known),
         cmocka_unit_test(finds_the_settings_of_a_captured_host),
