@@ -160,6 +160,7 @@ all="--all --root $out/host --allowed 0-47"
     }
 
     ends_watch_by_restore() {
+        : >"$out/watch" # not that of the watch before
         env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply $all --watch 1 \
             --json >"$out/watch" 2>&1 &
         watch=$!
@@ -175,7 +176,7 @@ all="--all --root $out/host --allowed 0-47"
         # shellcheck disable=SC2016
         setsid sh -c '"$1/worker" acl_thread <"$1/in" >"$1/ready" 2>/dev/null &
             echo $! >"$1/w"
-            "$1/worker" engine <"$1/in" >"$1/ready" 2>/dev/null & echo $! >"$1/e"; wait' sh "$out" &
+            "$1/worker" engine <"$1/in" >/dev/null 2>&1 & echo $! >"$1/e"; wait' sh "$out" &
         read -r _ <"$out/ready"
         comes test -s "$out/e" || return 1
         sleep 0.2
