@@ -298,6 +298,8 @@ typedef struct cli_format {
     /* plan --compare: plans by the reference and by near; one may be a refusal */
     int (*compare)(const cli_planned *reference, const cli_planned *near_plan,
                    const cli_options *options);
+    /* plan: whether the plan has this form; 0, with the reason in *why: it has not. Or NULL. */
+    int (*check)(const cli_planned *planned, const cli_options *options, cli_text *why);
 } cli_format;
 
 /* == Messages =============================================================== */

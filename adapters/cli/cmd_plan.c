@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch.h"
 #include "picture.h"
 
 static int print_text(const cli_planned *p, const cli_options *options)
@@ -24,12 +25,24 @@ static int print_map(const cli_planned *p, const cli_options *options)
     return cli_print_map(stdout, p, options);
 }
 
+#define CPUBIND_X(name, word, what)                                                            \
+    static int print_##name(const cli_planned *p, const cli_options *options)                  \
+    {                                                                                          \
+        return cli_print_launch(stdout, CPUBIND_LAUNCH_##name, p, options);                    \
+    }
+CPUBIND_LAUNCH_LIST(CPUBIND_X)
+#undef CPUBIND_X
+
 static const cli_format plan_formats[] = {
     {"text", "lines for logs, a table and a map (default)", 0, print_text, NULL,
-     cli_compare_text},
-    {"json", "one JSON object, the same as --json", 1, print_json, NULL, cli_compare_json},
-    {"map", "the map of nodes and CPUs alone", 0, print_map, NULL, NULL},
-    {0},
+     cli_compare_text, NULL},
+    {"json", "one JSON object, the same as --json", 1, print_json, NULL, cli_compare_json,
+     NULL},
+    {"map", "the map of nodes and CPUs alone", 0, print_map, NULL, NULL, NULL},
+#define CPUBIND_X(name, word, what) {word, what, 0, print_##name, NULL, NULL, cli_has_launch},
+    CPUBIND_LAUNCH_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        {0},
 };
 
 static int print_plan(const cli_planned *p, const cli_options *options)
@@ -37,12 +50,15 @@ static int print_plan(const cli_planned *p, const cli_options *options)
     const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
     const int status = has_plan && options->svg ? cli_write_svg(p, options) : CLI_DONE;
     const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
+    cli_text why = {"", 0};
     if (status != CLI_DONE)
         return status;
     if (options->explain)
         return cli_print_why(p, options);
     if (!has_plan)
         return cli_refuse(options, p);
+    if (options->format->check && !options->format->check(p, options, &why))
+        return cli_fail(options, CLI_REFUSED, why.text);
     if (!is_printed && !options->format->plan(p, options))
         return cli_no_memory();
     if (!options->json && !options->quiet)

@@ -253,10 +253,10 @@ static int print_json(const cli_replay_result *result, const cli_options *option
 }
 
 static const cli_format replay_formats[] = {
-    {"text", "what differs, and a line that counts (default)", 0, NULL, print_text, NULL},
-    {"tap", "the Test Anything Protocol, version 13", 0, NULL, print_tap, NULL},
-    {"junit", "XML for the reports of CI servers", 0, NULL, print_junit, NULL},
-    {"json", "one JSON object, the same as --json", 1, NULL, print_json, NULL},
+    {"text", "what differs, and a line that counts (default)", 0, NULL, print_text, NULL, NULL},
+    {"tap", "the Test Anything Protocol, version 13", 0, NULL, print_tap, NULL, NULL},
+    {"junit", "XML for the reports of CI servers", 0, NULL, print_junit, NULL, NULL},
+    {"json", "one JSON object, the same as --json", 1, NULL, print_json, NULL, NULL},
     {0},
 };
 

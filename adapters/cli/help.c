@@ -85,7 +85,6 @@ void cli_print_fixture_help(FILE *out)
 #define TYPES   "@types@"   /* the mark of the words of --device-type */
 #define SCOPES  "@scopes@"  /* of --scope */
 #define ORIGINS "@origins@" /* of --facts */
-#define WORDS   "@formats@" /* of --format */
 
 /* cli_print_help_of prints the formats of the command in place of the form feed. */
 #define FORMATS "  --format FORMAT       how to print:\n\f"
@@ -144,7 +143,7 @@ static const cli_help helps[] = {
      "\n" HOST_OPTIONS "  --npus LIST, --running   these of the visible NPUs; of these those "
      "that run\n" PLAN_OPTIONS
      "  --compare, --distances   both rules side by side; the map with distances\n"
-     "  --format FORMAT       " WORDS " (--json: the same as --format json)\n"
+     "  --format FORMAT       text, json (--json), map or a launcher's: --help-all\n"
      "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
      "  --explain WHAT        why: npu3 (or 3), cpu17, acl, npu3.acl, threads or all\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
@@ -375,7 +374,11 @@ static const struct {
      "\n"
      "--rank N drives the N-th visible NPU, from 0 on, whichever run. --visible is\n"
      "read as the Ascend runtime reads it: ascending ids, commas and no ranges.\n"
-     "--keep 4 keeps 4 CPUs of each node; --keep 4, is CPU 4 alone.\n"},
+     "--keep 4 keeps 4 CPUs of each node; --keep 4, is CPU 4 alone.\n"
+     "\n"
+     "Formats for launchers have all ranks, in the order of the visible devices, or\n"
+     "with --rank that one: taskset $(cpubind plan --rank 0 --format taskset) COMMAND.\n"
+     "Those of OpenMP have the main CPUs, the others the whole pool. All formats:\n\f"},
     {CLI_APPLY,
      "\n"
      "--memory migrate moves the pages that the process alone maps, for at most\n"
@@ -431,20 +434,9 @@ static const char *origin_word(int32_t i)
     return cpubind_origin_word((cpubind_origin)i);
 }
 
-/* Appends "text, json or map". */
-static void add_formats(const cli_format *formats, cli_text *to)
-{
-    for (const cli_format *f = formats; f->word; f++)
-        cli_add(to, "%s%s", f == formats ? "" : f[1].word ? ", " : " or ", f->word);
-}
-
 /* Appends the words that stand for the mark at `text`; returns its length, 0: no mark. */
-static size_t expand_mark(const char *text, const cli_format *formats, cli_text *to)
+static size_t expand_mark(const char *text, cli_text *to)
 {
-    if (formats && strncmp(text, WORDS, strlen(WORDS)) == 0) {
-        add_formats(formats, to);
-        return strlen(WORDS);
-    }
     if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
         cli_add_types(to);
         return strlen(TYPES);
@@ -463,14 +455,17 @@ static size_t expand_mark(const char *text, const cli_format *formats, cli_text 
 /* Prints a text of help, with the words of its marks. */
 static void print_text(FILE *out, const char *text, const cli_format *formats)
 {
+    size_t width = 0; /* of the words of formats */
+    for (const cli_format *format = formats; format && format->word; format++)
+        width = strlen(format->word) > width ? strlen(format->word) : width;
     while (*text) {
         cli_text words = {"", 0};
-        const size_t n = expand_mark(text, formats, &words);
+        const size_t n = expand_mark(text, &words);
         if (n > 0) {
             fputs(words.text, out);
         } else if (*text == '\f') {
-            for (const cli_format *format = formats; format->word; format++)
-                fprintf(out, "                          %-7s %s\n", format->word, format->what);
+            for (const cli_format *format = formats; format && format->word; format++)
+                fprintf(out, "%24s%-*s  %s\n", "", (int)width, format->word, format->what);
         } else {
             putc(*text, out);
         }
