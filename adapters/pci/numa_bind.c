@@ -1,0 +1,272 @@
+/* numa_bind.c - the CPUs and nodes of one rank that is bound to the node of its device
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. The homes of all ranks go to the core, which shares a node among its
+ * ranks without overlap; CPUs that the core would lend from other nodes are left out.
+ */
+#include <string.h>
+
+#include "pci_plan.h"
+
+typedef struct finder {
+    const cpubind_pci_facts *facts;
+    const cpubind_numa_asked *asked;
+    cpubind_arena *arena;
+    cpubind_numa_bound *out;
+    int32_t *device; /* by rank, or -1 */
+    int32_t *home;   /* of all ranks, as the core wants them ... */
+    int32_t *row;    /* ... row[i] .. row[i + 1] - 1 is that of rank i */
+    int32_t *place;  /* by rank: its node, or -1 */
+    int32_t n_rank;
+    int32_t me; /* the rank that is asked for; with hidden devices not the index */
+} finder;
+
+static int is_in(const int32_t *list, int32_t n, int32_t value)
+{
+    int32_t low = 0;
+    while (n > 0) {
+        const int32_t half = n / 2;
+        if (list[low + half] == value)
+            return 1;
+        if (list[low + half] < value) {
+            low += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return 0;
+}
+
+static int is_node(const cpubind_pci_facts *f, int32_t node)
+{
+    return is_in(f->all_node, f->n_all_node, node);
+}
+
+/* The node with CPUs that a node stands for: itself, else the nearest one. */
+static int32_t node_with_cpus(const cpubind_pci_facts *f, int32_t node)
+{
+    int32_t best = -1, best_distance = INT32_MAX, from = 0;
+    if (is_in(f->host.node_id, f->host.n_node, node))
+        return node;
+    while (from < f->n_all_node && f->all_node[from] != node)
+        from++;
+    for (int32_t i = 0; i < f->n_all_node && from < f->n_all_node; i++) {
+        const int32_t distance =
+            f->all_distance ? f->all_distance[from * f->n_all_node + i] : i;
+        if (is_in(f->host.node_id, f->host.n_node, f->all_node[i]) &&
+            distance < best_distance) {
+            best = f->all_node[i];
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* == Homes ================================================================== */
+
+/* Adds the CPUs of a node. */
+static void add_node(finder *s, int32_t rank, int32_t node)
+{
+    const int32_t with_cpus = node_with_cpus(s->facts, node);
+    for (int32_t cpu = 0; cpu < s->facts->n_cpu_id; cpu++)
+        if (with_cpus >= 0 && s->facts->node_of[cpu] == with_cpus)
+            s->home[s->row[rank + 1]++] = cpu;
+    s->place[rank] = with_cpus;
+}
+
+/* Adds the CPUs near a device. */
+static void add_device(finder *s, int32_t rank, int32_t index)
+{
+    const cpubind_pci_function *device = &s->facts->device[index];
+    if (device->n_cpu > 0)
+        memcpy(s->home + s->row[rank], device->cpu, (size_t)device->n_cpu * sizeof *s->home);
+    s->row[rank + 1] += device->n_cpu;
+    s->place[rank] = device->node;
+    s->device[rank] = index;
+}
+
+/* Lists the homes: by the list of nodes, of as many ranks as it has; else of every device of
+ * the host, those that this process does not see too. */
+static cpubind_numa_bind_status list_homes(finder *s)
+{
+    const cpubind_pci_facts *f = s->facts;
+    const int is_listed = s->asked->node != NULL;
+    const int32_t n = is_listed ? s->asked->n_node : f->n_device;
+    s->home = cpubind_arena_ints(s->arena, n * f->n_cpu_id);
+    s->row = cpubind_arena_ints(s->arena, n + 1);
+    s->place = cpubind_arena_ints(s->arena, n);
+    s->device = cpubind_arena_ints(s->arena, n);
+    if (!s->home || !s->row || !s->place || !s->device)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    s->n_rank = n;
+    s->row[0] = 0;
+    for (int32_t i = 0; i < n; i++) {
+        s->row[i + 1] = s->row[i];
+        s->device[i] = -1;
+        if (is_listed)
+            add_node(s, i, s->asked->node[i]);
+        else
+            add_device(s, i, i);
+    }
+    return CPUBIND_NUMA_BIND_OK;
+}
+
+/* == Results ================================================================ */
+
+/* Takes those CPUs of a list that are allowed, and counts the others. */
+static cpubind_numa_bind_status take_allowed(finder *s, const int32_t *cpu, int32_t n)
+{
+    const cpubind_host *host = &s->facts->host;
+    int32_t *out = cpubind_arena_ints(s->arena, n);
+    int32_t n_out = 0;
+    if (!out)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    for (int32_t i = 0; i < n; i++)
+        if (is_in(host->cpu, host->n_cpu, cpu[i]))
+            out[n_out++] = cpu[i];
+    s->out->cpu = out;
+    s->out->n_cpu = n_out;
+    s->out->n_denied = n - n_out;
+    return n_out > 0 ? CPUBIND_NUMA_BIND_OK : CPUBIND_NUMA_BIND_NOT_ALLOWED;
+}
+
+/* Takes the nodes of the CPUs, for memory. */
+static cpubind_numa_bind_status take_nodes(finder *s)
+{
+    const cpubind_pci_facts *f = s->facts;
+    int32_t *node = cpubind_arena_ints(s->arena, f->n_all_node);
+    int32_t n = 0;
+    if (!node)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    for (int32_t k = 0; k < f->n_all_node && f->has_nodes; k++)
+        for (int32_t i = 0; i < s->out->n_cpu; i++)
+            if (f->node_of[s->out->cpu[i]] == f->all_node[k]) {
+                node[n++] = f->all_node[k];
+                break;
+            }
+    s->out->node = node;
+    s->out->n_node = n;
+    return CPUBIND_NUMA_BIND_OK;
+}
+
+/* Whether another rank has a CPU of this rank's home. */
+static int has_rival(const finder *s)
+{
+    for (int32_t i = 0; i < s->n_rank; i++)
+        for (int32_t k = s->row[i]; i != s->me && k < s->row[i + 1]; k++)
+            if (is_in(s->out->cpu, s->out->n_cpu, s->home[k]))
+                return 1;
+    return 0;
+}
+
+/* Takes this rank's share of its home, which other ranks have too. Where the core finds none,
+ * because there are more ranks than CPUs, the ranks share the home. */
+static cpubind_numa_bind_status take_share(finder *s)
+{
+    const cpubind_host *host = &s->facts->host;
+    const cpubind_devices devices = {.affinity = {s->home, s->row, s->n_rank},
+                                     .node = s->place};
+    const cpubind_policy policy = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
+    cpubind_plan plan = {.want = &s->me, .n_want = 1};
+    cpubind_fault fault;
+    int32_t *cpu;
+    int32_t n = 0;
+    plan.cap_cpu = CPUBIND_PLAN_CPUS(host->n_cpu);
+    plan.cap_work =
+        CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, s->n_rank, s->row[s->n_rank]);
+    plan.cpu = cpubind_arena_ints(s->arena, plan.cap_cpu);
+    plan.row = cpubind_arena_ints(s->arena, s->n_rank + 1);
+    plan.work = cpubind_arena_ints(s->arena, plan.cap_work);
+    if (!plan.cpu || !plan.row || !plan.work)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    if (cpubind_make_plan(host, &devices, &policy, &plan, &fault) == CPUBIND_OK)
+        for (int32_t i = 0; i < plan.row[1]; i++)
+            if (is_in(s->out->cpu, s->out->n_cpu, plan.cpu[i]))
+                plan.cpu[n++] = plan.cpu[i];
+    s->out->is_shared = n == 0;
+    if (n == 0)
+        return CPUBIND_NUMA_BIND_OK;
+    cpu = cpubind_arena_ints(s->arena, n);
+    if (!cpu)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    memcpy(cpu, plan.cpu, (size_t)n * sizeof *cpu);
+    s->out->cpu = cpu;
+    s->out->n_cpu = n;
+    return CPUBIND_NUMA_BIND_OK;
+}
+
+/* Checks the index and the nodes of the lists. */
+static cpubind_numa_bind_status check(finder *s, const int32_t *rank, int32_t n_rank)
+{
+    const cpubind_numa_asked *asked = s->asked;
+    s->out->device = -1;
+    if (asked->node) {
+        s->out->n_rank = asked->n_node;
+        s->me = asked->index;
+        if (asked->index >= asked->n_node)
+            return CPUBIND_NUMA_BIND_PAST_NODES;
+    }
+    for (int32_t i = 0; asked->node && i < asked->n_node; i++)
+        if (!is_node(s->facts, asked->node[i])) {
+            s->out->bad_node = asked->node[i];
+            return CPUBIND_NUMA_BIND_NO_NODE;
+        }
+    if (asked->cpus && asked->index >= asked->cpus->n) {
+        s->out->n_rank = asked->cpus->n;
+        return CPUBIND_NUMA_BIND_PAST_CPUS;
+    }
+    if (asked->node || asked->cpus)
+        return CPUBIND_NUMA_BIND_OK;
+    s->out->n_rank = n_rank;
+    if (asked->index >= n_rank)
+        return CPUBIND_NUMA_BIND_PAST_DEVICES;
+    s->me = s->out->device = rank[asked->index];
+    return s->facts->device[s->me].n_cpu > 0 ? CPUBIND_NUMA_BIND_OK
+                                             : CPUBIND_NUMA_BIND_NO_PLACE;
+}
+
+/* The list of CPUs of this rank, with the node of its list for memory. */
+static cpubind_numa_bind_status take_list(finder *s)
+{
+    const cpubind_lists *cpus = s->asked->cpus;
+    const int32_t first = cpus->row[s->asked->index];
+    cpubind_numa_bind_status status =
+        take_allowed(s, cpus->cpu + first, cpus->row[s->asked->index + 1] - first);
+    if (status != CPUBIND_NUMA_BIND_OK)
+        return status;
+    if (!s->asked->node)
+        return take_nodes(s);
+    s->out->node = s->asked->node + s->asked->index;
+    s->out->n_node = 1;
+    return CPUBIND_NUMA_BIND_OK;
+}
+
+cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
+                                                const cpubind_numa_asked *asked,
+                                                cpubind_arena *arena, cpubind_numa_bound *out)
+{
+    finder s = {.facts = facts, .asked = asked, .arena = arena, .out = out};
+    int32_t *rank = cpubind_arena_ints(arena, facts->n_device * CPUBIND_PCI_NUMBERS);
+    cpubind_numa_bind_status status;
+    memset(out, 0, sizeof *out);
+    if (!rank)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    status = check(&s, rank, cpubind_pci_ranks(facts, rank));
+    if (status != CPUBIND_NUMA_BIND_OK)
+        return status;
+    if (asked->cpus)
+        return take_list(&s);
+    status = list_homes(&s);
+    if (status == CPUBIND_NUMA_BIND_OK)
+        status = take_allowed(&s, s.home + s.row[s.me], s.row[s.me + 1] - s.row[s.me]);
+    if (status == CPUBIND_NUMA_BIND_OK && has_rival(&s))
+        status = take_share(&s);
+    if (status != CPUBIND_NUMA_BIND_OK)
+        return status;
+    if (!asked->node)
+        return take_nodes(&s);
+    out->node = asked->node + asked->index;
+    out->n_node = 1;
+    return CPUBIND_NUMA_BIND_OK;
+}

@@ -1,0 +1,253 @@
+/* pci_plan.c - the CPUs of each accelerator of any vendor
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. The rules are those of the core; this file chooses the devices, the
+ * CPUs and the ranks.
+ */
+#include "pci_plan.h"
+
+#include <string.h>
+
+/* == Ranks ================================================================== */
+
+/* Whether one runtime numbers all devices that this process sees. */
+static int has_numbers(const cpubind_pci_facts *f)
+{
+    cpubind_family family = CPUBIND_FAMILY_OTHER;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const cpubind_pci_function *device = &f->device[i];
+        if (device->sight == CPUBIND_SIGHT_HIDDEN)
+            continue;
+        if (device->n_number == 0 ||
+            (family != CPUBIND_FAMILY_OTHER && family != device->accelerator.family))
+            return 0;
+        family = device->accelerator.family;
+    }
+    return family != CPUBIND_FAMILY_OTHER;
+}
+
+int32_t cpubind_pci_ranks(const cpubind_pci_facts *f, int32_t *out)
+{
+    const int is_numbered = has_numbers(f);
+    int32_t n = 0, n_found = -1;
+    for (int32_t i = 0; !is_numbered && i < f->n_device; i++)
+        if (f->device[i].sight != CPUBIND_SIGHT_HIDDEN)
+            out[n++] = i;
+    while (is_numbered && n > n_found) { /* finds the device with the number n */
+        n_found = n;
+        for (int32_t i = 0; i < f->n_device && n == n_found; i++)
+            for (int32_t k = 0; k < f->device[i].n_number && n == n_found; k++)
+                if (f->device[i].number[k] == n)
+                    out[n++] = i;
+    }
+    return n;
+}
+
+/* == Cutting the pools ====================================================== */
+
+typedef struct planner {
+    const cpubind_pci_facts *facts;
+    const cpubind_pci_asked *asked;
+    cpubind_arena *arena;
+    cpubind_pci_plan *out;
+    cpubind_plan core;
+    int32_t *want;        /* devices that get a row, ascending */
+    cpubind_status *why;  /* by device: why it has no row */
+    cpubind_fault *fault; /* of `why` */
+} planner;
+
+static int is_in(const int32_t *list, int32_t n, int32_t value, int32_t *at)
+{
+    while (*at < n && list[*at] < value)
+        ++*at;
+    return *at < n && list[*at] == value;
+}
+
+/* Copies the allowed CPUs without those that are excluded. */
+static cpubind_status take_host(planner *p)
+{
+    const cpubind_host *host = &p->facts->host;
+    int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
+    int32_t *node = cpubind_arena_ints(p->arena, host->n_cpu);
+    int32_t *core = cpubind_arena_ints(p->arena, host->n_cpu);
+    int32_t n = 0, allowed_at = 0, exclude_at = 0;
+    if (!cpu || !node || !core)
+        return CPUBIND_ERR_SPACE;
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        if (is_in(p->asked->exclude, p->asked->n_exclude, host->cpu[i], &exclude_at) ||
+            (p->asked->allowed &&
+             !is_in(p->asked->allowed, p->asked->n_allowed, host->cpu[i], &allowed_at)))
+            continue;
+        cpu[n] = host->cpu[i];
+        node[n] = host->node[i];
+        core[n++] = host->core ? host->core[i] : host->cpu[i];
+    }
+    p->out->host = *host;
+    p->out->host.cpu = cpu;
+    p->out->host.node = node;
+    p->out->host.core = core;
+    p->out->host.n_cpu = n;
+    return CPUBIND_OK;
+}
+
+static cpubind_status take_buffers(planner *p)
+{
+    const cpubind_host *host = &p->out->host;
+    const cpubind_lists *near = &p->facts->devices.affinity;
+    cpubind_plan *core = &p->core;
+    const int32_t n_affinity = near->row[near->n];
+    const int32_t times = p->asked->overlap == CPUBIND_OVERLAP_KEEP ? near->n : 1;
+    core->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(host->n_cpu, times);
+    core->cap_work =
+        p->asked->strategy == CPUBIND_NEAR
+            ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, near->n, n_affinity)
+            : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, near->n, n_affinity);
+    core->cpu = cpubind_arena_ints(p->arena, core->cap_cpu);
+    core->row = cpubind_arena_ints(p->arena, near->n + 1);
+    core->work = cpubind_arena_ints(p->arena, core->cap_work);
+    p->want = cpubind_arena_ints(p->arena, near->n);
+    p->why = (cpubind_status *)cpubind_arena_take(p->arena, near->n, sizeof *p->why);
+    p->fault = (cpubind_fault *)cpubind_arena_take(p->arena, near->n, sizeof *p->fault);
+    if (!core->cpu || !core->row || !core->work || !p->want || !p->why || !p->fault)
+        return CPUBIND_ERR_SPACE;
+    for (int32_t i = 0; i < near->n; i++)
+        p->why[i] = CPUBIND_OK;
+    return CPUBIND_OK;
+}
+
+/* Cuts the pools of all devices that can have one: a device that the core refuses alone is left
+ * out, and the core asked again. */
+static cpubind_status cut(planner *p, cpubind_fault *fault)
+{
+    cpubind_policy policy = {.strategy = p->asked->strategy, .overlap = p->asked->overlap};
+    cpubind_status status;
+    policy.roles = p->asked->roles;
+    do {
+        p->core.n_want = 0;
+        for (int32_t i = 0; i < p->facts->n_device; i++)
+            if (p->why[i] == CPUBIND_OK)
+                p->want[p->core.n_want++] = i;
+        if (p->core.n_want == 0)
+            return CPUBIND_OK;
+        p->core.want = p->want;
+        status = cpubind_make_plan(&p->out->host, &p->facts->devices, &policy, &p->core, fault);
+        if ((status != CPUBIND_ERR_EMPTY && status != CPUBIND_ERR_TOO_FEW) || fault->device < 0)
+            break;
+        p->why[fault->device] = status;
+        p->fault[fault->device] = *fault;
+    } while (1);
+    p->out->overlap = p->core.overlap;
+    p->out->strategy = p->core.strategy;
+    return status;
+}
+
+/* == Pools ================================================================== */
+
+/* The node of most CPUs of a pool that are near the device; without one, of most CPUs. */
+static int32_t memory_node_of(const planner *p, const cpubind_pci_pool *pool)
+{
+    const cpubind_pci_function *device = &p->facts->device[pool->device];
+    int32_t best = -1, best_n = 0;
+    for (int32_t k = 0; k < p->facts->host.n_node; k++) {
+        const int32_t node = p->facts->host.node_id[k];
+        int32_t n = 0, at = 0;
+        for (int32_t i = 0; i < pool->n_cpu; i++)
+            if (p->facts->node_of[pool->cpu[i]] == node)
+                n +=
+                    is_in(device->cpu, device->n_cpu, pool->cpu[i], &at) ? CPUBIND_MAX_CPUS : 1;
+        if (n > best_n) {
+            best = node;
+            best_n = n;
+        }
+    }
+    return p->facts->has_nodes ? best : -1;
+}
+
+static cpubind_status place(planner *p, cpubind_pci_pool *pool, cpubind_fault *fault)
+{
+    cpubind_placing placing = {.cpu = pool->cpu, .n_cpu = pool->n_cpu, .device = pool->device};
+    cpubind_status status;
+    placing.is_near = p->asked->strategy == CPUBIND_NEAR;
+    placing.roles = p->asked->roles;
+    placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
+    placing.work = cpubind_arena_ints(p->arena, placing.cap_work);
+    placing.out_cpu = cpubind_arena_ints(p->arena, pool->n_cpu);
+    if (!placing.work || !placing.out_cpu)
+        return CPUBIND_ERR_SPACE;
+    status = cpubind_place_roles(&p->out->host, &p->facts->devices, &placing, fault);
+    pool->role_cpu = placing.out_cpu;
+    pool->roles = placing.out_roles;
+    pool->memory_node = memory_node_of(p, pool);
+    return status;
+}
+
+/* The pool of a device, from the rows of the core. */
+static cpubind_status take_pool(planner *p, int32_t device, cpubind_pci_pool *pool,
+                                cpubind_fault *fault)
+{
+    memset(pool, 0, sizeof *pool);
+    pool->device = device;
+    pool->memory_node = -1;
+    pool->why = p->why[device];
+    if (pool->why != CPUBIND_OK) {
+        pool->fault = p->fault[device];
+        return CPUBIND_OK;
+    }
+    for (int32_t i = 0; i < p->core.n_want; i++)
+        if (p->want[i] == device) {
+            pool->cpu = p->core.cpu + p->core.row[i];
+            pool->n_cpu = p->core.row[i + 1] - p->core.row[i];
+        }
+    return place(p, pool, fault);
+}
+
+static cpubind_status measure(planner *p, cpubind_fault *fault)
+{
+    const int32_t n = p->facts->n_device;
+    const cpubind_host *host = &p->out->host;
+    int32_t *row = cpubind_arena_ints(p->arena, n + 1);
+    int32_t *work =
+        cpubind_arena_ints(p->arena, CPUBIND_MEASURE_WORK(host->n_cpu, host->n_node));
+    int32_t k = 0;
+    if (!row || !work)
+        return CPUBIND_ERR_SPACE;
+    for (int32_t i = 0; i < n; i++) { /* rows of the core follow one another without gaps */
+        row[i] = p->core.row[k];
+        k += k < p->core.n_want && p->want[k] == i;
+    }
+    row[n] = p->core.row[k];
+    return cpubind_measure(host, &p->facts->devices, (cpubind_lists){p->core.cpu, row, n},
+                           p->asked->roles.count[CPUBIND_ROLE_IRQ], work, &p->out->quality,
+                           NULL, fault);
+}
+
+cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
+                                     const cpubind_pci_asked *asked, cpubind_arena *arena,
+                                     cpubind_pci_plan *out, cpubind_fault *fault)
+{
+    planner p = {.facts = facts, .asked = asked, .arena = arena, .out = out};
+    int32_t *rank = cpubind_arena_ints(arena, facts->n_device * CPUBIND_PCI_NUMBERS);
+    cpubind_status status;
+    memset(out, 0, sizeof *out);
+    memset(fault, 0, sizeof *fault);
+    if (!rank)
+        return CPUBIND_ERR_SPACE;
+    out->strategy = asked->strategy;
+    out->n_pool = cpubind_pci_ranks(facts, rank);
+    out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
+    if (!out->pool)
+        return CPUBIND_ERR_SPACE;
+    for (int32_t i = 0; i < facts->n_device; i++)
+        out->n_hidden += facts->device[i].sight == CPUBIND_SIGHT_HIDDEN;
+    status = take_host(&p);
+    if (status == CPUBIND_OK)
+        status = take_buffers(&p);
+    if (status == CPUBIND_OK)
+        p.core.row[0] = 0;
+    if (status == CPUBIND_OK)
+        status = cut(&p, fault);
+    for (int32_t i = 0; status == CPUBIND_OK && i < out->n_pool; i++)
+        status = take_pool(&p, rank[i], &out->pool[i], fault);
+    return status == CPUBIND_OK && out->overlap != CPUBIND_FOUND_PRESENT ? measure(&p, fault)
+                                                                         : status;
+}

@@ -1,0 +1,126 @@
+/* pci_plan.h - the CPUs of each accelerator of any vendor, and of each rank that is bound to a node
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc; memory comes from the caller's arena. The core (cpubind.h) cuts the
+ * pools. It must not know of processes, and changes nothing.
+ */
+#ifndef CPUBIND_PCI_PLAN_H
+#define CPUBIND_PCI_PLAN_H
+
+#include "pci_facts.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* == The plan of the devices of a host ====================================== */
+
+typedef struct cpubind_pci_asked {
+    cpubind_strategy strategy; /* TOPO_AFFINITY (the rules reference) or NEAR */
+    cpubind_overlap overlap;
+    cpubind_role_spec roles;
+    const int32_t *allowed; /* pools are cut from these of the allowed CPUs, ascending; NULL:
+                               from all */
+    int32_t n_allowed;
+    const int32_t *exclude; /* CPUs that are in no pool, ascending */
+    int32_t n_exclude;
+} cpubind_pci_asked;
+
+/* A device that this process sees, and its CPUs. */
+typedef struct cpubind_pci_pool {
+    int32_t device;     /* index in facts->device */
+    const int32_t *cpu; /* ascending */
+    int32_t n_cpu;      /* 0: it has no pool */
+    const int32_t *role_cpu;
+    cpubind_roles roles; /* spans of role_cpu */
+    int32_t memory_node; /* or -1 */
+    cpubind_status why;  /* it has no pool */
+    cpubind_fault fault;
+} cpubind_pci_pool;
+
+typedef struct cpubind_pci_plan {
+    cpubind_pci_pool *pool; /* by rank; a rank of a tile has the pool of its device */
+    int32_t n_pool;
+    int32_t n_hidden; /* devices that this process does not see; their CPUs are not given to
+                         others */
+    cpubind_finding overlap;
+    cpubind_strategy strategy;
+    cpubind_quality quality; /* of the pools of all devices */
+    cpubind_host host;       /* what the pools were cut from */
+} cpubind_pci_plan;
+
+/* Plans the devices of a host. A device whose near CPUs are not known, or are not allowed, or
+ * are too few, has no pool, and the others have theirs.
+ *   in      facts of cpubind_pci_read, with wants_cores
+ *   out     *out, in the arena
+ *   errors  a status of the core with *fault; ERR_SPACE: try a larger arena */
+cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
+                                     const cpubind_pci_asked *asked, cpubind_arena *arena,
+                                     cpubind_pci_plan *out, cpubind_fault *fault);
+
+/* == One rank on the node of its device (numa-bind) ========================= */
+
+/* (name, what it means). */
+#define CPUBIND_NUMA_BIND_LIST(X)                                                              \
+    X(OK, "bound")                                                                             \
+    X(NO_MEMORY, "the arena is full: try a larger one")                                        \
+    X(PAST_NODES, "the index is past the list of nodes")                                       \
+    X(PAST_CPUS, "the index is past the lists of CPUs")                                        \
+    X(PAST_DEVICES, "the index is past the devices")                                           \
+    X(NO_NODE, "the list names a node that the host does not have")                            \
+    X(NO_PLACE, "which node the device is on is not known")                                    \
+    X(NOT_ALLOWED, "none of the CPUs is allowed")
+
+typedef enum cpubind_numa_bind_status {
+#define CPUBIND_X(name, text) CPUBIND_NUMA_BIND_##name,
+    CPUBIND_NUMA_BIND_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_NUMA_BIND_COUNT
+} cpubind_numa_bind_status;
+
+/* Which rank is bound, and to what: to the node that the list has for it, else to that of its
+ * device. Lists of CPUs are taken as they are. */
+typedef struct cpubind_numa_asked {
+    int32_t index;       /* of this rank, from 0 */
+    const int32_t *node; /* by rank; NULL: the node of the device */
+    int32_t n_node;
+    const cpubind_lists *cpus; /* list i is for rank i; NULL: those of the node */
+} cpubind_numa_asked;
+
+typedef struct cpubind_numa_bound {
+    const int32_t *cpu; /* ascending, all allowed */
+    int32_t n_cpu;
+    const int32_t *node; /* for memory, ascending */
+    int32_t n_node;      /* 0: not known */
+    int32_t device;      /* index in facts->device; -1: lists alone */
+    int32_t n_denied;    /* near CPUs that are not allowed */
+    int32_t is_shared;   /* 1: there are fewer CPUs than ranks: others have these, too */
+    int32_t n_rank;      /* NO_PLACE, PAST: ranks that there are */
+    int32_t bad_node;    /* NO_NODE */
+} cpubind_numa_bound;
+
+/* Finds the CPUs and the nodes of one rank. Ranks of one node get CPUs that no other has, by
+ * whole cores as long as there are enough; CPUs that are not allowed are left out. A node
+ * without CPUs (memory of Grace) has those of the nearest one with CPUs.
+ *   in      facts of cpubind_pci_read; with wants_cores cores stay whole
+ *   out     *out: all fields on success, and on failure what the status is about
+ *   errors  the statuses above; the ranks of other devices are not affected */
+cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
+                                                const cpubind_numa_asked *asked,
+                                                cpubind_arena *arena, cpubind_numa_bound *out);
+
+/* == Ranks ================================================================== */
+
+/* Lists the devices that this process sees, by rank: in the order in which the runtime numbers
+ * them (a device of several tiles may be there several times); by address where no runtime
+ * does, or where the devices are of several runtimes.
+ *   out     indices in facts->device
+ *   in      room for facts->n_device * CPUBIND_PCI_NUMBERS
+ *   returns their number */
+int32_t cpubind_pci_ranks(const cpubind_pci_facts *facts, int32_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_PCI_PLAN_H */
