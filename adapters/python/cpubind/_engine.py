@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""_engine.py - binding the calling process for the engine that it belongs to
+"""_engine.py - binding the calling process, for the modules of engines
 
-Used by cpubind.vllm_ascend, cpubind.sglang and cpubind.torch. Reads the environment (the library
-reads none of it but what belongs to the host), finds the device of this process, binds the
-process once, and keeps the binding until restore(). Must not import an engine, start a process
-or write a log line: the callers know the lines of their engines.
+Used by cpubind.vllm_ascend, cpubind.sglang and cpubind.torch. Reads the environment (the
+library reads none of it but what belongs to the host), finds the device of this process, binds
+the process once, writes the log lines that operators of vllm-ascend search for, and keeps the
+binding until restore(). Must not import an engine or start a process.
 
   CPUBIND_ENABLE    1: the plugins of this package are active; 0: they are not. Without it they
                     are active where the list of plugins of the engine names cpubind
   CPUBIND_RULES     reference (default) or near; the same value for all workers of a host
   CPUBIND_SCOPE     auto (default), cpuset, host or own: whose the allowed CPUs are
   CPUBIND_MEMORY    migrate (default: own pages, for five seconds at most), all, or none
+  CPUBIND_ALLOWED   plans for a process that may use these CPUs, such as 0-95
   CPUBIND_OPTIONS   further options of `cpubind apply`, "key=value" with blanks between them
   CPUBIND_STRICT    1: a binding that fails raises
   CPUBIND_ANY_ARCH  1: bind on a machine that is not ARM, too
@@ -21,14 +22,17 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import cpubind
 
 # Options of `cpubind apply` that `cpubind plan` has not.
 _OF_BIND = {"memory", "memory-limit", "memory-time", "irqbalance", "thread", "threads", "state",
             "strict", "force", "any-arch"}
-_NAMED = {"CPUBIND_RULES": "rules", "CPUBIND_SCOPE": "scope", "CPUBIND_MEMORY": "memory"}
+# The CPUs that the parent of this process may use, where it has started it on fewer.
+STARTED_ON = "CPUBIND_ALLOWED"
+_NAMED = {"CPUBIND_RULES": "rules", "CPUBIND_SCOPE": "scope", "CPUBIND_MEMORY": "memory",
+          STARTED_ON: "allowed"}
 
 
 class Bound(NamedTuple):
@@ -51,7 +55,8 @@ def is_on(list_of_plugins: str) -> bool:
     """Whether the plugin is switched on; list_of_plugins: the variable of the engine."""
     if os.environ.get("CPUBIND_ENABLE"):
         return is_true("CPUBIND_ENABLE")
-    return "cpubind" in [name.strip() for name in os.environ.get(list_of_plugins, "").split(",")]
+    names = os.environ.get(list_of_plugins, "").split(",")
+    return "cpubind" in [name.strip() for name in names]
 
 
 def is_arm(machine: str) -> Optional[bool]:
@@ -96,9 +101,9 @@ def open_host() -> Any:
 def device_of_id(rows: List[Mapping[str, Any]], number: int, own: Optional[int]) -> int:
     """The logic id of the NPU that an engine names by a number, its physical id.
 
-    Older engines take the number from ASCEND_RT_VISIBLE_DEVICES, which is a logic id; newer ones ask
-    the runtime, which answers with the phy id. Where the two name different NPUs, the one that
-    the rank drives counts (`own`, or None), else the phy id.
+    Older engines take the number from ASCEND_RT_VISIBLE_DEVICES: a logic id. Newer ones ask the
+    runtime, which answers with the phy id. Where the two name different NPUs, the one that the
+    rank drives counts (`own`, or None), else the phy id.
     """
     by_phy = [row["npu"] for row in rows if row.get("phy") == number]
     by_logic = [row["npu"] for row in rows if row["npu"] == number]
@@ -145,10 +150,6 @@ def bind(rank: Optional[int], npu_id: Optional[int] = None,
     return _bound
 
 
-def current() -> Optional[Bound]:
-    return _bound
-
-
 def restore() -> int:
     """Puts this process back to where it was before it was bound; returns how many threads and
     interrupts were moved. Without a binding: 0."""
@@ -160,3 +161,93 @@ def restore() -> int:
     _bound.binding.close()
     _bound = None
     return moved
+
+
+# == Log lines: no character of them may change ================================
+
+
+def cpus_of_list(text: str) -> List[int]:
+    """[0, 1, 2, 5] of "0-2,5"."""
+    cpus: List[int] = []
+    for piece in text.split(","):
+        first, _, last = piece.partition("-")
+        cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+def warn_not_writable(logger: Any) -> None:
+    getattr(logger, "warning_once", logger.warning)(
+        "/proc/irq is not writable. If running in Docker, start the container with "
+        "'--privileged=true'.")
+
+
+def log_roles(logger: Any, npu: int, is_950: bool, main: Sequence[int], acl: Sequence[int],
+              release: Sequence[int]) -> None:
+    worker = " ".join(map(str, main))
+    if is_950:
+        logger.info("Ascend 950 NPU%s: worker=[%s]", npu, worker)
+    else:
+        logger.info("NPU%s: main=[%s]  acl=[%s]  release=[%s]", npu, worker,
+                    " ".join(map(str, acl)), str(list(release)) if release else "")
+
+
+def log_interrupts(logger: Any, npu: int, pci: Any, sq: Tuple[Any, Any],
+                   cq: Tuple[Any, Any]) -> None:
+    """sq, cq: the number and the CPU of an interrupt."""
+    logger.info("NPU%s(PCI %s): sq_send_trigger_irq IRQ_ID=%s -> CPU%s, "
+                "cq_update_irq IRQ_ID=%s -> CPU%s", npu, pci, *sq, *cq)
+
+
+def log_plan(logger: Any, plan: Any, npu: int, rank: Optional[int]) -> None:
+    facts = plan.dict()
+    # The reference says "topo_affinity" of an Ascend 950, whose pools are clusters.
+    mode = "topo_affinity" if facts["strategy"] == "cluster" else facts["strategy"]
+    logger.info("[cpu_bind_mode] mode=%s rank=%s visible_npus=%s", mode, rank,
+                facts["visible_npus"])
+    logger.info("The CPU allocation plan is as follows:")
+    main, acl, release = (list(plan.cpus(npu, role)) for role in ("main", "acl", "release"))
+    log_roles(logger, npu, facts["device_type"] == "950", main, acl, release)
+
+
+def log_binding(logger: Any, bound: Bound) -> None:
+    items = bound.report.get("items", [])
+    uvb = [item for item in items if item["kind"] == "uvb" and item["result"] == "moved"]
+    if uvb:
+        logger.info("[cpu_bind_ascend_950] uvb_poll_window_thread tids=[%s] cpus=[%s]",
+                    " ".join(str(item["id"]) for item in uvb),
+                    " ".join(map(str, cpus_of_list(uvb[0]["should"]))))
+    memory = bound.report.get("memory")
+    if memory:
+        logger.info("[migrate] NPU:%s -> NUMA [%s]", bound.device, memory["node"])
+    irqs = {item["name"]: item for item in items if item["kind"] == "irq"}
+    if "sq" in irqs and irqs["sq"]["result"] in ("skipped", "failed"):
+        warn_not_writable(logger)
+    elif "sq" in irqs and "cq" in irqs:
+        rows = bound.plan.dict()["npus"]
+        pci = [row["pci"] for row in rows if row["npu"] == bound.device][0]
+        sq, cq = ((irqs[name]["id"], irqs[name]["should"]) for name in ("sq", "cq"))
+        log_interrupts(logger, bound.device, pci, sq, cq)
+    for warning in bound.report.get("warnings", []):
+        logger.warning("[cpubind] %s", warning["text"])
+
+
+def bind_and_log(logger: Any, rank: Optional[int], npu_id: Optional[int] = None) -> Bound:
+    """bind() with the log lines of vllm-ascend."""
+    bound = bind(rank, npu_id, lambda plan, device: log_plan(logger, plan, device, rank))
+    if bound.binding is None:
+        logger.info("[cpubind] CPUBIND_ROOT is set: nothing is bound.")
+    elif not bound.is_again:
+        log_binding(logger, bound)
+    return bound
+
+
+def try_to_bind(logger: Any, rank: Optional[int], npu_id: Optional[int] = None
+                ) -> Optional[Bound]:
+    """bind_and_log(); a failure is one warning and None, or is raised with CPUBIND_STRICT=1."""
+    try:
+        return bind_and_log(logger, rank, npu_id)
+    except Exception as error:
+        if is_true("CPUBIND_STRICT"):
+            raise
+        logger.warning("Bind cpus failed in rank%s: %s Skip binding cpu.", rank, error)
+        return None

@@ -3,18 +3,18 @@
 
   CPUBIND_ENABLE=1 vllm serve ...
 
-Behaves as the module of vllm-ascend 182b75ea to its callers: bind_cpus(rank_id), with npu_id= as
-later versions call it, DeviceInfo.get_npu_map_info(), and the log lines to the character. The
-plan and the binding come from libcpubind. Starts no process but npu-smi, and that only if the
-files of the driver do not name the NPUs and no other worker has asked within five seconds. Must
-not raise out of bind_cpus, but for CPUBIND_STRICT=1.
+Behaves as the module of vllm-ascend 182b75ea to its callers: bind_cpus(rank_id), with npu_id=
+as later versions call it, DeviceInfo.get_npu_map_info(), and the log lines to the character.
+The plan and the binding come from libcpubind. Starts no process but npu-smi, and that only if
+the files of the driver do not name the NPUs and no other worker has asked within five seconds.
+bind_cpus must not raise, but for CPUBIND_STRICT=1.
 
 register() is an entry point of vllm.general_plugins. A copy of this file in the place of
 vllm_ascend/cpu_binding.py works, too, where the package cpubind is installed.
 
 DeviceInfo and CpuAlloc, the second half of the file, are for other callers of the module that
-this one replaces: the same fields and methods, by the rules of the reference. bind_cpus does not
-use them.
+this one replaces: the same fields and methods, by the rules of the reference. bind_cpus has no
+use for them.
 
 The variables of _engine.py, and
   CPUBIND_WHEN      warmup (default): where vllm-ascend calls bind_cpus, after the warm-up;
@@ -28,7 +28,7 @@ import logging
 import os
 import platform
 import re
-import shutil
+import shutil  # noqa: F401 - a name of the module that callers replace in tests
 import subprocess
 import sys
 from collections import defaultdict
@@ -50,8 +50,6 @@ except ImportError:
 PLACE = "vllm_ascend.cpu_binding"
 ASCEND_RT_VISIBLE_DEVICES = os.getenv("ASCEND_RT_VISIBLE_DEVICES")
 ALLOWED_CPUS_PATH = "/proc/self/status"
-NOT_WRITABLE = ("/proc/irq is not writable. If running in Docker, start the container with "
-                "'--privileged=true'.")
 
 
 def is_arm_cpu() -> bool:
@@ -60,10 +58,6 @@ def is_arm_cpu() -> bool:
         logger.warning("Unknown CPU architecture. arch=%s, action: disabling CPU binding.",
                        platform.machine().lower())
     return bool(is_arm)
-
-
-def warn_once(text: str) -> None:
-    getattr(logger, "warning_once", logger.warning)(text)
 
 
 # == In the place of the module ================================================
@@ -134,13 +128,7 @@ def bind_cpus(rank_id: int, npu_id: Optional[int] = None) -> None:
     if not (is_arm_cpu() or _engine.may_bind()):
         logger.info("CPU binding skipped: non-ARM CPU detected.")
         return
-    try:
-        bound = _engine.bind(rank_id, npu_id, lambda plan, npu: _log_plan(plan, npu, rank_id))
-        _log_binding(bound)
-    except Exception as error:
-        if _engine.is_true("CPUBIND_STRICT"):
-            raise
-        logger.warning("Bind cpus failed in rank%s: %s Skip binding cpu.", rank_id, error)
+    _engine.try_to_bind(logger, rank_id, npu_id)
 
 
 def restore() -> int:
@@ -148,69 +136,13 @@ def restore() -> int:
     return _engine.restore()
 
 
-def _log_plan(plan: Any, npu: int, rank_id: int) -> None:
-    facts = plan.dict()
-    is_950 = facts["device_type"] == "950"
-    # The reference says "topo_affinity" of an Ascend 950, whose pools are clusters.
-    mode = "topo_affinity" if facts["strategy"] == "cluster" else facts["strategy"]
-    logger.info("[cpu_bind_mode] mode=%s rank=%s visible_npus=%s", mode, rank_id,
-                facts["visible_npus"])
-    logger.info("The CPU allocation plan is as follows:")
-    roles = {role: list(plan.cpus(npu, role)) for role in ("main", "acl", "release")}
-    _log_roles(npu, is_950, roles["main"], roles["acl"], roles["release"])
-
-
-def _log_roles(npu: int, is_950: bool, main: Sequence[int], acl: Sequence[int],
-               release: Sequence[int]) -> None:
-    worker = " ".join(map(str, main))
-    if is_950:
-        logger.info("Ascend 950 NPU%s: worker=[%s]", npu, worker)
-    else:
-        logger.info("NPU%s: main=[%s]  acl=[%s]  release=[%s]", npu, worker,
-                    " ".join(map(str, acl)), str(list(release)) if release else "")
-
-
-def _log_binding(bound: _engine.Bound) -> None:
-    if bound.binding is None:
-        logger.info("[cpubind] CPUBIND_ROOT is set: nothing is bound.")
-        return
-    if bound.is_again:
-        return
-    items = bound.report.get("items", [])
-    uvb = [item for item in items if item["kind"] == "uvb" and item["result"] == "moved"]
-    if uvb:
-        logger.info("[cpu_bind_ascend_950] uvb_poll_window_thread tids=[%s] cpus=[%s]",
-                    " ".join(str(item["id"]) for item in uvb),
-                    " ".join(map(str, DeviceInfo.expand_cpu_list(uvb[0]["should"]))))
-    memory = bound.report.get("memory")
-    if memory:
-        logger.info("[migrate] NPU:%s -> NUMA [%s]", bound.device, memory["node"])
-    _log_interrupts(bound, items)
-    for warning in bound.report.get("warnings", []):
-        logger.warning("[cpubind] %s", warning["text"])
-
-
-def _log_interrupts(bound: _engine.Bound, items: List[Dict[str, Any]]) -> None:
-    found = {item["name"]: item for item in items if item["kind"] == "irq"}
-    sq, cq = found.get("sq"), found.get("cq")
-    if not sq:
-        return
-    if sq["result"] in ("skipped", "failed"):
-        warn_once(NOT_WRITABLE)
-        return
-    pci = [row["pci"] for row in bound.plan.dict()["npus"] if row["npu"] == bound.device]
-    logger.info("NPU%s(PCI %s): sq_send_trigger_irq IRQ_ID=%s -> CPU%s, "
-                "cq_update_irq IRQ_ID=%s -> CPU%s", bound.device, pci[0] if pci else None,
-                sq["id"], sq["should"], cq["id"] if cq else "", cq["should"] if cq else "")
-
-
 # == Answers in place of other programs ========================================
 
 
 def execute_command(cmd: List[str]) -> Tuple[str, int]:
-    """What the command would print, and its exit status. ps, lscpu, taskset and migratepages are
-    not started: the answer comes from the kernel. npu-smi info -m is answered by the library
-    where it can. Another command is run, in the C locale."""
+    """The output of a command, and its exit status. ps, lscpu, taskset and migratepages are not
+    started: the answer comes from the kernel. npu-smi info -m is answered by the library where
+    it can. Another command is run, in the C locale."""
     answer = _ANSWERS.get(cmd[0])
     if answer:
         answered = answer(cmd)
@@ -229,8 +161,8 @@ def execute_command(cmd: List[str]) -> Tuple[str, int]:
 
 
 def _answer_npu_smi(cmd: List[str]) -> Optional[Tuple[str, int]]:
-    if cmd[1:] != ["info", "-m"]:
-        return None
+    if cmd[1:] != ["info", "-m"] or ASCEND_RT_VISIBLE_DEVICES:
+        return None  # a plan has the visible NPUs alone
     try:
         with _engine.open_host() as host:
             rows = host.plan().dict()["npus"]
@@ -357,11 +289,7 @@ class DeviceInfo:
 
     @staticmethod
     def expand_cpu_list(allowed_list_str: str) -> List[int]:
-        cpus: List[int] = []
-        for piece in allowed_list_str.split(","):
-            first, _, last = piece.partition("-")
-            cpus += range(int(first), int(last or first) + 1)
-        return cpus
+        return _engine.cpus_of_list(allowed_list_str)
 
     @staticmethod
     def get_npu_map_info() -> Dict[str, Dict[str, str]]:
@@ -389,8 +317,8 @@ class DeviceInfo:
     def resolve_logic_id(self, npu_id: str, chip_id: Optional[str]) -> int:
         chips = self.npu_map_info.get(npu_id, {})
         if chip_id is None and len(chips) != 1:
-            raise RuntimeError("The process table names NPU %s without a chip, and that NPU has "
-                               "%d chips." % (npu_id, len(chips)))
+            raise RuntimeError("The process table names NPU %s without a chip, and that NPU "
+                               "has %d chips." % (npu_id, len(chips)))
         logic = chips.get(chip_id) if chip_id is not None else next(iter(chips.values()))
         if not logic or not logic.isdigit():
             raise RuntimeError("npu-smi info -m has no logic id for chip %s of NPU %s."
@@ -462,7 +390,7 @@ class CpuAlloc:
 
     @staticmethod
     def cpu_to_mask(cpu: int) -> str:
-        """The CPU as a mask of /proc/irq/N/smp_affinity: words of 32 bits, the highest first."""
+        """The CPU as a mask of /proc/irq/N/smp_affinity: words of 32 bits, highest first."""
         return "%08x" % (1 << cpu % 32) + ",00000000" * (cpu // 32)
 
     @staticmethod
@@ -664,8 +592,8 @@ class CpuAlloc:
     def print_plan(self) -> None:
         npu = self._own_npu()
         logger.info("The CPU allocation plan is as follows:")
-        _log_roles(npu, self._is_ascend_950(), self.assign_main[npu], self.assign_acl[npu],
-                   self.assign_rel[npu])
+        _engine.log_roles(logger, npu, self._is_ascend_950(), self.assign_main[npu],
+                          self.assign_acl[npu], self.assign_rel[npu])
 
     # -- Threads, memory, interrupts ----------------------------------------------
 
@@ -754,7 +682,7 @@ class CpuAlloc:
             logger.info("[irq] IRQ binding skipped on Ascend 950.")
             return
         if not os.access("/proc/irq", os.W_OK):
-            warn_once(NOT_WRITABLE)
+            _engine.warn_not_writable(logger)
             return
         npu = self._own_npu()
         pool = self.npu_cpu_pool.get(npu)
@@ -781,8 +709,7 @@ class CpuAlloc:
         if not sq or not cq:
             logger.warning("The sq_send_trigger_irq is not found. npu=%s. ", npu)
             return
-        logger.info("NPU%s(PCI %s): sq_send_trigger_irq IRQ_ID=%s -> CPU%s, "
-                    "cq_update_irq IRQ_ID=%s -> CPU%s", npu, pci, sq[0], pool[0], cq[0], pool[1])
+        _engine.log_interrupts(logger, npu, pci, (sq[0], pool[0]), (cq[0], pool[1]))
         for irq, cpu in ((sq[0], pool[0]), (cq[0], pool[1])):
             with open("/proc/irq/%s/smp_affinity" % irq, "w") as file:
                 file.write(self.cpu_to_mask(cpu))
