@@ -1,5 +1,5 @@
 #!/bin/sh
-# reference_tests.sh - run the unit tests of vllm-ascend's CPU binding against cpubind.vllm_ascend
+# reference_tests.sh - run vllm-ascend's tests of its CPU binding against cpubind.vllm_ascend
 # SPDX-License-Identifier: MIT
 #
 #   tests/python/engines/reference_tests.sh CHECKOUT [reference]

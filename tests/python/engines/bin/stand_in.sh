@@ -1,0 +1,20 @@
+#!/bin/sh
+# stand_in.sh - npu-smi, lscpu, taskset and migratepages of lab.sh, by the name of the link
+# SPDX-License-Identifier: MIT
+name=${0##*/}
+echo "$name $*" >>"$LAB_DIR/started"
+case $name in
+npu-smi)
+    [ -z "$LAB_NPU_SMI_SECONDS" ] || sleep "$LAB_NPU_SMI_SECONDS"
+    file=$(echo "npu-smi $*" | sed 's/ -\([ic]\) / -\1/g; s/ -*/-/g')
+    exec cat "$LAB_HOST/cmd/$file.txt"
+    ;;
+lscpu)
+    for node in "$LAB_HOST"/sys/devices/system/node/node*; do
+        tr , '\n' <"$node/cpulist" | while IFS=- read -r first last; do
+            seq "$first" "${last:-$first}" | sed "s/\$/ ${node##*node}/"
+        done
+    done
+    ;;
+ps) PATH=$LAB_PATH exec ps "$@" ;;
+esac
