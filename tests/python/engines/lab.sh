@@ -6,9 +6,9 @@
 #
 # FOLDER is a captured host, DIR a new folder for what the command does. In mounts of its own
 # the command sees the CPUs, nodes and PCI functions of that host in /sys, and an empty /run;
-# affinity_shim.c lets every thread have the CPUs of that host, and records in DIR/NUMBER where a
-# thread is bound. npu-smi, lscpu, ps, taskset and migratepages are stand-ins of bin/: they print
-# what the host printed, and add a line to DIR/started. Without root that may mount: exit 77.
+# affinity_shim.c lets every thread have the CPUs of that host, and records in DIR/NUMBER where
+# a thread is bound. npu-smi, lscpu, ps, taskset and migratepages are stand-ins of bin/: they
+# print what the host printed, and add a line to DIR/started. Without root that may mount: 77.
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "$LAB_HOST" ]; then
     LAB_HOST=$(cd "$1" && pwd) && mkdir -p "$2" && LAB_DIR=$(cd "$2" && pwd) || exit 1

@@ -354,8 +354,9 @@ class TestLive(Case):
         cls.shim = os.path.join(cls.place, "shim.so")
         if not shutil.which("cc"):
             raise unittest.SkipTest("there is no compiler")
-        subprocess.run(["cc", "-std=c11", "-D_DEFAULT_SOURCE", "-shared", "-fPIC", "-o", cls.shim,
-                        os.path.join(TOP, "tests/cli/affinity_shim.c"), "-ldl"], check=True)
+        subprocess.run(["cc", "-std=c11", "-D_DEFAULT_SOURCE", "-shared", "-fPIC", "-o",
+                        cls.shim, os.path.join(TOP, "tests/cli/affinity_shim.c"), "-ldl"],
+                       check=True)
 
     def run_worker(self, text, name="a2-192cpu-8npu", **environment):
         """What a worker on this host prints, its log, where its threads are, and what it has
