@@ -1,0 +1,3 @@
+module cpubind
+
+go 1.18

@@ -1,0 +1,176 @@
+#!/bin/sh
+# languages.sh - the wrappers of C++, Rust and Go: their tests, and one example in each language
+# SPDX-License-Identifier: MIT
+#
+#   tests/languages/languages.sh      from the top folder, after `make all lib`
+#
+# Prints TAP. Tests of a language without a compiler are skipped. Nothing is downloaded. The
+# example plans every fixture host and binds itself: its lines are the same in all languages, and
+# its JSON, map and errors are those of the command.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+out=$BUILD/languages
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+build=$(cd "$BUILD" && pwd)
+. tests/support/tap.sh
+
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
+languages='c++17 c++20 rust go'
+
+if [ ! -e "$build/libcpubind.so.1" ]; then
+    skip "the wrappers of the library" "no libcpubind.so.1: make lib"
+    finish
+    exit
+fi
+LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+# cargo and go write below $out, and load nothing.
+export CPUBIND_LIB_DIR="$build" CARGO_TARGET_DIR="$out/cargo" CARGO_NET_OFFLINE=true
+export GOCACHE="$out/go-cache" GOPROXY=off GOFLAGS=-mod=mod GO111MODULE=on CGO_ENABLED=1
+export CGO_LDFLAGS="-L$build"
+
+# -- Compilers ---------------------------------------------------------------
+
+why_not() { # language: prints why it cannot be built here; nothing when it can
+    case $1 in
+    c++17) command -v "${CXX:-c++}" >/dev/null || echo "no C++ compiler" ;;
+    c++20)
+        echo 'int main() {}' >"$out/empty.cpp"
+        "${CXX:-c++}" -std=c++20 -c "$out/empty.cpp" -o "$out/empty.o" 2>/dev/null ||
+            echo "no compiler of C++20"
+        ;;
+    rust)
+        { cargo --version && rustc --version; } >/dev/null 2>&1 || echo "no cargo and rustc"
+        ;;
+    go) go version >/dev/null 2>&1 || echo "no go" ;;
+    esac
+}
+
+compile() { # language: its example is $out/example-LANGUAGE
+    rm -f "$out/example-$1"
+    case $1 in
+    c++*)
+        # shellcheck disable=SC2086
+        "${CXX:-c++}" -std="$1" -O1 $warnings -Iadapters/api -Iadapters/cpp \
+            adapters/cpp/examples/plan_and_bind.cpp -L"$build" -lcpubind -o "$out/example-$1"
+        ;;
+    rust)
+        cargo build --quiet --manifest-path adapters/rust/Cargo.toml --examples &&
+            cp "$out/cargo/debug/examples/plan_and_bind" "$out/example-rust"
+        ;;
+    go) (cd adapters/go && go build -o "$out/example-go" ./examples/plan_and_bind) ;;
+    esac
+}
+
+# -- The example -------------------------------------------------------------
+
+# A host with one NPU and the CPUs of this machine.
+make_own_host() {
+    from=fixtures/hosts/950-container-1npu
+    rm -rf "$out/own"
+    mkdir -p "$out/own/cmd" "$out/own/proc/self" "$out/own/sys/devices/system/cpu" || return 1
+    cp "$from/cmd/npu-smi-info-m.txt" "$from/cmd/npu-smi-info.txt" "$out/own/cmd" &&
+        cp "$from/uname" "$out/own" &&
+        cp -R "$from/sys/bus" "$out/own/sys" &&
+        cat /proc/self/status >"$out/own/proc/self/status" || return 1
+    for name in online present possible; do
+        cat /sys/devices/system/cpu/$name >"$out/own/sys/devices/system/cpu/$name" || return 1
+    done
+    own_cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+    [ -n "$own_cpu" ]
+}
+
+json() { # file, path
+    sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
+}
+
+run_example() { # language, host: prints what it printed, and its exit status
+    rm -f "$out/state.json"
+    "$out/example-$1" "fixtures/hosts/$2" "$out/own" "$own_cpu" "$out/state.json" \
+        >"$out/said" 2>"$out/err"
+    status=$?
+}
+
+# The lines of the example about the plan are those of the command.
+agrees_with_the_command() { # language, host
+    run_example "$1" "$2"
+    "$build/cpubind" plan --root "fixtures/hosts/$2" --rules near --json >"$out/json"
+    want=$?
+    if [ $status -ne $want ]; then
+        echo "$2: exit status $status, of the command $want"
+        cat "$out/err"
+        return 1
+    fi
+    if [ $want -ne 0 ]; then
+        json "$out/json" '$.error.text' | diff - "$out/err"
+        return
+    fi
+    grep '^{' "$out/said" | diff "$out/json" - || return 1
+    "$build/cpubind" plan --root "fixtures/hosts/$2" --rules near --format map >"$out/map"
+    # The map is between the JSON and the error.
+    sed -n '/^{/,/^error /p' "$out/said" | sed '1d; /^error /d' >"$out/said.map"
+    diff -B "$out/map" "$out/said.map" || return 1
+    "$build/cpubind" plan --root "fixtures/hosts/$2" --allowed 0 --scope own --json >"$out/json"
+    [ $? -eq 0 ] || grep -F "$(json "$out/json" '$.error.text')" "$out/said"
+}
+
+agrees_on_every_host() { # language
+    n=0
+    for host in fixtures/hosts/*; do
+        agrees_with_the_command "$1" "${host##*/}" || return 1
+        [ $want -ne 0 ] || n=$((n + 1))
+        # The first language writes down the lines for the others.
+        if [ -e "$out/lines-${host##*/}" ]; then
+            cat "$out/said" "$out/err" | diff "$out/lines-${host##*/}" - || return 1
+        else
+            cat "$out/said" "$out/err" >"$out/lines-${host##*/}"
+        fi
+    done
+    echo "$n plans"
+    [ $n -ge 50 ]
+}
+
+binds_itself() { # language
+    run_example "$1" a2-192cpu-8npu
+    cat "$out/said" "$out/err"
+    [ $status -eq 0 ] && grep -qx "bound to $own_cpu" "$out/said" &&
+        grep -qx "not in place: 0" "$out/said" && grep -qx "restored: yes" "$out/said" &&
+        [ ! -e "$out/state.json" ]
+}
+
+test_cxx() { # standard
+    # shellcheck disable=SC2086
+    "${CXX:-c++}" -std="$1" -O1 $warnings -pthread -Iadapters/api -Iadapters/cpp \
+        tests/languages/test_cpubind.cpp -L"$build" -lcpubind -o "$out/test-$1" &&
+        "$out/test-$1" fixtures/hosts
+}
+
+own_tests() { # language
+    case $1 in
+    rust) cargo test --quiet --manifest-path adapters/rust/Cargo.toml ;;
+    go) (cd adapters/go && go vet ./... && go test ./...) ;;
+    *) test_cxx "$1" ;;
+    esac
+}
+
+rm -f "$out"/lines-*
+make_own_host || exit 1
+for language in $languages; do
+    reason=$(why_not $language)
+    if [ -n "$reason" ]; then
+        skip "$language: the wrapper and its example" "$reason"
+        continue
+    fi
+    check "$language: the example compiles" compile $language
+    if [ -x "$out/example-$language" ]; then
+        check "$language: plans, maps and errors of every fixture are those of the command" \
+            agrees_on_every_host $language
+        check "$language: the example binds itself and restores itself" binds_itself $language
+    fi
+    check "$language: the tests of the wrapper" own_tests $language
+done
+finish
