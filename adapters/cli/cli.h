@@ -150,7 +150,9 @@ typedef struct cli_options {
     int keeps_others;         /* --others keep */
     cpubind_pci_request topo; /* of topo, without its functions */
     cpubind_pci_address pci[CLI_MAX_PCI]; /* --pci; topo.n_named of them */
-    const char *env[CLI_MAX_ENV];         /* "NAME=VALUE" */
+    cpubind_role_spec roles;              /* --roles */
+    int has_roles;
+    const char *env[CLI_MAX_ENV]; /* "NAME=VALUE" */
     int32_t n_env;
     /* service: the files that it reads and writes, and which processes it binds */
     const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */

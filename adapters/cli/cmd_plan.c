@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_plan.h"
 #include "launch.h"
 #include "picture.h"
 
@@ -99,6 +100,23 @@ static void make(const cpubind_source *source, cli_options *options, cli_planned
     cli_make(source, &options->request, &out[1]);
 }
 
+/* Whether this is a host of other accelerators than NPUs: it has no npu-smi, no option is about
+ * NPUs, and the PCI bus has devices that cpubind knows. */
+static int has_other_devices(const cpubind_source *source, cli_options *options,
+                             const cli_planned *planned)
+{
+    cli_topo topo = {0};
+    int is_other;
+    if (planned->code != CPUBIND_PROBLEM_NO_NPU_SMI || cli_npu_option(options))
+        return 0;
+    cli_topo_read(source, options, &topo);
+    is_other = topo.status == CPUBIND_PCI_OK && topo.facts.n_device > 0;
+    for (int32_t i = 0; is_other && i < topo.facts.n_device; i++)
+        is_other = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
+    cli_topo_free(&topo);
+    return is_other;
+}
+
 int cli_plan(int argc, char **argv)
 {
     static cli_options options;
@@ -115,13 +133,21 @@ int cli_plan(int argc, char **argv)
     if (status != CLI_DONE)
         return cli_fail(&options, status, why.text);
     is_live = !options.root && !options.fixture;
+    if (cli_asks_for_devices(&options)) {
+        status = cli_plan_devices(&host.source, &options);
+        cli_close_host(&host);
+        return status;
+    }
     if (is_live)
         cli_progress(&options, "cpubind: asking npu-smi ...");
     make(&host.source, &options, planned);
     if (is_live)
         cli_progress(&options, NULL);
-    status = options.compare ? print_both(&planned[0], &planned[1], &options)
-                             : print_plan(&planned[0], &options);
+    if (has_other_devices(&host.source, &options, &planned[0]))
+        status = cli_plan_devices(&host.source, &options);
+    else
+        status = options.compare ? print_both(&planned[0], &planned[1], &options)
+                                 : print_plan(&planned[0], &options);
     cli_close_host(&host);
     cli_free_planned(&planned[0]);
     cli_free_planned(&planned[1]);

@@ -376,6 +376,10 @@ static const struct {
      "read as the Ascend runtime reads it: ascending ids, commas and no ranges.\n"
      "--keep 4 keeps 4 CPUs of each node; --keep 4, is CPU 4 alone.\n"
      "\n"
+     "On a host without NPUs the accelerators of other vendors are planned, as topo\n"
+     "prints them; --pci ADDRESS (several) or --class CLASS plans these functions on\n"
+     "any host, --roles IRQ,MAIN,ACL,RELEASE with other roles than 0,1,0,0.\n"
+     "\n"
      "Formats for launchers have all ranks, in the order of the visible devices, or\n"
      "with --rank that one: taskset $(cpubind plan --rank 0 --format taskset) COMMAND.\n"
      "Those of OpenMP have the main CPUs, the others the whole pool. All formats:\n\f"},

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "../text/procfs.h"
+#include "device_plan.h"
 #include "hint.h"
 #include "picture.h"
 #include "settings.h"
@@ -396,6 +397,30 @@ static int read_class(const reading *r, const char *text)
     return 1;
 }
 
+/* Reads the CPUs of each role, irq, main, acl and release: "0,1,0,0". */
+static int read_roles(const reading *r, const char *text)
+{
+    int32_t *count = r->options->roles.count;
+    const char *at = text;
+    int32_t n = 0;
+    for (; n < CPUBIND_ROLE_COUNT; n++) {
+        const size_t digits = strspn(at, "0123456789");
+        char number[8] = "";
+        if (digits == 0 || digits >= sizeof number)
+            break;
+        memcpy(number, at, digits);
+        if (!read_number(number, &count[n]) || count[n] > CPUBIND_MAX_CPUS)
+            break;
+        at += digits;
+        if (*at == ',' && n + 1 < CPUBIND_ROLE_COUNT)
+            at++;
+    }
+    if (n < CPUBIND_ROLE_COUNT || *at || count[CPUBIND_ROLE_MAIN] < 1)
+        return wrong(r, "--roles wants the CPUs of " CLI_ROLE_WORDS "such as 2,1,1,1", text);
+    r->options->has_roles = 1;
+    return 1;
+}
+
 static int choose_memory(const reading *r, const char *word)
 {
     static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
@@ -692,8 +717,9 @@ static const option_row rows[] = {
     READ("env", CLI_RUN, read_env),
     TEXT("state", LIVE | CLI_RESTORE, state),
     FLAG("nics", CLI_TOPO, topo.wants_nics),
-    READ("pci", CLI_TOPO, read_pci),
-    READ("class", CLI_TOPO, read_class),
+    READ("pci", CLI_TOPO | CLI_PLAN | CLI_RUN, read_pci),
+    READ("class", CLI_TOPO | CLI_PLAN | CLI_RUN, read_class),
+    READ("roles", CLI_PLAN | CLI_RUN, read_roles),
     FLAG("all", CLI_APPLY | CLI_VERIFY | CLI_RESTORE, all),
     FLAG("respect-masks", CLI_APPLY, respects_masks),
     READ("others", CLI_APPLY, choose_others),
@@ -1083,6 +1109,9 @@ static const char *conflict(const cli_options *o, enum cli_command command)
     const char *text;
     if (o->is_check && o->config && o->n_word > 0)
         return "--config and --check each name a file; give one";
+    if (command == CLI_PLAN && cli_asks_for_devices(o) && cli_npu_option(o))
+        return "--pci and --class are about devices of any vendor: leave out the options that "
+               "are about NPUs";
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
     if ((command & (CLI_PLAN | CLI_DOCTOR | CLI_TOPO | LIVE)) && o->db && !o->fixture)
