@@ -200,22 +200,32 @@ def log_interrupts(logger: Any, npu: int, pci: Any, sq: Tuple[Any, Any],
 
 def log_plan(logger: Any, plan: Any, npu: int, rank: Optional[int]) -> None:
     facts = plan.dict()
-    # The reference says "topo_affinity" of an Ascend 950, whose pools are clusters.
-    mode = "topo_affinity" if facts["strategy"] == "cluster" else facts["strategy"]
+    product, mode = facts["device_type"], facts["strategy"]
+    is_sliced_instead = (mode == "global_slice" and product not in ("a3", "950")
+                         and "strategy" not in options())
+    if mode == "cluster" or is_sliced_instead:
+        mode = "topo_affinity"  # the word of the reference for these, too
     logger.info("[cpu_bind_mode] mode=%s rank=%s visible_npus=%s", mode, rank,
                 facts["visible_npus"])
+    if is_sliced_instead:
+        logger.warning("NPU topo affinity not found. action: fallback to global-slice CPU "
+                       "binding.")
     logger.info("The CPU allocation plan is as follows:")
     main, acl, release = (list(plan.cpus(npu, role)) for role in ("main", "acl", "release"))
-    log_roles(logger, npu, facts["device_type"] == "950", main, acl, release)
+    log_roles(logger, npu, product == "950", main, acl, release)
 
 
 def log_binding(logger: Any, bound: Bound) -> None:
     items = bound.report.get("items", [])
-    uvb = [item for item in items if item["kind"] == "uvb" and item["result"] == "moved"]
+    uvb = [item for item in items
+           if item["kind"] == "uvb" and item["result"] in ("moved", "right")]
     if uvb:
         logger.info("[cpu_bind_ascend_950] uvb_poll_window_thread tids=[%s] cpus=[%s]",
                     " ".join(str(item["id"]) for item in uvb),
                     " ".join(map(str, cpus_of_list(uvb[0]["should"]))))
+    elif bound.plan.dict()["device_type"] == "950":
+        logger.warning("[cpu_bind_ascend_950] uvb_poll_window_thread not found. If running in "
+                       "Docker, start the container with '--pid=host'.")
     memory = bound.report.get("memory")
     if memory:
         logger.info("[migrate] NPU:%s -> NUMA [%s]", bound.device, memory["node"])

@@ -304,7 +304,7 @@ class TestPlans(Case):
     def test_the_classes_have_the_pools_of_the_reference_rules(self):
         from compare import as_printed
         for name in ("a2-192cpu-8npu", "a2-192cpu-4node-8npu", "a2-cpuset-pieces",
-                     "a3-640cpu-16npu", "300i-duo-192cpu", "950-smt1-256cpu"):
+                     "a3-640cpu-16npu", "300i-duo-vm-32cpu", "950-smt1-256cpu"):
             folder = os.path.join(HOSTS, name)
             with cpubind.Host.folder(folder) as host:
                 plan = host.plan(rules="reference", overlap="keep", scope="cpuset")
