@@ -18,7 +18,7 @@ SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sani
 FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
 # A shared object can contain the static libraries; it exports none of their names.
-LIBRARY  = -fPIC -fvisibility=hidden
+LIBRARY  = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 # On a 32-bit machine a folder cannot be listed without it when an inode has a large number.
 LARGE    = -D_FILE_OFFSET_BITS=64
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 $(LARGE) -MMD -MP
@@ -32,6 +32,8 @@ WORKERS   := $(call objects,host)
 SERVICE   := $(call objects,service)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
 ARCHIVE   := $(call objects,archive)
+API       := $(call objects,api)
+OLD_LIBC  := $(call objects,linux/shared)
 CLI       := $(call objects,cli)
 PUBLIC    := source.h \
              $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
@@ -144,7 +146,7 @@ install: all $(LIBRARIES) ## command, headers, libraries, fixtures, unit of syst
 	sed 's|@PREFIX@|$(PREFIX)|' adapters/service/deploy/cpubind.service \
 	    >$(DESTDIR)$(PREFIX)/lib/systemd/system/cpubind.service
 
-lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the core as a shared library; the readers, binding and corpus as static ones
+lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the shared library, and the readers, binding and corpus as static ones
 
 clean: ## remove BUILD
 	rm -rf $(BUILD)
@@ -157,9 +159,12 @@ fuzz-targets: $(patsubst %,$(BUILD)/fuzz/%,$(FUZZ))
 fuzz-replays: $(REPLAYS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/% $(BUILD)/tests/ascend/%,$(TEST_BINS))
 
-$(BUILD)/libcpubind.so: cpubind.h $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -shared -fPIC -DCPUBIND_EXPORT -DCPUBIND_IMPLEMENTATION -x c $< -o $@
+# The shared library needs libc alone, of glibc 2.28 or later: old_libc.c has what is newer.
+$(BUILD)/libcpubind.so.1: adapters/api/cpubind_api.map $(API) $(OLD_LIBC) $(LINUX) $(TEXT) $(CORE)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libcpubind.so.1 -Wl,--version-script=$< \
+	    -Wl,-z,defs -Wl,-z,relro,-z,now -Wl,--gc-sections $(filter %.o,$^) -o $@
+$(BUILD)/libcpubind.so: $(BUILD)/libcpubind.so.1
+	ln -sf libcpubind.so.1 $@
 
 # A static library is one object in which only the names of its list are global. The core is a
 # second object, which the linker passes over in a program that has a core of its own.
@@ -217,7 +222,7 @@ $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(B
 # A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
 # linked with the room that it tests and those below it; a fuzz target has the main of replay.c
 # or that of libFuzzer.
-COMMAND = $(filter-out %/main.o,$(CLI)) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+COMMAND = $(filter-out %/main.o,$(CLI)) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 define program
 $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 	@mkdir -p $$(@D)
@@ -225,7 +230,7 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 endef
 link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
-$(call link, cpubind, , $(CLI) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
+$(call link, cpubind, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)

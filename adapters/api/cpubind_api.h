@@ -41,7 +41,8 @@ extern "C" {
 #define CPB_API
 #endif
 
-/* The version of this interface: the highest number that a name below has in cpubind_api.map. */
+/* The version of this interface: the highest number that a name below has in
+ * cpubind_api.map. */
 #define CPB_ABI 1
 
 typedef struct cpb_host cpb_host;
@@ -82,14 +83,17 @@ CPB_API void cpb_error_free(cpb_error *error);
  * errors  "gone", "unreadable", "no_memory" */
 CPB_API cpb_host *cpb_host_live(int32_t pid, cpb_error **error);
 
-/* A folder with the files of a host, as `cpubind capture -o DIR` writes it, or a .tar of one. */
+/* A folder with the files of a host, as `cpubind capture -o DIR` writes it, or a .tar of
+ * one. */
 CPB_API cpb_host *cpb_host_folder(const char *path, cpb_error **error);
 
 /* A host without any input; cpb_host_put adds them. */
 CPB_API cpb_host *cpb_host_empty(cpb_error **error);
 
-/* Adds an input, or replaces one: a file by its path without the leading slash, such as
- * "proc/self/status"; a command as cmd/NAME, such as "cmd/npu-smi-info-m.txt".
+/* Adds an input: a file by its path without the leading slash, such as "proc/self/status"; the
+ * output of a command as cmd/NAME.txt, such as "cmd/npu-smi-info-m.txt". Names and contents are
+ * those of the files of a capture, cmd/NAME.exit and cmd/NAME.txt.err too. Plans that are made
+ * later have it.
  *   in      host: of cpb_host_empty; the bytes are copied; exit_code: of a command, else 0
  *   returns 0, or -1 */
 CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
@@ -119,13 +123,14 @@ CPB_API int32_t cpb_plan_rank_device(const cpb_plan *plan);
 CPB_API int32_t cpb_plan_cpus(const cpb_plan *plan, int32_t device, const char *role,
                               const int32_t **cpus);
 
-/* The pools, or the CPUs of one role, of all devices at once: those of devices[i] are cpus[row[i]]
- * up to, not with, cpus[row[i + 1]]. Returns the number of devices; -1: no such word. */
+/* The pools, or the CPUs of one role, of all devices at once: those of devices[i] are
+ * cpus[row[i]] up to, not with, cpus[row[i + 1]]. Returns the number of devices; -1: no such
+ * word. */
 CPB_API int32_t cpb_plan_table(const cpb_plan *plan, const char *role, const int32_t **row,
                                const int32_t **cpus);
 
-/* The CPUs as sched_setaffinity(2) takes them: bit i % 8 of byte i / 8 is CPU i on a machine of
- * either byte order. Writes at most `size` bytes, and zeros after the last CPU.
+/* The CPUs as sched_setaffinity(2) takes them: an array of unsigned long. Writes at most `size`
+ * bytes, and zeros after the last CPU.
  *   returns the bytes that the mask needs, a multiple of sizeof(long); -1 as cpb_plan_cpus */
 CPB_API int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *role,
                               void *bits, size_t size);
@@ -134,7 +139,8 @@ CPB_API int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *
 CPB_API int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device);
 
 /* A figure of a device, or of the whole plan where device is -1: "near_percent", "far",
- * "irq_off_node", "split_cores", "idle", "smallest", "largest". -1: not known, or no such word. */
+ * "irq_off_node", "split_cores", "idle", "smallest", "largest". -1: not known, or no such
+ * word. */
 CPB_API int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure);
 
 /* The JSON of `cpubind plan --json`, without a line feed at its end; made with the plan. */
@@ -154,9 +160,10 @@ CPB_API char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_err
 
 /* Binds a process to the CPUs of one device, as `cpubind apply` does: its threads, the
  * interrupts of its device, its memory.
- *   in       host: the live one; pid: 0 for this process
- *   options  those of `cpubind apply`, with npu=N or rank=N; "any-arch=yes" where the machine is
- *            not ARM
+ *   in       host: that the facts are read from, as with --root; NULL or a live one: this host
+ *            pid: 0 for this process
+ *   options  those of `cpubind apply`, with npu=N or rank=N; "any-arch=yes" where the machine
+ *            is not ARM
  *   returns  a binding, to be closed; what was changed stays changed then
  *   errors   as cpb_plan_make; "gone", "busy", "bound", "state", "damaged", "unwritten" (what
  *            was done is undone) */

@@ -24,9 +24,9 @@ typedef struct captured {
 } captured;
 
 typedef struct capture {
-    const cli_options *options;
-    cli_host host;
-    cli_planned planned;
+    const api_options *options;
+    api_host host;
+    api_planned planned;
     captured *input;
     int32_t n_input, cap_input;
     int32_t n_noted; /* inputs that planning has read; they come first */
@@ -37,7 +37,7 @@ typedef struct capture {
     cpubind_redacted redacted;
     json_t *expectation;
     cli_trial replayed;
-    cli_text why;
+    api_text why;
 } capture;
 
 /* == Inputs ================================================================= */
@@ -108,8 +108,8 @@ static void gather(capture *c)
     cpubind_request by_affinity = c->options->request;
     by_affinity.is_auto_strategy = 0;
     by_affinity.strategy = CPUBIND_TOPO_AFFINITY;
-    cli_make(&noted, &by_affinity, &c->planned);
-    cli_make(&noted, &c->options->request, &c->planned);
+    api_make(&noted, &by_affinity, &c->planned);
+    api_make(&noted, &c->options->request, &c->planned);
     (void)cpubind_input_list_each(&c->host.source, visit, c);
     for (int32_t i = 0; i < c->n_input; i++) {
         c->n_written += !is_left_out(&c->input[i]);
@@ -166,13 +166,13 @@ static void redact(capture *c)
     find_host_name(c);
     for (int32_t i = 0; i < c->n_input && !c->is_short; i++) {
         captured *in = &c->input[i];
-        cli_text err_name = {"", 0};
+        api_text err_name = {"", 0};
         /* The path of a cgroup, which may hold the name, is in proc/self/cgroup too. */
         if (strncmp(in->name, "sys/fs/cgroup/", strlen("sys/fs/cgroup/")) == 0)
             cpubind_redact("", in->name, (int32_t)strlen(in->name),
                            c->host_name[0] ? c->host_name : NULL, &c->redacted);
         in->input.data = in->copy = redact_copy(c, in->name, in->input.data, in->input.len);
-        cli_add(&err_name, "%s.err", in->name);
+        api_add(&err_name, "%s.err", in->name);
         in->input.err = in->err =
             redact_copy(c, err_name.text, in->input.err, in->input.err_len);
     }
@@ -182,7 +182,7 @@ static void redact(capture *c)
 
 /* Appends the version that npu-smi info prints; "none" without npu-smi, "unknown" when the
  * output has no version. */
-static void add_version(const capture *c, cli_text *out)
+static void add_version(const capture *c, api_text *out)
 {
     cpubind_input input = c->host.source.read(c->host.source.ctx, INFO);
     cpubind_npusmi_info info = {.cap_device = CPUBIND_MAX_DEVICES,
@@ -193,37 +193,37 @@ static void add_version(const capture *c, cli_text *out)
     info.process =
         (cpubind_npusmi_process *)malloc((size_t)info.cap_process * sizeof *info.process);
     if (input.state == CPUBIND_INPUT_ABSENT)
-        cli_add(out, "none");
+        api_add(out, "none");
     else if (info.device && info.process && input.state == CPUBIND_INPUT_PRESENT &&
              cpubind_npusmi_parse_info(input.data, input.len, &info, &fault) ==
                  CPUBIND_TEXT_OK &&
              info.version.len > 0)
-        cli_add(out, "%.*s", (int)info.version.len, input.data + info.version.at);
+        api_add(out, "%.*s", (int)info.version.len, input.data + info.version.at);
     else
-        cli_add(out, "unknown");
+        api_add(out, "unknown");
     free(info.device);
     free(info.process);
 }
 
-static void add_product(const capture *c, cli_text *out)
+static void add_product(const capture *c, api_text *out)
 {
     const cpubind_facts *facts = &c->planned.facts;
     if (c->options->product)
-        cli_add(out, "%s", c->options->product);
+        api_add(out, "%s", c->options->product);
     else if (facts->type == CPUBIND_TYPE_AUTO)
-        cli_add(out, "unknown");
+        api_add(out, "unknown");
     else
-        cli_add(out, "%d NPUs of device type %s", (int)facts->n_npu,
+        api_add(out, "%d NPUs of device type %s", (int)facts->n_npu,
                 cpubind_type_word(facts->type));
 }
 
 /* Sets the name of the host: --name, or the last part of DIR, without the ending of an
  * archive. */
-static int name_host(const capture *c, cli_text *name, cli_text *why)
+static int name_host(const capture *c, api_text *name, api_text *why)
 {
     const char *dir = c->options->output;
     if (c->options->name) {
-        cli_add(name, "%s", c->options->name);
+        api_add(name, "%s", c->options->name);
     } else {
         size_t end = strlen(dir), at;
         while (end > 0 && dir[end - 1] == '/')
@@ -231,27 +231,27 @@ static int name_host(const capture *c, cli_text *name, cli_text *why)
         end -= cli_archive_ending(dir);
         for (at = end; at > 0 && dir[at - 1] != '/'; at--)
             ;
-        cli_add(name, "%.*s", (int)(end - at), dir + at);
+        api_add(name, "%.*s", (int)(end - at), dir + at);
     }
     if (cpubind_host_txt_is_name(name->text))
-        return CLI_DONE;
-    cli_add(why,
+        return API_DONE;
+    api_add(why,
             "\"%s\" cannot name a host (letters, digits, \".\", \"_\" and \"-\"); give another "
             "with --name NAME",
             name->text);
-    return CLI_USAGE;
+    return API_USAGE;
 }
 
 /* == Writing ================================================================ */
 
-static int put_all(const capture *c, cli_sink *sink, cli_text *why)
+static int put_all(const capture *c, cli_sink *sink, api_text *why)
 {
     char *body = cli_format_expectation(c->expectation);
-    int status = body ? CLI_DONE : cli_no_room(why);
-    for (int32_t i = 0; status == CLI_DONE && i < c->n_input; i++)
+    int status = body ? API_DONE : api_no_room(why);
+    for (int32_t i = 0; status == API_DONE && i < c->n_input; i++)
         if (!is_left_out(&c->input[i]))
             status = cli_put_input(sink, c->input[i].name, &c->input[i].input, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_put_expectation(sink, "default", body, strlen(body), why);
     free(body);
     return status;
@@ -303,7 +303,7 @@ static int open_sink(capture *c, cli_sink *sink)
 
 static int write_capture(capture *c, const char *name)
 {
-    cli_text version = {"", 0}, product = {"", 0};
+    api_text version = {"", 0}, product = {"", 0};
     cpubind_corpus_about about = {.name = name, .origin = "captured"};
     cli_sink sink;
     int status = open_sink(c, &sink);
@@ -313,11 +313,11 @@ static int write_capture(capture *c, const char *name)
     about.product = product.text;
     about.notes =
         c->options->notes ? c->options->notes : "captured with cpubind " CPUBIND_VERSION;
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_put_host(&sink, &about, &c->why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = put_all(c, &sink, &c->why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_commit_sink(&sink, &c->why);
     cli_close_sink(&sink);
     return status;
@@ -326,18 +326,18 @@ static int write_capture(capture *c, const char *name)
 /* Plans from the files that were written, and compares with the expectation. */
 static int replay(capture *c, const char *name)
 {
-    static cli_options written;
-    cli_host host;
+    static api_options written;
+    api_host host;
     char *body = cli_format_expectation(c->expectation);
-    int status = body ? CLI_DONE : cli_no_room(&c->why);
+    int status = body ? API_DONE : api_no_room(&c->why);
     written.root = c->options->output;
     written.fixture = c->options->output ? NULL : name;
     written.db = c->options->db;
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_open_host(&written, &host, &c->why);
-    if (body && status == CLI_DONE) {
+    if (body && status == API_DONE) {
         cli_try(&host.source, body, strlen(body), &c->planned, &c->replayed);
-        cli_close_host(&host);
+        api_close_host(&host);
     }
     free(body);
     return status;
@@ -359,9 +359,9 @@ static void print_redacted(const capture *c)
 }
 
 /* "proc/interrupts: Permission denied" */
-static void add_left_out(const captured *in, cli_text *out)
+static void add_left_out(const captured *in, api_text *out)
 {
-    cli_add(out, "%s: %s", in->name,
+    api_add(out, "%s: %s", in->name,
             in->input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
                                                       : strerror(in->input.error));
 }
@@ -369,7 +369,7 @@ static void add_left_out(const captured *in, cli_text *out)
 static void print_left_out(const capture *c)
 {
     for (int32_t i = 0; i < c->n_input; i++) {
-        cli_text line = {"", 0};
+        api_text line = {"", 0};
         if (!is_left_out(&c->input[i]))
             continue;
         add_left_out(&c->input[i], &line);
@@ -381,7 +381,7 @@ static json_t *left_out_json(const capture *c)
 {
     json_t *array = json_array();
     for (int32_t i = 0; array && i < c->n_input; i++) {
-        cli_text line = {"", 0};
+        api_text line = {"", 0};
         if (!is_left_out(&c->input[i]))
             continue;
         add_left_out(&c->input[i], &line);
@@ -396,8 +396,8 @@ static void print_text(const capture *c)
     const char *word = json_string_value(
         plan ? json_object_get(plan, "strategy")
              : json_object_get(json_object_get(c->expectation, "error"), "code"));
-    cli_text head = {"", 0};
-    cli_add(&head, "%s: %d inputs, %lld bytes",
+    api_text head = {"", 0};
+    api_add(&head, "%s: %d inputs, %lld bytes",
             c->options->output ? c->options->output : c->options->db, (int)c->n_written,
             (long long)c->n_byte);
     puts(head.text);
@@ -427,14 +427,14 @@ static int print_json(const capture *c)
 static int say(const capture *c)
 {
     if (c->options->json)
-        return print_json(c) ? CLI_DONE : cli_no_memory();
+        return print_json(c) ? API_DONE : cli_no_memory();
     if (!c->options->quiet)
         print_text(c);
     else if (c->replayed.n_difference > 0) {
         fputs("cpubind: what was written gives another plan:\n", stderr);
         cli_print_lines(stderr, "    ", c->replayed.text);
     }
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* == The command ============================================================ */
@@ -447,13 +447,13 @@ static int expect(capture *c)
         args = cli_json_append(args, json_string(c->options->arg[i]));
     c->expectation = args ? cli_make_expectation(args, &c->planned, c->options) : NULL;
     json_decref(args);
-    return c->expectation ? CLI_DONE : cli_no_room(&c->why);
+    return c->expectation ? API_DONE : api_no_room(&c->why);
 }
 
 static int run(capture *c, const char *name)
 {
     int status = cli_open_host(c->options, &c->host, &c->why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     if (!c->options->root)
         cli_progress(c->options, "cpubind: asking npu-smi ...");
@@ -462,11 +462,11 @@ static int run(capture *c, const char *name)
     if (c->options->redact)
         redact(c);
     cli_progress(c->options, NULL);
-    if (c->is_short && status == CLI_DONE)
-        status = cli_no_room(&c->why);
-    if (status == CLI_DONE)
+    if (c->is_short && status == API_DONE)
+        status = api_no_room(&c->why);
+    if (status == API_DONE)
         status = write_capture(c, name);
-    return status == CLI_DONE ? replay(c, name) : status;
+    return status == API_DONE ? replay(c, name) : status;
 }
 
 static void free_capture(capture *c)
@@ -479,29 +479,29 @@ static void free_capture(capture *c)
     free(c->input);
     json_decref(c->expectation);
     cli_free_trial(&c->replayed);
-    cli_free_planned(&c->planned);
-    cli_close_host(&c->host);
+    api_free_planned(&c->planned);
+    api_close_host(&c->host);
 }
 
 int cli_capture(int argc, char **argv)
 {
-    static cli_options options;
+    static api_options options;
     static capture c;
-    static cli_text name;
-    int status = cli_start(argc, argv, CLI_CAPTURE, NULL, &options);
+    static api_text name;
+    int status = cli_start(argc, argv, API_CAPTURE, NULL, &options);
     if (status >= 0)
         return status;
     c.options = &options;
     status = name_host(&c, &name, &c.why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return cli_fail(&options, status, c.why.text);
     status = run(&c, name.text);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         status = cli_fail(&options, status, c.why.text);
     else
         status = say(&c);
-    if (status == CLI_DONE && c.replayed.n_difference > 0)
-        status = CLI_REFUSED;
+    if (status == API_DONE && c.replayed.n_difference > 0)
+        status = API_REFUSED;
     free_capture(&c);
     return status;
 }

@@ -52,13 +52,13 @@ static void print_line(const char *name, const char *text, int is_command)
 
 static void print_finding(const cpubind_doctor_finding *f)
 {
-    cli_text found = {"", 0};
-    cli_add(&found, "%s", f->evidence);
+    api_text found = {"", 0};
+    api_add(&found, "%s", f->evidence);
     if (f->input && f->value) {
-        cli_add(&found, " (");
-        cli_add_input(&found, f->input);
-        cli_add_quote(&found, f->value, (int32_t)strlen(f->value));
-        cli_add(&found, ")");
+        api_add(&found, " (");
+        api_add_input(&found, f->input);
+        api_add_quote(&found, f->value, (int32_t)strlen(f->value));
+        api_add(&found, ")");
     }
     printf("%s: %s\n", f->check->word, cpubind_severity_word(f->check->severity));
     print_line("found", found.text, 0);
@@ -70,21 +70,21 @@ static void print_finding(const cpubind_doctor_finding *f)
 }
 
 /* Appends why a check could not be made. */
-static void add_why(const cpubind_doctor_unknown *u, cli_text *to)
+static void add_why(const cpubind_doctor_unknown *u, api_text *to)
 {
     static const char *const why[] = {[CPUBIND_INPUT_ABSENT] = "is not there",
                                       [CPUBIND_INPUT_PRESENT] = "is damaged",
                                       [CPUBIND_INPUT_TIMEOUT] = "did not end in time",
                                       [CPUBIND_INPUT_TOO_LONG] = "is too long"};
     if (!u->input) {
-        cli_add(to, "there is no plan");
+        api_add(to, "there is no plan");
         return;
     }
-    cli_add_input(to, u->input);
+    api_add_input(to, u->input);
     if (u->state == CPUBIND_INPUT_FAILED)
-        cli_add(to, " could not be read: %s", strerror(u->error));
+        api_add(to, " could not be read: %s", strerror(u->error));
     else
-        cli_add(to, " %s", why[u->state]);
+        api_add(to, " %s", why[u->state]);
 }
 
 static int count_right(const cpubind_doctor_report *report, json_t *words)
@@ -104,7 +104,7 @@ static int count_right(const cpubind_doctor_report *report, json_t *words)
     return n;
 }
 
-static void print_text(const cpubind_doctor_report *report, const cli_options *options)
+static void print_text(const cpubind_doctor_report *report, const api_options *options)
 {
     for (int32_t i = 0; i < report->n_finding; i++)
         print_finding(&report->finding[i]);
@@ -113,8 +113,8 @@ static void print_text(const cpubind_doctor_report *report, const cli_options *o
     if (options->quiet)
         return;
     for (int32_t i = 0; i < report->n_unknown; i++) {
-        cli_text why = {"", 0};
-        cli_add(&why, "%s: ", report->unknown[i].check->word);
+        api_text why = {"", 0};
+        api_add(&why, "%s: ", report->unknown[i].check->word);
         add_why(&report->unknown[i], &why);
         print_line(i ? "" : "unknown", why.text, 0);
     }
@@ -152,25 +152,25 @@ static json_t *finding_json(const cpubind_doctor_finding *f)
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
-static json_t *no_plan_json(const cli_planned *planned, const cli_options *options)
+static json_t *no_plan_json(const api_planned *planned, const api_options *options)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (planned->code == CPUBIND_PROBLEM_NONE)
         return json_null();
-    cli_explain(planned, options, &text);
+    api_explain(planned, options, &text);
     return json_pack("{s:s, s:s}", "code", cpubind_problem_word(planned->code), "text",
                      text.text);
 }
 
-static int print_json(const cpubind_doctor_report *report, const cli_planned *planned,
-                      const cli_options *options)
+static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
+                      const api_options *options)
 {
     json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
     for (int32_t i = 0; findings && i < report->n_finding; i++)
         findings = cli_json_append(findings, finding_json(&report->finding[i]));
     for (int32_t i = 0; unknown && i < report->n_unknown; i++) {
         const cpubind_doctor_unknown *u = &report->unknown[i];
-        cli_text why = {"", 0};
+        api_text why = {"", 0};
         add_why(u, &why);
         unknown = cli_json_append(unknown,
                                   json_pack("{s:s, s:o, s:s}", "check", u->check->word, "input",
@@ -209,8 +209,8 @@ static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
 
 /* Prints the report. Returns the exit status: that of a host without a plan, unless there is
  * something to mend. */
-static int print_report(const cpubind_doctor_report *report, const cli_planned *planned,
-                        const cli_options *options)
+static int print_report(const cpubind_doctor_report *report, const api_planned *planned,
+                        const api_options *options)
 {
     if (options->json) {
         if (!print_json(report, planned, options))
@@ -218,20 +218,20 @@ static int print_report(const cpubind_doctor_report *report, const cli_planned *
     } else {
         print_text(report, options);
         if (planned->code != CPUBIND_PROBLEM_NONE) {
-            cli_text why = {"", 0};
-            cli_explain(planned, options, &why);
+            api_text why = {"", 0};
+            api_explain(planned, options, &why);
             fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
         }
     }
     if (report->n_finding > 0)
-        return CLI_REFUSED;
-    return planned->code == CPUBIND_PROBLEM_NONE ? CLI_DONE
+        return API_REFUSED;
+    return planned->code == CPUBIND_PROBLEM_NONE ? API_DONE
                                                  : (int)cpubind_problem_exit(planned->code);
 }
 
-static int examine_host(cli_host *host, cli_options *options, int is_live)
+static int examine_host(api_host *host, api_options *options, int is_live)
 {
-    cli_planned planned = {0};
+    api_planned planned = {0};
     cpubind_arena arena = {NULL, 0, 0};
     examination e = {.request = {.source = &host->source,
                                  .request = &options->request,
@@ -241,36 +241,36 @@ static int examine_host(cli_host *host, cli_options *options, int is_live)
     options->request.wants_pci = 1;
     if (is_live && options->request.origin != CPUBIND_ORIGIN_DRIVER)
         e.request.npu_smi_ms = time_npu_smi(&host->source);
-    cli_make(&host->source, &options->request, &planned);
+    api_make(&host->source, &options->request, &planned);
     if (planned.has_facts)
         e.request.facts = &planned.facts;
     if (planned.code == CPUBIND_PROBLEM_NONE)
         e.request.plan = &planned.plan;
-    if (cli_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE)
+    if (api_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE)
         status = print_report(&e.report, &planned, options);
     else
         status = cli_no_memory();
     free(arena.base);
-    cli_free_planned(&planned);
+    api_free_planned(&planned);
     return status;
 }
 
 int cli_doctor(int argc, char **argv)
 {
-    static cli_options options;
-    cli_text why = {"", 0};
-    cli_host host;
-    int status = cli_start(argc, argv, CLI_DOCTOR, NULL, &options);
+    static api_options options;
+    api_text why = {"", 0};
+    api_host host;
+    int status = cli_start(argc, argv, API_DOCTOR, NULL, &options);
     int is_live;
     if (status >= 0)
         return status;
     status = cli_open_host(&options, &host, &why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return cli_fail(&options, status, why.text);
     is_live = !options.root && !options.fixture;
     if (is_live)
         cli_progress(&options, "cpubind: asking npu-smi, and looking at processes ...");
     status = examine_host(&host, &options, is_live);
-    cli_close_host(&host);
+    api_close_host(&host);
     return status;
 }

@@ -8,7 +8,6 @@
 
 #include "../ascend/facts.h"
 #include "fixture.h"
-#include "hint.h"
 #include "output.h"
 
 #define SHAPE_ARENA   ((size_t)4 << 20)
@@ -23,21 +22,21 @@ int cli_fixture(int argc, char **argv)
                     {"export", cli_export}, {"replay", cli_replay}, {"accept", cli_accept},
                     {"remove", cli_remove}, {"rename", cli_rename}};
     const char *word = argc > 1 ? argv[1] : "";
-    cli_hint hint = {.word = word};
+    api_hint hint = {.word = word};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(word, commands[i].word) == 0)
             return commands[i].run(argc - 1, argv + 1);
-        cli_hint_try(&hint, commands[i].word);
+        api_hint_try(&hint, commands[i].word);
     }
     if (strncmp(word, "--help", strlen("--help")) == 0 || strcmp(word, "-h") == 0 ||
         strcmp(word, "help") == 0) {
         cli_print_fixture_help(stdout);
-        return CLI_DONE;
+        return API_DONE;
     }
     if (argc > 1)
         return cli_refuse_command(argc, argv, "fixture ", &hint);
     cli_print_fixture_help(stderr);
-    return CLI_USAGE;
+    return API_USAGE;
 }
 
 /* == Summary of a host ====================================================== */
@@ -57,7 +56,7 @@ static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
     s.shape = cpubind_host_counts_read(&source, arena);
     for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++) {
         cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, i);
-        cli_text why = {"", 0};
+        api_text why = {"", 0};
         json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
         s.n_plan += json_object_get(read, "plan") != NULL;
         s.n_refusal += json_object_get(read, "error") != NULL;
@@ -86,18 +85,18 @@ static json_t *summary_json(const summary *s)
 
 /* The output of list: a table, or a JSON array. */
 typedef struct listing {
-    const cli_options *options;
-    cli_table table;
+    const api_options *options;
+    api_table table;
     json_t *array;
 } listing;
 
-static void add_heads(cli_table *table)
+static void add_heads(api_table *table)
 {
     static const char *const heads[] = {"name", "product", "CPUs",  "nodes",
                                         "NPUs", "origin",  "plans", "refusals"};
     table->n_column = sizeof heads / sizeof *heads;
     for (int32_t i = 0; i < table->n_column; i++)
-        cli_cell(table, "%s", heads[i]);
+        api_cell(table, "%s", heads[i]);
 }
 
 static void add_summary(listing *l, const summary *s)
@@ -106,33 +105,33 @@ static void add_summary(listing *l, const summary *s)
         l->array = l->array ? cli_json_append(l->array, summary_json(s)) : NULL;
         return;
     }
-    cli_cell(&l->table, "%s", s->about.name);
-    cli_cell(&l->table, "%.*s%s", PRODUCT_WIDTH, s->about.product,
+    api_cell(&l->table, "%s", s->about.name);
+    api_cell(&l->table, "%.*s%s", PRODUCT_WIDTH, s->about.product,
              strlen(s->about.product) > PRODUCT_WIDTH ? "..." : "");
-    cli_cell_number(&l->table, s->shape.cpus);
-    cli_cell_number(&l->table, s->shape.nodes);
-    cli_cell_number(&l->table, s->shape.npus);
-    cli_cell(&l->table, "%s", s->about.origin);
-    cli_cell_number(&l->table, s->n_plan);
-    cli_cell_number(&l->table, s->n_refusal);
+    api_cell_number(&l->table, s->shape.cpus);
+    api_cell_number(&l->table, s->shape.nodes);
+    api_cell_number(&l->table, s->shape.npus);
+    api_cell(&l->table, "%s", s->about.origin);
+    api_cell_number(&l->table, s->n_plan);
+    api_cell_number(&l->table, s->n_refusal);
 }
 
-static int list_hosts(listing *l, const cli_corpus *corpus, cli_text *why)
+static int list_hosts(listing *l, const cli_corpus *corpus, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_about *list = NULL;
     cpubind_arena arena = {(char *)malloc(SHAPE_ARENA), SHAPE_ARENA, 0};
     int32_t n = 0;
-    int status = CLI_DONE;
+    int status = API_DONE;
     cpubind_corpus_status result = cpubind_corpus_list(corpus->corpus, &list, &n, &fault);
     if (result != CPUBIND_CORPUS_OK)
         status = cli_corpus_failed(result, &fault, corpus->path, NULL, why);
     else if (!arena.base)
-        status = cli_no_room(why);
-    for (int32_t i = 0; status == CLI_DONE && i < n; i++) {
+        status = api_no_room(why);
+    for (int32_t i = 0; status == API_DONE && i < n; i++) {
         cpubind_corpus_host *host = NULL;
         status = cli_open_fixture(corpus, list[i].name, &host, why);
-        if (status == CLI_DONE) {
+        if (status == API_DONE) {
             summary s = summarize(host, &arena);
             add_summary(l, &s);
         }
@@ -146,29 +145,29 @@ static int list_hosts(listing *l, const cli_corpus *corpus, cli_text *why)
 static int print_listing(listing *l)
 {
     if (!l->options->json)
-        return cli_print_table(stdout, &l->table) ? CLI_DONE : cli_no_memory();
+        return cli_print_table(stdout, &l->table) ? API_DONE : cli_no_memory();
     if (l->array && cli_print_json(stdout, json_pack("{s:s, s:O}", "cpubind", CPUBIND_VERSION,
                                                      "hosts", l->array)))
-        return CLI_DONE;
+        return API_DONE;
     return cli_no_memory();
 }
 
 int cli_list(int argc, char **argv)
 {
-    static cli_options options;
-    cli_text why = {"", 0};
+    static api_options options;
+    api_text why = {"", 0};
     cli_corpus corpus;
     listing l = {.options = &options};
-    int status = cli_start(argc, argv, CLI_LIST, NULL, &options);
+    int status = cli_start(argc, argv, API_LIST, NULL, &options);
     if (status >= 0)
         return status;
     l.array = json_array();
     add_heads(&l.table);
     status = cli_open_corpus(&options, &corpus, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = list_hosts(&l, &corpus, &why);
-    status = status == CLI_DONE ? print_listing(&l) : cli_fail(&options, status, why.text);
-    cli_free_table(&l.table);
+    status = status == API_DONE ? print_listing(&l) : cli_fail(&options, status, why.text);
+    api_free_table(&l.table);
     json_decref(l.array);
     cpubind_corpus_close(corpus.corpus);
     return status;
@@ -190,53 +189,53 @@ static const char *state_word(const cpubind_input *input)
 
 static int print_inputs(const cpubind_corpus_host *host)
 {
-    cli_table table = {.n_column = 4};
-    cli_cell(&table, "input");
-    cli_cell(&table, "bytes");
-    cli_cell(&table, "exit");
-    cli_cell(&table, "SHA-256");
+    api_table table = {.n_column = 4};
+    api_cell(&table, "input");
+    api_cell(&table, "bytes");
+    api_cell(&table, "exit");
+    api_cell(&table, "SHA-256");
     for (int32_t i = 0; i < cpubind_corpus_n_input(host); i++) {
         cpubind_corpus_entry e = cpubind_corpus_input_at(host, i);
-        cli_cell(&table, "%s", e.name);
-        cli_cell_number(&table, e.input.len);
+        api_cell(&table, "%s", e.name);
+        api_cell_number(&table, e.input.len);
         if (e.input.exit_code != 0)
-            cli_cell_number(&table, e.input.exit_code);
+            api_cell_number(&table, e.input.exit_code);
         else
-            cli_cell(&table, "%s", state_word(&e.input));
-        cli_cell(&table, "%.12s", e.sha256 ? e.sha256 : "");
+            api_cell(&table, "%s", state_word(&e.input));
+        api_cell(&table, "%.12s", e.sha256 ? e.sha256 : "");
     }
     return cli_print_table(stdout, &table);
 }
 
 /* Appends the arguments of an expectation as on a command line. */
-static void add_arguments(const json_t *args, cli_text *out)
+static void add_arguments(const json_t *args, api_text *out)
 {
     for (size_t i = 0; i < json_array_size(args); i++)
-        cli_add(out, "%s%s", i ? " " : "", json_string_value(json_array_get(args, i)));
+        api_add(out, "%s%s", i ? " " : "", json_string_value(json_array_get(args, i)));
 }
 
-static void add_case(cli_table *table, cpubind_corpus_expectation e)
+static void add_case(api_table *table, cpubind_corpus_expectation e)
 {
-    cli_text why = {"", 0}, args = {"", 0};
+    api_text why = {"", 0}, args = {"", 0};
     json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
     const json_t *plan = json_object_get(read, "plan");
     const char *word =
         json_string_value(plan ? json_object_get(plan, "strategy")
                                : json_object_get(json_object_get(read, "error"), "code"));
     add_arguments(json_object_get(read, "args"), &args);
-    cli_cell(table, "%s", e.name);
-    cli_cell(table, "%s%s", read ? (plan ? "plan: " : "refusal: ") : why.text,
+    api_cell(table, "%s", e.name);
+    api_cell(table, "%s%s", read ? (plan ? "plan: " : "refusal: ") : why.text,
              word ? word : "");
-    cli_cell(table, "%s", args.text);
+    api_cell(table, "%s", args.text);
     json_decref(read);
 }
 
 static int print_cases(const cpubind_corpus_host *host)
 {
-    cli_table table = {.n_column = 3};
-    cli_cell(&table, "case");
-    cli_cell(&table, "expected");
-    cli_cell(&table, "arguments");
+    api_table table = {.n_column = 3};
+    api_cell(&table, "case");
+    api_cell(&table, "expected");
+    api_cell(&table, "arguments");
     for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++)
         add_case(&table, cpubind_corpus_expectation_at(host, i));
     return cli_print_table(stdout, &table);
@@ -265,7 +264,7 @@ static cpubind_slice line_of(cpubind_input input, const char *key)
 }
 
 /* Adds the versions of kernel, system and driver, and the date, where the host has them. */
-static void add_versions(cpubind_corpus_host *host, cli_table *table)
+static void add_versions(cpubind_corpus_host *host, api_table *table)
 {
     static const struct {
         const char *head, *name, *key;
@@ -281,30 +280,30 @@ static void add_versions(cpubind_corpus_host *host, cli_table *table)
                                        : (cpubind_slice){0, 0};
         if (line.len == 0)
             continue;
-        cli_cell(table, "%s", rows[i].head);
-        cli_cell(table, "%.*s", (int)line.len, input.data + line.at);
+        api_cell(table, "%s", rows[i].head);
+        api_cell(table, "%.*s", (int)line.len, input.data + line.at);
     }
 }
 
 static int show_text(cpubind_corpus_host *host, const summary *s)
 {
-    cli_table about = {.n_column = 2};
-    cli_cell(&about, "name");
-    cli_cell(&about, "%s", s->about.name);
-    cli_cell(&about, "product");
-    cli_cell(&about, "%s", s->about.product);
-    cli_cell(&about, "origin");
-    cli_cell(&about, "%s", s->about.origin);
-    cli_cell(&about, "npu-smi");
-    cli_cell(&about, "%s", s->about.npu_smi);
-    cli_cell(&about, "CPUs");
-    cli_cell_number(&about, s->shape.cpus);
-    cli_cell(&about, "nodes");
-    cli_cell_number(&about, s->shape.nodes);
-    cli_cell(&about, "NPUs");
-    cli_cell_number(&about, s->shape.npus);
-    cli_cell(&about, "notes");
-    cli_cell(&about, "%s", s->about.notes);
+    api_table about = {.n_column = 2};
+    api_cell(&about, "name");
+    api_cell(&about, "%s", s->about.name);
+    api_cell(&about, "product");
+    api_cell(&about, "%s", s->about.product);
+    api_cell(&about, "origin");
+    api_cell(&about, "%s", s->about.origin);
+    api_cell(&about, "npu-smi");
+    api_cell(&about, "%s", s->about.npu_smi);
+    api_cell(&about, "CPUs");
+    api_cell_number(&about, s->shape.cpus);
+    api_cell(&about, "nodes");
+    api_cell_number(&about, s->shape.nodes);
+    api_cell(&about, "NPUs");
+    api_cell_number(&about, s->shape.npus);
+    api_cell(&about, "notes");
+    api_cell(&about, "%s", s->about.notes);
     add_versions(host, &about);
     if (!cli_print_table(stdout, &about))
         return cli_no_memory();
@@ -312,7 +311,7 @@ static int show_text(cpubind_corpus_host *host, const summary *s)
     if (!print_inputs(host))
         return cli_no_memory();
     puts("");
-    return print_cases(host) ? CLI_DONE : cli_no_memory();
+    return print_cases(host) ? API_DONE : cli_no_memory();
 }
 
 static json_t *input_json(cpubind_corpus_entry e)
@@ -327,7 +326,7 @@ static json_t *input_json(cpubind_corpus_entry e)
 
 static json_t *case_json(cpubind_corpus_expectation e)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
     return json_pack("{s:o, s:o}", "name", cli_json_text(e.name), "expected",
                      read ? read : json_null());
@@ -347,32 +346,32 @@ static int show_json(const cpubind_corpus_host *host, const summary *s)
     json_decref(inputs);
     json_decref(cases);
     if (good)
-        return cli_print_json(stdout, about) ? CLI_DONE : cli_no_memory();
+        return cli_print_json(stdout, about) ? API_DONE : cli_no_memory();
     json_decref(about);
     return cli_no_memory();
 }
 
-static int show_input(const cli_options *options, cpubind_corpus_host *host, cli_text *why)
+static int show_input(const api_options *options, cpubind_corpus_host *host, api_text *why)
 {
     const cpubind_source source = cpubind_corpus_source(host);
     const cpubind_input input = source.read(source.ctx, options->word[1]);
     if (input.state == CPUBIND_INPUT_PRESENT) {
         fwrite(input.data ? input.data : "", 1, (size_t)input.len, stdout);
-        return CLI_DONE;
+        return API_DONE;
     }
-    cli_add(why,
+    api_add(why,
             "the fixture \"%s\" has no bytes of an input \"%s\"; cpubind fixture show %s "
             "lists them",
             options->word[0], options->word[1], options->word[0]);
-    return CLI_UNREADABLE;
+    return API_UNREADABLE;
 }
 
-static int show_host(const cli_options *options, cpubind_corpus_host *host, cli_text *why)
+static int show_host(const api_options *options, cpubind_corpus_host *host, api_text *why)
 {
     cpubind_arena arena = {(char *)malloc(SHAPE_ARENA), SHAPE_ARENA, 0};
     int status;
     if (!arena.base)
-        return cli_no_room(why);
+        return api_no_room(why);
     const summary s = summarize(host, &arena);
     status = options->json ? show_json(host, &s) : show_text(host, &s);
     free(arena.base);
@@ -381,15 +380,15 @@ static int show_host(const cli_options *options, cpubind_corpus_host *host, cli_
 
 int cli_show(int argc, char **argv)
 {
-    static cli_options options;
-    cli_text why = {"", 0};
+    static api_options options;
+    api_text why = {"", 0};
     cli_corpus corpus;
     cpubind_corpus_host *host = NULL;
-    int status = cli_start(argc, argv, CLI_SHOW, NULL, &options);
+    int status = cli_start(argc, argv, API_SHOW, NULL, &options);
     if (status >= 0)
         return status;
     status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = options.n_word > 1 ? show_input(&options, host, &why)
                                     : show_host(&options, host, &why);
     if (why.len > 0)

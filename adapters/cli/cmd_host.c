@@ -15,54 +15,54 @@
 #include "service_ask.h"
 
 /* A row as the functions of bind_common.h take it. Its binding is that of the host. */
-static cli_bound bound_of(const host_call *c, const cpubind_host_row *row)
+static api_bound bound_of(const host_call *c, const cpubind_host_row *row)
 {
-    cli_bound bound = {.pid = row->pid,
+    api_bound bound = {.pid = row->pid,
                        .holder = row->holder,
-                       .is_reading = c->options->command == CLI_VERIFY,
+                       .is_reading = c->options->command == API_VERIFY,
                        .is_watching = c->is_watching,
                        .binding = (cpubind_binding *)row->binding};
     (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
     return bound;
 }
 
-int cli_explain_row(const host_call *c, const cpubind_host_row *row, cli_text *to)
+int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
 {
-    const cli_bound bound = bound_of(c, row);
+    const api_bound bound = bound_of(c, row);
     switch (row->state) {
     case CPUBIND_HOST_LEFT:
-        cli_add(to, "it is left alone%s: %s", row->is_unwanted ? "" : " (--respect-masks)",
+        api_add(to, "it is left alone%s: %s", row->is_unwanted ? "" : " (--respect-masks)",
                 row->is_unwanted      ? "the settings only and except do not name it"
                 : row->is_kept_moving ? "another program keeps moving its threads"
                                       : "it has a mask of its own, narrower than its cpuset");
-        return CLI_DONE;
+        return API_DONE;
     case CPUBIND_HOST_DRIFTED:
-        cli_add(to,
+        api_add(to,
                 "it is not where it belongs: cpubind verify --pid %d shows what; cpubind "
                 "apply --all puts it there",
                 (int)row->pid);
-        return CLI_REFUSED;
+        return API_REFUSED;
     case CPUBIND_HOST_UNBOUND:
-        cli_add(to, "nothing is on record of it: cpubind apply --all binds it");
-        return CLI_REFUSED;
+        api_add(to, "nothing is on record of it: cpubind apply --all binds it");
+        return API_REFUSED;
     case CPUBIND_HOST_BUSY:
     case CPUBIND_HOST_FAILED:
         break;
     default:
-        return CLI_DONE;
+        return API_DONE;
     }
     if (row->n_npu > 1) {
-        cli_add(to,
+        api_add(to,
                 "it drives %d NPUs, and a process is bound to one: start one process for "
                 "each NPU",
                 (int)row->n_npu);
-        return CLI_REFUSED;
+        return API_REFUSED;
     }
     if (row->problem.code != CPUBIND_PROBLEM_NONE) {
-        cli_explain_problem(&row->problem, &c->planned.facts, c->options, to);
-        return CLI_REFUSED;
+        api_explain_problem(&row->problem, &c->planned.facts, c->options, to);
+        return API_REFUSED;
     }
-    return cli_explain_bind(c->options, &bound, row->status, &row->fault, to);
+    return api_explain_bind(c->options, &bound, row->status, &row->fault, to);
 }
 
 /* == As text ================================================================ */
@@ -84,7 +84,7 @@ int32_t cli_count_not(const cpubind_report *report)
 }
 
 /* The CPUs that most threads belong on; a long list is cut. */
-static void add_main(cli_table *table, const cpubind_report *report)
+static void add_main(api_table *table, const cpubind_report *report)
 {
     enum { WIDTH = 18 };
     const char *main = "-";
@@ -101,31 +101,31 @@ static void add_main(cli_table *table, const cpubind_report *report)
         }
     }
     if (strlen(main) > WIDTH)
-        cli_cell(table, "%.*s...", WIDTH - 3, main);
+        api_cell(table, "%.*s...", WIDTH - 3, main);
     else
-        cli_cell(table, "%s", main);
+        api_cell(table, "%s", main);
 }
 
 static void print_table(const host_call *c)
 {
     static const char *const heads[] = {"NPU",   "process", "name",  "container", "main CPUs",
                                         "right", "moved",   "wrong", "state"};
-    cli_table table = {.n_column = (int32_t)(sizeof heads / sizeof *heads)};
+    api_table table = {.n_column = (int32_t)(sizeof heads / sizeof *heads)};
     for (int32_t i = 0; i < table.n_column; i++)
-        cli_cell(&table, "%s", heads[i]);
+        api_cell(&table, "%s", heads[i]);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
-        cli_cell_number(&table, row->npu);
-        cli_cell_number(&table, row->pid);
-        cli_cell(&table, "%.12s", row->name);
-        cli_cell(&table, "%s", row->container[0] ? row->container : "-");
+        api_cell_number(&table, row->npu);
+        api_cell_number(&table, row->pid);
+        api_cell(&table, "%.12s", row->name);
+        api_cell(&table, "%s", row->container[0] ? row->container : "-");
         add_main(&table, row->report);
-        cli_cell_number(&table,
+        api_cell_number(&table,
                         row->report ? cli_count_threads(row->report, CPUBIND_ITEM_RIGHT) : -1);
-        cli_cell_number(&table,
+        api_cell_number(&table,
                         row->report ? cli_count_threads(row->report, CPUBIND_ITEM_MOVED) : -1);
-        cli_cell_number(&table, row->report ? cli_count_not(row->report) : -1);
-        cli_cell(&table, "%s", cpubind_host_state_word(row->state));
+        api_cell_number(&table, row->report ? cli_count_not(row->report) : -1);
+        api_cell(&table, "%s", cpubind_host_state_word(row->state));
     }
     cli_print_table(stdout, &table);
 }
@@ -144,8 +144,8 @@ static int is_new(host_call *c, const char *text)
 /* Prints what is wrong with a row, and each warning that no row before it had. */
 static void print_wrong(host_call *c, const cpubind_host_row *row)
 {
-    const cli_bound bound = bound_of(c, row);
-    cli_text text = {"", 0};
+    const api_bound bound = bound_of(c, row);
+    api_text text = {"", 0};
     json_t *warnings, *one;
     size_t i;
     (void)cli_explain_row(c, row, &text);
@@ -168,8 +168,8 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
 
 json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
 {
-    const cli_bound bound = bound_of(c, row);
-    cli_text text = {"", 0};
+    const api_bound bound = bound_of(c, row);
+    api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
     return json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:s, s:o, s:o}", "npu",
                      row->npu < 0 ? json_null() : json_integer(row->npu), "pid", (int)row->pid,
@@ -214,9 +214,9 @@ static int print_json(const host_call *c, int is_news)
 /* The worst status of all rows. */
 static int worst(const host_call *c)
 {
-    int status = CLI_DONE;
+    int status = API_DONE;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         const int one = cli_explain_row(c, cpubind_host_bind_row(c->host, i), &text);
         status = one > status ? one : status;
     }
@@ -226,7 +226,7 @@ static int worst(const host_call *c)
 void cli_take_plan(host_call *c)
 {
     const cpubind_host_plan *plan = cpubind_host_bind_plan(c->host);
-    c->planned = (cli_planned){.code = plan->code,
+    c->planned = (api_planned){.code = plan->code,
                                .problem = plan->problem,
                                .facts = plan->facts,
                                .has_facts = plan->has_facts,
@@ -237,7 +237,7 @@ static void warn_events(const host_call *c)
 {
     const cpubind_linux_fault why = cpubind_host_bind_no_events(c->host);
     const cpubind_report report = {.no_events = why};
-    const cli_bound none = {0};
+    const api_bound none = {0};
     if (why.error)
         cli_warn_outcome(&none, &report);
 }
@@ -251,7 +251,7 @@ static int print_all(host_call *c)
     else if (!c->options->quiet)
         print_table(c);
     (void)fflush(stdout);
-    if (c->options->command == CLI_APPLY && cpubind_host_bind_n(c->host) > 0)
+    if (c->options->command == API_APPLY && cpubind_host_bind_n(c->host) > 0)
         cli_print_warnings(&c->planned);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++)
         print_wrong(c, cpubind_host_bind_row(c->host, i));
@@ -263,8 +263,9 @@ static int print_all(host_call *c)
 static void print_row_news(host_call *c, const cpubind_host_row *row)
 {
     const cpubind_report *report = row->report;
-    cli_text text = {"", 0};
-    if (cli_explain_row(c, row, &text) != CLI_DONE || row->state != CPUBIND_HOST_BOUND ||
+    api_text text = {"", 0};
+    api_out news = {0};
+    if (cli_explain_row(c, row, &text) != API_DONE || row->state != CPUBIND_HOST_BOUND ||
         !report) {
         printf("process %d (%s), NPU %d: %s\n", (int)row->pid, row->name, (int)row->npu,
                cpubind_host_state_word(row->state));
@@ -282,10 +283,11 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
             if (report->item[i].result != CPUBIND_ITEM_MOVED &&
                 report->item[i].result != CPUBIND_ITEM_RIGHT)
                 continue;
-            printf("process %d, ", (int)row->pid);
-            cli_print_moved(stdout, &report->item[i]);
+            api_put(&news, "process %d, ", (int)row->pid);
+            api_put_moved(&news, &report->item[i]);
         }
     }
+    (void)cli_print_out(stdout, &news);
     (void)fflush(stdout);
     print_wrong(c, row);
 }
@@ -308,7 +310,7 @@ static void print_news(host_call *c)
 static int watch(host_call *c)
 {
     if (fflush(stdout) != 0)
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     c->is_watching = 1;
     cpubind_linux_raise_files();
     if (!c->options->quiet && !c->options->json)
@@ -320,40 +322,40 @@ static int watch(host_call *c)
     }
 }
 
-int cli_open_all(host_call *c, cpubind_host_options *how, cli_text *why)
+int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
 {
-    const cli_options *o = c->options;
+    const api_options *o = c->options;
     const int is_live = !o->root && !o->fixture;
     cpubind_linux_fault fault = {.what = ""};
-    const int status = is_live ? CLI_DONE : cli_open_host(o, &c->source, why);
-    if (status != CLI_DONE)
+    const int status = is_live ? API_DONE : cli_open_host(o, &c->source, why);
+    if (status != API_DONE)
         return status;
     how->request = o->request;
     how->wish = o->wish;
     how->n_wish = o->n_wish;
     how->threads = o->threads;
-    how->bind = cli_bind_options(o);
+    how->bind = cli_bind_options(o, 0, 0);
     how->root = o->root;
     how->respects_masks = o->respects_masks;
     how->keeps_others = o->keeps_others;
     how->source = is_live ? NULL : &c->source.source;
     if (cpubind_host_bind_open(how, &c->host, &fault) == CPUBIND_LINUX_OK)
-        return CLI_DONE;
-    cli_add(why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
-    return CLI_UNREADABLE;
+        return API_DONE;
+    api_add(why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
+    return API_UNREADABLE;
 }
 
 static int apply_all(host_call *c)
 {
     cpubind_problem_code code;
-    cli_bound none = {0};
-    cli_text why = {"", 0};
-    int status = cli_open_live(0, 0, &none.live, &why);
-    if (status != CLI_DONE)
+    api_bound none = {0};
+    api_text why = {"", 0};
+    int status = api_open_live(0, 0, &none.live, &why);
+    if (status != API_DONE)
         return cli_fail(c->options, status, why.text);
     status = cli_check_arch(c->options, &none);
-    cli_close_bound(&none);
-    if (status != CLI_DONE)
+    api_close_bound(&none);
+    if (status != API_DONE)
         return status;
     cli_progress(c->options, "cpubind: binding all workers ...");
     cli_catch_signals();
@@ -381,7 +383,7 @@ static int verify_all(host_call *c)
 /* The worst status among the rows of an answer. */
 static int worst_of(const json_t *rows)
 {
-    int status = CLI_DONE;
+    int status = API_DONE;
     json_t *row;
     size_t i;
     json_array_foreach(rows, i, row)
@@ -395,9 +397,9 @@ static int worst_of(const json_t *rows)
 
 /* Prints what the service says in place of the work. Returns the exit status; -1: no
  * service. */
-static int ask_service(const cli_options *options)
+static int ask_service(const api_options *options)
 {
-    json_t *answer = options->command == CLI_VERIFY && options->json
+    json_t *answer = options->command == API_VERIFY && options->json
                          ? cli_ask_service(options, CPUBIND_ASK_VERIFY)
                          : NULL;
     const json_t *workers = json_object_get(answer, "workers");
@@ -413,23 +415,23 @@ static int ask_service(const cli_options *options)
     return cli_print_json(stdout, answer) ? status : cli_no_memory();
 }
 
-int cli_call_all(const cli_options *options)
+int cli_call_all(const api_options *options)
 {
     host_call c = {.options = options, .said = json_array()};
     cpubind_host_options how = {.root = NULL};
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     int status = ask_service(options);
     if (status >= 0) {
         json_decref(c.said);
         return status;
     }
     status = cli_open_all(&c, &how, &why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         status = cli_fail(options, status, why.text);
     else
-        status = options->command == CLI_VERIFY ? verify_all(&c) : apply_all(&c);
+        status = options->command == API_VERIFY ? verify_all(&c) : apply_all(&c);
     cpubind_host_bind_close(c.host);
-    cli_close_host(&c.source);
+    api_close_host(&c.source);
     json_decref(c.said);
     return status;
 }

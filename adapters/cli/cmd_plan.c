@@ -3,74 +3,104 @@
  *
  * Changes nothing.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../linux/source/file_writer.h"
 #include "device_plan.h"
-#include "launch.h"
-#include "picture.h"
 
-static int print_text(const cli_planned *p, const cli_options *options)
+enum { MAX_FORMATS = 32 };
+
+/* Fills the formats of --format: those of adapters/api, with what --compare prints in them. */
+static void list_formats(cli_format *out)
 {
-    cli_print_text(stdout, p, options);
-    return 1;
-}
-
-static int print_json(const cli_planned *p, const cli_options *options)
-{
-    return cli_print_json(stdout, cli_plan_json(p, options));
-}
-
-static int print_map(const cli_planned *p, const cli_options *options)
-{
-    return cli_print_map(stdout, p, options);
-}
-
-#define CPUBIND_X(name, word, what)                                                            \
-    static int print_##name(const cli_planned *p, const cli_options *options)                  \
-    {                                                                                          \
-        return cli_print_launch(stdout, CPUBIND_LAUNCH_##name, p, options);                    \
+    for (int i = 0; api_formats[i].word && i < MAX_FORMATS - 1; i++) {
+        const api_format *f = &api_formats[i];
+        out[i] = (cli_format){f->word, f->what, f->is_json, NULL,
+                              i == 0       ? cli_compare_text
+                              : f->is_json ? cli_compare_json
+                                           : NULL};
     }
-CPUBIND_LAUNCH_LIST(CPUBIND_X)
-#undef CPUBIND_X
+}
 
-static const cli_format plan_formats[] = {
-    {"text", "lines for logs, a table and a map (default)", 0, print_text, NULL,
-     cli_compare_text, NULL},
-    {"json", "one JSON object, the same as --json", 1, print_json, NULL, cli_compare_json,
-     NULL},
-    {"map", "the map of nodes and CPUs alone", 0, print_map, NULL, NULL, NULL},
-#define CPUBIND_X(name, word, what) {word, what, 0, print_##name, NULL, NULL, cli_has_launch},
-    CPUBIND_LAUNCH_LIST(CPUBIND_X)
-#undef CPUBIND_X
-        {0},
-};
+/* Prints the explanation that --explain asks for. Returns the exit status. */
+static int print_why(const api_planned *p, const api_options *options)
+{
+    api_out text = cli_out_for(stdout);
+    api_text why = {"", 0};
+    const int is_known = api_put_why(&text, p, options, &why), is_short = text.is_short;
+    if (is_known && !is_short) {
+        if (!(options->json ? cli_print_line : cli_print_out)(stdout, &text))
+            return cli_no_memory();
+        return (int)cpubind_problem_exit(p->code);
+    }
+    free(text.text);
+    if (is_short)
+        return cli_no_memory();
+    return why.len > 0 ? cli_fail(options, API_REFUSED, why.text) : cli_refuse(options, p);
+}
 
-static int print_plan(const cli_planned *p, const cli_options *options)
+/* Prints the plan in the format of the options. Returns the exit status. */
+static int print_formatted(const api_planned *p, const api_options *options)
+{
+    const api_format *format = api_formats;
+    api_out text = cli_out_for(stdout);
+    api_text why = {"", 0};
+    while (strcmp(format->word, options->format->word) != 0)
+        format++;
+    if (format->check && !format->check(p, options, &why))
+        return cli_fail(options, API_REFUSED, why.text);
+    format->put(&text, p, options);
+    return cli_print_out(stdout, &text) ? API_DONE : cli_no_memory();
+}
+
+/* Writes the picture to the file of --svg, whole or not at all. Returns the exit status. */
+static int write_svg(const api_planned *planned, const api_options *options)
+{
+    const int is_stdout = strcmp(options->svg, "-") == 0;
+    cpubind_linux_fault fault = {0, NULL, 0};
+    api_text why = {"", 0};
+    api_out svg = {0};
+    api_put_svg(&svg, planned, options);
+    if (!svg.is_short && svg.len <= INT32_MAX && !is_stdout)
+        fault = cpubind_linux_write_file(options->svg, svg.text, (int32_t)svg.len, NULL);
+    else if (!cli_print_out(stdout, &svg))
+        return cli_no_memory();
+    else if (fflush(stdout) != 0)
+        fault = (cpubind_linux_fault){errno ? errno : EIO, "write", 0};
+    free(svg.text);
+    if (!fault.error)
+        return API_DONE;
+    api_add(&why, "--svg %s could not be written (%s: %s); nothing has changed there",
+            options->svg, fault.what, strerror(fault.error));
+    return cli_fail(options, API_UNWRITTEN, why.text);
+}
+
+static int print_plan(const api_planned *p, const api_options *options)
 {
     const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
-    const int status = has_plan && options->svg ? cli_write_svg(p, options) : CLI_DONE;
+    int status = has_plan && options->svg ? write_svg(p, options) : API_DONE;
     const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
-    cli_text why = {"", 0};
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     if (options->explain)
-        return cli_print_why(p, options);
+        return print_why(p, options);
     if (!has_plan)
         return cli_refuse(options, p);
-    if (options->format->check && !options->format->check(p, options, &why))
-        return cli_fail(options, CLI_REFUSED, why.text);
-    if (!is_printed && !options->format->plan(p, options))
-        return cli_no_memory();
+    if (!is_printed)
+        status = print_formatted(p, options);
+    if (status != API_DONE)
+        return status;
     if (!options->json && !options->quiet)
         cli_print_warnings(p);
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Prints the plans of both rules, of which one may be a refusal. A warning of both plans is
  * printed once. */
-static int print_both(const cli_planned *reference, cli_planned *by_near,
-                      const cli_options *options)
+static int print_both(const api_planned *reference, api_planned *by_near,
+                      const api_options *options)
 {
     const int has_reference = reference->code == CPUBIND_PROBLEM_NONE;
     const int has_near = by_near->code == CPUBIND_PROBLEM_NONE;
@@ -79,31 +109,31 @@ static int print_both(const cli_planned *reference, cli_planned *by_near,
     if (!options->format->compare(reference, by_near, options))
         return cli_no_memory();
     if (options->json || options->quiet)
-        return CLI_DONE;
+        return API_DONE;
     if (has_reference)
         cli_print_warnings(reference);
     if (has_reference && has_near)
         by_near->plan.warnings &= ~reference->plan.warnings;
     if (has_near)
         cli_print_warnings(by_near);
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Plans by the rules of the options; with --compare by the reference, then by near. */
-static void make(const cpubind_source *source, cli_options *options, cli_planned out[2])
+static void make(const cpubind_source *source, api_options *options, api_planned out[2])
 {
     options->request.has_rules |= options->compare;
-    cli_make(source, &options->request, &out[0]);
+    api_make(source, &options->request, &out[0]);
     if (!options->compare)
         return;
     options->request.rules = CPUBIND_RULES_NEAR;
-    cli_make(source, &options->request, &out[1]);
+    api_make(source, &options->request, &out[1]);
 }
 
 /* Whether this is a host of other accelerators than NPUs: it has no npu-smi, no option is about
  * NPUs, and the PCI bus has devices that cpubind knows. */
-static int has_other_devices(const cpubind_source *source, cli_options *options,
-                             const cli_planned *planned)
+static int has_other_devices(const cpubind_source *source, api_options *options,
+                             const api_planned *planned)
 {
     cli_topo topo = {0};
     int is_other;
@@ -119,23 +149,25 @@ static int has_other_devices(const cpubind_source *source, cli_options *options,
 
 int cli_plan(int argc, char **argv)
 {
-    static cli_options options;
-    cli_planned planned[2] = {{0}, {0}};
-    cli_text why = {"", 0};
-    cli_host host;
-    int status = cli_start(argc, argv, CLI_PLAN, plan_formats, &options);
-    int is_live;
+    static api_options options;
+    api_planned planned[2] = {{0}, {0}};
+    api_text why = {"", 0};
+    api_host host;
+    cli_format formats[MAX_FORMATS] = {{0}};
+    int status, is_live;
+    list_formats(formats);
+    status = cli_start(argc, argv, API_PLAN, formats, &options);
     if (status >= 0)
         return status;
     if (options.explain && strcmp(options.explain, "threads") == 0)
         return cli_print_threads(&options);
     status = cli_open_host(&options, &host, &why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return cli_fail(&options, status, why.text);
     is_live = !options.root && !options.fixture;
     if (cli_asks_for_devices(&options)) {
         status = cli_plan_devices(&host.source, &options);
-        cli_close_host(&host);
+        api_close_host(&host);
         return status;
     }
     if (is_live)
@@ -148,8 +180,8 @@ int cli_plan(int argc, char **argv)
     else
         status = options.compare ? print_both(&planned[0], &planned[1], &options)
                                  : print_plan(&planned[0], &options);
-    cli_close_host(&host);
-    cli_free_planned(&planned[0]);
-    cli_free_planned(&planned[1]);
+    api_close_host(&host);
+    api_free_planned(&planned[0]);
+    api_free_planned(&planned[1]);
     return status;
 }

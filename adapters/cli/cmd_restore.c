@@ -9,20 +9,20 @@
 #include "bind_common.h"
 #include "output.h"
 
-static int print_outcome(const cli_options *options, const cli_bound *bound)
+static int print_outcome(const api_options *options, const api_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
-    cli_text done = {"", 0};
+    api_text done = {"", 0};
     if (bound->pid == 0)
-        cli_add(&done, "what ended processes have changed is restored");
+        api_add(&done, "what ended processes have changed is restored");
     else
-        cli_add(&done, "process %d is restored", (int)bound->pid);
+        api_add(&done, "process %d is restored", (int)bound->pid);
     cli_note_done(&done);
     if (options->json)
-        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? CLI_DONE
+        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? API_DONE
                                                                        : cli_no_memory();
     if (options->quiet)
-        return CLI_DONE;
+        return API_DONE;
     if (!bound->pid)
         printf("processes that have ended: put back\n");
     else
@@ -30,33 +30,33 @@ static int print_outcome(const cli_options *options, const cli_bound *bound)
                report->n > 0      ? "put back"
                : report->is_alive ? "there is nothing to put back"
                                   : "it has ended; there is nothing to put back");
-    cli_print_items(stdout, report, 0);
+    (void)cli_print_items(report, 0);
     cli_warn_outcome(bound, report);
-    return CLI_DONE;
+    return API_DONE;
 }
 
-static int restore_one(const cli_options *options, int32_t pid)
+static int restore_one(const api_options *options, int32_t pid)
 {
-    cli_bound bound = {.pid = pid, .is_restoring = 1};
+    api_bound bound = {.pid = pid, .is_restoring = 1};
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     int status = cli_open_bound(options, 0, &bound);
-    if (status == CLI_DONE) {
+    if (status == API_DONE) {
         result = cpubind_bind_restore(bound.binding, &fault);
         status = result == CPUBIND_LINUX_OK ? print_outcome(options, &bound)
                                             : cli_fail_bind(options, &bound, result, &fault);
     }
-    cli_close_bound(&bound);
+    api_close_bound(&bound);
     return status;
 }
 
 /* Puts back what ended processes have left on the host without a record of their own;
  * *n_done is incremented if there was something. */
-static int restore_host(const cli_options *options, int32_t *n_done)
+static int restore_host(const api_options *options, int32_t *n_done)
 {
-    cli_bound bound = {.is_restoring = 1};
+    api_bound bound = {.is_restoring = 1};
     cpubind_linux_fault fault = {.what = ""};
-    int status = CLI_DONE;
+    int status = API_DONE;
     cpubind_linux_status result = cpubind_bind_open_host(NULL, &bound.binding, &fault);
     if (result == CPUBIND_LINUX_OK)
         result = cpubind_bind_restore(bound.binding, &fault);
@@ -66,7 +66,7 @@ static int restore_host(const cli_options *options, int32_t *n_done)
         status = print_outcome(options, &bound);
         ++*n_done;
     }
-    cli_close_bound(&bound);
+    api_close_bound(&bound);
     return status;
 }
 
@@ -86,12 +86,12 @@ static int has_ended(int32_t pid)
 /* Restores every process that has a record, also those that have ended; with --ended these
  * alone. A process that cannot be restored does not stop the others; the worst exit status
  * counts. */
-static int restore_all(const cli_options *options)
+static int restore_all(const api_options *options)
 {
     cpubind_linux_fault fault = {.what = ""};
-    const cli_bound none = {0};
+    const api_bound none = {0};
     int32_t *pids, n, n_done = 0;
-    int status = CLI_DONE, one;
+    int status = API_DONE, one;
     cpubind_linux_status result = cpubind_bind_list(NULL, &pids, &n, &fault);
     if (result != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, &none, result, &fault);
@@ -114,8 +114,8 @@ static int restore_all(const cli_options *options)
 
 int cli_restore(int argc, char **argv)
 {
-    static cli_options options;
-    int status = cli_start(argc, argv, CLI_RESTORE, NULL, &options);
+    static api_options options;
+    int status = cli_start(argc, argv, API_RESTORE, NULL, &options);
     if (status >= 0)
         return status;
     if (options.all || options.is_ended)

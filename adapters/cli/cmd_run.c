@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "bind_common.h"
-#include "hint.h"
 
 #define MAX_VALUE 8192
 
@@ -31,9 +30,9 @@ static int is_braced(const char *text, const char *word)
 
 /* Replaces one word in braces: a role, {pool}, {npu}, {node} or {threads}. Adds its value to
  * `to` and returns the length of the word with its braces; 0 for any other text. */
-static size_t expand(const cli_planned *p, const char *text, cli_text *to)
+static size_t expand(const api_planned *p, const char *text, api_text *to)
 {
-    const cli_row row = cli_row_of(&p->facts, &p->plan, p->plan.rank_row);
+    const api_row row = api_row_of(&p->facts, &p->plan, p->plan.rank_row);
     const struct {
         const char *word;
         int32_t number;
@@ -43,25 +42,25 @@ static size_t expand(const cli_planned *p, const char *text, cli_text *to)
     for (int32_t i = 0; i <= CPUBIND_ROLE_COUNT; i++) {
         const int is_pool = i == CPUBIND_ROLE_COUNT;
         int32_t n = row.n;
-        const int32_t *cpu = is_pool ? row.cpu : cli_role_of(&row, (cpubind_role)i, &n);
+        const int32_t *cpu = is_pool ? row.cpu : api_role_of(&row, (cpubind_role)i, &n);
         const char *word = is_pool ? "pool" : cpubind_role_word((cpubind_role)i);
         if (!is_braced(text, word))
             continue;
         if (n > 0)
-            cli_add_list(to, cpu, n);
+            api_add_list(to, cpu, n);
         return strlen(word) + 2;
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!is_braced(text, numbers[i].word))
             continue;
-        cli_add(to, "%d", (int)numbers[i].number);
+        api_add(to, "%d", (int)numbers[i].number);
         return strlen(numbers[i].word) + 2;
     }
     return 0;
 }
 
 /* Sets one variable: NAME=VALUE, with the words in braces replaced if there is a plan. */
-static int set_variable(const cli_planned *p, const char *text)
+static int set_variable(const api_planned *p, const char *text)
 {
     const char *equals = strchr(text, '=');
     char name[256], value[MAX_VALUE];
@@ -71,7 +70,7 @@ static int set_variable(const cli_planned *p, const char *text)
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = '\0';
     for (const char *at = equals + 1; *at;) {
-        cli_text word = {"", 0};
+        api_text word = {"", 0};
         const size_t used = p && *at == '{' ? expand(p, at, &word) : 0;
         const char *from = used ? word.text : at;
         const size_t len = used ? word.len : 1;
@@ -89,27 +88,27 @@ static int set_variable(const cli_planned *p, const char *text)
 static const char *const words[] = {"pool", "npu", "node", "threads"};
 
 /* Refuses a word in braces that is none, but is like one: "{thread}". */
-static int check_words(const cli_options *options, const char *text)
+static int check_words(const api_options *options, const char *text)
 {
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
         const size_t n = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz");
         char word[32] = "";
-        cli_hint hint = {.word = word};
-        cli_text why = {"", 0};
+        api_hint hint = {.word = word};
+        api_text why = {"", 0};
         if (at[1 + n] != '}' || n < 3 || n >= sizeof word)
             continue;
         memcpy(word, at + 1, n);
         for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
-            cli_hint_try(&hint, cpubind_role_word((cpubind_role)i));
+            api_hint_try(&hint, cpubind_role_word((cpubind_role)i));
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            cli_hint_try(&hint, words[i]);
+            api_hint_try(&hint, words[i]);
         if (hint.n == 0 || strcmp(hint.like[0], word) == 0)
             continue;
-        cli_add(&why, "--env %.80s: {%s} stands for nothing", text, word);
-        cli_hint_add(&hint, &why);
-        return cli_fail(options, CLI_USAGE, why.text);
+        api_add(&why, "--env %.80s: {%s} stands for nothing", text, word);
+        api_hint_add(&hint, &why);
+        return cli_fail(options, API_USAGE, why.text);
     }
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Whether a variable needs the plan: its value has one of the words in braces. */
@@ -126,65 +125,65 @@ static int needs_plan(const char *text)
     return 0;
 }
 
-static int set_environment(const cli_options *options, const cli_bound *bound, int is_bound)
+static int set_environment(const api_options *options, const api_bound *bound, int is_bound)
 {
     for (int32_t i = 0; i < options->n_env; i++)
         if (!is_bound && needs_plan(options->env[i]))
             fprintf(stderr, "cpubind: warning: --env %.80s: not set, it needs a plan\n",
                     options->env[i]);
         else if (!set_variable(is_bound ? &bound->planned : NULL, options->env[i])) {
-            cli_text why = {"", 0};
-            cli_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
-            return cli_fail(options, CLI_USAGE, why.text);
+            api_text why = {"", 0};
+            api_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
+            return cli_fail(options, API_USAGE, why.text);
         }
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Opens this process again and restores it, because the command could not be run. */
-static void put_back(const cli_options *options, int32_t pid)
+static void put_back(const api_options *options, int32_t pid)
 {
-    cli_bound bound = {.pid = pid};
-    if (cli_open_bound(options, 0, &bound) == CLI_DONE)
+    api_bound bound = {.pid = pid};
+    if (cli_open_bound(options, 0, &bound) == API_DONE)
         (void)cpubind_bind_restore(bound.binding, NULL);
-    cli_close_bound(&bound);
+    api_close_bound(&bound);
 }
 
 /* Closes everything, the lock above all, before exec: the command inherits nothing. */
-static int become(const cli_options *options, cli_bound *bound, int is_bound)
+static int become(const api_options *options, api_bound *bound, int is_bound)
 {
     const int32_t pid = bound->pid;
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     cpubind_linux_fault fault = {0};
-    cli_close_bound(bound);
+    api_close_bound(bound);
     fflush(NULL);
     (void)signal(SIGCHLD, child_signal);
     (void)cpubind_bind_exec(options->word, NULL, &fault);
     if (is_bound)
         put_back(options, pid);
-    cli_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(fault.error));
+    api_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(fault.error));
     return cli_fail(options, fault.error == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE,
                     why.text);
 }
 
 /* The refusal is printed already. */
-static int start_unbound(const cli_options *options, cli_bound *bound)
+static int start_unbound(const api_options *options, api_bound *bound)
 {
     fputs("cpubind: warning: the command is started without being bound\n", stderr);
-    if (set_environment(options, bound, 0) != CLI_DONE)
+    if (set_environment(options, bound, 0) != API_DONE)
         return CLI_RUN_FAILED;
     return become(options, bound, 0);
 }
 
-static int run(cli_options *options, cli_bound *bound)
+static int run(api_options *options, api_bound *bound)
 {
     int status = cli_open_bound(options, 0, bound);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_plan_bound(options, bound);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = set_environment(options, bound, 1);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_apply_bound(options, bound);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return options->or_unbound ? start_unbound(options, bound) : CLI_RUN_FAILED;
     if (!options->quiet)
         cli_warn_outcome(bound, cpubind_bind_report(bound->binding));
@@ -193,17 +192,17 @@ static int run(cli_options *options, cli_bound *bound)
 
 int cli_run(int argc, char **argv)
 {
-    static cli_options options;
-    cli_bound bound = {.pid = (int32_t)getpid()};
-    int status = cli_start(argc, argv, CLI_RUN, NULL, &options);
+    static api_options options;
+    api_bound bound = {.pid = (int32_t)getpid()};
+    int status = cli_start(argc, argv, API_RUN, NULL, &options);
     if (status >= 0)
-        return status == CLI_DONE ? CLI_DONE : CLI_RUN_FAILED;
+        return status == API_DONE ? API_DONE : CLI_RUN_FAILED;
     for (int32_t i = 0; i < options.n_env; i++)
-        if (check_words(&options, options.env[i]) != CLI_DONE)
+        if (check_words(&options, options.env[i]) != API_DONE)
             return CLI_RUN_FAILED;
     if (!options.has_memory)
         options.memory = CPUBIND_MEMORY_PREFER;
     status = run(&options, &bound);
-    cli_close_bound(&bound);
+    api_close_bound(&bound);
     return status;
 }

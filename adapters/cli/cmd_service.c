@@ -14,15 +14,15 @@
 /* The faults of a file, as lines and as JSON. */
 typedef struct fault_list {
     const char *path;
-    cli_text first; /* of the first fault */
+    api_text first; /* of the first fault */
     json_t *array;  /* NULL: print lines on stderr */
 } fault_list;
 
 static void say(void *ctx, cpubind_place place, const char *text)
 {
     fault_list *f = (fault_list *)ctx;
-    cli_text line = {"", 0};
-    cli_add(&line, "%s, line %d, column %d: %s", f->path, (int)place.line, (int)place.column,
+    api_text line = {"", 0};
+    api_add(&line, "%s, line %d, column %d: %s", f->path, (int)place.line, (int)place.column,
             text);
     if (f->first.len == 0)
         f->first = line;
@@ -35,22 +35,22 @@ static void say(void *ctx, cpubind_place place, const char *text)
 }
 
 /* Appends why a file could not be read, and what helps. */
-static void explain_file(const char *path, cpubind_linux_fault why, cli_text *text)
+static void explain_file(const char *path, cpubind_linux_fault why, api_text *text)
 {
     if (strcmp(why.what, "owner") == 0)
-        cli_add(text, "%s belongs to another user than root; try: chown root %s", path, path);
+        api_add(text, "%s belongs to another user than root; try: chown root %s", path, path);
     else if (strcmp(why.what, "mode") == 0)
-        cli_add(text, "others than its owner may write to %s; try: chmod go-w %s", path, path);
+        api_add(text, "others than its owner may write to %s; try: chmod go-w %s", path, path);
     else if (strcmp(why.what, "length") == 0)
-        cli_add(text, "%s has more than %d bytes", path, CPUBIND_CONF_MAX);
+        api_add(text, "%s has more than %d bytes", path, CPUBIND_CONF_MAX);
     else if (strcmp(why.what, "kind") == 0)
-        cli_add(text, "%s is no regular file", path);
+        api_add(text, "%s is no regular file", path);
     else
-        cli_add(text, "%s could not be read: %s", path, strerror(why.error));
+        api_add(text, "%s could not be read: %s", path, strerror(why.error));
 }
 
 int cli_settings_load(const char *asked, cli_settings *out, const char **path,
-                      cli_settings_say *say_one, void *ctx, cli_text *why)
+                      cli_settings_say *say_one, void *ctx, api_text *why)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_fault fault;
@@ -65,13 +65,13 @@ int cli_settings_load(const char *asked, cli_settings *out, const char **path,
     if (fault.error) {
         explain_file(*path, fault, why);
         cpubind_bytes_free(&bytes);
-        return fault.error == EPERM ? CLI_USAGE : CLI_UNREADABLE;
+        return fault.error == EPERM ? API_USAGE : API_UNREADABLE;
     }
     n = cli_settings_parse(bytes.data, bytes.len, out, say_one, ctx);
     cpubind_bytes_free(&bytes);
     if (n < 0)
-        cli_add(why, "there is no memory left");
-    return n < 0 ? CLI_UNREADABLE : n > 0 ? CLI_USAGE : CLI_DONE;
+        api_add(why, "there is no memory left");
+    return n < 0 ? API_UNREADABLE : n > 0 ? API_USAGE : API_DONE;
 }
 
 /* The value of a key as JSON: null without one, a list where it may repeat. */
@@ -87,20 +87,20 @@ static json_t *value_json(const cli_settings *s, int32_t row)
 static void each_value(const cli_settings *s, const char *key,
                        void (*visit)(void *ctx, const char *key, const char *value), void *ctx)
 {
-    const cli_options *o = &s->options;
-    cli_text text;
+    const api_options *o = &s->options;
+    api_text text;
     for (int32_t i = 0; !strcmp(key, "only") && i < o->n_only; i++)
         visit(ctx, key, o->only[i]);
     for (int32_t i = 0; !strcmp(key, "except") && i < o->n_except; i++)
         visit(ctx, key, o->except[i]);
     for (int32_t i = 0; !strcmp(key, "thread") && i < o->n_wish; i++) {
         const cpubind_thread_wish *wish = &o->wish[i];
-        text = (cli_text){"", 0};
-        cli_add(&text, "%s=", wish->name);
+        text = (api_text){"", 0};
+        api_add(&text, "%s=", wish->name);
         if (wish->kind == CPUBIND_WISH_LIST)
-            cli_add_list(&text, wish->cpus.cpu, wish->cpus.n);
+            api_add_list(&text, wish->cpus.cpu, wish->cpus.n);
         else
-            cli_add(&text, "%s",
+            api_add(&text, "%s",
                     wish->kind == CPUBIND_WISH_POOL    ? "pool"
                     : wish->kind == CPUBIND_WISH_KEEP  ? "keep"
                     : wish->kind == CPUBIND_WISH_LEAVE ? "leave"
@@ -135,7 +135,7 @@ static int print_settings(const cli_settings *s, const char *path)
         else
             printf("# %s =\n", cli_keys[i].name);
     }
-    return CLI_DONE;
+    return API_DONE;
 }
 
 static int print_settings_json(const cli_settings *s, const char *path)
@@ -153,28 +153,28 @@ static int print_settings_json(const cli_settings *s, const char *path)
     return cli_print_json(stdout, json_pack("{s:s, s:o, s:o}", "cpubind", CPUBIND_VERSION,
                                             "config", path ? cli_json_text(path) : json_null(),
                                             "settings", values))
-               ? CLI_DONE
+               ? API_DONE
                : cli_no_memory();
 }
 
 /* cpubind service --check */
-static int check(const cli_options *o, cli_settings *settings)
+static int check(const api_options *o, cli_settings *settings)
 {
     const char *asked = o->n_word > 0 ? o->word[0] : o->config;
     fault_list faults = {.path = asked ? asked : CLI_CONF_PATH,
                          .array = o->json ? json_array() : NULL};
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     int status;
     if (o->json && !faults.array)
         return cli_no_memory();
     status = cli_settings_load(asked, settings, &faults.path, say, &faults, &why);
     if (why.len > 0)
         status = cli_fail(o, status, why.text);
-    else if (status == CLI_DONE && o->json)
+    else if (status == API_DONE && o->json)
         status = print_settings_json(settings, faults.path);
-    else if (status == CLI_DONE && !o->quiet)
+    else if (status == API_DONE && !o->quiet)
         status = print_settings(settings, faults.path);
-    else if (status != CLI_DONE && o->json)
+    else if (status != API_DONE && o->json)
         status = cli_print_json(stdout, json_pack("{s:s, s:{s:s, s:o, s:O}}", "cpubind",
                                                   CPUBIND_VERSION, "error", "code", "usage",
                                                   "text", cli_json_text(faults.first.text),
@@ -187,13 +187,13 @@ static int check(const cli_options *o, cli_settings *settings)
 
 int cli_service(int argc, char **argv)
 {
-    static cli_options options;
+    static api_options options;
     static cli_settings settings;
-    int status = cli_start(argc, argv, CLI_SERVICE, NULL, &options);
+    int status = cli_start(argc, argv, API_SERVICE, NULL, &options);
     if (status >= 0)
         return status;
     status = options.is_check ? check(&options, &settings) : cli_run_service(&options);
     cli_settings_free(&settings);
-    cli_free_options(&options);
+    api_free_options(&options);
     return status;
 }

@@ -16,8 +16,8 @@
 
 /* One look, and what belongs to it. */
 typedef struct look {
-    cli_options *options;
-    cli_host host;
+    api_options *options;
+    api_host host;
     cli_status s;
     cpubind_arena list_arena, arena;
     cpubind_status_plan *plan; /* those of the parts that have one */
@@ -92,13 +92,13 @@ static void plan_part(look *l, const part *p, const int32_t *part_of, int32_t pl
     cpubind_request request = l->options->request;
     const cpubind_facts *facts = &l->s.planned.facts;
     int32_t *npu = (int32_t *)malloc((size_t)(facts->n_npu + 1) * sizeof *npu);
-    cli_text visible = {"", 0};
+    api_text visible = {"", 0};
     int32_t n = 0;
     for (int32_t i = 0; npu && i < facts->n_npu; i++) {
         if (part_of[i] != place && (part_of[i] >= 0 || scope != CPUBIND_SCOPE_CPUSET))
             continue;
         npu[n++] = facts->npu[i].logic;
-        cli_add(&visible, "%s%d", n > 1 ? "," : "", (int)facts->npu[i].logic);
+        api_add(&visible, "%s%d", n > 1 ? "," : "", (int)facts->npu[i].logic);
     }
     request.wants_pci = 1;
     request.npu = npu;
@@ -109,7 +109,7 @@ static void plan_part(look *l, const part *p, const int32_t *part_of, int32_t pl
     request.n_allowed = p->n;
     request.scope = scope;
     if (n > 0)
-        cli_make(&l->host.source, &request, &l->s.part[place]);
+        api_make(&l->host.source, &request, &l->s.part[place]);
     free(npu);
 }
 
@@ -143,7 +143,7 @@ static int make_plans(look *l)
     part *parts = (part *)calloc(n_npu, sizeof *parts);
     const int32_t n = cpu && part_of && parts ? make_parts(l, parts, part_of, cpu) : -1;
     cpubind_scope scope = CPUBIND_SCOPE_CPUSET;
-    l->s.part = n > 0 ? (cli_planned *)calloc((size_t)n, sizeof *l->s.part) : NULL;
+    l->s.part = n > 0 ? (api_planned *)calloc((size_t)n, sizeof *l->s.part) : NULL;
     l->s.n_part = l->s.part ? n : 0;
     if (n > 1)
         scope = do_overlap(parts, n, cpu) ? CPUBIND_SCOPE_HOST : CPUBIND_SCOPE_OWN;
@@ -162,7 +162,7 @@ static void read_facts(look *l)
 {
     cpubind_request request = l->options->request;
     request.wants_pci = 1;
-    cli_make(&l->host.source, &request, &l->s.planned);
+    api_make(&l->host.source, &request, &l->s.planned);
 }
 
 static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
@@ -202,62 +202,62 @@ static cpubind_problem_code read_status(void *ctx, cpubind_arena *arena)
 static void end_look(look *l)
 {
     cpubind_workers_free(&l->s.workers);
-    cli_free_planned(&l->s.planned);
-    cli_close_host(&l->host);
+    api_free_planned(&l->s.planned);
+    api_close_host(&l->host);
     free(l->list_arena.base);
     free(l->arena.base);
     for (int32_t i = 0; i < l->s.n_part; i++)
-        cli_free_planned(&l->s.part[i]);
+        api_free_planned(&l->s.part[i]);
     free(l->s.part);
     free(l->plan);
 }
 
-/* Looks once. Returns the exit status of a failure, which has been printed, else CLI_DONE. */
-static int begin_look(cli_options *options, look *l)
+/* Looks once. Returns the exit status of a failure, which has been printed, else API_DONE. */
+static int begin_look(api_options *options, look *l)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     cpubind_linux_fault fault = {.what = ""};
     int status;
     memset(l, 0, sizeof *l);
     l->options = options;
     l->s.options = options;
     status = cli_open_host(options, &l->host, &why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return cli_fail(options, status, why.text);
     read_facts(l);
     if (!l->s.planned.has_facts)
         return cli_refuse(options, &l->s.planned);
-    if (cli_with_arena(&l->list_arena, read_list, l) != CPUBIND_PROBLEM_NONE)
+    if (api_with_arena(&l->list_arena, read_list, l) != CPUBIND_PROBLEM_NONE)
         l->s.list = (cpubind_npu_processes){0};
     if (l->s.list_problem.code == CPUBIND_PROBLEM_NO_MEMORY)
         return cli_no_memory();
     if (cpubind_workers_read(&l->s.list, NULL, &l->s.workers, &fault) != CPUBIND_LINUX_OK) {
-        cli_add(&why, "%s: %s", fault.what, strerror(fault.error));
-        return cli_fail(options, CLI_UNREADABLE, why.text);
+        api_add(&why, "%s: %s", fault.what, strerror(fault.error));
+        return cli_fail(options, API_UNREADABLE, why.text);
     }
     if (!make_plans(l) || !list_plans(l))
         return cli_no_memory();
-    if (cli_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
+    if (api_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* The exit status of what was seen. Who runs may be unknown, or no plan may be possible. */
 static int status_of(const cli_status *s)
 {
-    const cli_planned *refused = cli_status_refusal(s);
+    const api_planned *refused = cli_status_refusal(s);
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     if (!cpubind_host_status_is_right(&s->status))
-        return CLI_REFUSED;
+        return API_REFUSED;
     if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0)
-        return CLI_UNREADABLE;
-    return refused ? (int)cpubind_problem_exit(refused->code) : CLI_DONE;
+        return API_UNREADABLE;
+    return refused ? (int)cpubind_problem_exit(refused->code) : API_DONE;
 }
 
-static int print_once(const cli_options *options, const cli_status *s)
+static int print_once(const api_options *options, const cli_status *s)
 {
-    const cli_planned *refused = cli_status_refusal(s);
+    const api_planned *refused = cli_status_refusal(s);
     if (options->json) {
         json_t *json = cli_status_json(s);
         (void)json_object_set_new(json, "service", cli_service_json(options));
@@ -268,8 +268,8 @@ static int print_once(const cli_options *options, const cli_status *s)
         cli_print_service(stdout, options);
     }
     if (refused) {
-        cli_text why = {"", 0};
-        cli_explain(refused, options, &why);
+        api_text why = {"", 0};
+        api_explain(refused, options, &why);
         fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
     }
     return status_of(s);
@@ -287,7 +287,7 @@ static void draw(const char *text)
         const size_t n = strcspn(text, "\n");
         size_t at = 0;
         for (int32_t column = 0; at < n && column < columns; column++) {
-            const int32_t bytes = cli_character(text + at, n - at);
+            const int32_t bytes = api_character(text + at, n - at);
             at += bytes > 0 ? (size_t)bytes : 1;
         }
         printf("%.*s\033[K\n", (int)at, text);
@@ -311,22 +311,22 @@ static int draw_status(const cli_status *s)
         return cli_no_memory();
     draw(text);
     free(text);
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Prints what has changed since the last look. */
-static int print_news(const cli_options *options, const cli_status *s, cli_changes *last)
+static int print_news(const api_options *options, const cli_status *s, cli_changes *last)
 {
     int32_t n = 0;
     if (!cli_print_changes(options->json || options->quiet ? NULL : stdout, s, last, &n))
         return cli_no_memory();
     if (options->json && n > 0 && !cli_print_json(stdout, cli_status_json(s)))
         return cli_no_memory();
-    return fflush(stdout) == 0 ? CLI_DONE : CLI_UNWRITTEN;
+    return fflush(stdout) == 0 ? API_DONE : API_UNWRITTEN;
 }
 
 /* Looks again and again, until a signal or an error ends it. */
-static int watch(cli_options *options)
+static int watch(api_options *options)
 {
     const int is_terminal =
         cpubind_linux_is_terminal(fileno(stdout)) && !options->json && !options->quiet;
@@ -335,14 +335,14 @@ static int watch(cli_options *options)
     for (;;) {
         look l;
         int status = begin_look(options, &l);
-        if (status == CLI_DONE && is_terminal && !is_open) {
+        if (status == API_DONE && is_terminal && !is_open) {
             cpubind_linux_screen_open(fileno(stdout));
             is_open = 1;
         }
-        if (status == CLI_DONE)
+        if (status == API_DONE)
             status = is_terminal ? draw_status(&l.s) : print_news(options, &l.s, &last);
         end_look(&l);
-        if (status != CLI_DONE) {
+        if (status != API_DONE) {
             cli_free_changes(&last);
             return status;
         }
@@ -352,15 +352,15 @@ static int watch(cli_options *options)
 
 int cli_show_status(int argc, char **argv)
 {
-    static cli_options options;
+    static api_options options;
     look l;
-    int status = cli_start(argc, argv, CLI_STATUS, NULL, &options);
+    int status = cli_start(argc, argv, API_STATUS, NULL, &options);
     if (status >= 0)
         return status;
     if (options.watch_ms > 0)
         return watch(&options);
     status = begin_look(&options, &l);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = print_once(&options, &l.s);
     end_look(&l);
     return status;

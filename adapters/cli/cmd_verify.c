@@ -11,33 +11,32 @@ static int is_drifted(const cpubind_report *report)
     for (int32_t i = 0; i < report->n; i++)
         if (report->item[i].result == CPUBIND_ITEM_WRONG)
             return 1;
-    return cli_memory_is_wrong(report);
+    return api_memory_is_wrong(report);
 }
 
-static int print_outcome(const cli_options *options, const cli_bound *bound)
+static int print_outcome(const api_options *options, const api_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
-    const int status = is_drifted(report) ? CLI_REFUSED : CLI_DONE;
+    const int status = is_drifted(report) ? API_REFUSED : API_DONE;
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? status
                                                                        : cli_no_memory();
     if (options->quiet)
         return status;
     printf("process %d, NPU %d: %s\n", (int)bound->pid, (int)report->npu,
-           status == CLI_DONE ? "as it should be" : "it has drifted");
-    cli_print_items(stdout, report, 1);
-    cli_print_memory(stdout, report, 1);
+           status == API_DONE ? "as it should be" : "it has drifted");
+    (void)cli_print_items(report, 1);
     cli_warn_outcome(bound, report);
     return status;
 }
 
 /* Compares with the plan of the NPU that was found. */
-static int verify_found(cli_options *options, cli_bound *bound)
+static int verify_found(api_options *options, api_bound *bound)
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     const int status = cli_plan_bound(options, bound);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     result = cpubind_bind_verify(bound->binding, &bound->goal, &fault);
     if (result != CPUBIND_LINUX_OK)
@@ -46,16 +45,16 @@ static int verify_found(cli_options *options, cli_bound *bound)
 }
 
 /* Compares with the plan when an NPU is named, else with the record. */
-static int verify(cli_options *options, cli_bound *bound)
+static int verify(api_options *options, api_bound *bound)
 {
     const int is_npu_named = options->one_npu >= 0 || options->request.has_rank;
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
-    cli_text why = {"", 0}, found = {"", 0};
+    api_text why = {"", 0}, found = {"", 0};
     int status = cli_open_bound(options, 1, bound);
-    if (status == CLI_DONE && is_npu_named)
+    if (status == API_DONE && is_npu_named)
         status = cli_plan_bound(options, bound);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     result = cpubind_bind_verify(bound->binding, is_npu_named ? &bound->goal : NULL, &fault);
     if (result != CPUBIND_LINUX_OK)
@@ -63,25 +62,25 @@ static int verify(cli_options *options, cli_bound *bound)
     if (cpubind_bind_report(bound->binding)->has_goal)
         return print_outcome(options, bound);
     status = cli_find_npu(options, bound, &found);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         return verify_found(options, bound);
-    cli_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
+    api_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
             (int)bound->pid);
-    if (status == CLI_REFUSED)
-        cli_add(&why, "; %s", found.text);
-    return cli_fail(options, CLI_REFUSED, why.text);
+    if (status == API_REFUSED)
+        api_add(&why, "; %s", found.text);
+    return cli_fail(options, API_REFUSED, why.text);
 }
 
 int cli_verify(int argc, char **argv)
 {
-    static cli_options options;
-    cli_bound bound = {0};
-    int status = cli_start(argc, argv, CLI_VERIFY, NULL, &options);
+    static api_options options;
+    api_bound bound = {0};
+    int status = cli_start(argc, argv, API_VERIFY, NULL, &options);
     if (status >= 0)
         return status;
     if (options.all)
         return cli_call_all(&options);
     status = verify(&options, &bound);
-    cli_close_bound(&bound);
+    api_close_bound(&bound);
     return status;
 }

@@ -7,31 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "cli.h"
 
 enum { N_RULE = 2 };
 
 /* Two plans, by the reference and by near. */
 typedef struct comparison {
-    const cli_planned *planned[N_RULE];
-    const cli_options *options;
+    const api_planned *planned[N_RULE];
+    const api_options *options;
     int32_t *node; /* room for all nodes */
 } comparison;
 
 static const cpubind_rules rules[N_RULE] = {CPUBIND_RULES_REFERENCE, CPUBIND_RULES_NEAR};
 
-static int has_plan(const cli_planned *p)
+static int has_plan(const api_planned *p)
 {
     return p->code == CPUBIND_PROBLEM_NONE;
 }
 
 /* The row of an NPU; npu is NULL when the plan does not have it. */
-static cli_row row_of_npu(const cli_planned *p, int32_t logic)
+static api_row row_of_npu(const api_planned *p, int32_t logic)
 {
-    cli_row none;
+    api_row none;
     memset(&none, 0, sizeof none);
-    for (int32_t i = 0; has_plan(p) && i < cli_n_shown(&p->plan); i++) {
-        const cli_row row = cli_shown(&p->facts, &p->plan, i);
+    for (int32_t i = 0; has_plan(p) && i < api_n_shown(&p->plan); i++) {
+        const api_row row = api_shown(&p->facts, &p->plan, i);
         if (row.npu->logic == logic)
             return row;
     }
@@ -44,51 +44,51 @@ static int is_same_list(const int32_t *a, int32_t n_a, const int32_t *b, int32_t
 }
 
 /* Whether both rules give an NPU the same CPUs in the same roles. */
-static int is_same(const cli_row *a, const cli_row *b)
+static int is_same(const api_row *a, const api_row *b)
 {
     int same = a->npu && b->npu && is_same_list(a->cpu, a->n, b->cpu, b->n);
     for (int32_t i = 0; same && i < CPUBIND_ROLE_COUNT; i++) {
         int32_t n_a, n_b;
-        const int32_t *in_a = cli_role_of(a, (cpubind_role)i, &n_a);
-        const int32_t *in_b = cli_role_of(b, (cpubind_role)i, &n_b);
+        const int32_t *in_a = api_role_of(a, (cpubind_role)i, &n_a);
+        const int32_t *in_b = api_role_of(b, (cpubind_role)i, &n_b);
         same = is_same_list(in_a, n_a, in_b, n_b);
     }
     return same;
 }
 
 /* Adds the cells of an NPU by one rule, or by both. */
-static void add_row(const comparison *c, cli_table *table, const cli_planned *p,
-                    const cli_row *row, const char *rule)
+static void add_row(const comparison *c, api_table *table, const api_planned *p,
+                    const api_row *row, const char *rule)
 {
     static const cpubind_role roles[] = {CPUBIND_ROLE_IRQ, CPUBIND_ROLE_ACL,
                                          CPUBIND_ROLE_RELEASE};
-    const int32_t percent = cli_near_percent(row->figures);
+    const int32_t percent = api_near_percent(row->figures);
     int32_t n;
-    const int32_t *irq = cli_role_of(row, CPUBIND_ROLE_IRQ, &n);
-    cli_cell(table, "%s", rule);
-    cli_cell_number(table, row->n);
+    const int32_t *irq = api_role_of(row, CPUBIND_ROLE_IRQ, &n);
+    api_cell(table, "%s", rule);
+    api_cell_number(table, row->n);
     if (percent < 0)
-        cli_cell(table, "-");
+        api_cell(table, "-");
     else
-        cli_cell(table, "%d %%", (int)percent);
-    cli_cell_list(table, c->node, cli_nodes_of(&p->facts, irq, n, c->node));
+        api_cell(table, "%d %%", (int)percent);
+    api_cell_list(table, c->node, api_nodes_of(&p->facts, irq, n, c->node));
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        const int32_t *cpu = cli_role_of(row, roles[i], &n);
-        cli_cell_list(table, cpu, n);
+        const int32_t *cpu = api_role_of(row, roles[i], &n);
+        api_cell_list(table, cpu, n);
     }
     if (!c->options->no_lists)
-        cli_cell_list(table, row->cpu, row->n);
+        api_cell_list(table, row->cpu, row->n);
 }
 
 /* Adds the rows of one NPU: one when both rules agree, else one for each rule that has it. */
-static void add_npu(const comparison *c, cli_table *table, int32_t logic)
+static void add_npu(const comparison *c, api_table *table, int32_t logic)
 {
-    cli_row row[N_RULE];
+    api_row row[N_RULE];
     int is_first = 1;
     for (int i = 0; i < N_RULE; i++)
         row[i] = row_of_npu(c->planned[i], logic);
     if (is_same(&row[0], &row[1])) {
-        cli_cell_number(table, logic);
+        api_cell_number(table, logic);
         add_row(c, table, c->planned[0], &row[0], "same");
         return;
     }
@@ -96,9 +96,9 @@ static void add_npu(const comparison *c, cli_table *table, int32_t logic)
         if (!row[i].npu)
             continue;
         if (is_first)
-            cli_cell_number(table, logic);
+            api_cell_number(table, logic);
         else
-            cli_cell(table, "%s", "");
+            api_cell(table, "%s", "");
         is_first = 0;
         add_row(c, table, c->planned[i], &row[i], cpubind_rules_word(rules[i]));
     }
@@ -109,13 +109,13 @@ static void print_npus(const comparison *c)
 {
     static const char *const heads[] = {"NPU", "rules", "CPUs",    "near", "IRQ node",
                                         "irq", "acl",   "release", "pool"};
-    cli_table table = {.n_column = sizeof heads / sizeof *heads};
-    const cli_planned *p = has_plan(c->planned[0]) ? c->planned[0] : c->planned[1];
+    api_table table = {.n_column = sizeof heads / sizeof *heads};
+    const api_planned *p = has_plan(c->planned[0]) ? c->planned[0] : c->planned[1];
     table.n_column -= c->options->no_lists != 0;
     for (int32_t i = 0; i < table.n_column; i++)
-        cli_cell(&table, "%s", heads[i]);
-    for (int32_t i = 0; i < cli_n_shown(&p->plan); i++)
-        add_npu(c, &table, cli_shown(&p->facts, &p->plan, i).npu->logic);
+        api_cell(&table, "%s", heads[i]);
+    for (int32_t i = 0; i < api_n_shown(&p->plan); i++)
+        add_npu(c, &table, api_shown(&p->facts, &p->plan, i).npu->logic);
     (void)cli_print_table(stdout, &table);
 }
 
@@ -123,26 +123,27 @@ static void print_npus(const comparison *c)
 static void print_refusals(const comparison *c)
 {
     for (int i = 0; i < N_RULE; i++) {
-        const cli_planned *p = c->planned[i];
+        const api_planned *p = c->planned[i];
         const char *word = cpubind_rules_word(rules[i]);
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         if (!has_plan(p)) {
-            cli_explain(p, c->options, &text);
+            api_explain(p, c->options, &text);
             printf("%s, no plan: %s\n", word, text.text);
         }
         for (int32_t k = 0; has_plan(p) && k < p->plan.n_poolless; k++) {
             text.len = 0;
-            cli_explain_problem(&p->plan.poolless[k].problem, &p->facts, c->options, &text);
+            api_explain_problem(&p->plan.poolless[k].problem, &p->facts, c->options, &text);
             printf("%s, no pool: %s\n", word, text.text);
         }
     }
 }
 
-int cli_compare_text(const cli_planned *reference, const cli_planned *near_plan,
-                     const cli_options *options)
+int cli_compare_text(const api_planned *reference, const api_planned *near_plan,
+                     const api_options *options)
 {
     comparison c = {{reference, near_plan}, options, NULL};
-    cli_figures figures[N_RULE] = {{NULL, 0}, {NULL, 0}};
+    api_out text = {0};
+    api_figures figures[N_RULE] = {{NULL, 0}, {NULL, 0}};
     const char *head[N_RULE];
     const int32_t n_node =
         has_plan(reference) ? reference->facts.n_node : near_plan->facts.n_node;
@@ -151,32 +152,39 @@ int cli_compare_text(const cli_planned *reference, const cli_planned *near_plan,
         return 0;
     for (int i = 0; i < N_RULE; i++) {
         if (has_plan(c.planned[i]))
-            figures[i] = cli_figures_of(&c.planned[i]->plan);
+            figures[i] = api_figures_of(&c.planned[i]->plan);
         head[i] = cpubind_rules_word(rules[i]);
     }
-    cli_print_quality(stdout, head, figures, N_RULE);
-    putchar('\n');
+    api_put_quality(&text, head, figures, N_RULE);
+    api_put_text(&text, "\n");
+    (void)cli_print_out(stdout, &text);
     print_npus(&c);
     print_refusals(&c);
     free(c.node);
     return 1;
 }
 
-/* The object that plan --json prints for a plan or for a refusal. */
-static json_t *answer_json(const cli_planned *p, const cli_options *options)
+/* Appends the object that plan --json prints for a plan or for a refusal. */
+static void put_answer(api_out *to, cpubind_rules by, const api_planned *p,
+                       const api_options *options)
 {
-    cli_text text = {"", 0};
-    if (has_plan(p))
-        return cli_plan_json(p, options);
-    cli_explain(p, options, &text);
-    return cli_problem_json(&p->problem, text.text);
+    api_text text = {"", 0};
+    if (has_plan(p)) {
+        api_json_plan(to, cpubind_rules_word(by), p, options);
+        return;
+    }
+    api_explain(p, options, &text);
+    api_json_problem(to, cpubind_rules_word(by), &p->problem, text.text);
+    api_json_close(to, '}');
 }
 
-int cli_compare_json(const cli_planned *reference, const cli_planned *near_plan,
-                     const cli_options *options)
+int cli_compare_json(const api_planned *reference, const api_planned *near_plan,
+                     const api_options *options)
 {
-    return cli_print_json(stdout, json_pack("{s:o, s:o}", cpubind_rules_word(rules[0]),
-                                            answer_json(reference, options),
-                                            cpubind_rules_word(rules[1]),
-                                            answer_json(near_plan, options)));
+    api_out json = {0};
+    api_json_open(&json, NULL, '{');
+    put_answer(&json, rules[0], reference, options);
+    put_answer(&json, rules[1], near_plan, options);
+    api_json_close(&json, '}');
+    return cli_print_line(stdout, &json);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../linux/terminal.h"
-#include "hint.h"
 
 #define MADE_BY "a corpus is made by cpubind fixture import DIR... --db FILE"
 
@@ -54,145 +53,145 @@ static int exit_of(cpubind_corpus_status status)
     switch (status) {
     case CPUBIND_CORPUS_ERR_EXISTS:
     case CPUBIND_CORPUS_ERR_RULE:
-        return CLI_REFUSED;
+        return API_REFUSED;
     case CPUBIND_CORPUS_ERR_FULL:
     case CPUBIND_CORPUS_ERR_WRITE:
     case CPUBIND_CORPUS_ERR_UNSYNCED:
-        return CLI_UNWRITTEN;
+        return API_UNWRITTEN;
     default:
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     }
 }
 
 /* Appends the names of hosts that are like one that the corpus does not have. */
-static void add_like(const char *path, const char *host, cli_text *why)
+static void add_like(const char *path, const char *host, api_text *why)
 {
     cpubind_corpus *corpus = NULL;
     cpubind_corpus_about *list = NULL;
     const char *slash = strrchr(host, '/'); /* perhaps the path of a host folder */
-    cli_hint hint = {.word = slash ? slash + 1 : host};
+    api_hint hint = {.word = slash ? slash + 1 : host};
     int32_t n = 0;
     if (slash)
-        cli_add(why, "; a folder is given with --root DIR");
+        api_add(why, "; a folder is given with --root DIR");
     if (cpubind_corpus_open(path, &corpus, NULL) == CPUBIND_CORPUS_OK)
         (void)cpubind_corpus_list(corpus, &list, &n, NULL);
     for (int32_t i = 0; i < n; i++)
-        cli_hint_try(&hint, list[i].name);
-    cli_hint_add(&hint, why);
+        api_hint_try(&hint, list[i].name);
+    api_hint_add(&hint, why);
     cpubind_corpus_free_list(list);
     cpubind_corpus_close(corpus);
 }
 
 int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
-                      const char *path, const char *host, cli_text *why)
+                      const char *path, const char *host, api_text *why)
 {
     const char *way = way_out(status);
     const int is_unknown =
         status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST || status == CPUBIND_CORPUS_ERR_UNKNOWN_CASE;
     if (host)
-        cli_add(why, "the fixture \"%s\" in ", host);
-    cli_add(why, "\"%s\": %s", path, cpubind_corpus_status_text(status));
+        api_add(why, "the fixture \"%s\" in ", host);
+    api_add(why, "\"%s\": %s", path, cpubind_corpus_status_text(status));
     if (!is_unknown)
-        cli_add(why, ": %s", fault->what);
+        api_add(why, ": %s", fault->what);
     if (fault->message[0])
-        cli_add(why, " (%s)", fault->message);
+        api_add(why, " (%s)", fault->message);
     if (fault->error)
-        cli_add(why, ": %s", strerror(fault->error));
+        api_add(why, ": %s", strerror(fault->error));
     if (way)
-        cli_add(why, "; %s", way);
+        api_add(why, "; %s", way);
     if (host && status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST)
         add_like(path, host, why);
     return exit_of(status);
 }
 
 /* Finds the path of the corpus: --db, else the corpus that was installed with cpubind. */
-static int find_corpus(const cli_options *options, char path[CLI_PATH_MAX], cli_text *why)
+static int find_corpus(const api_options *options, char path[CLI_PATH_MAX], api_text *why)
 {
     int error;
     if (options->db) {
         size_t size = strlen(options->db) + 1;
         if (size <= CLI_PATH_MAX) {
             memcpy(path, options->db, size);
-            return CLI_DONE;
+            return API_DONE;
         }
         error = ENAMETOOLONG;
     } else {
         error = cpubind_linux_find_corpus(path, CLI_PATH_MAX).error;
     }
     if (error == 0)
-        return CLI_DONE;
+        return API_DONE;
     if (error == ENOENT)
-        cli_add(
+        api_add(
             why,
             "no corpus (fixtures.db) is installed with this program; name one with --db FILE");
     else
-        cli_add(why, "the corpus cannot be found: %s; name one with --db FILE",
+        api_add(why, "the corpus cannot be found: %s; name one with --db FILE",
                 strerror(error));
-    return CLI_UNREADABLE;
+    return API_UNREADABLE;
 }
 
 /* Refuses anything but a regular file. With is_made the file may be missing. */
-static int check_file(const char *path, int is_made, cli_text *why)
+static int check_file(const char *path, int is_made, api_text *why)
 {
     const int error = cpubind_linux_check_file(path).error;
     if (error == 0 || (error == ENOENT && is_made))
-        return CLI_DONE;
-    cli_add(why, "the corpus \"%s\" cannot be opened: %s%s", path,
+        return API_DONE;
+    api_add(why, "the corpus \"%s\" cannot be opened: %s%s", path,
             error == EINVAL ? "it is no regular file" : strerror(error),
             error == ENOENT ? "; " MADE_BY : "");
-    return CLI_UNREADABLE;
+    return API_UNREADABLE;
 }
 
-int cli_open_corpus(const cli_options *options, cli_corpus *out, cli_text *why)
+int cli_open_corpus(const api_options *options, cli_corpus *out, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_status result;
     int status;
     memset(out, 0, sizeof *out);
     status = find_corpus(options, out->path, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = check_file(out->path, 0, why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     result = cpubind_corpus_open(out->path, &out->corpus, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, out->path, NULL, why);
-    return CLI_DONE;
+    return API_DONE;
 }
 
 int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
-                     cli_text *why)
+                     api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_status result = cpubind_corpus_open_host(corpus->corpus, name, out, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, corpus->path, name, why);
-    return CLI_DONE;
+    return API_DONE;
 }
 
-int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
-                     cpubind_corpus_host **out, cli_text *why)
+int cli_take_fixture(const api_options *options, const char *name, cli_corpus *corpus,
+                     cpubind_corpus_host **out, api_text *why)
 {
     int status = cli_open_corpus(options, corpus, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_open_fixture(corpus, name, out, why);
     cpubind_corpus_close(corpus->corpus);
     corpus->corpus = NULL;
     return status;
 }
 
-int cli_open_store(const cli_options *options, int may_make, char path[CLI_PATH_MAX],
-                   cpubind_store **out, cli_text *why)
+int cli_open_store(const api_options *options, int may_make, char path[CLI_PATH_MAX],
+                   cpubind_store **out, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_status result;
     int status = find_corpus(options, path, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = check_file(path, may_make, why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     result = cpubind_store_open(path, out, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, path, NULL, why);
-    return CLI_DONE;
+    return API_DONE;
 }

@@ -9,15 +9,14 @@
 #include <string.h>
 
 #include "../text/procfs.h"
-#include "launch.h"
 #include "output.h"
 
-int cli_asks_for_devices(const cli_options *options)
+int cli_asks_for_devices(const api_options *options)
 {
     return options->topo.n_named > 0 || options->topo.class_digits > 0;
 }
 
-const char *cli_npu_option(const cli_options *options)
+const char *cli_npu_option(const api_options *options)
 {
     const cpubind_request *q = &options->request;
     const struct {
@@ -47,7 +46,7 @@ const char *cli_npu_option(const cli_options *options)
 /* == Making ================================================================= */
 
 /* Whether the environment of the host has CPUBIND_RULES=near. */
-static int wants_near(const cpubind_source *source, const cli_options *options)
+static int wants_near(const cpubind_source *source, const api_options *options)
 {
     const cpubind_input env = source->read(source->ctx, "env");
     const char *const near_word = cpubind_rules_word(CPUBIND_RULES_NEAR);
@@ -66,7 +65,7 @@ static const char *status_text(cpubind_status status)
                                        : cpubind_status_text(status);
 }
 
-static int make_plan(const cpubind_pci_asked *asked, cli_device_plan *out, cli_text *why)
+static int make_plan(const cpubind_pci_asked *asked, cli_device_plan *out, api_text *why)
 {
     cpubind_status status = CPUBIND_ERR_SPACE;
     cpubind_fault fault;
@@ -74,22 +73,22 @@ static int make_plan(const cpubind_pci_asked *asked, cli_device_plan *out, cli_t
         free(out->arena.base);
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!out->arena.base)
-            return cli_no_room(why);
+            return api_no_room(why);
         status =
             cpubind_pci_make_plan(&out->topo.facts, asked, &out->arena, &out->plan, &fault);
         if (status != CPUBIND_ERR_SPACE)
             break;
     }
     if (status == CPUBIND_OK)
-        return CLI_DONE;
-    cli_add(why, "there is no plan for these devices: %s", cpubind_status_text(status));
+        return API_DONE;
+    api_add(why, "there is no plan for these devices: %s", cpubind_status_text(status));
     if (fault.cpu >= 0)
-        cli_add(why, " (CPU %d)", (int)fault.cpu);
-    return CLI_REFUSED;
+        api_add(why, " (CPU %d)", (int)fault.cpu);
+    return API_REFUSED;
 }
 
-int cli_make_devices(const cpubind_source *source, cli_options *options, cli_device_plan *out,
-                     cli_text *why)
+int cli_make_devices(const cpubind_source *source, api_options *options, cli_device_plan *out,
+                     api_text *why)
 {
     const cpubind_request *q = &options->request;
     cpubind_pci_asked asked = {.overlap = q->overlap,
@@ -104,7 +103,7 @@ int cli_make_devices(const cpubind_source *source, cli_options *options, cli_dev
     options->topo.wants_cores = 1;
     cli_topo_read(source, options, &out->topo);
     status = cli_topo_judge(&out->topo, options, why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     asked.strategy = wants_near(source, options) ? CPUBIND_NEAR : CPUBIND_TOPO_AFFINITY;
     return make_plan(&asked, out, why);
@@ -117,7 +116,7 @@ void cli_free_devices(cli_device_plan *devices)
     memset(devices, 0, sizeof *devices);
 }
 
-int32_t cli_rank_of_devices(const cli_device_plan *d, const cli_options *options)
+int32_t cli_rank_of_devices(const cli_device_plan *d, const api_options *options)
 {
     const int32_t rank = options->request.rank;
     if (d->plan.n_pool == 1)
@@ -125,15 +124,15 @@ int32_t cli_rank_of_devices(const cli_device_plan *d, const cli_options *options
     return rank < d->plan.n_pool ? rank : -1;
 }
 
-void cli_explain_device(const cli_device_plan *d, const cpubind_pci_pool *pool, cli_text *to)
+void cli_explain_device(const cli_device_plan *d, const cpubind_pci_pool *pool, api_text *to)
 {
-    cli_add_pci(to, &d->topo.facts.device[pool->device].pci);
-    cli_add(to, " has no pool: %s", status_text(pool->why));
+    api_add_pci(to, &d->topo.facts.device[pool->device].pci);
+    api_add(to, " has no pool: %s", status_text(pool->why));
     if (pool->why == CPUBIND_ERR_TOO_FEW)
-        cli_add(to, ": its roles need %d CPUs, it would have %d", (int)pool->fault.need,
+        api_add(to, ": its roles need %d CPUs, it would have %d", (int)pool->fault.need,
                 (int)pool->fault.have);
     if (d->topo.facts.device[pool->device].origin == CPUBIND_NODE_ORIGIN_UNKNOWN)
-        cli_add(to, "; no file of the kernel tells its node");
+        api_add(to, "; no file of the kernel tells its node");
 }
 
 /* == Printing =============================================================== */
@@ -144,43 +143,43 @@ static const int32_t *role_of(const cpubind_pci_pool *pool, int role, int32_t *n
     return *n > 0 ? pool->role_cpu + pool->roles.span[role].first : NULL;
 }
 
-static void add_row(cli_table *table, const cli_device_plan *d, int32_t rank)
+static void add_row(api_table *table, const cli_device_plan *d, int32_t rank)
 {
     const cpubind_pci_pool *pool = &d->plan.pool[rank];
     const cpubind_pci_function *device = &d->topo.facts.device[pool->device];
-    cli_text pci = {"", 0};
-    cli_add_pci(&pci, &device->pci);
-    cli_cell_number(table, rank);
-    cli_cell(table, "%s", pci.text);
+    api_text pci = {"", 0};
+    api_add_pci(&pci, &device->pci);
+    api_cell_number(table, rank);
+    api_cell(table, "%s", pci.text);
     if (device->accelerator.product)
-        cli_cell(table, "%s", device->accelerator.product);
+        api_cell(table, "%s", device->accelerator.product);
     else
-        cli_cell(table, "%s", cpubind_family_word(device->accelerator.family));
-    cli_cell_number(table, device->node);
-    cli_cell_number(table, pool->n_cpu);
+        api_cell(table, "%s", cpubind_family_word(device->accelerator.family));
+    api_cell_number(table, device->node);
+    api_cell_number(table, pool->n_cpu);
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
         const int32_t *cpu = role_of(pool, role, &n);
-        cli_cell_list(table, cpu, n);
+        api_cell_list(table, cpu, n);
     }
-    cli_cell_number(table, pool->memory_node);
+    api_cell_number(table, pool->memory_node);
 }
 
-static int print_table(FILE *out, const cli_device_plan *d, const cli_options *options)
+static int print_table(FILE *out, const cli_device_plan *d, const api_options *options)
 {
 #define CPUBIND_X(name, word, letter) word,
     static const char *const heads[] = {
         "rank", "PCI", "device", "node", "CPUs", CPUBIND_ROLE_LIST(CPUBIND_X) "memory node"};
 #undef CPUBIND_X
-    cli_table table = {.n_column = sizeof heads / sizeof *heads};
+    api_table table = {.n_column = sizeof heads / sizeof *heads};
     for (int32_t i = 0; i < table.n_column; i++)
-        cli_cell(&table, "%s", heads[i]);
+        api_cell(&table, "%s", heads[i]);
     for (int32_t i = 0; i < d->plan.n_pool; i++)
         add_row(&table, d, i);
     if (!cli_print_table(out, &table))
         return 0;
     for (int32_t i = 0; i < d->plan.n_pool; i++) {
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         if (d->plan.pool[i].n_cpu > 0)
             continue;
         cli_explain_device(d, &d->plan.pool[i], &text);
@@ -189,8 +188,8 @@ static int print_table(FILE *out, const cli_device_plan *d, const cli_options *o
     if (options->quiet)
         return 1;
     fprintf(out, "\nstrategy %s, overlap: %s, CPUs in no pool: %d",
-            d->plan.strategy == CPUBIND_NEAR ? "near" : cli_strategy_word(d->plan.strategy),
-            cli_finding_word(d->plan.overlap), (int)d->plan.quality.idle);
+            d->plan.strategy == CPUBIND_NEAR ? "near" : api_strategy_word(d->plan.strategy),
+            api_finding_word(d->plan.overlap), (int)d->plan.quality.idle);
     if (d->plan.n_hidden > 0)
         fprintf(out, ", devices that this process does not see: %d", (int)d->plan.n_hidden);
     fputs("\n", out);
@@ -213,8 +212,8 @@ static json_t *pool_json(const cli_device_plan *d, int32_t rank)
 {
     const cpubind_pci_pool *pool = &d->plan.pool[rank];
     const cpubind_pci_function *device = &d->topo.facts.device[pool->device];
-    cli_text pci = {"", 0}, why = {"", 0};
-    cli_add_pci(&pci, &device->pci);
+    api_text pci = {"", 0}, why = {"", 0};
+    api_add_pci(&pci, &device->pci);
     if (pool->n_cpu == 0)
         cli_explain_device(d, pool, &why);
     return json_pack("{s:i, s:s, s:s, s:s?, s:o, s:o, s:o, s:o, s:s?}", "rank", (int)rank,
@@ -236,8 +235,8 @@ static json_t *plan_json(const cli_device_plan *d)
     return json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:{s:i, s:i, s:i, s:i, s:i}}", "cpubind",
                      CPUBIND_VERSION, "strategy",
                      d->plan.strategy == CPUBIND_NEAR ? "near"
-                                                      : cli_strategy_word(d->plan.strategy),
-                     "overlap", cli_finding_word(d->plan.overlap), "allowed",
+                                                      : api_strategy_word(d->plan.strategy),
+                     "overlap", api_finding_word(d->plan.overlap), "allowed",
                      cli_list_json(d->plan.host.cpu, d->plan.host.n_cpu), "hidden",
                      (int)d->plan.n_hidden, "devices", devices, "quality", "near_cpus",
                      (int)q->near_cpu, "split_cores", (int)q->split_cores, "idle", (int)q->idle,
@@ -246,65 +245,69 @@ static json_t *plan_json(const cli_device_plan *d)
 
 /* Prints the ranks for a launcher. */
 static int print_launch(FILE *out, cpubind_launch_format format, const cli_device_plan *d,
-                        const cli_options *options)
+                        const api_options *options)
 {
     const int is_one = options->request.has_rank;
     const int32_t first = is_one ? cli_rank_of_devices(d, options) : 0;
     cpubind_launch launch = {NULL, is_one ? 1 : d->plan.n_pool};
     cpubind_launch_rank *rank =
         (cpubind_launch_rank *)calloc((size_t)launch.n_rank + 1, sizeof *rank);
-    cli_text why = {"", 0};
-    int status = CLI_DONE;
+    api_text why = {"", 0};
+    int status = API_DONE;
     if (!rank)
         return cli_no_memory();
     launch.rank = rank;
-    for (int32_t i = 0; i < launch.n_rank && status == CLI_DONE; i++) {
+    for (int32_t i = 0; i < launch.n_rank && status == API_DONE; i++) {
         const cpubind_pci_pool *pool = &d->plan.pool[first + i];
         rank[i] = (cpubind_launch_rank){pool->cpu, pool->n_cpu, NULL, 0, pool->memory_node};
         rank[i].thread = role_of(pool, CPUBIND_ROLE_MAIN, &rank[i].n_thread);
         if (pool->n_cpu > 0)
             continue;
-        cli_add(&why, "--format %s has a place for each rank, and one rank has no pool: ",
+        api_add(&why, "--format %s has a place for each rank, and one rank has no pool: ",
                 options->format->word);
         cli_explain_device(d, pool, &why);
-        status = cli_fail(options, CLI_REFUSED, why.text);
+        status = cli_fail(options, API_REFUSED, why.text);
     }
-    if (status == CLI_DONE && format == CPUBIND_LAUNCH_SLURM_LDOM)
-        for (int32_t i = 0; i < launch.n_rank && status == CLI_DONE; i++)
+    if (status == API_DONE && format == CPUBIND_LAUNCH_SLURM_LDOM)
+        for (int32_t i = 0; i < launch.n_rank && status == API_DONE; i++)
             if (rank[i].node < 0)
-                status = cli_fail(options, CLI_REFUSED,
+                status = cli_fail(options, API_REFUSED,
                                   "--format slurm-ldom names a NUMA node for each rank, and "
                                   "this host shows none; use --format slurm");
-    if (status == CLI_DONE && !cli_print_ranks(out, format, &launch))
-        status = cli_no_memory();
+    if (status == API_DONE) {
+        api_out text = {0};
+        api_put_ranks(&text, format, &launch);
+        if (!cli_print_out(out, &text))
+            status = cli_no_memory();
+    }
     free(rank);
     return status;
 }
 
-int cli_print_devices(FILE *out, const cli_device_plan *d, const cli_options *options)
+int cli_print_devices(FILE *out, const cli_device_plan *d, const api_options *options)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     if (options->request.has_rank && cli_rank_of_devices(d, options) < 0) {
-        cli_add(&why, "--rank %d is none of the %d devices that this process sees",
+        api_add(&why, "--rank %d is none of the %d devices that this process sees",
                 (int)options->request.rank, (int)d->plan.n_pool);
-        return cli_fail(options, CLI_REFUSED, why.text);
+        return cli_fail(options, API_REFUSED, why.text);
     }
     for (int i = 0; i < CPUBIND_LAUNCH_COUNT; i++)
         if (strcmp(options->format->word, cpubind_launch_word((cpubind_launch_format)i)) == 0)
             return print_launch(out, (cpubind_launch_format)i, d, options);
     if (options->json)
-        return cli_print_json(out, plan_json(d)) ? CLI_DONE : cli_no_memory();
+        return cli_print_json(out, plan_json(d)) ? API_DONE : cli_no_memory();
     if (strcmp(options->format->word, "text") != 0)
-        return cli_fail(options, CLI_USAGE, "--format map is for NPUs; leave it out");
-    return print_table(out, d, options) ? CLI_DONE : cli_no_memory();
+        return cli_fail(options, API_USAGE, "--format map is for NPUs; leave it out");
+    return print_table(out, d, options) ? API_DONE : cli_no_memory();
 }
 
-int cli_plan_devices(const cpubind_source *source, cli_options *options)
+int cli_plan_devices(const cpubind_source *source, api_options *options)
 {
     cli_device_plan devices = {0};
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     int status = cli_make_devices(source, options, &devices, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_print_devices(stdout, &devices, options);
     else
         status = cli_fail(options, status, why.text);

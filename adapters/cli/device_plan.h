@@ -17,29 +17,29 @@ typedef struct cli_device_plan {
 } cli_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */
-int cli_asks_for_devices(const cli_options *options);
+int cli_asks_for_devices(const api_options *options);
 
 /* Why an option of NPUs cannot be given with --pci or --class; NULL: none is given. */
-const char *cli_npu_option(const cli_options *options);
+const char *cli_npu_option(const api_options *options);
 
 /* Reads and plans the devices that the options ask for. Returns the exit status, with the
  * reason in *why. cli_free_devices may be called in every case. */
-int cli_make_devices(const cpubind_source *source, cli_options *options, cli_device_plan *out,
-                     cli_text *why);
+int cli_make_devices(const cpubind_source *source, api_options *options, cli_device_plan *out,
+                     api_text *why);
 void cli_free_devices(cli_device_plan *devices);
 
 /* The pool of the rank that the options name, or -1: it has none. A single device is driven by
  * every rank. */
-int32_t cli_rank_of_devices(const cli_device_plan *devices, const cli_options *options);
+int32_t cli_rank_of_devices(const cli_device_plan *devices, const api_options *options);
 
 /* Appends why a device has no pool. */
 void cli_explain_device(const cli_device_plan *devices, const cpubind_pci_pool *pool,
-                        cli_text *to);
+                        api_text *to);
 
 /* Prints the plan in the format of the options. Returns the exit status; errors are printed. */
-int cli_print_devices(FILE *out, const cli_device_plan *devices, const cli_options *options);
+int cli_print_devices(FILE *out, const cli_device_plan *devices, const api_options *options);
 
 /* Plans the devices of an open host and prints them. Returns the exit status. */
-int cli_plan_devices(const cpubind_source *source, cli_options *options);
+int cli_plan_devices(const cpubind_source *source, api_options *options);
 
 #endif /* CPUBIND_CLI_DEVICE_PLAN_H */

@@ -36,16 +36,16 @@ static const char *form_fault(const json_t *root)
     return json_object_size(root) == 3 ? NULL : "it holds more than args, exit, plan or error";
 }
 
-json_t *cli_read_expectation(const char *body, size_t len, cli_text *why)
+json_t *cli_read_expectation(const char *body, size_t len, api_text *why)
 {
     json_error_t fault;
     json_t *root = json_loadb(len ? body : "", len, JSON_REJECT_DUPLICATES, &fault);
     const char *what = root ? form_fault(root) : NULL;
     if (!root)
-        cli_add(why, "the expectation, line %d, column %d: %s", fault.line, fault.column,
+        api_add(why, "the expectation, line %d, column %d: %s", fault.line, fault.column,
                 fault.text);
     else if (what)
-        cli_add(why, "the expectation: %s", what);
+        api_add(why, "the expectation: %s", what);
     if (!root || !what)
         return root;
     json_decref(root);
@@ -60,26 +60,26 @@ static int is_of_topo(const json_t *args)
 }
 
 /* Reads the arguments of an expectation as options. Returns 0 when they are wrong. */
-static int read_arguments(const json_t *args, cli_options *out, cli_text *why)
+static int read_arguments(const json_t *args, api_options *out, api_text *why)
 {
-    char *argv[CLI_MAX_ARGS + 2] = {(char *)"plan"};
+    char *argv[API_MAX_ARGS + 2] = {(char *)"plan"};
     int argc = is_of_topo(args) ? 0 : 1;
     int good;
     memset(out, 0, sizeof *out);
-    if (json_array_size(args) > CLI_MAX_ARGS) {
-        cli_add(why, "the arguments are too many");
+    if (json_array_size(args) > API_MAX_ARGS) {
+        api_add(why, "the arguments are too many");
         return 0;
     }
     for (size_t i = 0; i < json_array_size(args); i++)
         argv[argc++] = (char *)json_string_value(json_array_get(args, i));
-    good = cli_parse(argc, argv, is_of_topo(args) ? CLI_TOPO : CLI_CASE, NULL, out, why);
+    good = cli_parse(argc, argv, is_of_topo(args) ? API_TOPO : API_CASE, NULL, out, why);
     if (good && (out->root || out->fixture || out->db)) {
-        cli_add(why, "the host is that of the expectation; leave out --root, --fixture, --db");
+        api_add(why, "the host is that of the expectation; leave out --root, --fixture, --db");
         return 0;
     }
     if (!good || out->n_word == 0)
         return good;
-    cli_add(why, "the argument \"%s\" is no option", out->word[0]);
+    api_add(why, "the argument \"%s\" is no option", out->word[0]);
     return 0;
 }
 
@@ -105,16 +105,16 @@ static json_t *expected_plan(json_t *plan)
     return plan;
 }
 
-json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
-                             const cli_options *options)
+json_t *cli_make_expectation(const json_t *args, const api_planned *planned,
+                             const api_options *options)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     json_t *problem;
     json_t *error;
     if (planned->code == CPUBIND_PROBLEM_NONE)
-        return json_pack("{s:O, s:i, s:o}", "args", args, "exit", CLI_DONE, "plan",
+        return json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
                          expected_plan(cli_plan_json(planned, options)));
-    cli_explain(planned, options, &text);
+    api_explain(planned, options, &text);
     problem = cli_problem_json(&planned->problem, text.text);
     error = json_incref(json_object_get(problem, "error"));
     json_decref(problem);
@@ -124,46 +124,46 @@ json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
 
 /* The expectation that the devices of a host, or the reason for none, meet. */
 static json_t *topo_expectation(const json_t *args, const cpubind_source *source,
-                                const cli_options *options)
+                                const api_options *options)
 {
     cli_topo topo = {0};
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     json_t *made = NULL, *devices;
     int status;
     cli_topo_read(source, options, &topo);
     status = cli_topo_judge(&topo, options, &why);
-    if (status != CLI_DONE) {
+    if (status != API_DONE) {
         made =
             json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
-                      status == CLI_REFUSED ? "refused" : "unreadable", "text", why.text);
+                      status == API_REFUSED ? "refused" : "unreadable", "text", why.text);
     } else {
         devices = cli_topo_json(&topo, options);
         (void)json_object_del(devices, "cpubind");
-        made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", CLI_DONE, "plan", devices);
+        made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan", devices);
     }
     cli_topo_free(&topo);
     return made;
 }
 
-json_t *cli_answer(const cpubind_source *source, const json_t *question, cli_planned *planned,
-                   cli_text *why)
+json_t *cli_answer(const cpubind_source *source, const json_t *question, api_planned *planned,
+                   api_text *why)
 {
     const json_t *args = json_object_get(question, "args");
-    cli_options options;
+    api_options options;
     json_t *answer = NULL;
     if (!read_arguments(args, &options, why)) {
-        cli_free_options(&options);
+        api_free_options(&options);
         return NULL;
     }
     if (is_of_topo(args)) {
         answer = topo_expectation(args, source, &options);
     } else {
-        cli_make(source, &options.request, planned);
+        api_make(source, &options.request, planned);
         answer = cli_make_expectation(args, planned, &options);
     }
-    cli_free_options(&options);
+    api_free_options(&options);
     if (!answer)
-        (void)cli_no_room(why);
+        (void)api_no_room(why);
     return answer;
 }
 
@@ -338,10 +338,10 @@ int cli_lacks_quality(const json_t *expectation)
 
 /* Plans the host with the arguments of the expectation and compares. Arguments that are wrong
  * are a difference too. */
-static void run_trial(FILE *out, const cpubind_source *source, cli_planned *planned,
+static void run_trial(FILE *out, const cpubind_source *source, api_planned *planned,
                       cli_trial *trial)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     trial->got = cli_answer(source, trial->expected, planned, &why);
     if (trial->got)
         trial->n_difference = cli_compare(out, trial->expected, trial->got, 0);
@@ -349,11 +349,11 @@ static void run_trial(FILE *out, const cpubind_source *source, cli_planned *plan
         fprintf(out, "the arguments of the expectation: %s\n", why.text);
 }
 
-void cli_try(const cpubind_source *source, const char *body, size_t len, cli_planned *planned,
+void cli_try(const cpubind_source *source, const char *body, size_t len, api_planned *planned,
              cli_trial *out)
 {
     size_t size = 0;
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     FILE *text;
     memset(out, 0, sizeof *out);
     out->n_difference = 1;
@@ -386,7 +386,7 @@ void cli_print_lines(FILE *out, const char *before, const char *lines)
         size_t n = strcspn(lines, "\n");
         fputs(before, out);
         for (size_t i = 0; i < n;) {
-            const size_t step = (size_t)cli_character(lines + i, n - i);
+            const size_t step = (size_t)api_character(lines + i, n - i);
             fwrite(step ? lines + i : "?", 1, step ? step : 1, out);
             i += step ? step : 1;
         }

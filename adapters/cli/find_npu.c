@@ -28,48 +28,48 @@ static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
 
 /* Appends the workers of the host, or that there are none. */
 static void add_workers(const cpubind_workers *workers, const cpubind_facts *facts,
-                        cli_text *to)
+                        api_text *to)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < workers->n; i++) {
         if (workers->row[i].fault.error || n++ >= MAX_NAMED)
             continue;
-        cli_add(to, "%s %d (NPU %d)", n == 1 ? "; processes that use one:" : ",",
+        api_add(to, "%s %d (NPU %d)", n == 1 ? "; processes that use one:" : ",",
                 (int)workers->row[i].pid, (int)facts->npu[workers->row[i].npu].logic);
     }
     if (n > MAX_NAMED)
-        cli_add(to, " and %d more", (int)(n - MAX_NAMED));
+        api_add(to, " and %d more", (int)(n - MAX_NAMED));
     if (n == 0)
-        cli_add(to, "; no process of this host uses one%s",
+        api_add(to, "; no process of this host uses one%s",
                 workers->is_other_namespace
                     ? " that is visible here: the driver numbers processes as the host does"
                     : "");
 }
 
 /* Chooses the NPU of the worker that has the pid. Returns the exit status. */
-static int choose(cli_options *options, const cli_bound *bound, const cpubind_workers *workers,
-                  cli_text *why)
+static int choose(api_options *options, const api_bound *bound, const cpubind_workers *workers,
+                  api_text *why)
 {
     static char text[16];
     const cpubind_facts *facts = &bound->planned.facts;
     const cpubind_worker *own = NULL;
-    cli_text used = {"", 0};
+    api_text used = {"", 0};
     int32_t n = 0;
     for (int32_t i = 0; i < workers->n; i++) {
         const cpubind_worker *w = &workers->row[i];
         if (w->pid != bound->pid || w->fault.error)
             continue;
         own = w;
-        cli_add(&used, "%s %d", n++ ? "," : "it uses the NPUs", (int)facts->npu[w->npu].logic);
+        api_add(&used, "%s %d", n++ ? "," : "it uses the NPUs", (int)facts->npu[w->npu].logic);
     }
     if (n > 1) {
-        cli_add(why, "%s, and a process is bound to one", used.text);
-        return CLI_REFUSED;
+        api_add(why, "%s, and a process is bound to one", used.text);
+        return API_REFUSED;
     }
     if (n == 0) {
-        cli_add(why, "it uses no NPU");
+        api_add(why, "it uses no NPU");
         add_workers(workers, facts, why);
-        return CLI_REFUSED;
+        return API_REFUSED;
     }
     options->one_npu = facts->npu[own->npu].logic;
     (void)snprintf(text, sizeof text, "%d", (int)options->one_npu);
@@ -78,24 +78,24 @@ static int choose(cli_options *options, const cli_bound *bound, const cpubind_wo
         options->request.n_process = own->n_index;
         options->request.process = own->index;
     }
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Reads the workers of the host that `source` lists. Returns the exit status. */
-static int find(cli_options *options, cli_bound *bound, const cpubind_source *source,
-                cli_text *why)
+static int find(api_options *options, api_bound *bound, const cpubind_source *source,
+                api_text *why)
 {
     listing l = {.source = source, .facts = &bound->planned.facts};
     cpubind_arena arena = {NULL, 0, 0};
     cpubind_workers workers = {0};
     cpubind_linux_fault fault = {.what = ""};
-    int status = CLI_UNREADABLE;
-    if (cli_with_arena(&arena, read_list, &l) != CPUBIND_PROBLEM_NONE) {
-        cli_add(why, "it is not known which NPU it uses: ");
-        cli_add_input(why, l.problem.input ? l.problem.input : "memory");
-        cli_add(why, ": %s", l.problem.what);
+    int status = API_UNREADABLE;
+    if (api_with_arena(&arena, read_list, &l) != CPUBIND_PROBLEM_NONE) {
+        api_add(why, "it is not known which NPU it uses: ");
+        api_add_input(why, l.problem.input ? l.problem.input : "memory");
+        api_add(why, ": %s", l.problem.what);
     } else if (cpubind_workers_read(&l.found, NULL, &workers, &fault) != CPUBIND_LINUX_OK) {
-        cli_add(why, "it is not known which NPU it uses: %s: %s", fault.what,
+        api_add(why, "it is not known which NPU it uses: %s: %s", fault.what,
                 strerror(fault.error));
     } else {
         status = choose(options, bound, &workers, why);
@@ -105,29 +105,29 @@ static int find(cli_options *options, cli_bound *bound, const cpubind_source *so
     return status;
 }
 
-int cli_find_npu(cli_options *options, cli_bound *bound, cli_text *why)
+int cli_find_npu(api_options *options, api_bound *bound, api_text *why)
 {
     cpubind_request request = options->request;
-    cli_host host = {0};
-    int status = CLI_DONE;
+    api_host host = {0};
+    int status = API_DONE;
     if (options->fixture) {
-        cli_add(why, "a fixture does not say which processes run here");
-        return CLI_REFUSED;
+        api_add(why, "a fixture does not say which processes run here");
+        return API_REFUSED;
     }
     if (options->root)
         status = cli_open_host(options, &host, why);
     else
-        status = cli_open_live(0, 0, &host, why);
+        status = api_open_live(0, 0, &host, why);
     request.n_process = 0;
-    if (status == CLI_DONE)
-        cli_make(&host.source, &request, &bound->planned);
-    if (status == CLI_DONE && !bound->planned.has_facts) {
-        cli_explain(&bound->planned, options, why);
+    if (status == API_DONE)
+        api_make(&host.source, &request, &bound->planned);
+    if (status == API_DONE && !bound->planned.has_facts) {
+        api_explain(&bound->planned, options, why);
         status = (int)cpubind_problem_exit(bound->planned.code);
-    } else if (status == CLI_DONE) {
+    } else if (status == API_DONE) {
         status = find(options, bound, &host.source, why);
     }
-    cli_free_planned(&bound->planned);
-    cli_close_host(&host);
+    api_free_planned(&bound->planned);
+    api_close_host(&host);
     return status;
 }

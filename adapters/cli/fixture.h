@@ -26,40 +26,40 @@ typedef struct cli_corpus {
 
 /* Opens the corpus for reading: --db, else the one that was installed with cpubind. The caller
  * closes it with cpubind_corpus_close, also after a failure. */
-int cli_open_corpus(const cli_options *options, cli_corpus *out, cli_text *why);
+int cli_open_corpus(const api_options *options, cli_corpus *out, api_text *why);
 
 int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
-                     cli_text *why);
+                     api_text *why);
 
 /* Opens the corpus and one host of it, and closes the corpus; its path stays in *corpus. */
-int cli_take_fixture(const cli_options *options, const char *name, cli_corpus *corpus,
-                     cpubind_corpus_host **out, cli_text *why);
+int cli_take_fixture(const api_options *options, const char *name, cli_corpus *corpus,
+                     cpubind_corpus_host **out, api_text *why);
 
 /* Opens the corpus of --db for writing; `path` is set to its path. With may_make the file may
  * be missing. */
-int cli_open_store(const cli_options *options, int may_make, char path[CLI_PATH_MAX],
-                   cpubind_store **out, cli_text *why);
+int cli_open_store(const api_options *options, int may_make, char path[CLI_PATH_MAX],
+                   cpubind_store **out, api_text *why);
 
 /* Explains a status of adapters/sqlite and returns its exit status; `host` may be NULL. */
 int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
-                      const char *path, const char *host, cli_text *why);
+                      const char *path, const char *host, api_text *why);
 
 /* == Expectations (expect.c) ================================================ */
 
 /* Reads an expectation. Returns NULL when it has not that form. */
-json_t *cli_read_expectation(const char *body, size_t len, cli_text *why);
+json_t *cli_read_expectation(const char *body, size_t len, api_text *why);
 
 /* Asks a host the question of an expectation, its "args", and makes the expectation that the
  * answer meets: a plan, the devices of topo, or a refusal. Returns NULL, with the reason in
  * *why, when the arguments are wrong. Several threads may call it at once, each with its
  * `planned`. */
-json_t *cli_answer(const cpubind_source *source, const json_t *question, cli_planned *planned,
-                   cli_text *why);
+json_t *cli_answer(const cpubind_source *source, const json_t *question, api_planned *planned,
+                   api_text *why);
 
 /* Makes the expectation that a plan, or its problem, meets. An error has its "text" too.
  * Returns NULL without memory. */
-json_t *cli_make_expectation(const json_t *args, const cli_planned *planned,
-                             const cli_options *options);
+json_t *cli_make_expectation(const json_t *args, const api_planned *planned,
+                             const api_options *options);
 
 /* Writes a line for each difference, and returns their number. A key that `expected` does not
  * name, in a plan, in an NPU or in an error, is no difference, so that a new key of the output
@@ -92,7 +92,7 @@ typedef struct cli_trial {
 } cli_trial;
 
 /* Plans a host with the arguments of an expectation, and compares. */
-void cli_try(const cpubind_source *source, const char *body, size_t len, cli_planned *planned,
+void cli_try(const cpubind_source *source, const char *body, size_t len, api_planned *planned,
              cli_trial *out);
 void cli_free_trial(cli_trial *trial);
 
@@ -114,26 +114,26 @@ typedef struct cli_sink {
 
 /* Opens a new folder `dir`, or the corpus of the options. With options->replace a host that
  * exists is replaced. The caller closes the sink, also after a failure. */
-int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *out,
-                         cli_text *why);
-int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *why);
+int cli_open_folder_sink(const api_options *options, const char *dir, cli_sink *out,
+                         api_text *why);
+int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *why);
 
 /* Opens a file "NAME.tar", "NAME.tar.gz" or "NAME.tgz", which is written by cli_commit_sink. */
-int cli_open_archive_sink(const cli_options *options, const char *path, cli_sink *out,
-                          cli_text *why);
+int cli_open_archive_sink(const api_options *options, const char *path, cli_sink *out,
+                          api_text *why);
 
 /* The bytes of the ending of a path that names an archive; 0: it names none. */
 size_t cli_archive_ending(const char *path);
 
 /* Starts a host. Its name is kept as a pointer until the next host. A folder holds one host. */
-int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *why);
+int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, api_text *why);
 
 /* Add to the host that was started last. An input is PRESENT or TIMEOUT. */
-int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, cli_text *why);
+int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, api_text *why);
 int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size_t len,
-                        cli_text *why);
+                        api_text *why);
 
-int cli_commit_sink(cli_sink *sink, cli_text *why);
+int cli_commit_sink(cli_sink *sink, api_text *why);
 void cli_close_sink(cli_sink *sink);
 
 #endif /* CPUBIND_CLI_FIXTURE_H */

@@ -12,18 +12,18 @@
 
 /* One run of accept. */
 typedef struct acceptance {
-    const cli_options *options;
+    const api_options *options;
     cpubind_corpus_host *host;
     cpubind_source source;
-    cli_planned planned;
+    api_planned planned;
     cli_sink sink;
-    cli_text why;
+    api_text why;
     int n_changed;
 } acceptance;
 
 /* The words after NAME are cases up to the first word with a dash, or the word topo after a
  * case; then arguments. */
-static int n_cases(const cli_options *options)
+static int n_cases(const api_options *options)
 {
     int n = 1;
     while (n < options->n_word && options->word[n][0] != '-' &&
@@ -48,17 +48,17 @@ static cpubind_corpus_expectation find_case(const acceptance *a, const char *nam
 static int store(acceptance *a, const char *name, const json_t *expectation)
 {
     char *body = a->options->is_dry ? NULL : cli_format_expectation(expectation);
-    int status = CLI_DONE;
+    int status = API_DONE;
     if (a->options->is_dry) {
         a->n_changed++;
-        return CLI_DONE;
+        return API_DONE;
     }
     if (!body)
-        return cli_no_room(&a->why);
+        return api_no_room(&a->why);
     if (!a->sink.store)
         status = cli_open_corpus_sink(a->options, &a->sink, &a->why);
     a->sink.host = a->options->word[0];
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_put_expectation(&a->sink, name, body, strlen(body), &a->why);
     free(body);
     a->n_changed++;
@@ -67,10 +67,10 @@ static int store(acceptance *a, const char *name, const json_t *expectation)
 
 static void show_difference(const acceptance *a, const char *name, const char *lines)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (a->options->quiet)
         return;
-    cli_add(&text, "%s %s:", a->options->word[0], name);
+    api_add(&text, "%s %s:", a->options->word[0], name);
     puts(text.text);
     cli_print_lines(stdout, "    ", lines);
 }
@@ -78,7 +78,7 @@ static void show_difference(const acceptance *a, const char *name, const char *l
 static int accept_case(acceptance *a, cpubind_corpus_expectation e)
 {
     cli_trial trial;
-    int status = CLI_DONE;
+    int status = API_DONE;
     int is_old;
     cli_try(&a->source, e.body, (size_t)e.len, &a->planned, &trial);
     is_old = trial.n_difference == 0 && cli_lacks_quality(trial.expected);
@@ -90,11 +90,11 @@ static int accept_case(acceptance *a, cpubind_corpus_expectation e)
         cli_keep_named(trial.expected, trial.got);
         status = store(a, e.name, trial.got);
     } else if (trial.n_difference > 0) {
-        cli_add(&a->why,
+        api_add(&a->why,
                 "the expectation \"%s\" cannot be read; give its arguments: cpubind fixture "
                 "accept NAME CASE -- ARGUMENT...",
                 e.name);
-        status = CLI_UNREADABLE;
+        status = API_UNREADABLE;
     }
     cli_free_trial(&trial);
     return status;
@@ -103,18 +103,18 @@ static int accept_case(acceptance *a, cpubind_corpus_expectation e)
 static int accept_cases(acceptance *a)
 {
     const int n = n_cases(a->options);
-    int status = CLI_DONE;
+    int status = API_DONE;
     for (int32_t i = 0;
-         n == 0 && status == CLI_DONE && i < cpubind_corpus_n_expectation(a->host); i++)
+         n == 0 && status == API_DONE && i < cpubind_corpus_n_expectation(a->host); i++)
         status = accept_case(a, cpubind_corpus_expectation_at(a->host, i));
-    for (int i = 0; status == CLI_DONE && i < n; i++) {
+    for (int i = 0; status == API_DONE && i < n; i++) {
         cpubind_corpus_expectation e = find_case(a, a->options->word[1 + i]);
         if (e.len < 0) {
-            cli_add(&a->why,
+            api_add(&a->why,
                     "the fixture has no expectation \"%s\"; a new one is made with: cpubind "
                     "fixture accept NAME CASE -- ARGUMENT...",
                     e.name);
-            return CLI_UNREADABLE;
+            return API_UNREADABLE;
         }
         status = accept_case(a, e);
     }
@@ -134,7 +134,7 @@ static json_t *ask_with(char **word, int n)
 static void show_change(const acceptance *a, const char *name, const json_t *answer)
 {
     cpubind_corpus_expectation old = find_case(a, name);
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     char *text = NULL;
     size_t size = 0;
     json_t *expected =
@@ -160,11 +160,11 @@ static int accept_arguments(acceptance *a)
     json_t *answer;
     int status;
     if (!question)
-        return cli_no_room(&a->why);
+        return api_no_room(&a->why);
     answer = cli_answer(&a->source, question, &a->planned, &a->why);
     if (answer)
         show_change(a, name, answer);
-    status = answer ? store(a, name, answer) : CLI_USAGE;
+    status = answer ? store(a, name, answer) : API_USAGE;
     json_decref(answer);
     json_decref(question);
     return status;
@@ -174,55 +174,55 @@ static int accept_all(acceptance *a)
 {
     const int has_arguments = a->options->n_word > n_cases(a->options) + 1;
     int status = has_arguments ? accept_arguments(a) : accept_cases(a);
-    if (status == CLI_DONE && a->sink.store)
+    if (status == API_DONE && a->sink.store)
         status = cli_commit_sink(&a->sink, &a->why);
     cli_close_sink(&a->sink);
     return status;
 }
 
 /* Checks the words that can be checked without the corpus. */
-static int check_words(const cli_options *options)
+static int check_words(const api_options *options)
 {
     const int n = n_cases(options);
     if (options->n_word > n + 1 && n != 1) {
         fputs("cpubind: arguments can be given for one case only: cpubind fixture accept NAME "
               "CASE -- ARGUMENT...\n",
               stderr);
-        return CLI_USAGE;
+        return API_USAGE;
     }
     for (int i = 1; i <= n; i++)
         if (!cpubind_host_txt_is_name(options->word[i])) {
             fputs("cpubind: the name of a case consists of letters, digits, \".\", \"_\" and "
                   "\"-\"\n",
                   stderr);
-            return CLI_USAGE;
+            return API_USAGE;
         }
-    return CLI_DONE;
+    return API_DONE;
 }
 
 int cli_accept(int argc, char **argv)
 {
-    static cli_options options;
+    static api_options options;
     static acceptance a;
     cli_corpus corpus;
-    int status = cli_start(argc, argv, CLI_ACCEPT, NULL, &options);
+    int status = cli_start(argc, argv, API_ACCEPT, NULL, &options);
     if (status >= 0)
         return status;
-    if (check_words(&options) != CLI_DONE)
-        return CLI_USAGE;
+    if (check_words(&options) != API_DONE)
+        return API_USAGE;
     a.options = &options;
     status = cli_take_fixture(&options, options.word[0], &corpus, &a.host, &a.why);
-    if (status == CLI_DONE) {
+    if (status == API_DONE) {
         a.source = cpubind_corpus_source(a.host);
         status = accept_all(&a);
     }
     cpubind_corpus_close_host(a.host);
-    cli_free_planned(&a.planned);
-    if (status != CLI_DONE)
+    api_free_planned(&a.planned);
+    if (status != API_DONE)
         return cli_fail(&options, status, a.why.text);
     if (!options.quiet)
         printf("%s: %d %s %s\n", corpus.path, a.n_changed,
                a.n_changed == 1 ? "expectation" : "expectations",
                options.is_dry ? "would be accepted" : "accepted");
-    return CLI_DONE;
+    return API_DONE;
 }

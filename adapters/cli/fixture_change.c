@@ -7,81 +7,81 @@
 #include "fixture.h"
 
 typedef struct change {
-    const cli_options *options;
+    const api_options *options;
     cpubind_store *store;
     char path[CLI_PATH_MAX];
 } change;
 
 static int ended(const change *c, cpubind_corpus_status result,
-                 const cpubind_corpus_fault *fault, cli_text *why)
+                 const cpubind_corpus_fault *fault, api_text *why)
 {
     if (result == CPUBIND_CORPUS_OK)
-        return CLI_DONE;
+        return API_DONE;
     return cli_corpus_failed(result, fault, c->path, c->options->word[0], why);
 }
 
 /* Removes the host, or the cases of it that are named. */
-static int remove_named(const change *c, cli_text *why)
+static int remove_named(const change *c, api_text *why)
 {
-    const cli_options *o = c->options;
+    const api_options *o = c->options;
     cpubind_corpus_fault fault = {0, 0, "", ""};
-    int status = CLI_DONE;
+    int status = API_DONE;
     if (o->n_word == 1)
         return ended(c, cpubind_store_remove_host(c->store, o->word[0], &fault), &fault, why);
-    for (int i = 1; status == CLI_DONE && i < o->n_word; i++) {
+    for (int i = 1; status == API_DONE && i < o->n_word; i++) {
         const cpubind_corpus_status result =
             cpubind_store_remove_expectation(c->store, o->word[0], o->word[i], &fault);
         if (result == CPUBIND_CORPUS_ERR_UNKNOWN_CASE)
-            cli_add(why, "\"%s\": ", o->word[i]);
+            api_add(why, "\"%s\": ", o->word[i]);
         status = ended(c, result, &fault, why);
     }
     return status;
 }
 
-static int rename_host(const change *c, cli_text *why)
+static int rename_host(const change *c, api_text *why)
 {
     char **const word = c->options->word;
     cpubind_corpus_fault fault = {0, 0, "", ""};
     if (!cpubind_host_txt_is_name(word[1])) {
-        cli_add(why,
+        api_add(why,
                 "the name of a host consists of letters, digits, \".\", \"_\" and \"-\", and "
                 "begins with a letter or a digit: \"%s\"",
                 word[1]);
-        return CLI_USAGE;
+        return API_USAGE;
     }
     const cpubind_corpus_status result =
         cpubind_store_rename_host(c->store, word[0], word[1], &fault);
     if (result != CPUBIND_CORPUS_ERR_EXISTS)
         return ended(c, result, &fault, why);
-    cli_add(why, "\"%s\" has a host \"%s\" already; nothing has changed", c->path, word[1]);
-    return CLI_REFUSED;
+    api_add(why, "\"%s\" has a host \"%s\" already; nothing has changed", c->path, word[1]);
+    return API_REFUSED;
 }
 
 /* Makes the change, and commits it unless it is only tried. */
-static int make_change(const cli_options *options, int (*make)(const change *c, cli_text *why))
+static int make_change(const api_options *options, int (*make)(const change *c, api_text *why))
 {
     static change c;
     cpubind_corpus_fault fault = {0, 0, "", ""};
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     int status;
     c = (change){.options = options};
     status = cli_open_store(options, 0, c.path, &c.store, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = make(&c, &why);
-    if (status == CLI_DONE && !options->is_dry)
+    if (status == API_DONE && !options->is_dry)
         status = ended(&c, cpubind_store_commit(c.store, &fault), &fault, &why);
     cpubind_store_close(c.store);
-    return status == CLI_DONE ? CLI_DONE : cli_fail(options, status, why.text);
+    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
 }
 
 int cli_remove(int argc, char **argv)
 {
-    static cli_options options;
-    int status = cli_start(argc, argv, CLI_REMOVE, NULL, &options);
+    static api_options options;
+    int status = cli_start(argc, argv, API_REMOVE, NULL, &options);
     if (status >= 0)
         return status;
     status = make_change(&options, remove_named);
-    if (status != CLI_DONE || options.quiet)
+    if (status != API_DONE || options.quiet)
         return status;
     printf("%s: ", options.db);
     if (options.n_word == 1)
@@ -90,17 +90,17 @@ int cli_remove(int argc, char **argv)
         printf("%d %s of %s", options.n_word - 1,
                options.n_word == 2 ? "expectation" : "expectations", options.word[0]);
     puts(options.is_dry ? " would be removed" : " removed");
-    return CLI_DONE;
+    return API_DONE;
 }
 
 int cli_rename(int argc, char **argv)
 {
-    static cli_options options;
-    int status = cli_start(argc, argv, CLI_RENAME, NULL, &options);
+    static api_options options;
+    int status = cli_start(argc, argv, API_RENAME, NULL, &options);
     if (status >= 0)
         return status;
     status = make_change(&options, rename_host);
-    if (status == CLI_DONE && !options.quiet)
+    if (status == API_DONE && !options.quiet)
         printf("%s: the host %s is %s now\n", options.db, options.word[0], options.word[1]);
     return status;
 }

@@ -7,47 +7,47 @@
 
 #include "fixture.h"
 
-static int put_inputs(cli_sink *sink, const cpubind_corpus_host *host, cli_text *why)
+static int put_inputs(cli_sink *sink, const cpubind_corpus_host *host, api_text *why)
 {
-    int status = CLI_DONE;
-    for (int32_t i = 0; status == CLI_DONE && i < cpubind_corpus_n_input(host); i++) {
+    int status = API_DONE;
+    for (int32_t i = 0; status == API_DONE && i < cpubind_corpus_n_input(host); i++) {
         cpubind_corpus_entry entry = cpubind_corpus_input_at(host, i);
         if (entry.input.state == CPUBIND_INPUT_PRESENT ||
             entry.input.state == CPUBIND_INPUT_TIMEOUT)
             status = cli_put_input(sink, entry.name, &entry.input, why);
         else {
-            cli_add(why, "the input \"%s\" of the fixture cannot be read: %s", entry.name,
+            api_add(why, "the input \"%s\" of the fixture cannot be read: %s", entry.name,
                     entry.input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
                                                                 : "its bytes are missing");
-            status = CLI_UNREADABLE;
+            status = API_UNREADABLE;
         }
     }
     return status;
 }
 
-static int put_expectations(cli_sink *sink, const cpubind_corpus_host *host, cli_text *why)
+static int put_expectations(cli_sink *sink, const cpubind_corpus_host *host, api_text *why)
 {
-    int status = CLI_DONE;
-    for (int32_t i = 0; status == CLI_DONE && i < cpubind_corpus_n_expectation(host); i++) {
+    int status = API_DONE;
+    for (int32_t i = 0; status == API_DONE && i < cpubind_corpus_n_expectation(host); i++) {
         cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, i);
         status = cli_put_expectation(sink, e.name, e.body, (size_t)e.len, why);
     }
     return status;
 }
 
-static int export_host(const cli_options *options, const cpubind_corpus_host *host,
-                       cli_text *why)
+static int export_host(const api_options *options, const cpubind_corpus_host *host,
+                       api_text *why)
 {
     const cpubind_corpus_about about = cpubind_corpus_about_host(host);
     cli_sink sink;
     int status = cli_open_folder_sink(options, options->word[1], &sink, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_put_host(&sink, &about, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = put_inputs(&sink, host, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = put_expectations(&sink, host, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_commit_sink(&sink, why);
     cli_close_sink(&sink);
     return status;
@@ -55,17 +55,17 @@ static int export_host(const cli_options *options, const cpubind_corpus_host *ho
 
 int cli_export(int argc, char **argv)
 {
-    static cli_options options;
-    cli_text why = {"", 0};
+    static api_options options;
+    api_text why = {"", 0};
     cli_corpus corpus;
     cpubind_corpus_host *host = NULL;
-    int status = cli_start(argc, argv, CLI_EXPORT, NULL, &options);
+    int status = cli_start(argc, argv, API_EXPORT, NULL, &options);
     if (status >= 0)
         return status;
     status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = export_host(&options, host, &why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
     else if (!options.quiet)
         printf("%s: %d inputs, %d expectations\n", options.word[1],

@@ -18,7 +18,7 @@ typedef struct walk {
     const char *dir; /* for messages */
     cpubind_source source;
     cli_sink *sink;
-    cli_text *why;
+    api_text *why;
     char **folder;
     int32_t n_folder, cap_folder;
     int32_t n_file;
@@ -26,8 +26,8 @@ typedef struct walk {
 
 static int refuse(const walk *w, const char *name, const char *what)
 {
-    cli_add(w->why, "\"%s/%s\": %s", w->dir, name, what);
-    return CLI_UNREADABLE;
+    api_add(w->why, "\"%s/%s\": %s", w->dir, name, what);
+    return API_UNREADABLE;
 }
 
 /* Refuses a file or a folder that cannot be read. */
@@ -64,7 +64,7 @@ static int add_folder(walk *w, const char *name)
     if (!w->folder[w->n_folder])
         return refuse(w, name, "there is no memory left");
     w->n_folder++;
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* == Files ================================================================== */
@@ -88,7 +88,7 @@ static int stem_of(const char *name, const char *before, const char *after, char
 
 static int take_expectation(walk *w, const char *name, const char *stem, cpubind_input input)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     json_t *read;
     if (!cpubind_host_txt_is_name(stem))
         return refuse(w, name,
@@ -103,18 +103,18 @@ static int take_expectation(walk *w, const char *name, const char *stem, cpubind
 /* Checks that the output exists; the source has read the exit code and stderr with it. */
 static int check_output(walk *w, const char *name, const char *stem)
 {
-    cli_text output = {"", 0};
-    cli_add(&output, "cmd/%s.txt", stem);
+    api_text output = {"", 0};
+    api_add(&output, "cmd/%s.txt", stem);
     if (w->source.read(w->source.ctx, output.text).state == CPUBIND_INPUT_ABSENT)
         return refuse(w, name, "there is no output of this command beside it, cmd/NAME.txt");
-    return CLI_DONE;
+    return API_DONE;
 }
 
 static int take_file(walk *w, const char *name, cpubind_input input)
 {
     char stem[CPUBIND_HOST_TXT_NAME_MAX + 2];
     if (strcmp(name, "host.txt") == 0)
-        return CLI_DONE;
+        return API_DONE;
     if (stem_of(name, "expect/", ".json", stem, sizeof stem))
         return take_expectation(w, name, stem, input);
     if (stem_of(name, "cmd/", ".exit", stem, sizeof stem))
@@ -145,17 +145,17 @@ static int take_name(walk *w, const char *name)
 static int take_folder(walk *w, const char *folder)
 {
     cpubind_input listing = w->source.list(w->source.ctx, folder);
-    int status = CLI_DONE;
+    int status = API_DONE;
     if (listing.state != CPUBIND_INPUT_PRESENT)
         return refuse_answer(w, folder, listing);
-    for (int32_t at = 0; status == CLI_DONE && at < listing.len;) {
+    for (int32_t at = 0; status == API_DONE && at < listing.len;) {
         const char *line = listing.data + at;
         int n = (int)strcspn(line, "\n");
-        cli_text name = {"", 0};
+        api_text name = {"", 0};
         if (strcmp(folder, ".") == 0)
-            cli_add(&name, "%.*s", n, line);
+            api_add(&name, "%.*s", n, line);
         else
-            cli_add(&name, "%s/%.*s", folder, n, line);
+            api_add(&name, "%s/%.*s", folder, n, line);
         status = take_name(w, name.text);
         at += n + 1;
     }
@@ -165,7 +165,7 @@ static int take_folder(walk *w, const char *folder)
 static int take_all(walk *w)
 {
     int status = add_folder(w, ".");
-    for (int32_t i = 0; status == CLI_DONE && i < w->n_folder; i++)
+    for (int32_t i = 0; status == API_DONE && i < w->n_folder; i++)
         status = take_folder(w, w->folder[i]);
     for (int32_t i = 0; i < w->n_folder; i++)
         free(w->folder[i]);
@@ -190,7 +190,7 @@ static char *read_about(walk *w, cpubind_corpus_about *out)
     if (input.state != CPUBIND_INPUT_PRESENT ||
         cpubind_host_txt_parse(input.data, input.len, &about, &fault) != CPUBIND_TEXT_OK) {
         cpubind_place place = cpubind_text_place(input.data, input.len, fault.offset);
-        cli_add(w->why, "\"%s/host.txt\", line %d, column %d: %s", w->dir, (int)place.line,
+        api_add(w->why, "\"%s/host.txt\", line %d, column %d: %s", w->dir, (int)place.line,
                 (int)place.column, fault.what);
         return NULL;
     }
@@ -214,20 +214,20 @@ static int import_host(walk *w)
     char *text = read_about(w, &about);
     int status;
     if (!text)
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     status = cli_put_host(w->sink, &about, w->why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = take_all(w);
     free(text);
     return status;
 }
 
-static int import_folder(const char *dir, cli_sink *sink, cli_text *why)
+static int import_folder(const char *dir, cli_sink *sink, api_text *why)
 {
     walk w = {.dir = dir, .sink = sink, .why = why};
     struct cpubind_linux_host *host = NULL;
     int status = cli_open_snapshot(dir, &host, why);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return status;
     w.source = cpubind_linux_source(host);
     status = import_host(&w);
@@ -237,22 +237,22 @@ static int import_folder(const char *dir, cli_sink *sink, cli_text *why)
 
 int cli_import(int argc, char **argv)
 {
-    static cli_options options;
-    cli_text why = {"", 0};
+    static api_options options;
+    api_text why = {"", 0};
     cli_sink sink;
-    int status = cli_start(argc, argv, CLI_IMPORT, NULL, &options);
+    int status = cli_start(argc, argv, API_IMPORT, NULL, &options);
     if (status >= 0)
         return status;
     status = cli_open_corpus_sink(&options, &sink, &why);
-    for (int i = 0; status == CLI_DONE && i < options.n_word; i++)
+    for (int i = 0; status == API_DONE && i < options.n_word; i++)
         status = import_folder(options.word[i], &sink, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = cli_commit_sink(&sink, &why);
     cli_close_sink(&sink);
-    if (status != CLI_DONE)
+    if (status != API_DONE)
         return cli_fail(&options, status, why.text);
     if (!options.quiet)
         printf("%s: %d %s added\n", sink.path, options.n_word,
                options.n_word == 1 ? "host" : "hosts");
-    return CLI_DONE;
+    return API_DONE;
 }

@@ -24,7 +24,7 @@ typedef struct replayed_case {
 /* The results of one host. */
 typedef struct replayed {
     char *name;
-    int status; /* CLI_DONE; else the host could not be opened, with the reason in why */
+    int status; /* API_DONE; else the host could not be opened, with the reason in why */
     char *why;
     replayed_case *trial;
     int32_t n_trial;
@@ -48,7 +48,7 @@ static tally count(const replayed *host, int32_t n_host)
 {
     tally t = {0, 0, 0};
     for (int32_t i = 0; i < n_host; i++) {
-        t.n_unread += host[i].status != CLI_DONE;
+        t.n_unread += host[i].status != API_DONE;
         t.n_case += host[i].n_trial;
         for (int32_t k = 0; k < host[i].n_trial; k++)
             t.n_held += host[i].trial[k].n_difference == 0;
@@ -59,8 +59,8 @@ static tally count(const replayed *host, int32_t n_host)
 static int exit_of(tally t)
 {
     if (t.n_unread > 0)
-        return CLI_UNREADABLE;
-    return t.n_held < t.n_case || t.n_case == 0 ? CLI_REFUSED : CLI_DONE;
+        return API_UNREADABLE;
+    return t.n_held < t.n_case || t.n_case == 0 ? API_REFUSED : API_DONE;
 }
 
 static const char *or_none(const char *text)
@@ -72,21 +72,21 @@ static const char *or_none(const char *text)
 
 static void print_host_text(const replayed *host)
 {
-    if (host->status != CLI_DONE)
+    if (host->status != API_DONE)
         cli_print_lines(stdout, "", host->why);
     for (int32_t k = 0; k < host->n_trial; k++) {
         const replayed_case *c = &host->trial[k];
-        cli_text head = {"", 0};
+        api_text head = {"", 0};
         if (c->n_difference == 0)
             continue;
-        cli_add(&head, "%s %s: %d %s", host->name, or_none(c->name), c->n_difference,
+        api_add(&head, "%s %s: %d %s", host->name, or_none(c->name), c->n_difference,
                 c->n_difference == 1 ? "difference" : "differences");
         puts(head.text);
         cli_print_lines(stdout, "    ", c->text);
     }
 }
 
-static int print_text(const cli_replay_result *result, const cli_options *options)
+static int print_text(const cli_replay_result *result, const api_options *options)
 {
     const replayed *host = result->host;
     const int32_t n_host = result->n_host;
@@ -107,8 +107,8 @@ static int print_text(const cli_replay_result *result, const cli_options *option
 /* Prints one test; "#" is replaced, since it starts a directive. */
 static void print_tap_line(int is_ok, int number, const char *host, const char *name)
 {
-    cli_text text = {"", 0};
-    cli_add(&text, "%s %d - %s%s%s", is_ok ? "ok" : "not ok", number, host, *name ? " " : "",
+    api_text text = {"", 0};
+    api_add(&text, "%s %d - %s%s%s", is_ok ? "ok" : "not ok", number, host, *name ? " " : "",
             name);
     for (char *at = text.text; *at; at++)
         if (*at == '#')
@@ -116,7 +116,7 @@ static void print_tap_line(int is_ok, int number, const char *host, const char *
     puts(text.text);
 }
 
-static int print_tap(const cli_replay_result *result, const cli_options *options)
+static int print_tap(const cli_replay_result *result, const api_options *options)
 {
     const replayed *host = result->host;
     const int32_t n_host = result->n_host;
@@ -127,7 +127,7 @@ static int print_tap(const cli_replay_result *result, const cli_options *options
     puts("TAP version 13");
     printf("1..%d\n", (int)(t.n_case + t.n_unread));
     for (int32_t i = 0; i < n_host; i++) {
-        if (host[i].status != CLI_DONE) {
+        if (host[i].status != API_DONE) {
             print_tap_line(0, ++number, host[i].name, "");
             cli_print_lines(stdout, "# ", host[i].why);
         }
@@ -147,7 +147,7 @@ static int print_tap(const cli_replay_result *result, const cli_options *options
 static void print_xml(const char *text)
 {
     for (size_t step; *text; text += step) {
-        const size_t n = (size_t)cli_character(text, strlen(text));
+        const size_t n = (size_t)api_character(text, strlen(text));
         step = n ? n : 1;
         if (*text == '&')
             fputs("&amp;", stdout);
@@ -194,7 +194,7 @@ static void print_junit_host(const replayed *host)
     printf(" tests=\"%d\" failures=\"%d\" errors=\"%d\" time=\"%.6f\">\n",
            (int)(t.n_case + t.n_unread), (int)(t.n_case - t.n_held), (int)t.n_unread,
            host->seconds);
-    if (host->status != CLI_DONE)
+    if (host->status != API_DONE)
         print_junit_case(host->name, "open", "error", or_none(host->why));
     for (int32_t k = 0; k < host->n_trial; k++) {
         const replayed_case *c = &host->trial[k];
@@ -204,7 +204,7 @@ static void print_junit_host(const replayed *host)
     puts("  </testsuite>");
 }
 
-static int print_junit(const cli_replay_result *result, const cli_options *options)
+static int print_junit(const cli_replay_result *result, const api_options *options)
 {
     const replayed *host = result->host;
     const int32_t n_host = result->n_host;
@@ -229,7 +229,7 @@ static json_t *failure_json(const char *host, const char *name, const char *text
                      name ? cli_json_text(name) : json_null(), "text", cli_json_text(text));
 }
 
-static int print_json(const cli_replay_result *result, const cli_options *options)
+static int print_json(const cli_replay_result *result, const api_options *options)
 {
     const replayed *host = result->host;
     const int32_t n_host = result->n_host;
@@ -237,7 +237,7 @@ static int print_json(const cli_replay_result *result, const cli_options *option
     json_t *failures = json_array();
     (void)options;
     for (int32_t i = 0; failures && i < n_host; i++) {
-        if (host[i].status != CLI_DONE)
+        if (host[i].status != API_DONE)
             failures = cli_json_append(failures,
                                        failure_json(host[i].name, NULL, or_none(host[i].why)));
         for (int32_t k = 0; failures && k < host[i].n_trial; k++)
@@ -253,10 +253,10 @@ static int print_json(const cli_replay_result *result, const cli_options *option
 }
 
 static const cli_format replay_formats[] = {
-    {"text", "what differs, and a line that counts (default)", 0, NULL, print_text, NULL, NULL},
-    {"tap", "the Test Anything Protocol, version 13", 0, NULL, print_tap, NULL, NULL},
-    {"junit", "XML for the reports of CI servers", 0, NULL, print_junit, NULL, NULL},
-    {"json", "one JSON object, the same as --json", 1, NULL, print_json, NULL, NULL},
+    {"text", "what differs, and a line that counts (default)", 0, print_text, NULL},
+    {"tap", "the Test Anything Protocol, version 13", 0, print_tap, NULL},
+    {"junit", "XML for the reports of CI servers", 0, print_junit, NULL},
+    {"json", "one JSON object, the same as --json", 1, print_json, NULL},
     {0},
 };
 
@@ -264,7 +264,7 @@ static const cli_format replay_formats[] = {
 
 /* One run of replay, shared by all threads. */
 typedef struct replay {
-    const cli_options *options;
+    const api_options *options;
     cli_corpus corpus; /* of the calling thread, for the list of hosts */
     replayed *host;
     int32_t n_host;
@@ -279,12 +279,12 @@ static double seconds_now(void)
 }
 
 static void replay_cases(const cpubind_corpus_host *host, const cpubind_source *source,
-                         cli_planned *planned, replayed *out)
+                         api_planned *planned, replayed *out)
 {
     int32_t n = cpubind_corpus_n_expectation(host);
     out->trial = (replayed_case *)calloc((size_t)n + 1, sizeof *out->trial);
     if (!out->trial)
-        out->status = CLI_UNREADABLE;
+        out->status = API_UNREADABLE;
     for (; out->trial && out->n_trial < n; out->n_trial++) {
         cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, out->n_trial);
         replayed_case *to = &out->trial[out->n_trial];
@@ -298,13 +298,13 @@ static void replay_cases(const cpubind_corpus_host *host, const cpubind_source *
     }
 }
 
-static void replay_host(const cli_corpus *corpus, cli_planned *planned, replayed *out)
+static void replay_host(const cli_corpus *corpus, api_planned *planned, replayed *out)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     double start = seconds_now();
     cpubind_corpus_host *host = NULL;
     out->status = cli_open_fixture(corpus, out->name, &host, &why);
-    if (out->status == CLI_DONE) {
+    if (out->status == API_DONE) {
         cpubind_source source = cpubind_corpus_source(host);
         replay_cases(host, &source, planned, out);
     } else {
@@ -319,45 +319,45 @@ static void work(void *ctx)
 {
     replay *r = (replay *)ctx;
     const int is_first = atomic_fetch_add(&r->n_entered, 1) == 0;
-    cli_text why = {"", 0};
-    cli_planned planned = {0};
+    api_text why = {"", 0};
+    api_planned planned = {0};
     cli_corpus own;
     int status = cli_open_corpus(r->options, &own, &why);
     for (int i = atomic_fetch_add(&r->next, 1); i < r->n_host;
          i = atomic_fetch_add(&r->next, 1)) {
         replayed *host = &r->host[i];
-        if (status == CLI_DONE) {
+        if (status == API_DONE) {
             replay_host(&own, &planned, host);
         } else {
             host->status = status;
             host->why = strdup(why.text);
         }
-        cli_text progress = {"", 0};
-        cli_add(&progress, "cpubind: %d of %d hosts ...", atomic_fetch_add(&r->n_done, 1) + 1,
+        api_text progress = {"", 0};
+        api_add(&progress, "cpubind: %d of %d hosts ...", atomic_fetch_add(&r->n_done, 1) + 1,
                 (int)r->n_host);
         if (is_first)
             cli_progress(r->options, progress.text);
     }
     cpubind_corpus_close(own.corpus);
-    cli_free_planned(&planned);
+    api_free_planned(&planned);
 }
 
 /* Adds a host to those that are replayed. */
-static int add_host(replay *r, const char *name, cli_text *why)
+static int add_host(replay *r, const char *name, api_text *why)
 {
     replayed *grown = (replayed *)realloc(r->host, ((size_t)r->n_host + 1) * sizeof *grown);
     if (!grown)
-        return cli_no_room(why);
+        return api_no_room(why);
     r->host = grown;
     grown[r->n_host] = (replayed){.name = strdup(name)};
     if (!grown[r->n_host].name)
-        return cli_no_room(why);
+        return api_no_room(why);
     r->n_host++;
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Finds the hosts to replay: those that are named, by a pattern such as a2-* too; else all. */
-static int find_hosts(replay *r, cli_text *why)
+static int find_hosts(replay *r, api_text *why)
 {
     char all[] = "*", *words[] = {all};
     char **word = r->options->n_word ? r->options->word : words;
@@ -365,19 +365,19 @@ static int find_hosts(replay *r, cli_text *why)
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_corpus_about *list = NULL;
     int32_t n = 0;
-    int status = CLI_DONE;
+    int status = API_DONE;
     cpubind_corpus_status result = cpubind_corpus_list(r->corpus.corpus, &list, &n, &fault);
     if (result != CPUBIND_CORPUS_OK)
         return cli_corpus_failed(result, &fault, r->corpus.path, NULL, why);
-    for (int i = 0; status == CLI_DONE && i < n_word; i++) {
+    for (int i = 0; status == API_DONE && i < n_word; i++) {
         int n_found = 0;
-        for (int32_t k = 0; status == CLI_DONE && k < n && strpbrk(word[i], "*?["); k++) {
+        for (int32_t k = 0; status == API_DONE && k < n && strpbrk(word[i], "*?["); k++) {
             if (fnmatch(word[i], list[k].name, 0) != 0)
                 continue;
             status = add_host(r, list[k].name, why);
             n_found++;
         }
-        if (status == CLI_DONE && n_found == 0 && word[i] != all)
+        if (status == API_DONE && n_found == 0 && word[i] != all)
             status = add_host(r, word[i], why); /* an unknown name is a failure of the replay */
     }
     cpubind_corpus_free_list(list);
@@ -414,18 +414,18 @@ static int run(replay *r)
 
 int cli_replay(int argc, char **argv)
 {
-    static cli_options options;
+    static api_options options;
     static replay r;
-    cli_text why = {"", 0};
-    int status = cli_start(argc, argv, CLI_REPLAY, replay_formats, &options);
+    api_text why = {"", 0};
+    int status = cli_start(argc, argv, API_REPLAY, replay_formats, &options);
     if (status >= 0)
         return status;
     r.options = &options;
     status = cli_open_corpus(&options, &r.corpus, &why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = find_hosts(&r, &why);
     cpubind_corpus_close(r.corpus.corpus);
-    status = status == CLI_DONE ? run(&r) : cli_fail(&options, status, why.text);
+    status = status == API_DONE ? run(&r) : cli_fail(&options, status, why.text);
     free_hosts(&r);
     return status;
 }

@@ -95,7 +95,7 @@ void cli_print_fixture_help(FILE *out)
     "  --npu N, or --rank N  its NPU by logic id, or its number among visible ones\n"
 
 #define THREADS                                                                                \
-    "  --thread NAME=WHERE   " CLI_ROLE_WORDS "pool, keep, leave or\n"                         \
+    "  --thread NAME=WHERE   " API_ROLE_WORDS "pool, keep, leave or\n"                         \
     "                        CPUs for threads of a name, or a*; --threads reference\n"
 
 #define BRACED(name, word, letter) "{" word "}, "
@@ -137,7 +137,7 @@ void cli_print_fixture_help(FILE *out)
 static const char host_options[] = HOST_OPTIONS, plan_options[] = PLAN_OPTIONS;
 
 static const cli_help helps[] = {
-    {CLI_PLAN, "plan",
+    {API_PLAN, "plan",
      "Usage: cpubind plan [OPTION...]\n"
      "Prints which CPUs each NPU would get. Changes nothing.\n"
      "\n" HOST_OPTIONS "  --npus LIST, --running   these of the visible NPUs; of these those "
@@ -147,7 +147,7 @@ static const cli_help helps[] = {
      "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
      "  --explain WHAT        why: npu3 (or 3), cpu17, acl, npu3.acl, threads or all\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
-    {CLI_APPLY, "apply",
+    {API_APPLY, "apply",
      "Usage: cpubind apply --pid N | --npu N | --rank N | --all [OPTION...]\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
      "where the plan puts them, or undoes all. restore undoes all but memory.\n"
@@ -164,7 +164,7 @@ static const cli_help helps[] = {
      "The plan:\n" LIVE_PLAN STATE STRICT
      "  --force, --any-arch   bind PID 1, a kernel thread or a zombie; not on ARM, too\n"
      "  --json, --quiet, --help, --version\n"},
-    {CLI_RUN, "run",
+    {API_RUN, "run",
      "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
      "Binds itself, then executes the command in its place: signals and exit status\n"
      "are those of the command. Exits with 127 if there is no such command, with 126\n"
@@ -181,7 +181,7 @@ static const cli_help helps[] = {
                  "The plan:\n" LIVE_PLAN STATE ANY_ARCH STRICT
                  "  --or-unbound          start the command after any refusal, too\n"
                  "  --json (errors alone), --quiet, --help, --version\n"},
-    {CLI_VERIFY, "verify",
+    {API_VERIFY, "verify",
      "Usage: cpubind verify [--pid N | --all] [--npu N | --rank N] [OPTION...]\n"
      "\n"
      "Prints where each thread, each interrupt and the memory of a process are, and\n"
@@ -193,7 +193,7 @@ static const cli_help helps[] = {
          THREADS "  --memory none         do not check the memory\n"
      "\n"
      "The plan:\n" LIVE_PLAN "\n" STATE "  --json, --quiet, --help, --version\n"},
-    {CLI_RESTORE, "restore",
+    {API_RESTORE, "restore",
      "Usage: cpubind restore [--pid N | --all | --ended] [--state FILE]\n"
      "\n"
      "Restores threads, interrupts and irqbalance as they were before apply or run.\n"
@@ -203,7 +203,7 @@ static const cli_help helps[] = {
      "  --all                 every process on record, also those that have ended\n"
      "  --ended               those that have ended; what others use stays\n" STATE
      "  --json, --quiet, --help, --version\n"},
-    {CLI_STATUS, "status",
+    {API_STATUS, "status",
      "Usage: cpubind status [--watch [SECONDS]] [OPTION...]\n"
      "Prints every NPU of this host: its pool, its interrupts, the processes that use\n"
      "it, and where their threads and memory are: right, elsewhere, or unbound (on all\n"
@@ -222,7 +222,7 @@ static const cli_help helps[] = {
      "  --quiet, --help, --version\n"
      "\n"
      "Exit status: 0 all is right, 1 something is elsewhere or unbound, 3 unreadable.\n"},
-    {CLI_DOCTOR, "doctor",
+    {API_DOCTOR, "doctor",
      "Usage: cpubind doctor [OPTION...]\n"
      "Finds what on this host is against a good placement. Prints of each fault the\n"
      "evidence, what it costs, and the command that mends it. Changes nothing.\n"
@@ -238,7 +238,7 @@ static const cli_help helps[] = {
      "  --help, --version\n"
      "\n"
      "Exit status: 0 nothing to mend, 1 something to mend, 3 the host is unreadable.\n"},
-    {CLI_SERVICE, "service",
+    {API_SERVICE, "service",
      "Usage: cpubind service [--config FILE] [OPTION...]\n"
      "       cpubind service --check [FILE]\n"
      "Keeps every worker of the host bound to the CPUs of its NPU, as apply --all\n"
@@ -251,7 +251,7 @@ static const cli_help helps[] = {
      "  --restore-at-end      undo all bindings when the service ends\n"
      "  --json                --check: one JSON object\n"
      "  --quiet, --help, --version\n"},
-    {CLI_TOPO, "topo",
+    {API_TOPO, "topo",
      "Usage: cpubind topo [OPTION...]\n"
      "Prints the accelerators of a host (Ascend, NVIDIA, AMD, Intel, Gaudi): the node\n"
      "and the CPUs near each, and which of them this process sees. Changes nothing.\n"
@@ -263,7 +263,7 @@ static const cli_help helps[] = {
      "  --fixture NAME        a host of a corpus (--db FILE)\n"
      "  --json, --quiet       one JSON object; the tables alone\n"
      "  --help, --version\n"},
-    {CLI_CAPTURE, "capture",
+    {API_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
      "\n"
      "Writes the files and the outputs of npu-smi that a plan is made from, and the\n"
@@ -288,20 +288,20 @@ static const cli_help helps[] = {
      "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
      "\n"
      "  --json, --quiet, --help, --version\n"},
-    {CLI_LIST, "fixture list",
+    {API_LIST, "fixture list",
      "Usage: cpubind fixture list [--db FILE] [--json]\n"
      "\n"
      "Prints a table: name, product, online CPUs, nodes with CPUs, NPUs of npu-smi,\n"
      "origin (captured, documented, synthetic), and how many plans and refusals are\n"
      "expected.\n"
      "\n" DB "  --json                one JSON object\n"},
-    {CLI_SHOW, "fixture show",
+    {API_SHOW, "fixture show",
      "Usage: cpubind fixture show NAME [INPUT] [--db FILE] [--json]\n"
      "\n"
      "Prints a host, its inputs and its expectations; or the bytes of one input, such\n"
      "as cmd/npu-smi-info-m.txt, unchanged.\n"
      "\n" DB "  --json                one JSON object\n"},
-    {CLI_IMPORT, "fixture import",
+    {API_IMPORT, "fixture import",
      "Usage: cpubind fixture import DIR... --db FILE [--replace]\n"
      "\n"
      "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs. DIR\n"
@@ -312,13 +312,13 @@ static const cli_help helps[] = {
      "  --db FILE             the corpus, which is created if it is missing\n"
      "  --replace             replace hosts of the same names\n"
      "  --quiet               nothing but errors\n"},
-    {CLI_EXPORT, "fixture export",
+    {API_EXPORT, "fixture export",
      "Usage: cpubind fixture export NAME DIR [--db FILE] [--replace]\n"
      "\n"
      "Writes a host as a folder, whole or not at all.\n"
      "\n" DB "  --replace             replace a host folder that exists\n"
      "  --quiet               nothing but errors\n"},
-    {CLI_REPLAY, "fixture replay",
+    {API_REPLAY, "fixture replay",
      "Usage: cpubind fixture replay [NAME...] [--db FILE] [--jobs N] [--format FORMAT]\n"
      "\n"
      "Plans every host again, with the arguments of each of its expectations, and says\n"
@@ -326,7 +326,7 @@ static const cli_help helps[] = {
      "\n" DB "  --jobs N              threads (default: one for each CPU)\n" FORMATS
      "  --json                the same as --format json\n"
      "  --quiet               only what differs\n"},
-    {CLI_ACCEPT, "fixture accept",
+    {API_ACCEPT, "fixture accept",
      "Usage: cpubind fixture accept NAME [CASE...] --db FILE | --dry-run\n"
      "       cpubind fixture accept NAME CASE --db FILE -- ARGUMENT...\n"
      "\n"
@@ -336,7 +336,7 @@ static const cli_help helps[] = {
      "the old one, with all keys. Read the differences first: --dry-run.\n"
      "\n" DB "  --dry-run             show the differences, and store nothing\n"
      "  --quiet               nothing but errors\n"},
-    {CLI_REMOVE, "fixture remove",
+    {API_REMOVE, "fixture remove",
      "Usage: cpubind fixture remove NAME [CASE...] --db FILE [--dry-run]\n"
      "\n"
      "Removes a host with its inputs and expectations; with CASE these expectations\n"
@@ -346,7 +346,7 @@ static const cli_help helps[] = {
      "  --db FILE             the corpus\n"
      "  --dry-run             check that it is there, and remove nothing\n"
      "  --quiet               nothing but errors\n"},
-    {CLI_RENAME, "fixture rename",
+    {API_RENAME, "fixture rename",
      "Usage: cpubind fixture rename NAME NEW --db FILE\n"
      "\n"
      "Gives a host another name; its inputs and expectations stay.\n"
@@ -357,10 +357,10 @@ static const cli_help helps[] = {
 
 /* What --help-all adds to the help of a command. */
 static const struct {
-    enum cli_command command;
+    enum api_command command;
     const char *text;
 } more_helps[] = {
-    {CLI_PLAN,
+    {API_PLAN,
      "\n"
      "Strategies: global_slice cuts the allowed CPUs into equal slices, one for each\n"
      "NPU of the host; topo_affinity gives an NPU the CPUs near it and those of the\n"
@@ -383,7 +383,7 @@ static const struct {
      "Formats for launchers have all ranks, in the order of the visible devices, or\n"
      "with --rank that one: taskset $(cpubind plan --rank 0 --format taskset) COMMAND.\n"
      "Those of OpenMP have the main CPUs, the others the whole pool. All formats:\n\f"},
-    {CLI_APPLY,
+    {API_APPLY,
      "\n"
      "--memory migrate moves the pages that the process alone maps, for at most\n"
      "--memory-time seconds and --memory-limit bytes (K, M, G or T may follow). all\n"
@@ -398,14 +398,14 @@ static const struct {
      "name. keep: the CPUs of --keep; leave: not moved. --threads reference places\n"
      "what vllm-ascend places, product (default) all that the table has; cpubind plan\n"
      "--explain threads prints it.\n"},
-    {CLI_RUN, "\n"
+    {API_RUN, "\n"
               "Children of the command inherit its CPUs: start one process for each NPU, each\n"
               "with a run of its own. A server that starts its own workers is bound with\n"
               "apply. In a systemd unit or a script, --rank \"$LOCAL_RANK\" names the NPU of\n"
               "each worker.\n"},
 };
 
-static const char *more_help_of(enum cli_command command)
+static const char *more_help_of(enum api_command command)
 {
     for (size_t i = 0; i < sizeof more_helps / sizeof *more_helps; i++)
         if (more_helps[i].command == command)
@@ -413,7 +413,7 @@ static const char *more_help_of(enum cli_command command)
     return "";
 }
 
-const cli_help *cli_help_of(enum cli_command command)
+const cli_help *cli_help_of(enum api_command command)
 {
     for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
         if (helps[i].command == command)
@@ -422,10 +422,10 @@ const cli_help *cli_help_of(enum cli_command command)
 }
 
 /* Appends the words of a mark: "auto, driver or npu-smi". */
-static void add_words(int32_t n, const char *(*word)(int32_t), cli_text *to)
+static void add_words(int32_t n, const char *(*word)(int32_t), api_text *to)
 {
     for (int32_t i = 0; i < n; i++)
-        cli_add(to, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", word(i));
+        api_add(to, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", word(i));
 }
 
 static const char *scope_word(int32_t i)
@@ -439,10 +439,10 @@ static const char *origin_word(int32_t i)
 }
 
 /* Appends the words that stand for the mark at `text`; returns its length, 0: no mark. */
-static size_t expand_mark(const char *text, cli_text *to)
+static size_t expand_mark(const char *text, api_text *to)
 {
     if (strncmp(text, TYPES, strlen(TYPES)) == 0) {
-        cli_add_types(to);
+        api_add_types(to);
         return strlen(TYPES);
     }
     if (strncmp(text, SCOPES, strlen(SCOPES)) == 0) {
@@ -463,7 +463,7 @@ static void print_text(FILE *out, const char *text, const cli_format *formats)
     for (const cli_format *format = formats; format && format->word; format++)
         width = strlen(format->word) > width ? strlen(format->word) : width;
     while (*text) {
-        cli_text words = {"", 0};
+        api_text words = {"", 0};
         const size_t n = expand_mark(text, &words);
         if (n > 0) {
             fputs(words.text, out);
@@ -478,13 +478,13 @@ static void print_text(FILE *out, const char *text, const cli_format *formats)
 }
 
 /* The help of a command that plans has the names of the options of plan alone. */
-static void print_plan_options(FILE *out, enum cli_command command)
+static void print_plan_options(FILE *out, enum api_command command)
 {
-    const int is_binding = (command & (CLI_APPLY | CLI_RUN | CLI_VERIFY)) != 0;
-    if (!is_binding && !(command & (CLI_CAPTURE | CLI_DOCTOR)))
+    const int is_binding = (command & (API_APPLY | API_RUN | API_VERIFY)) != 0;
+    if (!is_binding && !(command & (API_CAPTURE | API_DOCTOR)))
         return;
     fputs("\nThe plan:\n", out);
-    if (command != CLI_CAPTURE)
+    if (command != API_CAPTURE)
         fputs(host_options, out);
     if (!is_binding)
         fputs("  --npus LIST           these of the visible NPUs\n", out);
@@ -492,7 +492,7 @@ static void print_plan_options(FILE *out, enum cli_command command)
     print_text(out, plan_options, NULL);
 }
 
-void cli_print_help_of(FILE *out, enum cli_command command, const cli_format *formats,
+void cli_print_help_of(FILE *out, enum api_command command, const cli_format *formats,
                        int is_all)
 {
     print_text(out, cli_help_of(command)->text, formats);

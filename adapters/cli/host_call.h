@@ -6,13 +6,14 @@
 
 #include "../host/host_bind.h"
 #include "bind_common.h"
+#include "output.h"
 
 /* A host, and what was said of it. */
 typedef struct host_call {
-    const cli_options *options;
+    const api_options *options;
     cpubind_host_bind *host;
-    cli_host source;     /* of --root or --fixture */
-    cli_planned planned; /* borrowed from the host, but for the code */
+    api_host source;     /* of --root or --fixture */
+    api_planned planned; /* borrowed from the host, but for the code */
     json_t *said;        /* texts of warnings: each is printed once */
     int is_watching, status;
 } host_call;
@@ -21,7 +22,7 @@ typedef struct host_call {
 void cli_take_plan(host_call *c);
 
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
-int cli_explain_row(const host_call *c, const cpubind_host_row *row, cli_text *to);
+int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);
 
 /* A row as an object of apply --all and verify --all; NULL without memory. */
 json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
@@ -32,6 +33,6 @@ int32_t cli_count_not(const cpubind_report *report);
 
 /* Opens the host of the options, for apply or verify. Returns the exit status; the reason is in
  * *why. */
-int cli_open_all(host_call *c, cpubind_host_options *how, cli_text *why);
+int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why);
 
 #endif /* CPUBIND_CLI_HOST_CALL_H */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "hint.h"
 
 static int is_one_of(const char *word, const char *a, const char *b)
 {
@@ -43,23 +42,23 @@ static void move_help(int argc, char **argv)
     argv[argc - 1] = help;
 }
 
-int cli_refuse_command(int argc, char **argv, const char *before, cli_hint *hint)
+int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
 {
-    static cli_options options;
-    cli_text why = {"", 0};
+    static api_options options;
+    api_text why = {"", 0};
     options.json = cli_has_json(argc, argv);
-    cli_add(&why, "there is no command \"%s%s\"; try: cpubind %s--help", before, argv[1],
+    api_add(&why, "there is no command \"%s%s\"; try: cpubind %s--help", before, argv[1],
             before);
     if (argv[1][0] == '-')
-        cli_add(&why, "; the command is the first word, its options follow");
-    cli_hint_add(hint, &why);
-    return cli_fail(&options, CLI_USAGE, why.text);
+        api_add(&why, "; the command is the first word, its options follow");
+    api_hint_add(hint, &why);
+    return cli_fail(&options, API_USAGE, why.text);
 }
 
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
-    cli_hint hint = {0};
+    api_hint hint = {0};
     cli_reset_signals();
     if (strcmp(word, "help") == 0 && has_command(argc - 2, argv + 2)) {
         move_help(argc, argv);
@@ -67,20 +66,20 @@ int main(int argc, char **argv)
     }
     if (is_one_of(word, "--help", "-h") || is_one_of(word, "--help-all", "help")) {
         cli_print_help(stdout, strcmp(word, "--help-all") == 0);
-        return cli_finish(CLI_DONE);
+        return cli_finish(API_DONE);
     }
     if (is_one_of(word, "--version", "-V") || strcmp(word, "version") == 0) {
         puts("cpubind " CPUBIND_VERSION);
-        return cli_finish(CLI_DONE);
+        return cli_finish(API_DONE);
     }
     hint.word = word;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(word, commands[i].word) == 0)
             return cli_finish(commands[i].run(argc - 1, argv + 1));
-        cli_hint_try(&hint, commands[i].word);
+        api_hint_try(&hint, commands[i].word);
     }
     if (argc > 1)
         return cli_finish(cli_refuse_command(argc, argv, "", &hint));
     cli_print_help(stderr, 0);
-    return CLI_USAGE;
+    return API_USAGE;
 }

@@ -39,23 +39,23 @@ static int is_shell_or_runtime(const char *name)
     return 0;
 }
 
-int cli_choose_parent(const cli_options *options, cli_bound *bound)
+int cli_choose_parent(const api_options *options, api_bound *bound)
 {
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     bound->pid = (int32_t)getppid();
     if (bound->pid == 0) {
-        cli_add(&why, "the parent of this command is not visible here (another pid namespace): "
+        api_add(&why, "the parent of this command is not visible here (another pid namespace): "
                       "name the process with --pid N");
-        return cli_fail(options, CLI_REFUSED, why.text);
+        return cli_fail(options, API_REFUSED, why.text);
     }
     cpubind_bind_program(bound->pid, NULL, bound->parent);
-    if (options->command != CLI_APPLY || options->is_forced ||
+    if (options->command != API_APPLY || options->is_forced ||
         is_shell_or_runtime(bound->parent))
-        return CLI_DONE;
-    cli_add(
+        return API_DONE;
+    api_add(
         &why,
         "the parent of this command is process %d (%s), which is no shell and no runtime of "
         "programs: name the process that is to be bound, with --pid N",
         (int)bound->pid, *bound->parent ? bound->parent : "unknown");
-    return cli_fail(options, CLI_REFUSED, why.text);
+    return cli_fail(options, API_REFUSED, why.text);
 }

@@ -10,16 +10,16 @@
 
 #include "service_engine.h"
 
-json_t *cli_ask_service(const cli_options *options, cpubind_ask ask)
+json_t *cli_ask_service(const api_options *options, cpubind_ask ask)
 {
     static cli_settings settings;
     cpubind_bytes answer = {NULL, 0, 0};
     json_t *json = NULL;
     const char *path;
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     if (options->root || options->fixture)
         return NULL;
-    if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != CLI_DONE)
+    if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
         settings.options.socket = CLI_SOCKET_PATH;
     if (settings.options.socket &&
         !cpubind_service_ask(&cpubind_sys_real, settings.options.socket, ask, &answer).error)
@@ -29,7 +29,7 @@ json_t *cli_ask_service(const cli_options *options, cpubind_ask ask)
     return json;
 }
 
-json_t *cli_service_json(const cli_options *options)
+json_t *cli_service_json(const api_options *options)
 {
     json_t *answer = cli_ask_service(options, CPUBIND_ASK_STATUS);
     json_t *service = json_object_get(answer, "service");
@@ -38,13 +38,13 @@ json_t *cli_service_json(const cli_options *options)
     return service;
 }
 
-void cli_print_service(FILE *out, const cli_options *options)
+void cli_print_service(FILE *out, const api_options *options)
 {
     json_t *service = cli_service_json(options);
     const long long look = json_integer_value(json_object_get(service, "last_look"));
     const char *problem = json_string_value(json_object_get(service, "problem"));
-    cli_text text = {"", 0};
-    cli_add(&text, "the service (process %d) looked %lld s ago; %lld moved, %lld faults%s%s",
+    api_text text = {"", 0};
+    api_add(&text, "the service (process %d) looked %lld s ago; %lld moved, %lld faults%s%s",
             (int)json_integer_value(json_object_get(service, "pid")),
             (long long)time(NULL) - look,
             (long long)json_integer_value(json_object_get(service, "moves")),

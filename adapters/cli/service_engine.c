@@ -28,7 +28,7 @@
 #define MEMORY_SECONDS 300
 
 typedef struct engine {
-    const cli_options *options; /* of the command line */
+    const api_options *options; /* of the command line */
     cli_settings settings;
     host_call call;
     cpubind_service_counts counts;
@@ -36,7 +36,7 @@ typedef struct engine {
     int is_planned;   /* the host was read: its workers can be watched */
     int32_t retry_ms; /* without a plan: from one try to the next */
     int64_t next_try_ms;
-    cli_text problem;  /* why there is no plan, as it was said */
+    api_text problem;  /* why there is no plan, as it was said */
     int64_t memory_at; /* when memory was counted */
 } engine;
 
@@ -48,13 +48,13 @@ __attribute__((format(printf, 3, 4))) static void say(const engine *e, int prior
 {
     char line[4096 + 256];
     va_list args;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (priority == CPUBIND_SAY_INFO && e->options->quiet)
         return;
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args); /* NOLINT: va_start is above */
     va_end(args);
-    cli_add(&text, "%s", line);
+    api_add(&text, "%s", line);
     if (e->is_journal)
         fprintf(stderr, "<%d>%s\n", priority, text.text);
     else
@@ -73,17 +73,17 @@ static void say_failure(void *ctx, int priority, const char *text, cpubind_linux
 /* == News =================================================================== */
 
 /* "process 4711 (python3), NPU 3" */
-static void add_process(cli_text *to, const cpubind_host_row *row)
+static void add_process(api_text *to, const cpubind_host_row *row)
 {
-    cli_add(to, "process %d (%s)", (int)row->pid, row->name);
+    api_add(to, "process %d (%s)", (int)row->pid, row->name);
     if (row->npu >= 0)
-        cli_add(to, ", NPU %d", (int)row->npu);
+        api_add(to, ", NPU %d", (int)row->npu);
 }
 
 /* Says each warning of a row that no row before it had. */
 static void say_warnings(engine *e, const cpubind_host_row *row, const char *process)
 {
-    const cli_bound bound = {.pid = row->pid, .is_watching = e->call.is_watching};
+    const api_bound bound = {.pid = row->pid, .is_watching = e->call.is_watching};
     json_t *warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
     json_t *one;
     size_t i;
@@ -100,7 +100,7 @@ static void say_warnings(engine *e, const cpubind_host_row *row, const char *pro
 static void say_row(engine *e, const cpubind_host_row *row)
 {
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
-    cli_text process = {"", 0}, why = {"", 0};
+    api_text process = {"", 0}, why = {"", 0};
     const int status = cli_explain_row(&e->call, row, &why);
     add_process(&process, row);
     e->counts.moves += moved;
@@ -108,7 +108,7 @@ static void say_row(engine *e, const cpubind_host_row *row)
         for (int32_t i = 0; i < row->report->n; i++)
             e->counts.moves += row->report->item[i].kind == CPUBIND_ITEM_IRQ &&
                                row->report->item[i].result == CPUBIND_ITEM_MOVED;
-    if (status != CLI_DONE) {
+    if (status != API_DONE) {
         e->counts.errors++;
         say(e, CPUBIND_SAY_ERROR, "%s: %s", process.text, why.text);
     } else if (row->state != CPUBIND_HOST_BOUND) {
@@ -146,12 +146,12 @@ static void close_host(engine *e)
 {
     cpubind_host_bind_close(e->call.host);
     e->call.host = NULL;
-    cli_close_host(&e->call.source);
+    api_close_host(&e->call.source);
     e->is_planned = 0;
 }
 
 /* Says why there is no plan, unless that was said last, and tries again some time later. */
-static void put_off(engine *e, const cli_text *why)
+static void put_off(engine *e, const api_text *why)
 {
     if (strcmp(e->problem.text, why->text) != 0) {
         e->problem = *why;
@@ -169,18 +169,18 @@ static void start(void *ctx)
     engine *e = (engine *)ctx;
     cpubind_host_options how = {.wants = wants, .wants_ctx = e};
     cpubind_problem_code code;
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     cpubind_linux_fault no_events;
     e->call.options = &e->settings.options;
     e->call.is_watching = 0;
-    if (cli_open_all(&e->call, &how, &why) != CLI_DONE) {
+    if (cli_open_all(&e->call, &how, &why) != API_DONE) {
         put_off(e, &why);
         return;
     }
     code = cpubind_host_bind_apply(e->call.host);
     cli_take_plan(&e->call);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(e->call.host) == 0) {
-        cli_explain(&e->call.planned, e->call.options, &why);
+        api_explain(&e->call.planned, e->call.options, &why);
         put_off(e, &why);
         return;
     }
@@ -221,7 +221,7 @@ static void restore(void *ctx)
     for (int32_t i = 0; e->call.host && i < cpubind_host_bind_n(e->call.host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
         cpubind_linux_fault fault = {.what = ""};
-        cli_text process = {"", 0};
+        api_text process = {"", 0};
         if (row->state != CPUBIND_HOST_BOUND || !row->binding)
             continue;
         add_process(&process, row);
@@ -258,9 +258,9 @@ static int reload(void *ctx)
     engine *e = (engine *)ctx;
     static cli_settings next;
     const char *path;
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     const int status = cli_settings_load(e->options->config, &next, &path, say_fault, e, &why);
-    if (status != CLI_DONE) {
+    if (status != API_DONE) {
         if (why.len > 0)
             say(e, CPUBIND_SAY_ERROR, "%s", why.text);
         say(e, CPUBIND_SAY_WARNING, "the settings stay as they were");
@@ -284,7 +284,7 @@ static int reload(void *ctx)
 
 static cpubind_service_settings settings(void *ctx)
 {
-    const cli_options *o = &((const engine *)ctx)->settings.options;
+    const api_options *o = &((const engine *)ctx)->settings.options;
     return (cpubind_service_settings){o->socket, o->textfile, o->is_restored_at_end};
 }
 
@@ -359,14 +359,14 @@ static int answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
 /* Refuses a machine that is not ARM, as apply does. */
 static int check_machine(engine *e)
 {
-    cli_bound none = {0};
-    cli_text why = {"", 0};
-    int status = cli_open_live(0, 0, &none.live, &why);
-    if (status != CLI_DONE)
+    api_bound none = {0};
+    api_text why = {"", 0};
+    int status = api_open_live(0, 0, &none.live, &why);
+    if (status != API_DONE)
         say(e, CPUBIND_SAY_ERROR, "%s", why.text);
     else
         status = cli_check_arch(&e->settings.options, &none);
-    cli_close_bound(&none);
+    api_close_bound(&none);
     return status;
 }
 
@@ -388,16 +388,16 @@ static int run(engine *e)
         say(e, CPUBIND_SAY_ERROR, "another cpubind service runs on this host");
     else if (status != CPUBIND_LINUX_OK)
         say_failure(e, CPUBIND_SAY_ERROR, "the service cannot run", fault);
-    return status == CPUBIND_LINUX_OK         ? CLI_DONE
-           : status == CPUBIND_LINUX_ERR_BUSY ? CLI_REFUSED
-                                              : CLI_UNWRITTEN;
+    return status == CPUBIND_LINUX_OK         ? API_DONE
+           : status == CPUBIND_LINUX_ERR_BUSY ? API_REFUSED
+                                              : API_UNWRITTEN;
 }
 
-int cli_run_service(const cli_options *options)
+int cli_run_service(const api_options *options)
 {
     static engine e;
     const char *path;
-    cli_text why = {"", 0};
+    api_text why = {"", 0};
     int status;
     e.options = options;
     e.is_journal =
@@ -408,9 +408,9 @@ int cli_run_service(const cli_options *options)
     if (why.len > 0)
         say(&e, CPUBIND_SAY_ERROR, "%s", why.text);
     take_options(&e, &e.settings);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = check_machine(&e);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = run(&e);
     close_host(&e);
     cli_settings_free(&e.settings);

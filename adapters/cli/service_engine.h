@@ -12,9 +12,9 @@
  *   returns the exit status: USAGE when the text has faults, which `say` was called for; else
  *           the reason is in *why */
 int cli_settings_load(const char *asked, cli_settings *out, const char **path,
-                      cli_settings_say *say, void *ctx, cli_text *why);
+                      cli_settings_say *say, void *ctx, api_text *why);
 
 /* Runs the service. Returns the exit status. */
-int cli_run_service(const cli_options *options);
+int cli_run_service(const api_options *options);
 
 #endif /* CPUBIND_CLI_SERVICE_ENGINE_H */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "../service/conf.h"
-#include "hint.h"
 
 const cli_key cli_keys[] = {
     {"rules", "reference", 0, "reference, or near: whole cores, homes first"},
@@ -50,7 +49,7 @@ typedef struct reading_file {
     int32_t n_fault;
 } reading_file;
 
-static void say_fault(reading_file *f, int32_t offset, const cli_text *why)
+static void say_fault(reading_file *f, int32_t offset, const api_text *why)
 {
     f->n_fault++;
     if (f->say)
@@ -68,15 +67,15 @@ static int32_t row_of_key(const char *key, int32_t len)
 
 static void refuse_key(reading_file *f, cpubind_slice key)
 {
-    char word[CLI_MAX_QUOTE] = "";
-    cli_hint hint = {.word = word};
-    cli_text why = {"", 0};
+    char word[API_MAX_QUOTE] = "";
+    api_hint hint = {.word = word};
+    api_text why = {"", 0};
     memcpy(word, f->text + key.at,
            (size_t)key.len < sizeof word ? (size_t)key.len : sizeof word - 1);
-    cli_add(&why, "there is no key \"%s\"", word);
+    api_add(&why, "there is no key \"%s\"", word);
     for (int32_t i = 0; cli_keys[i].name; i++)
-        cli_hint_try(&hint, cli_keys[i].name);
-    cli_hint_add(&hint, &why);
+        api_hint_try(&hint, cli_keys[i].name);
+    api_hint_add(&hint, &why);
     say_fault(f, key.at, &why);
 }
 
@@ -84,13 +83,13 @@ static void take_row(reading_file *f, const cpubind_conf_row *row)
 {
     const int32_t i = row_of_key(f->text + row->key.at, row->key.len);
     char *value = f->out->text + row->value.at;
-    cli_text why = {"", 0}, plain = {"", 0};
+    api_text why = {"", 0}, plain = {"", 0};
     if (i < 0) {
         refuse_key(f, row->key);
         return;
     }
     if (f->out->value[i] && !cli_keys[i].repeats) {
-        cli_add(&why, "the key \"%s\" is there twice, first in line %d", cli_keys[i].name,
+        api_add(&why, "the key \"%s\" is there twice, first in line %d", cli_keys[i].name,
                 (int)f->out->place[i].line);
         say_fault(f, row->key.at, &why);
         return;
@@ -98,10 +97,10 @@ static void take_row(reading_file *f, const cpubind_conf_row *row)
     value[row->value.len] = '\0';
     f->out->value[i] = value;
     f->out->place[i] = cpubind_text_place(f->text, f->len, row->key.at);
-    if (cli_read_setting(&f->out->options, cli_keys[i].name, value, &why))
+    if (api_read_setting(&f->out->options, 0, cli_keys[i].name, value, &why))
         return;
     /* The options begin with dashes, the keys do not. */
-    cli_add(&plain, "%s", why.text + (strncmp(why.text, "--", 2) == 0 ? 2 : 0));
+    api_add(&plain, "%s", why.text + (strncmp(why.text, "--", 2) == 0 ? 2 : 0));
     say_fault(f, row->value.at, &plain);
 }
 
@@ -145,7 +144,7 @@ int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
     cpubind_conf_step step;
     int32_t at = 0;
     memset(out, 0, sizeof *out);
-    cli_set_usual(&out->options, CLI_APPLY);
+    api_set_usual(&out->options, API_APPLY);
     out->options.watch_ms = 1000;
     out->options.socket = CLI_SOCKET_PATH;
     out->text = (char *)malloc((size_t)len + 1);
@@ -155,12 +154,12 @@ int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
         memcpy(out->text, text, (size_t)len);
     out->text[len] = '\0';
     while ((step = cpubind_conf_next(text, len, &at, &row, &fault)) != CPUBIND_CONF_END) {
-        cli_text why = {"", 0};
+        api_text why = {"", 0};
         if (step == CPUBIND_CONF_ROW) {
             take_row(&f, &row);
             continue;
         }
-        cli_add(&why, "%s", fault.what);
+        api_add(&why, "%s", fault.what);
         say_fault(&f, fault.offset, &why);
     }
     check_together(&f);
@@ -169,11 +168,8 @@ int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
 
 void cli_settings_free(cli_settings *settings)
 {
-    cli_options *o = &settings->options;
-    for (int32_t i = 0; i < o->n_wish; i++)
-        if (o->wish[i].kind == CPUBIND_WISH_LIST)
-            free((void *)o->wish[i].cpus.cpu);
-    cli_free_options(o);
+    api_options *o = &settings->options;
+    api_free_options(o);
     free(settings->text);
     memset(settings, 0, sizeof *settings);
 }
@@ -199,7 +195,7 @@ static int is_like(const char *pattern, const char *name)
     return pattern[strspn(pattern, "*")] == '\0';
 }
 
-int cli_settings_wants(const cli_options *options, const char *program, const char *name)
+int cli_settings_wants(const api_options *options, const char *program, const char *name)
 {
     int is_wanted = options->n_only == 0;
     for (int32_t i = 0; i < options->n_only; i++)

@@ -25,7 +25,7 @@ typedef struct cli_key {
 extern const cli_key cli_keys[];
 
 typedef struct cli_settings {
-    cli_options options; /* as apply --all has them */
+    api_options options; /* as apply --all has them */
     char *text;          /* the values, each ended by NUL */
     /* By the row of cli_keys: the last value that was given, and its place; NULL: none. */
     const char *value[CLI_MAX_KEYS];
@@ -46,11 +46,6 @@ void cli_settings_free(cli_settings *settings);
 /* Whether a process is wanted: its program or the name of its main thread is one of `only`
  * (none: every name), and neither is one of `except`. In a pattern * is any number of
  * characters and ? is one. */
-int cli_settings_wants(const cli_options *options, const char *program, const char *name);
-
-/* Sets the option `key` of *options to a value; in options.c, which has the functions that read
- * values. A switch takes yes or no. Returns 0, with the reason in *why, when it is wrong.
- *   in      `value` may be written, and lives as long as the options */
-int cli_read_setting(cli_options *options, const char *key, char *value, cli_text *why);
+int cli_settings_wants(const api_options *options, const char *program, const char *name);
 
 #endif /* CPUBIND_CLI_SETTINGS_H */

@@ -17,49 +17,49 @@
 /* == Errors ================================================================= */
 
 static int stored(const cli_sink *sink, cpubind_corpus_status status,
-                  const cpubind_corpus_fault *fault, cli_text *why)
+                  const cpubind_corpus_fault *fault, api_text *why)
 {
     if (status == CPUBIND_CORPUS_OK)
-        return CLI_DONE;
+        return API_DONE;
     return cli_corpus_failed(status, fault, sink->path, sink->host, why);
 }
 
 static int written(const cli_sink *sink, const char *name, cpubind_linux_status status,
-                   const cpubind_linux_fault *fault, cli_text *why)
+                   const cpubind_linux_fault *fault, api_text *why)
 {
     switch (status) {
     case CPUBIND_LINUX_OK:
-        return CLI_DONE;
+        return API_DONE;
     case CPUBIND_LINUX_ERR_EXISTS:
-        cli_add(why,
+        api_add(why,
                 "\"%s\" is there already; name another folder, or replace a host folder with "
                 "--replace",
                 sink->path);
-        return CLI_REFUSED;
+        return API_REFUSED;
     case CPUBIND_LINUX_ERR_ARG:
-        cli_add(why, "\"%s\" cannot be the name of a file below \"%s\"", name, sink->path);
-        return CLI_UNREADABLE;
+        api_add(why, "\"%s\" cannot be the name of a file below \"%s\"", name, sink->path);
+        return API_UNREADABLE;
     default:
-        cli_add(why, "\"%s\"%s%s could not be written: %s: %s; %s", sink->path,
+        api_add(why, "\"%s\"%s%s could not be written: %s: %s; %s", sink->path,
                 *name ? ", " : "", name, fault->what, strerror(fault->error),
                 strcmp(fault->what, "put back") == 0
                     ? "the old folder is whole, beside it, under a name that ends in .tmp"
                     : "nothing has changed");
-        return CLI_UNWRITTEN;
+        return API_UNWRITTEN;
     }
 }
 
 /* == Opening and closing ==================================================== */
 
-int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *out,
-                         cli_text *why)
+int cli_open_folder_sink(const api_options *options, const char *dir, cli_sink *out,
+                         api_text *why)
 {
     cpubind_linux_fault fault = {.what = ""};
     size_t size = strlen(dir) + 1;
     memset(out, 0, sizeof *out);
     if (size > sizeof out->path) {
-        cli_add(why, "the name of the folder is too long");
-        return CLI_USAGE;
+        api_add(why, "the name of the folder is too long");
+        return API_USAGE;
     }
     memcpy(out->path, dir, size);
     return written(out, "",
@@ -67,7 +67,7 @@ int cli_open_folder_sink(const cli_options *options, const char *dir, cli_sink *
                    &fault, why);
 }
 
-int cli_open_corpus_sink(const cli_options *options, cli_sink *out, cli_text *why)
+int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *why)
 {
     memset(out, 0, sizeof *out);
     out->is_replacing = options->replace;
@@ -86,50 +86,50 @@ size_t cli_archive_ending(const char *path)
     return 0;
 }
 
-int cli_open_archive_sink(const cli_options *options, const char *path, cli_sink *out,
-                          cli_text *why)
+int cli_open_archive_sink(const api_options *options, const char *path, cli_sink *out,
+                          api_text *why)
 {
     const size_t size = strlen(path) + 1;
     const int32_t error = cpubind_linux_check_file(path).error;
     memset(out, 0, sizeof *out);
     if (size > sizeof out->path) {
-        cli_add(why, "the name of the file is too long");
-        return CLI_USAGE;
+        api_add(why, "the name of the file is too long");
+        return API_USAGE;
     }
     memcpy(out->path, path, size);
     out->is_archive = 1;
     out->is_packed = path[size - 2] == 'z';
     if (error == ENOENT || (error == 0 && options->replace))
-        return CLI_DONE;
+        return API_DONE;
     if (error == 0)
-        cli_add(why, "\"%s\" is there already; name another file, or replace it with --replace",
+        api_add(why, "\"%s\" is there already; name another file, or replace it with --replace",
                 path);
     else
-        cli_add(why, "\"%s\" could not be written: %s", path,
+        api_add(why, "\"%s\" could not be written: %s", path,
                 error == EINVAL ? "it is no regular file" : strerror(error));
-    return error == 0 ? CLI_REFUSED : CLI_UNWRITTEN;
+    return error == 0 ? API_REFUSED : API_UNWRITTEN;
 }
 
 /* Keeps a copy of a file until the archive is written. */
 static int keep_file(cli_sink *sink, const char *name, const char *data, size_t len,
-                     cli_text *why)
+                     api_text *why)
 {
     cpubind_archive_file *grown =
         (cpubind_archive_file *)realloc(sink->file, ((size_t)sink->n_file + 1) * sizeof *grown);
     if (!grown)
-        return cli_no_room(why);
+        return api_no_room(why);
     sink->file = grown;
     grown += sink->n_file++;
     *grown = (cpubind_archive_file){strdup(name), (char *)malloc(len + 1), (int32_t)len};
     if (!grown->name || !grown->data)
-        return cli_no_room(why);
+        return api_no_room(why);
     if (len > 0)
         memcpy(grown->data, data, len);
-    return CLI_DONE;
+    return API_DONE;
 }
 
 /* Writes the archive; its files are in a folder of the name of the host. */
-static int write_archive(cli_sink *sink, const char *host, cli_text *why)
+static int write_archive(cli_sink *sink, const char *host, api_text *why)
 {
     char folder[CPUBIND_HOST_TXT_NAME_MAX + 2], *data = NULL;
     int32_t len = 0;
@@ -137,20 +137,20 @@ static int write_archive(cli_sink *sink, const char *host, cli_text *why)
     (void)snprintf(folder, sizeof folder, "%s/", host);
     if (!cpubind_archive_make(sink->file, sink->n_file, folder, sink->seconds, sink->is_packed,
                               &data, &len)) {
-        cli_add(why, "\"%s\": the host is larger than 128 MiB, or there is no memory left",
+        api_add(why, "\"%s\": the host is larger than 128 MiB, or there is no memory left",
                 sink->path);
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     }
     fault = cpubind_linux_write_file(sink->path, data, len, NULL);
     free(data);
     if (!fault.error)
-        return CLI_DONE;
-    cli_add(why, "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
+        return API_DONE;
+    api_add(why, "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
             fault.what, strerror(fault.error));
-    return CLI_UNWRITTEN;
+    return API_UNWRITTEN;
 }
 
-int cli_commit_sink(cli_sink *sink, cli_text *why)
+int cli_commit_sink(cli_sink *sink, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_linux_fault said = {.what = ""};
@@ -180,7 +180,7 @@ void cli_close_sink(cli_sink *sink)
 /* == A host ================================================================= */
 
 static int put_file(cli_sink *sink, const char *name, const char *data, size_t len,
-                    cli_text *why)
+                    api_text *why)
 {
     cpubind_linux_fault fault = {.what = ""};
     if (sink->is_archive)
@@ -192,7 +192,7 @@ static int put_file(cli_sink *sink, const char *name, const char *data, size_t l
 
 /* Writes host.txt. Values that could not be read back, such as notes with a line feed, are
  * refused. */
-static int put_host_file(cli_sink *sink, const cpubind_corpus_about *about, cli_text *why)
+static int put_host_file(cli_sink *sink, const cpubind_corpus_about *about, api_text *why)
 {
     char text[16384];
     cpubind_host_txt read;
@@ -203,13 +203,13 @@ static int put_host_file(cli_sink *sink, const cpubind_corpus_about *about, cli_
                    about->product, about->origin, about->npu_smi, about->notes);
     if (len < 0 || (size_t)len >= sizeof text ||
         cpubind_host_txt_parse(text, len, &read, &fault) != CPUBIND_TEXT_OK) {
-        cli_add(why, "the fixture \"%s\" cannot have a host.txt: %s", about->name, fault.what);
-        return CLI_UNREADABLE;
+        api_add(why, "the fixture \"%s\" cannot have a host.txt: %s", about->name, fault.what);
+        return API_UNREADABLE;
     }
     return put_file(sink, "host.txt", text, (size_t)len, why);
 }
 
-int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *why)
+int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     sink->host = about->name;
@@ -221,64 +221,64 @@ int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, cli_text *wh
 
 /* Writes cmd/NAME.exit beside cmd/NAME.txt, unless the command exited with 0. */
 static int put_exit_file(cli_sink *sink, const char *name, const cpubind_input *input,
-                         cli_text *why)
+                         api_text *why)
 {
-    cli_text path = {"", 0}, text = {"", 0};
+    api_text path = {"", 0}, text = {"", 0};
     size_t n = strlen(name);
     if (input->state == CPUBIND_INPUT_TIMEOUT)
-        cli_add(&text, "timeout\n");
+        api_add(&text, "timeout\n");
     else if (input->exit_code != 0)
-        cli_add(&text, "%d\n", (int)input->exit_code);
+        api_add(&text, "%d\n", (int)input->exit_code);
     else
-        return CLI_DONE;
+        return API_DONE;
     if (n > 4 && strcmp(name + n - 4, ".txt") == 0)
         n -= 4;
-    cli_add(&path, "%.*s.exit", (int)n, name);
+    api_add(&path, "%.*s.exit", (int)n, name);
     return put_file(sink, path.text, text.text, text.len, why);
 }
 
 /* Writes cmd/NAME.txt.err beside cmd/NAME.txt, unless the command printed nothing on stderr. */
 static int put_err_file(cli_sink *sink, const char *name, const cpubind_input *input,
-                        cli_text *why)
+                        api_text *why)
 {
-    cli_text path = {"", 0};
+    api_text path = {"", 0};
     if (input->err_len == 0)
-        return CLI_DONE;
-    cli_add(&path, "%s.err", name);
+        return API_DONE;
+    api_add(&path, "%s.err", name);
     return put_file(sink, path.text, input->err, (size_t)input->err_len, why);
 }
 
-int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, cli_text *why)
+int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
-    int status = CLI_DONE;
+    int status = API_DONE;
     if (sink->store)
         return stored(sink,
                       cpubind_store_put_input(sink->store, sink->host, name, input, &fault),
                       &fault, why);
     status = put_file(sink, name, input->data, (size_t)input->len, why);
-    if (status == CLI_DONE)
+    if (status == API_DONE)
         status = put_exit_file(sink, name, input, why);
-    return status == CLI_DONE ? put_err_file(sink, name, input, why) : status;
+    return status == API_DONE ? put_err_file(sink, name, input, why) : status;
 }
 
 int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size_t len,
-                        cli_text *why)
+                        api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
-    cli_text path = {"", 0};
+    api_text path = {"", 0};
     if (sink->store)
         return stored(sink,
                       cpubind_store_put_expectation(sink->store, sink->host, name, body,
                                                     (int32_t)len, &fault),
                       &fault, why);
     if (!cpubind_host_txt_is_name(name)) {
-        cli_add(
+        api_add(
             why,
             "the fixture \"%s\" has an expectation whose name cannot be that of a file: \"%s\"",
             sink->host, name);
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     }
-    cli_add(&path, "expect/%s.json", name);
+    api_add(&path, "expect/%s.json", name);
     return put_file(sink, path.text, body, len, why);
 }

@@ -28,7 +28,7 @@ static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind pl
 }
 
 /* "1023K", "23.1G": at most five characters. */
-static void add_bytes(cli_text *to, int64_t bytes)
+static void add_bytes(api_text *to, int64_t bytes)
 {
     static const char units[] = "KMGTP";
     int64_t tenths = bytes * 10 / 1024;
@@ -38,53 +38,53 @@ static void add_bytes(cli_text *to, int64_t bytes)
         i++;
     }
     if (tenths < 1000)
-        cli_add(to, "%d.%d%c", (int)(tenths / 10), (int)(tenths % 10), units[i]);
+        api_add(to, "%d.%d%c", (int)(tenths / 10), (int)(tenths % 10), units[i]);
     else
-        cli_add(to, "%d%c", (int)(tenths / 10), units[i]);
+        api_add(to, "%d%c", (int)(tenths / 10), units[i]);
 }
 
 /* "258 right", "12/258 elsewhere". */
-static void add_threads(cli_text *to, const cpubind_status_worker *w)
+static void add_threads(api_text *to, const cpubind_status_worker *w)
 {
     const int32_t elsewhere = count_place(w, CPUBIND_PLACE_ELSEWHERE);
     const int32_t unbound = count_place(w, CPUBIND_PLACE_UNBOUND);
     const int32_t n = elsewhere + unbound;
     if (w->fault.error)
-        cli_add(to, "unknown");
+        api_add(to, "unknown");
     else if (n == 0)
-        cli_add(to, "%d right", (int)w->n_thread);
+        api_add(to, "%d right", (int)w->n_thread);
     else if (unbound == w->n_thread)
-        cli_add(to, "%d unbound", (int)n);
+        api_add(to, "%d unbound", (int)n);
     else
-        cli_add(to, "%d/%d %s", (int)n, (int)w->n_thread,
+        api_add(to, "%d/%d %s", (int)n, (int)w->n_thread,
                 elsewhere > 0 ? "elsewhere" : "unbound");
 }
 
 /* Why a worker has not been compared. */
-static void add_fault(cli_text *to, const cli_status *s, const cpubind_status_worker *w)
+static void add_fault(api_text *to, const cli_status *s, const cpubind_status_worker *w)
 {
-    const cli_bound bound = {.pid = w->worker->pid, .is_reading = 1};
+    const api_bound bound = {.pid = w->worker->pid, .is_reading = 1};
     const char *what = w->fault.what ? w->fault.what : "";
     if (w->status != CPUBIND_LINUX_OK)
-        (void)cli_explain_bind(s->options, &bound, w->status, &w->fault, to);
+        (void)api_explain_bind(s->options, &bound, w->status, &w->fault, to);
     else if (strcmp(what, "pid namespace") == 0)
-        cli_add(to, "its number is of another pid namespace; run cpubind on the host");
+        api_add(to, "its number is of another pid namespace; run cpubind on the host");
     else if (strcmp(what, "hidden") == 0)
-        cli_add(to, "/proc hides this process from this user");
+        api_add(to, "/proc hides this process from this user");
     else if (strcmp(what, "plan") == 0)
-        cli_add(to, "it is not bound, and there is no pool to compare it with");
+        api_add(to, "it is not bound, and there is no pool to compare it with");
     else
-        cli_add(to, "%s: %s", what, strerror(w->fault.error));
+        api_add(to, "%s: %s", what, strerror(w->fault.error));
 }
 
 /* == Text =================================================================== */
 
 /* Prints a line, cut to the width. */
-static void print_line(FILE *out, const cli_text *line)
+static void print_line(FILE *out, const api_text *line)
 {
     size_t at = 0;
     for (int column = 0; at < line->len && column < WIDTH; column++) {
-        const int32_t n = cli_character(line->text + at, line->len - at);
+        const int32_t n = api_character(line->text + at, line->len - at);
         at += n > 0 ? (size_t)n : 1;
     }
     fprintf(out, "%.*s\n", (int)at, line->text);
@@ -94,11 +94,11 @@ static void print_line(FILE *out, const cli_text *line)
 static void print_words(FILE *out, const char *text)
 {
     while (*text) {
-        cli_text line = {"", 0};
-        cli_add(&line, "%12s", "");
+        api_text line = {"", 0};
+        api_add(&line, "%12s", "");
         do {
             const int n = (int)strcspn(text, " ");
-            cli_add(&line, "%s%.*s", line.len > 12 ? " " : "", n, text);
+            api_add(&line, "%s%.*s", line.len > 12 ? " " : "", n, text);
             text += n + (text[n] == ' ');
         } while (*text && line.len + 1 + strcspn(text, " ") <= WIDTH);
         print_line(out, &line);
@@ -106,13 +106,13 @@ static void print_words(FILE *out, const char *text)
 }
 
 /* "2 right on 144-145", "2 elsewhere on 0-191". */
-static void add_irqs(cli_text *to, const cpubind_status_device *d)
+static void add_irqs(api_text *to, const cpubind_status_device *d)
 {
     const char *first = NULL;
     int is_same = 1, is_listed = 1;
     int32_t cpu[64], n = 0;
     if (d->n_irq == 0) {
-        cli_add(to, "interrupts -");
+        api_add(to, "interrupts -");
         return;
     }
     for (int32_t i = 0; i < d->n_irq; i++) {
@@ -130,32 +130,32 @@ static void add_irqs(cli_text *to, const cpubind_status_device *d)
                 break;
             }
     }
-    cli_add(to, "%d interrupts %s", (int)d->n_irq, cpubind_place_word(d->irq_place));
+    api_add(to, "%d interrupts %s", (int)d->n_irq, cpubind_place_word(d->irq_place));
     if (is_listed) {
-        cli_add(to, " on ");
-        cli_add_list(to, cpu, n);
+        api_add(to, " on ");
+        api_add_list(to, cpu, n);
     } else if (is_same && first) {
-        cli_add(to, " on %s", first);
+        api_add(to, " on %s", first);
     }
 }
 
 static void print_device(FILE *out, const cli_status *s, const cpubind_status_device *d)
 {
-    cli_text line = {"", 0}, part = {"", 0};
-    cli_add(&part, "NPU %d", (int)logic_of(s, d));
-    cli_add(&line, "%-8s", part.text);
+    api_text line = {"", 0}, part = {"", 0};
+    api_add(&part, "NPU %d", (int)logic_of(s, d));
+    api_add(&line, "%-8s", part.text);
     if (d->row >= 0) {
-        const cli_row row = cli_row_of(d->plan->facts, d->plan->plan, d->row);
-        part = (cli_text){"", 0};
-        cli_add(&part, "pool ");
-        cli_add_list(&part, row.cpu, row.n);
-        cli_add(&line, "%-23s", part.text);
-        part = (cli_text){"", 0};
+        const api_row row = api_row_of(d->plan->facts, d->plan->plan, d->row);
+        part = (api_text){"", 0};
+        api_add(&part, "pool ");
+        api_add_list(&part, row.cpu, row.n);
+        api_add(&line, "%-23s", part.text);
+        part = (api_text){"", 0};
         if (row.memory_node >= 0)
-            cli_add(&part, "  node %d", (int)row.memory_node);
-        cli_add(&line, "%-10s  ", part.text);
+            api_add(&part, "  node %d", (int)row.memory_node);
+        api_add(&line, "%-10s  ", part.text);
     } else {
-        cli_add(&line, "%-23s%-10s  ", "no pool", "");
+        api_add(&line, "%-23s%-10s  ", "no pool", "");
     }
     add_irqs(&line, d);
     print_line(out, &line);
@@ -163,19 +163,19 @@ static void print_device(FILE *out, const cli_status *s, const cpubind_status_de
 
 static void print_worker(FILE *out, const cpubind_status_worker *w)
 {
-    cli_text line = {"", 0}, name = {"", 0}, threads = {"", 0}, memory = {"", 0},
+    api_text line = {"", 0}, name = {"", 0}, threads = {"", 0}, memory = {"", 0},
              rank = {"", 0};
     const int64_t own = w->own_near + w->own_away;
-    cli_add(&name, "%s", w->worker->name[0] ? w->worker->name : "-");
+    api_add(&name, "%s", w->worker->name[0] ? w->worker->name : "-");
     add_threads(&threads, w);
     if (w->worker->rank >= 0)
-        cli_add(&rank, "%d", (int)w->worker->rank);
+        api_add(&rank, "%d", (int)w->worker->rank);
     if (w->has_memory) {
         add_bytes(&memory, own);
         if (w->memory_node >= 0 && own > 0)
-            cli_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
+            api_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
     }
-    cli_add(&line, "%10d %-15s %-12s %4s %-16s %11s %s", (int)w->worker->pid, name.text,
+    api_add(&line, "%10d %-15s %-12s %4s %-16s %11s %s", (int)w->worker->pid, name.text,
             w->worker->container[0] ? w->worker->container : "-", *rank.text ? rank.text : "-",
             threads.text, *memory.text ? memory.text : "-",
             w->worker->is_bound ? "bound" : "-");
@@ -185,13 +185,13 @@ static void print_worker(FILE *out, const cpubind_status_worker *w)
 /* Prints the roles of the threads that are in a place other than the right one. */
 static void print_roles(FILE *out, const cpubind_status_worker *w, cpubind_place_kind place)
 {
-    cli_text line = {"", 0};
+    api_text line = {"", 0};
     if (count_place(w, place) == 0)
         return;
-    cli_add(&line, "%12s%s:", "", cpubind_place_word(place));
+    api_add(&line, "%12s%s:", "", cpubind_place_word(place));
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
         if (w->thread[role][place] > 0)
-            cli_add(&line, " %d %s", (int)w->thread[role][place],
+            api_add(&line, " %d %s", (int)w->thread[role][place],
                     cpubind_role_word((cpubind_role)role));
     print_line(out, &line);
 }
@@ -199,7 +199,7 @@ static void print_roles(FILE *out, const cpubind_status_worker *w, cpubind_place
 /* Prints what is not right with a worker, a line each. */
 static void print_details(FILE *out, const cli_status *s, const cpubind_status_worker *w)
 {
-    cli_text line = {"", 0};
+    api_text line = {"", 0};
     if (w->fault.error) {
         add_fault(&line, s, w);
         print_words(out, line.text);
@@ -209,15 +209,15 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
         for (int place = CPUBIND_PLACE_UNKNOWN; place < CPUBIND_PLACE_COUNT; place++)
             print_roles(out, w, (cpubind_place_kind)place);
     if (w->is_on_other_npu) {
-        cli_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
+        api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
         print_line(out, &line);
     }
     if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
         return;
-    line = (cli_text){"", 0};
-    cli_add(&line, "%12smemory by node:", "");
+    line = (api_text){"", 0};
+    api_add(&line, "%12smemory by node:", "");
     for (int32_t i = 0; i < w->n_node; i++) {
-        cli_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
+        api_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
         add_bytes(&line, w->node[i].bytes);
     }
     print_line(out, &line);
@@ -226,7 +226,7 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
 /* Prints what could not be seen, and why. */
 static void print_gaps(FILE *out, const cli_status *s)
 {
-    cli_text line = {"", 0};
+    api_text line = {"", 0};
     if (s->status.is_hidden_from_user)
         fprintf(out, "memory, environment or records of other users are not seen; as root "
                      "they are\n");
@@ -239,9 +239,9 @@ static void print_gaps(FILE *out, const cli_status *s)
         fprintf(out, "%d processes use NPUs that are not in view here\n",
                 (int)s->list.n_elsewhere);
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE) {
-        cli_add(&line, "who runs is not known: ");
-        cli_add_input(&line, s->list_problem.input ? s->list_problem.input : "the host");
-        cli_add(&line, ": %s", s->list_problem.what ? s->list_problem.what : "unreadable");
+        api_add(&line, "who runs is not known: ");
+        api_add_input(&line, s->list_problem.input ? s->list_problem.input : "the host");
+        api_add(&line, ": %s", s->list_problem.what ? s->list_problem.what : "unreadable");
         fprintf(out, "%s\n", line.text);
     }
 }
@@ -337,7 +337,7 @@ static json_t *memory_json(const cpubind_status_worker *w)
 
 static json_t *error_json(const cli_status *s, const cpubind_status_worker *w)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (!w->fault.error)
         return json_null();
     add_fault(&text, s, w);
@@ -369,13 +369,13 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
     const cpubind_npu *npu = &s->planned.facts.npu[d->npu];
     json_t *workers = json_array(), *irqs = json_array();
-    cli_row row = {0};
-    cli_text pci = {"", 0};
+    api_row row = {0};
+    api_text pci = {"", 0};
     row.memory_node = -1;
     if (d->row >= 0)
-        row = cli_row_of(d->plan->facts, d->plan->plan, d->row);
+        row = api_row_of(d->plan->facts, d->plan->plan, d->row);
     if (npu->pci.domain >= 0)
-        cli_add_pci(&pci, &npu->pci);
+        api_add_pci(&pci, &npu->pci);
     for (int32_t i = 0; workers && i < d->n_worker; i++)
         workers =
             cli_json_append(workers, worker_json(s, &s->status.worker[d->first_worker + i]));
@@ -392,7 +392,7 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
                      "workers", workers);
 }
 
-const cli_planned *cli_status_refusal(const cli_status *s)
+const api_planned *cli_status_refusal(const cli_status *s)
 {
     for (int32_t i = 0; i < s->n_part; i++)
         if (s->part[i].code != CPUBIND_PROBLEM_NONE)
@@ -402,13 +402,13 @@ const cli_planned *cli_status_refusal(const cli_status *s)
 
 json_t *cli_status_json(const cli_status *s)
 {
-    const cli_planned *refused = cli_status_refusal(s);
+    const api_planned *refused = cli_status_refusal(s);
     json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
     for (int32_t i = 0; npus && i < s->status.n_device; i++)
         npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
     if (refused) {
-        cli_text text = {"", 0};
-        cli_explain(refused, s->options, &text);
+        api_text text = {"", 0};
+        api_explain(refused, s->options, &text);
         problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(refused->code), "text",
                             cli_json_text(text.text));
     }
@@ -428,7 +428,7 @@ json_t *cli_status_json(const cli_status *s)
 /* == Changes ================================================================ */
 
 /* Appends a line that is to be compared; the key is what comes before its second colon. */
-static int keep(cli_changes *to, const cli_text *line)
+static int keep(cli_changes *to, const api_text *line)
 {
     char **lines = (char **)realloc(to->line, (size_t)(to->n + 1) * sizeof *lines);
     if (!lines)
@@ -440,28 +440,28 @@ static int keep(cli_changes *to, const cli_text *line)
 
 static int keep_device(cli_changes *to, const cli_status *s, const cpubind_status_device *d)
 {
-    cli_text line = {"", 0};
+    api_text line = {"", 0};
     int good;
-    cli_add(&line, "NPU %d: interrupts: ", (int)logic_of(s, d));
+    api_add(&line, "NPU %d: interrupts: ", (int)logic_of(s, d));
     add_irqs(&line, d);
     if (d->n_worker == 0)
-        cli_add(&line, "; idle");
+        api_add(&line, "; idle");
     good = keep(to, &line);
     for (int32_t i = 0; good && i < d->n_worker; i++) {
         const cpubind_status_worker *w = &s->status.worker[d->first_worker + i];
-        line = (cli_text){"", 0};
-        cli_add(&line, "NPU %d: process %d: %s, %s", (int)logic_of(s, d), (int)w->worker->pid,
+        line = (api_text){"", 0};
+        api_add(&line, "NPU %d: process %d: %s, %s", (int)logic_of(s, d), (int)w->worker->pid,
                 w->worker->name, cpubind_place_word(w->place));
         for (int place = CPUBIND_PLACE_UNBOUND; place < CPUBIND_PLACE_COUNT; place++)
             if (count_place(w, (cpubind_place_kind)place) > 0)
-                cli_add(&line, ", %d threads %s",
+                api_add(&line, ", %d threads %s",
                         (int)count_place(w, (cpubind_place_kind)place),
                         cpubind_place_word((cpubind_place_kind)place));
         if (cpubind_status_memory_is_away(w))
-            cli_add(&line, ", memory on other nodes");
-        cli_add(&line, w->worker->is_bound ? ", bound" : ", not bound");
+            api_add(&line, ", memory on other nodes");
+        api_add(&line, w->worker->is_bound ? ", bound" : ", not bound");
         if (w->fault.error) {
-            cli_add(&line, "; ");
+            api_add(&line, "; ");
             add_fault(&line, s, w);
         }
         good = keep(to, &line);

@@ -12,9 +12,9 @@
 
 /* One look at a host. */
 typedef struct cli_status {
-    const cli_options *options;
-    cli_planned planned; /* the facts, which name the NPUs; its plan is not used */
-    cli_planned *part;   /* the plans: NPUs whose workers may have the same CPUs are one part */
+    const api_options *options;
+    api_planned planned; /* the facts, which name the NPUs; its plan is not used */
+    api_planned *part;   /* the plans: NPUs whose workers may have the same CPUs are one part */
     int32_t n_part;
     cpubind_npu_processes list;
     cpubind_problem list_problem; /* code: why it is not known who runs */
@@ -27,7 +27,7 @@ typedef struct cli_status {
 void cli_print_status(FILE *out, const cli_status *s);
 
 /* A part without a plan, and why; NULL: every part has one. */
-const cli_planned *cli_status_refusal(const cli_status *s);
+const api_planned *cli_status_refusal(const cli_status *s);
 
 /* The whole as one object; NULL without memory. */
 json_t *cli_status_json(const cli_status *s);

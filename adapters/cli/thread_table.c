@@ -5,33 +5,33 @@
  */
 #include <stdio.h>
 
+#include "../api/picture.h"
 #include "../linux/terminal.h"
 #include "output.h"
-#include "picture.h"
 
 /* One row: of --thread, or of the table. */
 typedef struct row {
     char name[64];
     const char *what, *from, *why; /* why: NULL for a row of --thread */
-    cli_text place;
+    api_text place;
     int32_t cpu; /* which CPU of the role; -1: all of them */
 } row;
 
-static void add_place(const cpubind_thread_wish *wish, cli_text *to)
+static void add_place(const cpubind_thread_wish *wish, api_text *to)
 {
     static const char *const words[] = {[CPUBIND_WISH_POOL] = "pool",
                                         [CPUBIND_WISH_KEEP] = "keep",
                                         [CPUBIND_WISH_LEAVE] = "leave"};
     if (wish->kind == CPUBIND_WISH_LIST)
-        cli_add_list(to, wish->cpus.cpu, wish->cpus.n);
+        api_add_list(to, wish->cpus.cpu, wish->cpus.n);
     else
-        cli_add(to, "%s",
+        api_add(to, "%s",
                 wish->kind == CPUBIND_WISH_ROLE ? cpubind_role_word(wish->role)
                                                 : words[wish->kind]);
 }
 
 /* The i-th row that counts with these options. Returns 0 when there are no more. */
-static int row_at(const cli_options *options, int32_t i, row *out)
+static int row_at(const api_options *options, int32_t i, row *out)
 {
     const cpubind_thread_role *role = NULL;
     int32_t place = -1;
@@ -48,7 +48,7 @@ static int row_at(const cli_options *options, int32_t i, row *out)
     if (!role)
         return 0;
     (void)snprintf(out->name, sizeof out->name, "%s", role->pattern);
-    cli_add(&out->place, "%s", cpubind_role_word(role->role));
+    api_add(&out->place, "%s", cpubind_role_word(role->role));
     out->what = cpubind_named_word(role->named);
     out->from = role->giver;
     out->why = role->why;
@@ -56,7 +56,7 @@ static int row_at(const cli_options *options, int32_t i, row *out)
     return 1;
 }
 
-static int print_json(const cli_options *options)
+static int print_json(const api_options *options)
 {
     json_t *rows = json_array();
     row r;
@@ -71,39 +71,39 @@ static int print_json(const cli_options *options)
                           "threads", cpubind_threads_word(options->threads), "rows", rows));
 }
 
-static int print_text(const cli_options *options)
+static int print_text(const api_options *options)
 {
     static const char *const nth[] = {", its first CPU", ", its second CPU"};
-    const int32_t columns = cpubind_linux_columns(fileno(stdout));
-    cli_table table = {.n_column = 4};
+    api_out why = cli_out_for(stdout);
+    api_table table = {.n_column = 4};
     row r;
-    cli_cell(&table, "name");
-    cli_cell(&table, "of");
-    cli_cell(&table, "belongs on");
-    cli_cell(&table, "from");
+    api_cell(&table, "name");
+    api_cell(&table, "of");
+    api_cell(&table, "belongs on");
+    api_cell(&table, "from");
     for (int32_t i = 0; row_at(options, i, &r); i++) {
-        cli_cell(&table, "%s", r.name);
-        cli_cell(&table, "%s", r.what);
-        cli_cell(&table, "%s%s", r.place.text, r.cpu < 0 ? "" : nth[r.cpu > 0]);
-        cli_cell(&table, "%s", r.from);
+        api_cell(&table, "%s", r.name);
+        api_cell(&table, "%s", r.what);
+        api_cell(&table, "%s%s", r.place.text, r.cpu < 0 ? "" : nth[r.cpu > 0]);
+        api_cell(&table, "%s", r.from);
     }
-    cli_cell(&table, "*");
-    cli_cell(&table, "thread");
-    cli_cell(&table, "%s", cpubind_role_word(CPUBIND_ROLE_MAIN));
-    cli_cell(&table, "-");
+    api_cell(&table, "*");
+    api_cell(&table, "thread");
+    api_cell(&table, "%s", cpubind_role_word(CPUBIND_ROLE_MAIN));
+    api_cell(&table, "-");
     if (!cli_print_table(stdout, &table))
         return 0;
     for (int32_t i = options->n_wish; !options->quiet && row_at(options, i, &r); i++) {
-        cli_text text = {"", 0};
-        cli_add(&text, "%s %s.", r.name, r.why);
-        fputs(i == options->n_wish ? "\n" : "", stdout);
-        cli_print_wrapped(stdout, text.text, 0, 2, columns < 80 ? columns : 80);
+        api_text text = {"", 0};
+        api_add(&text, "%s %s.", r.name, r.why);
+        api_put_text(&why, i == options->n_wish ? "\n" : "");
+        api_put_wrapped(&why, text.text, 0, 2, why.columns < 80 ? why.columns : 80);
     }
-    return 1;
+    return cli_print_out(stdout, &why);
 }
 
-int cli_print_threads(const cli_options *options)
+int cli_print_threads(const api_options *options)
 {
-    return (options->json ? print_json(options) : print_text(options)) ? CLI_DONE
+    return (options->json ? print_json(options) : print_text(options)) ? API_DONE
                                                                        : cli_no_memory();
 }

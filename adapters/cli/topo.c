@@ -25,7 +25,7 @@ static const char *ascend_product(int32_t vendor, int32_t device)
 
 typedef struct npu_reading {
     const cpubind_source *source;
-    cli_planned *planned;
+    api_planned *planned;
 } npu_reading;
 
 static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
@@ -49,7 +49,7 @@ static void see_ascend(const cpubind_source *source, cli_topo *topo)
     if (n_ascend == 0)
         return;
     view->word = "ascend";
-    topo->npus.code = cli_with_arena(&topo->npus.arena, read_npus, &reading);
+    topo->npus.code = api_with_arena(&topo->npus.arena, read_npus, &reading);
     if (npus->visible) {
         view->variable[0] = "ASCEND_RT_VISIBLE_DEVICES";
         view->value[0] = npus->visible;
@@ -78,7 +78,7 @@ static void see_ascend(const cpubind_source *source, cli_topo *topo)
 
 /* == Reading ================================================================ */
 
-void cli_topo_read(const cpubind_source *source, const cli_options *options, cli_topo *out)
+void cli_topo_read(const cpubind_source *source, const api_options *options, cli_topo *out)
 {
     cpubind_pci_request request = options->topo;
     request.ascend = ascend_product;
@@ -100,51 +100,51 @@ void cli_topo_read(const cpubind_source *source, const cli_options *options, cli
 
 void cli_topo_free(cli_topo *topo)
 {
-    cli_free_planned(&topo->npus);
+    api_free_planned(&topo->npus);
     free(topo->arena.base);
     memset(topo, 0, sizeof *topo);
 }
 
-int cli_topo_judge(const cli_topo *topo, const cli_options *options, cli_text *why)
+int cli_topo_judge(const cli_topo *topo, const api_options *options, api_text *why)
 {
     const cpubind_pci_fault *fault = &topo->fault;
     switch (topo->status) {
     case CPUBIND_PCI_OK:
         break;
     case CPUBIND_PCI_NO_MEMORY:
-        return cli_no_room(why);
+        return api_no_room(why);
     case CPUBIND_PCI_NO_FUNCTION:
-        cli_add(why, "there is no PCI function ");
-        cli_add_pci(why, &fault->pci);
-        cli_add(why, " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
-        return CLI_REFUSED;
+        api_add(why, "there is no PCI function ");
+        api_add_pci(why, &fault->pci);
+        api_add(why, " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
+        return API_REFUSED;
     case CPUBIND_PCI_UNREADABLE:
-        cli_add(why, "%s: %s", fault->input, fault->what);
+        api_add(why, "%s: %s", fault->input, fault->what);
         if (fault->answer.state == CPUBIND_INPUT_FAILED)
-            cli_add(why, " (%s)", strerror(fault->answer.error));
-        return CLI_UNREADABLE;
+            api_add(why, " (%s)", strerror(fault->answer.error));
+        return API_UNREADABLE;
     }
     if (topo->facts.n_device > 0)
-        return CLI_DONE;
+        return API_DONE;
     if (!topo->facts.has_bus)
-        cli_add(why, "there is no /sys/bus/pci/devices here; show the container the host's "
+        api_add(why, "there is no /sys/bus/pci/devices here; show the container the host's "
                      "/sys, or give a snapshot that has it with --root DIR");
     else if (options->topo.class_digits > 0)
-        cli_add(why, "no PCI function has this class; lspci -Dnn shows the class of each");
+        api_add(why, "no PCI function has this class; lspci -Dnn shows the class of each");
     else
-        cli_add(why, "the PCI bus has no accelerator that cpubind knows; name one with --pci "
+        api_add(why, "the PCI bus has no accelerator that cpubind knows; name one with --pci "
                      "ADDRESS or --class CLASS, as lspci -Dnn prints them");
-    return CLI_REFUSED;
+    return API_REFUSED;
 }
 
 /* == JSON =================================================================== */
 
 static json_t *pci_json(const cpubind_pci_address *pci)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (pci->domain < 0)
         return json_null();
-    cli_add_pci(&text, pci);
+    api_add_pci(&text, pci);
     return json_string(text.text);
 }
 
@@ -156,20 +156,20 @@ static json_t *number_or_null(int32_t number)
 /* An id in hexadecimal digits, as lspci prints it. */
 static json_t *id_json(int32_t id, int32_t digits)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (id < 0)
         return json_null();
-    cli_add(&text, "%0*x", (int)digits, (unsigned)id);
+    api_add(&text, "%0*x", (int)digits, (unsigned)id);
     return json_string(text.text);
 }
 
 /* Bytes of an input; null when there are none. */
 static json_t *bytes_json(const char *bytes, int32_t len)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (!bytes || len < 0)
         return json_null();
-    cli_add(&text, "%.*s", (int)len, bytes);
+    api_add(&text, "%.*s", (int)len, bytes);
     return cli_json_text(text.text);
 }
 
@@ -273,7 +273,7 @@ static json_t *runtime_json(const cpubind_runtime_view *view)
                      view->why ? json_string(view->why) : json_null());
 }
 
-json_t *cli_topo_json(const cli_topo *topo, const cli_options *options)
+json_t *cli_topo_json(const cli_topo *topo, const api_options *options)
 {
     const cpubind_pci_facts *f = &topo->facts;
     json_t *devices = json_array(), *nodes = json_array(), *runtimes = json_array();

@@ -18,18 +18,18 @@ typedef struct cli_topo {
     cpubind_pci_facts facts;
     cpubind_pci_fault fault;
     cpubind_arena arena;
-    cli_planned npus; /* the facts of the Ascend NPUs, where the host has some */
+    api_planned npus; /* the facts of the Ascend NPUs, where the host has some */
 } cli_topo;
 
 /* Reads the devices that the options ask for. npu-smi runs only on a host with an Ascend NPU
  * that the driver's files do not describe. */
-void cli_topo_read(const cpubind_source *source, const cli_options *options, cli_topo *out);
+void cli_topo_read(const cpubind_source *source, const api_options *options, cli_topo *out);
 void cli_topo_free(cli_topo *topo);
 
-/* The exit status: of a host with a device CLI_DONE; else the reason is appended to *why. */
-int cli_topo_judge(const cli_topo *topo, const cli_options *options, cli_text *why);
+/* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
+int cli_topo_judge(const cli_topo *topo, const api_options *options, api_text *why);
 
 /* The object that topo --json prints; NULL without memory. */
-json_t *cli_topo_json(const cli_topo *topo, const cli_options *options);
+json_t *cli_topo_json(const cli_topo *topo, const api_options *options);
 
 #endif /* CPUBIND_CLI_TOPO_H */

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* CPUs of the widest mask that is asked for. Kernels are built for 8,192 at most. */
@@ -162,4 +163,36 @@ void cpubind_linux_run_beside(const cpubind_sys *sys, void (*work)(void *ctx), v
     }
     pthread_mutex_destroy(&j.lock);
     pthread_cond_destroy(&j.ended);
+}
+
+/* == A lock ================================================================= */
+
+struct cpubind_mutex {
+    pthread_mutex_t mutex;
+};
+
+cpubind_mutex *cpubind_mutex_new(void)
+{
+    cpubind_mutex *mutex = (cpubind_mutex *)malloc(sizeof *mutex);
+    if (mutex && pthread_mutex_init(&mutex->mutex, NULL) == 0)
+        return mutex;
+    free(mutex);
+    return NULL;
+}
+
+void cpubind_mutex_lock(cpubind_mutex *mutex)
+{
+    pthread_mutex_lock(&mutex->mutex);
+}
+
+void cpubind_mutex_unlock(cpubind_mutex *mutex)
+{
+    pthread_mutex_unlock(&mutex->mutex);
+}
+
+void cpubind_mutex_free(cpubind_mutex *mutex)
+{
+    if (mutex)
+        pthread_mutex_destroy(&mutex->mutex);
+    free(mutex);
 }

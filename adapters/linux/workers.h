@@ -38,4 +38,11 @@ void cpubind_linux_run_with(int32_t n, void (*work)(void *ctx), void *ctx,
 void cpubind_linux_run_beside(const cpubind_sys *sys, void (*work)(void *ctx), void *work_ctx,
                               int32_t period_ms, void (*tick)(void *ctx), void *tick_ctx);
 
+/* A lock for the threads of this process. NULL without memory; free takes NULL. */
+typedef struct cpubind_mutex cpubind_mutex;
+cpubind_mutex *cpubind_mutex_new(void);
+void cpubind_mutex_lock(cpubind_mutex *mutex);
+void cpubind_mutex_unlock(cpubind_mutex *mutex);
+void cpubind_mutex_free(cpubind_mutex *mutex);
+
 #endif /* CPUBIND_LINUX_WORKERS_H */

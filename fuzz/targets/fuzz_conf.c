@@ -6,13 +6,12 @@
  */
 #include "../fuzz.h"
 
-#include "../../adapters/cli/hint.h"
 #include "../../adapters/cli/settings.h"
 #include "../../adapters/service/conf.h"
 
 /* In place of the one of main.c, which cannot be linked beside the main of a fuzzer. No reader
  * of settings calls it. */
-int cli_refuse_command(int argc, char **argv, const char *before, cli_hint *hint)
+int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
 {
     (void)argc, (void)argv, (void)before, (void)hint;
     abort();

@@ -188,9 +188,9 @@ TABLE
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|api/|cli/)' \
         '<sqlite3|sqlite3\.h' >"$out/found"
     rule "only adapters/sqlite includes <sqlite3.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/)' '<jansson' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|host/|sqlite/|api/)' '<jansson' \
         >"$out/found"
-    rule "only adapters/cli and adapters/api include <jansson.h>"
+    rule "only adapters/cli includes <jansson.h>"
     includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
     rule "only adapters/archive includes <zlib.h>"
 
@@ -208,12 +208,15 @@ TABLE
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
     rule "adapters/linux, host, sqlite, service and api do not mention stdout or stderr"
 
-    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|sqlite/|api/)' "$system_headers" |
+    includes_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/|sqlite/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
     rule "only adapters/linux, and own_files.c for journals, include headers of system calls"
     includes_of adapters/cli/ "$system_headers" |
         grep -E -v ' (<unistd\.h>|<sys/ioctl\.h>)$' >"$out/found"
     rule "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most"
+    includes_of adapters/api/ "$system_headers" | grep -E -v ' <unistd\.h>$' >"$out/found"
+    calls_of adapters/api/ "$system" >>"$out/found"
+    rule "adapters/api includes <unistd.h> of them at most, and makes no system call"
     calls_of 'cpubind.h|adapters/(source.h|text/|ascend/|doctor/|pci/)' "$system|$environment|$memory" >"$out/found"
     rule "core, adapters/text, ascend, doctor and pci call neither system, environment nor malloc"
     calls_of adapters/archive/ "$system|$environment" >"$out/found"
@@ -329,8 +332,11 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     rm adapters/linux/bind/planted.h
     plant "only adapters/sqlite includes <sqlite3.h>" $cli '#include <sqlite3.h>'
     plant "only adapters/sqlite includes <sqlite3.h>" $text '#include <sqlite3.h>'
-    plant "only adapters/cli and adapters/api include <jansson.h>" $linux '#include <jansson.h>'
-    plant "only adapters/cli and adapters/api include <jansson.h>" $sqlite '#include <jansson.h>'
+    plant "only adapters/cli includes <jansson.h>" $linux '#include <jansson.h>'
+    plant "only adapters/cli includes <jansson.h>" $sqlite '#include <jansson.h>'
+    plant "adapters/api includes <unistd.h> of them at most, and makes no system call" $api '#include <poll.h>'
+    plant "adapters/api includes <unistd.h> of them at most, and makes no system call" $api 'int a(void) { return kill(1, 9); }'
+    plant "only adapters/cli includes <jansson.h>" $api '#include <jansson.h>'
     plant "only adapters/cli prints or exits" $linux 'void a(void) { printf("x"); }'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'

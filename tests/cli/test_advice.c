@@ -473,8 +473,9 @@ static int is_covered(const char *text)
 
 TEST(every_text_with_advice_has_a_row)
 {
-    static const char *const sources[] = {"adapters/cli/message.c", "adapters/cli/reasons.c",
-                                          "adapters/cli/warnings.c"};
+    static const char *const sources[] = {"adapters/api/problem_words.c",
+                                          "adapters/api/bind_words.c",
+                                          "adapters/api/warning_words.c"};
     int n_text = 0, n_missing = 0;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         char *source = slurp(sources[i]);

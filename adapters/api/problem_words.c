@@ -4,21 +4,21 @@
  * Each problem is one case. The codes are those of adapters/ascend/facts.h; this file only
  * words them. An advice is given only where it helps with the options that were given.
  */
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../ascend/input_list.h"
 #include "../text/cpulist.h"
-#include "cli.h"
+#include "api.h"
 
 #define MAX_LIST   512 /* bytes of a list that is quoted in a message */
-#define MAX_QUOTE  CLI_MAX_QUOTE
+#define MAX_QUOTE  API_MAX_QUOTE
 #define ONLINE     "sys/devices/system/cpu/online"
 #define MAX_STDERR 200 /* bytes of a line of stderr that is quoted: the loader names files */
 
 /* RFC 3629: no form longer than it must be, no surrogate, nothing above U+10FFFF. */
-int32_t cli_character(const char *text, size_t len)
+int32_t api_character(const char *text, size_t len)
 {
     const unsigned char *c = (const unsigned char *)text;
     uint32_t value;
@@ -46,7 +46,7 @@ int32_t cli_character(const char *text, size_t len)
 static void make_plain(char *text, int keeps_lines)
 {
     for (size_t left = strlen(text); left > 0;) {
-        const int32_t n = *text == '\n' && keeps_lines ? 1 : cli_character(text, left);
+        const int32_t n = *text == '\n' && keeps_lines ? 1 : api_character(text, left);
         if (n == 0)
             *text = '?';
         text += n ? n : 1;
@@ -54,7 +54,7 @@ static void make_plain(char *text, int keeps_lines)
     }
 }
 
-void cli_add(cli_text *to, const char *format, ...)
+void api_add(api_text *to, const char *format, ...)
 {
     size_t start = to->len;
     size_t room = sizeof to->text - to->len;
@@ -68,51 +68,51 @@ void cli_add(cli_text *to, const char *format, ...)
     make_plain(to->text + start, strchr(format, '\n') != NULL);
 }
 
-void cli_add_list(cli_text *to, const int32_t *list, int32_t n)
+void api_add_list(api_text *to, const int32_t *list, int32_t n)
 {
     char text[MAX_LIST];
     int32_t len = 0;
     if (n <= 0)
-        cli_add(to, "none");
+        api_add(to, "none");
     else if (cpubind_cpulist_format(list, n, text, MAX_LIST, &len) == CPUBIND_TEXT_OK)
-        cli_add(to, "%.*s", (int)len, text);
+        api_add(to, "%.*s", (int)len, text);
     else
-        cli_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
+        api_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
 }
 
-void cli_add_pci(cli_text *to, const cpubind_pci_address *pci)
+void api_add_pci(api_text *to, const cpubind_pci_address *pci)
 {
-    cli_add(to, "%04x:%02x:%02x.%x", (unsigned)pci->domain, (unsigned)pci->bus,
+    api_add(to, "%04x:%02x:%02x.%x", (unsigned)pci->domain, (unsigned)pci->bus,
             (unsigned)pci->device, (unsigned)pci->function);
 }
 
-void cli_add_allowed(cli_text *to, const cpubind_facts *facts, const cli_options *options)
+void api_add_allowed(api_text *to, const cpubind_facts *facts, const api_options *options)
 {
-    cli_add_list(to, facts->cpu, facts->n_cpu);
+    api_add_list(to, facts->cpu, facts->n_cpu);
     if (!options->request.exclude)
         return;
-    cli_add(to, ", excluded CPUs ");
-    cli_add_list(to, options->request.exclude, options->request.n_exclude);
+    api_add(to, ", excluded CPUs ");
+    api_add_list(to, options->request.exclude, options->request.n_exclude);
 }
 
-void cli_add_types(cli_text *to)
+void api_add_types(api_text *to)
 {
     const int first = CPUBIND_TYPE_AUTO + 1, last = CPUBIND_TYPE_COUNT - 1;
     for (int type = first; type <= last; type++)
-        cli_add(to, "%s%s",
+        api_add(to, "%s%s",
                 type == first  ? ""
                 : type == last ? " or "
                                : ", ",
                 cpubind_type_word((cpubind_device_type)type));
 }
 
-int cli_no_room(cli_text *why)
+int api_no_room(api_text *why)
 {
-    cli_add(why, "there is no memory left");
-    return CLI_UNREADABLE;
+    api_add(why, "there is no memory left");
+    return API_UNREADABLE;
 }
 
-cpubind_place cli_place(const cpubind_problem *problem)
+cpubind_place api_place(const cpubind_problem *problem)
 {
     static const cpubind_place none = {0, 0};
     if (problem->offset < 0 || problem->answer.state != CPUBIND_INPUT_PRESENT)
@@ -120,7 +120,7 @@ cpubind_place cli_place(const cpubind_problem *problem)
     return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset);
 }
 
-void cli_add_input(cli_text *to, const char *name)
+void api_add_input(api_text *to, const char *name)
 {
     static const struct {
         const char *name;
@@ -132,44 +132,44 @@ void cli_add_input(cli_text *to, const char *name)
     };
     cpubind_slice card, chip;
     if (cpubind_input_is_board(name, &card, &chip)) {
-        cli_add(to, "npu-smi info -t board -i %.*s", (int)card.len, name + card.at);
+        api_add(to, "npu-smi info -t board -i %.*s", (int)card.len, name + card.at);
         if (chip.len > 0)
-            cli_add(to, " -c %.*s", (int)chip.len, name + chip.at);
+            api_add(to, " -c %.*s", (int)chip.len, name + chip.at);
         return;
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(commands[i].name, name) != 0)
             continue;
         for (int k = 0; commands[i].words[k]; k++)
-            cli_add(to, "%s%s", k ? " " : "", commands[i].words[k]);
+            api_add(to, "%s%s", k ? " " : "", commands[i].words[k]);
         return;
     }
-    cli_add(to, "%s", name);
+    api_add(to, "%s", name);
 }
 
 /* Appends the start of a text, up to `max` bytes, as a copy without NUL bytes. */
-static void add_quote(const char *text, int32_t len, int32_t max, cli_text *out)
+static void add_quote(const char *text, int32_t len, int32_t max, api_text *out)
 {
     char quote[MAX_STDERR + 4];
     int32_t at = 0, n = 0;
     while (at < len && n < max) {
-        const int32_t step = cli_character(text + at, (size_t)(len - at));
+        const int32_t step = api_character(text + at, (size_t)(len - at));
         for (int32_t i = 0; i < (step ? step : 1); i++)
             quote[n++] = step ? text[at + i] : '?';
         at += step ? step : 1;
     }
     quote[n] = '\0';
     if (n > 0)
-        cli_add(out, ": \"%s%s\"", quote, at < len ? "..." : "");
+        api_add(out, ": \"%s%s\"", quote, at < len ? "..." : "");
 }
 
-void cli_add_quote(cli_text *to, const char *text, int32_t len)
+void api_add_quote(api_text *to, const char *text, int32_t len)
 {
     add_quote(text, len, MAX_QUOTE, to);
 }
 
 /* Appends the line at fault without leading blanks. */
-static void add_line_at_fault(const cpubind_problem *p, cli_text *out)
+static void add_line_at_fault(const cpubind_problem *p, api_text *out)
 {
     const char *text = p->answer.data;
     int32_t at = p->offset < p->answer.len ? p->offset : p->answer.len;
@@ -180,11 +180,11 @@ static void add_line_at_fault(const cpubind_problem *p, cli_text *out)
         at++;
     while (end < p->answer.len && text[end] != '\n')
         end++;
-    cli_add_quote(out, text + at, end - at);
+    api_add_quote(out, text + at, end - at);
 }
 
 /* Appends the first line that the command printed on stderr. */
-static void add_stderr(const cpubind_input *input, cli_text *out)
+static void add_stderr(const cpubind_input *input, api_text *out)
 {
     int32_t at = 0, end;
     while (at < input->err_len && (unsigned char)input->err[at] <= ' ')
@@ -194,15 +194,15 @@ static void add_stderr(const cpubind_input *input, cli_text *out)
     if (end > at && input->err[end - 1] == '\r')
         end--;
     if (end > at) {
-        cli_add(out, "; on stderr it said");
+        api_add(out, "; on stderr it said");
         add_quote(input->err + at, end - at, MAX_STDERR, out);
     }
 }
 
 /* The option that names NPUs, so that they need not be found. */
-static const char *name_npus(const cli_options *options)
+static const char *name_npus(const api_options *options)
 {
-    return options->command & CLI_BINDING ? "name the NPU with --npu N"
+    return options->command & API_BINDING ? "name the NPU with --npu N"
                                           : "name the NPUs with --npus LIST";
 }
 
@@ -246,7 +246,7 @@ static int is_about_distances(const char *input)
 }
 
 /* The option with which a plan goes on without an input, or NULL. */
-static const char *way_without(const char *input, const cli_options *options, int *names_npus)
+static const char *way_without(const char *input, const api_options *options, int *names_npus)
 {
     const cpubind_request *request = &options->request;
     cpubind_slice card, chip;
@@ -279,57 +279,57 @@ static const char *way_without(const char *input, const cli_options *options, in
 }
 
 /* Appends what to do about an input that cannot be read. */
-static void add_way_out(const char *input, const cli_options *options, cli_text *out)
+static void add_way_out(const char *input, const api_options *options, api_text *out)
 {
     int names_npus;
     const char *way = input ? way_without(input, options, &names_npus) : NULL;
     if (input && strcmp(input, "env") == 0) {
-        cli_add(out, "mend the variable, or say it with --rules reference or --rules near");
+        api_add(out, "mend the variable, or say it with --rules reference or --rules near");
         return;
     }
     if (!input || !is_prefix(input, "cmd/"))
-        cli_add(out, "look at this file to see why");
+        api_add(out, "look at this file to see why");
     else if (is_prefix(input, "cmd/npu-smi"))
-        cli_add(out, "run the command by hand to see why: is the driver loaded, and may this "
+        api_add(out, "run the command by hand to see why: is the driver loaded, and may this "
                      "user use it?");
     else
-        cli_add(out, "run the command by hand to see why");
+        api_add(out, "run the command by hand to see why");
     if (input && is_about_cores(input) && keeps_cpus(&options->request))
-        cli_add(out, "; or leave out --keep");
+        api_add(out, "; or leave out --keep");
     else if (way)
-        cli_add(out, "; or plan without it: %s", way);
+        api_add(out, "; or plan without it: %s", way);
     else if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0 &&
              options->request.only_running)
-        cli_add(out, "; or leave out --running");
+        api_add(out, "; or leave out --running");
     else if (input && names_npus)
-        cli_add(out, "; or %s and their type with --device-type TYPE", name_npus(options));
+        api_add(out, "; or %s and their type with --device-type TYPE", name_npus(options));
 }
 
-static void explain_input(const cpubind_problem *p, const cli_options *options, cli_text *out)
+static void explain_input(const cpubind_problem *p, const api_options *options, api_text *out)
 {
-    cpubind_place place = cli_place(p);
+    cpubind_place place = api_place(p);
     if (p->input) {
-        cli_add_input(out, p->input);
+        api_add_input(out, p->input);
         if (place.line > 0)
-            cli_add(out, ", line %d, column %d", (int)place.line, (int)place.column);
-        cli_add(out, ": ");
+            api_add(out, ", line %d, column %d", (int)place.line, (int)place.column);
+        api_add(out, ": ");
     }
-    cli_add(out, "%s", p->what);
+    api_add(out, "%s", p->what);
     if (p->npu >= 0)
-        cli_add(out, " (%d)", (int)p->npu);
+        api_add(out, " (%d)", (int)p->npu);
     if (place.line > 0)
         add_line_at_fault(p, out);
     if (p->answer.state == CPUBIND_INPUT_FAILED)
-        cli_add(out, " (%s: %s)", p->answer.why ? p->answer.why : "read",
+        api_add(out, " (%s: %s)", p->answer.why ? p->answer.why : "read",
                 strerror(p->answer.error));
     if (p->answer.state == CPUBIND_INPUT_PRESENT && p->answer.exit_code != 0)
-        cli_add(out, "; it exited with %d", (int)p->answer.exit_code);
+        api_add(out, "; it exited with %d", (int)p->answer.exit_code);
     add_stderr(&p->answer, out);
-    cli_add(out, "; ");
+    api_add(out, "; ");
     if (p->input && strcmp(p->input, ONLINE) == 0 && p->answer.state == CPUBIND_INPUT_ABSENT) {
         if (options->root)
-            cli_add(out, "is \"%s\" a host, with proc/ and sys/ in it? Else ", options->root);
-        cli_add(out, "name the CPUs with --allowed LIST");
+            api_add(out, "is \"%s\" a host, with proc/ and sys/ in it? Else ", options->root);
+        api_add(out, "name the CPUs with --allowed LIST");
         return;
     }
     add_way_out(p->input, options, out);
@@ -343,35 +343,35 @@ static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
     return NULL;
 }
 
-static void add_logic_ids(const cpubind_facts *facts, cli_text *out)
+static void add_logic_ids(const cpubind_facts *facts, api_text *out)
 {
     int32_t ids[CPUBIND_MAX_DEVICES];
     for (int32_t i = 0; i < facts->n_npu; i++)
         ids[i] = facts->npu[i].logic;
-    cli_add_list(out, ids, facts->n_npu);
+    api_add_list(out, ids, facts->n_npu);
 }
 
-static void add_affinity(const cpubind_facts *facts, const cli_options *options, int32_t logic,
-                         cli_text *out)
+static void add_affinity(const cpubind_facts *facts, const api_options *options, int32_t logic,
+                         api_text *out)
 {
     const cpubind_npu *npu = npu_of(facts, logic);
-    cli_add(out, "affinity ");
+    api_add(out, "affinity ");
     if (npu && npu->affinity_count > 0)
-        cli_add_list(out, facts->affinity + npu->affinity_first, npu->affinity_count);
+        api_add_list(out, facts->affinity + npu->affinity_first, npu->affinity_count);
     else
-        cli_add(out, "not known");
-    cli_add(out, ", allowed ");
-    cli_add_allowed(out, facts, options);
+        api_add(out, "not known");
+    api_add(out, ", allowed ");
+    api_add_allowed(out, facts, options);
 }
 
-static void add_host_npus(const cpubind_facts *facts, cli_text *out)
+static void add_host_npus(const cpubind_facts *facts, api_text *out)
 {
-    cli_add(out, "; this host has NPUs ");
+    api_add(out, "; this host has NPUs ");
     add_logic_ids(facts, out);
 }
 
 /* Whether all of these ids, at least one, are NPUs in view. */
-static int are_npus(const cpubind_facts *facts, const cli_numbers *ids)
+static int are_npus(const cpubind_facts *facts, const api_numbers *ids)
 {
     for (int32_t i = 0; i < ids->n; i++)
         if (!npu_of(facts, ids->item[i]))
@@ -379,64 +379,64 @@ static int are_npus(const cpubind_facts *facts, const cli_numbers *ids)
     return ids->n > 0;
 }
 
-void cli_add_comma_form(cli_text *to, const cpubind_facts *facts)
+void api_add_comma_form(api_text *to, const cpubind_facts *facts)
 {
     char text[MAX_LIST];
-    cli_numbers ids = {NULL, 0};
+    api_numbers ids = {NULL, 0};
     int32_t at = 0;
     if (!facts->visible || facts->visible_len >= MAX_LIST)
         return;
     memcpy(text, facts->visible, (size_t)facts->visible_len);
     text[facts->visible_len] = '\0';
-    if (cli_read_numbers(text, CPUBIND_MAX_DEVICES, &ids, &at) || !are_npus(facts, &ids)) {
+    if (api_read_numbers(text, CPUBIND_MAX_DEVICES, &ids, &at) || !are_npus(facts, &ids)) {
         add_host_npus(facts, to);
     } else {
-        cli_add(to, "; the Ascend runtime reads ascending ids with commas between them: ");
+        api_add(to, "; the Ascend runtime reads ascending ids with commas between them: ");
         for (int32_t i = 0; i < ids.n; i++)
-            cli_add(to, "%s%d", i ? "," : "", (int)ids.item[i]);
+            api_add(to, "%s%d", i ? "," : "", (int)ids.item[i]);
     }
     free(ids.item);
 }
 
-static void add_visible(const cpubind_facts *facts, cli_text *out)
+static void add_visible(const cpubind_facts *facts, api_text *out)
 {
     if (facts->visible)
-        cli_add(out, " (visible devices: \"%.*s\")",
+        api_add(out, " (visible devices: \"%.*s\")",
                 facts->visible_len < MAX_QUOTE ? (int)facts->visible_len : MAX_QUOTE,
                 facts->visible);
 }
 
 static void explain_running(const cpubind_problem *p, const cpubind_facts *facts,
-                            const cli_options *options, cli_text *out)
+                            const api_options *options, api_text *out)
 {
     if (p->input) {
-        cli_add_input(out, p->input);
-        cli_add(out, ": ");
+        api_add_input(out, p->input);
+        api_add(out, ": ");
     }
-    cli_add(out, "%s", p->what);
+    api_add(out, "%s", p->what);
     add_visible(facts, out);
     if (p->input)
-        cli_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
+        api_add(out, "; is the driver loaded, and is a card there (npu-smi info -l)?");
     else if (facts->visible && facts->n_visible == 0)
-        cli_add_comma_form(out, facts);
+        api_add_comma_form(out, facts);
     else if (options->request.only_running)
-        cli_add(out, "; leave out --running to plan before the workers run");
+        api_add(out, "; leave out --running to plan before the workers run");
     else if (options->request.npu && facts->visible)
-        cli_add(out, "; name visible NPUs, or give --visible LIST with those that are named");
+        api_add(out, "; name visible NPUs, or give --visible LIST with those that are named");
     else if (facts->visible)
         add_host_npus(facts, out);
 }
 
 static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts,
-                            const cli_options *options, cli_text *out)
+                            const api_options *options, api_text *out)
 {
     const int32_t n = facts->visible ? facts->n_visible : facts->n_npu;
     const int is_about_rank = p->npu < 0 && options->request.rank >= n;
     if (p->npu >= 0)
-        cli_add(out, "NPU %d: ", (int)p->npu);
+        api_add(out, "NPU %d: ", (int)p->npu);
     if (is_about_rank)
-        cli_add(out, "rank %d: ", (int)options->request.rank);
-    cli_add(out, "%s", p->what);
+        api_add(out, "rank %d: ", (int)options->request.rank);
+    api_add(out, "%s", p->what);
     if (p->npu < 0 && !is_about_rank)
         return;
     add_visible(facts, out);
@@ -454,120 +454,120 @@ static const char *const scope_sentences[CPUBIND_SCOPE_COUNT] = {
 };
 
 /* Appends the CPUs that are online. */
-static void add_online(const cpubind_facts *facts, cli_text *out)
+static void add_online(const cpubind_facts *facts, api_text *out)
 {
     int32_t *cpu = (int32_t *)malloc((size_t)facts->n_cpu_id * sizeof *cpu + 1), n = 0;
     for (int32_t i = 0; cpu && i < facts->n_cpu_id; i++)
         if (facts->node_of[i] >= 0)
             cpu[n++] = i;
     if (cpu)
-        cli_add_list(out, cpu, n);
+        api_add_list(out, cpu, n);
     free(cpu);
 }
 
 /* Appends what helps against too few CPUs, with the options that were given. */
 static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
-                          const cli_options *options, cli_text *out)
+                          const api_options *options, api_text *out)
 {
     if (facts->n_cpu == 0 && options->request.allowed && !options->request.exclude) {
-        cli_add(out, "; name CPUs that are online with --allowed LIST");
+        api_add(out, "; name CPUs that are online with --allowed LIST");
         return;
     }
     if (p->would_do != CPUBIND_SCOPE_AUTO) {
-        cli_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
+        api_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
                 scope_sentences[p->would_do]);
         return;
     }
-    cli_add(out, "; give the process more CPUs (cpuset, taskset)");
+    api_add(out, "; give the process more CPUs (cpuset, taskset)");
     if (options->request.exclude)
-        cli_add(out, ", exclude fewer");
+        api_add(out, ", exclude fewer");
     if (keeps_cpus(&options->request))
-        cli_add(out, ", keep fewer for the host (--keep)");
+        api_add(out, ", keep fewer for the host (--keep)");
     if (options->request.n_process > 1)
-        cli_add(out, ", let fewer processes drive an NPU (--processes)");
+        api_add(out, ", let fewer processes drive an NPU (--processes)");
     if (options->has_no_record)
-        cli_add(out, ", or, if it is bound and its record is lost, name the CPUs that it had "
+        api_add(out, ", or, if it is bound and its record is lost, name the CPUs that it had "
                      "with --allowed LIST");
     if (facts->scope == CPUBIND_SCOPE_OWN)
-        cli_add(out, ", or make fewer NPUs visible (--visible)");
+        api_add(out, ", or make fewer NPUs visible (--visible)");
 }
 
 static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts,
-                            const cli_options *options, cli_text *out)
+                            const api_options *options, api_text *out)
 {
     if (p->npu >= 0)
-        cli_add(out, "NPU %d: ", (int)p->npu);
-    cli_add(out, "%s", p->what);
+        api_add(out, "NPU %d: ", (int)p->npu);
+    api_add(out, "%s", p->what);
     if (p->need > 0)
-        cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
+        api_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
     if (p->uncut > 0)
-        cli_add(out, " of the %d of its pool, since no others are allowed", (int)p->uncut);
-    cli_add(out, " (allowed ");
+        api_add(out, " of the %d of its pool, since no others are allowed", (int)p->uncut);
+    api_add(out, " (allowed ");
     if (facts->n_cpu == 0 && options->request.allowed)
-        cli_add_list(out, options->request.allowed, options->request.n_allowed);
+        api_add_list(out, options->request.allowed, options->request.n_allowed);
     else
-        cli_add_allowed(out, facts, options);
+        api_add_allowed(out, facts, options);
     if (facts->n_cpu == 0 && !options->request.exclude) {
-        cli_add(out, ", online ");
+        api_add(out, ", online ");
         add_online(facts, out);
     }
-    cli_add(out, ")");
+    api_add(out, ")");
     add_more_cpus(p, facts, options, out);
 }
 
 static void explain_no_local(const cpubind_problem *p, const cpubind_facts *facts,
-                             const cli_options *options, cli_text *out)
+                             const api_options *options, api_text *out)
 {
-    cli_add(out, "NPU %d: %s (", (int)p->npu, p->what);
+    api_add(out, "NPU %d: %s (", (int)p->npu, p->what);
     add_affinity(facts, options, p->npu, out);
-    cli_add(out, ")");
+    api_add(out, ")");
     if (p->would_do != CPUBIND_SCOPE_AUTO)
-        cli_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
+        api_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
                 scope_sentences[p->would_do]);
     else
-        cli_add(out, "; allow some of them (cpuset, taskset)%s",
+        api_add(out, "; allow some of them (cpuset, taskset)%s",
                 slices_may_do(facts) ? ", or use --strategy global_slice" : "");
 }
 
 static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts,
-                            const cli_options *options, cli_text *out)
+                            const api_options *options, api_text *out)
 {
-    cli_add(out, "binding is skipped: ");
+    api_add(out, "binding is skipped: ");
     if (p->npu >= 0)
-        cli_add(out, "NPU %d: ", (int)p->npu);
-    cli_add(out, "%s", p->what);
+        api_add(out, "NPU %d: ", (int)p->npu);
+    api_add(out, "%s", p->what);
     if (p->need > 0)
-        cli_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
-    cli_add(out, "; %s",
-            options->command & CLI_RUN ? "the command is not started: start it without cpubind"
+        api_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
+    api_add(out, "; %s",
+            options->command & API_RUN ? "the command is not started: start it without cpubind"
                                        : "the workers run without being bound");
     if (slices_may_do(facts))
-        cli_add(out, ", or cut slices with --strategy global_slice");
+        api_add(out, ", or cut slices with --strategy global_slice");
 }
 
-static void explain_no_npu_smi(const cli_options *options, cli_text *out)
+static void explain_no_npu_smi(const api_options *options, api_text *out)
 {
     const int is_of_workers =
-        options->all || (options->command & (CLI_STATUS | CLI_SERVICE)) != 0;
+        options->all || (options->command & (API_STATUS | API_SERVICE)) != 0;
     if (options->root || options->fixture)
-        cli_add(out, "npu-smi is not on this host; ");
+        api_add(out, "npu-smi is not on this host; ");
     else if (is_of_workers)
-        cli_add(out, "npu-smi is not on PATH, and the files of the driver do not name the NPUs "
+        api_add(out, "npu-smi is not on PATH, and the files of the driver do not name the NPUs "
                      "of this machine; in a container, mount npu-smi from the host");
     else
-        cli_add(out, "npu-smi is not on this machine; plan a captured host with --root DIR, a "
+        api_add(out, "npu-smi is not on this machine; plan a captured host with --root DIR, a "
                      "fixture host with --fixture NAME, or ");
     if (options->root || options->fixture || !is_of_workers)
-        cli_add(out, "%s and their type with --device-type TYPE", name_npus(options));
+        api_add(out, "%s and their type with --device-type TYPE", name_npus(options));
 }
 
-void cli_explain(const cli_planned *planned, const cli_options *options, cli_text *out)
+void api_explain(const api_planned *planned, const api_options *options, api_text *out)
 {
-    cli_explain_problem(&planned->problem, &planned->facts, options, out);
+    api_explain_problem(&planned->problem, &planned->facts, options, out);
 }
 
-void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
-                         const cli_options *options, cli_text *out)
+void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
+                         const api_options *options, api_text *out)
 {
     switch (p->code) {
     case CPUBIND_PROBLEM_TOO_FEW_CPUS:
@@ -583,15 +583,15 @@ void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         explain_unknown(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_OVERLAP:
-        cli_add(out, "NPU %d and NPU %d: %s", (int)p->other, (int)p->npu, p->what);
+        api_add(out, "NPU %d and NPU %d: %s", (int)p->other, (int)p->npu, p->what);
         if (p->cpu >= 0)
-            cli_add(out, " (CPU %d); use --overlap resolve", (int)p->cpu);
+            api_add(out, " (CPU %d); use --overlap resolve", (int)p->cpu);
         else
-            cli_add(out, "; plan with --strategy topo_affinity, or plan one of them alone with "
+            api_add(out, "; plan with --strategy topo_affinity, or plan one of them alone with "
                          "--npus");
         break;
     case CPUBIND_PROBLEM_NOT_ARM:
-        cli_add(out,
+        api_add(out,
                 "this machine is not an ARM machine, and only ARM hosts need binding; to bind "
                 "all the same, use --any-arch");
         break;
@@ -602,14 +602,14 @@ void cli_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         explain_no_npu_smi(options, out);
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
-        cli_add(out, "%s; give it with --device-type ", p->what);
-        cli_add_types(out);
+        api_add(out, "%s; give it with --device-type ", p->what);
+        api_add_types(out);
         break;
     case CPUBIND_PROBLEM_BAD_REQUEST:
-        cli_add(out, "%s", p->what);
+        api_add(out, "%s", p->what);
         break;
     case CPUBIND_PROBLEM_NO_MEMORY:
-        cli_add(out, "there is no memory left to plan this host");
+        api_add(out, "there is no memory left to plan this host");
         break;
     case CPUBIND_PROBLEM_UNREADABLE:
     case CPUBIND_PROBLEM_NONE:

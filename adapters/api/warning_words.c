@@ -2,20 +2,19 @@
  * SPDX-License-Identifier: MIT
  *
  * Each warning is one sentence. The codes are those of adapters/ascend/facts.h; this file only
- * words them, and prints them on stderr.
+ * words them.
  */
 #include <string.h>
 
-#include "cli.h"
-#include "output.h"
+#include "api.h"
 
-static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality, cli_text *out)
+static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality, api_text *out)
 {
     int32_t ids[CPUBIND_MAX_DEVICES], n = 0;
     for (int32_t i = 0; i < facts->n_npu; i++)
         if (facts->npu[i].locality == locality)
             ids[n++] = facts->npu[i].logic;
-    cli_add_list(out, ids, n);
+    api_add_list(out, ids, n);
 }
 
 /* Whether the CPUs near an NPU are those that the kernel names. */
@@ -28,54 +27,54 @@ static int is_by_kernel(const cpubind_facts *facts, const cpubind_npu *npu)
                   (size_t)function->n_cpu * sizeof *function->cpu) == 0;
 }
 
-static void explain_differing_affinity(const cpubind_facts *facts, cli_text *out)
+static void explain_differing_affinity(const cpubind_facts *facts, api_text *out)
 {
     int by_kernel = 0;
     for (int32_t i = 0; i < facts->n_npu; i++)
         if (facts->npu[i].locality == CPUBIND_LOCALITY_DIFFERS)
             by_kernel |= is_by_kernel(facts, &facts->npu[i]);
-    cli_add(out,
+    api_add(out,
             "npu-smi and the kernel (numa_node, local_cpulist) disagree about the CPUs near "
             "NPU ");
     add_npus_with(facts, CPUBIND_LOCALITY_DIFFERS, out);
-    cli_add(out, ": the CPUs of %s are used", by_kernel ? "the kernel" : "npu-smi");
+    api_add(out, ": the CPUs of %s are used", by_kernel ? "the kernel" : "npu-smi");
 }
 
-static void explain_locality(cpubind_warning warning, const cpubind_facts *facts, cli_text *out)
+static void explain_locality(cpubind_warning warning, const cpubind_facts *facts, api_text *out)
 {
     if (warning == CPUBIND_WARNING_PCI_AFFINITY) {
-        cli_add(out, "npu-smi gives no CPU affinity for NPU ");
+        api_add(out, "npu-smi gives no CPU affinity for NPU ");
         add_npus_with(facts, CPUBIND_LOCALITY_TAKEN, out);
-        cli_add(out, ": it is taken from the kernel (numa_node, local_cpulist)");
+        api_add(out, ": it is taken from the kernel (numa_node, local_cpulist)");
     } else if (warning == CPUBIND_WARNING_AFFINITY_DIFFERS) {
         explain_differing_affinity(facts, out);
     } else {
-        cli_add(out, "the kernel has no node for NPU ");
+        api_add(out, "the kernel has no node for NPU ");
         add_npus_with(facts, CPUBIND_LOCALITY_NO_NODE, out);
-        cli_add(out,
+        api_add(out,
                 " (numa_node -1): in that case npu-smi prints the CPUs of node 0, which may be "
                 "far from the NPU");
     }
 }
 
-static void explain_unknown_text(const cpubind_facts *facts, cli_text *out)
+static void explain_unknown_text(const cpubind_facts *facts, api_text *out)
 {
     const cpubind_input *answer = &facts->unknown_answer;
     cpubind_place place;
     if (!facts->unknown_input) {
-        cli_add(out, "text that cpubind does not know is passed over");
+        api_add(out, "text that cpubind does not know is passed over");
         return;
     }
     place = cpubind_text_place(answer->data, answer->len, facts->unknown.at);
-    cli_add_input(out, facts->unknown_input);
-    cli_add(out, ", line %d, column %d: cpubind does not know this text and passes over it",
+    api_add_input(out, facts->unknown_input);
+    api_add(out, ", line %d, column %d: cpubind does not know this text and passes over it",
             (int)place.line, (int)place.column);
-    cli_add_quote(out, answer->data + facts->unknown.at, facts->unknown.len);
-    cli_add(out, "; if the plan looks wrong, keep the text with cpubind capture -o DIR");
+    api_add_quote(out, answer->data + facts->unknown.at, facts->unknown.len);
+    api_add(out, "; if the plan looks wrong, keep the text with cpubind capture -o DIR");
 }
 
 /* Appends the numbers of an NPU that are known: " with card 3, chip 0, phy id 6". */
-static void add_identity(const cpubind_difference *d, cli_text *out)
+static void add_identity(const cpubind_difference *d, api_text *out)
 {
     const struct {
         const char *word;
@@ -85,40 +84,40 @@ static void add_identity(const cpubind_difference *d, cli_text *out)
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         if (ids[i].id < 0)
             continue;
-        cli_add(out, "%s%s %d", between, ids[i].word, (int)ids[i].id);
+        api_add(out, "%s%s %d", between, ids[i].word, (int)ids[i].id);
         between = ", ";
     }
     if (d->pci.domain >= 0) {
-        cli_add(out, "%sPCI address ", between);
-        cli_add_pci(out, &d->pci);
+        api_add(out, "%sPCI address ", between);
+        api_add_pci(out, &d->pci);
     }
 }
 
-static void explain_difference(const cpubind_facts *facts, cli_text *out)
+static void explain_difference(const cpubind_facts *facts, api_text *out)
 {
     const int32_t kept = facts->n_difference < CPUBIND_MAX_DIFFERENCES
                              ? facts->n_difference
                              : CPUBIND_MAX_DIFFERENCES;
     for (int32_t i = 0; i < kept; i++) {
         const cpubind_difference *d = &facts->difference[i];
-        cli_add(out, "%s", i ? "; " : "");
-        cli_add_input(out, d->has);
-        cli_add(out, " names an NPU");
+        api_add(out, "%s", i ? "; " : "");
+        api_add_input(out, d->has);
+        api_add(out, " names an NPU");
         add_identity(d, out);
-        cli_add(out, " that ");
-        cli_add_input(out, d->lacks);
-        cli_add(out, " lacks");
+        api_add(out, " that ");
+        api_add_input(out, d->lacks);
+        api_add(out, " lacks");
     }
     if (facts->n_difference > kept)
-        cli_add(out, "; and %d more", (int)(facts->n_difference - kept));
-    cli_add(out,
+        api_add(out, "; and %d more", (int)(facts->n_difference - kept));
+    api_add(out,
             ": every NPU that the host has counts; is a card lost (npu-smi info -l, dmesg)?");
 }
 
 static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
-                            cli_text *out)
+                            api_text *out)
 {
-    cli_add(out,
+    api_add(out,
             "%d of %d online CPUs are allowed, and %d of these stay idle; say whose they are: "
             "--scope own, of this process alone; --scope cpuset, of all workers of the host, "
             "which have the same cpuset; --scope host, the cpusets of the workers differ and "
@@ -128,55 +127,55 @@ static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_pla
 
 /* Appends the name of a device of the core: "NPU 3", or the PCI address of a hidden NPU. */
 static void add_device(const cpubind_facts *facts, const cpubind_candidate *device,
-                       cli_text *out)
+                       api_text *out)
 {
     if (device->npu >= 0) {
-        cli_add(out, "NPU %d", (int)facts->npu[device->npu].logic);
+        api_add(out, "NPU %d", (int)facts->npu[device->npu].logic);
         return;
     }
-    cli_add(out, "the hidden NPU");
+    api_add(out, "the hidden NPU");
     if (device->function >= 0) {
-        cli_add(out, " at PCI address ");
-        cli_add_pci(out, &facts->function[device->function].pci);
+        api_add(out, " at PCI address ");
+        api_add_pci(out, &facts->function[device->function].pci);
     }
 }
 
 static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
-                           const cpubind_ascend_plan *plan, cli_text *out)
+                           const cpubind_ascend_plan *plan, api_text *out)
 {
     const cpubind_fault *shared = &plan->core.shared;
     const cpubind_candidate *devices = plan->candidate;
     const cpubind_candidate plain[] = {{.npu = shared->other, .function = -1},
                                        {.npu = shared->device, .function = -1}};
-    cli_add(out, "the rule gives CPU %d to ", (int)shared->cpu);
+    api_add(out, "the rule gives CPU %d to ", (int)shared->cpu);
     add_device(facts, devices ? &devices[shared->other] : &plain[0], out);
-    cli_add(out, " and ");
+    api_add(out, " and ");
     add_device(facts, devices ? &devices[shared->device] : &plain[1], out);
-    cli_add(out, ": %s",
+    api_add(out, ": %s",
             warning == CPUBIND_WARNING_RESOLVED
                 ? "resolved, each CPU has one NPU now"
                 : "kept, as --overlap keep says; --overlap resolve gives each CPU to one NPU");
 }
 
 static void explain_poor_locality(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
-                                  cli_text *out)
+                                  api_text *out)
 {
     int32_t ids[CPUBIND_MAX_DEVICES];
     for (int32_t i = 0; i < plan->n_poor; i++)
         ids[i] = facts->npu[plan->poor[i]].logic;
-    cli_add(out, "%d of %d pools have no CPU near their NPU (NPU ", (int)plan->n_poor,
+    api_add(out, "%d of %d pools have no CPU near their NPU (NPU ", (int)plan->n_poor,
             (int)plan->n_want);
-    cli_add_list(out, ids, plan->n_poor);
-    cli_add(out, "): by --rules near, for all workers of the host, they would have some");
+    api_add_list(out, ids, plan->n_poor);
+    api_add(out, "): by --rules near, for all workers of the host, they would have some");
 }
 
-static void explain_lent(const cpubind_ascend_plan *plan, cli_text *out)
+static void explain_lent(const cpubind_ascend_plan *plan, api_text *out)
 {
-    cli_add(out,
+    api_add(out,
             "%d CPUs near one NPU were given to another, which had too few for its roles: ",
             (int)plan->n_lent);
-    cli_add_list(out, plan->lent, plan->n_lent);
-    cli_add(out, "; allow more CPUs, keep fewer (--keep), or let fewer processes drive an NPU "
+    api_add_list(out, plan->lent, plan->n_lent);
+    api_add(out, "; allow more CPUs, keep fewer (--keep), or let fewer processes drive an NPU "
                  "(--processes)");
 }
 
@@ -217,8 +216,8 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
          "logic ids"),
 };
 
-void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
-                         const cpubind_ascend_plan *plan, cli_text *out)
+void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
+                         const cpubind_ascend_plan *plan, api_text *out)
 {
     switch (warning) {
     case CPUBIND_WARNING_NO_STATUS:
@@ -236,7 +235,7 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_ADDRESSES:
     case CPUBIND_WARNING_ORDER_DIFFERS:
     case CPUBIND_WARNING_NO_SUCH_CPU:
-        cli_add(out, "%s", sentences[warning]);
+        api_add(out, "%s", sentences[warning]);
         break;
     case CPUBIND_WARNING_UNKNOWN_TEXT:
         explain_unknown_text(facts, out);
@@ -248,15 +247,15 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         explain_partial(facts, plan, out);
         break;
     case CPUBIND_WARNING_UNKNOWN_CHIP:
-        cli_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
+        api_add(out, "npu-smi info -m lists chips that it cannot query (%d): they are left out",
                 (int)facts->n_unknown);
         break;
     case CPUBIND_WARNING_VISIBLE_TAIL:
-        cli_add(out,
+        api_add(out,
                 "only the first entries of the visible devices \"%.*s\" are valid; the entries "
                 "from the first bad one on are ignored, as the Ascend runtime does",
                 (int)facts->visible_len, facts->visible);
-        cli_add_comma_form(out, facts);
+        api_add_comma_form(out, facts);
         break;
     case CPUBIND_WARNING_RESOLVED:
     case CPUBIND_WARNING_OVERLAP:
@@ -280,28 +279,28 @@ void cli_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
 
 /* == All warnings of a plan ================================================= */
 
-void cli_print_warnings(const cli_planned *p)
+void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
 {
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         if (!(p->plan.warnings & (1u << i)))
             continue;
-        cli_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
-        fprintf(stderr, "cpubind: warning: %s\n", text.text);
+        api_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
+        hear(ctx, cpubind_warning_word((cpubind_warning)i), text.text);
     }
 }
 
-json_t *cli_warnings_json(const cli_planned *p)
+void api_add_warning(void *out, const char *code, const char *text)
 {
-    json_t *array = json_array();
-    for (int i = 0; array && i < CPUBIND_WARNING_COUNT; i++) {
-        cli_text text = {"", 0};
-        if (!(p->plan.warnings & (1u << i)))
-            continue;
-        cli_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
-        array = cli_json_append(array, json_pack("{s:s, s:s}", "code",
-                                                 cpubind_warning_word((cpubind_warning)i),
-                                                 "text", text.text));
-    }
-    return array;
+    api_out *to = (api_out *)out;
+    api_json_open(to, NULL, '{');
+    api_json_text(to, "code", code);
+    api_json_text(to, "text", text);
+    api_json_close(to, '}');
+}
+
+void api_json_warnings(api_out *to, const char *key, const api_planned *planned)
+{
+    api_json_open(to, key, '[');
+    api_warn_plan(planned, api_add_warning, to);
 }

@@ -5,11 +5,10 @@
  * NPU; its text has the NPU and the role too, so that the picture can be read without colours.
  * Decides nothing: draws what picture.h tells of each CPU.
  */
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../linux/source/file_writer.h"
 #include "picture.h"
 
 /* Sizes in units of the picture. A text of n characters is at most n * CHARACTER wide. */
@@ -46,10 +45,10 @@ typedef struct socket_box {
 } socket_box;
 
 typedef struct drawing {
-    FILE *out;
-    cli_view view;
-    const cli_planned *planned;
-    const cli_options *options;
+    api_out *out;
+    api_view view;
+    const api_planned *planned;
+    const api_options *options;
     int32_t *node;      /* indices of nodes, socket by socket */
     int32_t *n_core;    /* of each node, by index */
     int32_t *n_chip;    /* NPUs at each node, by index */
@@ -61,7 +60,7 @@ typedef struct drawing {
     int32_t core_width, node_width;
     int32_t least_node; /* width of a node */
     int32_t width, height;
-    uint8_t has[CLI_CPU_KIND_COUNT];
+    uint8_t has[API_CPU_KIND_COUNT];
     uint8_t has_role[CPUBIND_ROLE_COUNT];
     int has_split; /* some core is shared by NPUs */
     int has_none;  /* some NPU has no pool in this plan */
@@ -70,37 +69,37 @@ typedef struct drawing {
 /* == Text =================================================================== */
 
 /* Prints a text of XML. */
-static void print_text(FILE *out, const char *text)
+static void print_text(api_out *out, const char *text)
 {
     for (; *text; text++)
         switch (*text) {
         case '&':
-            fputs("&amp;", out);
+            api_put_text(out, "&amp;");
             break;
         case '<':
-            fputs("&lt;", out);
+            api_put_text(out, "&lt;");
             break;
         case '>':
-            fputs("&gt;", out);
+            api_put_text(out, "&gt;");
             break;
         case '"':
-            fputs("&quot;", out);
+            api_put_text(out, "&quot;");
             break;
         default:
-            fputc(*text, out);
+            api_put(out, "%c", *text);
         }
 }
 
 /* Prints <text class="..."> at (x, y), its baseline. */
 static void put(const drawing *d, const char *class, int32_t x, int32_t y, const char *text)
 {
-    fprintf(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, (int)x, (int)y);
+    api_put(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, (int)x, (int)y);
     print_text(d->out, text);
-    fputs("</text>\n", d->out);
+    api_put_text(d->out, "</text>\n");
 }
 
 /* Cuts a text to a width, with "..." at its end. */
-static void cut(cli_text *text, int32_t width)
+static void cut(api_text *text, int32_t width)
 {
     const size_t room = width < 4 * CHARACTER ? 4 : (size_t)(width / CHARACTER);
     if (text->len > room) {
@@ -111,89 +110,89 @@ static void cut(cli_text *text, int32_t width)
 
 static void put_title(const drawing *d, const char *text)
 {
-    fputs("<title>", d->out);
+    api_put_text(d->out, "<title>");
     print_text(d->out, text);
-    fputs("</title>", d->out);
+    api_put_text(d->out, "</title>");
 }
 
 /* Prints a colour of an NPU; shade 100 is the colour itself, 0 black. */
-static void put_colour(FILE *out, int32_t logic, int shade)
+static void put_colour(api_out *out, int32_t logic, int shade)
 {
     const uint8_t *c = colours[(size_t)logic % (sizeof colours / sizeof *colours)];
-    fprintf(out, "#%02x%02x%02x", c[0] * shade / 100, c[1] * shade / 100, c[2] * shade / 100);
+    api_put(out, "#%02x%02x%02x", c[0] * shade / 100, c[1] * shade / 100, c[2] * shade / 100);
 }
 
 /* == CPUs and cores ========================================================= */
 
 /* The logic id of an NPU that a CPU belongs to, or -1. */
-static int32_t logic_of(const drawing *d, const cli_cpu *cpu)
+static int32_t logic_of(const drawing *d, const api_cpu *cpu)
 {
     const cpubind_ascend_plan *plan = d->view.plan;
     if (cpu->row >= 0)
         return d->view.facts->npu[plan->want[cpu->row]].logic;
-    if (cpu->kind == CLI_CPU_OTHER && cpu->device >= 0)
+    if (cpu->kind == API_CPU_OTHER && cpu->device >= 0)
         return d->view.facts->npu[plan->candidate[cpu->device].npu].logic;
     return -1;
 }
 
 /* Appends the text in the box of a CPU: "12", "i12", "k". */
-static void add_label(const drawing *d, const cli_cpu *cpu, cli_text *to)
+static void add_label(const drawing *d, const api_cpu *cpu, api_text *to)
 {
     const int32_t logic = logic_of(d, cpu);
-    if (cpu->kind == CLI_CPU_BARRED)
+    if (cpu->kind == API_CPU_BARRED)
         return;
-    if (cpu->kind != CLI_CPU_ROLE)
-        cli_add(to, "%c", cli_cpu_letter(cpu->kind));
+    if (cpu->kind != API_CPU_ROLE)
+        api_add(to, "%c", api_cpu_letter(cpu->kind));
     else if (cpu->role != CPUBIND_ROLE_MAIN)
-        cli_add(to, "%c", cpubind_role_letter(cpu->role));
-    if (logic >= 0 && cpu->kind != CLI_CPU_TWICE)
-        cli_add(to, "%d", (int)logic);
+        api_add(to, "%c", cpubind_role_letter(cpu->role));
+    if (logic >= 0 && cpu->kind != API_CPU_TWICE)
+        api_add(to, "%d", (int)logic);
 }
 
 /* Whether a CPU is drawn dark, with white text: the roles of single threads. */
-static int is_dark(const cli_cpu *cpu)
+static int is_dark(const api_cpu *cpu)
 {
-    return cpu->kind == CLI_CPU_ROLE && cpu->role > CPUBIND_ROLE_MAIN;
+    return cpu->kind == API_CPU_ROLE && cpu->role > CPUBIND_ROLE_MAIN;
 }
 
-static void put_cpu(const drawing *d, const cli_cpu *cpu, int32_t x, int32_t y)
+static void put_cpu(const drawing *d, const api_cpu *cpu, int32_t x, int32_t y)
 {
-    const int is_npu = cpu->kind == CLI_CPU_ROLE || cpu->kind == CLI_CPU_PROCESS;
-    cli_text label = {"", 0};
+    const int is_npu = cpu->kind == API_CPU_ROLE || cpu->kind == API_CPU_PROCESS;
+    api_text label = {"", 0};
     add_label(d, cpu, &label);
-    fprintf(d->out, "<rect class=\"%s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"",
-            cli_cpu_word(cpu->kind),
-            cpu->kind == CLI_CPU_ROLE && cpu->role == CPUBIND_ROLE_IRQ ? " irq" : "", (int)x,
+    api_put(d->out, "<rect class=\"%s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"",
+            api_cpu_word(cpu->kind),
+            cpu->kind == API_CPU_ROLE && cpu->role == CPUBIND_ROLE_IRQ ? " irq" : "", (int)x,
             (int)y, CELL, CELL);
-    if (cpu->kind == CLI_CPU_ROLE && cpu->role == CPUBIND_ROLE_RELEASE)
-        fputs(" rx=\"8\"", d->out);
+    if (cpu->kind == API_CPU_ROLE && cpu->role == CPUBIND_ROLE_RELEASE)
+        api_put_text(d->out, " rx=\"8\"");
     if (is_npu) {
-        fputs(" fill=\"", d->out);
+        api_put_text(d->out, " fill=\"");
         put_colour(d->out, logic_of(d, cpu), is_dark(cpu) ? DARK : 100);
-        fputs("\"", d->out);
+        api_put_text(d->out, "\"");
     }
-    fputs("/>", d->out);
+    api_put_text(d->out, "/>");
     if (label.len > 0)
         put(d,
             is_dark(cpu)                                                 ? "c d"
-            : cpu->kind == CLI_CPU_ROLE && cpu->role == CPUBIND_ROLE_IRQ ? "c b"
+            : cpu->kind == API_CPU_ROLE && cpu->role == CPUBIND_ROLE_IRQ ? "c b"
             : label.len > 3                                              ? "c s"
                                                                          : "c",
             x + CELL / 2, y + CELL / 2 + 4, label.text);
 }
 
 /* Prints what a CPU is, in words, for readers that show or read titles. */
-static void put_cpu_title(const drawing *d, int32_t id, const cli_cpu *cpu)
+static void put_cpu_title(const drawing *d, int32_t id, const api_cpu *cpu)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     const int32_t logic = logic_of(d, cpu);
-    cli_add(&text, "CPU %d: ", (int)id);
-    if (cpu->kind == CLI_CPU_ROLE)
-        cli_add(&text, "NPU %d, %s", (int)logic, cpubind_role_word(cpu->role));
-    else if (logic >= 0 && cpu->kind != CLI_CPU_TWICE)
-        cli_add(&text, "NPU %d, %s", (int)logic, cli_cpu_text(cpu->kind));
+    api_add(&text, "CPU %d: ", (int)id);
+    if (cpu->kind == API_CPU_ROLE)
+        api_add(&text, "NPU %d, %s", (int)logic, cpubind_role_word(cpu->role));
+    else if (logic >= 0 && cpu->kind != API_CPU_TWICE)
+        api_add(&text, "NPU %d, %s", (int)logic, api_cpu_text(cpu->kind));
     else
-        cli_add(&text, "%s", cli_cpu_text(cpu->kind));
+        api_add(&text, "%s", api_cpu_text(cpu->kind));
     put_title(d, text.text);
 }
 
@@ -202,9 +201,9 @@ static int is_split(const drawing *d, int32_t core)
 {
     int32_t owner = -1;
     for (int32_t i = d->view.core_at[core]; i < d->view.core_at[core + 1]; i++) {
-        const cli_cpu *cpu = &d->view.cpu[d->view.node_cpu[i]];
+        const api_cpu *cpu = &d->view.cpu[d->view.node_cpu[i]];
         const int32_t mine =
-            cpu->kind == CLI_CPU_HIDDEN ? CPUBIND_MAX_DEVICES + cpu->device : logic_of(d, cpu);
+            cpu->kind == API_CPU_HIDDEN ? CPUBIND_MAX_DEVICES + cpu->device : logic_of(d, cpu);
         if (mine >= 0 && owner >= 0 && mine != owner)
             return 1;
         owner = mine >= 0 ? mine : owner;
@@ -219,14 +218,14 @@ static void put_core(const drawing *d, int32_t core, int32_t x, int32_t y)
     const int split = is_split(d, core);
     for (int32_t i = first; i < end; i++) {
         const int32_t id = d->view.node_cpu[i];
-        const cli_cpu *cpu = &d->view.cpu[id];
-        fputs("<g>", d->out);
+        const api_cpu *cpu = &d->view.cpu[id];
+        api_put_text(d->out, "<g>");
         put_cpu_title(d, id, cpu);
         put_cpu(d, cpu, x + (i - first) * CELL, y);
-        fputs("</g>\n", d->out);
+        api_put_text(d->out, "</g>\n");
     }
     if (d->view.threads > 1)
-        fprintf(d->out,
+        api_put(d->out,
                 "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                 "rx=\"2\"/>\n",
                 split ? "core split" : "core", (int)x - 1, (int)y - 1,
@@ -244,12 +243,12 @@ static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
     return -1;
 }
 
-static void add_address(const cpubind_pci_address *pci, const char *before, cli_text *to)
+static void add_address(const cpubind_pci_address *pci, const char *before, api_text *to)
 {
     if (pci->domain < 0)
         return;
-    cli_add(to, "%s", before);
-    cli_add_pci(to, pci);
+    api_add(to, "%s", before);
+    api_add_pci(to, pci);
 }
 
 /* Draws a candidate as a chip, `width` wide. */
@@ -259,39 +258,39 @@ static void put_chip(const drawing *d, int32_t candidate, int32_t x, int32_t y, 
     const cpubind_candidate *c = &d->view.plan->candidate[candidate];
     const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
     const int32_t row = npu ? row_of(d->view.plan, c->npu) : -1;
-    cli_text text = {"", 0}, title = {"", 0};
+    api_text text = {"", 0}, title = {"", 0};
     if (npu) {
-        cli_add(&text, "NPU %d", (int)npu->logic);
+        api_add(&text, "NPU %d", (int)npu->logic);
         add_address(&npu->pci, "  ", &text);
-        cli_add(&title, "NPU %d, PCI address ", (int)npu->logic);
-        cli_add(&title, npu->pci.domain < 0 ? "not known" : "");
+        api_add(&title, "NPU %d, PCI address ", (int)npu->logic);
+        api_add(&title, npu->pci.domain < 0 ? "not known" : "");
         add_address(&npu->pci, "", &title);
     } else {
-        cli_add(&text, "hidden");
+        api_add(&text, "hidden");
         add_address(&facts->function[c->function].pci, "  ", &text);
-        cli_add(&title, "an NPU that this process cannot see");
+        api_add(&title, "an NPU that this process cannot see");
         add_address(&facts->function[c->function].pci, ", PCI address ", &title);
     }
     if (row >= 0) {
-        const cli_row r = cli_row_of(facts, d->view.plan, row);
-        cli_add(&title, ", %d CPUs: ", (int)r.n);
-        cli_add_list(&title, r.cpu, r.n);
+        const api_row r = api_row_of(facts, d->view.plan, row);
+        api_add(&title, ", %d CPUs: ", (int)r.n);
+        api_add_list(&title, r.cpu, r.n);
     } else if (npu) {
-        cli_add(&title, ", no pool in this plan");
+        api_add(&title, ", no pool in this plan");
     }
     cut(&text, width - PAD);
-    fputs("<g>", d->out);
+    api_put_text(d->out, "<g>");
     put_title(d, title.text);
-    fprintf(d->out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\"",
+    api_put(d->out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\"",
             row >= 0 ? "npu" : "npu none", (int)x, (int)y, (int)width, CHIP - 3);
     if (row >= 0) {
-        fputs(" fill=\"", d->out);
+        api_put_text(d->out, " fill=\"");
         put_colour(d->out, npu->logic, 100);
-        fputs("\"", d->out);
+        api_put_text(d->out, "\"");
     }
-    fputs("/>", d->out);
+    api_put_text(d->out, "/>");
     put(d, "t", x + 6, y + 12, text.text);
-    fputs("</g>\n", d->out);
+    api_put_text(d->out, "</g>\n");
 }
 
 /* Chips side by side in a box, and their width. */
@@ -308,7 +307,7 @@ static int32_t put_chips(const drawing *d, int32_t node, int32_t x, int32_t y, i
     const int32_t chip = (width - PAD) / per_line;
     int32_t n = 0;
     for (int32_t i = 0; i < d->view.plan->n_candidate; i++) {
-        if (node >= 0 ? !cli_is_place(&d->view, i, node) : cli_has_place(&d->view, i))
+        if (node >= 0 ? !api_is_place(&d->view, i, node) : api_has_place(&d->view, i))
             continue;
         put_chip(d, i, x + PAD + n % per_line * chip, y + n / per_line * CHIP, chip - PAD);
         n++;
@@ -320,7 +319,7 @@ static int32_t count_chips(const drawing *d, int32_t node)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < d->view.plan->n_candidate; i++)
-        n += node >= 0 ? cli_is_place(&d->view, i, node) : !cli_has_place(&d->view, i);
+        n += node >= 0 ? api_is_place(&d->view, i, node) : !api_has_place(&d->view, i);
     return n;
 }
 
@@ -340,20 +339,20 @@ static int32_t node_height(const drawing *d, int32_t node)
 static void put_node(drawing *d, int32_t node, int32_t x, int32_t y, int32_t height)
 {
     const cpubind_facts *facts = d->view.facts;
-    cli_text name = {"", 0}, list = {"", 0}, title = {"", 0};
+    api_text name = {"", 0}, list = {"", 0}, title = {"", 0};
     int32_t n, top;
-    cli_view_node(&d->view, facts->node_id[node]);
+    api_view_node(&d->view, facts->node_id[node]);
     n = d->view.core_at[d->view.n_core];
     (void)!cpubind_sort_unique(d->view.node_cpu, &n, NULL);
-    cli_add(&name, "node %d", (int)facts->node_id[node]);
-    cli_add(&list, "CPUs ");
-    cli_add_list(&list, d->view.node_cpu, n);
-    cli_add(&title, "%s, %s", name.text, list.text);
+    api_add(&name, "node %d", (int)facts->node_id[node]);
+    api_add(&list, "CPUs ");
+    api_add_list(&list, d->view.node_cpu, n);
+    api_add(&title, "%s, %s", name.text, list.text);
     cut(&list, d->node_width - (int32_t)name.len * (CHARACTER + 1) - 3 * PAD);
-    cli_view_node(&d->view, facts->node_id[node]);
-    fputs("<g>", d->out);
+    api_view_node(&d->view, facts->node_id[node]);
+    api_put_text(d->out, "<g>");
     put_title(d, title.text);
-    fprintf(
+    api_put(
         d->out,
         "<rect class=\"node\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/></g>\n",
         (int)x, (int)y, (int)d->node_width, (int)height);
@@ -364,8 +363,8 @@ static void put_node(drawing *d, int32_t node, int32_t x, int32_t y, int32_t hei
         const int32_t cx = x + PAD + GUTTER + i % d->per_line * (d->core_width + GAP);
         const int32_t cy = top + i / d->per_line * (CELL + GAP);
         if (i % d->per_line == 0) {
-            cli_text id = {"", 0};
-            cli_add(&id, "%d", (int)d->view.node_cpu[d->view.core_at[i]]);
+            api_text id = {"", 0};
+            api_add(&id, "%d", (int)d->view.node_cpu[d->view.core_at[i]]);
             put(d, "g", x + PAD + GUTTER - 6, cy + CELL / 2 + 4, id.text);
         }
         put_core(d, i, cx, cy);
@@ -396,7 +395,7 @@ static void put_socket(const drawing *d, const socket_box *s, int32_t x, int32_t
 {
     char name[32];
     snprintf(name, sizeof name, "socket %d", (int)s->number);
-    fprintf(d->out,
+    api_put(d->out,
             "<rect class=\"socket\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n",
             (int)x, (int)y, (int)width, (int)height);
     put(d, "h", x + PAD, y + 17, name);
@@ -408,7 +407,7 @@ static int32_t place_host(drawing *d, int32_t y)
     const int has_box = d->socket[0].number >= 0;
     const int32_t width =
         d->node_columns * (d->node_width + PAD) - PAD + (has_box ? 2 * PAD : 0);
-    FILE *out = d->out;
+    api_out *out = d->out;
     d->width = d->socket_columns * (width + PAD) - PAD + 2 * MARGIN;
     d->width = d->width < LEAST ? LEAST : d->width;
     for (int32_t line = 0; line < d->n_socket; line += d->socket_columns) {
@@ -464,16 +463,16 @@ static void group_sockets(drawing *d)
 
 /* Appends the quality of the pools; how near they are only where the place of an NPU is
  * known. */
-static void add_quality(const drawing *d, cli_text *to)
+static void add_quality(const drawing *d, api_text *to)
 {
     const cpubind_quality *q = &d->view.plan->quality;
-    const int32_t near_percent = cli_near_percent(cli_figures_of(d->view.plan));
+    const int32_t near_percent = api_near_percent(api_figures_of(d->view.plan));
     if (q->n_cpu == 0)
         return;
     if (near_percent >= 0)
-        cli_add(to, "%d %% near, %d on another socket, %d IRQ CPUs off the home, ",
+        api_add(to, "%d %% near, %d on another socket, %d IRQ CPUs off the home, ",
                 (int)near_percent, (int)q->far_cpu, (int)q->irq_off_node);
-    cli_add(to, "%d cores split, %d idle, pools of %d to %d CPUs", (int)q->split_cores,
+    api_add(to, "%d cores split, %d idle, pools of %d to %d CPUs", (int)q->split_cores,
             (int)q->idle, (int)q->smallest, (int)q->largest);
 }
 
@@ -483,7 +482,7 @@ static void put_head(const drawing *d)
     const cpubind_facts *facts = d->view.facts;
     const cpubind_ascend_plan *plan = d->view.plan;
     int64_t wide = (int64_t)d->width * MM_OF_100 / 10, high; /* tenths of mm */
-    cli_text title = {"", 0};
+    api_text title = {"", 0};
     if (wide > PAGE_WIDTH * 10)
         wide = PAGE_WIDTH * 10;
     high = wide * d->height / d->width;
@@ -491,27 +490,28 @@ static void put_head(const drawing *d)
         high = PAGE_HEIGHT * 10;
         wide = high * d->width / d->height;
     }
-    fprintf(d->out,
+    api_put(d->out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
             "aria-labelledby=\"title desc\" width=\"%d.%dmm\" height=\"%d.%dmm\" "
             "viewBox=\"0 0 %d %d\">\n",
             (int)(wide / 10), (int)(wide % 10), (int)(high / 10), (int)(high % 10),
             (int)d->width, (int)d->height);
-    cli_add(&title, "CPUs of %d NPUs (%s) on %d nodes", (int)plan->n_want,
+    api_add(&title, "CPUs of %d NPUs (%s) on %d nodes", (int)plan->n_want,
             cpubind_type_word(facts->type), (int)facts->n_node);
-    fputs("<title id=\"title\">", d->out);
+    api_put_text(d->out, "<title id=\"title\">");
     print_text(d->out, title.text);
-    fputs("</title>\n<desc id=\"desc\">", d->out);
+    api_put_text(d->out, "</title>\n<desc id=\"desc\">");
     for (int32_t i = 0; i < plan->n_want; i++) {
-        const cli_row row = cli_row_of(facts, plan, i);
-        cli_text text = {"", 0};
-        cli_add(&text, "NPU %d: CPUs ", (int)row.npu->logic);
-        cli_add_list(&text, row.cpu, row.n);
+        const api_row row = api_row_of(facts, plan, i);
+        api_text text = {"", 0};
+        api_add(&text, "NPU %d: CPUs ", (int)row.npu->logic);
+        api_add_list(&text, row.cpu, row.n);
         print_text(d->out, text.text);
-        fputs(". ", d->out);
+        api_put_text(d->out, ". ");
     }
-    fputs(
+    api_put_text(
+        d->out,
         "</desc>\n<style>\n"
         "text{font:11px \"DejaVu Sans\",Verdana,Helvetica,Arial,sans-serif;fill:#111}\n"
         ".h1{font-size:18px;font-weight:bold}.h{font-size:12px;font-weight:bold}\n"
@@ -529,9 +529,9 @@ static void put_head(const drawing *d)
         ".npu{stroke:#000;stroke-width:1.2}.none{fill:#fff;stroke-dasharray:4 2}\n"
         "</style>\n<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" "
         "patternUnits=\"userSpaceOnUse\"><rect class=\"bare\" width=\"5\" "
-        "height=\"5\" fill=\"#fff\"/><path d=\"M0 5L5 0\" stroke=\"#bbb\"/></pattern></defs>\n",
-        d->out);
-    fprintf(d->out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\" class=\"bare\"/>\n",
+        "height=\"5\" fill=\"#fff\"/><path d=\"M0 5L5 0\" "
+        "stroke=\"#bbb\"/></pattern></defs>\n");
+    api_put(d->out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\" class=\"bare\"/>\n",
             (int)d->width, (int)d->height);
 }
 
@@ -540,19 +540,19 @@ static void put_heading(const drawing *d)
     const cpubind_facts *facts = d->view.facts;
     const cpubind_ascend_plan *plan = d->view.plan;
     const char *host = d->options->fixture ? d->options->fixture : d->options->root;
-    cli_text line = {"", 0};
-    cli_add(&line, "%d NPU%s (%s), %d CPUs, %d node%s", (int)plan->n_want,
+    api_text line = {"", 0};
+    api_add(&line, "%d NPU%s (%s), %d CPUs, %d node%s", (int)plan->n_want,
             plan->n_want == 1 ? "" : "s", cpubind_type_word(facts->type),
             (int)d->view.n_by_core, (int)facts->n_node, facts->n_node == 1 ? "" : "s");
     if (host)
-        cli_add(&line, ": %s", host);
+        api_add(&line, ": %s", host);
     cut(&line, (d->width - 2 * MARGIN) * 10 / 17);
     put(d, "h1", MARGIN, 32, line.text);
-    line = (cli_text){"", 0};
-    cli_add(&line, "rules %s, strategy %s, overlap %s", cpubind_rules_word(plan->rules),
-            cli_strategy_word(plan->core.strategy), cli_finding_word(plan->core.overlap));
+    line = (api_text){"", 0};
+    api_add(&line, "rules %s, strategy %s, overlap %s", cpubind_rules_word(plan->rules),
+            api_strategy_word(plan->core.strategy), api_finding_word(plan->core.overlap));
     put(d, "t", MARGIN, 52, line.text);
-    line = (cli_text){"", 0};
+    line = (api_text){"", 0};
     add_quality(d, &line);
     put(d, "t", MARGIN, 70, line.text);
 }
@@ -577,7 +577,7 @@ static void take_entry(legend *l, int32_t width, const char *text, int32_t *x)
     l->x += all;
 }
 
-static void put_entry(legend *l, const cli_cpu *cpu, const char *text)
+static void put_entry(legend *l, const api_cpu *cpu, const char *text)
 {
     int32_t x;
     take_entry(l, CELL, text, &x);
@@ -591,7 +591,7 @@ static void put_outline(legend *l, const char *class, int32_t width, const char 
     int32_t x;
     take_entry(l, width, text, &x);
     if (l->d->out)
-        fprintf(l->d->out,
+        api_put(l->d->out,
                 "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                 "rx=\"3\"/>\n",
                 class, (int)x, (int)l->y, (int)width, CELL);
@@ -608,12 +608,12 @@ static int32_t place_legend(drawing *d, int32_t y)
     legend l = {d, MARGIN, y};
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
         if (d->has_role[i])
-            put_entry(&l, &(cli_cpu){CLI_CPU_ROLE, (cpubind_role)i, 0, -1, -1}, roles[i]);
-    for (int32_t i = CLI_CPU_BARRED; i < CLI_CPU_KIND_COUNT; i++) {
-        const int has_row = i == CLI_CPU_PROCESS || i == CLI_CPU_TWICE;
-        const cli_cpu cpu = {(cli_cpu_kind)i, CPUBIND_ROLE_MAIN, has_row ? 0 : -1, -1, -1};
-        if (d->has[i] && i != CLI_CPU_ROLE)
-            put_entry(&l, &cpu, cli_cpu_text((cli_cpu_kind)i));
+            put_entry(&l, &(api_cpu){API_CPU_ROLE, (cpubind_role)i, 0, -1, -1}, roles[i]);
+    for (int32_t i = API_CPU_BARRED; i < API_CPU_KIND_COUNT; i++) {
+        const int has_row = i == API_CPU_PROCESS || i == API_CPU_TWICE;
+        const api_cpu cpu = {(api_cpu_kind)i, CPUBIND_ROLE_MAIN, has_row ? 0 : -1, -1, -1};
+        if (d->has[i] && i != API_CPU_ROLE)
+            put_entry(&l, &cpu, api_cpu_text((api_cpu_kind)i));
     }
     if (d->view.threads > 1)
         put_outline(&l, "core", 2 * CELL, "a core");
@@ -684,25 +684,25 @@ static void look_over(drawing *d)
 {
     d->has_none = d->view.plan->n_candidate > d->view.plan->n_want;
     for (int32_t i = 0; i < d->view.facts->n_node; i++) {
-        cli_view_node(&d->view, d->view.facts->node_id[i]);
+        api_view_node(&d->view, d->view.facts->node_id[i]);
         d->n_core[i] = d->view.n_core;
         d->n_chip[i] = count_chips(d, i);
         for (int32_t core = 0; core < d->view.n_core; core++)
             d->has_split |= is_split(d, core);
         for (int32_t k = 0; k < d->view.core_at[d->view.n_core]; k++) {
-            const cli_cpu *cpu = &d->view.cpu[d->view.node_cpu[k]];
+            const api_cpu *cpu = &d->view.cpu[d->view.node_cpu[k]];
             d->has[cpu->kind] = 1;
-            if (cpu->kind == CLI_CPU_ROLE)
+            if (cpu->kind == API_CPU_ROLE)
                 d->has_role[cpu->role] = 1;
         }
     }
 }
 
-int cli_draw_svg(FILE *out, const cli_planned *planned, const cli_options *options)
+void api_put_svg(api_out *out, const api_planned *planned, const api_options *options)
 {
     drawing d = {.planned = planned, .options = options};
     const size_t n = (size_t)planned->facts.n_node + 1;
-    const int is_viewed = cli_make_view(planned, options, &d.view);
+    const int is_viewed = api_make_view(planned, options, &d.view);
     d.node = (int32_t *)calloc(n, sizeof *d.node);
     d.n_core = (int32_t *)calloc(n, sizeof *d.n_core);
     d.n_chip = (int32_t *)calloc(n, sizeof *d.n_chip);
@@ -719,38 +719,12 @@ int cli_draw_svg(FILE *out, const cli_planned *planned, const cli_options *optio
         put_head(&d);
         put_heading(&d);
         (void)place_all(&d);
-        fputs("</svg>\n", out);
+        api_put_text(out, "</svg>\n");
     }
-    cli_free_view(&d.view);
+    api_free_view(&d.view);
     free(d.node);
     free(d.n_core);
     free(d.n_chip);
     free(d.socket);
-    return is_made;
-}
-
-int cli_write_svg(const cli_planned *planned, const cli_options *options)
-{
-    char *data = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&data, &size);
-    int is_made = out && cli_draw_svg(out, planned, options);
-    cpubind_linux_fault fault = {0, NULL, 0};
-    is_made = out && fclose(out) == 0 && is_made && size <= INT32_MAX;
-    if (is_made && strcmp(options->svg, "-") == 0) {
-        if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0)
-            fault = (cpubind_linux_fault){errno ? errno : EIO, "write", 0};
-    } else if (is_made) {
-        fault = cpubind_linux_write_file(options->svg, data, (int32_t)size, NULL);
-    }
-    free(data);
-    if (!is_made)
-        return cli_no_memory();
-    if (fault.error) {
-        cli_text why = {"", 0};
-        cli_add(&why, "--svg %s could not be written (%s: %s); nothing has changed there",
-                options->svg, fault.what, strerror(fault.error));
-        return cli_fail(options, CLI_UNWRITTEN, why.text);
-    }
-    return CLI_DONE;
+    out->is_short |= !is_made;
 }

@@ -5,18 +5,18 @@
  * letters. Where a node has more cores than the screen has columns, columns that are alike are
  * one column with their number. No line is longer than the screen.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "../linux/terminal.h"
 #include "picture.h"
 
-#define MIN_CELLS 8
-#define MIN_RUN   8 /* columns that are alike, "0<8>" */
+#define USUAL_COLUMNS 80
+#define MIN_CELLS     8
+#define MIN_RUN       8 /* columns that are alike, "0<8>" */
 
 /* The state of one map. */
 typedef struct map {
-    cli_view view;
+    api_view view;
     int32_t room;    /* columns for cells */
     int32_t cells;   /* of the widest row */
     int32_t columns; /* of the screen */
@@ -24,7 +24,7 @@ typedef struct map {
     int is_short;    /* columns that are alike are one */
     int has_runs;    /* some are */
     int colour;
-    uint8_t is_shown[CLI_CPU_KIND_COUNT];    /* kinds on the map, for the legend */
+    uint8_t is_shown[API_CPU_KIND_COUNT];    /* kinds on the map, for the legend */
     uint8_t is_role[CPUBIND_ROLE_COUNT + 1]; /* and roles */
 } map;
 
@@ -35,35 +35,35 @@ static char digit_of(int32_t logic)
     return logic < 36 ? digits[logic] : '#';
 }
 
-static char letter_of(const map *m, const cli_cpu *cpu)
+static char letter_of(const map *m, const api_cpu *cpu)
 {
-    if (cpu->kind != CLI_CPU_ROLE)
-        return cli_cpu_letter(cpu->kind);
+    if (cpu->kind != API_CPU_ROLE)
+        return api_cpu_letter(cpu->kind);
     if (cpu->role != CPUBIND_ROLE_MAIN)
         return cpubind_role_letter(cpu->role);
     return digit_of(m->view.facts->npu[m->view.plan->want[cpu->row]].logic);
 }
 
 /* Sets the background of the NPU, so that neighbours differ; roles but main are underlined. */
-static void start_colour(FILE *out, const cli_cpu *cpu)
+static void start_colour(api_out *to, const api_cpu *cpu)
 {
     static const int backgrounds[] = {106, 102, 105, 103, 104, 46, 42, 43};
-    if (cpu->kind == CLI_CPU_TWICE)
-        fputs("\033[97;41m", out);
+    if (cpu->kind == API_CPU_TWICE)
+        api_put_text(to, "\033[97;41m");
     else if (cpu->row >= 0)
-        fprintf(out, "\033[0;%s;%dm", cpu->role == CPUBIND_ROLE_MAIN ? "30" : "30;1;4",
+        api_put(to, "\033[0;%s;%dm", cpu->role == CPUBIND_ROLE_MAIN ? "30" : "30;1;4",
                 backgrounds[(size_t)cpu->row % (sizeof backgrounds / sizeof *backgrounds)]);
     else
-        fputs("\033[0;2m", out);
+        api_put_text(to, "\033[0;2m");
 }
 
-static int same_look(const cli_cpu *a, const cli_cpu *b)
+static int same_look(const api_cpu *a, const api_cpu *b)
 {
     return a->kind == b->kind && a->row == b->row && a->role == b->role;
 }
 
 /* CPU `thread` of core `core` of the node; NULL: the core has fewer. */
-static const cli_cpu *cpu_at(const map *m, int32_t core, int32_t thread)
+static const api_cpu *cpu_at(const map *m, int32_t core, int32_t thread)
 {
     const int32_t at = m->view.core_at[core] + thread;
     return at < m->view.core_at[core + 1] ? &m->view.cpu[m->view.node_cpu[at]] : NULL;
@@ -95,40 +95,40 @@ static int32_t width_from(const map *m, int32_t core, int32_t *n)
 }
 
 /* Prints line `thread` of the cores from `first` up to, not with, `end`. */
-static void print_cells(map *m, FILE *out, int32_t first, int32_t end, int32_t thread)
+static void put_cells(map *m, api_out *to, int32_t first, int32_t end, int32_t thread)
 {
-    const cli_cpu *before = NULL;
+    const api_cpu *before = NULL;
     for (int32_t core = first, n; core < end; core += n) {
-        const cli_cpu *cpu = cpu_at(m, core, thread);
+        const api_cpu *cpu = cpu_at(m, core, thread);
         const int32_t width = width_from(m, core, &n);
         if (m->colour && cpu && (!before || !same_look(cpu, before)))
-            start_colour(out, cpu);
+            start_colour(to, cpu);
         if (m->colour && !cpu && before)
-            fputs("\033[0m", out);
+            api_put_text(to, "\033[0m");
         before = cpu;
         if (!cpu) {
-            fprintf(out, "%*s", (int)width, "");
+            api_put(to, "%*s", (int)width, "");
             continue;
         }
-        fputc(letter_of(m, cpu), out);
+        api_put(to, "%c", letter_of(m, cpu));
         if (n > 1)
-            fprintf(out, "<%d>", (int)n);
+            api_put(to, "<%d>", (int)n);
         m->has_runs |= n > 1;
         m->is_shown[cpu->kind] = 1;
-        m->is_role[cpu->kind == CLI_CPU_ROLE ? cpu->role : CPUBIND_ROLE_COUNT] = 1;
+        m->is_role[cpu->kind == API_CPU_ROLE ? cpu->role : CPUBIND_ROLE_COUNT] = 1;
     }
-    fputs(m->colour ? "\033[0m|" : "|", out);
+    api_put_text(to, m->colour ? "\033[0m|" : "|");
 }
 
 /* == What stands after a row ================================================ */
 
 /* Appends the NPUs whose home is on a node. */
-static void add_homes(const map *m, int32_t node, cli_text *to)
+static void add_homes(const map *m, int32_t node, api_text *to)
 {
     const cpubind_ascend_plan *plan = m->view.plan;
     int32_t ids[CPUBIND_MAX_DEVICES], n = 0, n_hidden = 0;
     for (int32_t i = 0; i < plan->n_candidate; i++) {
-        if (!cli_is_place(&m->view, i, node))
+        if (!api_is_place(&m->view, i, node))
             continue;
         if (plan->candidate[i].npu < 0)
             n_hidden++;
@@ -137,21 +137,21 @@ static void add_homes(const map *m, int32_t node, cli_text *to)
     }
     (void)!cpubind_sort_unique(ids, &n, NULL);
     if (n > 0) {
-        cli_add(to, "  NPU ");
-        cli_add_list(to, ids, n);
+        api_add(to, "  NPU ");
+        api_add_list(to, ids, n);
     }
     if (n_hidden > 0)
-        cli_add(to, "  %d hidden", (int)n_hidden);
+        api_add(to, "  %d hidden", (int)n_hidden);
 }
 
 /* Whether row `row` of the plan has a CPU on a node that is not in its place. */
 static int is_away(const map *m, int32_t row, int32_t node)
 {
-    const cli_row r = cli_row_of(m->view.facts, m->view.plan, row);
+    const api_row r = api_row_of(m->view.facts, m->view.plan, row);
     const int32_t id = m->view.facts->node_id[node];
-    const int32_t device = cli_candidate_of(m->view.plan, m->view.plan->want[row]);
+    const int32_t device = api_candidate_of(m->view.plan, m->view.plan->want[row]);
     int32_t i = 0;
-    if (!cli_has_place(&m->view, device) || cli_is_place(&m->view, device, node))
+    if (!api_has_place(&m->view, device) || api_is_place(&m->view, device, node))
         return 0;
     while (i < r.n && m->view.facts->node_of[r.cpu[i]] != id)
         i++;
@@ -159,7 +159,7 @@ static int is_away(const map *m, int32_t row, int32_t node)
 }
 
 /* Appends the NPUs that have CPUs of a node and their home elsewhere, by distance. */
-static void add_away(const map *m, int32_t node, cli_text *to)
+static void add_away(const map *m, int32_t node, api_text *to)
 {
     const cpubind_ascend_plan *plan = m->view.plan;
     int32_t ids[CPUBIND_MAX_DEVICES];
@@ -169,7 +169,7 @@ static void add_away(const map *m, int32_t node, cli_text *to)
         for (int32_t i = 0; i < plan->n_want; i++) {
             const int32_t distance =
                 is_away(m, i, node)
-                    ? cli_distance(&m->view, cli_candidate_of(plan, plan->want[i]), node)
+                    ? api_distance(&m->view, api_candidate_of(plan, plan->want[i]), node)
                     : last;
             if (distance <= last || distance > next)
                 continue;
@@ -178,29 +178,29 @@ static void add_away(const map *m, int32_t node, cli_text *to)
             ids[n++] = m->view.facts->npu[plan->want[i]].logic;
         }
         if (n > 0) {
-            cli_add(to, next < 0 ? "  home elsewhere: NPU " : "  at %d: NPU ", (int)next);
-            cli_add_list(to, ids, n);
+            api_add(to, next < 0 ? "  home elsewhere: NPU " : "  at %d: NPU ", (int)next);
+            api_add_list(to, ids, n);
         }
     }
 }
 
 /* == Rows =================================================================== */
 
-static void print_label(const map *m, FILE *out, int32_t node, int is_first)
+static void put_label(const map *m, api_out *to, int32_t node, int is_first)
 {
     if (is_first)
-        fprintf(out, "node %*d |", m->label, (int)m->view.facts->node_id[node]);
+        api_put(to, "node %*d |", m->label, (int)m->view.facts->node_id[node]);
     else
-        fprintf(out, "%*s|", m->label + (int)strlen("node  "), "");
+        api_put(to, "%*s|", m->label + (int)strlen("node  "), "");
 }
 
 /* Prints a node: its cells; after the first line, or below, its CPUs and NPUs. */
-static void print_node(map *m, FILE *out, int32_t node, int has_distances)
+static void put_node(map *m, api_out *to, int32_t node, int has_distances)
 {
     const int32_t indent = m->label + (int32_t)strlen("node  ||");
     int32_t threads = 1, is_printed = 0;
-    cli_text text = {"", 0};
-    cli_view_node(&m->view, m->view.facts->node_id[node]);
+    api_text text = {"", 0};
+    api_view_node(&m->view, m->view.facts->node_id[node]);
     for (int32_t i = 0; i < m->view.n_core; i++)
         if (m->view.core_at[i + 1] - m->view.core_at[i] > threads)
             threads = m->view.core_at[i + 1] - m->view.core_at[i];
@@ -213,27 +213,27 @@ static void print_node(map *m, FILE *out, int32_t node, int has_distances)
             width += cell;
         }
         for (int32_t thread = 0; thread < threads; thread++) {
-            print_label(m, out, node, first == 0 && thread == 0);
-            print_cells(m, out, first, end, thread);
+            put_label(m, to, node, first == 0 && thread == 0);
+            put_cells(m, to, first, end, thread);
             if (first == 0 && thread == 0) {
                 int32_t n = m->view.core_at[m->view.n_core];
                 (void)!cpubind_sort_unique(m->view.node_cpu, &n, NULL);
-                cli_add(&text, " ");
-                cli_add_list(&text, m->view.node_cpu, n);
+                api_add(&text, " ");
+                api_add_list(&text, m->view.node_cpu, n);
                 add_homes(m, node, &text);
                 if (has_distances)
                     add_away(m, node, &text);
-                cli_view_node(&m->view, m->view.facts->node_id[node]);
+                api_view_node(&m->view, m->view.facts->node_id[node]);
                 is_printed = indent + m->cells + (int32_t)text.len <= m->columns;
                 if (is_printed)
-                    fprintf(out, "%*s%s", (int)(m->cells - width), "", text.text);
+                    api_put(to, "%*s%s", (int)(m->cells - width), "", text.text);
             }
-            fputs("\n", out);
+            api_put_text(to, "\n");
         }
     }
     if (!is_printed && m->view.n_core > 0) {
-        fprintf(out, "%*s", (int)indent, "");
-        cli_print_wrapped(out, text.text + 1, indent, indent, m->columns);
+        api_put(to, "%*s", (int)indent, "");
+        api_put_wrapped(to, text.text + 1, indent, indent, m->columns);
     }
 }
 
@@ -246,7 +246,7 @@ static void measure(map *m)
     for (int32_t i = 0; i < facts->n_node; i++) {
         const int width = snprintf(NULL, 0, "%d", (int)facts->node_id[i]);
         m->label = width > m->label ? width : m->label;
-        cli_view_node(&m->view, facts->node_id[i]);
+        api_view_node(&m->view, facts->node_id[i]);
         widest = m->view.n_core > widest ? m->view.n_core : widest;
     }
     m->room = m->columns - (int32_t)strlen("node  ||") - m->label;
@@ -255,7 +255,7 @@ static void measure(map *m)
     m->cells = 1;
     for (int32_t i = 0; i < facts->n_node; i++) {
         int32_t width = 0;
-        cli_view_node(&m->view, facts->node_id[i]);
+        api_view_node(&m->view, facts->node_id[i]);
         for (int32_t core = 0, n; core < m->view.n_core; core += n)
             width += width_from(m, core, &n);
         m->cells = width > m->cells ? width : m->cells;
@@ -264,68 +264,67 @@ static void measure(map *m)
 }
 
 /* Prints an entry of the legend, on a new line where the screen ends. */
-static void print_entry(const map *m, FILE *out, int32_t *width, const char *text)
+static void put_entry(const map *m, api_out *to, int32_t *width, const char *text)
 {
     const int32_t n = (int32_t)strlen(text);
     if (*width > 0 && *width + 2 + n > m->columns) {
-        fputs("\n", out);
+        api_put_text(to, "\n");
         *width = 0;
     }
-    fputs(*width > 0 ? "  " : "", out);
+    api_put_text(to, *width > 0 ? "  " : "");
     *width += *width > 0 ? 2 : 0;
     if (n > m->columns)
-        cli_print_wrapped(out, text, 0, 0, m->columns);
+        api_put_wrapped(to, text, 0, 0, m->columns);
     else
-        fputs(text, out);
+        api_put_text(to, text);
     *width = n > m->columns ? 0 : *width + n;
 }
 
-static void print_legend(const map *m, FILE *out, int has_distances)
+static void put_legend(const map *m, api_out *to, int has_distances)
 {
     int32_t width = 0;
     char text[64];
     if (m->is_role[CPUBIND_ROLE_MAIN])
-        print_entry(m, out, &width, "0-9A-Z main, by NPU");
+        put_entry(m, to, &width, "0-9A-Z main, by NPU");
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
         const cpubind_role role = (cpubind_role)i;
         snprintf(text, sizeof text, "%c %s", cpubind_role_letter(role),
                  cpubind_role_word(role));
         if (m->is_role[i] && role != CPUBIND_ROLE_MAIN)
-            print_entry(m, out, &width, text);
+            put_entry(m, to, &width, text);
     }
-    for (int32_t i = CLI_CPU_BARRED; i < CLI_CPU_KIND_COUNT; i++) {
-        const cli_cpu_kind kind = (cli_cpu_kind)i;
-        snprintf(text, sizeof text, "%c %s", cli_cpu_letter(kind), cli_cpu_text(kind));
-        if (m->is_shown[i] && kind != CLI_CPU_ROLE)
-            print_entry(m, out, &width, text);
+    for (int32_t i = API_CPU_BARRED; i < API_CPU_KIND_COUNT; i++) {
+        const api_cpu_kind kind = (api_cpu_kind)i;
+        snprintf(text, sizeof text, "%c %s", api_cpu_letter(kind), api_cpu_text(kind));
+        if (m->is_shown[i] && kind != API_CPU_ROLE)
+            put_entry(m, to, &width, text);
     }
     if (m->view.threads > 1)
-        print_entry(m, out, &width, "a column is a core");
+        put_entry(m, to, &width, "a column is a core");
     if (m->has_runs)
-        print_entry(m, out, &width, "<9> 9 columns alike");
+        put_entry(m, to, &width, "<9> 9 columns alike");
     if (has_distances)
-        print_entry(m, out, &width,
-                    m->view.facts->distance ? "at 12: NPUs whose home is at distance 12"
-                                            : "the distances of nodes are not known");
-    fputs(width > 0 ? "\n" : "", out);
+        put_entry(m, to, &width,
+                  m->view.facts->distance ? "at 12: NPUs whose home is at distance 12"
+                                          : "the distances of nodes are not known");
+    api_put_text(to, width > 0 ? "\n" : "");
 }
 
-int cli_print_map(FILE *out, const cli_planned *planned, const cli_options *options)
+void api_put_map(api_out *to, const api_planned *planned, const api_options *options)
 {
     const cpubind_facts *facts = &planned->facts;
-    const int fd = fileno(out);
-    map m = {.columns = cpubind_linux_columns(fd), .colour = cpubind_linux_has_colour(fd)};
-    const int is_made = cli_make_view(planned, options, &m.view);
-    const int has_sockets = cli_has_sockets(facts);
+    map m = {.columns = to->columns ? to->columns : USUAL_COLUMNS, .colour = to->has_colour};
+    const int is_made = api_make_view(planned, options, &m.view);
+    const int has_sockets = api_has_sockets(facts);
+    to->is_short |= !is_made;
     if (is_made) {
         measure(&m);
         for (int32_t i = 0; i < facts->n_node; i++) {
             if (has_sockets && (i == 0 || facts->socket[i] != facts->socket[i - 1]))
-                fprintf(out, "socket %d\n", (int)facts->socket[i]);
-            print_node(&m, out, i, options->distances);
+                api_put(to, "socket %d\n", (int)facts->socket[i]);
+            put_node(&m, to, i, options->distances);
         }
-        print_legend(&m, out, options->distances);
+        put_legend(&m, to, options->distances);
     }
-    cli_free_view(&m.view);
-    return is_made;
+    api_free_view(&m.view);
 }

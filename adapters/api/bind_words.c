@@ -9,12 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bind_common.h"
-#include "output.h"
+#include "api.h"
 
 #define MIB (1 << 20)
 
-const char *cli_kind_word(cpubind_item_kind kind)
+const char *api_kind_word(cpubind_item_kind kind)
 {
     static const char *const words[] = {[CPUBIND_ITEM_THREAD] = "thread",
                                         [CPUBIND_ITEM_IRQ] = "irq",
@@ -25,7 +24,7 @@ const char *cli_kind_word(cpubind_item_kind kind)
     return words[kind];
 }
 
-int cli_memory_is_wrong(const cpubind_report *report)
+int api_memory_is_wrong(const cpubind_report *report)
 {
     const cpubind_memory_move *memory = &report->memory;
     return report->has_memory && memory->error == 0 &&
@@ -45,90 +44,90 @@ static int is_gone(const cpubind_item *item)
     return item->kind == CPUBIND_ITEM_IRQ && item->what && strcmp(item->what, "gone") == 0;
 }
 
-static void explain_irq(const cpubind_item *item, cli_text *to)
+static void explain_irq(const cpubind_item *item, api_text *to)
 {
-    cli_add(to, "interrupt %d (%s): ", (int)item->id, item->name);
+    api_add(to, "interrupt %d (%s): ", (int)item->id, item->name);
     if (is_gone(item))
-        cli_add(to, "its PCI function has no such interrupt now; is its driver loaded?");
+        api_add(to, "its PCI function has no such interrupt now; is its driver loaded?");
     else if (is_right_missing(item->error))
-        cli_add(to,
+        api_add(to,
                 "/proc/irq may not be written from here (%s): run it as root, on the host "
                 "or in a privileged container",
                 strerror(item->error));
     else if (item->error == ENOENT)
-        cli_add(to, "there is no /proc/irq/%d here", (int)item->id);
+        api_add(to, "there is no /proc/irq/%d here", (int)item->id);
     else if (item->error == EIO)
-        cli_add(to, "the kernel manages this interrupt itself and refuses to move it");
+        api_add(to, "the kernel manages this interrupt itself and refuses to move it");
     else
-        cli_add(to, "%s: %s", item->what, strerror(item->error));
+        api_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
-static void explain_queue(const cpubind_item *item, cli_text *to)
+static void explain_queue(const cpubind_item *item, api_text *to)
 {
-    cli_add(to, "work queue %s: ", item->name);
+    api_add(to, "work queue %s: ", item->name);
     if (is_right_missing(item->error))
-        cli_add(to, "its CPUs may not be written from here (%s): run it as root, on the host",
+        api_add(to, "its CPUs may not be written from here (%s): run it as root, on the host",
                 strerror(item->error));
     else
-        cli_add(to, "%s it: %s", item->what, strerror(item->error));
+        api_add(to, "%s it: %s", item->what, strerror(item->error));
 }
 
-static void explain_irqbalance(const cpubind_item *item, cli_text *to)
+static void explain_irqbalance(const cpubind_item *item, api_text *to)
 {
-    cli_add(to, "irqbalance (process %d) could not be changed: ", (int)item->id);
+    api_add(to, "irqbalance (process %d) could not be changed: ", (int)item->id);
     if (is_right_missing(item->error))
-        cli_add(to, "%s; run it as root", strerror(item->error));
+        api_add(to, "%s; run it as root", strerror(item->error));
     else if (item->error == ENOENT || item->error == ECONNREFUSED)
-        cli_add(to, "its socket is not visible here; use --irqbalance stop");
+        api_add(to, "its socket is not visible here; use --irqbalance stop");
     else
-        cli_add(to, "%s: %s", item->what, strerror(item->error));
+        api_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
 /* A thread that has only some of its CPUs, or shares those of main. */
-static void explain_part(const cpubind_item *item, cli_text *to)
+static void explain_part(const cpubind_item *item, api_text *to)
 {
-    cli_add(to, "thread %d (%s) is not on all of its CPUs, %s: ", (int)item->id, item->name,
+    api_add(to, "thread %d (%s) is not on all of its CPUs, %s: ", (int)item->id, item->name,
             item->should);
     if (strcmp(item->what, "offline") == 0)
-        cli_add(to, "some are offline");
+        api_add(to, "some are offline");
     else
-        cli_add(to, "its cpuset allows some of them only, or none");
+        api_add(to, "its cpuset allows some of them only, or none");
 }
 
-static void explain_thread(const cpubind_item *item, cli_text *to)
+static void explain_thread(const cpubind_item *item, api_text *to)
 {
     const int is_own = item->kind == CPUBIND_ITEM_THREAD;
     if (item->id == 0) { /* a step of a watch */
-        cli_add(to, "cannot %s process %d: %s", item->what, (int)item->pid,
+        api_add(to, "cannot %s process %d: %s", item->what, (int)item->pid,
                 strerror(item->error));
         return;
     }
-    cli_add(to, "thread %d (%s): ", (int)item->id, item->name);
+    api_add(to, "thread %d (%s): ", (int)item->id, item->name);
     if (item->error == EAGAIN)
-        cli_add(to, "the thread itself or another program keeps moving it");
+        api_add(to, "the thread itself or another program keeps moving it");
     else if (item->error == EINVAL && (!is_own || strcmp(item->what, "kernel thread") == 0))
-        cli_add(to, "the kernel allows nobody to move it");
+        api_add(to, "the kernel allows nobody to move it");
     else if (item->error == EINVAL)
-        cli_add(to, "none of its CPUs, %s, is online and in its cpuset",
+        api_add(to, "none of its CPUs, %s, is online and in its cpuset",
                 item->should ? item->should : "?");
     else if (item->error == EBUSY)
-        cli_add(to, "a thread of SCHED_DEADLINE cannot be moved");
+        api_add(to, "a thread of SCHED_DEADLINE cannot be moved");
     else if (item->error == EPERM && item->kind != CPUBIND_ITEM_UVB &&
              strcmp(item->what, "sched_setaffinity") == 0)
-        cli_add(to, "it belongs to another user: run it as root");
+        api_add(to, "it belongs to another user: run it as root");
     else
-        cli_add(to, "%s: %s", item->what, strerror(item->error));
+        api_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
-static void explain_item(const cpubind_item *item, cli_text *to)
+static void explain_item(const cpubind_item *item, api_text *to)
 {
     if (item->result == CPUBIND_ITEM_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
-        cli_add(to, "irqbalance stays stopped: another bound process needs it stopped");
+        api_add(to, "irqbalance stays stopped: another bound process needs it stopped");
         return;
     }
     if (item->result == CPUBIND_ITEM_KEPT) {
-        cli_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
-                cli_kind_word(item->kind), (int)item->id, item->name, item->was);
+        api_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
+                api_kind_word(item->kind), (int)item->id, item->name, item->was);
         return;
     }
     if (item->result == CPUBIND_ITEM_PART) {
@@ -155,20 +154,17 @@ static void explain_item(const cpubind_item *item, cli_text *to)
 
 /* == Warnings =============================================================== */
 
-/* The target of warnings: stderr, or an array. */
+/* Who hears the warnings. */
 typedef struct listener {
-    json_t *array;  /* NULL: stderr */
+    api_hear *hear;
+    void *ctx;
     int is_reading; /* verify: nothing was changed */
     int is_watching;
 } listener;
 
-static void warn(listener *to, const char *code, const cli_text *text)
+static void warn(const listener *to, const char *code, const api_text *text)
 {
-    if (to->array)
-        (void)json_array_append_new(to->array,
-                                    json_pack("{s:s, s:s}", "code", code, "text", text->text));
-    else
-        fprintf(stderr, "cpubind: warning: %s\n", text->text);
+    to->hear(to->ctx, code, text->text);
 }
 
 /* The code of a warning about an item; NULL: there is nothing to warn of. */
@@ -189,11 +185,11 @@ static const char *code_of(const cpubind_item *item)
 }
 
 /* Warns about items; of several that are alike only about the first. */
-static void warn_items(listener *to, const cpubind_report *report)
+static void warn_items(const listener *to, const cpubind_report *report)
 {
     for (int32_t i = 0; i < report->n; i++) {
         const cpubind_item *item = &report->item[i];
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         int32_t k = 0;
         if (!code_of(item))
             continue;
@@ -205,52 +201,52 @@ static void warn_items(listener *to, const cpubind_report *report)
             continue;
         explain_item(item, &text);
         if (item->result == CPUBIND_ITEM_PART)
-            cli_add(&text, "; %s puts it there when they return",
+            api_add(&text, "; %s puts it there when they return",
                     to->is_watching ? "the watch" : "apply --watch");
         else if (item->error == EAGAIN && !to->is_watching)
-            cli_add(&text, "; use apply --watch");
+            api_add(&text, "; use apply --watch");
         else if (to->is_watching)
-            cli_add(&text, "; the watch %s", item->id == 0 ? "goes on" : "tries again");
+            api_add(&text, "; the watch %s", item->id == 0 ? "goes on" : "tries again");
         warn(to, code_of(item), &text);
     }
 }
 
-static void warn_irqs(listener *to, const cpubind_report *report)
+static void warn_irqs(const listener *to, const cpubind_report *report)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_IRQ_NO_ROLE) {
-        cli_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
+        api_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
                 cpubind_no_irq_text(report->no_irq));
         warn(to, cpubind_no_irq_word(report->no_irq), &text);
         return;
     }
     if (!report->irqbalance_runs)
         return;
-    cli_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
+    api_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
                    "--irqbalance ban or --irqbalance stop");
     warn(to, "irqbalance", &text);
 }
 
 /* Says why own memory stays on other nodes. */
-static void explain_rest(const cpubind_memory_move *memory, cli_text *to)
+static void explain_rest(const cpubind_memory_move *memory, api_text *to)
 {
-    cli_add(to, "%lld MiB of memory stay on other nodes: ",
+    api_add(to, "%lld MiB of memory stay on other nodes: ",
             (long long)((memory->own_left + MIB - 1) / MIB));
     if (memory->result == CPUBIND_MEMORY_PART)
-        cli_add(to, "a driver has pinned them, or the kernel uses them");
+        api_add(to, "a driver has pinned them, or the kernel uses them");
     else if (memory->result == CPUBIND_MEMORY_LIMIT)
-        cli_add(to, "moving them would exceed --memory-limit");
+        api_add(to, "moving them would exceed --memory-limit");
     else if (memory->result == CPUBIND_MEMORY_TIME)
-        cli_add(to, "moving them takes longer than --memory-time allows (%lld s)",
+        api_add(to, "moving them takes longer than --memory-time allows (%lld s)",
                 (long long)((memory->time_ms + 999) / 1000));
     else if (memory->result == CPUBIND_MEMORY_NO_ROOM)
-        cli_add(to, "node %d is full but for its reserve of %lld MiB", (int)memory->node,
+        api_add(to, "node %d is full but for its reserve of %lld MiB", (int)memory->node,
                 (long long)(memory->reserve / MIB));
     else
-        cli_add(to, "the move was interrupted; process %d is bound", (int)memory->pid);
+        api_add(to, "the move was interrupted; process %d is bound", (int)memory->pid);
 }
 
-static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
+static void explain_memory(const cpubind_memory_move *memory, api_text *to)
 {
     switch (memory->result) {
     case CPUBIND_MEMORY_MOVED:
@@ -263,45 +259,45 @@ static void explain_memory(const cpubind_memory_move *memory, cli_text *to)
         explain_rest(memory, to);
         return;
     case CPUBIND_MEMORY_REFUSED:
-        cli_add(to, "memory is not moved: %s: %s", memory->what ? memory->what : "?",
+        api_add(to, "memory is not moved: %s: %s", memory->what ? memory->what : "?",
                 strerror(memory->error));
         if (!is_right_missing(memory->error))
             return;
-        cli_add(to, "; another user's process needs root");
+        api_add(to, "; another user's process needs root");
         if (memory->what && strcmp(memory->what, "move_pages") == 0)
-            cli_add(to,
+            api_add(to,
                     "; in a container the seccomp profile must allow it too: SYS_NICE is not "
                     "enough");
         return;
     case CPUBIND_MEMORY_NO_NODE:
-        cli_add(to, "memory is not moved: only one node has memory, or node %d has none",
+        api_add(to, "memory is not moved: only one node has memory, or node %d has none",
                 (int)memory->node);
         return;
     }
 }
 
-static void explain_unread_memory(const cpubind_memory_move *memory, cli_text *to)
+static void explain_unread_memory(const cpubind_memory_move *memory, api_text *to)
 {
     if (memory->result != CPUBIND_MEMORY_REFUSED)
         return;
-    cli_add(to, "the nodes of the memory cannot be read: %s: %s",
+    api_add(to, "the nodes of the memory cannot be read: %s: %s",
             memory->what ? memory->what : "?", strerror(memory->error));
     if (is_right_missing(memory->error))
-        cli_add(to, "; another user's process needs root; --memory none skips the memory");
+        api_add(to, "; another user's process needs root; --memory none skips the memory");
 }
 
 /* Warns about what makes a report of memory less certain. */
-static void warn_doubts(listener *to, const cpubind_memory_move *memory)
+static void warn_doubts(const listener *to, const cpubind_memory_move *memory)
 {
-    cli_text pagemap = {"", 0}, balancing = {"", 0};
+    api_text pagemap = {"", 0}, balancing = {"", 0};
     if (memory->pagemap_error) {
-        cli_add(&pagemap,
+        api_add(&pagemap,
                 "own and shared pages cannot be told apart in advance: /proc/%d/pagemap: %s",
                 (int)memory->pid, strerror(memory->pagemap_error));
         warn(to, "pagemap", &pagemap);
     }
     if (memory->is_balancing) {
-        cli_add(&balancing,
+        api_add(&balancing,
                 "automatic NUMA balancing is on and may move pages away from node %d again: "
                 "sysctl kernel.numa_balancing=0 ends that",
                 (int)memory->node);
@@ -309,15 +305,15 @@ static void warn_doubts(listener *to, const cpubind_memory_move *memory)
     }
 }
 
-static void warn_memory(listener *to, const cpubind_report *report)
+static void warn_memory(const listener *to, const cpubind_report *report)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (report->has_memory && to->is_reading)
         explain_unread_memory(&report->memory, &text);
     else if (report->has_memory)
         explain_memory(&report->memory, &text);
     if (report->prefer_error)
-        cli_add(&text,
+        api_add(&text,
                 "new memory may come from any node: set_mempolicy: %s; a container needs the "
                 "capability SYS_NICE",
                 strerror(report->prefer_error));
@@ -327,40 +323,40 @@ static void warn_memory(listener *to, const cpubind_report *report)
         warn_doubts(to, &report->memory);
 }
 
-static void warn_place(listener *to, const cpubind_report *report)
+static void warn_place(const listener *to, const cpubind_report *report)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (!report->place_error)
         return;
-    cli_add(&text,
+    api_add(&text,
             "the record is found with --state alone: the usual folder cannot name it: %s",
             strerror(report->place_error));
     warn(to, "state", &text);
 }
 
 /* A watch that gets no events. */
-static void warn_events(listener *to, const cpubind_report *report)
+static void warn_events(const listener *to, const cpubind_report *report)
 {
     const cpubind_linux_fault *why = &report->no_events;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (!why->error)
         return;
-    cli_add(
+    api_add(
         &text,
         "the watch sees new and renamed threads at the end of a period only: the kernel sends "
         "no events (%s: %s); ",
         why->what, strerror(why->error));
     if (is_right_missing(why->error))
-        cli_add(&text, "run it as root, or with the capability NET_ADMIN");
+        api_add(&text, "run it as root, or with the capability NET_ADMIN");
     else if (why->error == ECONNREFUSED)
-        cli_add(&text, "they need the network namespace of the host");
+        api_add(&text, "they need the network namespace of the host");
     else
-        cli_add(&text, "they need the pid and user namespaces of the host, and a kernel with "
+        api_add(&text, "they need the pid and user namespaces of the host, and a kernel with "
                        "CONFIG_PROC_EVENTS");
     warn(to, "events", &text);
 }
 
-static void warn_all(listener *to, const cpubind_report *report)
+static void warn_all(const listener *to, const cpubind_report *report)
 {
     warn_place(to, report);
     warn_events(to, report);
@@ -369,37 +365,37 @@ static void warn_all(listener *to, const cpubind_report *report)
     warn_memory(to, report);
 }
 
-void cli_warn_outcome(const cli_bound *bound, const cpubind_report *report)
+void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,
+                      void *ctx)
 {
-    cli_print_warnings(&bound->planned);
-    warn_all(&(listener){.is_reading = bound->is_reading}, report);
+    warn_all(&(listener){hear, ctx, bound->is_reading, bound->is_watching}, report);
 }
 
-void cli_warn_news(const cpubind_report *report)
+void api_warn_news(const cpubind_report *report, api_hear *hear, void *ctx)
 {
-    warn_items(&(listener){.is_watching = 1}, report);
+    warn_items(&(listener){hear, ctx, 0, 1}, report);
 }
 
-void cli_warn_rest(const cli_bound *bound, const cpubind_report *report)
+void api_warn_rest(const cpubind_report *report, api_hear *hear, void *ctx)
 {
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (report->has_memory && report->memory.own_left > 0)
         explain_memory(&report->memory, &text);
     if (text.len > 0)
-        warn(&(listener){.is_reading = bound->is_reading}, "memory", &text);
+        hear(ctx, "memory", text.text);
 }
 
-json_t *cli_outcome_warnings_json(const cli_bound *bound, const cpubind_report *report)
+void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,
+                               const cpubind_report *report)
 {
-    listener to = {cli_warnings_json(&bound->planned), bound->is_reading, bound->is_watching};
-    if (to.array)
-        warn_all(&to, report);
-    return to.array;
+    api_json_warnings(to, key, &bound->planned);
+    api_warn_outcome(bound, report, api_add_warning, to);
+    api_json_close(to, ']');
 }
 
 /* == Failures =============================================================== */
 
-static const cpubind_item *failed_item(const cli_bound *bound)
+static const cpubind_item *failed_item(const api_bound *bound)
 {
     const cpubind_report *report = bound->binding ? cpubind_bind_report(bound->binding) : NULL;
     for (int32_t i = 0; report && i < report->n; i++)
@@ -408,68 +404,68 @@ static const cpubind_item *failed_item(const cli_bound *bound)
     return NULL;
 }
 
-static void explain_missing_process(int32_t pid, int error, cli_text *why)
+static void explain_missing_process(int32_t pid, int error, api_text *why)
 {
     if (error == EPERM)
-        cli_add(why,
+        api_add(why,
                 "process %d is hidden from this user (/proc is mounted with hidepid): run "
                 "it as root",
                 (int)pid);
     else if (error == ENOENT)
-        cli_add(why, "/proc is not mounted here, or is empty: no process can be read");
+        api_add(why, "/proc is not mounted here, or is empty: no process can be read");
     else if (error == ESRCH)
-        cli_add(why,
+        api_add(why,
                 "there is no process %d here; a process of a container has another number "
                 "outside of it",
                 (int)pid);
     else if (error == EINVAL)
-        cli_add(why, "%d is the number of a thread: name its process (Tgid in /proc/%d/status)",
+        api_add(why, "%d is the number of a thread: name its process (Tgid in /proc/%d/status)",
                 (int)pid, (int)pid);
     else
-        cli_add(why, "process %d cannot be read below /proc: %s", (int)pid, strerror(error));
+        api_add(why, "process %d cannot be read below /proc: %s", (int)pid, strerror(error));
 }
 
-static void explain_thread_refused(const cli_bound *bound, const cpubind_item *item,
-                                   const cpubind_linux_fault *fault, cli_text *why)
+static void explain_thread_refused(const api_bound *bound, const cpubind_item *item,
+                                   const cpubind_linux_fault *fault, api_text *why)
 {
-    cli_add(why, "thread %d (%s) of process %d cannot be put on CPUs %s: ", (int)item->id,
+    api_add(why, "thread %d (%s) of process %d cannot be put on CPUs %s: ", (int)item->id,
             item->name, (int)bound->pid, item->should ? item->should : "?");
     if (strcmp(fault->what, "offline") == 0)
-        cli_add(why, "some of them are offline");
+        api_add(why, "some of them are offline");
     else if (strcmp(fault->what, "kernel thread") == 0)
-        cli_add(why, "the kernel allows nobody to move it");
+        api_add(why, "the kernel allows nobody to move it");
     else if (fault->error == EBUSY)
-        cli_add(why, "a thread of SCHED_DEADLINE cannot be moved");
+        api_add(why, "a thread of SCHED_DEADLINE cannot be moved");
     else if (strcmp(fault->what, "cpuset") == 0)
-        cli_add(why, "its cpuset allows some of them only; plan inside of it: --allowed LIST "
+        api_add(why, "its cpuset allows some of them only; plan inside of it: --allowed LIST "
                      "(cpuset.cpus.effective of its cgroup)");
     else if (fault->error == EINVAL)
-        cli_add(why, "none of them is online and in its cpuset; plan inside of it: --allowed "
+        api_add(why, "none of them is online and in its cpuset; plan inside of it: --allowed "
                      "LIST (cpuset.cpus.effective of its cgroup)");
     else if (fault->error == EPERM && cpubind_bind_report(bound->binding)->may_signal)
-        cli_add(why, "a filter of system calls (seccomp) forbids %s here", fault->what);
+        api_add(why, "a filter of system calls (seccomp) forbids %s here", fault->what);
     else if (fault->error == EPERM)
-        cli_add(why, "it belongs to another user: run it as root");
+        api_add(why, "it belongs to another user: run it as root");
     else
-        cli_add(why, "%s: %s", fault->what, strerror(fault->error));
+        api_add(why, "%s: %s", fault->what, strerror(fault->error));
 }
 
 /* The record of what several processes share cannot be had. */
-static void explain_host_record(const cpubind_linux_fault *fault, cli_text *why)
+static void explain_host_record(const cpubind_linux_fault *fault, api_text *why)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
     cpubind_bind_usual_path(geteuid(), 0, 0, path);
-    cli_add(why, "the record of the interrupts of this host, %s, ", path);
+    api_add(why, "the record of the interrupts of this host, %s, ", path);
     if (fault->error == EWOULDBLOCK)
-        cli_add(why, "is in use by another cpubind: try again");
+        api_add(why, "is in use by another cpubind: try again");
     else if (fault->error == EILSEQ || fault->error == EFBIG)
-        cli_add(why, "is damaged; if no interrupt is to be put back, remove it");
+        api_add(why, "is damaged; if no interrupt is to be put back, remove it");
     else
-        cli_add(why, "cannot be read or written: %s", strerror(fault->error));
+        api_add(why, "cannot be read or written: %s", strerror(fault->error));
 }
 
-static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *fault,
-                            cli_text *why)
+static void explain_refused(const api_bound *bound, const cpubind_linux_fault *fault,
+                            api_text *why)
 {
     const cpubind_item *item = failed_item(bound);
     if (item && item->kind == CPUBIND_ITEM_THREAD)
@@ -477,57 +473,57 @@ static void explain_refused(const cli_bound *bound, const cpubind_linux_fault *f
     else if (strcmp(fault->what, "host.record") == 0)
         explain_host_record(fault, why);
     else if (!item && strcmp(fault->what, "interrupts") == 0)
-        cli_add(why, "no interrupt can be bound: %s",
+        api_add(why, "no interrupt can be bound: %s",
                 cpubind_no_irq_text(cpubind_bind_report(bound->binding)->no_irq));
     else if (item)
-        cli_add(why, "%s %d (%s) cannot be put on CPUs %s: %s: %s", cli_kind_word(item->kind),
+        api_add(why, "%s %d (%s) cannot be put on CPUs %s: %s: %s", api_kind_word(item->kind),
                 (int)item->id, item->name, item->should ? item->should : "?", fault->what,
                 strerror(fault->error));
     else
-        cli_add(why, "process %d: %s: %s", (int)bound->pid, fault->what,
+        api_add(why, "process %d: %s: %s", (int)bound->pid, fault->what,
                 strerror(fault->error));
 }
 
 /* Appends the path of the record that a process has without --state. */
-static void add_usual(const cli_bound *bound, int is_older, cli_text *to)
+static void add_usual(const api_bound *bound, int is_older, api_text *to)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
     cpubind_bind_usual_path(geteuid(), bound->pid, is_older, usual);
-    cli_add(to, "%s", usual);
+    api_add(to, "%s", usual);
 }
 
 /* Appends the path of the record. */
-static void add_record(const cli_options *options, const cli_bound *bound, int is_older,
-                       cli_text *to)
+static void add_record(const api_options *options, const api_bound *bound, int is_older,
+                       api_text *to)
 {
     if (options->state)
-        cli_add(to, "%s", options->state);
+        api_add(to, "%s", options->state);
     else
         add_usual(bound, is_older, to);
 }
 
 /* Appends which line of a damaged record is wrong, and what was expected there. */
-static void add_line(const cpubind_linux_fault *fault, cli_text *to)
+static void add_line(const cpubind_linux_fault *fault, api_text *to)
 {
     if (fault->line == 0)
-        cli_add(to, "it is too long");
+        api_add(to, "it is too long");
     else if (strcmp(fault->what, "line") == 0)
-        cli_add(to, "line %d begins with no word of a record", (int)fault->line);
+        api_add(to, "line %d begins with no word of a record", (int)fault->line);
     else if (strcmp(fault->what, "end") == 0)
-        cli_add(to, "line %d follows the last line, \"sum\"", (int)fault->line);
+        api_add(to, "line %d follows the last line, \"sum\"", (int)fault->line);
     else if (strcmp(fault->what, "pid") == 0)
-        cli_add(to, "line %d names another process", (int)fault->line);
+        api_add(to, "line %d names another process", (int)fault->line);
     else
-        cli_add(to, "line %d should be a valid line \"%s\"", (int)fault->line, fault->what);
+        api_add(to, "line %d should be a valid line \"%s\"", (int)fault->line, fault->what);
 }
 
 /* Explains a record that this version cannot read. */
-static void explain_damage(const cli_options *options, const cli_bound *bound,
-                           const cpubind_linux_fault *fault, cli_text *why)
+static void explain_damage(const api_options *options, const api_bound *bound,
+                           const cpubind_linux_fault *fault, api_text *why)
 {
     const int is_older = strcmp(fault->what, "older") == 0;
     if (is_older || strcmp(fault->what, "format") == 0) {
-        cli_add(why,
+        api_add(why,
                 "the record of process %d %s, and only that one can put back what it says: run "
                 "its cpubind restore, or remove the record if nothing is to be put back: ",
                 (int)bound->pid,
@@ -536,17 +532,17 @@ static void explain_damage(const cli_options *options, const cli_bound *bound,
         add_record(options, bound, is_older, why);
         return;
     }
-    cli_add(why, "the record of process %d is damaged: ", (int)bound->pid);
+    api_add(why, "the record of process %d is damaged: ", (int)bound->pid);
     add_line(fault, why);
     if (options->state && fault->line == 1) {
-        cli_add(why,
+        api_add(why,
                 "; if nothing is to be put back and %s is a record of cpubind, remove it; else "
                 "leave out --state: the usual record is ",
                 options->state);
         add_usual(bound, 0, why);
         return;
     }
-    cli_add(why, "; if nothing is to be put back, remove it: ");
+    api_add(why, "; if nothing is to be put back, remove it: ");
     add_record(options, bound, 0, why);
 }
 
@@ -558,140 +554,130 @@ static int is_of_record(const cpubind_linux_fault *fault)
 }
 
 /* Explains what is wrong with the record, its lock, or the folder of both. */
-static int explain_state(const cli_options *options, const cli_bound *bound,
-                         const cpubind_linux_fault *fault, cli_text *why)
+static int explain_state(const api_options *options, const api_bound *bound,
+                         const cpubind_linux_fault *fault, api_text *why)
 {
     const int is_record = is_of_record(fault);
     const int is_read = is_record || bound->is_reading || bound->is_restoring;
     if (bound->pid == 0) {
-        cli_add(why,
+        api_add(why,
                 "the records cannot be read (%s: %s); their folder must be owned by you and "
                 "writable by nobody else",
                 fault->what, strerror(fault->error));
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     }
     if (is_read)
-        cli_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
+        api_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
                 fault->what, strerror(fault->error),
                 bound->is_reading ? "" : ", so nothing was changed");
     else
-        cli_add(why, "the changes could not be recorded (%s: %s), so nothing was changed; ",
+        api_add(why, "the changes could not be recorded (%s: %s), so nothing was changed; ",
                 fault->what, strerror(fault->error));
     if (is_record)
-        cli_add(why, "it must be a file, no link, owned by you and writable by nobody else: ");
+        api_add(why, "it must be a file, no link, owned by you and writable by nobody else: ");
     else if (strcmp(fault->what, "folder") == 0)
-        cli_add(why, "its folder must exist, be owned by you and writable by nobody else: ");
+        api_add(why, "its folder must exist, be owned by you and writable by nobody else: ");
     else if (strcmp(fault->what, "lock") == 0)
-        cli_add(why, "its lock, beside it, must be a file owned by you, and no link: ");
+        api_add(why, "its lock, beside it, must be a file owned by you, and no link: ");
     else
-        cli_add(why, "it is ");
+        api_add(why, "it is ");
     add_record(options, bound, 0, why);
     if (!is_record && !options->state)
-        cli_add(why, "; or name a file: --state FILE");
-    return is_read ? CLI_UNREADABLE : CLI_UNWRITTEN;
+        api_add(why, "; or name a file: --state FILE");
+    return is_read ? API_UNREADABLE : API_UNWRITTEN;
 }
 
 /* Explains which step was refused, and whether the steps before it were undone. */
-static void explain_outcome(const cli_options *options, const cli_bound *bound,
+static void explain_outcome(const api_options *options, const api_bound *bound,
                             cpubind_linux_status status, const cpubind_linux_fault *fault,
-                            cli_text *why)
+                            api_text *why)
 {
     explain_refused(bound, fault, why);
     if (options->is_strict)
-        cli_add(why, "; --strict skips nothing");
+        api_add(why, "; --strict skips nothing");
     if (status == CPUBIND_LINUX_ERR_UNDONE && bound->pid == 0)
-        cli_add(why, "; %d could not be put back: cpubind restore --ended",
+        api_add(why, "; %d could not be put back: cpubind restore --ended",
                 (int)cpubind_bind_report(bound->binding)->n_not_restored);
     else if (status == CPUBIND_LINUX_ERR_UNDONE)
-        cli_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
+        api_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
                 (int)cpubind_bind_report(bound->binding)->n_not_restored, (int)bound->pid,
                 options->state ? " --state " : "", options->state ? options->state : "");
     else if (!bound->is_reading && !bound->is_watching)
-        cli_add(why, "; all is as before");
+        api_add(why, "; all is as before");
 }
 
 /* Explains a process that only --force binds. */
-static void explain_not_forced(const cli_bound *bound, const cpubind_linux_fault *fault,
-                               cli_text *why)
+static void explain_not_forced(const api_bound *bound, const cpubind_linux_fault *fault,
+                               api_text *why)
 {
     if (strcmp(fault->what, "init") == 0)
-        cli_add(why, "process 1 is the init process, whose CPUs all later processes inherit");
+        api_add(why, "process 1 is the init process, whose CPUs all later processes inherit");
     else if (strcmp(fault->what, "zombie") == 0)
-        cli_add(why, "process %d has ended and waits for its parent (a zombie)",
+        api_add(why, "process %d has ended and waits for its parent (a zombie)",
                 (int)bound->pid);
     else
-        cli_add(why, "process %d is a thread of the kernel", (int)bound->pid);
-    cli_add(why, ": name another process with --pid N, or bind it with --force");
+        api_add(why, "process %d is a thread of the kernel", (int)bound->pid);
+    api_add(why, ": name another process with --pid N, or bind it with --force");
 }
 
 /* Explains that the process, or the file, has another record. */
-static void explain_other_record(const cli_options *options, const cli_bound *bound,
-                                 const cpubind_linux_fault *fault, cli_text *why)
+static void explain_other_record(const api_options *options, const api_bound *bound,
+                                 const cpubind_linux_fault *fault, api_text *why)
 {
     if (strcmp(fault->what, "another process") == 0)
-        cli_add(why, "%s is the record of another process, which lives: name another file",
+        api_add(why, "%s is the record of another process, which lives: name another file",
                 options->state ? options->state : "the file");
     else if (strcmp(fault->what, "another record") == 0)
-        cli_add(why,
+        api_add(why,
                 "process %d is bound already, and its record is %s, not %s: leave out --state, "
                 "or restore it first: cpubind restore --pid %d",
                 (int)bound->pid, bound->other_path, options->state, (int)bound->pid);
     else
-        cli_add(why,
+        api_add(why,
                 "process %d is bound already by another user, whose record is %s: that user "
                 "has to restore it first: cpubind restore --pid %d",
                 (int)bound->pid, bound->other_path, (int)bound->pid);
 }
 
-int cli_explain_bind(const cli_options *options, const cli_bound *bound,
+int api_explain_bind(const api_options *options, const api_bound *bound,
                      cpubind_linux_status status, const cpubind_linux_fault *fault,
-                     cli_text *why)
+                     api_text *why)
 {
     switch (status) {
     case CPUBIND_LINUX_ERR_GONE:
         explain_missing_process(bound->pid, fault->error, why);
-        return fault->error == ESRCH || fault->error == EINVAL ? CLI_REFUSED : CLI_UNREADABLE;
+        return fault->error == ESRCH || fault->error == EINVAL ? API_REFUSED : API_UNREADABLE;
     case CPUBIND_LINUX_ERR_BUSY:
-        cli_add(why, "another cpubind is at work on process %d, perhaps apply --watch: ",
+        api_add(why, "another cpubind is at work on process %d, perhaps apply --watch: ",
                 (int)bound->pid);
         if (bound->holder > 0)
-            cli_add(why, "it is process %d; ", (int)bound->holder);
-        cli_add(why, "wait until it has ended, or end it");
-        return CLI_REFUSED;
+            api_add(why, "it is process %d; ", (int)bound->holder);
+        api_add(why, "wait until it has ended, or end it");
+        return API_REFUSED;
     case CPUBIND_LINUX_ERR_EXISTS:
         explain_other_record(options, bound, fault, why);
-        return CLI_REFUSED;
+        return API_REFUSED;
     case CPUBIND_LINUX_ERR_NOT_FORCED:
         explain_not_forced(bound, fault, why);
-        return CLI_REFUSED;
+        return API_REFUSED;
     case CPUBIND_LINUX_ERR_STATE:
         return explain_state(options, bound, fault, why);
     case CPUBIND_LINUX_ERR_DAMAGED:
         explain_damage(options, bound, fault, why);
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     case CPUBIND_LINUX_ERR_REFUSED:
     case CPUBIND_LINUX_ERR_UNDONE:
         explain_outcome(options, bound, status, fault, why);
-        return CLI_UNWRITTEN;
+        return API_UNWRITTEN;
     case CPUBIND_LINUX_ERR_MEMORY:
-        return cli_no_room(why);
+        return api_no_room(why);
     case CPUBIND_LINUX_ERR_ARG:
-        cli_add(why, "--state is not the name of a file: \"%s\"",
+        api_add(why, "--state is not the name of a file: \"%s\"",
                 options->state ? options->state : "");
-        return CLI_USAGE;
+        return API_USAGE;
     default:
-        cli_add(why, "%s: %s: %s", cpubind_linux_status_text(status), fault->what,
+        api_add(why, "%s: %s: %s", cpubind_linux_status_text(status), fault->what,
                 strerror(fault->error));
-        return CLI_UNREADABLE;
+        return API_UNREADABLE;
     }
-}
-
-int cli_fail_bind(const cli_options *options, const cli_bound *bound,
-                  cpubind_linux_status status, const cpubind_linux_fault *fault)
-{
-    cli_text why = {"", 0};
-    const int result = cli_explain_bind(options, bound, status, fault, &why);
-    if (bound->is_watching)
-        cli_add(&why, "; the watch has ended, the process stays bound");
-    return cli_fail(options, result, why.text);
 }

@@ -3,7 +3,9 @@
  *
  * Counts nothing: the figures are those of cpubind_measure. README.md defines each of them.
  */
-#include "output.h"
+#include <string.h>
+
+#include "api.h"
 
 /* (key, words, number of `q`, unit, whether each NPU has it, whether it is about places) */
 #define FIGURE_LIST(X)                                                                         \
@@ -22,10 +24,10 @@ typedef struct figure {
 } figure;
 
 static const figure figures[] = {
-#define CLI_X(key, words, number, unit, is_of_npu, is_of_place)                                \
+#define API_X(key, words, number, unit, is_of_npu, is_of_place)                                \
     {key, words, unit, is_of_npu, is_of_place},
-    FIGURE_LIST(CLI_X)
-#undef CLI_X
+    FIGURE_LIST(API_X)
+#undef API_X
 };
 
 enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0 };
@@ -36,17 +38,17 @@ static int32_t percent_of(const cpubind_quality *q)
 }
 
 /* The number of a figure; -1: not known. */
-static int32_t number_of(cli_figures of, int32_t i)
+static int32_t number_of(api_figures of, int32_t i)
 {
     const cpubind_quality none = {0};
     const cpubind_quality *q = of.quality ? of.quality : &none;
-#define CLI_X(key, words, number, unit, is_of_npu, is_of_place) number,
-    const int32_t numbers[] = {FIGURE_LIST(CLI_X)};
-#undef CLI_X
+#define API_X(key, words, number, unit, is_of_npu, is_of_place) number,
+    const int32_t numbers[] = {FIGURE_LIST(API_X)};
+#undef API_X
     return of.quality && (of.is_placed || !figures[i].is_of_place) ? numbers[i] : -1;
 }
 
-int32_t cli_near_percent(cli_figures of)
+int32_t api_near_percent(api_figures of)
 {
     return number_of(of, NEAR_PERCENT);
 }
@@ -59,54 +61,59 @@ static int is_placed(const cpubind_devices *devices, int32_t device)
            (devices->node && devices->node[device] >= 0);
 }
 
-cli_figures cli_figures_of(const cpubind_ascend_plan *plan)
+api_figures api_figures_of(const cpubind_ascend_plan *plan)
 {
-    cli_figures of = {&plan->quality, 0};
+    api_figures of = {&plan->quality, 0};
     for (int32_t i = 0; i < plan->n_candidate; i++)
         of.is_placed |= is_placed(&plan->devices, i);
     return of;
 }
 
-cli_figures cli_figures_of_row(const cpubind_ascend_plan *plan, int32_t row)
+api_figures api_figures_of_row(const cpubind_ascend_plan *plan, int32_t row)
 {
-    cli_figures of = {&plan->row_quality[row], 0};
+    api_figures of = {&plan->row_quality[row], 0};
     for (int32_t i = 0; i < plan->n_candidate; i++)
         if (plan->candidate[i].npu == plan->want[row])
             of.is_placed = is_placed(&plan->devices, i);
     return of;
 }
 
-void cli_print_quality(FILE *out, const char *const *head, const cli_figures *of, int32_t n)
+void api_put_quality(api_out *to, const char *const *head, const api_figures *of, int32_t n)
 {
-    cli_table table = {.n_column = 1 + n};
-    cli_cell(&table, "quality");
+    api_table table = {.n_column = 1 + n};
+    api_cell(&table, "quality");
     for (int32_t k = 0; k < n; k++)
-        cli_cell(&table, "%s", head[k]);
+        api_cell(&table, "%s", head[k]);
     for (int32_t i = 0; i < N_FIGURE; i++) {
-        cli_cell(&table, "%s", figures[i].words);
+        api_cell(&table, "%s", figures[i].words);
         for (int32_t k = 0; k < n; k++) {
             const int32_t number = number_of(of[k], i);
             if (number < 0)
-                cli_cell(&table, "-");
+                api_cell(&table, "-");
             else
-                cli_cell(&table, "%d%s", (int)number, figures[i].unit);
+                api_cell(&table, "%d%s", (int)number, figures[i].unit);
         }
     }
-    (void)cli_print_table(out, &table);
+    api_put_table(to, &table);
 }
 
-json_t *cli_quality_json(cli_figures of, int is_of_npu)
+int32_t api_figure(api_figures of, const char *key)
 {
-    json_t *json = of.quality ? json_object() : json_null();
-    for (int32_t i = 0; of.quality && json && i < N_FIGURE; i++) {
-        const int32_t number = number_of(of, i);
-        if (is_of_npu && !figures[i].is_of_npu)
-            continue;
-        if (json_object_set_new(json, figures[i].key,
-                                number < 0 ? json_null() : json_integer(number)) == 0)
-            continue;
-        json_decref(json);
-        json = NULL;
+    for (int32_t i = 0; i < N_FIGURE; i++)
+        if (strcmp(figures[i].key, key) == 0)
+            return number_of(of, i);
+    return -1;
+}
+
+void api_json_quality(api_out *to, const char *key, api_figures of, int is_of_npu)
+{
+    if (!of.quality) {
+        api_json_null(to, key);
+        return;
     }
-    return json;
+    api_json_open(to, key, '{');
+    for (int32_t i = 0; i < N_FIGURE; i++)
+        if (!is_of_npu || figures[i].is_of_npu)
+            api_json_id(to, figures[i].key, number_of(of, i));
+    api_json_close(to, '}');
 }

@@ -1,7 +1,7 @@
 /* view.c - what each CPU of a host is in a plan; the cores of a node; places and distances
  * SPDX-License-Identifier: MIT
  *
- * Prints nothing but wrapped text. See picture.h.
+ * Prints nothing. See picture.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,68 +12,68 @@ static const struct {
     const char *word;
     char letter;
     const char *text;
-} kinds[CLI_CPU_KIND_COUNT] = {
-#define CLI_X(name, word, letter, text) {word, letter, text},
-    CLI_CPU_KINDS(CLI_X)
-#undef CLI_X
+} kinds[API_CPU_KIND_COUNT] = {
+#define API_X(name, word, letter, text) {word, letter, text},
+    API_CPU_KINDS(API_X)
+#undef API_X
 };
 
-const char *cli_cpu_word(cli_cpu_kind kind)
+const char *api_cpu_word(api_cpu_kind kind)
 {
     return kinds[kind].word;
 }
 
-char cli_cpu_letter(cli_cpu_kind kind)
+char api_cpu_letter(api_cpu_kind kind)
 {
     return kinds[kind].letter;
 }
 
-const char *cli_cpu_text(cli_cpu_kind kind)
+const char *api_cpu_text(api_cpu_kind kind)
 {
     return kinds[kind].text;
 }
 
 /* Marks CPUs of a list that are online. */
-static void mark_list(cli_view *v, const int32_t *cpu, int32_t n, cli_cpu_kind kind)
+static void mark_list(api_view *v, const int32_t *cpu, int32_t n, api_cpu_kind kind)
 {
     for (int32_t i = 0; i < n; i++)
-        if (cpu[i] < v->facts->n_cpu_id && v->cpu[cpu[i]].kind != CLI_CPU_ABSENT)
+        if (cpu[i] < v->facts->n_cpu_id && v->cpu[cpu[i]].kind != API_CPU_ABSENT)
             v->cpu[cpu[i]].kind = kind;
 }
 
 /* Marks the CPUs that the trace gives to a candidate; of those that are allowed also whose
  * they are. */
-static void mark_trace(cli_view *v)
+static void mark_trace(api_view *v)
 {
     const cpubind_ascend_plan *plan = v->plan;
     for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++) {
-        cli_cpu *cpu = &v->cpu[plan->host.cpu[i]];
+        api_cpu *cpu = &v->cpu[plan->host.cpu[i]];
         const int32_t device = plan->trace.owner[i];
         cpu->at = i;
         cpu->device = device;
-        if (device >= 0 && cpu->kind == CLI_CPU_IDLE)
-            cpu->kind = plan->candidate[device].npu < 0 ? CLI_CPU_HIDDEN : CLI_CPU_OTHER;
+        if (device >= 0 && cpu->kind == API_CPU_IDLE)
+            cpu->kind = plan->candidate[device].npu < 0 ? API_CPU_HIDDEN : API_CPU_OTHER;
     }
 }
 
 /* Marks the pool of a row. */
-static void mark_row(cli_view *v, int32_t index)
+static void mark_row(api_view *v, int32_t index)
 {
     const cpubind_ascend_plan *plan = v->plan;
-    const cli_row row = cli_row_of(v->facts, plan, index);
-    const int32_t device = cli_candidate_of(plan, plan->want[index]);
+    const api_row row = api_row_of(v->facts, plan, index);
+    const int32_t device = api_candidate_of(plan, plan->want[index]);
     for (int32_t i = 0; i < row.n; i++) {
-        cli_cpu *cpu = &v->cpu[row.cpu[i]];
-        cpu->kind = cpu->row >= 0 ? CLI_CPU_TWICE : CLI_CPU_PROCESS;
+        api_cpu *cpu = &v->cpu[row.cpu[i]];
+        cpu->kind = cpu->row >= 0 ? API_CPU_TWICE : API_CPU_PROCESS;
         cpu->device = cpu->row >= 0 ? cpu->device : device;
         cpu->row = cpu->row >= 0 ? cpu->row : index;
     }
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
-        const int32_t *in_role = cli_role_of(&row, (cpubind_role)role, &n);
+        const int32_t *in_role = api_role_of(&row, (cpubind_role)role, &n);
         for (int32_t i = 0; i < n; i++) {
-            cli_cpu *cpu = &v->cpu[in_role[i]];
-            cpu->kind = cpu->kind == CLI_CPU_PROCESS ? CLI_CPU_ROLE : cpu->kind;
+            api_cpu *cpu = &v->cpu[in_role[i]];
+            cpu->kind = cpu->kind == API_CPU_PROCESS ? API_CPU_ROLE : cpu->kind;
             cpu->role = cpu->row == index ? (cpubind_role)role : cpu->role;
         }
     }
@@ -81,7 +81,7 @@ static void mark_row(cli_view *v, int32_t index)
 
 /* Sorts the CPUs by core, then by id. Returns the CPUs of the largest core; 0 without
  * memory. */
-static int32_t sort_by_core(cli_view *v)
+static int32_t sort_by_core(api_view *v)
 {
     const cpubind_facts *facts = v->facts;
     int32_t most = 1, sum = 0;
@@ -108,7 +108,7 @@ static int32_t sort_by_core(cli_view *v)
 /* == Places ================================================================= */
 
 /* Returns 0 without memory. */
-static int find_places(cli_view *v)
+static int find_places(api_view *v)
 {
     const cpubind_facts *facts = v->facts;
     const size_t n = (size_t)v->plan->n_candidate * (size_t)facts->n_node;
@@ -133,7 +133,7 @@ static int find_places(cli_view *v)
     return v->place != NULL;
 }
 
-int cli_make_view(const cli_planned *planned, const cli_options *options, cli_view *out)
+int api_make_view(const api_planned *planned, const api_options *options, api_view *out)
 {
     const cpubind_facts *facts = &planned->facts;
     static const cpubind_ascend_plan none;
@@ -143,7 +143,7 @@ int cli_make_view(const cli_planned *planned, const cli_options *options, cli_vi
     memset(out, 0, sizeof *out);
     out->facts = facts;
     out->plan = plan;
-    out->cpu = (cli_cpu *)calloc(n, sizeof *out->cpu);
+    out->cpu = (api_cpu *)calloc(n, sizeof *out->cpu);
     out->by_core = (int32_t *)malloc(n * sizeof *out->by_core);
     out->node_cpu = (int32_t *)malloc(n * sizeof *out->node_cpu);
     out->core_at = (int32_t *)malloc(n * sizeof *out->core_at);
@@ -151,20 +151,20 @@ int cli_make_view(const cli_planned *planned, const cli_options *options, cli_vi
         return 0;
     out->threads = sort_by_core(out);
     for (int32_t i = 0; i < facts->n_cpu_id; i++)
-        out->cpu[i] = (cli_cpu){facts->node_of[i] < 0 ? CLI_CPU_ABSENT : CLI_CPU_BARRED,
+        out->cpu[i] = (api_cpu){facts->node_of[i] < 0 ? API_CPU_ABSENT : API_CPU_BARRED,
                                 CPUBIND_ROLE_MAIN, -1, -1, -1};
     if (options && options->request.exclude)
-        mark_list(out, options->request.exclude, options->request.n_exclude, CLI_CPU_EXCLUDED);
-    mark_list(out, facts->cpu, facts->n_cpu, CLI_CPU_IDLE);
+        mark_list(out, options->request.exclude, options->request.n_exclude, API_CPU_EXCLUDED);
+    mark_list(out, facts->cpu, facts->n_cpu, API_CPU_IDLE);
     mark_trace(out);
-    mark_list(out, plan->kept, plan->n_kept, CLI_CPU_KEPT);
-    mark_list(out, plan->spare, plan->n_spare, CLI_CPU_SPARE);
+    mark_list(out, plan->kept, plan->n_kept, API_CPU_KEPT);
+    mark_list(out, plan->spare, plan->n_spare, API_CPU_SPARE);
     for (int32_t i = 0; i < plan->n_want; i++)
         mark_row(out, i);
     return out->threads > 0 && find_places(out);
 }
 
-void cli_free_view(cli_view *view)
+void api_free_view(api_view *view)
 {
     free(view->cpu);
     free(view->by_core);
@@ -173,7 +173,7 @@ void cli_free_view(cli_view *view)
     free(view->place);
 }
 
-void cli_view_node(cli_view *view, int32_t node)
+void api_view_node(api_view *view, int32_t node)
 {
     const cpubind_facts *facts = view->facts;
     int32_t n = 0, last = -1;
@@ -190,33 +190,33 @@ void cli_view_node(cli_view *view, int32_t node)
     view->core_at[view->n_core] = n;
 }
 
-int cli_has_place(const cli_view *view, int32_t candidate)
+int api_has_place(const api_view *view, int32_t candidate)
 {
     int32_t node = 0;
-    while (node < view->facts->n_node && !cli_is_place(view, candidate, node))
+    while (node < view->facts->n_node && !api_is_place(view, candidate, node))
         node++;
     return node < view->facts->n_node;
 }
 
-int cli_is_place(const cli_view *view, int32_t candidate, int32_t node)
+int api_is_place(const api_view *view, int32_t candidate, int32_t node)
 {
     return candidate >= 0 &&
            view->place[(size_t)candidate * (size_t)view->facts->n_node + (size_t)node];
 }
 
-int32_t cli_distance(const cli_view *view, int32_t candidate, int32_t node)
+int32_t api_distance(const api_view *view, int32_t candidate, int32_t node)
 {
     const cpubind_facts *facts = view->facts;
     int32_t least = -1;
     for (int32_t i = 0; facts->distance && i < facts->n_node; i++) {
         const int32_t distance = facts->distance[node * facts->n_node + i];
-        if ((least < 0 || distance < least) && cli_is_place(view, candidate, i))
+        if ((least < 0 || distance < least) && api_is_place(view, candidate, i))
             least = distance;
     }
     return least;
 }
 
-int32_t cli_candidate_of(const cpubind_ascend_plan *plan, int32_t npu)
+int32_t api_candidate_of(const cpubind_ascend_plan *plan, int32_t npu)
 {
     for (int32_t i = 0; i < plan->n_candidate; i++)
         if (plan->candidate[i].npu == npu)
@@ -224,36 +224,10 @@ int32_t cli_candidate_of(const cpubind_ascend_plan *plan, int32_t npu)
     return -1;
 }
 
-int cli_has_sockets(const cpubind_facts *facts)
+int api_has_sockets(const cpubind_facts *facts)
 {
     for (int32_t i = 1; facts->socket && i < facts->n_node; i++)
         if (facts->socket[i] != facts->socket[0])
             return 1;
     return 0;
-}
-
-/* == Text =================================================================== */
-
-void cli_print_wrapped(FILE *out, const char *text, int32_t at, int32_t indent, int32_t columns)
-{
-    const int32_t least = indent + 8;
-    columns = columns < least ? least : columns;
-    while (*text) {
-        const size_t room = at < columns ? (size_t)(columns - at) : 0;
-        size_t n = strlen(text), next;
-        if (n > room) {
-            n = room;
-            while (n > 0 && text[n] != ' ' && text[n - 1] != ',')
-                n--;
-            if (n == 0 && at <= indent) /* a word that is longer than a line */
-                n = room;
-        }
-        next = n + strspn(text + n, " ");
-        fprintf(out, "%.*s", (int)n, text);
-        text += next;
-        at = indent;
-        if (*text)
-            fprintf(out, "\n%*s", (int)indent, "");
-    }
-    fputs("\n", out);
 }

@@ -4,11 +4,11 @@
  * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the core's
  * trace of the plan: its step, its group, and the NPUs that the group may go to.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "../linux/terminal.h"
 #include "../text/procfs.h"
 #include "picture.h"
 
@@ -69,38 +69,41 @@ static const struct {
 
 /* One explanation: sentences, and the facts they are made of. */
 typedef struct explanation {
-    cli_view view;
-    const cli_planned *planned;
-    const cli_options *options;
-    json_t *sentence; /* an array of texts */
-    json_t *fact;     /* an object, the keys of --json */
-    int32_t *list;    /* CPUs: room for all of the host */
-    int is_all;       /* all is explained */
-    int is_short;     /* memory ran out */
+    api_view view;
+    const api_planned *planned;
+    const api_options *options;
+    api_out *to;  /* sentences, or the objects of all targets */
+    api_out fact; /* the object of this target */
+    api_out said; /* with --json: the sentences of this target, an array */
+    int32_t n_said, n_target;
+    int32_t *list; /* CPUs: room for all of the host */
+    int is_all;    /* all is explained */
 } explanation;
 
 /* == Sentences and facts ==================================================== */
 
-static void say(explanation *e, const cli_text *text)
+static void say(explanation *e, const api_text *text)
 {
-    e->is_short |= json_array_append_new(e->sentence, cli_json_text(text->text)) != 0;
-}
-
-static void set(explanation *e, const char *key, json_t *value)
-{
-    e->is_short |= json_object_set_new(e->fact, key, value) != 0;
+    const int is_first = e->n_said++ == 0;
+    const int32_t columns = e->to->columns > 0 && e->to->columns < 80 ? e->to->columns : 80;
+    if (e->options->json) {
+        api_json_text(&e->said, NULL, text->text);
+        return;
+    }
+    api_put_text(e->to, !is_first ? "  " : e->n_target > 0 ? "\n" : "");
+    api_put_wrapped(e->to, text->text, is_first ? 0 : 2, is_first ? 2 : 4, columns);
 }
 
 /* Appends a device of the core: "NPU 3", "the hidden NPU 0000:c1:00.0". */
-static void add_device(const explanation *e, int32_t device, cli_text *to)
+static void add_device(const explanation *e, int32_t device, api_text *to)
 {
     const cpubind_candidate *c = &e->view.plan->candidate[device];
     if (c->npu >= 0) {
-        cli_add(to, "NPU %d", (int)e->view.facts->npu[c->npu].logic);
+        api_add(to, "NPU %d", (int)e->view.facts->npu[c->npu].logic);
         return;
     }
-    cli_add(to, "the hidden NPU ");
-    cli_add_pci(to, &e->view.facts->function[c->function].pci);
+    api_add(to, "the hidden NPU ");
+    api_add_pci(to, &e->view.facts->function[c->function].pci);
 }
 
 /* Splits devices into the logic ids of those in view, ascending, and the number of hidden
@@ -125,19 +128,19 @@ static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, in
 
 /* Appends "NPU 1,3 and 2 hidden ones"; "no other NPU" when there is none. */
 static void add_devices(const explanation *e, const int32_t *device, int32_t n, int32_t except,
-                        cli_text *to)
+                        api_text *to)
 {
     int32_t ids[CPUBIND_MAX_DEVICES], n_hidden;
     const int32_t n_id = ids_of(e, device, n, except, ids, &n_hidden);
     if (n_id > 0) {
-        cli_add(to, "NPU ");
-        cli_add_list(to, ids, n_id);
+        api_add(to, "NPU ");
+        api_add_list(to, ids, n_id);
     }
     if (n_hidden > 0)
-        cli_add(to, "%s%d hidden %s", n_id > 0 ? " and " : "", (int)n_hidden,
+        api_add(to, "%s%d hidden %s", n_id > 0 ? " and " : "", (int)n_hidden,
                 n_hidden == 1 ? "NPU" : "NPUs");
     if (n_id + n_hidden == 0)
-        cli_add(to, "no other NPU");
+        api_add(to, "no other NPU");
 }
 
 /* == The trace ============================================================== */
@@ -194,78 +197,80 @@ static void say_group(explanation *e, int32_t group, int32_t device)
     const cpubind_trace *t = &e->view.plan->trace;
     const int32_t *claimant = t->device + t->row[group];
     const int32_t k = t->row[group + 1] - t->row[group];
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     const int32_t n = list_traced(e, -2, -2, group);
     int32_t n_mine;
-    cli_add(&text, "The %d CPUs ", (int)n);
-    cli_add_list(&text, e->list, n);
-    cli_add(&text, " may go to ");
+    api_add(&text, "The %d CPUs ", (int)n);
+    api_add_list(&text, e->list, n);
+    api_add(&text, " may go to ");
     if (k > 1)
-        cli_add(&text, "%d NPUs, ", (int)k);
+        api_add(&text, "%d NPUs, ", (int)k);
     add_devices(e, claimant, k, -1, &text);
     n_mine = device >= 0 ? list_traced(e, device, -2, group) : 0;
     if (k == 1) {
-        cli_add(&text, " alone.");
+        api_add(&text, " alone.");
         say(e, &text);
         return;
     }
     if (device >= 0) {
-        cli_add(&text, "; ");
+        api_add(&text, "; ");
         add_device(e, device, &text);
-        cli_add(&text, n_mine > 0 ? " gets %d of them: " : " gets none of them", (int)n_mine);
+        api_add(&text, n_mine > 0 ? " gets %d of them: " : " gets none of them", (int)n_mine);
         if (n_mine > 0)
-            cli_add_list(&text, e->list, n_mine);
+            api_add_list(&text, e->list, n_mine);
     }
     if (device >= 0 && e->view.plan->core.strategy == CPUBIND_TOPO_AFFINITY &&
         e->view.plan->core.overlap == CPUBIND_FOUND_NONE)
         for (int32_t i = 0; i < k; i++)
             if (claimant[i] == device)
-                cli_add(&text, ", part %d of %d in the order of the NPUs", (int)i + 1, (int)k);
+                api_add(&text, ", part %d of %d in the order of the NPUs", (int)i + 1, (int)k);
     for (int32_t i = 0; i < k && k <= 16; i++) {
         const int32_t n_other =
             claimant[i] == device ? 0 : list_traced(e, claimant[i], -2, group);
         if (claimant[i] == device)
             continue;
-        cli_add(&text, "; ");
+        api_add(&text, "; ");
         add_device(e, claimant[i], &text);
-        cli_add(&text, " gets %d", (int)n_other);
+        api_add(&text, " gets %d", (int)n_other);
     }
-    cli_add(&text, ".");
+    api_add(&text, ".");
     say(e, &text);
 }
 
-static json_t *group_json(explanation *e, int32_t group)
+static void put_group(explanation *e, const char *key, int32_t group)
 {
     const cpubind_trace *t = &e->view.plan->trace;
     const int32_t k = t->row[group + 1] - t->row[group];
     int32_t ids[CPUBIND_MAX_DEVICES], n_hidden;
     const int32_t n_id = ids_of(e, t->device + t->row[group], k, -1, ids, &n_hidden);
-    json_t *npus = cli_list_json(ids, n_id);
     const int32_t n = list_traced(e, -2, -2, group);
-    return json_pack("{s:o, s:o, s:i}", "cpus", cli_list_json(e->list, n), "npus", npus,
-                     "hidden", (int)n_hidden);
+    api_json_open(&e->fact, key, '{');
+    api_json_list(&e->fact, "cpus", e->list, n);
+    api_json_list(&e->fact, "npus", ids, n_id);
+    api_json_number(&e->fact, "hidden", n_hidden);
+    api_json_close(&e->fact, '}');
 }
 
 /* Says by which rule groups are shared. */
 static void say_rule(explanation *e)
 {
     const cpubind_ascend_plan *plan = e->view.plan;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     switch (plan->core.strategy) {
     case CPUBIND_GLOBAL_SLICE:
-        cli_add(&text, "The rule is global_slice: all CPUs in ascending order are cut into "
+        api_add(&text, "The rule is global_slice: all CPUs in ascending order are cut into "
                        "slices of the same size, one for each number of an NPU; the first "
                        "slices get one more where the CPUs do not divide evenly.");
         break;
     case CPUBIND_TOPO_AFFINITY:
         if (plan->core.overlap == CPUBIND_FOUND_NONE) {
-            cli_add(&text, "The rule is topo_affinity: a home on one node is extended by the "
+            api_add(&text, "The rule is topo_affinity: a home on one node is extended by the "
                            "next node, and NPUs whose extended homes are equal share them in "
                            "equal parts, in the order of their PCI addresses, or of their ids "
                            "where an address is not known; the last part has the rest.");
             break;
         }
-        cli_add(
+        api_add(
             &text,
             plan->core.overlap == CPUBIND_FOUND_PRESENT
                 ? "The rule is topo_affinity, and CPUs that it gives twice are kept so "
@@ -273,21 +278,21 @@ static void say_rule(explanation *e)
                 : "The rule is topo_affinity, which would give CPUs twice: first, CPU %d to ",
             (int)plan->core.shared.cpu);
         add_device(e, plan->core.shared.device, &text);
-        cli_add(&text, " and ");
+        api_add(&text, " and ");
         add_device(e, plan->core.shared.other, &text);
-        cli_add(&text, plan->core.overlap == CPUBIND_FOUND_PRESENT
+        api_add(&text, plan->core.overlap == CPUBIND_FOUND_PRESENT
                            ? "."
                            : ". So a CPU in a home goes to the NPUs whose home it is in, "
                              "another CPU to those whose homes are extended onto its node, and "
                              "the smallest pool is as large as it can be.");
         break;
     case CPUBIND_CLUSTER:
-        cli_add(&text,
+        api_add(&text,
                 "The rule is cluster: each NPU gets one whole cluster of the node of its "
                 "home, in ascending order.");
         break;
     case CPUBIND_NEAR:
-        cli_add(&text,
+        api_add(&text,
                 "The rule is near: whole cores; CPUs in a home go to the NPUs whose home "
                 "it is, other CPUs to the nearest home on their socket, and the smallest "
                 "pool is as large as it can be.");
@@ -303,19 +308,18 @@ static void say_place(explanation *e, const cpubind_npu *npu)
 {
     const cpubind_facts *facts = e->view.facts;
     const int32_t *cpu = facts->affinity + npu->affinity_first;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     int32_t nodes[CPUBIND_MAX_NODES], n_node = 0;
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
-    set(e, "near",
-        npu->affinity_count > 0 ? cli_list_json(cpu, npu->affinity_count) : json_null());
+    api_json_list(&e->fact, "near", cpu, npu->affinity_count);
     if (npu->affinity_count == 0) {
-        cli_add(&text, "Which CPUs are near it is not known");
+        api_add(&text, "Which CPUs are near it is not known");
         if (npu->function >= 0 && facts->function[npu->function].node >= 0)
-            cli_add(&text, "; its PCI function is on node %d",
+            api_add(&text, "; its PCI function is on node %d",
                     (int)facts->function[npu->function].node);
-        cli_add(&text, ".");
+        api_add(&text, ".");
         say(e, &text);
         return;
     }
@@ -327,18 +331,18 @@ static void say_place(explanation *e, const cpubind_npu *npu)
         if (k < npu->affinity_count)
             nodes[n_node++] = facts->node_id[i];
     }
-    cli_add(&text, "CPUs ");
-    cli_add_list(&text, cpu, npu->affinity_count);
-    cli_add(&text, " are near it, by the %s", is_kernel ? "kernel" : "topology of npu-smi");
+    api_add(&text, "CPUs ");
+    api_add_list(&text, cpu, npu->affinity_count);
+    api_add(&text, " are near it, by the %s", is_kernel ? "kernel" : "topology of npu-smi");
     if (n_node > 0) {
-        cli_add(&text, "; they are on node%s ", n_node == 1 ? "" : "s");
-        cli_add_list(&text, nodes, n_node);
+        api_add(&text, "; they are on node%s ", n_node == 1 ? "" : "s");
+        api_add_list(&text, nodes, n_node);
     }
     if (npu->pci.domain >= 0) {
-        cli_add(&text, "; its PCI address is ");
-        cli_add_pci(&text, &npu->pci);
+        api_add(&text, "; its PCI address is ");
+        api_add_pci(&text, &npu->pci);
     }
-    cli_add(&text, ".");
+    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -347,21 +351,21 @@ static void say_home(explanation *e, int32_t device, const cpubind_npu *npu)
 {
     const cpubind_devices *devices = &e->view.plan->devices;
     int32_t others[CPUBIND_MAX_DEVICES], n_other = 0;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     const int32_t n = list_home(e, device);
-    set(e, "home", cli_list_json(e->list, n));
+    api_json_list(&e->fact, "home", e->list, n);
     if (npu->affinity_count == 0)
         return;
     if (n == 0) {
-        cli_add(&text, "Pools are cut from none of them, so it has no home.");
+        api_add(&text, "Pools are cut from none of them, so it has no home.");
         say(e, &text);
         return;
     }
     if (n == npu->affinity_count) {
-        cli_add(&text, "They are its home");
+        api_add(&text, "They are its home");
     } else {
-        cli_add(&text, "Its home is those that pools are cut from: ");
-        cli_add_list(&text, e->list, n);
+        api_add(&text, "Its home is those that pools are cut from: ");
+        api_add_list(&text, e->list, n);
     }
     for (int32_t d = 0; d < devices->affinity.n; d++) {
         int32_t i = 0;
@@ -370,13 +374,13 @@ static void say_home(explanation *e, int32_t device, const cpubind_npu *npu)
         if (i < n)
             others[n_other++] = d;
     }
-    cli_add(&text, ", and ");
+    api_add(&text, ", and ");
     if (n_other == 0)
-        cli_add(&text, "no other NPU has a part of it in its own.");
+        api_add(&text, "no other NPU has a part of it in its own.");
     else {
-        cli_add(&text, "CPUs of it are also in the home of ");
+        api_add(&text, "CPUs of it are also in the home of ");
         add_devices(e, others, n_other, -1, &text);
-        cli_add(&text, ".");
+        api_add(&text, ".");
     }
     say(e, &text);
 }
@@ -388,7 +392,7 @@ static int32_t list_step(explanation *e, int32_t device, int32_t row, int32_t st
     int32_t n = 0;
     if (row < 0 || (!is_kept_overlap(e) && step != CPUBIND_STEP_SLICE))
         return list_traced(e, device, step, -2);
-    const cli_row r = cli_row_of(e->view.facts, e->view.plan, row);
+    const api_row r = api_row_of(e->view.facts, e->view.plan, row);
     for (int32_t i = 0; i < r.n; i++) {
         const int32_t mine = !is_kept_overlap(e)
                                  ? e->view.plan->trace.step[e->view.cpu[r.cpu[i]].at]
@@ -403,40 +407,39 @@ static int32_t list_step(explanation *e, int32_t device, int32_t row, int32_t st
 /* Appends `before` and "at distance 12 to 20", from the nodes of CPUs to the home of a device.
  * Returns 0, and appends nothing, when the distance is not known. */
 static int add_distance(const explanation *e, int32_t device, const int32_t *cpu, int32_t n,
-                        const char *before, cli_text *to)
+                        const char *before, api_text *to)
 {
     int32_t least = -1, most = -1;
     for (int32_t i = 0; i < n; i++) {
         const int32_t node = cpubind_facts_node(e->view.facts, e->view.facts->node_of[cpu[i]]);
-        const int32_t distance = node < 0 ? -1 : cli_distance(&e->view, device, node);
+        const int32_t distance = node < 0 ? -1 : api_distance(&e->view, device, node);
         least = distance >= 0 && (least < 0 || distance < least) ? distance : least;
         most = distance > most ? distance : most;
     }
     if (least >= 0)
-        cli_add(to, "%sat distance %d", before, (int)least);
+        api_add(to, "%sat distance %d", before, (int)least);
     if (most > least)
-        cli_add(to, " to %d", (int)most);
+        api_add(to, " to %d", (int)most);
     return least >= 0;
 }
 
 /* Says by which steps a device got its CPUs. */
 static void say_steps(explanation *e, int32_t device, int32_t row)
 {
-    json_t *json = json_object();
+    api_json_open(&e->fact, "steps", '{');
     for (int32_t step = CPUBIND_STEP_IDLE + 1; step < STEP_COUNT; step++) {
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         const int32_t n = list_step(e, device, row, step);
         if (n == 0)
             continue;
-        (void)json_object_set_new(json, cpubind_step_word((cpubind_step)step),
-                                  cli_list_json(e->list, n));
-        cli_add(&text, "%d of its CPUs, ", (int)n);
-        cli_add_list(&text, e->list, n);
+        api_json_list(&e->fact, cpubind_step_word((cpubind_step)step), e->list, n);
+        api_add(&text, "%d of its CPUs, ", (int)n);
+        api_add_list(&text, e->list, n);
         (void)add_distance(e, device, e->list, n, ", ", &text);
-        cli_add(&text, ", %s.", steps[step].of_npu);
+        api_add(&text, ", %s.", steps[step].of_npu);
         say(e, &text);
     }
-    set(e, "steps", json);
+    api_json_close(&e->fact, '}');
 }
 
 /* Says which slice a device has. */
@@ -445,48 +448,48 @@ static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
     const cpubind_devices *devices = &e->view.plan->devices;
     const int32_t slot = devices->slot ? devices->slot[device] : device;
     const int32_t total = devices->total ? devices->total : devices->affinity.n;
-    cli_text text = {"", 0};
-    cli_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
+    api_text text = {"", 0};
+    api_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
             (int)e->view.plan->host.n_cpu, (int)total, (int)slot);
-    cli_add(&text, e->view.facts->scope == CPUBIND_SCOPE_OWN
+    api_add(&text, e->view.facts->scope == CPUBIND_SCOPE_OWN
                        ? "by its place among the visible NPUs."
                    : slot == npu->phy ? "by its phy id."
                                       : "by its logic id.");
     for (int32_t d = 0; devices->slot && d < devices->affinity.n; d++)
         if (d != device && devices->slot[d] == slot) {
-            cli_add(&text, " The same slice is that of ");
+            api_add(&text, " The same slice is that of ");
             add_device(e, d, &text);
-            cli_add(&text, ", which has the same number.");
+            api_add(&text, ", which has the same number.");
         }
-    set(e, "slot", json_integer(slot));
-    set(e, "slots", json_integer(total));
+    api_json_number(&e->fact, "slot", slot);
+    api_json_number(&e->fact, "slots", total);
     say(e, &text);
 }
 
 /* Says where the other CPUs of the host went. */
 static void say_rest(explanation *e, int32_t device, int32_t n_mine)
 {
-    int32_t n[CLI_CPU_KIND_COUNT] = {0}, n_taken = 0, n_all = 0, least = 0;
-    cli_text text = {"", 0};
+    int32_t n[API_CPU_KIND_COUNT] = {0}, n_taken = 0, n_all = 0, least = 0;
+    api_text text = {"", 0};
     for (int32_t id = 0; id < e->view.facts->n_cpu_id; id++) {
-        const cli_cpu *cpu = &e->view.cpu[id];
-        if (cpu->kind == CLI_CPU_ABSENT || cpu->device == device)
+        const api_cpu *cpu = &e->view.cpu[id];
+        if (cpu->kind == API_CPU_ABSENT || cpu->device == device)
             continue;
         n_all++;
-        if (cpu->kind >= CLI_CPU_PROCESS || cpu->kind == CLI_CPU_OTHER ||
-            cpu->kind == CLI_CPU_HIDDEN)
+        if (cpu->kind >= API_CPU_PROCESS || cpu->kind == API_CPU_OTHER ||
+            cpu->kind == API_CPU_HIDDEN)
             n_taken++;
         else
             n[cpu->kind]++;
     }
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
         least += e->view.plan->roles.count[role];
-    cli_add(&text, "Of the other %d online CPUs, %d are in pools of other NPUs", (int)n_all,
+    api_add(&text, "Of the other %d online CPUs, %d are in pools of other NPUs", (int)n_all,
             (int)n_taken);
-    for (int32_t kind = CLI_CPU_BARRED; kind < CLI_CPU_PROCESS; kind++)
+    for (int32_t kind = API_CPU_BARRED; kind < API_CPU_PROCESS; kind++)
         if (n[kind] > 0)
-            cli_add(&text, ", %d are %s", (int)n[kind], cli_cpu_text((cli_cpu_kind)kind));
-    cli_add(&text, "; its roles need %d CPUs at least, and it has %d.", (int)least,
+            api_add(&text, ", %d are %s", (int)n[kind], api_cpu_text((api_cpu_kind)kind));
+    api_add(&text, "; its roles need %d CPUs at least, and it has %d.", (int)least,
             (int)n_mine);
     say(e, &text);
 }
@@ -501,16 +504,16 @@ static void say_idle(explanation *e)
         [CPUBIND_NEAR] =
             "no NPU has its home on their socket, and no pool is below the minimum",
     };
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     int32_t n = 0;
     for (int32_t id = 0; id < e->view.facts->n_cpu_id; id++)
-        if (e->view.cpu[id].kind == CLI_CPU_IDLE)
+        if (e->view.cpu[id].kind == API_CPU_IDLE)
             e->list[n++] = id;
     if (n == 0)
         return;
-    cli_add(&text, "CPUs ");
-    cli_add_list(&text, e->list, n);
-    cli_add(&text, " stay idle: %s.", reasons[e->view.plan->core.strategy]);
+    api_add(&text, "CPUs ");
+    api_add_list(&text, e->list, n);
+    api_add(&text, " stay idle: %s.", reasons[e->view.plan->core.strategy]);
     say(e, &text);
 }
 
@@ -525,19 +528,19 @@ static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
 /* Says that a role of a row has its CPUs, and why. */
 static void say_role(explanation *e, int32_t index, cpubind_role role)
 {
-    const cli_row row = cli_row_of(e->view.facts, e->view.plan, index);
+    const api_row row = api_row_of(e->view.facts, e->view.plan, index);
     const int is_near_rule = e->view.plan->rules == CPUBIND_RULES_NEAR;
     int32_t n;
-    const int32_t *cpu = cli_role_of(&row, role, &n);
-    cli_text text = {"", 0};
-    cli_add(&text, "NPU %d, %s: ", (int)row.npu->logic, cpubind_role_word(role));
+    const int32_t *cpu = api_role_of(&row, role, &n);
+    api_text text = {"", 0};
+    api_add(&text, "NPU %d, %s: ", (int)row.npu->logic, cpubind_role_word(role));
     if (n == 0) {
-        cli_add(&text,
+        api_add(&text,
                 "no CPUs, since this product has no threads or interrupts of this role.");
     } else {
-        cli_add(&text, "CPU%s ", n == 1 ? "" : "s");
-        cli_add_list(&text, cpu, n);
-        cli_add(&text, "; %s.",
+        api_add(&text, "CPU%s ", n == 1 ? "" : "s");
+        api_add_list(&text, cpu, n);
+        api_add(&text, "; %s.",
                 e->view.plan->core.strategy == CPUBIND_CLUSTER
                     ? "a cluster is for the main threads alone"
                 : is_near_rule ? role_rules[role].by_home
@@ -551,17 +554,17 @@ static void say_quality(explanation *e, int32_t row)
 {
     const cpubind_ascend_plan *plan = e->view.plan;
     const cpubind_quality *q = plan->row_quality ? &plan->row_quality[row] : NULL;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (!q || q->n_cpu == 0)
         return;
-    cli_add(&text, "%d of its %d CPUs are near it, %d are on another socket", (int)q->near_cpu,
+    api_add(&text, "%d of its %d CPUs are near it, %d are on another socket", (int)q->near_cpu,
             (int)q->n_cpu, (int)q->far_cpu);
     if (q->irq_off_node > 0)
-        cli_add(&text, ", and %d CPUs for its interrupts are not near it",
+        api_add(&text, ", and %d CPUs for its interrupts are not near it",
                 (int)q->irq_off_node);
     if (plan->memory_node && plan->memory_node[row] >= 0)
-        cli_add(&text, "; its memory belongs to node %d", (int)plan->memory_node[row]);
-    cli_add(&text, ".");
+        api_add(&text, "; its memory belongs to node %d", (int)plan->memory_node[row]);
+    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -571,31 +574,31 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
     const cpubind_ascend_plan *plan = e->view.plan;
     const cpubind_npu *n = &e->view.facts->npu[npu];
     const int32_t row = row_of(plan, npu);
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     int32_t n_cpu = 0;
     if (row >= 0) {
-        const cli_row r = cli_row_of(e->view.facts, plan, row);
-        cli_add(&text, "NPU %d gets %d CPUs: ", (int)n->logic, (int)r.n);
-        cli_add_list(&text, r.cpu, r.n);
-        set(e, "pool", cli_list_json(r.cpu, r.n));
+        const api_row r = api_row_of(e->view.facts, plan, row);
+        api_add(&text, "NPU %d gets %d CPUs: ", (int)n->logic, (int)r.n);
+        api_add_list(&text, r.cpu, r.n);
+        api_json_list(&e->fact, "pool", r.cpu, r.n);
     } else {
         for (int32_t i = 0; i < plan->n_poolless; i++)
             if (plan->poolless[i].npu == npu) {
-                cli_add(&text, "NPU %d has no pool: ", (int)n->logic);
-                cli_explain_problem(&plan->poolless[i].problem, e->view.facts, e->options,
+                api_add(&text, "NPU %d has no pool: ", (int)n->logic);
+                api_explain_problem(&plan->poolless[i].problem, e->view.facts, e->options,
                                     &text);
             }
         if (text.len == 0)
-            cli_add(&text, "NPU %d is not in this plan, since it %s", (int)n->logic,
+            api_add(&text, "NPU %d is not in this plan, since it %s", (int)n->logic,
                     !n->is_visible ? "is not visible or was not asked for" : "does not run");
         n_cpu = device >= 0 ? list_traced(e, device, -2, -2) : 0;
         if (n_cpu > 0) {
-            cli_add(&text, "; the plan leaves %d CPUs for it: ", (int)n_cpu);
-            cli_add_list(&text, e->list, n_cpu);
+            api_add(&text, "; the plan leaves %d CPUs for it: ", (int)n_cpu);
+            api_add_list(&text, e->list, n_cpu);
         }
-        set(e, "pool", json_null());
+        api_json_null(&e->fact, "pool");
     }
-    cli_add(&text, ".");
+    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -604,9 +607,9 @@ static void explain_npu(explanation *e, int32_t npu)
     const cpubind_ascend_plan *plan = e->view.plan;
     const cpubind_npu *n = &e->view.facts->npu[npu];
     const int is_traced = has_trace(e);
-    const int32_t device = is_traced ? cli_candidate_of(plan, npu) : -1;
+    const int32_t device = is_traced ? api_candidate_of(plan, npu) : -1;
     const int32_t row = is_traced ? row_of(plan, npu) : -1;
-    set(e, "npu", json_integer(n->logic));
+    api_json_number(&e->fact, "npu", n->logic);
     if (is_traced)
         say_pool(e, npu, device);
     say_place(e, n);
@@ -616,19 +619,19 @@ static void explain_npu(explanation *e, int32_t npu)
     say_rule(e);
     if (plan->core.strategy == CPUBIND_GLOBAL_SLICE)
         say_slot(e, device, n);
-    json_t *groups = json_array();
+    api_json_open(&e->fact, "groups", '[');
     for (int32_t g = 0; g < plan->trace.n_group; g++)
         for (int32_t i = plan->trace.row[g]; i < plan->trace.row[g + 1]; i++)
             if (!is_kept_overlap(e) && plan->trace.device[i] == device &&
                 list_traced(e, -2, -2, g) > 0) {
                 say_group(e, g, device);
-                groups = cli_json_append(groups, group_json(e, g));
+                put_group(e, NULL, g);
             }
-    set(e, "groups", groups);
+    api_json_close(&e->fact, ']');
     say_steps(e, device, row);
     for (int32_t role = 0; row >= 0 && role < CPUBIND_ROLE_COUNT; role++)
         say_role(e, row, (cpubind_role)role);
-    if (row >= 0 && cli_has_place(&e->view, device))
+    if (row >= 0 && api_has_place(&e->view, device))
         say_quality(e, row);
     if (!is_kept_overlap(e))
         say_rest(e, device, list_traced(e, device, -2, -2));
@@ -643,22 +646,22 @@ static void say_where(explanation *e, int32_t id)
     const cpubind_facts *facts = e->view.facts;
     const int32_t node = facts->node_of[id];
     const int32_t index = cpubind_facts_node(facts, node);
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     int32_t n = 0;
-    cli_add(&text, "CPU %d is on node %d", (int)id, (int)node);
+    api_add(&text, "CPU %d is on node %d", (int)id, (int)node);
     if (facts->socket && index >= 0)
-        cli_add(&text, ", socket %d", (int)facts->socket[index]);
+        api_add(&text, ", socket %d", (int)facts->socket[index]);
     for (int32_t cpu = 0; facts->core_of && cpu < facts->n_cpu_id; cpu++)
         if (facts->node_of[cpu] >= 0 &&
             cpubind_facts_core(facts, cpu) == cpubind_facts_core(facts, id))
             e->list[n++] = cpu;
     if (n > 1) {
-        cli_add(&text, ", in a core with the CPUs ");
-        cli_add_list(&text, e->list, n);
+        api_add(&text, ", in a core with the CPUs ");
+        api_add_list(&text, e->list, n);
     }
-    cli_add(&text, ".");
-    set(e, "node", json_integer(node));
-    set(e, "core", n > 0 ? cli_list_json(e->list, n) : json_null());
+    api_add(&text, ".");
+    api_json_number(&e->fact, "node", node);
+    api_json_list(&e->fact, "core", e->list, n);
     say(e, &text);
 }
 
@@ -666,37 +669,37 @@ static void say_where(explanation *e, int32_t id)
 static void say_near(explanation *e, int32_t id)
 {
     int32_t devices[CPUBIND_MAX_DEVICES], ids[CPUBIND_MAX_DEVICES], n = 0, n_hidden;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     devices[0] = -1;
     for (int32_t d = 0; d < e->view.plan->devices.affinity.n; d++)
         if (is_near(e, d, id))
             devices[n++] = d;
     const int32_t n_id = ids_of(e, devices, n, -1, ids, &n_hidden);
-    set(e, "near_npus", cli_list_json(ids, n_id));
+    api_json_list(&e->fact, "near_npus", ids, n_id);
     if (n == 0)
-        cli_add(&text, "It is near no NPU.");
+        api_add(&text, "It is near no NPU.");
     else {
-        cli_add(&text, "It is near ");
+        api_add(&text, "It is near ");
         add_devices(e, devices, n, -1, &text);
-        cli_add(&text, ".");
+        api_add(&text, ".");
     }
     say(e, &text);
 }
 
 /* Appends the NPUs of the plan that have a CPU, each with its role. */
-static void add_rows(explanation *e, int32_t id, cli_text *to)
+static void add_rows(explanation *e, int32_t id, api_text *to)
 {
     int n_row = 0;
-    json_t *pools = json_object();
+    api_json_open(&e->fact, "pools", '{');
     for (int32_t i = 0; i < e->view.plan->n_want; i++) {
-        const cli_row row = cli_row_of(e->view.facts, e->view.plan, i);
+        const api_row row = api_row_of(e->view.facts, e->view.plan, i);
         int in_pool = 0;
         const char *word = "another process of it";
         for (int32_t k = 0; k < row.n; k++)
             in_pool |= row.cpu[k] == id;
         for (int32_t role = 0; in_pool && role < CPUBIND_ROLE_COUNT; role++) {
             int32_t n;
-            const int32_t *cpu = cli_role_of(&row, (cpubind_role)role, &n);
+            const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
             for (int32_t k = 0; k < n; k++)
                 if (cpu[k] == id)
                     word = cpubind_role_word((cpubind_role)role);
@@ -704,88 +707,88 @@ static void add_rows(explanation *e, int32_t id, cli_text *to)
         if (in_pool) {
             char key[16];
             snprintf(key, sizeof key, "%d", (int)row.npu->logic);
-            (void)json_object_set_new(pools, key, json_string(word));
-            cli_add(to, "%sNPU %d (%s)", n_row++ ? " and of " : "", (int)row.npu->logic, word);
+            api_json_text(&e->fact, key, word);
+            api_add(to, "%sNPU %d (%s)", n_row++ ? " and of " : "", (int)row.npu->logic, word);
         }
     }
-    set(e, "pools", pools);
+    api_json_close(&e->fact, '}');
 }
 
 /* Says what a CPU is in the plan. */
 static void say_state(explanation *e, int32_t id)
 {
-    const cli_cpu *cpu = &e->view.cpu[id];
-    cli_text text = {"", 0};
-    set(e, "state", json_string(cli_cpu_word(cpu->kind)));
+    const api_cpu *cpu = &e->view.cpu[id];
+    api_text text = {"", 0};
+    api_json_text(&e->fact, "state", api_cpu_word(cpu->kind));
     switch (cpu->kind) {
-    case CLI_CPU_BARRED:
-        cli_add(&text, "This process may not use it, so it is in no pool here; allowed are ");
-        cli_add_allowed(&text, e->view.facts, e->options);
+    case API_CPU_BARRED:
+        api_add(&text, "This process may not use it, so it is in no pool here; allowed are ");
+        api_add_allowed(&text, e->view.facts, e->options);
         break;
-    case CLI_CPU_EXCLUDED:
-        cli_add(&text, "It is excluded from every pool (--exclude)");
+    case API_CPU_EXCLUDED:
+        api_add(&text, "It is excluded from every pool (--exclude)");
         break;
-    case CLI_CPU_IDLE:
-        cli_add(&text, "No NPU gets it");
+    case API_CPU_IDLE:
+        api_add(&text, "No NPU gets it");
         break;
-    case CLI_CPU_HIDDEN:
-    case CLI_CPU_OTHER:
-        cli_add(&text, "It is left for ");
+    case API_CPU_HIDDEN:
+    case API_CPU_OTHER:
+        api_add(&text, "It is left for ");
         add_device(e, cpu->device, &text);
-        cli_add(&text, cpu->kind == CLI_CPU_OTHER ? ", which is not in this plan"
+        api_add(&text, cpu->kind == API_CPU_OTHER ? ", which is not in this plan"
                                                   : ", which this process cannot see");
         break;
-    case CLI_CPU_KEPT:
-        cli_add(&text, "It is kept for the host, by --keep, with the rest of its core");
+    case API_CPU_KEPT:
+        api_add(&text, "It is kept for the host, by --keep, with the rest of its core");
         break;
-    case CLI_CPU_SPARE:
-        cli_add(&text, "No NPU gets it; the UVB polling threads of the host run on it");
+    case API_CPU_SPARE:
+        api_add(&text, "No NPU gets it; the UVB polling threads of the host run on it");
         break;
-    case CLI_CPU_PROCESS:
-    case CLI_CPU_ROLE:
-    case CLI_CPU_TWICE:
-        cli_add(&text, "It is in the pool of ");
+    case API_CPU_PROCESS:
+    case API_CPU_ROLE:
+    case API_CPU_TWICE:
+        api_add(&text, "It is in the pool of ");
         add_rows(e, id, &text);
         break;
-    case CLI_CPU_ABSENT:
-    case CLI_CPU_KIND_COUNT:
-        cli_add(&text, "It is not online");
+    case API_CPU_ABSENT:
+    case API_CPU_KIND_COUNT:
+        api_add(&text, "It is not online");
         break;
     }
-    cli_add(&text, ".");
+    api_add(&text, ".");
     say(e, &text);
 }
 
 /* Says by which step a CPU came to its NPU, with which other CPUs, and who else claims it. */
 static void say_trace(explanation *e, int32_t id)
 {
-    const cli_cpu *cpu = &e->view.cpu[id];
+    const api_cpu *cpu = &e->view.cpu[id];
     const cpubind_trace *t = &e->view.plan->trace;
-    cli_text text = {"", 0};
+    api_text text = {"", 0};
     if (cpu->at < 0) {
         say_near(e, id);
         return;
     }
     const int32_t step = t->step[cpu->at], group = t->group[cpu->at];
-    set(e, "step", json_string(cpubind_step_word((cpubind_step)step)));
-    set(e, "owner",
-        cpu->device >= 0 && e->view.plan->candidate[cpu->device].npu >= 0
-            ? json_integer(e->view.facts->npu[e->view.plan->candidate[cpu->device].npu].logic)
-            : json_null());
+    api_json_text(&e->fact, "step", cpubind_step_word((cpubind_step)step));
+    api_json_id(&e->fact, "owner",
+                cpu->device >= 0 && e->view.plan->candidate[cpu->device].npu >= 0
+                    ? e->view.facts->npu[e->view.plan->candidate[cpu->device].npu].logic
+                    : -1);
     if (step > CPUBIND_STEP_IDLE && step < STEP_COUNT && cpu->device >= 0 &&
         !is_kept_overlap(e)) {
-        cli_add(&text, "%s", steps[step].of_cpu);
+        api_add(&text, "%s", steps[step].of_cpu);
         if (add_distance(e, cpu->device, &id, 1, " Its node is ", &text))
-            cli_add(&text, " from that home.");
+            api_add(&text, " from that home.");
         say(e, &text);
     }
     say_near(e, id);
     if (group >= 0 && !is_kept_overlap(e)) {
         say_group(e, group, cpu->device);
-        set(e, "group", group_json(e, group));
+        put_group(e, "group", group);
     }
     say_rule(e);
-    if (cpu->kind == CLI_CPU_IDLE)
+    if (cpu->kind == API_CPU_IDLE)
         say_idle(e);
 }
 
@@ -793,17 +796,17 @@ static void say_trace(explanation *e, int32_t id)
 static void say_core(explanation *e, int32_t id)
 {
     const cpubind_facts *facts = e->view.facts;
-    const cli_cpu *cpu = &e->view.cpu[id];
+    const api_cpu *cpu = &e->view.cpu[id];
     for (int32_t other = 0; facts->core_of && other < facts->n_cpu_id; other++) {
-        cli_text text = {"", 0};
+        api_text text = {"", 0};
         if (other == id || facts->node_of[other] < 0 ||
             cpubind_facts_core(facts, other) != cpubind_facts_core(facts, id) ||
             cpu->device < 0 || e->view.cpu[other].device < 0 ||
             e->view.cpu[other].device == cpu->device)
             continue;
-        cli_add(&text, "CPU %d of the same core goes to ", (int)other);
+        api_add(&text, "CPU %d of the same core goes to ", (int)other);
         add_device(e, e->view.cpu[other].device, &text);
-        cli_add(&text, ": the core is split.");
+        api_add(&text, ": the core is split.");
         say(e, &text);
     }
 }
@@ -811,13 +814,13 @@ static void say_core(explanation *e, int32_t id)
 static void explain_cpu(explanation *e, int32_t id)
 {
     const cpubind_facts *facts = e->view.facts;
-    cli_text text = {"", 0};
-    set(e, "cpu", json_integer(id));
+    api_text text = {"", 0};
+    api_json_number(&e->fact, "cpu", id);
     if (id >= facts->n_cpu_id || facts->node_of[id] < 0) {
-        cli_add(&text,
+        api_add(&text,
                 "CPU %d is not online, or there is no such CPU: the online CPUs end at %d.",
                 (int)id, (int)facts->n_cpu_id - 1);
-        set(e, "state", json_string(cli_cpu_word(CLI_CPU_ABSENT)));
+        api_json_text(&e->fact, "state", api_cpu_word(API_CPU_ABSENT));
         say(e, &text);
         return;
     }
@@ -826,7 +829,7 @@ static void explain_cpu(explanation *e, int32_t id)
         int32_t i = 0;
         while (i < facts->n_cpu && facts->cpu[i] != id)
             i++;
-        cli_add(&text, i < facts->n_cpu ? "Pools may be cut from it."
+        api_add(&text, i < facts->n_cpu ? "Pools may be cut from it."
                                         : "This process may not use it, or it is excluded.");
         say(e, &text);
         return;
@@ -879,7 +882,7 @@ static int read_target(const char *text, target *out)
     return read_id(text, dot ? dot : end, CPUBIND_MAX_DEVICES, &out->npu);
 }
 
-const char *cli_check_explain(const char *text)
+const char *api_check_explain(const char *text)
 {
     target t;
     return strcasecmp(text, "all") == 0 || strcmp(text, "threads") == 0 || read_target(text, &t)
@@ -901,22 +904,22 @@ static int32_t npu_index(const cpubind_facts *facts, int32_t logic)
 static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 {
     const cpubind_ascend_plan *plan = e->view.plan;
-    json_t *json = json_object();
     int n = 0;
+    api_json_text(&e->fact, "role", cpubind_role_word(role));
+    api_json_open(&e->fact, "cpus", '{');
     for (int32_t i = 0; has_trace(e) && i < plan->n_want; i++) {
-        const cli_row row = cli_row_of(e->view.facts, plan, i);
+        const api_row row = api_row_of(e->view.facts, plan, i);
         char key[16];
         if (npu >= 0 && plan->want[i] != npu)
             continue;
         int32_t n_cpu;
-        const int32_t *cpu = cli_role_of(&row, role, &n_cpu);
+        const int32_t *cpu = api_role_of(&row, role, &n_cpu);
         say_role(e, i, role);
         snprintf(key, sizeof key, "%d", (int)row.npu->logic);
-        (void)json_object_set_new(json, key, cli_list_json(cpu, n_cpu));
+        api_json_list(&e->fact, key, cpu, n_cpu);
         n++;
     }
-    set(e, "role", json_string(cpubind_role_word(role)));
-    set(e, "cpus", json);
+    api_json_close(&e->fact, '}');
     return n > 0;
 }
 
@@ -941,113 +944,100 @@ static int explain_target(explanation *e, const target *t)
 
 /* == Output ================================================================= */
 
-/* Explains one target: adds its facts, with the sentences as "text", to `all`. Returns 0 when
- * the plan and the facts do not know it, or without memory. */
-static int add_target(explanation *e, const target *t, json_t *all)
+/* Explains one target: appends its sentences, or its facts with the sentences as "text".
+ * Returns 0 when the plan and the facts do not know it. */
+static int add_target(explanation *e, const target *t, const char *key)
 {
     int is_known;
-    e->sentence = json_array();
-    e->fact = json_object();
+    e->fact.len = e->said.len = 0;
+    e->n_said = 0;
+    api_json_open(&e->fact, NULL, '{');
+    api_json_open(&e->said, NULL, '[');
     is_known = explain_target(e, t);
     if (is_known && e->planned->code != CPUBIND_PROBLEM_NONE) {
-        cli_text why = {"There is no plan: ", 18};
-        cli_explain(e->planned, e->options, &why);
+        api_text why = {"There is no plan: ", 18};
+        api_explain(e->planned, e->options, &why);
         say(e, &why);
     }
-    set(e, "text", json_incref(e->sentence));
-    if (is_known)
-        e->is_short |= json_array_append(all, e->fact) != 0;
-    json_decref(e->sentence);
-    json_decref(e->fact);
+    api_json_close(&e->said, ']');
+    api_json_value(&e->fact, "text", e->said.text);
+    api_json_close(&e->fact, '}');
+    if (e->options->json && is_known)
+        api_json_value(e->to, key, e->fact.text);
+    e->n_target++;
     return is_known;
 }
 
 /* Explains all NPUs in view, all roles and all CPUs. Returns 0 as add_target does. */
-static int add_all(explanation *e, json_t *all)
+static int add_all(explanation *e)
 {
     const cpubind_facts *facts = e->view.facts;
     for (int32_t i = 0; i < facts->n_npu; i++)
-        if (!add_target(e, &(target){facts->npu[i].logic, -1, -1}, all))
+        if (!add_target(e, &(target){facts->npu[i].logic, -1, -1}, NULL))
             return 0;
     for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
-        if (!add_target(e, &(target){-1, -1, i}, all))
+        if (!add_target(e, &(target){-1, -1, i}, NULL))
             return 0;
     for (int32_t i = 0; i < facts->n_cpu_id; i++)
-        if (!add_target(e, &(target){-1, i, -1}, all))
+        if (!add_target(e, &(target){-1, i, -1}, NULL))
             return 0;
     return 1;
 }
 
-static void print_explanations(const json_t *all)
+/* Explains what --explain names; with --json {"cpubind", "explain"}, with the error of a
+ * refused plan. */
+static int put_all(explanation *e)
 {
-    const int32_t columns = cpubind_linux_columns(fileno(stdout));
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const json_t *text = json_object_get(json_array_get(all, i), "text");
-        fputs(i > 0 ? "\n" : "", stdout);
-        for (size_t k = 0; k < json_array_size(text); k++) {
-            fputs(k > 0 ? "  " : "", stdout);
-            cli_print_wrapped(stdout, json_string_value(json_array_get(text, k)), k > 0 ? 2 : 0,
-                              k > 0 ? 4 : 2, columns < 80 ? columns : 80);
-        }
-    }
-}
-
-/* Prints {"cpubind", "explain"}, with the error of a refused plan. */
-static int print_explanations_json(const explanation *e, json_t *all)
-{
-    json_t *json, *value = e->is_all ? all : json_array_get(all, 0);
-    cli_text text = {"", 0};
-    if (e->planned->code == CPUBIND_PROBLEM_NONE)
-        return cli_print_json(
-            stdout, json_pack("{s:s, s:O}", "cpubind", CPUBIND_VERSION, "explain", value));
-    cli_explain(e->planned, e->options, &text);
-    json = cli_problem_json(&e->planned->problem, text.text);
-    if (json && json_object_set(json, "explain", value) == 0)
-        return cli_print_json(stdout, json);
-    json_decref(json);
-    return 0;
-}
-
-static int refuse_target(const cli_planned *planned, const cli_options *options)
-{
-    cli_text why = {"", 0};
-    int32_t ids[CPUBIND_MAX_DEVICES];
-    if (planned->code != CPUBIND_PROBLEM_NONE)
-        return cli_refuse(options, planned);
-    for (int32_t i = 0; i < planned->facts.n_npu; i++)
-        ids[i] = planned->facts.npu[i].logic;
-    cli_add(&why, "--explain %s: this process sees no such NPU; it sees NPUs ",
-            options->explain);
-    cli_add_list(&why, ids, planned->facts.n_npu);
-    cli_add(&why, "; a CPU is named as in cpu17");
-    return cli_fail(options, CLI_REFUSED, why.text);
-}
-
-int cli_print_why(const cli_planned *planned, const cli_options *options)
-{
-    explanation e = {.planned = planned, .options = options};
-    json_t *all;
+    const api_options *options = e->options;
+    api_text why = {"", 0};
     target t;
-    int status = (int)cpubind_problem_exit(planned->code), is_made, is_known = 0;
+    int is_known;
+    if (options->json && e->planned->code != CPUBIND_PROBLEM_NONE) {
+        api_explain(e->planned, options, &why);
+        api_json_problem(e->to, NULL, &e->planned->problem, why.text);
+    } else if (options->json) {
+        api_json_open(e->to, NULL, '{');
+        api_json_text(e->to, "cpubind", CPUBIND_VERSION);
+    }
+    if (options->json && e->is_all)
+        api_json_open(e->to, "explain", '[');
+    if (e->is_all)
+        is_known = add_all(e);
+    else
+        is_known = read_target(options->explain, &t) && add_target(e, &t, "explain");
+    if (options->json && e->is_all)
+        api_json_close(e->to, ']');
+    if (options->json)
+        api_json_close(e->to, '}');
+    return is_known;
+}
+
+int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
+                api_text *why)
+{
+    const cpubind_facts *facts = &planned->facts;
+    explanation e = {.planned = planned, .options = options, .to = to};
+    int32_t ids[CPUBIND_MAX_DEVICES];
+    int is_made, is_known = 0;
     if (!planned->has_facts)
-        return cli_refuse(options, planned);
-    all = json_array();
-    e.list = (int32_t *)calloc((size_t)planned->facts.n_cpu_id + 1, sizeof *e.list);
-    is_made = all && e.list && cli_make_view(planned, options, &e.view);
+        return 0;
+    e.list = (int32_t *)calloc((size_t)facts->n_cpu_id + 1, sizeof *e.list);
+    is_made = e.list && api_make_view(planned, options, &e.view);
     e.is_all = strcasecmp(options->explain, "all") == 0;
     if (is_made)
-        is_known = e.is_all ? add_all(&e, all)
-                            : read_target(options->explain, &t) && add_target(&e, &t, all);
-    if (!is_made || e.is_short)
-        status = cli_no_memory();
-    else if (!is_known)
-        status = refuse_target(planned, options);
-    else if (!options->json)
-        print_explanations(all);
-    else if (!print_explanations_json(&e, all))
-        status = cli_no_memory();
-    cli_free_view(&e.view);
+        is_known = put_all(&e);
+    to->is_short |= !is_made || e.fact.is_short || e.said.is_short;
+    api_free_view(&e.view);
+    free(e.fact.text);
+    free(e.said.text);
     free(e.list);
-    json_decref(all);
-    return status;
+    if (is_known || to->is_short || planned->code != CPUBIND_PROBLEM_NONE)
+        return is_known;
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        ids[i] = facts->npu[i].logic;
+    api_add(why, "--explain %s: this process sees no such NPU; it sees NPUs ",
+            options->explain);
+    api_add_list(why, ids, facts->n_npu);
+    api_add(why, "; a CPU is named as in cpu17");
+    return 0;
 }

@@ -3,10 +3,10 @@
  *
  * Pure: opens nothing and prints nothing.
  */
-#include "hint.h"
-
 #include <string.h>
 #include <strings.h>
+
+#include "api.h"
 
 enum { LONGEST = 64, MOST_CHANGES = 3, PREFIX_AT = 1 };
 
@@ -56,13 +56,13 @@ static int32_t measure(const char *word, const char *known)
     return n_change <= most && n_change < n ? n_change : -1;
 }
 
-void cli_hint_try(cli_hint *hint, const char *known)
+void api_hint_try(api_hint *hint, const char *known)
 {
     const int32_t far = measure(hint->word, known);
-    int32_t at = hint->n < CLI_HINTS ? hint->n : CLI_HINTS;
-    if (far < 0 || (at == CLI_HINTS && far >= hint->far[at - 1]))
+    int32_t at = hint->n < API_HINTS ? hint->n : API_HINTS;
+    if (far < 0 || (at == API_HINTS && far >= hint->far[at - 1]))
         return;
-    if (at == CLI_HINTS)
+    if (at == API_HINTS)
         at--;
     else
         hint->n++;
@@ -74,15 +74,15 @@ void cli_hint_try(cli_hint *hint, const char *known)
     hint->far[at] = far;
 }
 
-void cli_hint_add(const cli_hint *hint, cli_text *why)
+void api_hint_add(const api_hint *hint, api_text *why)
 {
     const int32_t n = hint->n > 0 && hint->far[0] == 0 ? 1 : hint->n;
     for (int32_t i = 0; i < n; i++)
-        cli_add(why, "%s\"%s\"",
+        api_add(why, "%s\"%s\"",
                 i == 0       ? "; did you mean "
                 : i == n - 1 ? " or "
                              : ", ",
                 hint->like[i]);
     if (n > 0)
-        cli_add(why, "?");
+        api_add(why, "?");
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "api.h"
 
 /* A list that is being read. */
 typedef struct list_reading {
@@ -87,13 +87,13 @@ static const char *read_items(list_reading *r)
     return fault;
 }
 
-const char *cli_read_numbers(const char *text, int32_t limit, cli_numbers *out, int32_t *at)
+const char *api_read_numbers(const char *text, int32_t limit, api_numbers *out, int32_t *at)
 {
     list_reading r = {text, 0, limit, (char *)calloc((size_t)limit, 1)};
     const char *fault;
     int32_t n = 0;
     free(out->item);
-    *out = (cli_numbers){NULL, 0};
+    *out = (api_numbers){NULL, 0};
     *at = 0;
     if (!r.is_in)
         return "there is no memory left";

@@ -1,0 +1,583 @@
+/* api.h - words, options, plans and reports, as the command and other languages have them
+ * SPDX-License-Identifier: MIT
+ *
+ * Shared by the files of this folder and by adapters/cli. What other programs call is
+ * cpubind_api.h alone. Nothing here prints: texts and JSON are made in memory. Nothing here
+ * decides about CPUs: cpubind.h and adapters/ascend do.
+ */
+#ifndef CPUBIND_API_API_H
+#define CPUBIND_API_API_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../ascend/ascend_plan.h"
+#include "../ascend/thread_roles.h"
+#include "../linux/bind/bind.h"
+#include "../pci/launch_text.h"
+#include "../pci/pci_facts.h"
+
+/* How a call has ended: the exit status of the command. */
+enum api_status {
+    API_DONE = 0,
+    API_REFUSED = 1,    /* no plan is possible, or an expectation does not hold */
+    API_USAGE = 2,      /* an option is wrong */
+    API_UNREADABLE = 3, /* the host or the corpus could not be read */
+    API_UNWRITTEN = 4   /* the kernel refused, or a file could not be written */
+};
+
+/* == Words ================================================================== */
+
+enum { API_MAX_QUOTE = 80 }; /* bytes of a text that is quoted in a message */
+
+/* A message that is built in parts. A longer one is cut. */
+typedef struct api_text {
+    char text[4096];
+    size_t len;
+} api_text;
+
+/* The bytes of the character of UTF-8 at text[0 .. len - 1], 1 to 4; 0 where there is none, or
+ * a control character (U+0080 to U+009F too), which a terminal would obey. */
+int32_t api_character(const char *text, size_t len);
+
+/* Appends to a message. Messages quote files and threads of other users, and are printed to
+ * terminals and as JSON: "?" replaces every control character (line feeds only if the format
+ * has none) and every byte that belongs to no character of UTF-8. */
+__attribute__((format(printf, 2, 3))) void api_add(api_text *to, const char *format, ...);
+
+/* Appends a list as the kernel prints it; "none" when it is empty. */
+void api_add_list(api_text *to, const int32_t *list, int32_t n);
+
+/* Appends the name of an input; for the output of a command, the command line. */
+void api_add_input(api_text *to, const char *name);
+
+/* Appends `: "text"`, at most API_MAX_QUOTE bytes of it; nothing when it is empty. */
+void api_add_quote(api_text *to, const char *text, int32_t len);
+
+/* Appends a PCI address: "0000:c1:00.0". */
+void api_add_pci(api_text *to, const cpubind_pci_address *pci);
+
+/* Appends the words of --device-type but "auto": "a2, a3 or 950". */
+void api_add_types(api_text *to);
+
+/* (name, word): the words of --strategy. Plans have them too, and "near". */
+#define API_STRATEGY_LIST(X)                                                                   \
+    X(GLOBAL_SLICE, "global_slice")                                                            \
+    X(TOPO_AFFINITY, "topo_affinity")                                                          \
+    X(CLUSTER, "cluster")
+
+/* "global_slice", "none": the words that are printed. */
+const char *api_strategy_word(cpubind_strategy strategy);
+const char *api_finding_word(cpubind_finding finding);
+
+/* == Options ================================================================ */
+
+/* The commands, as bits, since an option belongs to several. API_CASE is not a command: it
+ * stands for the arguments that are stored with an expectation. */
+enum api_command {
+    API_PLAN = 1,
+    API_CAPTURE = 2,
+    API_LIST = 4,
+    API_SHOW = 8,
+    API_IMPORT = 16,
+    API_EXPORT = 32,
+    API_REPLAY = 64,
+    API_ACCEPT = 128,
+    API_CASE = 256,
+    API_APPLY = 512,
+    API_RUN = 1024,
+    API_VERIFY = 2048,
+    API_RESTORE = 4096,
+    API_DOCTOR = 8192,
+    API_REMOVE = 16384,
+    API_RENAME = 32768,
+    API_SERVICE = 1 << 20,
+    API_STATUS = 1 << 21,
+    API_TOPO = 1 << 22,
+    API_BIND_CALL = 1 << 28, /* no command: a call of cpubind_api.h that binds */
+    API_BINDING = API_APPLY | API_RUN | API_VERIFY | API_RESTORE
+};
+
+struct cli_format; /* below */
+
+#define API_MAX_ARGS   64
+#define API_MAX_WISHES 64
+#define API_MAX_ENV    64
+#define API_MAX_NAMES  32
+#define API_MAX_PCI    64
+
+/* Numbers in allocated memory. */
+typedef struct api_numbers {
+    int32_t *item;
+    int32_t n;
+} api_numbers;
+
+typedef struct api_options {
+    enum api_command command; /* whose options these are */
+    const char *root;         /* a snapshot folder, or NULL */
+    const char *fixture;      /* the name of a fixture host, or NULL */
+    const char *db;           /* the corpus; NULL: the one installed with cpubind */
+    api_numbers npus, allowed, exclude, keep; /* request points to their items */
+    cpubind_request request;
+    int json, quiet;
+    int has_index;                      /* --index is given */
+    int distances;                      /* plan: the map has distances */
+    int compare;                        /* plan: by both rules, side by side */
+    int no_lists;                       /* plan: without the long lists of the text */
+    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
+    const char *explain;                /* plan: what is explained in place of it; or NULL */
+    const char *output;                 /* -o of capture */
+    const char *name, *product, *notes; /* of the captured host, or NULL */
+    int redact, replace, is_dry;
+    int32_t jobs;                    /* threads of replay; 0: one a CPU */
+    const char *format_word;         /* --format, or NULL */
+    const struct cli_format *format; /* of that word: of plan and replay; else NULL */
+    int32_t pid;                     /* the process; 0: the parent */
+    int32_t one_npu;                 /* --npu, or -1 */
+    const char *npu_text;            /* --npu as it was written */
+    int has_memory, any_arch, all;
+    int is_strict, is_forced, or_unbound, is_ended;
+    int has_no_record; /* the process that is planned for may be bound, its record lost */
+    cpubind_thread_wish wish[API_MAX_WISHES];
+    int32_t n_wish;
+    cpubind_threads threads;
+    cpubind_memory_action memory;
+    int64_t memory_limit; /* bytes, or -1 */
+    int32_t memory_time;  /* seconds; 0: the usual time */
+    cpubind_irqbalance_action irqbalance;
+    int32_t watch_ms; /* 0: do not watch */
+    const char *state;
+    int respects_masks;       /* --all: leave processes alone that bind themselves */
+    int keeps_others;         /* --others keep */
+    cpubind_pci_request topo; /* of topo, without its functions */
+    cpubind_pci_address pci[API_MAX_PCI]; /* --pci; topo.n_named of them */
+    cpubind_role_spec roles;              /* --roles */
+    int has_roles;
+    const char *env[API_MAX_ENV]; /* "NAME=VALUE" */
+    int32_t n_env;
+    /* service: the files that it reads and writes, and which processes it binds */
+    const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */
+    const char *only[API_MAX_NAMES], *except[API_MAX_NAMES]; /* patterns of process names */
+    int32_t n_only, n_except;
+    int is_check, is_restored_at_end;
+    char **word; /* the words after the options */
+    int n_word;
+    const char *arg[API_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
+    int n_arg;
+    int help, help_all, version; /* with one of them, no other option is checked */
+} api_options;
+
+/* Sets every option to its usual value. */
+void api_set_usual(api_options *out, enum api_command command);
+
+/* Reads a list as taskset takes it (option_list.c): numbers below `limit` and ranges in any
+ * order, repeats, blanks around commas, strides such as 0-30:2.
+ *   out     *out, ascending, in memory that the caller frees; its former numbers are freed
+ *   errors  why the text is no list, a static clause, and *at, the offset of the byte; *out is
+ *           empty then. NULL: it is a list */
+const char *api_read_numbers(const char *text, int32_t limit, api_numbers *out, int32_t *at);
+
+/* Frees the lists of CPUs and NPUs, and the CPUs of --thread. */
+void api_free_options(api_options *options);
+
+/* The words of all roles, each with ", " after it. */
+#define API_ROLE_WORD_(name, word, letter) word ", "
+#define API_ROLE_WORDS                     CPUBIND_ROLE_LIST(API_ROLE_WORD_)
+
+/* The words that are being read. */
+typedef struct api_reading {
+    const char *words; /* of the command, for "try: cpubind WORDS --help" */
+    api_options *options;
+    api_text *why;
+    char **argv;
+    int argc;
+    int *next; /* index of the word after those that were read */
+} api_reading;
+
+/* One option. Without a function that reads it, its value is stored at `member` of api_options:
+ * the text, or 1 for an option without a value. */
+typedef struct api_option {
+    const char *dashed;
+    int has_value;
+    int commands; /* that have it; with API_CASE an expectation may have it too */
+    int (*read)(const api_reading *r, const char *text);
+    size_t member;
+    int letter; /* of the short form, or 0 */
+} api_option;
+
+/* All options; a row without a name ends the list. */
+extern const api_option api_option_rows[];
+
+/* Stores the value of an option. Returns 0, with the reason in *r->why, when it is wrong. */
+int api_store(const api_reading *r, const api_option *row, const char *value);
+
+/* Checks --index against --processes, for the command of these words; as api_store. */
+int api_check_index(const api_options *options, const char *words, api_text *why);
+
+/* Stores the value of the option `key`; a switch takes yes or no. As api_store.
+ *   in      commands: bits of those that may have it, 0 for any; `value` may be written, and
+ *           lives as long as the options */
+int api_read_setting(api_options *options, int commands, const char *key, char *value,
+                     api_text *why);
+
+/* == Words that are like another ============================================ */
+
+#define API_HINTS 3
+
+/* The words that are most like one, the best first. Begins as {.word = ...}. */
+typedef struct api_hint {
+    const char *word;            /* as it was given */
+    const char *like[API_HINTS]; /* borrowed */
+    int32_t far[API_HINTS];      /* how far each is from the word: 0 is equal but for case */
+    int32_t n;
+} api_hint;
+
+/* Keeps a known word if it is like the given one: it begins with it, in either case, or a few
+ * letters differ: one of four, at most three. O(length of the one x length of the other). */
+void api_hint_try(api_hint *hint, const char *known);
+
+/* Appends "; did you mean "a" or "b"?"; nothing where no word is like it. */
+void api_hint_add(const api_hint *hint, api_text *why);
+
+/* == Output: texts of any length, tables, JSON (output.c) =================== */
+
+/* A text that grows. All zero is empty; the caller frees `text`. */
+typedef struct api_out {
+    char *text; /* ends with NUL; NULL before the first byte */
+    size_t len, size;
+    int is_short;    /* memory ran out for some part of it */
+    int32_t columns; /* of the screen that it is for; 0: 80 */
+    int has_colour;  /* it is for a terminal with colours */
+} api_out;
+
+/* Appends as printf does; no byte is replaced. */
+__attribute__((format(printf, 2, 3))) void api_put(api_out *to, const char *format, ...);
+void api_put_text(api_out *to, const char *text);
+
+/* Appends a text from column `at` on and a line feed; goes to the next line, indented, after a
+ * blank or a comma before the line would be longer than `columns`. */
+void api_put_wrapped(api_out *to, const char *text, int32_t at, int32_t indent,
+                     int32_t columns);
+
+/* A table with n_column set and all else zero is empty. Each column is as wide as its longest
+ * cell. */
+typedef struct api_table {
+    int32_t n_column;
+    char **cell; /* row by row */
+    int32_t n_cell, cap_cell;
+    int is_short; /* memory ran out for some cell */
+} api_table;
+
+/* Adds the next cell, row by row, with the characters of api_add. */
+__attribute__((format(printf, 2, 3))) void api_cell(api_table *table, const char *format, ...);
+
+/* Adds a number; "-" when it is negative, which means not known. */
+void api_cell_number(api_table *table, int32_t number);
+
+/* Adds a list of CPUs or nodes; "-" when it is empty. */
+void api_cell_list(api_table *table, const int32_t *list, int32_t n);
+
+/* Appends all rows, or nothing when memory is short, and frees the table. */
+void api_put_table(api_out *to, api_table *table);
+
+/* Frees a table without appending it. */
+void api_free_table(api_table *table);
+
+/* JSON in one line. A value is a member `key` of the object that is open, or with a key of NULL
+ * an element of the array that is open. */
+void api_json_open(api_out *to, const char *key, char bracket);
+void api_json_close(api_out *to, char bracket);
+void api_json_null(api_out *to, const char *key);
+void api_json_bool(api_out *to, const char *key, int is_true);
+void api_json_number(api_out *to, const char *key, int64_t number);
+
+/* A number; null when it is negative, which means not known. */
+void api_json_id(api_out *to, const char *key, int32_t id);
+
+/* A string, with "?" in place of bytes that api_character refuses, but for the control
+ * characters that JSON escapes. NULL: null. */
+void api_json_text(api_out *to, const char *key, const char *text);
+
+/* A list as the kernel prints it; null when it is empty. */
+void api_json_list(api_out *to, const char *key, const int32_t *list, int32_t n);
+
+/* A value that is JSON already. NULL: null, and memory has run out. */
+void api_json_value(api_out *to, const char *key, const char *json);
+
+/* == A host and its plan ==================================================== */
+
+/* An open host: this host or a folder in `host`, or another one in `other`. */
+typedef struct api_host {
+    struct cpubind_linux_host *host;
+    void *other;
+    void (*close_other)(void *other);
+    cpubind_source source;
+} api_host;
+
+/* Opens this host as process `pid` sees it; 0 for this process. is_alone: npu-smi runs here,
+ * and no output that another process has read is taken. Returns the status, with the reason in
+ * *why. */
+int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why);
+void api_close_host(api_host *host);
+
+/* A plan, or the problem for which there is none. All zero before the first api_make. */
+typedef struct api_planned {
+    cpubind_problem_code code;
+    cpubind_facts facts;
+    cpubind_problem problem;
+    cpubind_ascend_plan plan; /* when there is no problem */
+    int has_facts;            /* all facts are known; the plan may be refused */
+    cpubind_arena arena;      /* memory of facts and plan; reused by the next api_make */
+} api_planned;
+
+void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out);
+void api_free_planned(api_planned *planned);
+
+/* Calls `make` with an arena that is four times as large each time, until it returns anything
+ * but NO_MEMORY. The arena is all zero before the first call; the caller frees its base. */
+typedef cpubind_problem_code api_maker(void *ctx, cpubind_arena *arena);
+cpubind_problem_code api_with_arena(cpubind_arena *arena, api_maker *make, void *ctx);
+
+/* == Messages =============================================================== */
+
+/* Appends why there is no plan: what, where, why, and what to do; without a line feed. */
+void api_explain(const api_planned *planned, const api_options *options, api_text *out);
+
+/* Appends the same for one problem, such as that of an NPU without a pool. */
+void api_explain_problem(const cpubind_problem *problem, const cpubind_facts *facts,
+                         const api_options *options, api_text *out);
+
+/* Appends the CPUs that are shared out, and those of --exclude: "0-22, excluded CPUs 23". */
+void api_add_allowed(api_text *to, const cpubind_facts *facts, const api_options *options);
+
+/* Appends the form of the visible devices that the Ascend runtime reads, if their text is a
+ * list in another form: "0-3" is 0,1,2,3. */
+void api_add_comma_form(api_text *to, const cpubind_facts *facts);
+
+/* Appends one warning as a sentence, without a line feed. */
+void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
+                         const cpubind_ascend_plan *plan, api_text *out);
+
+/* Line and column of the byte at fault; 0, 0 when the problem is not in a text. */
+cpubind_place api_place(const cpubind_problem *problem);
+
+/* Appends that memory ran out; returns the status. */
+int api_no_room(api_text *why);
+
+/* "refused", "usage", "unreadable" or "unwritten": the code of an error that is no problem of a
+ * plan, by its status. */
+const char *api_status_word(int status);
+
+/* == Formats of a plan ====================================================== */
+
+/* The figures of pools. Those of locality count only if is_placed: the place of one of the NPUs
+ * is known. */
+typedef struct api_figures {
+    const cpubind_quality *quality; /* NULL: no pool, or no plan */
+    int is_placed;
+} api_figures;
+
+/* Those of a whole plan, and of one of its rows. */
+api_figures api_figures_of(const cpubind_ascend_plan *plan);
+api_figures api_figures_of_row(const cpubind_ascend_plan *plan, int32_t row);
+
+/* Appends figures as `n` columns, each below its head. */
+void api_put_quality(api_out *to, const char *const *head, const api_figures *figures,
+                     int32_t n);
+
+/* Near CPUs of 100 CPUs in pools, rounded down; -1: not known, or there are no pools. */
+int32_t api_near_percent(api_figures figures);
+
+/* The figure of a key of JSON; -1: not known, or no such key. */
+int32_t api_figure(api_figures figures, const char *key);
+
+/* The figures as an object; null without a pool. */
+void api_json_quality(api_out *to, const char *key, api_figures figures, int is_of_npu);
+
+/* One row of a plan: an NPU, its pool, and the CPUs of its roles. */
+typedef struct api_row {
+    const cpubind_npu *npu;
+    const int32_t *cpu; /* the pool, ascending */
+    int32_t n;
+    const int32_t *role_cpu; /* the CPUs of the roles of this process ... */
+    cpubind_roles roles;     /* ... as spans of role_cpu */
+    int32_t memory_node;     /* or -1 */
+    api_figures figures;
+    const cpubind_problem *problem; /* why it has no pool; NULL: it has one */
+} api_row;
+
+api_row api_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t row);
+
+/* The CPUs of a role, ascending; *n is their number. */
+const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n);
+
+/* The rows that are shown: those of the plan and, between them, the NPUs without a pool, by
+ * ascending logic id. */
+int32_t api_n_shown(const cpubind_ascend_plan *plan);
+api_row api_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i);
+
+/* The logic id of the NPU that the rank drives; -1 without --rank. */
+int32_t api_rank_npu(const api_planned *planned, const api_options *options);
+
+/* Writes the nodes that have one of the CPUs, ascending; `out` has room for all nodes. Returns
+ * their number. */
+int32_t api_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n, int32_t *out);
+
+/* One format of a plan: its word, a clause for --help, and the function that appends it; what
+ * it lacks memory for is in to->is_short. A new format is one more row. */
+typedef struct api_format {
+    const char *word;
+    const char *what;
+    int is_json; /* the same as --json: errors are JSON too */
+    void (*put)(api_out *to, const api_planned *planned, const api_options *options);
+    /* Whether the plan has this form; 0, with the reason in *why: it has not. Or NULL. */
+    int (*check)(const api_planned *planned, const api_options *options, api_text *why);
+} api_format;
+
+/* All formats; the first one is the usual one. A row without a word ends the list. */
+extern const api_format api_formats[];
+
+/* The plan as text: the log lines, a table, what was found, the map. With --quiet only the log
+ * lines. */
+void api_put_plan(api_out *to, const api_planned *planned, const api_options *options);
+
+/* One row for each node, with a column for each core; with --distances also how far its CPUs
+ * are from the homes of their NPUs. */
+void api_put_map(api_out *to, const api_planned *planned, const api_options *options);
+
+/* The ranks of a plan in a format of launchers: with --rank that rank alone; else all, in the
+ * order of the visible devices. api_has_launch says first whether the plan has ranks that a
+ * launcher can start, with the reason in *why when it has none. */
+int api_has_launch(const api_planned *planned, const api_options *options, api_text *why);
+void api_put_launch(api_out *to, cpubind_launch_format format, const api_planned *planned,
+                    const api_options *options);
+void api_put_ranks(api_out *to, cpubind_launch_format format, const cpubind_launch *launch);
+
+/* An SVG document. */
+void api_put_svg(api_out *to, const api_planned *planned, const api_options *options);
+
+/* == JSON of a plan ========================================================= */
+
+/* The object that plan --json prints. */
+void api_json_plan(api_out *to, const char *key, const api_planned *planned,
+                   const api_options *options);
+
+/* {"cpubind", "error": {"code", "text", and the numbers of the problem}}, without its closing
+ * bracket, so that the caller may add more. */
+void api_json_problem(api_out *to, const char *key, const cpubind_problem *problem,
+                      const char *text);
+
+/* {"cpubind", "error": {"code", "text"}} */
+void api_json_error(api_out *to, const char *code, const char *text);
+
+/* The warnings of a plan as an array of {"code", "text"}; empty when there is no plan. Without
+ * its closing bracket. */
+void api_json_warnings(api_out *to, const char *key, const api_planned *planned);
+
+/* == Why ==================================================================== */
+
+/* Why the text of --explain names nothing; NULL: it does. Static storage. */
+const char *api_check_explain(const char *text);
+
+/* Appends the explanation of options->explain, as sentences or with options->json as JSON, also
+ * of a plan that is refused, as far as its facts are known. Returns 0 when there is nothing to
+ * explain: *why says what is wrong, or is empty where the plan itself is refused. */
+int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
+                api_text *why);
+
+/* == A process that is bound ================================================ */
+
+/* A process, and where it belongs. All zero before it is opened. */
+typedef struct api_bound {
+    int32_t pid;
+    char parent[CPUBIND_PROGRAM_SIZE]; /* its program, where it is the parent; else "" */
+    int is_reading;                    /* verify: nothing is changed */
+    int is_restoring;                  /* restore: ends a watch of the process */
+    int32_t holder;                    /* the cpubind that works on the process; 0: not known */
+    int is_watching;                   /* apply --watch, after the first time */
+    char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
+    int is_stopped;                      /* apply: a signal has ended the move of memory */
+    cpubind_binding *binding;
+    api_host live; /* this host, as the process sees it */
+    api_host host; /* the host of --root or --fixture, which the facts quote */
+    api_planned planned;
+    cpubind_arena arena; /* of the goal */
+    cpubind_goal goal;
+} api_bound;
+
+/* How the options say that a process is bound. */
+cpubind_bind_options api_bind_options(const api_options *options, int32_t pid, int is_reading);
+
+/* Opens the process how->pid, and waits a short time for its lock. As cpubind_bind_open, with
+ * the holder of a lock in out->holder. */
+cpubind_linux_status api_open_bound(const cpubind_bind_options *how, api_bound *out,
+                                    cpubind_linux_fault *fault);
+
+/* Opens this host as the process sees it, and chooses the CPUs and the NPU that the plan is
+ * for. Refuses a machine that is not ARM, unless --any-arch is given or nothing is changed.
+ *   in       is_other_host: the facts will be those of another host
+ *   returns  the status; the reason is bound->planned.problem, if it has a code, else *why */
+int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host, api_text *why);
+
+/* Plans, and makes the goal of the process.
+ *   in       source: of the host that the facts are of; NULL: of this one
+ *   returns  the status; the reason is bound->planned.problem */
+int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source);
+
+/* Refuses a machine that is not ARM, unless --any-arch is given. As api_plan_bound.
+ *   in       bound->live is open */
+int api_check_arch(const api_options *options, api_bound *bound);
+
+void api_close_bound(api_bound *bound);
+
+/* "thread"; static storage. */
+const char *api_kind_word(cpubind_item_kind kind);
+
+/* Whether more than a tenth of the own memory is on other nodes. */
+int api_memory_is_wrong(const cpubind_report *report);
+
+/* Appends items as a table: one row for each, or one row for all that are alike. */
+void api_put_items(api_out *to, const cpubind_report *report, int is_each);
+
+/* Appends how much memory of the process is on each node, unless is_each how much was there
+ * before, and how much stays on other nodes for which reason. Appends nothing when the report
+ * has no memory. */
+void api_put_memory(api_out *to, const cpubind_report *report, int is_each);
+
+/* Appends one line for an item that --watch has moved. */
+void api_put_moved(api_out *to, const cpubind_item *item);
+
+/* The whole report as JSON. */
+void api_json_report(api_out *to, const char *key, const api_bound *bound,
+                     const cpubind_report *report);
+
+/* Hears each warning of a report: its code and its sentence. */
+typedef void api_hear(void *ctx, const char *code, const char *text);
+
+/* Hears a warning as an object of a JSON array; `out` is an api_out. */
+void api_add_warning(void *out, const char *code, const char *text);
+
+/* Those of an outcome, but for those of the plan: what was not done and why. */
+void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,
+                      void *ctx);
+
+/* The warning that own memory stays on other nodes, and no other one. */
+void api_warn_rest(const cpubind_report *report, api_hear *hear, void *ctx);
+
+/* What a watch cannot do now, and why. */
+void api_warn_news(const cpubind_report *report, api_hear *hear, void *ctx);
+
+/* All warnings of a plan. */
+void api_warn_plan(const api_planned *planned, api_hear *hear, void *ctx);
+
+/* The warnings of the plan and of the outcome as an array of {"code", "text"}. */
+void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,
+                               const cpubind_report *report);
+
+/* Appends why a call failed: what, where, and what to do. Returns the status. */
+int api_explain_bind(const api_options *options, const api_bound *bound,
+                     cpubind_linux_status status, const cpubind_linux_fault *fault,
+                     api_text *why);
+
+#endif /* CPUBIND_API_API_H */

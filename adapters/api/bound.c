@@ -1,0 +1,190 @@
+/* bound.c - open a process, plan for it, and find where its threads belong
+ * SPDX-License-Identifier: MIT
+ *
+ * Changes a process only through adapters/linux/bind. README.md documents what each option
+ * means.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../text/procfs.h"
+#include "api.h"
+
+/* How often a lock is tried again, every 10 ms. */
+#define LOCK_TRIES 20
+
+cpubind_bind_options api_bind_options(const api_options *options, int32_t pid, int is_reading)
+{
+    /* 0 is no limit there. A limit of one byte moves nothing, as 0 does here: no page is so
+     * small. */
+    const int64_t limit = options->memory_limit < 0    ? 0
+                          : options->memory_limit == 0 ? 1
+                                                       : options->memory_limit;
+    const cpubind_bind_options how = {.pid = pid,
+                                      .is_reading = is_reading,
+                                      .record_path = options->state,
+                                      .irqbalance = options->irqbalance,
+                                      .memory = options->memory,
+                                      .memory_limit = limit,
+                                      .memory_time_ms = (int64_t)options->memory_time * 1000,
+                                      .is_watching = options->watch_ms > 0,
+                                      .is_strict = options->is_strict,
+                                      .is_forced = options->is_forced};
+    return how;
+}
+
+/* Opens the process, and waits a short time for its lock: a cpubind that was killed while it
+ * started npu-smi leaves a child that holds the lock for some milliseconds, until exec. A lock
+ * that is held longer belongs to a cpubind at work. */
+static cpubind_linux_status open_waiting(const cpubind_bind_options *how, cpubind_binding **out,
+                                         cpubind_linux_fault *fault)
+{
+    const struct timespec pause = {0, 10000000};
+    cpubind_linux_status status = cpubind_bind_open(how, NULL, out, fault);
+    for (int i = 0; i < LOCK_TRIES && status == CPUBIND_LINUX_ERR_BUSY; i++) {
+        (void)nanosleep(&pause, NULL);
+        status = cpubind_bind_open(how, NULL, out, fault);
+    }
+    return status;
+}
+
+cpubind_linux_status api_open_bound(const cpubind_bind_options *how, api_bound *out,
+                                    cpubind_linux_fault *fault)
+{
+    cpubind_bind_options own = *how;
+    cpubind_linux_status status;
+    out->pid = own.pid;
+    out->is_reading = own.is_reading;
+    own.other_path = out->other_path;
+    status = open_waiting(&own, &out->binding, fault);
+    if (status == CPUBIND_LINUX_ERR_BUSY && out->is_restoring &&
+        cpubind_bind_end_watch(&own, NULL, NULL) == CPUBIND_LINUX_OK)
+        status = open_waiting(&own, &out->binding, fault);
+    if (status == CPUBIND_LINUX_ERR_BUSY)
+        out->holder = cpubind_bind_holder(&own, NULL);
+    return status;
+}
+
+/* Reads the CPUs that the process may use, for a plan from the files of another host. */
+static int read_allowed(api_options *options, const api_bound *bound, api_text *why)
+{
+    const cpubind_source *source = &bound->live.source;
+    const cpubind_input status = source->read(source->ctx, "proc/self/status");
+    cpubind_int_list list = {NULL, CPUBIND_MAX_CPUS, 0};
+    list.out = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *list.out);
+    if (!list.out)
+        return api_no_room(why);
+    free(options->allowed.item);
+    options->allowed.item = list.out;
+    if (status.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK ||
+        list.n == 0) {
+        api_add(why, "the CPUs that the process may use are not known: /proc/<pid>/status "
+                     "cannot be read; name them with --allowed LIST");
+        return API_UNREADABLE;
+    }
+    options->allowed.n = list.n;
+    options->request.allowed = list.out;
+    options->request.n_allowed = list.n;
+    return API_DONE;
+}
+
+/* Chooses the CPUs that are shared out: those of --allowed; else those that the process had
+ * before it was bound; else those that it has. */
+static int choose_allowed(api_options *options, const api_bound *bound, int is_other_host,
+                          api_text *why)
+{
+    const cpubind_cpus before = cpubind_bind_allowed(bound->binding);
+    if (options->request.allowed)
+        return API_DONE;
+    if (before.n > 0) {
+        options->request.allowed = before.cpu;
+        options->request.n_allowed = before.n;
+        return API_DONE;
+    }
+    options->has_no_record = options->command != API_RUN;
+    return is_other_host ? read_allowed(options, bound, why) : API_DONE;
+}
+
+/* With --npu N the plan has that NPU alone, whether or not it runs and is visible. */
+static void choose_npu(api_options *options)
+{
+    cpubind_request *request = &options->request;
+    request->wants_pci = 1;
+    if (options->one_npu < 0)
+        return;
+    request->npu = &options->one_npu;
+    request->n_npu = 1;
+    request->visible = options->npu_text;
+    request->visible_len = (int32_t)strlen(options->npu_text);
+}
+
+/* The arguments of make_goal. */
+typedef struct making {
+    const api_options *options;
+    api_bound *bound;
+} making;
+
+static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
+{
+    const making *m = (const making *)ctx;
+    api_planned *p = &m->bound->planned;
+    const cpubind_goal_request request = {.facts = &p->facts,
+                                          .plan = &p->plan,
+                                          .row = p->plan.rank_row,
+                                          .wish = m->options->wish,
+                                          .n_wish = m->options->n_wish,
+                                          .threads = m->options->threads};
+    cpubind_problem_clear(&p->problem);
+    return cpubind_goal_make(&m->bound->live.source, &request, arena, &m->bound->goal,
+                             &p->problem);
+}
+
+int api_check_arch(const api_options *options, api_bound *bound)
+{
+    const cpubind_source *source = &bound->live.source;
+    const cpubind_input machine = source->read(source->ctx, "uname");
+    const int is_arm = machine.state == CPUBIND_INPUT_PRESENT &&
+                       ((machine.len >= 3 && memcmp(machine.data, "arm", 3) == 0) ||
+                        (machine.len >= 7 && memcmp(machine.data, "aarch64", 7) == 0));
+    if (is_arm || options->any_arch)
+        return API_DONE;
+    cpubind_problem_clear(&bound->planned.problem);
+    bound->planned.code = CPUBIND_PROBLEM_NOT_ARM;
+    bound->planned.problem.code = CPUBIND_PROBLEM_NOT_ARM;
+    return (int)cpubind_problem_exit(bound->planned.code);
+}
+
+int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host, api_text *why)
+{
+    const int32_t self = (int32_t)getpid();
+    int status = api_open_live(bound->pid == self ? 0 : bound->pid, 0, &bound->live, why);
+    if (status == API_DONE && !bound->is_reading)
+        status = api_check_arch(options, bound);
+    if (status == API_DONE)
+        status = choose_allowed(options, bound, is_other_host, why);
+    if (status == API_DONE)
+        choose_npu(options);
+    return status;
+}
+
+int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source)
+{
+    api_planned *planned = &bound->planned;
+    api_make(source ? source : &bound->live.source, &options->request, planned);
+    if (planned->code == CPUBIND_PROBLEM_NONE)
+        planned->code = api_with_arena(&bound->arena, make_goal, &(making){options, bound});
+    return (int)cpubind_problem_exit(planned->code);
+}
+
+void api_close_bound(api_bound *bound)
+{
+    cpubind_bind_close(bound->binding);
+    api_close_host(&bound->live);
+    api_close_host(&bound->host);
+    api_free_planned(&bound->planned);
+    free(bound->arena.base);
+    memset(bound, 0, sizeof *bound);
+}

@@ -1,0 +1,67 @@
+/* call.h - the objects of cpubind_api.h, shared by the files that implement it
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CPUBIND_API_CALL_H
+#define CPUBIND_API_CALL_H
+
+#include "../linux/workers.h"
+#include "api.h"
+#include "cpubind_api.h"
+
+/* == Errors ================================================================= */
+
+struct cpb_error {
+    char *text, *json;
+    const char *code; /* static storage */
+    cpubind_problem problem;
+    cpubind_place place;
+    int32_t number, status; /* errno, or 0; the exit status */
+};
+
+/* Sets *error, if it may be set, to an error with these words; without memory to the static
+ * error "no_memory". Returns NULL. */
+void *call_fail(cpb_error **error, const char *code, int status, int32_t number,
+                const char *text);
+
+/* The same for a problem of a plan. */
+void *call_refuse(cpb_error **error, const api_planned *planned, const api_options *options);
+
+/* The same for want of memory. */
+void *call_no_memory(cpb_error **error);
+
+/* == Options ================================================================ */
+
+/* Options, and the texts that they point into. */
+typedef struct call_options {
+    api_options options;
+    char *text;
+} call_options;
+
+/* Reads "key=value" texts; `commands` as api_read_setting has it. Returns 0, with *error, when
+ * one is wrong; call_free_options may be called in both cases. */
+int call_read_options(const char *const *texts, enum api_command command, int commands,
+                      call_options *out, cpb_error **error);
+void call_free_options(call_options *options);
+
+/* == Hosts ================================================================== */
+
+/* A host that is open. A plan quotes its inputs, and keeps it open. */
+typedef struct call_source {
+    cpubind_mutex *mutex; /* of `n_user`, and of all reading */
+    api_host host;
+    int32_t n_user;
+} call_source;
+
+struct cpb_host {
+    cpubind_mutex *mutex; /* of `source` and `tar` */
+    call_source *source;  /* NULL: made from `tar` at the next plan */
+    char *tar;            /* of cpb_host_empty: the files that were put, as an archive */
+    size_t len, size;
+    int is_of_bytes, is_live;
+};
+
+/* Takes and gives back the source of a host. */
+call_source *call_take_source(cpb_host *host, cpb_error **error);
+void call_drop_source(call_source *source);
+
+#endif /* CPUBIND_API_CALL_H */

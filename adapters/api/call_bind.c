@@ -1,0 +1,239 @@
+/* call_bind.c - bindings of cpubind_api.h
+ * SPDX-License-Identifier: MIT
+ *
+ * Changes processes only through adapters/linux/bind, as the command does.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+
+struct cpb_binding {
+    call_options options;
+    call_source *source; /* of another host, whose inputs the facts quote; or NULL */
+    api_bound bound;
+    api_out json;
+};
+
+/* Sets *error to why a call of adapters/linux/bind has failed, in the sentence of the command;
+ * its code is more precise than the word of the exit status. */
+static void explain(const cpb_binding *b, cpubind_linux_status status,
+                    const cpubind_linux_fault *fault, cpb_error **error)
+{
+    static const struct {
+        cpubind_linux_status status;
+        const char *code;
+    } codes[] = {
+        {CPUBIND_LINUX_ERR_GONE, "gone"},     {CPUBIND_LINUX_ERR_BUSY, "busy"},
+        {CPUBIND_LINUX_ERR_EXISTS, "bound"},  {CPUBIND_LINUX_ERR_NOT_FORCED, "not_forced"},
+        {CPUBIND_LINUX_ERR_STATE, "state"},   {CPUBIND_LINUX_ERR_DAMAGED, "damaged"},
+        {CPUBIND_LINUX_ERR_UNDONE, "undone"}, {CPUBIND_LINUX_ERR_MEMORY, "no_memory"}};
+    api_text why = {"", 0};
+    const int exit_status =
+        api_explain_bind(&b->options.options, &b->bound, status, fault, &why);
+    const char *code = api_status_word(exit_status);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].status == status)
+            code = codes[i].code;
+    (void)call_fail(error, code, exit_status, fault->error, why.text);
+}
+
+/* Opens the process. Returns 0, with *error, when that fails. */
+static int open_process(cpb_binding *b, int32_t pid, int is_reading, cpb_error **error)
+{
+    const cpubind_bind_options how =
+        api_bind_options(&b->options.options, pid ? pid : (int32_t)getpid(), is_reading);
+    cpubind_linux_fault fault = {.what = ""};
+    const cpubind_linux_status status = api_open_bound(&how, &b->bound, &fault);
+    if (status == CPUBIND_LINUX_OK)
+        return 1;
+    explain(b, status, &fault, error);
+    return 0;
+}
+
+/* Whether the binding is open: a restore that failed may have closed it. */
+static int is_open(const cpb_binding *b, cpb_error **error)
+{
+    if (b && b->bound.binding)
+        return 1;
+    (void)call_fail(error, "usage", API_USAGE, 0, "this binding is not open");
+    return 0;
+}
+
+/* Makes the JSON of the report. Returns 0 without memory. */
+static int note_report(cpb_binding *b, cpb_error **error)
+{
+    b->json.len = 0;
+    api_json_report(&b->json, NULL, &b->bound, cpubind_bind_report(b->bound.binding));
+    if (!b->json.is_short)
+        return 1;
+    b->json.is_short = 0;
+    (void)call_no_memory(error);
+    return 0;
+}
+
+static int32_t count(const cpb_binding *b, cpubind_item_result result)
+{
+    const cpubind_report *report = cpubind_bind_report(b->bound.binding);
+    int32_t n = 0;
+    for (int32_t i = 0; i < report->n; i++)
+        n += report->item[i].result == result;
+    return n;
+}
+
+static cpb_binding *new_binding(const char *const *options, enum api_command command,
+                                cpb_error **error)
+{
+    cpb_binding *b = (cpb_binding *)calloc(1, sizeof *b);
+    if (!b)
+        return (cpb_binding *)call_no_memory(error);
+    if (call_read_options(options, command, API_BIND_CALL, &b->options, error))
+        return b;
+    cpb_binding_close(b);
+    return NULL;
+}
+
+/* Says which options contradict each other; NULL when none do. */
+static const char *conflict(const api_options *o, int is_self)
+{
+    if (o->one_npu < 0 && !o->request.has_rank)
+        return "say which NPU: npu=N, or rank=N among the visible ones";
+    if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
+        return "npu names the NPU; rank and visible find it: give one";
+    if (o->request.n_process > 1 && !o->has_index)
+        return "say which of the processes this one is: index=I, from 0 on";
+    return o->memory == CPUBIND_MEMORY_PREFER && !is_self
+               ? "memory=prefer is for the calling process: a process sets its own memory "
+                 "policy only"
+               : NULL;
+}
+
+/* Plans for the process and binds it. Returns 0, with *error, when that fails. */
+static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
+{
+    api_options *o = &b->options.options;
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status result;
+    api_text why = {"", 0};
+    int status;
+    if (host && !host->is_live && (b->source = call_take_source(host, error)) == NULL)
+        return 0;
+    status = api_prepare_bound(o, &b->bound, b->source != NULL, &why);
+    if (status == API_DONE) {
+        if (b->source)
+            cpubind_mutex_lock(b->source->mutex);
+        status = api_plan_bound(o, &b->bound, b->source ? &b->source->host.source : NULL);
+        if (b->source)
+            cpubind_mutex_unlock(b->source->mutex);
+    }
+    if (b->bound.planned.code != CPUBIND_PROBLEM_NONE) {
+        (void)call_refuse(error, &b->bound.planned, o);
+        return 0;
+    }
+    if (status != API_DONE) {
+        (void)call_fail(error, api_status_word(status), status, 0, why.text);
+        return 0;
+    }
+    result = cpubind_bind_apply(b->bound.binding, &b->bound.goal, &fault);
+    if (result != CPUBIND_LINUX_OK) {
+        explain(b, result, &fault, error);
+        return 0;
+    }
+    cpubind_bind_sweep(NULL);
+    return 1;
+}
+
+cpb_binding *cpb_bind(cpb_host *host, int32_t pid, const char *const *options,
+                      cpb_error **error)
+{
+    cpb_binding *b = new_binding(options, API_APPLY, error);
+    const char *fault;
+    if (!b)
+        return NULL;
+    fault = pid < 0 ? "the number of a process is not negative"
+                    : conflict(&b->options.options, pid == 0 || pid == (int32_t)getpid());
+    if (fault)
+        (void)call_fail(error, "usage", API_USAGE, 0, fault);
+    else if (open_process(b, pid, 0, error) && bind_process(b, host, error) &&
+             note_report(b, error))
+        return b;
+    cpb_binding_close(b);
+    return NULL;
+}
+
+cpb_binding *cpb_binding_open(int32_t pid, const char *const *options, cpb_error **error)
+{
+    cpb_binding *b = new_binding(options, API_VERIFY, error);
+    if (b && open_process(b, pid, 1, error) && note_report(b, error))
+        return b;
+    cpb_binding_close(b);
+    return NULL;
+}
+
+int32_t cpb_binding_verify(cpb_binding *b, cpb_error **error)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status;
+    if (!is_open(b, error))
+        return -1;
+    status = cpubind_bind_verify(b->bound.binding, NULL, &fault);
+    if (status != CPUBIND_LINUX_OK)
+        explain(b, status, &fault, error);
+    return status == CPUBIND_LINUX_OK && note_report(b, error) ? count(b, CPUBIND_ITEM_WRONG)
+                                                               : -1;
+}
+
+int32_t cpb_binding_again(cpb_binding *b, cpb_error **error)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status;
+    if (!is_open(b, error))
+        return -1;
+    if (b->bound.is_reading) {
+        (void)call_fail(error, "usage", API_USAGE, 0,
+                        "this binding was opened by its record: bind the process again");
+        return -1;
+    }
+    status = cpubind_bind_again(b->bound.binding, &fault);
+    if (status != CPUBIND_LINUX_OK)
+        explain(b, status, &fault, error);
+    return status == CPUBIND_LINUX_OK && note_report(b, error) ? count(b, CPUBIND_ITEM_MOVED)
+                                                               : -1;
+}
+
+int32_t cpb_binding_restore(cpb_binding *b, cpb_error **error)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status;
+    const int32_t pid = b->bound.pid;
+    if (!is_open(b, error))
+        return -1;
+    if (b->bound.is_reading) { /* to write, the process is opened with its lock */
+        api_close_bound(&b->bound);
+        b->bound.is_restoring = 1;
+        if (!open_process(b, pid, 0, error))
+            return -1;
+    }
+    status = cpubind_bind_restore(b->bound.binding, &fault);
+    if (status != CPUBIND_LINUX_OK)
+        explain(b, status, &fault, error);
+    return status == CPUBIND_LINUX_OK && note_report(b, error) ? count(b, CPUBIND_ITEM_MOVED)
+                                                               : -1;
+}
+
+const char *cpb_binding_json(const cpb_binding *binding)
+{
+    return binding->json.text;
+}
+
+void cpb_binding_close(cpb_binding *binding)
+{
+    if (!binding)
+        return;
+    api_close_bound(&binding->bound);
+    call_drop_source(binding->source);
+    call_free_options(&binding->options);
+    free(binding->json.text);
+    free(binding);
+}

@@ -1,0 +1,223 @@
+/* call_error.c - errors as objects, and options as texts
+ * SPDX-License-Identifier: MIT
+ *
+ * The sentences are those of the command.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+
+static char no_memory_text[] = "there is no memory left";
+static char no_memory_json[] = "{\"cpubind\": \"" CPUBIND_VERSION "\", \"error\": {\"code\": "
+                               "\"no_memory\", \"text\": \"there is no memory left\"}}";
+static cpb_error no_memory = {
+    .text = no_memory_text,
+    .json = no_memory_json,
+    .code = "no_memory",
+    .problem = {.npu = -1, .other = -1, .cpu = -1},
+    .status = API_UNREADABLE,
+};
+
+void *call_no_memory(cpb_error **error)
+{
+    if (error)
+        *error = &no_memory;
+    return NULL;
+}
+
+/* Takes over the JSON and copies the text. */
+static void *finish(cpb_error **error, cpb_error *made, api_out *json, const char *text)
+{
+    made->text = strdup(text);
+    made->json = json->text;
+    *error = made;
+    if (made->text && !json->is_short)
+        return NULL;
+    cpb_error_free(made);
+    return call_no_memory(error);
+}
+
+static cpb_error *new_error(const char *code, int status)
+{
+    cpb_error *made = (cpb_error *)calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    cpubind_problem_clear(&made->problem);
+    made->code = code;
+    made->status = status;
+    return made;
+}
+
+void *call_fail(cpb_error **error, const char *code, int status, int32_t number,
+                const char *text)
+{
+    api_out json = {0};
+    cpb_error *made = error ? new_error(code, status) : NULL;
+    if (!made)
+        return call_no_memory(error);
+    made->number = number;
+    api_json_error(&json, code, text);
+    return finish(error, made, &json, text);
+}
+
+void *call_refuse(cpb_error **error, const api_planned *planned, const api_options *options)
+{
+    const cpubind_problem *p = &planned->problem;
+    api_text text = {"", 0};
+    api_out json = {0};
+    cpb_error *made = error ? new_error(cpubind_problem_word(p->code),
+                                        (int)cpubind_problem_exit(planned->code))
+                            : NULL;
+    if (!made || planned->code == CPUBIND_PROBLEM_NO_MEMORY) {
+        free(made);
+        return call_no_memory(error);
+    }
+    made->problem = *p;
+    made->place = api_place(p);
+    made->number = p->answer.state == CPUBIND_INPUT_FAILED ? p->answer.error : 0;
+    api_explain(planned, options, &text);
+    api_json_problem(&json, NULL, p, text.text);
+    api_json_close(&json, '}');
+    return finish(error, made, &json, text.text);
+}
+
+const char *cpb_error_code(const cpb_error *error)
+{
+    return error ? error->code : "";
+}
+
+const char *cpb_error_text(const cpb_error *error)
+{
+    return error ? error->text : "";
+}
+
+const char *cpb_error_json(const cpb_error *error)
+{
+    return error ? error->json : "";
+}
+
+int32_t cpb_error_number(const cpb_error *error, const char *name)
+{
+    const cpubind_problem *p = error ? &error->problem : NULL;
+    if (!error || !name)
+        return -1;
+    const int has_counts = p->need > 0, has_place = error->place.line > 0;
+    const struct {
+        const char *name;
+        int32_t number;
+    } rows[] = {{"npu", p->npu},
+                {"other_npu", p->other},
+                {"cpu", p->cpu},
+                {"need", has_counts ? p->need : -1},
+                {"have", has_counts ? p->have : -1},
+                {"uncut", p->uncut > 0 ? p->uncut : -1},
+                {"line", has_place ? error->place.line : -1},
+                {"column", has_place ? error->place.column : -1},
+                {"errno", error->number > 0 ? error->number : -1},
+                {"exit", error->status}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].number;
+    return -1;
+}
+
+void cpb_error_free(cpb_error *error)
+{
+    if (!error || error == &no_memory)
+        return;
+    free(error->text);
+    free(error->json);
+    free(error);
+}
+
+void cpb_text_free(char *text)
+{
+    free(text);
+}
+
+int32_t cpb_abi(void)
+{
+    return CPB_ABI;
+}
+
+const char *cpb_version(void)
+{
+    return CPUBIND_VERSION;
+}
+
+/* == Options ================================================================ */
+
+/* Reads one option, "key=value", which may be written. */
+static int read_one(api_options *options, int commands, char *text, api_text *why)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        api_add(why, "\"%s\" is no option: one is written key=value", text);
+        return 0;
+    }
+    *equals = '\0';
+    return api_read_setting(options, commands, text, equals + 1, why);
+}
+
+int call_read_options(const char *const *texts, enum api_command command, int commands,
+                      call_options *out, cpb_error **error)
+{
+    size_t size = 1;
+    char *at;
+    api_text why = {"", 0};
+    int good = 1;
+    api_set_usual(&out->options, command);
+    for (int i = 0; texts && texts[i]; i++)
+        size += strlen(texts[i]) + 1;
+    out->text = at = (char *)malloc(size);
+    if (!at) {
+        (void)call_no_memory(error);
+        return 0;
+    }
+    for (int i = 0; good && texts && texts[i]; i++) {
+        const size_t n = strlen(texts[i]) + 1;
+        memcpy(at, texts[i], n);
+        good = read_one(&out->options, commands, at, &why);
+        at += n;
+    }
+    good = good && api_check_index(&out->options, "plan", &why);
+    if (!good)
+        (void)call_fail(error, "usage", API_USAGE, 0, why.text);
+    return good;
+}
+
+void call_free_options(call_options *options)
+{
+    api_free_options(&options->options);
+    free(options->text);
+    memset(options, 0, sizeof *options);
+}
+
+/* == A pool of accelerators and CPU workers ================================= */
+
+static cpubind_mixed_pool pool_of(int32_t device_load, int32_t cpu_load, int32_t n_device,
+                                  int32_t n_cpu_worker, int32_t ratio)
+{
+    const cpubind_mixed_pool pool = {device_load, cpu_load, n_device, n_cpu_worker,
+                                     ratio == 0 ? CPUBIND_POOL_RATIO : ratio};
+    return pool;
+}
+
+int32_t cpb_cpu_budget(int32_t device_load, int32_t n_device, int32_t n_cpu_worker,
+                       int32_t ratio)
+{
+    const cpubind_mixed_pool pool = pool_of(device_load, 0, n_device, n_cpu_worker, ratio);
+    return cpubind_cpu_budget(&pool);
+}
+
+const char *cpb_next_pool(int32_t device_load, int32_t cpu_load, int32_t n_device,
+                          int32_t n_cpu_worker, int32_t ratio)
+{
+    static const char *const words[] = {[CPUBIND_POOL_NOBODY] = "nobody",
+                                        [CPUBIND_POOL_DEVICE] = "device",
+                                        [CPUBIND_POOL_CPU] = "cpu"};
+    const cpubind_mixed_pool pool =
+        pool_of(device_load, cpu_load, n_device, n_cpu_worker, ratio);
+    return words[cpubind_next_pool(&pool)];
+}

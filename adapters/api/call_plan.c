@@ -1,0 +1,514 @@
+/* call_plan.c - hosts and plans of cpubind_api.h
+ * SPDX-License-Identifier: MIT
+ *
+ * Decides nothing about CPUs. A plan is complete when it is made, and never changes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/source/host_source.h"
+#include "../linux/source/tar_folder.h"
+#include "call.h"
+
+/* == Hosts ================================================================== */
+
+static call_source *new_source(const api_host *host, cpb_error **error)
+{
+    call_source *source = (call_source *)calloc(1, sizeof *source);
+    if (source)
+        source->mutex = cpubind_mutex_new();
+    if (!source || !source->mutex) {
+        free(source);
+        return (call_source *)call_no_memory(error);
+    }
+    source->host = *host;
+    source->n_user = 1;
+    return source;
+}
+
+void call_drop_source(call_source *source)
+{
+    int32_t n;
+    if (!source)
+        return;
+    cpubind_mutex_lock(source->mutex);
+    n = --source->n_user;
+    cpubind_mutex_unlock(source->mutex);
+    if (n > 0)
+        return;
+    api_close_host(&source->host);
+    cpubind_mutex_free(source->mutex);
+    free(source);
+}
+
+static cpb_host *new_host(cpb_error **error)
+{
+    cpb_host *host = (cpb_host *)calloc(1, sizeof *host);
+    if (host)
+        host->mutex = cpubind_mutex_new();
+    if (host && host->mutex)
+        return host;
+    free(host);
+    return (cpb_host *)call_no_memory(error);
+}
+
+/* The host of something that is open; closes it without memory. */
+static cpb_host *host_of(api_host *open, cpb_error **error)
+{
+    cpb_host *host = new_host(error);
+    if (host)
+        host->source = new_source(open, error);
+    if (host && host->source)
+        return host;
+    api_close_host(open);
+    cpb_host_close(host);
+    return NULL;
+}
+
+cpb_host *cpb_host_live(int32_t pid, cpb_error **error)
+{
+    api_host open = {0};
+    api_text why = {"", 0};
+    cpb_host *host;
+    int status;
+    if (pid < 0)
+        return (cpb_host *)call_fail(error, "usage", API_USAGE, 0,
+                                     "the number of a process is not negative");
+    status = api_open_live(pid, 0, &open, &why);
+    if (status != API_DONE)
+        return (cpb_host *)call_fail(error, api_status_word(status), status, 0, why.text);
+    host = host_of(&open, error);
+    if (host)
+        host->is_live = 1;
+    return host;
+}
+
+/* Opens an archive, whose bytes belong to the host from then on. */
+static int open_bytes(const char *name, char *bytes, size_t len, api_host *out,
+                      cpb_error **error)
+{
+    cpubind_tar_fault fault = {"it is longer than 2 GiB", -1, ""};
+    api_text why = {"", 0};
+    cpubind_linux_status status = CPUBIND_LINUX_ERR_OPEN;
+    if (len <= INT32_MAX)
+        status = cpubind_linux_open_archive(bytes, (int32_t)len, NULL, &out->host, &fault);
+    else
+        free(bytes);
+    if (status == CPUBIND_LINUX_OK) {
+        out->source = cpubind_linux_source(out->host);
+        return 1;
+    }
+    api_add(&why, "\"%s\"", name);
+    if (fault.offset >= 0)
+        api_add(&why, ", byte %d", (int)fault.offset);
+    if (fault.name[0])
+        api_add(&why, ", \"%s\"", fault.name);
+    api_add(&why, ": %s", fault.what);
+    if (status == CPUBIND_LINUX_ERR_MEMORY)
+        (void)call_no_memory(error);
+    else
+        (void)call_fail(error, "unreadable", API_UNREADABLE, 0, why.text);
+    return 0;
+}
+
+cpb_host *cpb_host_folder(const char *path, cpb_error **error)
+{
+    api_host open = {0};
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_bytes bytes = {0};
+    api_text why = {"", 0};
+    if (!path)
+        return (cpb_host *)call_fail(error, "usage", API_USAGE, 0, "name a folder");
+    if (cpubind_linux_open_folder(path, NULL, &open.host, &fault) == CPUBIND_LINUX_OK) {
+        open.source = cpubind_linux_source(open.host);
+        return host_of(&open, error);
+    }
+    if (fault.error == ENOTDIR) {
+        fault = cpubind_linux_read_file(path, NULL, &bytes);
+        if (fault.error == 0)
+            return open_bytes(path, bytes.data, (size_t)bytes.len, &open, error)
+                       ? host_of(&open, error)
+                       : NULL;
+        free(bytes.data);
+    }
+    api_add(&why, "\"%s\" cannot be opened: %s", path, strerror(fault.error));
+    return (cpb_host *)call_fail(error, "unreadable", API_UNREADABLE, fault.error, why.text);
+}
+
+cpb_host *cpb_host_empty(cpb_error **error)
+{
+    cpb_host *host = new_host(error);
+    if (host)
+        host->is_of_bytes = 1;
+    return host;
+}
+
+/* Appends a file to the archive. Returns 0 without memory. */
+static int put_file(cpb_host *host, const char *name, const void *bytes, size_t len)
+{
+    const size_t padded = (len + CPUBIND_TAR_BLOCK - 1) / CPUBIND_TAR_BLOCK * CPUBIND_TAR_BLOCK;
+    const size_t need = host->len + CPUBIND_TAR_HEADER_MAX + padded;
+    if (need > host->size) {
+        const size_t size = need > host->size * 2 ? need : host->size * 2;
+        char *tar = (char *)realloc(host->tar, size);
+        if (!tar)
+            return 0;
+        host->tar = tar;
+        host->size = size;
+    }
+    host->len += (size_t)cpubind_tar_header(name, (int32_t)len, 0, host->tar + host->len);
+    if (len > 0)
+        memcpy(host->tar + host->len, bytes, len);
+    memset(host->tar + host->len + len, 0, padded - len);
+    host->len += padded;
+    return 1;
+}
+
+/* Writes "cmd/NAME.exit" for "cmd/NAME.txt". */
+static void add_exit_name(const char *name, api_text *to)
+{
+    const size_t n = strlen(name);
+    const int is_text = n > 4 && strcmp(name + n - 4, ".txt") == 0;
+    api_add(to, "%.*s.exit", (int)(is_text ? n - 4 : n), name);
+}
+
+int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
+                     int32_t exit_code, cpb_error **error)
+{
+    api_text exit_name = {"", 0}, number = {"", 0};
+    int is_put;
+    if (!host || !host->is_of_bytes || !cpubind_input_is_name(name) || (!bytes && len > 0) ||
+        len > CPUBIND_TEXT_MAX || exit_code < 0 || exit_code > 255) {
+        (void)call_fail(error, "usage", API_USAGE, 0,
+                        "a host of cpb_host_empty takes a file by its path without the first "
+                        "slash, its bytes, and an exit code from 0 to 255");
+        return -1;
+    }
+    add_exit_name(name, &exit_name);
+    api_add(&number, "%d\n", (int)exit_code);
+    cpubind_mutex_lock(host->mutex);
+    is_put = put_file(host, name, bytes, len) &&
+             (exit_code == 0 || put_file(host, exit_name.text, number.text, number.len));
+    call_drop_source(host->source);
+    host->source = NULL;
+    cpubind_mutex_unlock(host->mutex);
+    if (!is_put)
+        (void)call_no_memory(error);
+    return is_put ? 0 : -1;
+}
+
+/* Opens the files that were put. */
+static call_source *open_put(cpb_host *host, cpb_error **error)
+{
+    api_host open = {0};
+    call_source *source;
+    const size_t size =
+        host->len + 2 * (size_t)CPUBIND_TAR_BLOCK; /* two blocks end an archive */
+    char *copy = (char *)calloc(1, size);
+    if (!copy)
+        return (call_source *)call_no_memory(error);
+    if (host->len > 0)
+        memcpy(copy, host->tar, host->len);
+    if (!open_bytes("the host in memory", copy, size, &open, error))
+        return NULL;
+    source = new_source(&open, error);
+    if (!source)
+        api_close_host(&open);
+    return source;
+}
+
+call_source *call_take_source(cpb_host *host, cpb_error **error)
+{
+    call_source *source;
+    cpubind_mutex_lock(host->mutex);
+    if (!host->source && host->is_of_bytes)
+        host->source = open_put(host, error);
+    source = host->source;
+    if (source) {
+        cpubind_mutex_lock(source->mutex);
+        source->n_user++;
+        cpubind_mutex_unlock(source->mutex);
+    }
+    cpubind_mutex_unlock(host->mutex);
+    return source;
+}
+
+void cpb_host_close(cpb_host *host)
+{
+    if (!host)
+        return;
+    call_drop_source(host->source);
+    cpubind_mutex_free(host->mutex);
+    free(host->tar);
+    free(host);
+}
+
+/* == Plans ================================================================== */
+
+enum { POOL = CPUBIND_ROLE_COUNT, N_TABLE }; /* the tables of the roles, then that of pools */
+
+struct cpb_plan {
+    call_source *source; /* whose inputs the facts quote */
+    call_options options;
+    api_planned planned;
+    api_out json;
+    int32_t *device; /* by row */
+    int32_t *row[N_TABLE], *cpu[N_TABLE];
+};
+
+static int32_t table_of(const char *word)
+{
+    if (word && strcmp(word, "pool") == 0)
+        return POOL;
+    for (int32_t i = 0; word && i < CPUBIND_ROLE_COUNT; i++)
+        if (strcmp(cpubind_role_word((cpubind_role)i), word) == 0)
+            return i;
+    return -1;
+}
+
+/* The CPUs of row `i` in a table. */
+static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, int32_t *n)
+{
+    const api_row row = api_row_of(&plan->planned.facts, &plan->planned.plan, i);
+    if (table != POOL)
+        return api_role_of(&row, (cpubind_role)table, n);
+    *n = row.n;
+    return row.cpu;
+}
+
+/* Fills the tables: for each, one array of offsets and one of CPUs. Returns 0 without
+ * memory. */
+static int fill_tables(cpb_plan *plan)
+{
+    const cpubind_ascend_plan *p = &plan->planned.plan;
+    const size_t n_row = (size_t)p->n_want + 1;
+    plan->device = (int32_t *)malloc(n_row * sizeof *plan->device);
+    for (int32_t i = 0; plan->device && i < p->n_want; i++)
+        plan->device[i] = plan->planned.facts.npu[p->want[i]].logic;
+    for (int32_t t = 0; t < N_TABLE; t++) {
+        int32_t n, n_all = 0;
+        for (int32_t i = 0; i < p->n_want; i++) {
+            (void)list_of(plan, t, i, &n);
+            n_all += n;
+        }
+        plan->row[t] = (int32_t *)malloc(n_row * sizeof **plan->row);
+        plan->cpu[t] = (int32_t *)malloc((size_t)n_all * sizeof **plan->cpu + 1);
+        if (!plan->device || !plan->row[t] || !plan->cpu[t])
+            return 0;
+        n_all = 0;
+        for (int32_t i = 0; i < p->n_want; i++) {
+            const int32_t *list = list_of(plan, t, i, &n);
+            plan->row[t][i] = n_all;
+            if (n > 0)
+                memcpy(plan->cpu[t] + n_all, list, (size_t)n * sizeof *list);
+            n_all += n;
+        }
+        plan->row[t][p->n_want] = n_all;
+    }
+    return 1;
+}
+
+/* Reads the host and plans; appends the JSON. Returns 0, with *error, when there is no plan. */
+static int make(cpb_plan *plan, cpb_error **error)
+{
+    const api_options *options = &plan->options.options;
+    cpubind_mutex_lock(plan->source->mutex);
+    api_make(&plan->source->host.source, &options->request, &plan->planned);
+    cpubind_mutex_unlock(plan->source->mutex);
+    if (plan->planned.code != CPUBIND_PROBLEM_NONE) {
+        (void)call_refuse(error, &plan->planned, options);
+        return 0;
+    }
+    api_json_plan(&plan->json, NULL, &plan->planned, options);
+    if (!plan->json.is_short && fill_tables(plan))
+        return 1;
+    (void)call_no_memory(error);
+    return 0;
+}
+
+cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **error)
+{
+    cpb_plan *plan;
+    if (!host)
+        return (cpb_plan *)call_fail(error, "usage", API_USAGE, 0, "name a host");
+    plan = (cpb_plan *)calloc(1, sizeof *plan);
+    if (!plan)
+        return (cpb_plan *)call_no_memory(error);
+    if (call_read_options(options, API_PLAN, API_CASE, &plan->options, error)) {
+        plan->source = call_take_source(host, error);
+        if (plan->source && make(plan, error))
+            return plan;
+    }
+    cpb_plan_free(plan);
+    return NULL;
+}
+
+void cpb_plan_free(cpb_plan *plan)
+{
+    if (!plan)
+        return;
+    for (int32_t t = 0; t < N_TABLE; t++) {
+        free(plan->row[t]);
+        free(plan->cpu[t]);
+    }
+    free(plan->device);
+    free(plan->json.text);
+    api_free_planned(&plan->planned);
+    call_free_options(&plan->options);
+    call_drop_source(plan->source);
+    free(plan);
+}
+
+static int32_t row_of(const cpb_plan *plan, int32_t device)
+{
+    for (int32_t i = 0; i < plan->planned.plan.n_want; i++)
+        if (plan->device[i] == device)
+            return i;
+    return -1;
+}
+
+int32_t cpb_plan_devices(const cpb_plan *plan, const int32_t **devices)
+{
+    *devices = plan->device;
+    return plan->planned.plan.n_want;
+}
+
+int32_t cpb_plan_rank_device(const cpb_plan *plan)
+{
+    return api_rank_npu(&plan->planned, &plan->options.options);
+}
+
+int32_t cpb_plan_cpus(const cpb_plan *plan, int32_t device, const char *role,
+                      const int32_t **cpus)
+{
+    const int32_t table = table_of(role), row = row_of(plan, device);
+    *cpus = NULL;
+    if (table < 0 || row < 0)
+        return -1;
+    *cpus = plan->cpu[table] + plan->row[table][row];
+    return plan->row[table][row + 1] - plan->row[table][row];
+}
+
+int32_t cpb_plan_table(const cpb_plan *plan, const char *role, const int32_t **row,
+                       const int32_t **cpus)
+{
+    const int32_t table = table_of(role);
+    *row = *cpus = NULL;
+    if (table < 0)
+        return -1;
+    *row = plan->row[table];
+    *cpus = plan->cpu[table];
+    return plan->planned.plan.n_want;
+}
+
+int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *role, void *bits,
+                      size_t size)
+{
+    enum { WORD = sizeof(unsigned long), BITS = 8 * WORD };
+    unsigned long *word = NULL;
+    const int32_t *cpu;
+    const int32_t n = cpb_plan_cpus(plan, device, role, &cpu);
+    const int32_t n_word = n > 0 ? cpu[n - 1] / BITS + 1 : 0;
+    const size_t need = (size_t)n_word * WORD;
+    if (n < 0)
+        return -1;
+    if (size == 0 || !bits)
+        return (int32_t)need;
+    memset(bits, 0, size);
+    word = (unsigned long *)calloc((size_t)n_word + 1, WORD);
+    if (!word)
+        return -1;
+    for (int32_t i = 0; i < n; i++)
+        word[cpu[i] / BITS] |= 1ul << (cpu[i] % BITS);
+    memcpy(bits, word, need < size ? need : size);
+    free(word);
+    return (int32_t)need;
+}
+
+int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device)
+{
+    const int32_t row = row_of(plan, device);
+    return row < 0 ? -1 : plan->planned.plan.memory_node[row];
+}
+
+int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure)
+{
+    const int32_t row = device < 0 ? -1 : row_of(plan, device);
+    if (!figure || (device >= 0 && row < 0))
+        return -1;
+    return api_figure(device < 0 ? api_figures_of(&plan->planned.plan)
+                                 : api_figures_of_row(&plan->planned.plan, row),
+                      figure);
+}
+
+const char *cpb_plan_json(const cpb_plan *plan)
+{
+    return plan->json.text;
+}
+
+/* The text, or NULL with *error; frees it then. */
+static char *text_of(api_out *text, cpb_error **error)
+{
+    if (!text->is_short && text->text)
+        return text->text;
+    free(text->text);
+    return (char *)call_no_memory(error);
+}
+
+char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **error)
+{
+    api_options options = plan->options.options;
+    const api_format *row = api_formats;
+    api_out text = {0};
+    api_text why = {"", 0};
+    while (format && row->word && strcmp(row->word, format) != 0)
+        row++;
+    options.format_word = format;
+    if (format && row->word && row->check && !row->check(&plan->planned, &options, &why))
+        return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);
+    if (format && row->word) {
+        row->put(&text, &plan->planned, &options);
+        return text_of(&text, error);
+    }
+    api_add(&why, "there is no format \"%s\"; there are", format ? format : "");
+    for (row = api_formats; row->word; row++)
+        api_add(&why, "%s %s", row > api_formats ? "," : "", row->word);
+    return (char *)call_fail(error, "usage", API_USAGE, 0, why.text);
+}
+
+char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **error)
+{
+    api_options options = plan->options.options;
+    api_out text = {0};
+    api_text why = {"", 0};
+    const char *fault = api_check_explain(target ? target : "");
+    if (fault || strcmp(target, "threads") == 0)
+        return (char *)call_fail(error, "usage", API_USAGE, 0,
+                                 fault ? fault : "threads are of a binding, not of a plan");
+    options.explain = target;
+    if (api_put_why(&text, &plan->planned, &options, &why) || text.is_short)
+        return text_of(&text, error);
+    free(text.text);
+    return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);
+}
+
+int32_t cpb_bind_thread(const cpb_plan *plan, int32_t device, const char *role,
+                        cpb_error **error)
+{
+    unsigned long mask[CPUBIND_MAX_CPUS / (8 * sizeof(unsigned long))];
+    const int32_t size = cpb_plan_mask(plan, device, role, mask, sizeof mask);
+    api_text why = {"", 0};
+    if (size < 0) {
+        api_add(&why, "the plan has no device %d with a pool, or there is no role \"%s\"",
+                (int)device, role ? role : "");
+        (void)call_fail(error, "usage", API_USAGE, 0, why.text);
+        return -1;
+    }
+    if (size > 0 && cpubind_sys_real.setaffinity(0, (size_t)size, mask) == 0)
+        return 0;
+    api_add(&why, "this thread cannot be put on the CPUs of %s: %s", role,
+            size == 0 ? "this product has none" : strerror(errno));
+    (void)call_fail(error, "unwritten", API_UNWRITTEN, size == 0 ? 0 : errno, why.text);
+    return -1;
+}

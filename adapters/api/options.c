@@ -1,0 +1,792 @@
+/* options.c - all options and what each one does: one table
+ * SPDX-License-Identifier: MIT
+ *
+ * Opens nothing and asks nothing of the host. The words of the command line, and which options
+ * exclude each other there, are in adapters/cli/command_line.c.
+ */
+#include <ctype.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../text/procfs.h"
+#include "api.h"
+
+#define MAX_JOBS          1024
+#define MAX_WATCH_SECONDS 3600
+#define MAX_PROCESSES     1024 /* that drive one NPU */
+
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+
+#define LIVE     (API_APPLY | API_RUN | API_VERIFY)
+#define PLANNING (API_PLAN | API_CAPTURE | API_DOCTOR | LIVE)
+#define CASE     (PLANNING | API_CASE | API_BIND_CALL)
+#define CHANGING (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
+#define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | CHANGING)
+#define EVERY    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS)
+
+/* One word of a closed set. */
+typedef struct choice {
+    const char *word;
+    int32_t value;
+} choice;
+
+/* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
+typedef api_reading reading;
+
+static int wrong(const reading *r, const char *what, const char *value)
+{
+    api_add(r->why, "%s: \"%s\"; try: cpubind %s --help", what, value, r->words);
+    return 0;
+}
+
+/* Whether a word is the known one, in letters of either case and with "-" for "_". */
+static int is_word(const char *word, const char *known)
+{
+    while (*known &&
+           (tolower((unsigned char)*word) == *known || (*word == '-' && *known == '_')))
+        word++, known++;
+    return *word == '\0' && *known == '\0';
+}
+
+static int choose(const reading *r, const choice *choices, int32_t n, const char *option,
+                  const char *word, int32_t *out)
+{
+    api_hint hint = {.word = word};
+    for (int32_t i = 0; i < n; i++) {
+        api_hint_try(&hint, choices[i].word);
+        if (!is_word(word, choices[i].word))
+            continue;
+        *out = choices[i].value;
+        return 1;
+    }
+    api_add(r->why, "--%s does not know \"%s\"; it knows", option, word);
+    for (int32_t i = 0; i < n; i++)
+        api_add(r->why, "%s %s", i ? "," : "", choices[i].word);
+    api_hint_add(&hint, r->why);
+    return 0;
+}
+
+/* Length of an argument, at most CPUBIND_TEXT_MAX, which no reader accepts. */
+static int32_t length(const char *text)
+{
+    size_t n = strlen(text);
+    return n > CPUBIND_TEXT_MAX ? CPUBIND_TEXT_MAX : (int32_t)n;
+}
+
+/* The type that the name of a chip tells, such as "910B" or "Ascend910B3"; AUTO when it is no
+ * chip name. Some names belong to a second type when the chip has a phy id. */
+static cpubind_device_type type_of_chip(const char *word, cpubind_device_type *second)
+{
+    static const char maker[] = "Ascend";
+    const size_t n = sizeof maker - 1;
+    const char *chip = word + (strncasecmp(word, maker, n) == 0 ? n : 0);
+    const int32_t len = length(chip + strspn(chip, " "));
+    chip += strspn(chip, " ");
+    if (!cpubind_is_chip_word(chip, len))
+        return CPUBIND_TYPE_AUTO;
+    *second = cpubind_type_of_chip(chip, len, 1);
+    return cpubind_type_of_chip(chip, len, 0);
+}
+
+/* Reads a device type or the name of a chip, in letters of either case. */
+static int choose_type(const reading *r, const char *word)
+{
+    cpubind_device_type *type = &r->options->request.type, second = CPUBIND_TYPE_AUTO;
+    choice types[CPUBIND_TYPE_COUNT];
+    int32_t value = 0;
+    for (int32_t i = 0; i < COUNT(types); i++) {
+        types[i] = (choice){cpubind_type_word((cpubind_device_type)i), i};
+        if (is_word(word, types[i].word)) {
+            *type = (cpubind_device_type)i;
+            return 1;
+        }
+    }
+    *type = type_of_chip(word, &second);
+    if (*type == CPUBIND_TYPE_AUTO)
+        return choose(r, types, COUNT(types), "device-type", word, &value);
+    if (*type == second)
+        return 1;
+    api_add(r->why, "--device-type \"%s\" is a chip of %s and of %s; name one of them", word,
+            cpubind_type_word(*type), cpubind_type_word(second));
+    return 0;
+}
+
+static int choose_strategy(const reading *r, const char *word)
+{
+    static const choice strategies[] = {{"auto", -1},
+#define API_X(name, word) {word, CPUBIND_##name},
+                                        API_STRATEGY_LIST(API_X)
+#undef API_X
+    };
+    int32_t value = -1;
+    if (!choose(r, strategies, COUNT(strategies), "strategy", word, &value))
+        return 0;
+    r->options->request.is_auto_strategy = value < 0;
+    if (value >= 0)
+        r->options->request.strategy = (cpubind_strategy)value;
+    return 1;
+}
+
+static int choose_overlap(const reading *r, const char *word)
+{
+    static const choice policies[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
+                                      {"keep", CPUBIND_OVERLAP_KEEP},
+                                      {"refuse", CPUBIND_OVERLAP_REFUSE}};
+    int32_t value = 0;
+    if (!choose(r, policies, COUNT(policies), "overlap", word, &value))
+        return 0;
+    r->options->request.overlap = (cpubind_overlap)value;
+    return 1;
+}
+
+static int choose_scope(const reading *r, const char *word)
+{
+    static const choice scopes[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_SCOPE_##name},
+        CPUBIND_SCOPE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, scopes, COUNT(scopes), "scope", word, &value))
+        return 0;
+    r->options->request.scope = (cpubind_scope)value;
+    return 1;
+}
+
+static int choose_origin(const reading *r, const char *word)
+{
+    static const choice origins[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_ORIGIN_##name},
+        CPUBIND_ORIGIN_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, origins, COUNT(origins), "facts", word, &value))
+        return 0;
+    r->options->request.origin = (cpubind_origin)value;
+    return 1;
+}
+
+static int choose_rules(const reading *r, const char *word)
+{
+    static const choice rules[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
+        CPUBIND_RULES_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, rules, COUNT(rules), "rules", word, &value))
+        return 0;
+    r->options->request.rules = (cpubind_rules)value;
+    r->options->request.has_rules = 1;
+    return 1;
+}
+
+/* Reads a list that must not be empty; `what` is "CPU" or "NPU". */
+static int read_list(const reading *r, const char *option, const char *what, const char *text,
+                     api_numbers *out)
+{
+    const int32_t limit = strcmp(what, "NPU") == 0 ? CPUBIND_MAX_DEVICES : CPUBIND_MAX_CPUS;
+    int32_t at = 0;
+    const char *fault = api_read_numbers(text, limit, out, &at);
+    if (!fault && out->n > 0)
+        return 1;
+    if (fault)
+        api_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6 or 0-30:2", option, text,
+                (int)at + 1, fault);
+    else
+        api_add(r->why, "--%s names no %s: \"%s\"; try: cpubind %s --help", option, what, text,
+                r->words);
+    return 0;
+}
+
+/* "all" are the visible ones, as without the option. */
+static int read_npus(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    const int is_all = strcasecmp(text, "all") == 0;
+    const int good = is_all || read_list(r, "npus", "NPU", text, &o->npus);
+    if (is_all)
+        o->npus = (api_numbers){NULL, 0};
+    o->request.npu = o->npus.item;
+    o->request.n_npu = o->npus.n;
+    return good;
+}
+
+static int read_allowed(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    const int good = read_list(r, "allowed", "CPU", text, &o->allowed);
+    o->request.allowed = o->allowed.item;
+    o->request.n_allowed = o->allowed.n;
+    return good;
+}
+
+static int read_exclude(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    const int good = read_list(r, "exclude", "CPU", text, &o->exclude);
+    o->request.exclude = o->exclude.item;
+    o->request.n_exclude = o->exclude.n;
+    return good;
+}
+
+static int read_visible(const reading *r, const char *text)
+{
+    r->options->request.visible = text;
+    r->options->request.visible_len = length(text);
+    return 1;
+}
+
+/* Reads a number without a sign or a blank. */
+static int read_number(const char *text, int32_t *out)
+{
+    return text[strspn(text, "0123456789")] == '\0' &&
+           cpubind_number_parse(text, length(text), out, NULL) == CPUBIND_TEXT_OK;
+}
+
+static int read_rank(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->request.rank)) {
+        api_add(r->why,
+                "--rank \"%s\" is not a number from 0 on: the launcher has not set the rank of "
+                "this worker; or name the NPU with --%s N",
+                text, r->options->command & LIVE ? "npu" : "npus");
+        return 0;
+    }
+    r->options->request.has_rank = 1;
+    return 1;
+}
+
+static int read_total(const reading *r, const char *text)
+{
+    int32_t *total = &r->options->request.total;
+    if (!read_number(text, total) || *total < 1 || *total > CPUBIND_MAX_DEVICES)
+        return wrong(r, "--total is not the number of NPUs of the host", text);
+    return 1;
+}
+
+/* Reads "4", a number of CPUs of each node, or a list, which has a comma or a dash: "4,". */
+static int read_keep(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    const size_t len = strlen(text);
+    const int is_list = text[strcspn(text, ",-")] != '\0';
+    int32_t each = 0;
+    int good;
+    if (is_list) {
+        char *list = strdup(text);
+        if (list && len > 1 && text[len - 1] == ',')
+            list[len - 1] = '\0';
+        good = list && read_list(r, "keep", "CPU", list, &o->keep);
+        free(list);
+        each = 0;
+    } else {
+        good = read_number(text, &each) && each >= 1 && each <= CPUBIND_MAX_CPUS;
+        if (!good)
+            api_add(r->why,
+                    "--keep \"%s\" is neither a number of CPUs of each node, from 1 to %d, nor "
+                    "a list of CPUs, such as 0-3 or, of CPU 0 alone, 0,",
+                    text, CPUBIND_MAX_CPUS);
+    }
+    o->request.keep_each = each;
+    o->request.keep = is_list ? o->keep.item : NULL;
+    o->request.n_keep = is_list ? o->keep.n : 0;
+    return good;
+}
+
+static int read_processes(const reading *r, const char *text)
+{
+    int32_t *n = &r->options->request.n_process;
+    if (!read_number(text, n) || *n < 1 || *n > MAX_PROCESSES)
+        return wrong(r, "--processes is not a number of processes from 1 to 1024", text);
+    return 1;
+}
+
+static int read_index(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->request.process))
+        return wrong(r, "--index is not the number of a process, from 0 on", text);
+    r->options->has_index = 1;
+    return 1;
+}
+
+static int read_jobs(const reading *r, const char *text)
+{
+    int32_t *jobs = &r->options->jobs;
+    if (!read_number(text, jobs) || *jobs < 1 || *jobs > MAX_JOBS)
+        return wrong(r, "--jobs is not a number from 1 to 1024", text);
+    return 1;
+}
+
+/* == Options of the commands that bind ====================================== */
+
+static int read_pid(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->pid) || r->options->pid < 1)
+        return wrong(r, "--pid is not the number of a process", text);
+    return 1;
+}
+
+static int read_npu(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->one_npu) || r->options->one_npu >= CPUBIND_MAX_DEVICES)
+        return wrong(r, "--npu is not the logic id of an NPU", text);
+    r->options->npu_text = text;
+    return 1;
+}
+
+/* Reads the address of a PCI function, which may be given several times. */
+static int read_pci(const reading *r, const char *text)
+{
+    cpubind_pci_request *q = &r->options->topo;
+    if (q->n_named == API_MAX_PCI)
+        return wrong(r, "there are too many addresses", text);
+    if (cpubind_pci_parse(text, length(text), &r->options->pci[q->n_named], NULL) !=
+        CPUBIND_TEXT_OK)
+        return wrong(r, "--pci is not an address such as 0000:17:00.0", text);
+    q->n_named++;
+    return 1;
+}
+
+/* Reads a PCI class: 0x and two, four or six hexadecimal digits, or the digits alone. */
+static int read_class(const reading *r, const char *text)
+{
+    const char *digits = text + (strncasecmp(text, "0x", 2) == 0 ? 2 : 0);
+    const size_t n = strlen(digits);
+    int32_t value = 0;
+    for (size_t i = 0; i < n && i < 7; i++) {
+        const char *at = strchr("0123456789abcdef", tolower((unsigned char)digits[i]));
+        if (!at)
+            return wrong(r, "--class is not a class such as 0x0302", text);
+        value = value * 16 + (int32_t)(at - "0123456789abcdef");
+    }
+    if (n != 2 && n != 4 && n != 6)
+        return wrong(r, "--class has two, four or six hexadecimal digits", text);
+    r->options->topo.class_code = value;
+    r->options->topo.class_digits = (int32_t)n;
+    return 1;
+}
+
+/* Reads the CPUs of each role, irq, main, acl and release: "0,1,0,0". */
+static int read_roles(const reading *r, const char *text)
+{
+    int32_t *count = r->options->roles.count;
+    const char *at = text;
+    int32_t n = 0;
+    for (; n < CPUBIND_ROLE_COUNT; n++) {
+        const size_t digits = strspn(at, "0123456789");
+        char number[8] = "";
+        if (digits == 0 || digits >= sizeof number)
+            break;
+        memcpy(number, at, digits);
+        if (!read_number(number, &count[n]) || count[n] > CPUBIND_MAX_CPUS)
+            break;
+        at += digits;
+        if (*at == ',' && n + 1 < CPUBIND_ROLE_COUNT)
+            at++;
+    }
+    if (n < CPUBIND_ROLE_COUNT || *at || count[CPUBIND_ROLE_MAIN] < 1)
+        return wrong(r, "--roles wants the CPUs of " API_ROLE_WORDS "such as 2,1,1,1", text);
+    r->options->has_roles = 1;
+    return 1;
+}
+
+static int choose_memory(const reading *r, const char *word)
+{
+    static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
+                                  {"all", CPUBIND_MEMORY_ALL},
+                                  {"prefer", CPUBIND_MEMORY_PREFER},
+                                  {"none", CPUBIND_MEMORY_NONE}};
+    int32_t value = 0;
+    if (!choose(r, ways, COUNT(ways), "memory", word, &value))
+        return 0;
+    r->options->memory = (cpubind_memory_action)value;
+    r->options->has_memory = 1;
+    return 1;
+}
+
+static int choose_irqbalance(const reading *r, const char *word)
+{
+    static const choice ways[] = {{"leave", CPUBIND_IRQBALANCE_LEAVE},
+                                  {"ban", CPUBIND_IRQBALANCE_BAN},
+                                  {"stop", CPUBIND_IRQBALANCE_STOP}};
+    int32_t value = 0;
+    if (!choose(r, ways, COUNT(ways), "irqbalance", word, &value))
+        return 0;
+    r->options->irqbalance = (cpubind_irqbalance_action)value;
+    return 1;
+}
+
+static int choose_others(const reading *r, const char *word)
+{
+    static const choice ways[] = {{"leave", 0}, {"keep", 1}};
+    int32_t value = 0;
+    if (!choose(r, ways, COUNT(ways), "others", word, &value))
+        return 0;
+    r->options->keeps_others = value;
+    return 1;
+}
+
+/* Reads a number of bytes: "4096", "512M", "200G". Returns 0 when it is none or too large. */
+static int read_bytes(const char *text, int64_t *out)
+{
+    static const char units[] = "KMGT";
+    const size_t digits = strspn(text, "0123456789");
+    const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
+    int64_t value = 0;
+    if (digits == 0 || (text[digits] && (!unit || text[digits + 1])))
+        return 0;
+    for (size_t i = 0; i < digits; i++) {
+        if (value > (INT64_MAX - 9) / 10)
+            return 0;
+        value = value * 10 + (text[i] - '0');
+    }
+    for (int64_t i = unit ? unit - units + 1 : 0; i > 0; i--) {
+        if (value > INT64_MAX / 1024)
+            return 0;
+        value *= 1024;
+    }
+    *out = value;
+    return 1;
+}
+
+static int read_limit(const reading *r, const char *text)
+{
+    if (!read_bytes(text, &r->options->memory_limit))
+        return wrong(r, "--memory-limit is not a number of bytes, such as 200G", text);
+    return 1;
+}
+
+static int read_memory_time(const reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->memory_time) || r->options->memory_time < 1 ||
+        r->options->memory_time > 86400)
+        return wrong(r, "--memory-time is not a number of seconds from 1 to 86400", text);
+    return 1;
+}
+
+static int choose_threads(const reading *r, const char *word)
+{
+    static const choice sets[] = {
+#define CPUBIND_X(name, word) {word, CPUBIND_THREADS_##name},
+        CPUBIND_THREADS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int32_t value = 0;
+    if (!choose(r, sets, COUNT(sets), "threads", word, &value))
+        return 0;
+    r->options->threads = (cpubind_threads)value;
+    return 1;
+}
+
+/* Reads a role, "pool", "keep" or "leave". Returns 0 for any other word. */
+static int read_wish_role(const char *word, cpubind_thread_wish *wish)
+{
+    static const choice words[] = {{"pool", CPUBIND_WISH_POOL},
+                                   {"keep", CPUBIND_WISH_KEEP},
+                                   {"leave", CPUBIND_WISH_LEAVE}};
+    for (int32_t i = 0; i < COUNT(words); i++)
+        if (strcmp(words[i].word, word) == 0) {
+            wish->kind = (cpubind_wish_kind)words[i].value;
+            return 1;
+        }
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
+        if (strcmp(cpubind_role_word((cpubind_role)i), word) != 0)
+            continue;
+        wish->kind = CPUBIND_WISH_ROLE;
+        wish->role = (cpubind_role)i;
+        return 1;
+    }
+    return 0;
+}
+
+/* Reads the CPUs of --thread, which are never freed. */
+static int read_wish_list(const reading *r, const char *text, cpubind_thread_wish *wish)
+{
+    api_numbers list = {NULL, 0};
+    int32_t at = 0;
+    if (api_read_numbers(text, CPUBIND_MAX_CPUS, &list, &at) || list.n == 0)
+        return wrong(r, "--thread wants NAME=" API_ROLE_WORDS "pool, keep, leave, or CPUs",
+                     text);
+    wish->kind = CPUBIND_WISH_LIST;
+    wish->cpus.cpu = list.item;
+    wish->cpus.n = list.n;
+    return 1;
+}
+
+/* Reads "NAME=ROLE" or "NAME=LIST", where NAME may be a pattern. The name ends at the last "=",
+ * since it may hold others. */
+static int read_wish(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    char *equals = strrchr(text, '=');
+    cpubind_thread_wish *wish = &o->wish[o->n_wish];
+    char pattern[CPUBIND_PATTERN_SIZE];
+    if (o->n_wish == API_MAX_WISHES)
+        return wrong(r, "there are too many --thread", text);
+    if (!equals || equals == text)
+        return wrong(r, "--thread wants NAME=ROLE or NAME=CPUS", text);
+    memset(wish, 0, sizeof *wish);
+    if (!read_wish_role(equals + 1, wish) && !read_wish_list(r, equals + 1, wish))
+        return 0;
+    *equals = '\0'; /* ends the name in argv, which a program may write to */
+    wish->name = text;
+    if (!cpubind_pattern_make(text, pattern)) {
+        free((void *)wish->cpus.cpu);
+        return wrong(r,
+                     "--thread names a pattern that no thread can have: the kernel keeps 15 "
+                     "bytes of a name",
+                     text);
+    }
+    o->n_wish++;
+    return 1;
+}
+
+static int read_env(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return wrong(r, "--env wants NAME=VALUE", text);
+    if (o->n_env == API_MAX_ENV)
+        return wrong(r, "there are too many --env", text);
+    o->env[o->n_env++] = text;
+    return 1;
+}
+
+/* Reads the number of seconds after --watch, which may be missing. */
+static int read_watch(const reading *r, const char *text)
+{
+    const char *next = *r->next < r->argc ? r->argv[*r->next] : "";
+    int32_t seconds = 1;
+    (void)text;
+    if (next[0] && next[strspn(next, "0123456789")] == '\0') {
+        ++*r->next;
+        if (!read_number(next, &seconds) || seconds < 1 || seconds > MAX_WATCH_SECONDS)
+            return wrong(r, "--watch takes seconds from 1 to 3600", next);
+    }
+    r->options->watch_ms = seconds * 1000;
+    return 1;
+}
+
+/* == Options of the service ================================================== */
+
+static int read_only(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    if (o->n_only == API_MAX_NAMES)
+        return wrong(r, "there are too many --only", text);
+    o->only[o->n_only++] = text;
+    return 1;
+}
+
+static int read_except(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    if (o->n_except == API_MAX_NAMES)
+        return wrong(r, "there are too many --except", text);
+    o->except[o->n_except++] = text;
+    return 1;
+}
+
+/* The longest path of a socket: sun_path of unix(7), without the NUL. */
+#define MAX_SOCKET_PATH 107
+
+static int read_socket(const reading *r, const char *text)
+{
+    const int is_none = strcmp(text, "none") == 0;
+    if (!is_none && (text[0] != '/' || strlen(text) > MAX_SOCKET_PATH))
+        return wrong(r, "--socket is neither none nor an absolute path of 107 bytes at most",
+                     text);
+    r->options->socket = is_none ? NULL : text;
+    return 1;
+}
+
+static int read_textfile(const reading *r, const char *text)
+{
+    const size_t n = strlen(text);
+    if (text[0] != '/' || n < sizeof "/.prom" || strcmp(text + n - 5, ".prom") != 0)
+        return wrong(r, "--textfile is not an absolute path that ends in .prom", text);
+    r->options->textfile = text;
+    return 1;
+}
+
+/* == All options ============================================================ */
+
+#define READ(name, commands, read)                                                             \
+    {                                                                                          \
+        "--" name, 1, commands, read, 0, 0                                                     \
+    }
+#define TEXT(name, commands, member)                                                           \
+    {                                                                                          \
+        "--" name, 1, commands, NULL, offsetof(api_options, member), 0                         \
+    }
+#define FLAG(name, commands, member)                                                           \
+    {                                                                                          \
+        "--" name, 0, commands, NULL, offsetof(api_options, member), 0                         \
+    }
+
+const api_option api_option_rows[] = {
+    TEXT("root", API_SERVICE | PLANNING | API_TOPO | API_STATUS, root),
+    TEXT("fixture", API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | LIVE, fixture),
+    TEXT("db", API_SERVICE | PLANNING | STORE | API_TOPO, db),
+    READ("device-type", CASE | API_STATUS, choose_type),
+    READ("npus", API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE, read_npus),
+    READ("visible", CASE, read_visible),
+    READ("rank", CASE, read_rank),
+    FLAG("running", CASE, request.only_running),
+    READ("total", CASE | API_STATUS, read_total),
+    READ("facts", CASE | API_STATUS, choose_origin),
+    READ("scope", CASE, choose_scope),
+    READ("allowed", CASE | API_STATUS, read_allowed),
+    READ("exclude", CASE | API_STATUS, read_exclude),
+    READ("strategy", CASE | API_STATUS, choose_strategy),
+    READ("overlap", CASE | API_STATUS, choose_overlap),
+    READ("rules", CASE | API_STATUS, choose_rules),
+    READ("keep", CASE | API_STATUS, read_keep),
+    READ("processes", CASE, read_processes),
+    READ("index", CASE, read_index),
+    FLAG("distances", API_PLAN, distances),
+    TEXT("svg", API_PLAN, svg),
+    FLAG("compare", API_PLAN, compare),
+    FLAG("no-lists", API_PLAN, no_lists),
+    TEXT("explain", API_PLAN, explain),
+    {"--output", 1, API_CAPTURE, NULL, offsetof(api_options, output), 'o'},
+    TEXT("name", API_CAPTURE, name),
+    TEXT("product", API_CAPTURE, product),
+    TEXT("notes", API_CAPTURE, notes),
+    FLAG("redact", API_CAPTURE, redact),
+    FLAG("replace", API_CAPTURE | API_IMPORT | API_EXPORT, replace),
+    FLAG("dry-run", API_ACCEPT | API_REMOVE, is_dry),
+    READ("jobs", API_REPLAY, read_jobs),
+    TEXT("format", API_PLAN | API_REPLAY, format_word),
+    READ("pid", API_APPLY | API_VERIFY | API_RESTORE, read_pid),
+    READ("npu", LIVE | API_BIND_CALL, read_npu),
+    READ("thread", API_PLAN | LIVE | API_STATUS | API_BIND_CALL, read_wish),
+    READ("threads", API_PLAN | LIVE | API_STATUS | API_BIND_CALL, choose_threads),
+    READ("memory", LIVE | API_STATUS | API_BIND_CALL, choose_memory),
+    READ("memory-limit", API_APPLY | API_BIND_CALL, read_limit),
+    READ("memory-time", API_APPLY | API_BIND_CALL, read_memory_time),
+    READ("irqbalance", API_APPLY | API_RUN | API_BIND_CALL, choose_irqbalance),
+    FLAG("any-arch", API_APPLY | API_RUN | API_BIND_CALL, any_arch),
+    FLAG("strict", API_APPLY | API_RUN | API_BIND_CALL, is_strict),
+    FLAG("force", API_APPLY | API_BIND_CALL, is_forced),
+    FLAG("or-unbound", API_RUN, or_unbound),
+    {"--watch", 0, API_APPLY | API_STATUS, read_watch, 0, 0},
+    READ("env", API_RUN, read_env),
+    TEXT("state", LIVE | API_RESTORE | API_BIND_CALL, state),
+    FLAG("nics", API_TOPO, topo.wants_nics),
+    READ("pci", API_TOPO | API_PLAN | API_RUN, read_pci),
+    READ("class", API_TOPO | API_PLAN | API_RUN, read_class),
+    READ("roles", API_PLAN | API_RUN, read_roles),
+    FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
+    FLAG("respect-masks", API_APPLY, respects_masks),
+    READ("others", API_APPLY, choose_others),
+    FLAG("ended", API_RESTORE, is_ended),
+    TEXT("config", API_SERVICE, config),
+    FLAG("check", API_SERVICE, is_check),
+    FLAG("restore-at-end", API_SERVICE, is_restored_at_end),
+    READ("only", 0, read_only),
+    READ("except", 0, read_except),
+    READ("textfile", 0, read_textfile),
+    READ("socket", 0, read_socket),
+    FLAG("json",
+         API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_LIST | API_SHOW |
+             API_REPLAY,
+         json),
+    FLAG("quiet",
+         API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_EXPORT |
+             API_REPLAY | CHANGING,
+         quiet),
+    {"--help", 0, EVERY, NULL, offsetof(api_options, help), 'h'},
+    FLAG("help-all", EVERY, help_all),
+    {"--version", 0, EVERY, NULL, offsetof(api_options, version), 'V'},
+    {NULL, 0, 0, NULL, 0, 0},
+};
+
+/* == Options by name ======================================================== */
+
+int api_store(const api_reading *r, const api_option *row, const char *value)
+{
+    char *member = (char *)r->options + row->member;
+    const int is_given = 1;
+    if (row->read)
+        return row->read(r, value);
+    if (row->has_value)
+        memcpy(member, &value, sizeof value);
+    else
+        memcpy(member, &is_given, sizeof is_given);
+    return 1;
+}
+
+int api_read_setting(api_options *options, int commands, const char *key, char *value,
+                     api_text *why)
+{
+    char *words[] = {value, NULL};
+    int next = 0;
+    const reading r = {"apply", options, why, words, 1, &next};
+    const int is_yes = strcmp(value, "yes") == 0;
+    api_hint hint = {.word = key};
+    for (const api_option *row = api_option_rows; row->dashed; row++) {
+        const char *name = row->dashed + 2;
+        if (commands && !(row->commands & commands))
+            continue;
+        api_hint_try(&hint, name);
+        if (strcmp(name, key) != 0)
+            continue;
+        if (row->has_value)
+            return api_store(&r, row, value);
+        if (row->read) /* its value is the next word, and may be missing */
+            return row->read(&r, NULL) &&
+                   (next == 1 || wrong(&r, "not a number of seconds", value));
+        if (!is_yes && strcmp(value, "no") != 0)
+            return wrong(&r, "it takes yes or no", value);
+        memcpy((char *)options + row->member, &is_yes, sizeof is_yes);
+        return 1;
+    }
+    api_add(why, "there is no option \"%s\"", key);
+    api_hint_add(&hint, why);
+    return 0;
+}
+
+int api_check_index(const api_options *options, const char *words, api_text *why)
+{
+    const cpubind_request *q = &options->request;
+    if (!options->has_index || q->process < q->n_process)
+        return 1;
+    if (q->n_process == 0)
+        api_add(why,
+                "--index %d says which of the processes of an NPU this one is; say how many "
+                "there are, with --processes N",
+                (int)q->process);
+    else
+        api_add(why, "--index %d is none of --processes %d, which are 0 to %d", (int)q->process,
+                (int)q->n_process, (int)q->n_process - 1);
+    api_add(why, "; try: cpubind %s --help", words);
+    return 0;
+}
+
+void api_set_usual(api_options *out, enum api_command command)
+{
+    memset(out, 0, sizeof *out);
+    out->command = command;
+    out->request.is_auto_strategy = 1;
+    out->one_npu = -1;
+    out->memory_limit = -1;
+    out->threads = CPUBIND_THREADS_PRODUCT;
+}
+
+void api_free_options(api_options *options)
+{
+    free(options->npus.item);
+    free(options->allowed.item);
+    free(options->exclude.item);
+    free(options->keep.item);
+    for (int32_t i = 0; i < options->n_wish; i++)
+        if (options->wish[i].kind == CPUBIND_WISH_LIST)
+            free((void *)options->wish[i].cpus.cpu);
+    memset(options, 0, sizeof *options);
+}

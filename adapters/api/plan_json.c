@@ -1,0 +1,147 @@
+/* plan_json.c - plans, problems and errors as JSON
+ * SPDX-License-Identifier: MIT
+ *
+ * README.md documents the keys. New keys may be added; a key is never renamed or removed.
+ */
+#include <stdlib.h>
+
+#include "api.h"
+
+static void put_nodes(api_out *to, const cpubind_facts *facts, const api_row *row)
+{
+    int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
+    to->is_short |= !nodes;
+    api_json_list(to, "nodes", nodes, nodes ? api_nodes_of(facts, row->cpu, row->n, nodes) : 0);
+    free(nodes);
+}
+
+/* {"code", "text"}, and the NPU, CPU, counts, input and place of the problem, where it has
+ * them. */
+static void put_details(api_out *to, const cpubind_problem *p, const char *text)
+{
+    const cpubind_place place = api_place(p);
+    api_json_open(to, "error", '{');
+    api_json_text(to, "code", cpubind_problem_word(p->code));
+    api_json_text(to, "text", text);
+    if (p->npu >= 0)
+        api_json_number(to, "npu", p->npu);
+    if (p->other >= 0)
+        api_json_number(to, "other_npu", p->other);
+    if (p->cpu >= 0)
+        api_json_number(to, "cpu", p->cpu);
+    if (p->need > 0) {
+        api_json_number(to, "need", p->need);
+        api_json_number(to, "have", p->have);
+    }
+    if (p->uncut > 0)
+        api_json_number(to, "uncut", p->uncut);
+    if (p->would_do != CPUBIND_SCOPE_AUTO)
+        api_json_text(to, "would_do", cpubind_scope_word(p->would_do));
+    if (p->input)
+        api_json_text(to, "input", p->input);
+    if (place.line > 0) {
+        api_json_number(to, "line", place.line);
+        api_json_number(to, "column", place.column);
+    }
+    api_json_close(to, '}');
+}
+
+static void put_npu(api_out *to, const api_planned *p, const api_options *options, int32_t i)
+{
+    const cpubind_facts *facts = &p->facts;
+    const api_row row = api_shown(facts, &p->plan, i);
+    api_text text = {"", 0};
+    api_json_open(to, NULL, '{');
+    api_json_id(to, "npu", row.npu->logic);
+    api_json_id(to, "card", row.npu->card);
+    api_json_id(to, "chip", row.npu->chip);
+    api_json_id(to, "phy", row.npu->phy);
+    if (row.npu->pci.domain >= 0)
+        api_add_pci(&text, &row.npu->pci);
+    api_json_text(to, "pci", text.len > 0 ? text.text : NULL);
+    if (facts->has_processes)
+        api_json_bool(to, "running", row.npu->is_running);
+    else
+        api_json_null(to, "running");
+    api_json_list(to, "pool", row.cpu, row.n);
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        int32_t n;
+        const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
+        api_json_list(to, cpubind_role_word((cpubind_role)role), cpu, n);
+    }
+    put_nodes(to, facts, &row);
+    api_json_id(to, "memory_node", row.memory_node);
+    api_json_quality(to, "quality", row.figures, 1);
+    if (row.problem) {
+        api_text why = {"", 0};
+        api_explain_problem(row.problem, facts, options, &why);
+        put_details(to, row.problem, why.text);
+    }
+    api_json_close(to, '}');
+}
+
+/* The members that only a plan with such an option has. */
+static void put_asked(api_out *to, const cpubind_request *q, const cpubind_ascend_plan *plan)
+{
+    if (q->exclude)
+        api_json_list(to, "excluded", q->exclude, q->n_exclude);
+    if (q->keep || q->keep_each > 0)
+        api_json_list(to, "kept", plan->kept, plan->n_kept);
+    if (q->n_process > 1) {
+        api_json_number(to, "processes", q->n_process);
+        api_json_number(to, "process", q->process);
+    }
+}
+
+void api_json_plan(api_out *to, const char *key, const api_planned *p,
+                   const api_options *options)
+{
+    const cpubind_facts *facts = &p->facts;
+    const cpubind_ascend_plan *plan = &p->plan;
+    api_json_open(to, key, '{');
+    api_json_text(to, "cpubind", CPUBIND_VERSION);
+    api_json_text(to, "device_type", cpubind_type_word(facts->type));
+    api_json_text(to, "strategy", api_strategy_word(plan->core.strategy));
+    api_json_text(to, "rules", cpubind_rules_word(plan->rules));
+    api_json_text(to, "scope", cpubind_scope_word(facts->scope));
+    api_json_text(to, "facts", cpubind_origin_word(facts->origin));
+    api_json_text(to, "overlap", api_finding_word(plan->core.overlap));
+    api_json_number(to, "rank", options->request.rank);
+    api_json_id(to, "rank_npu", api_rank_npu(p, options));
+    api_json_list(to, "allowed", facts->cpu, facts->n_cpu);
+    api_json_number(to, "total_npus", plan->total);
+    api_json_number(to, "hidden", plan->n_hidden);
+    api_json_number(to, "idle", plan->n_idle);
+    api_json_open(to, "visible_npus", '[');
+    for (int32_t i = 0; i < api_n_shown(plan); i++)
+        api_json_number(to, NULL, api_shown(facts, plan, i).npu->logic);
+    api_json_close(to, ']');
+    api_json_open(to, "npus", '[');
+    for (int32_t i = 0; i < api_n_shown(plan); i++)
+        put_npu(to, p, options, i);
+    api_json_close(to, ']');
+    api_json_quality(to, "quality", api_figures_of(plan), 0);
+    api_json_warnings(to, "warnings", p);
+    api_json_close(to, ']');
+    put_asked(to, &options->request, plan);
+    api_json_close(to, '}');
+}
+
+void api_json_problem(api_out *to, const char *key, const cpubind_problem *problem,
+                      const char *text)
+{
+    api_json_open(to, key, '{');
+    api_json_text(to, "cpubind", CPUBIND_VERSION);
+    put_details(to, problem, text);
+}
+
+void api_json_error(api_out *to, const char *code, const char *text)
+{
+    api_json_open(to, NULL, '{');
+    api_json_text(to, "cpubind", CPUBIND_VERSION);
+    api_json_open(to, "error", '{');
+    api_json_text(to, "code", code);
+    api_json_text(to, "text", text);
+    api_json_close(to, '}');
+    api_json_close(to, '}');
+}

@@ -1,0 +1,431 @@
+/* command_line.c - read a command line, and check its options against each other
+ * SPDX-License-Identifier: MIT
+ *
+ * Opens nothing and asks nothing of the host. What each option does is in the table of
+ * adapters/api/options.c. An option is written in full: an abbreviation would become another
+ * option with the next version.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "../api/picture.h"
+#include "cli.h"
+#include "device_plan.h"
+
+#define LIVE         (API_APPLY | API_RUN | API_VERIFY)
+#define CHANGING     (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+
+static int refuse(const api_reading *r, const char *what, const char *value)
+{
+    api_add(r->why, "%s: \"%s\"; try: cpubind %s --help", what, value, r->words);
+    return 0;
+}
+
+/* A part of a command line. */
+typedef enum part_kind { PART_END, PART_WORD, PART_OPTION, PART_FAULT } part_kind;
+
+typedef struct part {
+    part_kind kind;
+    char *text;            /* the word as it was written */
+    const char *value;     /* of an option; NULL: it has none */
+    const api_option *row; /* of an option that the command has */
+    const char *fault;     /* of an option */
+} part;
+
+/* A walk over a command line. */
+typedef struct walk {
+    enum api_command command;
+    char **argv;
+    int argc;
+    int next;
+    int is_over; /* the words that follow are no options */
+} walk;
+
+/* The row of an option as it was written, with its value where that is in the same word. */
+static const api_option *row_of(enum api_command command, const char *text, const char **value)
+{
+    const size_t n = strcspn(text, "=");
+    const int is_long = text[1] == '-';
+    *value = NULL;
+    for (const api_option *row = api_option_rows; row->dashed; row++) {
+        if (!(row->commands & (int)command))
+            continue;
+        if (is_long && strlen(row->dashed) == n && strncmp(row->dashed, text, n) == 0) {
+            *value = text[n] ? text + n + 1 : NULL;
+            return row;
+        }
+        if (!is_long && command != API_CASE && row->letter == text[1]) {
+            *value = text[2] ? text + 2 : NULL;
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* Adds what other programs call an option of this command. Returns 0 when none does. */
+static int add_foreign_name(enum api_command command, const char *word, api_text *why)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {
+        {"-p", "--pid"},                   /* taskset */
+        {"-c", "--allowed"},               /* taskset */
+        {"-C", "--allowed"},               /* numactl */
+        {"--cpu-list", "--allowed"},       /* taskset */
+        {"--physcpubind", "--allowed"},    /* numactl */
+        {"--cpus", "--allowed"},           /* docker */
+        {"--cpuset-cpus", "--allowed"},    /* docker */
+        {"--numa-bind-cpus", "--allowed"}, /* vLLM */
+        {"--cpunodebind", "--npu"},        /* numactl: the node is that of the NPU */
+        {"-N", "--npu"},
+        {"--numa-node", "--npu"},       /* SGLang */
+        {"--numa-bind-nodes", "--npu"}, /* vLLM */
+        {"--membind", "--memory"},      /* numactl */
+        {"-m", "--memory"},
+        {"--preferred", "--memory"},
+        {"--local-rank", "--rank"}, /* torchrun */
+        {"--local_rank", "--rank"},
+        {"--device", "--npu"},
+        {"--device-id", "--npu"},
+        {"--device_id", "--npu"},
+        {"--devices", "--npus"},
+        {"--device-ids", "--npus"}, /* vllm-ascend */
+        {"-n", "--npu"},
+        {"-q", "--quiet"},
+        {"-j", "--json"},
+    };
+    for (int32_t i = 0; i < COUNT(names); i++) {
+        const char *value;
+        if (strcmp(names[i].theirs, word) != 0 || !row_of(command, names[i].ours, &value))
+            continue;
+        api_add(why, "; cpubind calls it %s", names[i].ours);
+        return 1;
+    }
+    return 0;
+}
+
+/* Adds the commands that have the option, where they are few. Returns 0 when none has. */
+static int add_owners(const char *word, api_text *why)
+{
+    enum { FEW = 4 };
+    const char *owner[FEW];
+    int n = 0;
+    for (const api_option *row = api_option_rows; row->dashed; row++)
+        for (uint32_t bit = 1; strcmp(row->dashed, word) == 0 && bit < 1u << 30; bit <<= 1) {
+            const cli_help *help = cli_help_of((enum api_command)bit);
+            if (!((uint32_t)row->commands & bit) || (uint32_t)help->command != bit)
+                continue;
+            if (n < FEW)
+                owner[n] = help->words;
+            n++;
+        }
+    for (int i = 0; n <= FEW && i < n; i++)
+        api_add(why, "%s cpubind %s", i ? "," : "; it is an option of", owner[i]);
+    return n > 0;
+}
+
+/* Adds the options that start with a word that is none, else those that are like it. */
+static void add_full_names(enum api_command command, const char *text, api_text *why)
+{
+    char word[64] = "";
+    api_hint hint = {.word = word};
+    int n = 0;
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
+    for (const api_option *row = api_option_rows; row->dashed; row++) {
+        if (!(row->commands & (int)command) || strlen(text) <= 2)
+            continue;
+        api_hint_try(&hint, row->dashed);
+        if (strncmp(row->dashed, word, strlen(word)) == 0)
+            api_add(why, "%s %s", n++ ? "," : "; an option is written in full:", row->dashed);
+    }
+    if (n == 0 && !add_foreign_name(command, word, why) && !add_owners(word, why))
+        api_hint_add(&hint, why);
+}
+
+/* The words after those of run are the command that it becomes. */
+static part next_part(walk *w)
+{
+    part p = {PART_END, NULL, NULL, NULL, NULL};
+    if (w->next < w->argc && !w->is_over && strcmp(w->argv[w->next], "--") == 0) {
+        w->is_over = 1;
+        w->next++;
+    }
+    if (w->next >= w->argc)
+        return p;
+    p.text = w->argv[w->next++];
+    p.kind = PART_WORD;
+    w->is_over |= w->command == API_RUN && p.text[0] != '-';
+    if (w->is_over || p.text[0] != '-' || p.text[1] == '\0')
+        return p;
+    p.kind = PART_OPTION;
+    p.row = row_of(w->command, p.text, &p.value);
+    if (!p.row)
+        p.fault = "this command has no such option";
+    else if (!p.row->has_value && p.value)
+        p.fault = "this option takes no value";
+    else if (p.row->has_value && !p.value && w->next >= w->argc)
+        p.fault = "this option requires an argument";
+    else if (p.row->has_value && !p.value)
+        p.value = w->argv[w->next++];
+    if (p.fault)
+        p.kind = PART_FAULT;
+    return p;
+}
+
+static int take_option(const api_reading *r, const part *p)
+{
+    const api_option *row = p->row;
+    api_options *o = r->options;
+    if (!api_store(r, row, p->value))
+        return 0;
+    if (!(row->commands & API_CASE))
+        return 1;
+    /* An option that says what is planned is kept as arguments of an expectation. */
+    if (o->n_arg + 2 > API_MAX_ARGS)
+        return refuse(r, "there are too many options", p->text);
+    o->arg[o->n_arg++] = row->dashed;
+    if (row->has_value)
+        o->arg[o->n_arg++] = p->value;
+    return 1;
+}
+
+/* Whether errors are to be JSON too: --json or such a --format is given, perhaps after the
+ * error. */
+static int wants_json(int argc, char **argv, enum api_command command,
+                      const cli_format *formats)
+{
+    walk w = {command, argv, argc, 1, 0};
+    for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
+        if (p.kind != PART_OPTION)
+            continue;
+        if (p.row->member == offsetof(api_options, json))
+            return 1;
+        for (const cli_format *f = formats;
+             p.row->member == offsetof(api_options, format_word) && f->word; f++)
+            if (f->is_json && p.value && strcmp(f->word, p.value) == 0)
+                return 1;
+    }
+    return 0;
+}
+
+int cli_has_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--format=json") == 0 ||
+            (i > 1 && strcmp(argv[i - 1], "--format") == 0 && strcmp(argv[i], "json") == 0))
+            return 1;
+    return 0;
+}
+
+/* Finds the format of --format; without it the first one, with --json the one that is JSON. */
+static int choose_format(const cli_format *formats, api_options *o, api_text *why)
+{
+    const cli_format *first = formats;
+    int is_first;
+    if (!formats)
+        return 1;
+    while (o->format_word && formats->word && strcmp(formats->word, o->format_word) != 0)
+        formats++;
+    if (o->format_word && !formats->word) {
+        api_add(why, "--format does not know \"%s\"; it knows", o->format_word);
+        for (formats = first; formats->word; formats++)
+            api_add(why, "%s %s", formats > first ? "," : "", formats->word);
+        return 0;
+    }
+    is_first = formats == first;
+    o->format = formats;
+    o->json |= formats->is_json;
+    while (is_first && o->json && !o->format->is_json)
+        o->format++;
+    return 1;
+}
+
+int cli_parse(int argc, char **argv, enum api_command command, const cli_format *formats,
+              api_options *out, api_text *why)
+{
+    walk w = {command, argv, argc, 1, 0};
+    const api_reading r = {cli_help_of(command)->words, out, why, argv, argc, &w.next};
+    api_set_usual(out, command);
+    out->word = argv + 1;
+    for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
+        if (p.kind == PART_FAULT) {
+            (void)refuse(&r, p.fault, p.text);
+            if (!p.row)
+                add_full_names(command, p.text, why);
+            return 0;
+        }
+        if (p.kind == PART_WORD)
+            out->word[out->n_word++] = p.text; /* of argv, from its start */
+        else if (!take_option(&r, &p))
+            return 0;
+        if (out->help || out->help_all || out->version)
+            return 1;
+    }
+    out->word[out->n_word] = NULL;
+    return choose_format(formats, out, why) && api_check_index(out, r.words, why);
+}
+
+/* Says why options of a command that binds exclude each other; NULL when they do not. */
+static const char *binding_conflict(const api_options *o, enum api_command command)
+{
+    if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
+        return "--npu names the NPU; --rank and --visible find it: give one";
+    if (o->one_npu < 0 && !o->request.has_rank && command == API_APPLY && !o->pid)
+        return "say which NPU: --npu N, or --rank N among the visible ones; or with --pid N "
+               "which process, and the NPU that it uses is found";
+    if (o->one_npu < 0 && !o->request.has_rank && command == API_RUN)
+        return "say which NPU: --npu N, or --rank N among the visible ones";
+    if (o->request.n_process > 1 && !o->has_index)
+        return "say which of the --processes this one is: --index I, from 0 on";
+    if (command == API_APPLY && o->memory == CPUBIND_MEMORY_PREFER)
+        return "--memory prefer is for run: a process sets its own memory policy only";
+    if (command == API_RUN && o->has_memory &&
+        (o->memory == CPUBIND_MEMORY_MIGRATE || o->memory == CPUBIND_MEMORY_ALL))
+        return "--memory migrate is for apply: a command that starts has no memory yet";
+    if ((o->memory_limit >= 0 || o->memory_time > 0) && o->memory == CPUBIND_MEMORY_NONE)
+        return o->memory_time > 0 ? "--memory-time is a limit of --memory migrate"
+                                  : "--memory-limit is a limit of --memory migrate";
+    return NULL;
+}
+
+/* The same for apply --all and verify --all. */
+static const char *all_conflict(const api_options *o, enum api_command command)
+{
+    const cpubind_request *q = &o->request;
+    if (o->pid || o->state || o->one_npu >= 0 || q->has_rank || q->visible)
+        return "--all is every process that drives an NPU: leave out --pid, --npu, --rank, "
+               "--visible and --state";
+    if (q->n_process > 0 || o->has_index)
+        return "--all counts the processes of each NPU itself: leave out --processes and "
+               "--index";
+    if (o->keeps_others && q->keep_each == 0 && !q->keep)
+        return "--others keep puts the other processes on the CPUs of --keep: give it, too, "
+               "such as --keep 2";
+    return command == API_APPLY && o->memory == CPUBIND_MEMORY_PREFER
+               ? "--memory prefer is for run: a process sets its own memory policy only"
+               : NULL;
+}
+
+/* The options of plan that say what is printed. */
+static const char *printing_conflict(const api_options *o)
+{
+    if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
+        return "--svg - prints the picture alone; leave out --format and --json";
+    if (o->compare && o->request.has_rules)
+        return "--compare plans by both rules; leave out --rules";
+    if (o->compare && (o->distances || o->svg || o->explain))
+        return "--compare prints no map, picture or reasons; leave out --distances, --svg and "
+               "--explain";
+    if (o->compare && o->format && !o->format->compare)
+        return "--compare prints text or JSON; leave out --format";
+    if (o->explain && api_check_explain(o->explain))
+        return api_check_explain(o->explain);
+    if (o->explain && !o->json && strcmp(o->format->word, "text") != 0)
+        return "--explain prints sentences, or JSON; leave out --format";
+    return NULL;
+}
+
+/* Says why options exclude each other; NULL when they do not. */
+static const char *conflict(const api_options *o, enum api_command command)
+{
+    const char *text;
+    if (o->is_check && o->config && o->n_word > 0)
+        return "--config and --check each name a file; give one";
+    if (command == API_PLAN && cli_asks_for_devices(o) && cli_npu_option(o))
+        return "--pci and --class are about devices of any vendor: leave out the options that "
+               "are about NPUs";
+    if (o->root && o->fixture)
+        return "--root and --fixture each name a host; give one";
+    if ((command & (API_PLAN | API_DOCTOR | API_TOPO | LIVE)) && o->db && !o->fixture)
+        return "--db needs the name of a host, --fixture NAME";
+    if ((command & CHANGING) && !o->db && !(command == API_ACCEPT && o->is_dry))
+        return "it writes to a corpus of yours, --db FILE; the one installed with cpubind "
+               "stays as it is";
+    if (command == API_CAPTURE && !o->output == !o->db)
+        return "name the target: either -o DIR, or --db FILE --name NAME";
+    if (command == API_CAPTURE && o->db && !o->name)
+        return "--db needs a name for the host, --name NAME";
+    if (o->all && (command & (API_APPLY | API_VERIFY)))
+        return all_conflict(o, command);
+    if (o->respects_masks || o->keeps_others)
+        return "--respect-masks and --others are about all workers: give --all, too";
+    if ((command & API_BINDING) && !(command & API_RESTORE))
+        return binding_conflict(o, command);
+    if (o->all && (o->pid || o->state))
+        return "--all is every process on record; give it alone";
+    if (o->is_ended && (o->pid || o->state || o->all))
+        return "--ended is every process on record that has ended; give it alone";
+    if ((text = printing_conflict(o)) != NULL)
+        return text;
+    if (o->json && o->format && !o->format->is_json)
+        return "--json and --format each say how to print; give one";
+    return NULL;
+}
+
+/* Says how many words the command takes, when there are not so many; else NULL. */
+static const char *count_fault(int n, enum api_command command)
+{
+    switch (command) {
+    case API_SHOW:
+        return n < 1 || n > 2 ? "name a host, and perhaps one of its inputs: NAME [INPUT]"
+                              : NULL;
+    case API_IMPORT:
+        return n < 1 ? "name the folders of hosts: DIR..." : NULL;
+    case API_EXPORT:
+        return n != 2 ? "name a host and a folder: NAME DIR" : NULL;
+    case API_RENAME:
+        return n != 2 ? "name a host and its new name: NAME NEW" : NULL;
+    case API_RUN:
+        return n < 1 ? "name the command that is to run: -- COMMAND" : NULL;
+    case API_SERVICE:
+        return n > 1 ? "name one file: --check FILE" : NULL;
+    case API_ACCEPT:
+    case API_REMOVE:
+        return n < 1 ? "name a host: NAME" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static int check(const api_options *o, enum api_command command, api_text *why)
+{
+    const cli_help *help = cli_help_of(command);
+    const char *what = command & API_RUN ? NULL : count_fault(o->n_word, command);
+    const int takes_words = (command == API_SERVICE && o->is_check) ||
+                            command & (API_SHOW | API_EXPORT | API_REPLAY | CHANGING | API_RUN);
+    if (!takes_words && o->n_word > 0) {
+        api_add(why,
+                "\"%s\" is no option, and this command takes no other words; try: cpubind %s "
+                "--help",
+                o->word[0], help->words);
+        return 0;
+    }
+    if (!what)
+        what = conflict(o, command);
+    if (!what)
+        what = count_fault(o->n_word, command);
+    if (what)
+        api_add(why, "%s; try: cpubind %s --help", what, help->words);
+    return !what;
+}
+
+int cli_start(int argc, char **argv, enum api_command command, const cli_format *formats,
+              api_options *out)
+{
+    api_text why = {"", 0};
+    const int is_json = wants_json(argc, argv, command, formats);
+    int good = cli_parse(argc, argv, command, formats, out, &why);
+    if (good && (out->help || out->help_all)) {
+        cli_print_help_of(stdout, command, formats, out->help_all);
+        return API_DONE;
+    }
+    if (good && out->version) {
+        puts("cpubind " CPUBIND_VERSION);
+        return API_DONE;
+    }
+    if (good && check(out, command, &why))
+        return -1;
+    out->json = is_json;
+    return cli_fail(out, API_USAGE, why.text);
+}
