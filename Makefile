@@ -58,7 +58,7 @@ VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check analyze check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-vm deps-bench deps-fuzz deps-fixtures deps-measure tests arm64-tests fuzz-targets fuzz-replays lib
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
@@ -90,6 +90,9 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
+
+analyze: deps-check ## follow paths through the functions with clang-tidy's analyzer: some minutes
+	@BUILD=$(BUILD) tests/checks/lint.sh --analyze
 
 laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of NEAR
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/tests/ascend/test_views \
