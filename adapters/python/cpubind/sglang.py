@@ -94,8 +94,8 @@ def _move_this_thread(gpu_id: int) -> bool:
     try:
         with _engine.open_host() as host:
             plan, device = _engine.make_plan(host, gpu_id, None)
-        logger.info("[cpubind] The process for GPU %s starts on the main CPUs of NPU %s.", gpu_id,
-                    device)
+        logger.info("[cpubind] The process for GPU %s starts on the main CPUs of NPU %s.",
+                    gpu_id, device)
         if _engine.is_dry_run():
             return False
         cpubind.bind_thread(plan, device, "main")
@@ -110,8 +110,14 @@ def _move_this_thread(gpu_id: int) -> bool:
 def run_event_loop_around(original: Callable[..., Any], scheduler: Any, *words: Any,
                           **named: Any) -> Any:
     if _when() != "early" and not _names_nodes(scheduler):
-        bind(getattr(scheduler, "gpu_id", None))
+        bind(_gpu_id(scheduler))
     return original(scheduler, *words, **named)
+
+
+def _gpu_id(scheduler: Any) -> Optional[int]:
+    """A field of the scheduler, or in newer versions of its parallel state."""
+    state = getattr(scheduler, "ps", None)
+    return getattr(scheduler, "gpu_id", getattr(state, "gpu_id", None))
 
 
 def _names_nodes(scheduler: Any) -> bool:

@@ -22,6 +22,11 @@ for place in devices/system bus/pci; do
     [ ! -d "$LAB_HOST/sys/$place" ] || mount --bind "$LAB_HOST/sys/$place" "/sys/$place" ||
         exit 77
 done
+for node in "$LAB_HOST"/sys/devices/system/node/node*; do
+    tr , '\n' <"$node/cpulist" | while IFS=- read -r first last; do
+        seq "$first" "${last:-$first}" | sed "s/\$/ ${node##*node}/"
+    done
+done >"$LAB_DIR/lscpu"
 LAB_PATH=$PATH
 PATH=$here/bin:$PATH
 CPUBIND_SHIM=$LAB_DIR

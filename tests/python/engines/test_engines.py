@@ -234,6 +234,56 @@ class TestStart(Case):
                     pass
 
 
+class TestLoop(Case):
+    def test_a_process_of_sglang_binds_itself_before_it_serves(self):
+        calls = []
+        old = types.SimpleNamespace(gpu_id=3)
+        new = types.SimpleNamespace(ps=types.SimpleNamespace(gpu_id=5))
+        named = types.SimpleNamespace(gpu_id=1, server_args=types.SimpleNamespace(numa_node=[0]))
+        with mock.patch.object(cpubind.sglang, "bind", calls.append):
+            for scheduler in (old, new, named):
+                cpubind.sglang.run_event_loop_around(calls.append, scheduler)
+            os.environ["CPUBIND_WHEN"] = "early"
+            cpubind.sglang.run_event_loop_around(calls.append, old)
+        self.assertEqual(calls, [3, old, 5, new, named, old])
+
+
+class TestLogOfBinding(Case):
+    def lines_of(self, report, product="a2"):
+        plan = mock.Mock()
+        plan.dict.return_value = {"device_type": product,
+                                  "npus": [{"npu": 3, "pci": "0000:86:00.0"}]}
+        with self.lines(drop_in.logger) as lines:
+            _engine.log_binding(drop_in.logger, _engine.Bound(plan, 3, None, report, False))
+        return lines
+
+    def test_interrupts_and_memory(self):
+        irqs = [{"kind": "irq", "name": name, "id": number, "should": cpu, "result": "moved"}
+                for name, number, cpu in (("sq", 1200, "120"), ("cq", 1207, "121"))]
+        self.assertEqual(self.lines_of({"items": irqs, "memory": {"node": 5}}), [
+            ("INFO", "[migrate] NPU:3 -> NUMA [5]"),
+            ("INFO", "NPU3(PCI 0000:86:00.0): sq_send_trigger_irq IRQ_ID=1200 -> CPU120, "
+             "cq_update_irq IRQ_ID=1207 -> CPU121")])
+        irqs[0]["result"] = "skipped"
+        self.assertEqual(self.lines_of({"items": irqs, "memory": None}), [
+            ("WARNING", "/proc/irq is not writable. If running in Docker, start the container "
+             "with '--privileged=true'.")])
+
+    def test_threads_of_an_ascend_950(self):
+        threads = [{"kind": "uvb", "name": "uvb_poll_window", "id": tid, "should": "1-3",
+                    "result": "moved"} for tid in (101, 201)]
+        self.assertEqual(self.lines_of({"items": threads}, "950"), [
+            ("INFO", "[cpu_bind_ascend_950] uvb_poll_window_thread tids=[101 201] cpus=[1 2 3]")])
+        self.assertEqual(self.lines_of({"items": []}, "950"), [
+            ("WARNING", "[cpu_bind_ascend_950] uvb_poll_window_thread not found. If running in "
+             "Docker, start the container with '--pid=host'.")])
+
+    def test_warnings(self):
+        warnings = [{"code": "irqbalance", "text": "irqbalance runs"}]
+        self.assertEqual(self.lines_of({"items": [], "warnings": warnings}),
+                         [("WARNING", "[cpubind] irqbalance runs")])
+
+
 class TestFailure(Case):
     def test_a_failure_is_one_warning(self):
         os.environ["CPUBIND_ROOT"] = "/nonexistent"

@@ -9,12 +9,6 @@ npu-smi)
     file=$(echo "npu-smi $*" | sed 's/ -\([ic]\) / -\1/g; s/ -*/-/g')
     exec cat "$LAB_HOST/cmd/$file.txt"
     ;;
-lscpu)
-    for node in "$LAB_HOST"/sys/devices/system/node/node*; do
-        tr , '\n' <"$node/cpulist" | while IFS=- read -r first last; do
-            seq "$first" "${last:-$first}" | sed "s/\$/ ${node##*node}/"
-        done
-    done
-    ;;
+lscpu) exec cat "$LAB_DIR/lscpu" ;;
 ps) PATH=$LAB_PATH exec ps "$@" ;;
 esac
