@@ -43,7 +43,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/sqlite/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -247,6 +247,7 @@ $(call link, tests/host/%,   tests/host/%,   $(WORKERS) $(LINUX) $(TEXT) $(CORE)
 $(call link, tests/service/%, tests/service/%, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
 $(call link, tests/doctor/%, tests/doctor/%, $(DOCTOR) $(TEXT) $(CORE), -lcmocka -ljansson)
+$(call link, tests/api/%,    tests/api/%,    $(API) $(LINUX) $(TEXT) $(CORE), -lcmocka -ljansson -lpthread)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))

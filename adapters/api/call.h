@@ -50,6 +50,7 @@ typedef struct call_source {
     cpubind_mutex *mutex; /* of `n_user`, and of all reading */
     api_host host;
     int32_t n_user;
+    char *name; /* the folder, for messages; NULL: a live host */
 } call_source;
 
 struct cpb_host {
@@ -57,7 +58,7 @@ struct cpb_host {
     call_source *source;  /* NULL: made from `tar` at the next plan */
     char *tar;            /* of cpb_host_empty: the files that were put, as an archive */
     size_t len, size;
-    int is_of_bytes, is_live;
+    int is_of_bytes;
 };
 
 /* Takes and gives back the source of a host. */

@@ -117,8 +117,14 @@ static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
     cpubind_linux_status result;
     api_text why = {"", 0};
     int status;
-    if (host && !host->is_live && (b->source = call_take_source(host, error)) == NULL)
+    if (host && (b->source = call_take_source(host, error)) == NULL)
         return 0;
+    if (b->source && !b->source->name) { /* a live host: the process itself says what it sees */
+        call_drop_source(b->source);
+        b->source = NULL;
+    }
+    if (b->source)
+        o->root = b->source->name;
     status = api_prepare_bound(o, &b->bound, b->source != NULL, &why);
     if (status == API_DONE) {
         if (b->source)

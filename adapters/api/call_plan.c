@@ -13,12 +13,16 @@
 
 /* == Hosts ================================================================== */
 
-static call_source *new_source(const api_host *host, cpb_error **error)
+static call_source *new_source(const api_host *host, const char *name, cpb_error **error)
 {
     call_source *source = (call_source *)calloc(1, sizeof *source);
     if (source)
         source->mutex = cpubind_mutex_new();
-    if (!source || !source->mutex) {
+    if (source && name)
+        source->name = strdup(name);
+    if (!source || !source->mutex || (name && !source->name)) {
+        if (source)
+            cpubind_mutex_free(source->mutex);
         free(source);
         return (call_source *)call_no_memory(error);
     }
@@ -39,6 +43,7 @@ void call_drop_source(call_source *source)
         return;
     api_close_host(&source->host);
     cpubind_mutex_free(source->mutex);
+    free(source->name);
     free(source);
 }
 
@@ -54,11 +59,11 @@ static cpb_host *new_host(cpb_error **error)
 }
 
 /* The host of something that is open; closes it without memory. */
-static cpb_host *host_of(api_host *open, cpb_error **error)
+static cpb_host *host_of(api_host *open, const char *name, cpb_error **error)
 {
     cpb_host *host = new_host(error);
     if (host)
-        host->source = new_source(open, error);
+        host->source = new_source(open, name, error);
     if (host && host->source)
         return host;
     api_close_host(open);
@@ -70,7 +75,6 @@ cpb_host *cpb_host_live(int32_t pid, cpb_error **error)
 {
     api_host open = {0};
     api_text why = {"", 0};
-    cpb_host *host;
     int status;
     if (pid < 0)
         return (cpb_host *)call_fail(error, "usage", API_USAGE, 0,
@@ -78,10 +82,7 @@ cpb_host *cpb_host_live(int32_t pid, cpb_error **error)
     status = api_open_live(pid, 0, &open, &why);
     if (status != API_DONE)
         return (cpb_host *)call_fail(error, api_status_word(status), status, 0, why.text);
-    host = host_of(&open, error);
-    if (host)
-        host->is_live = 1;
-    return host;
+    return host_of(&open, NULL, error);
 }
 
 /* Opens an archive, whose bytes belong to the host from then on. */
@@ -122,13 +123,13 @@ cpb_host *cpb_host_folder(const char *path, cpb_error **error)
         return (cpb_host *)call_fail(error, "usage", API_USAGE, 0, "name a folder");
     if (cpubind_linux_open_folder(path, NULL, &open.host, &fault) == CPUBIND_LINUX_OK) {
         open.source = cpubind_linux_source(open.host);
-        return host_of(&open, error);
+        return host_of(&open, path, error);
     }
     if (fault.error == ENOTDIR) {
         fault = cpubind_linux_read_file(path, NULL, &bytes);
         if (fault.error == 0)
             return open_bytes(path, bytes.data, (size_t)bytes.len, &open, error)
-                       ? host_of(&open, error)
+                       ? host_of(&open, path, error)
                        : NULL;
         free(bytes.data);
     }
@@ -212,7 +213,7 @@ static call_source *open_put(cpb_host *host, cpb_error **error)
         memcpy(copy, host->tar, host->len);
     if (!open_bytes("the host in memory", copy, size, &open, error))
         return NULL;
-    source = new_source(&open, error);
+    source = new_source(&open, "the host in memory", error);
     if (!source)
         api_close_host(&open);
     return source;
@@ -337,6 +338,8 @@ cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **
         return (cpb_plan *)call_no_memory(error);
     if (call_read_options(options, API_PLAN, API_CASE, &plan->options, error)) {
         plan->source = call_take_source(host, error);
+        if (plan->source)
+            plan->options.options.root = plan->source->name;
         if (plan->source && make(plan, error))
             return plan;
     }

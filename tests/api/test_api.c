@@ -1,0 +1,569 @@
+/* test_api.c - the C ABI: the same answers as the command, from any thread, in any order
+ * SPDX-License-Identifier: MIT
+ *
+ * Hosts are the fixtures and one host of this machine's own CPUs, in memory. A process that is
+ * bound is a child of the test, and its record is in a folder of the test.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "../../adapters/api/cpubind_api.h"
+#include "../../cpubind.h"
+#include "../cli/answer.h"
+
+#define A2 "fixtures/hosts/a2-192cpu-8npu"
+
+static const char *const none[] = {NULL};
+
+/* The JSON of the plan of a folder, or that of the error; the caller frees it. */
+static char *answer_of(const char *folder, const char *const *options)
+{
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(folder, &error);
+    cpb_plan *plan = host ? cpb_plan_make(host, options, &error) : NULL;
+    char *text = strdup(plan ? cpb_plan_json(plan) : cpb_error_json(error));
+    cpb_plan_free(plan);
+    cpb_host_close(host);
+    cpb_error_free(error);
+    return text;
+}
+
+/* Calls `work` for each fixture folder. Returns their number. */
+static int for_each_fixture(void (*work)(const char *folder))
+{
+    DIR *dir = opendir("fixtures/hosts");
+    struct dirent *entry;
+    int n = 0;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        char path[512];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "fixtures/hosts/%s", entry->d_name);
+        work(path);
+        n++;
+    }
+    closedir(dir);
+    return n;
+}
+
+/* == Plans ================================================================== */
+
+static void compare_with_command(const char *folder)
+{
+    command_result r = RUN("plan", "--root", folder, "--json");
+    char *own = answer_of(folder, none);
+    r.out[strcspn(r.out, "\n")] = '\0';
+    /* The command plans the accelerators of other vendors as well. */
+    if (strcmp(own, r.out) != 0 && !strstr(r.out, "\"devices\": "))
+        fail_msg("%s\nlibrary: %s\ncommand: %s", folder, own, r.out);
+    free(own);
+    command_free(&r);
+}
+
+TEST(every_fixture_has_the_answer_of_the_command)
+{
+    assert_true(for_each_fixture(compare_with_command) > 100);
+}
+
+static void check_arrays(const char *folder)
+{
+    static const char *const words[] = {"pool", "irq", "main", "acl", "release"};
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(folder, &error);
+    cpb_plan *plan = cpb_plan_make(host, none, &error);
+    const int32_t *device, *row, *all, *cpu;
+    cpb_host_close(host); /* the plan does not need it */
+    for (int32_t n = plan ? cpb_plan_devices(plan, &device) : 0, t = 0; n > 0 && t < 5; t++) {
+        assert_int_equal(cpb_plan_table(plan, words[t], &row, &all), n);
+        for (int32_t i = 0; i < n; i++) {
+            unsigned long mask[CPUBIND_MAX_CPUS / (8 * sizeof(long))];
+            const int32_t n_cpu = cpb_plan_cpus(plan, device[i], words[t], &cpu);
+            const int32_t size = cpb_plan_mask(plan, device[i], words[t], mask, sizeof mask);
+            assert_int_equal(n_cpu, row[i + 1] - row[i]);
+            assert_ptr_equal(cpu, all + row[i]);
+            assert_int_equal(size % (int32_t)sizeof(long), 0);
+            assert_int_equal(CPU_COUNT_S(sizeof mask, (cpu_set_t *)mask), n_cpu);
+            for (int32_t k = 0; k < n_cpu; k++)
+                assert_true(CPU_ISSET_S((size_t)cpu[k], (size_t)size, (cpu_set_t *)mask));
+            assert_true(t > 0 || n_cpu > 0);
+        }
+    }
+    cpb_plan_free(plan);
+    cpb_error_free(error);
+}
+
+TEST(arrays_tables_and_masks_agree)
+{
+    (void)for_each_fixture(check_arrays);
+}
+
+TEST(getters_answer_what_is_not_there)
+{
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(A2, &error);
+    const char *const rank[] = {"rank=2", "visible=1,5,6", NULL};
+    cpb_plan *plan = cpb_plan_make(host, rank, &error);
+    const int32_t *cpu;
+    assert_non_null(plan);
+    assert_int_equal(cpb_plan_rank_device(plan), 6);
+    assert_int_equal(cpb_plan_cpus(plan, 0, "pool", &cpu), -1);
+    assert_int_equal(cpb_plan_cpus(plan, 1, "pools", &cpu), -1);
+    assert_int_equal(cpb_plan_cpus(plan, 1, NULL, &cpu), -1);
+    assert_int_equal(cpb_plan_table(plan, "x", &cpu, &cpu), -1);
+    assert_int_equal(cpb_plan_mask(plan, 0, "pool", NULL, 0), -1);
+    assert_true(cpb_plan_mask(plan, 1, "pool", NULL, 0) > 0);
+    assert_int_equal(cpb_plan_memory_node(plan, 0), -1);
+    assert_int_equal(cpb_plan_memory_node(plan, 1), 4);
+    assert_int_equal(cpb_plan_quality(plan, -1, "idle"), 0);
+    assert_int_equal(cpb_plan_quality(plan, 1, "near_percent"), 100);
+    assert_int_equal(cpb_plan_quality(plan, 0, "near_percent"), -1);
+    assert_int_equal(cpb_plan_quality(plan, -1, "colour"), -1);
+    cpb_plan_free(plan);
+    cpb_host_close(host);
+}
+
+TEST(formats_and_reasons_are_those_of_the_command)
+{
+    static const char *const formats[] = {"text", "json",    "map",  "log",
+                                          "svg",  "taskset", "slurm"};
+    static const char *const targets[] = {"npu3", "cpu17", "acl", "npu3.acl", "all"};
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(A2, &error);
+    cpb_plan *plan = cpb_plan_make(host, none, &error);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = cpb_plan_format(plan, formats[i], &error);
+        command_result r = RUN("plan", "--root", A2, "--format", formats[i]);
+        assert_string_equal(text, r.out);
+        cpb_text_free(text);
+        command_free(&r);
+    }
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char *text = cpb_plan_explain(plan, targets[i], &error);
+        command_result r = RUN("plan", "--root", A2, "--explain", targets[i]);
+        assert_string_equal(text, r.out);
+        cpb_text_free(text);
+        command_free(&r);
+    }
+    assert_null(error);
+    assert_null(cpb_plan_format(plan, "xml", &error));
+    assert_string_equal(cpb_error_code(error), "usage");
+    assert_non_null(strstr(cpb_error_text(error), "\"xml\"; there are text, json"));
+    cpb_error_free(error);
+    assert_null(cpb_plan_explain(plan, "npu99", &error));
+    assert_string_equal(cpb_error_code(error), "refused");
+    cpb_error_free(error);
+    assert_null(cpb_plan_explain(plan, "threads", &error));
+    assert_string_equal(cpb_error_code(error), "usage");
+    cpb_error_free(error);
+    cpb_plan_free(plan);
+    cpb_host_close(host);
+}
+
+/* == Errors ================================================================= */
+
+TEST(wrong_options_are_usage_errors)
+{
+    static const struct {
+        const char *option, *words;
+    } rows[] = {{"rules", "\"rules\" is no option: one is written key=value"},
+                {"=near", "\"=near\" is no option"},
+                {"rule=near", "there is no option \"rule\"; did you mean \"rules\"?"},
+                {"rules=far", "--rules does not know \"far\"; it knows reference, near"},
+                {"allowed=1-", "character 3: a number belongs here"},
+                {"npus=", "--npus names no NPU"},
+                {"running=perhaps", "it takes yes or no"},
+                {"rank=-1", "--rank \"-1\" is not a number from 0 on"},
+                {"index=3", "say how many there are, with --processes N"},
+                {"root=/", "there is no option \"root\""},
+                {"json=yes", "there is no option \"json\""},
+                {"npu=1", "there is no option \"npu\""}};
+    cpb_host *host = cpb_host_folder(A2, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const options[] = {rows[i].option, NULL};
+        cpb_error *error = NULL;
+        json_t *json;
+        assert_null(cpb_plan_make(host, options, &error));
+        assert_string_equal(cpb_error_code(error), "usage");
+        assert_int_equal(cpb_error_number(error, "exit"), 2);
+        if (!strstr(cpb_error_text(error), rows[i].words))
+            fail_msg("%s: %s", rows[i].option, cpb_error_text(error));
+        json = json_loads(cpb_error_json(error), 0, NULL);
+        assert_string_equal(
+            json_string_value(json_object_get(json_object_get(json, "error"), "text")),
+            cpb_error_text(error));
+        json_decref(json);
+        cpb_error_free(error);
+        assert_null(cpb_plan_make(host, options, NULL)); /* nobody asks why */
+    }
+    cpb_host_close(host);
+}
+
+TEST(an_error_has_the_numbers_of_its_problem)
+{
+    const char *const options[] = {"allowed=0-15", "strategy=global_slice", NULL};
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(A2, &error);
+    assert_null(cpb_plan_make(host, options, &error));
+    assert_string_equal(cpb_error_code(error), "too_few_cpus");
+    assert_int_equal(cpb_error_number(error, "npu"), -1);
+    assert_int_equal(cpb_error_number(error, "need"), 5);
+    assert_int_equal(cpb_error_number(error, "have"), 2);
+    assert_int_equal(cpb_error_number(error, "cpu"), -1);
+    assert_int_equal(cpb_error_number(error, "exit"), 1);
+    assert_int_equal(cpb_error_number(error, "colour"), -1);
+    assert_int_equal(cpb_error_number(NULL, "npu"), -1);
+    cpb_error_free(error);
+    cpb_host_close(host);
+    assert_null(cpb_host_folder("fixtures/none", &error));
+    assert_string_equal(cpb_error_code(error), "unreadable");
+    assert_int_equal(cpb_error_number(error, "errno"), ENOENT);
+    cpb_error_free(error);
+    assert_null(cpb_host_folder("cpubind.h", &error));
+    assert_string_equal(cpb_error_code(error), "unreadable");
+    cpb_error_free(error);
+    assert_null(cpb_host_folder(NULL, &error));
+    assert_string_equal(cpb_error_code(error), "usage");
+    cpb_error_free(error);
+    assert_null(cpb_plan_make(NULL, none, &error));
+    cpb_error_free(error);
+    cpb_error_free(NULL);
+    cpb_plan_free(NULL);
+    cpb_host_close(NULL);
+    cpb_binding_close(NULL);
+    cpb_text_free(NULL);
+}
+
+/* == Hosts in memory ======================================================== */
+
+static cpb_host *memory_host;
+static size_t before_name; /* bytes of a path before the name of an input */
+
+static void put_folder(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        char path[1024];
+        struct stat about;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        assert_int_equal(stat(path, &about), 0);
+        if (S_ISDIR(about.st_mode)) {
+            put_folder(path);
+        } else {
+            char *text = command_slurp(fopen(path, "r"));
+            assert_int_equal(cpb_host_put(memory_host, path + before_name, text,
+                                          (size_t)about.st_size, 0, NULL),
+                             0);
+            free(text);
+        }
+    }
+    closedir(dir);
+}
+
+TEST(a_host_in_memory_has_the_plan_of_its_folder)
+{
+    static const char *const folders[] = {A2, "fixtures/hosts/a2-192cpu-4node-8npu"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *expected = answer_of(folders[i], none);
+        cpb_plan *plan;
+        memory_host = cpb_host_empty(NULL);
+        before_name = strlen(folders[i]) + 1;
+        put_folder(folders[i]);
+        plan = cpb_plan_make(memory_host, none, NULL);
+        assert_non_null(plan);
+        assert_string_equal(cpb_plan_json(plan), expected);
+        cpb_plan_free(plan);
+        cpb_host_close(memory_host);
+        free(expected);
+    }
+}
+
+TEST(what_is_no_input_is_refused)
+{
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_empty(&error), *folder = cpb_host_folder(A2, &error);
+    assert_int_equal(cpb_host_put(host, "/proc/self/status", "", 0, 0, &error), -1);
+    cpb_error_free(error);
+    assert_int_equal(cpb_host_put(host, "../etc/passwd", "", 0, 0, &error), -1);
+    cpb_error_free(error);
+    assert_int_equal(cpb_host_put(host, NULL, "", 0, 0, &error), -1);
+    cpb_error_free(error);
+    assert_int_equal(cpb_host_put(host, "a", NULL, 1, 0, &error), -1);
+    cpb_error_free(error);
+    assert_int_equal(cpb_host_put(host, "a", "", 0, 256, &error), -1);
+    cpb_error_free(error);
+    assert_int_equal(cpb_host_put(folder, "a", "", 0, 0, &error), -1);
+    assert_string_equal(cpb_error_code(error), "usage");
+    cpb_error_free(error);
+    assert_null(cpb_plan_make(host, none, &error)); /* nothing is known of it */
+    cpb_error_free(error);
+    cpb_host_close(folder);
+    cpb_host_close(host);
+}
+
+/* == Threads ================================================================ */
+
+enum { N_THREAD = 16, N_ROUND = 8 };
+
+static char *expected_json;
+
+static void *plan_often(void *host)
+{
+    for (int i = 0; i < N_ROUND; i++) {
+        cpb_plan *plan = cpb_plan_make((cpb_host *)host, none, NULL);
+        char *map = plan ? cpb_plan_format(plan, "map", NULL) : NULL;
+        if (!plan || !map || strcmp(cpb_plan_json(plan), expected_json) != 0)
+            return host;
+        cpb_text_free(map);
+        cpb_plan_free(plan);
+    }
+    return NULL;
+}
+
+TEST(threads_plan_from_one_host)
+{
+    pthread_t thread[N_THREAD];
+    cpb_host *host = cpb_host_folder(A2, NULL);
+    expected_json = answer_of(A2, none);
+    for (int i = 0; i < N_THREAD; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, plan_often, host), 0);
+    for (int i = 0; i < N_THREAD; i++) {
+        void *failed;
+        pthread_join(thread[i], &failed);
+        assert_null(failed);
+    }
+    free(expected_json);
+    cpb_host_close(host);
+}
+
+/* == Binding ================================================================ */
+
+static char folder[] = "/tmp/cpubind-api-XXXXXX";
+static char state[64];
+
+/* A host of one 950 with the CPUs of this process, two of them. */
+static cpb_host *own_host(int32_t cpu[2])
+{
+    cpb_host *host = cpb_host_empty(NULL);
+    char list[32], status[64];
+    cpu_set_t set;
+    int n = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    for (size_t i = 0; i < CPU_SETSIZE && n < 2; i++)
+        if (CPU_ISSET(i, &set))
+            cpu[n++] = (int32_t)i;
+    if (n < 2)
+        skip();
+    snprintf(list, sizeof list, "%d,%d\n", (int)cpu[0], (int)cpu[1]);
+    snprintf(status, sizeof status, "Cpus_allowed_list:\t%s", list);
+    cpb_host_put(host, "sys/devices/system/cpu/online", list, strlen(list), 0, NULL);
+    cpb_host_put(host, "sys/devices/system/node/online", "0\n", 2, 0, NULL);
+    cpb_host_put(host, "sys/devices/system/node/node0/cpulist", list, strlen(list), 0, NULL);
+    cpb_host_put(host, "proc/self/status", status, strlen(status), 0, NULL);
+    return host;
+}
+
+static int32_t cpus_of(pid_t pid)
+{
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(pid, sizeof set, &set), 0);
+    return CPU_COUNT(&set);
+}
+
+static void put_on(pid_t pid, int32_t cpu, int32_t other)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    CPU_SET((size_t)other, &set);
+    assert_int_equal(sched_setaffinity(pid, sizeof set, &set), 0);
+}
+
+static pid_t start_child(void)
+{
+    const pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    return pid;
+}
+
+static void end_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+TEST(a_process_is_bound_verified_bound_again_and_restored)
+{
+    int32_t cpu[2];
+    char allowed[32];
+    cpb_error *error = NULL;
+    cpb_host *host = own_host(cpu);
+    const pid_t child = start_child();
+    const char *const options[] = {
+        "npu=0", "total=1",     "device-type=950", "strategy=global_slice",
+        allowed, "memory=none", "any-arch=yes",    state,
+        NULL};
+    const char *const where[] = {state, NULL};
+    cpb_binding *b, *later;
+    snprintf(allowed, sizeof allowed, "allowed=%d", (int)cpu[1]);
+    put_on(child, cpu[0], cpu[1]);
+    b = cpb_bind(host, child, options, &error);
+    if (!b)
+        fail_msg("%s", cpb_error_text(error));
+    cpb_host_close(host);
+    assert_int_equal(cpus_of(child), 1);
+    assert_int_equal(cpb_binding_verify(b, &error), 0);
+    assert_null(cpb_bind(NULL, child, options, &error)); /* one binding at a time */
+    assert_string_equal(cpb_error_code(error), "busy");
+    cpb_error_free(error);
+    error = NULL;
+    put_on(child, cpu[0], cpu[1]);
+    later = cpb_binding_open(child, where, &error);
+    assert_non_null(later);
+    assert_int_equal(cpb_binding_verify(later, &error), 1);
+    assert_non_null(strstr(cpb_binding_json(later), "\"wrong\""));
+    assert_int_equal(cpb_binding_again(later, &error), -1);
+    assert_string_equal(cpb_error_code(error), "usage");
+    cpb_error_free(error);
+    error = NULL;
+    assert_int_equal(cpb_binding_again(b, &error), 1);
+    assert_int_equal(cpus_of(child), 1);
+    cpb_binding_close(b);
+    assert_int_equal(cpus_of(child), 1); /* closing changes nothing */
+    assert_int_equal(cpb_binding_restore(later, &error), 1);
+    assert_int_equal(cpus_of(child), 2);
+    assert_int_equal(cpb_binding_restore(later, &error), 0);
+    cpb_binding_close(later);
+    end_child(child);
+    assert_null(cpb_binding_open(child, where, &error));
+    assert_string_equal(cpb_error_code(error), "gone");
+    cpb_error_free(error);
+}
+
+TEST(what_cannot_be_bound_is_refused_before_anything_changes)
+{
+    static const struct {
+        const char *option, *code, *words;
+    } rows[] = {{"scope=own", "usage", "say which NPU"},
+                {"npu=x", "usage", "--npu is not the logic id"},
+                {"npu=0", "not_arm", "--any-arch"},
+                {"watch=1", "usage", "there is no option \"watch\""}};
+    int32_t cpu[2];
+    cpb_host *host = own_host(cpu);
+    const pid_t child = start_child();
+    const int32_t before = cpus_of(child);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const options[] = {rows[i].option, "total=1", "device-type=950", state,
+                                       NULL};
+        cpb_error *error = NULL;
+#if defined(__arm__) || defined(__aarch64__)
+        if (strcmp(rows[i].code, "not_arm") == 0)
+            continue;
+#endif
+        assert_null(cpb_bind(host, child, options, &error));
+        assert_string_equal(cpb_error_code(error), rows[i].code);
+        assert_non_null(strstr(cpb_error_text(error), rows[i].words));
+        cpb_error_free(error);
+        assert_int_equal(cpus_of(child), before);
+    }
+    end_child(child);
+    cpb_host_close(host);
+}
+
+static void *bind_this_thread(void *plan)
+{
+    cpb_error *error = NULL;
+    const int32_t bad = cpb_bind_thread((cpb_plan *)plan, 7, "main", &error);
+    const int is_usage = bad == -1 && strcmp(cpb_error_code(error), "usage") == 0;
+    cpb_error_free(error);
+    return is_usage && cpb_bind_thread((cpb_plan *)plan, 0, "main", NULL) == 0 &&
+                   cpus_of(0) == 1
+               ? NULL
+               : plan;
+}
+
+TEST(a_thread_binds_itself_alone)
+{
+    int32_t cpu[2];
+    char allowed[32];
+    const char *const options[] = {
+        "npus=0", "total=1", "device-type=950", "strategy=global_slice", allowed, NULL};
+    cpb_host *host = own_host(cpu);
+    const int32_t before = cpus_of(0);
+    pthread_t thread;
+    cpb_plan *plan;
+    void *failed;
+    snprintf(allowed, sizeof allowed, "allowed=%d", (int)cpu[1]);
+    plan = cpb_plan_make(host, options, NULL);
+    assert_non_null(plan);
+    assert_int_equal(pthread_create(&thread, NULL, bind_this_thread, plan), 0);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    assert_int_equal(cpus_of(0), before);
+    cpb_plan_free(plan);
+    cpb_host_close(host);
+}
+
+/* == Mixed pools ============================================================ */
+
+TEST(the_budget_is_that_of_the_core)
+{
+    assert_int_equal(cpb_cpu_budget(64, 8, 4, 8), 4);
+    assert_int_equal(cpb_cpu_budget(64, 8, 4, 0), 4); /* 0 is the usual ratio */
+    assert_int_equal(cpb_cpu_budget(64, 0, 4, 8), INT32_MAX);
+    assert_int_equal(cpb_cpu_budget(64, 8, 0, 8), 0);
+    assert_string_equal(cpb_next_pool(64, 3, 8, 4, 8), "cpu");
+    assert_string_equal(cpb_next_pool(64, 4, 8, 4, 8), "device");
+    assert_string_equal(cpb_next_pool(64, 4, 0, 0, 8), "nobody");
+    assert_int_equal(cpb_abi(), CPB_ABI);
+    assert_string_equal(cpb_version(), CPUBIND_VERSION);
+}
+
+static int make_folder(void **unused)
+{
+    (void)unused;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(state, sizeof state, "state=%s/record", folder);
+    return 0;
+}
+
+static int remove_folder(void **unused)
+{
+    char path[128];
+    (void)unused;
+    snprintf(path, sizeof path, "rm -rf %s", folder);
+    return system(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fixture_has_the_answer_of_the_command),
+        cmocka_unit_test(arrays_tables_and_masks_agree),
+        cmocka_unit_test(getters_answer_what_is_not_there),
+        cmocka_unit_test(formats_and_reasons_are_those_of_the_command),
+        cmocka_unit_test(wrong_options_are_usage_errors),
+        cmocka_unit_test(an_error_has_the_numbers_of_its_problem),
+        cmocka_unit_test(a_host_in_memory_has_the_plan_of_its_folder),
+        cmocka_unit_test(what_is_no_input_is_refused),
+        cmocka_unit_test(threads_plan_from_one_host),
+        cmocka_unit_test(a_process_is_bound_verified_bound_again_and_restored),
+        cmocka_unit_test(what_cannot_be_bound_is_refused_before_anything_changes),
+        cmocka_unit_test(a_thread_binds_itself_alone),
+        cmocka_unit_test(the_budget_is_that_of_the_core),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
