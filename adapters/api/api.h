@@ -106,6 +106,7 @@ struct cli_format; /* below */
 #define API_MAX_ENV    64
 #define API_MAX_NAMES  32
 #define API_MAX_PCI    64
+#define API_MAX_NUMA   256
 
 /* Numbers in allocated memory. */
 typedef struct api_numbers {
@@ -154,6 +155,10 @@ typedef struct api_options {
     cpubind_pci_address pci[API_MAX_PCI]; /* --pci; topo.n_named of them */
     cpubind_role_spec roles;              /* --roles */
     int has_roles;
+    /* run: bound to the node of its device, or to lists, one word for each rank */
+    int numa_bind, is_auto, forces_lists;
+    const char *numa_node[API_MAX_NUMA], *numa_cpus[API_MAX_NUMA];
+    int32_t n_numa_node, n_numa_cpus;
     const char *env[API_MAX_ENV]; /* "NAME=VALUE" */
     int32_t n_env;
     /* service: the files that it reads and writes, and which processes it binds */

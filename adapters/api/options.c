@@ -557,6 +557,65 @@ static int read_env(const reading *r, const char *text)
     return 1;
 }
 
+/* Whether a word after a list belongs to the list: before "--" every word that is no option,
+ * else what starts with a digit. */
+static int is_more(const reading *r)
+{
+    const char *word = *r->next < r->argc ? r->argv[*r->next] : "-";
+    if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9'))
+        return word[0] != '-';
+    for (int i = *r->next; i < r->argc; i++)
+        if (r->argv[i][0] == '-')
+            return strcmp(r->argv[i], "--") == 0;
+    return 0;
+}
+
+/* Reads the words of a list, one for each rank. */
+static int read_words(const reading *r, const char *text, const char **words, int32_t *n)
+{
+    for (;;) {
+        if (*n == API_MAX_NUMA)
+            return wrong(r, "there are too many ranks", text);
+        words[(*n)++] = text;
+        if (!is_more(r))
+            return 1;
+        text = r->argv[(*r->next)++];
+    }
+}
+
+/* The nodes may have commas between them, too. */
+static int read_numa_nodes(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    static char copy[4096];
+    size_t used = 0;
+    const int32_t first = o->n_numa_node;
+    if (!read_words(r, text, o->numa_node, &o->n_numa_node))
+        return 0;
+    if (o->n_numa_node - first > 1 || !strchr(text, ','))
+        return 1;
+    o->n_numa_node = first;
+    if (strlen(text) >= sizeof copy)
+        return wrong(r, "there are too many ranks", "--numa-bind-nodes");
+    memcpy(copy, text, strlen(text) + 1);
+    for (;;) {
+        char *word = copy + used;
+        char *comma = strchr(word, ',');
+        if (o->n_numa_node == API_MAX_NUMA)
+            return wrong(r, "there are too many ranks", text);
+        o->numa_node[o->n_numa_node++] = word;
+        if (!comma)
+            return 1;
+        *comma = '\0';
+        used = (size_t)(comma - copy) + 1;
+    }
+}
+
+static int read_numa_cpus(const reading *r, const char *text)
+{
+    return read_words(r, text, r->options->numa_cpus, &r->options->n_numa_cpus);
+}
+
 /* Reads the number of seconds after --watch, which may be missing. */
 static int read_watch(const reading *r, const char *text)
 {
@@ -675,6 +734,11 @@ const api_option api_option_rows[] = {
     FLAG("strict", API_APPLY | API_RUN | API_BIND_CALL, is_strict),
     FLAG("force", API_APPLY | API_BIND_CALL, is_forced),
     FLAG("or-unbound", API_RUN, or_unbound),
+    FLAG("auto", API_RUN, is_auto),
+    FLAG("numa-bind", API_RUN, numa_bind),
+    READ("numa-bind-nodes", API_RUN, read_numa_nodes),
+    READ("numa-bind-cpus", API_RUN, read_numa_cpus),
+    FLAG("force-lists", API_RUN, forces_lists),
     {"--watch", 0, API_APPLY | API_STATUS, read_watch, 0, 0},
     READ("env", API_RUN, read_env),
     TEXT("state", LIVE | API_RESTORE | API_BIND_CALL, state),
@@ -757,6 +821,8 @@ int api_check_index(const api_options *options, const char *words, api_text *why
     const cpubind_request *q = &options->request;
     if (!options->has_index || q->process < q->n_process)
         return 1;
+    if (q->n_process == 0 && (options->numa_bind || options->is_auto))
+        return 1; /* it is the rank */
     if (q->n_process == 0)
         api_add(why,
                 "--index %d says which of the processes of an NPU this one is; say how many "

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bind_common.h"
+#include "run_device.h"
 
 #define MAX_VALUE 8192
 
@@ -28,26 +29,52 @@ static int is_braced(const char *text, const char *word)
     return strncmp(text + 1, word, len) == 0 && text[1 + len] == '}';
 }
 
-/* Replaces one word in braces: a role, {pool}, {npu}, {node} or {threads}. Adds its value to
- * `to` and returns the length of the word with its braces; 0 for any other text. */
-static size_t expand(const api_planned *p, const char *text, api_text *to)
+/* The values of the words in braces. Role CPUBIND_ROLE_COUNT is the pool. */
+typedef struct run_words {
+    const int32_t *cpu[CPUBIND_ROLE_COUNT + 1];
+    int32_t n[CPUBIND_ROLE_COUNT + 1];
+    int32_t npu, node;
+} run_words;
+
+static run_words words_of_plan(const api_planned *p)
 {
     const api_row row = api_row_of(&p->facts, &p->plan, p->plan.rank_row);
+    run_words words = {.npu = row.npu->logic, .node = row.memory_node};
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
+        words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
+    words.cpu[CPUBIND_ROLE_COUNT] = row.cpu;
+    words.n[CPUBIND_ROLE_COUNT] = row.n;
+    return words;
+}
+
+static run_words words_of_place(const cli_run_place *place)
+{
+    run_words words = {.npu = place->rank, .node = place->n_node > 0 ? place->node[0] : -1};
+    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
+        words.cpu[i] = place->role_cpu + place->roles.span[i].first;
+        words.n[i] = place->roles.span[i].count;
+    }
+    words.cpu[CPUBIND_ROLE_COUNT] = place->cpu;
+    words.n[CPUBIND_ROLE_COUNT] = place->n_cpu;
+    return words;
+}
+
+/* Replaces one word in braces: a role, {pool}, {npu}, {node} or {threads}. Adds its value to
+ * `to` and returns the length of the word with its braces; 0 for any other text. */
+static size_t expand(const run_words *words, const char *text, api_text *to)
+{
     const struct {
         const char *word;
         int32_t number;
-    } numbers[] = {{"npu", row.npu->logic},
-                   {"node", row.memory_node},
-                   {"threads", row.roles.span[CPUBIND_ROLE_MAIN].count}};
+    } numbers[] = {
+        {"npu", words->npu}, {"node", words->node}, {"threads", words->n[CPUBIND_ROLE_MAIN]}};
     for (int32_t i = 0; i <= CPUBIND_ROLE_COUNT; i++) {
-        const int is_pool = i == CPUBIND_ROLE_COUNT;
-        int32_t n = row.n;
-        const int32_t *cpu = is_pool ? row.cpu : api_role_of(&row, (cpubind_role)i, &n);
-        const char *word = is_pool ? "pool" : cpubind_role_word((cpubind_role)i);
+        const char *word =
+            i == CPUBIND_ROLE_COUNT ? "pool" : cpubind_role_word((cpubind_role)i);
         if (!is_braced(text, word))
             continue;
-        if (n > 0)
-            api_add_list(to, cpu, n);
+        if (words->n[i] > 0)
+            api_add_list(to, words->cpu[i], words->n[i]);
         return strlen(word) + 2;
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -60,7 +87,7 @@ static size_t expand(const api_planned *p, const char *text, api_text *to)
 }
 
 /* Sets one variable: NAME=VALUE, with the words in braces replaced if there is a plan. */
-static int set_variable(const api_planned *p, const char *text)
+static int set_variable(const run_words *words, const char *text)
 {
     const char *equals = strchr(text, '=');
     char name[256], value[MAX_VALUE];
@@ -71,7 +98,7 @@ static int set_variable(const api_planned *p, const char *text)
     name[equals - text] = '\0';
     for (const char *at = equals + 1; *at;) {
         api_text word = {"", 0};
-        const size_t used = p && *at == '{' ? expand(p, at, &word) : 0;
+        const size_t used = words && *at == '{' ? expand(words, at, &word) : 0;
         const char *from = used ? word.text : at;
         const size_t len = used ? word.len : 1;
         if (n + len >= sizeof value)
@@ -85,7 +112,7 @@ static int set_variable(const api_planned *p, const char *text)
 }
 
 /* The words in braces that are no roles. */
-static const char *const words[] = {"pool", "npu", "node", "threads"};
+static const char *const other_words[] = {"pool", "npu", "node", "threads"};
 
 /* Refuses a word in braces that is none, but is like one: "{thread}". */
 static int check_words(const api_options *options, const char *text)
@@ -100,8 +127,8 @@ static int check_words(const api_options *options, const char *text)
         memcpy(word, at + 1, n);
         for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
             api_hint_try(&hint, cpubind_role_word((cpubind_role)i));
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            api_hint_try(&hint, words[i]);
+        for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
+            api_hint_try(&hint, other_words[i]);
         if (hint.n == 0 || strcmp(hint.like[0], word) == 0)
             continue;
         api_add(&why, "--env %.80s: {%s} stands for nothing", text, word);
@@ -118,20 +145,21 @@ static int needs_plan(const char *text)
         for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
             if (is_braced(at, cpubind_role_word((cpubind_role)i)))
                 return 1;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (is_braced(at, words[i]))
+        for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
+            if (is_braced(at, other_words[i]))
                 return 1;
     }
     return 0;
 }
 
-static int set_environment(const api_options *options, const api_bound *bound, int is_bound)
+/* Sets the variables of --env; without words those that need none. */
+static int set_environment(const api_options *options, const run_words *words)
 {
     for (int32_t i = 0; i < options->n_env; i++)
-        if (!is_bound && needs_plan(options->env[i]))
+        if (!words && needs_plan(options->env[i]))
             fprintf(stderr, "cpubind: warning: --env %.80s: not set, it needs a plan\n",
                     options->env[i]);
-        else if (!set_variable(is_bound ? &bound->planned : NULL, options->env[i])) {
+        else if (!set_variable(words, options->env[i])) {
             api_text why = {"", 0};
             api_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
             return cli_fail(options, API_USAGE, why.text);
@@ -169,20 +197,62 @@ static int become(const api_options *options, api_bound *bound, int is_bound)
 static int start_unbound(const api_options *options, api_bound *bound)
 {
     fputs("cpubind: warning: the command is started without being bound\n", stderr);
-    if (set_environment(options, bound, 0) != API_DONE)
+    if (set_environment(options, NULL) != API_DONE)
         return CLI_RUN_FAILED;
     return become(options, bound, 0);
 }
 
+/* Binds to an NPU by its plan. */
+static int bind_to_npu(api_options *options, api_bound *bound)
+{
+    int status;
+    if (options->n_numa_node > 0 || options->n_numa_cpus > 0)
+        return cli_fail(
+            options, API_REFUSED,
+            "on a host with NPUs --numa-bind means the plan, which knows the CPUs of "
+            "each role and of the other workers: leave out --numa-bind-nodes and "
+            "--numa-bind-cpus, or give --force-lists to bind by them");
+    status = cli_plan_bound(options, bound);
+    if (status == API_DONE) {
+        const run_words words = words_of_plan(&bound->planned);
+        status = set_environment(options, &words);
+    }
+    return status == API_DONE ? cli_apply_bound(options, bound) : status;
+}
+
+/* Binds to the place of a device, or of lists. Sets *is_placeless where the rank has none. */
+static int bind_to_device(api_options *options, api_bound *bound, int *is_placeless)
+{
+    cli_run_place place = {0};
+    int status = cli_find_run_place(options, bound, &place);
+    *is_placeless = status == API_DONE && place.n_cpu == 0;
+    if (status == API_DONE && !*is_placeless) {
+        const run_words words = words_of_place(&place);
+        status = set_environment(options, &words);
+        if (status == API_DONE)
+            status = cli_apply_bound(options, bound);
+        if (status == API_DONE)
+            status = cli_set_run_policy(options, &place);
+        if (status != API_DONE && cpubind_bind_report(bound->binding)->n > 0)
+            (void)cpubind_bind_restore(bound->binding, NULL);
+    }
+    cli_free_run_place(&place);
+    return status;
+}
+
 static int run(api_options *options, api_bound *bound)
 {
-    int status = cli_open_bound(options, 0, bound);
+    int is_placeless = 0, is_on_device = 0;
+    int status = cli_choose_run_rank(options);
     if (status == API_DONE)
-        status = cli_plan_bound(options, bound);
+        status = cli_open_bound(options, 0, bound);
     if (status == API_DONE)
-        status = set_environment(options, bound, 1);
+        status = cli_find_run_kind(options, &is_on_device);
     if (status == API_DONE)
-        status = cli_apply_bound(options, bound);
+        status = is_on_device ? bind_to_device(options, bound, &is_placeless)
+                              : bind_to_npu(options, bound);
+    if (status == API_DONE && is_placeless)
+        return start_unbound(options, bound);
     if (status != API_DONE)
         return options->or_unbound ? start_unbound(options, bound) : CLI_RUN_FAILED;
     if (!options->quiet)

@@ -10,7 +10,7 @@
 
 #include "../api/picture.h"
 #include "cli.h"
-#include "device_plan.h"
+#include "run_device.h"
 
 #define LIVE         (API_APPLY | API_RUN | API_VERIFY)
 #define CHANGING     (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
@@ -274,7 +274,10 @@ static const char *binding_conflict(const api_options *o, enum api_command comma
     if (o->one_npu < 0 && !o->request.has_rank && command == API_APPLY && !o->pid)
         return "say which NPU: --npu N, or --rank N among the visible ones; or with --pid N "
                "which process, and the NPU that it uses is found";
-    if (o->one_npu < 0 && !o->request.has_rank && command == API_RUN)
+    if (cli_numa_conflict(o))
+        return cli_numa_conflict(o);
+    if (o->one_npu < 0 && !o->request.has_rank && command == API_RUN && !o->numa_bind &&
+        !o->is_auto)
         return "say which NPU: --npu N, or --rank N among the visible ones";
     if (o->request.n_process > 1 && !o->has_index)
         return "say which of the --processes this one is: --index I, from 0 on";

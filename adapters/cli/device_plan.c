@@ -93,10 +93,7 @@ int cli_make_devices(const cpubind_source *source, api_options *options, cli_dev
     const cpubind_request *q = &options->request;
     cpubind_pci_asked asked = {.overlap = q->overlap,
                                .roles = {{0, 1, 0, 0}},
-                               .allowed = q->allowed,
-                               .n_allowed = q->n_allowed,
-                               .exclude = q->exclude,
-                               .n_exclude = q->n_exclude};
+                               .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude}};
     int status;
     if (options->has_roles)
         asked.roles = options->roles;

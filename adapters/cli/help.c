@@ -165,7 +165,7 @@ static const cli_help helps[] = {
      "  --force, --any-arch   bind PID 1, a kernel thread or a zombie; not on ARM, too\n"
      "  --json, --quiet, --help, --version\n"},
     {API_RUN, "run",
-     "Usage: cpubind run --npu N | --rank N [OPTION...] -- COMMAND [ARGUMENT...]\n"
+     "Usage: cpubind run --npu N|--rank N|--auto|--numa-bind [OPTION...] -- COMMAND...\n"
      "Binds itself, then executes the command in its place: signals and exit status\n"
      "are those of the command. Exits with 127 if there is no such command, with 126\n"
      "if it cannot be executed (the binding is undone), with 125 if cpubind fails.\n"
@@ -398,11 +398,23 @@ static const struct {
      "name. keep: the CPUs of --keep; leave: not moved. --threads reference places\n"
      "what vllm-ascend places, product (default) all that the table has; cpubind plan\n"
      "--explain threads prints it.\n"},
-    {API_RUN, "\n"
-              "Children of the command inherit its CPUs: start one process for each NPU, each\n"
-              "with a run of its own. A server that starts its own workers is bound with\n"
-              "apply. In a systemd unit or a script, --rank \"$LOCAL_RANK\" names the NPU of\n"
-              "each worker.\n"},
+    {API_RUN,
+     "\n"
+     "Children of the command inherit its CPUs: start one process for each NPU, each\n"
+     "with a run of its own. A server that starts its own workers is bound with\n"
+     "apply. In a systemd unit or a script, --rank \"$LOCAL_RANK\" names the NPU of\n"
+     "each worker; --auto takes LOCAL_RANK, SLURM_LOCALID and what Open MPI, MPICH,\n"
+     "Cray, PALS, MVAPICH and Flux set, in this order.\n"
+     "\n"
+     "On a host without NPUs it binds to an accelerator of any vendor (--pci, --class\n"
+     "and --roles as for plan), or to the node of a device:\n"
+     "  --numa-bind           the node of the device, shared with its other ranks\n"
+     "  --index I             which rank this is (else --rank, else as --auto)\n"
+     "  --numa-bind-nodes 0 0 1 1   nodes in place of those of the devices, by rank\n"
+     "  --numa-bind-cpus 0-3 4-7    CPUs in place of those of the node, by rank\n"
+     "  --force-lists         take the lists on a host with NPUs, too\n"
+     "Memory is bound to the node, else prefers it, else comes from any node; each\n"
+     "fallback is a warning, with --strict a failure.\n"},
 };
 
 static const char *more_help_of(enum api_command command)

@@ -18,7 +18,8 @@ typedef struct finder {
     int32_t *row;    /* ... row[i] .. row[i + 1] - 1 is that of rank i */
     int32_t *place;  /* by rank: its node, or -1 */
     int32_t n_rank;
-    int32_t me; /* the rank that is asked for; with hidden devices not the index */
+    cpubind_host host; /* its CPUs are those that count */
+    int32_t me;        /* the rank that is asked for; with hidden devices not the index */
 } finder;
 
 static int is_in(const int32_t *list, int32_t n, int32_t value)
@@ -117,7 +118,7 @@ static cpubind_numa_bind_status list_homes(finder *s)
 /* Takes those CPUs of a list that are allowed, and counts the others. */
 static cpubind_numa_bind_status take_allowed(finder *s, const int32_t *cpu, int32_t n)
 {
-    const cpubind_host *host = &s->facts->host;
+    const cpubind_host *host = &s->host;
     int32_t *out = cpubind_arena_ints(s->arena, n);
     int32_t n_out = 0;
     if (!out)
@@ -164,7 +165,7 @@ static int has_rival(const finder *s)
  * because there are more ranks than CPUs, the ranks share the home. */
 static cpubind_numa_bind_status take_share(finder *s)
 {
-    const cpubind_host *host = &s->facts->host;
+    const cpubind_host *host = &s->host;
     const cpubind_devices devices = {.affinity = {s->home, s->row, s->n_rank},
                                      .node = s->place};
     const cpubind_policy policy = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
@@ -250,7 +251,7 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
     int32_t *rank = cpubind_arena_ints(arena, facts->n_device * CPUBIND_PCI_NUMBERS);
     cpubind_numa_bind_status status;
     memset(out, 0, sizeof *out);
-    if (!rank)
+    if (!rank || !cpubind_pci_limit(facts, &asked->limits, arena, &s.host))
         return CPUBIND_NUMA_BIND_NO_MEMORY;
     status = check(&s, rank, cpubind_pci_ranks(facts, rank));
     if (status != CPUBIND_NUMA_BIND_OK)

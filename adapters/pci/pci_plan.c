@@ -63,31 +63,31 @@ static int is_in(const int32_t *list, int32_t n, int32_t value, int32_t *at)
     return *at < n && list[*at] == value;
 }
 
-/* Copies the allowed CPUs without those that are excluded. */
-static cpubind_status take_host(planner *p)
+int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *limits,
+                      cpubind_arena *arena, cpubind_host *out)
 {
-    const cpubind_host *host = &p->facts->host;
-    int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
-    int32_t *node = cpubind_arena_ints(p->arena, host->n_cpu);
-    int32_t *core = cpubind_arena_ints(p->arena, host->n_cpu);
+    const cpubind_host *host = &facts->host;
+    int32_t *cpu = cpubind_arena_ints(arena, host->n_cpu);
+    int32_t *node = cpubind_arena_ints(arena, host->n_cpu);
+    int32_t *core = cpubind_arena_ints(arena, host->n_cpu);
     int32_t n = 0, allowed_at = 0, exclude_at = 0;
     if (!cpu || !node || !core)
-        return CPUBIND_ERR_SPACE;
+        return 0;
     for (int32_t i = 0; i < host->n_cpu; i++) {
-        if (is_in(p->asked->exclude, p->asked->n_exclude, host->cpu[i], &exclude_at) ||
-            (p->asked->allowed &&
-             !is_in(p->asked->allowed, p->asked->n_allowed, host->cpu[i], &allowed_at)))
+        if (is_in(limits->exclude, limits->n_exclude, host->cpu[i], &exclude_at) ||
+            (limits->allowed &&
+             !is_in(limits->allowed, limits->n_allowed, host->cpu[i], &allowed_at)))
             continue;
         cpu[n] = host->cpu[i];
         node[n] = host->node[i];
         core[n++] = host->core ? host->core[i] : host->cpu[i];
     }
-    p->out->host = *host;
-    p->out->host.cpu = cpu;
-    p->out->host.node = node;
-    p->out->host.core = core;
-    p->out->host.n_cpu = n;
-    return CPUBIND_OK;
+    *out = *host;
+    out->cpu = cpu;
+    out->node = node;
+    out->core = core;
+    out->n_cpu = n;
+    return 1;
 }
 
 static cpubind_status take_buffers(planner *p)
@@ -239,9 +239,9 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
         return CPUBIND_ERR_SPACE;
     for (int32_t i = 0; i < facts->n_device; i++)
         out->n_hidden += facts->device[i].sight == CPUBIND_SIGHT_HIDDEN;
-    status = take_host(&p);
-    if (status == CPUBIND_OK)
-        status = take_buffers(&p);
+    if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host))
+        return CPUBIND_ERR_SPACE;
+    status = take_buffers(&p);
     if (status == CPUBIND_OK)
         p.core.row[0] = 0;
     if (status == CPUBIND_OK)

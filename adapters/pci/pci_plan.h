@@ -13,17 +13,27 @@
 extern "C" {
 #endif
 
+/* == The CPUs =============================================================== */
+
+/* Which of the allowed CPUs count. */
+typedef struct cpubind_pci_limits {
+    const int32_t *allowed; /* these of them, ascending; NULL: all */
+    int32_t n_allowed;
+    const int32_t *exclude; /* not these, ascending */
+    int32_t n_exclude;
+} cpubind_pci_limits;
+
+/* The host of the facts with those CPUs alone. Returns 0 when the arena is full. */
+int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *limits,
+                      cpubind_arena *arena, cpubind_host *out);
+
 /* == The plan of the devices of a host ====================================== */
 
 typedef struct cpubind_pci_asked {
     cpubind_strategy strategy; /* TOPO_AFFINITY (the rules reference) or NEAR */
     cpubind_overlap overlap;
     cpubind_role_spec roles;
-    const int32_t *allowed; /* pools are cut from these of the allowed CPUs, ascending; NULL:
-                               from all */
-    int32_t n_allowed;
-    const int32_t *exclude; /* CPUs that are in no pool, ascending */
-    int32_t n_exclude;
+    cpubind_pci_limits limits;
 } cpubind_pci_asked;
 
 /* A device that this process sees, and its CPUs. */
@@ -85,6 +95,7 @@ typedef struct cpubind_numa_asked {
     const int32_t *node; /* by rank; NULL: the node of the device */
     int32_t n_node;
     const cpubind_lists *cpus; /* list i is for rank i; NULL: those of the node */
+    cpubind_pci_limits limits;
 } cpubind_numa_asked;
 
 typedef struct cpubind_numa_bound {

@@ -358,10 +358,10 @@ TEST(excluded_and_forbidden_cpus_are_in_no_pool)
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
     cpubind_fault fault;
-    asked.exclude = exclude;
-    asked.n_exclude = 2;
-    asked.allowed = allowed;
-    asked.n_allowed = 6;
+    asked.limits.exclude = exclude;
+    asked.limits.n_exclude = 2;
+    asked.limits.allowed = allowed;
+    asked.limits.n_allowed = 6;
     add(h, 0, -1);
     add(h, 1, -1);
     assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),

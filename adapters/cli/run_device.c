@@ -1,0 +1,446 @@
+/* run_device.c - where run binds a command to: the node of a device, or lists, and no NPU
+ * SPDX-License-Identifier: MIT
+ *
+ * Changes nothing but the memory policy of this process. The rules of --numa-bind and the words
+ * of its messages are those of vLLM (config/parallel.py, utils/numa_utils.py) and of SGLang
+ * (srt/utils/numa_utils.py), where a user would search for them.
+ */
+#include "run_device.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/bind/numa_policy.h"
+#include "../text/procfs.h"
+
+/* The variables of launchers with the rank of a process on its host. */
+static const char *const rank_variables[] = {
+    "LOCAL_RANK",                 /* torchrun */
+    "SLURM_LOCALID",              /* srun */
+    "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
+    "MPI_LOCALRANKID",            /* MPICH, Intel MPI */
+    "PMI_LOCAL_RANK",             /* Cray, PMI */
+    "PALS_LOCAL_RANKID",          /* PALS */
+    "MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH */
+    "FLUX_TASK_LOCAL_ID"          /* Flux */
+};
+
+static int has_lists(const api_options *o)
+{
+    return o->n_numa_node > 0 || o->n_numa_cpus > 0;
+}
+
+/* == Options ================================================================ */
+
+/* Why a text is no list of CPUs as numactl takes it, or NULL. */
+static const char *cpus_fault(const char *text)
+{
+    static const char syntax[] =
+        "numa_bind_cpus entries must use numactl CPU list syntax, for example '0-3' or "
+        "'0,2,4-7'";
+    const char *at = text;
+    if (text[0] == '\0')
+        return "numa_bind_cpus entries must not be empty";
+    for (;;) {
+        size_t n = strspn(at, "0123456789");
+        const char *first = at;
+        if (n == 0 || n > 6)
+            return syntax;
+        at += n;
+        if (*at == '-') {
+            n = strspn(++at, "0123456789");
+            if (n == 0 || n > 6)
+                return syntax;
+            if (atoi(at) < atoi(first)) {
+                static char descending[160];
+                (void)snprintf(descending, sizeof descending,
+                               "numa_bind_cpus ranges must be ascending, but got '%.80s'",
+                               text);
+                return descending;
+            }
+            at += n;
+        }
+        if (*at == '\0')
+            return NULL;
+        if (*at++ != ',')
+            return syntax;
+    }
+}
+
+const char *cli_numa_conflict(const api_options *o)
+{
+    if (has_lists(o) && !o->numa_bind)
+        return "numa_bind_nodes and numa_bind_cpus require numa_bind=True: give --numa-bind, "
+               "too";
+    if (o->forces_lists && !has_lists(o))
+        return "--force-lists is about --numa-bind-nodes and --numa-bind-cpus: give one";
+    for (int32_t i = 0; i < o->n_numa_node; i++) {
+        const char *text = o->numa_node[i];
+        if (text[0] == '\0')
+            return "numa_bind_nodes must not be empty";
+        if (strlen(text) > 4 || text[strspn(text, "0123456789")])
+            return "numa_bind_nodes must contain non-negative integers";
+    }
+    for (int32_t i = 0; i < o->n_numa_cpus; i++)
+        if (cpus_fault(o->numa_cpus[i]))
+            return cpus_fault(o->numa_cpus[i]);
+    if (o->numa_bind && o->has_index && o->request.has_rank)
+        return "--index and --rank each say which worker this is; give one";
+    return NULL;
+}
+
+int cli_choose_run_rank(api_options *o)
+{
+    api_text why = {"", 0};
+    if ((!o->numa_bind && !o->is_auto) || o->request.has_rank || o->one_npu >= 0)
+        return API_DONE;
+    if (o->has_index) {
+        o->request.rank = o->request.process;
+        o->request.has_rank = 1;
+        o->request.process = 0;
+        o->has_index = 0;
+        return API_DONE;
+    }
+    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
+        const char *text = getenv(rank_variables[i]);
+        if (!text || !*text)
+            continue;
+        if (strlen(text) <= 6 && text[strspn(text, "0123456789")] == '\0') {
+            o->request.rank = atoi(text);
+            o->request.has_rank = 1;
+            return API_DONE;
+        }
+        api_add(&why, "%s=%.40s is not the number of a rank", rank_variables[i], text);
+        return cli_fail(o, API_USAGE, why.text);
+    }
+    api_add(&why, "which rank this is is not known: give --index I, or one of");
+    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++)
+        api_add(&why, "%s %s", i ? "," : "", rank_variables[i]);
+    return cli_fail(o, API_USAGE, why.text);
+}
+
+/* == NPU or not ============================================================= */
+
+/* Opens the host of --root or --fixture, else this one. */
+static int open_host(const api_options *options, api_host *host)
+{
+    api_text why = {"", 0};
+    const int status = cli_open_host(options, host, &why);
+    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
+}
+
+/* Whether the host has NPUs: on the PCI bus, or npu-smi knows some. */
+static int has_npus(const cpubind_source *source, api_options *options, int32_t *n_device)
+{
+    cli_topo topo = {0};
+    api_planned planned = {0};
+    int has = 0;
+    cli_topo_read(source, options, &topo);
+    *n_device = topo.status == CPUBIND_PCI_OK ? topo.facts.n_device : 0;
+    for (int32_t i = 0; i < *n_device && !has; i++)
+        has = topo.facts.device[i].accelerator.family == CPUBIND_FAMILY_ASCEND;
+    cli_topo_free(&topo);
+    if (has)
+        return 1;
+    api_make(source, &options->request, &planned);
+    has = planned.code != CPUBIND_PROBLEM_NO_NPU_SMI;
+    api_free_planned(&planned);
+    return has;
+}
+
+int cli_find_run_kind(api_options *options, int *is_on_device)
+{
+    api_host host = {0};
+    int32_t n_device = 0;
+    int status;
+    *is_on_device =
+        cli_asks_for_devices(options) || (options->forces_lists && has_lists(options));
+    if (*is_on_device || options->one_npu >= 0 || cli_npu_option(options))
+        return API_DONE;
+    status = open_host(options, &host);
+    if (status == API_DONE)
+        *is_on_device =
+            !has_npus(&host.source, options, &n_device) && (n_device > 0 || options->numa_bind);
+    api_close_host(&host);
+    return status;
+}
+
+/* == The place by a plan ==================================================== */
+
+static int take_pool(const api_options *o, cli_run_place *out)
+{
+    const int32_t rank = cli_rank_of_devices(&out->devices, o);
+    const cpubind_pci_pool *pool = rank < 0 ? NULL : &out->devices.plan.pool[rank];
+    api_text why = {"", 0};
+    if (!pool) {
+        api_add(&why, "rank %d is none of the %d devices that this process sees",
+                (int)o->request.rank, (int)out->devices.plan.n_pool);
+        return cli_fail(o, API_REFUSED, why.text);
+    }
+    if (pool->n_cpu == 0) {
+        cli_explain_device(&out->devices, pool, &why);
+        return cli_fail(o, API_REFUSED, why.text);
+    }
+    out->cpu = pool->cpu;
+    out->n_cpu = pool->n_cpu;
+    out->role_cpu = pool->role_cpu;
+    out->roles = pool->roles;
+    out->one_node = pool->memory_node;
+    out->node = &out->one_node;
+    out->n_node = pool->memory_node >= 0;
+    return API_DONE;
+}
+
+/* == The place by numa-bind ================================================= */
+
+/* The lists of the options. */
+typedef struct bind_lists {
+    int32_t node[API_MAX_NUMA];
+    int32_t *cpu; /* free(3) */
+    int32_t row[API_MAX_NUMA + 1];
+} bind_lists;
+
+static int read_lists(const api_options *o, bind_lists *out)
+{
+    api_text why = {"", 0};
+    for (int32_t i = 0; i < o->n_numa_node; i++)
+        out->node[i] = atoi(o->numa_node[i]);
+    for (int32_t i = 0; i < o->n_numa_cpus; i++) {
+        api_numbers list = {NULL, 0};
+        int32_t at = 0;
+        const char *fault = api_read_numbers(o->numa_cpus[i], CPUBIND_MAX_CPUS, &list, &at);
+        int32_t *more = (int32_t *)realloc(
+            out->cpu, ((size_t)out->row[i] + (size_t)list.n + 1) * sizeof *more);
+        if (more)
+            out->cpu = more;
+        if (more && list.n > 0)
+            memcpy(more + out->row[i], list.item, (size_t)list.n * sizeof *more);
+        out->row[i + 1] = out->row[i] + list.n;
+        free(list.item);
+        if (!more)
+            return api_no_room(&why);
+        if (!fault)
+            continue;
+        api_add(&why, "--numa-bind-cpus \"%.80s\": %s", o->numa_cpus[i], fault);
+        return cli_fail(o, API_USAGE, why.text);
+    }
+    return API_DONE;
+}
+
+static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_run_place *out,
+                                     cpubind_numa_bound *bound)
+{
+    cpubind_numa_bind_status status = CPUBIND_NUMA_BIND_NO_MEMORY;
+    for (size_t size = (size_t)1 << 20; size <= (size_t)1 << 28; size *= 4) {
+        free(out->arena.base);
+        out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
+        if (!out->arena.base)
+            return CPUBIND_NUMA_BIND_NO_MEMORY;
+        status = cpubind_numa_bind_find(&out->devices.topo.facts, asked, &out->arena, bound);
+        if (status != CPUBIND_NUMA_BIND_NO_MEMORY)
+            break;
+    }
+    return status;
+}
+
+/* Appends why a rank is not bound. Returns whether that is only a warning: nothing that the user
+ * has named is wrong, and the other ranks are bound. */
+static int explain(const api_options *o, const cli_run_place *place,
+                   cpubind_numa_bind_status status, const cpubind_numa_bound *bound,
+                   api_text *why)
+{
+    const cpubind_pci_facts *f = &place->devices.topo.facts;
+    const int32_t index = o->request.rank;
+    switch (status) {
+    case CPUBIND_NUMA_BIND_PAST_NODES:
+    case CPUBIND_NUMA_BIND_PAST_CPUS:
+        api_add(why,
+                "GPU index %d exceeds %s size %d. Ensure the binding lists cover every visible "
+                "GPU.",
+                (int)index,
+                status == CPUBIND_NUMA_BIND_PAST_NODES ? "numa_bind_nodes" : "numa_bind_cpus",
+                (int)bound->n_rank);
+        return 0;
+    case CPUBIND_NUMA_BIND_PAST_DEVICES:
+        if (bound->n_rank == 0)
+            api_add(why, "NUMA binding was requested, but cpubind could not detect the "
+                         "GPU-to-NUMA topology automatically: the PCI bus has no accelerator "
+                         "that it knows. Pass --numa-bind-nodes explicitly or disable "
+                         "--numa-bind.");
+        else
+            api_add(why, "index %d is past the %d devices that this process sees", (int)index,
+                    (int)bound->n_rank);
+        return 0;
+    case CPUBIND_NUMA_BIND_NO_NODE:
+        api_add(why, "--numa-bind-nodes names node %d, and this host has nodes ",
+                (int)bound->bad_node);
+        api_add_list(why, f->all_node, f->n_all_node);
+        return 0;
+    case CPUBIND_NUMA_BIND_NO_PLACE:
+        api_add(why, "Could not detect NUMA node for GPU %d (", (int)index);
+        api_add_pci(why, &f->device[bound->device].pci);
+        api_add(why, "): this rank is not bound, the others are");
+        return 1;
+    case CPUBIND_NUMA_BIND_NOT_ALLOWED:
+        if (o->n_numa_cpus > 0)
+            api_add(why, "numa_bind_cpus entry %d", (int)index);
+        else
+            api_add(why, "NUMA node %d",
+                    (int)(bound->device < 0 ? atoi(o->numa_node[index])
+                                            : f->device[bound->device].node));
+        api_add(why, " has no CPU cores allowed by the current affinity [");
+        api_add_list(why, f->host.cpu, f->host.n_cpu);
+        api_add(why, "], skipping NUMA binding for GPU %d", (int)index);
+        return !has_lists(o);
+    default:
+        (void)api_no_room(why);
+        return 0;
+    }
+}
+
+static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli_run_place *out)
+{
+    int32_t *node = (int32_t *)cpubind_arena_ints(&out->arena, bound->n_node);
+    if (!node)
+        return cli_fail(o, API_REFUSED, "there is no memory left");
+    if (bound->n_node > 0)
+        memcpy(node, bound->node, (size_t)bound->n_node * sizeof *node);
+    out->node = node;
+    out->n_node = bound->n_node;
+    out->cpu = out->role_cpu = bound->cpu;
+    out->n_cpu = bound->n_cpu;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        out->roles.span[role] = (cpubind_span){role > CPUBIND_ROLE_MAIN ? bound->n_cpu : 0,
+                                               role == CPUBIND_ROLE_MAIN ? bound->n_cpu : 0};
+    if (bound->is_shared && !o->quiet)
+        fprintf(stderr, "cpubind: warning: there are more ranks than CPUs on the node: other "
+                        "ranks have the CPUs of this one, too\n");
+    return API_DONE;
+}
+
+static int numa_bind(const api_options *o, cli_run_place *out)
+{
+    bind_lists lists = {.cpu = NULL};
+    cpubind_lists cpus = {NULL, lists.row, o->n_numa_cpus};
+    cpubind_numa_asked asked = {.index = o->request.rank,
+                                .node = o->n_numa_node ? lists.node : NULL,
+                                .n_node = o->n_numa_node,
+                                .limits = {o->request.allowed, o->request.n_allowed,
+                                           o->request.exclude, o->request.n_exclude}};
+    cpubind_numa_bound bound;
+    cpubind_numa_bind_status found;
+    api_text why = {"", 0};
+    int status = read_lists(o, &lists);
+    cpus.cpu = lists.cpu;
+    asked.cpus = o->n_numa_cpus ? &cpus : NULL;
+    if (status == API_DONE) {
+        found = find(&asked, out, &bound);
+        if (found == CPUBIND_NUMA_BIND_OK)
+            status = take_bound(o, &bound, out);
+        else if (explain(o, out, found, &bound, &why) && !o->is_strict)
+            fprintf(stderr, "cpubind: warning: %s\n", why.text);
+        else
+            status = cli_fail(o, API_REFUSED, why.text);
+    }
+    free(lists.cpu);
+    return status;
+}
+
+/* == The goal =============================================================== */
+
+/* A host of --root has other allowed CPUs than this process: those of this process count. */
+static int limit_to_own(api_options *o, const api_bound *bound)
+{
+    static int32_t cpus[CPUBIND_MAX_CPUS];
+    const cpubind_source *source = &bound->live.source;
+    const cpubind_input status = source->read(source->ctx, "proc/self/status");
+    cpubind_int_list list = {cpus, CPUBIND_MAX_CPUS, 0};
+    if ((!o->root && !o->fixture) || o->request.allowed)
+        return API_DONE;
+    if (status.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK)
+        return cli_fail(o, API_UNREADABLE,
+                        "the CPUs that the process may use are not known; name them with "
+                        "--allowed LIST");
+    o->request.allowed = cpus;
+    o->request.n_allowed = list.n;
+    return API_DONE;
+}
+
+static int find_place(api_options *o, cli_run_place *out)
+{
+    api_host host = {0};
+    api_text why = {"", 0};
+    int status = open_host(o, &host);
+    if (status != API_DONE)
+        return status;
+    if (o->numa_bind) {
+        o->topo.wants_cores = 1;
+        cli_topo_read(&host.source, o, &out->devices.topo);
+        status = out->devices.topo.status == CPUBIND_PCI_OK
+                     ? numa_bind(o, out)
+                     : cli_fail(o, cli_topo_judge(&out->devices.topo, o, &why), why.text);
+    } else {
+        status = cli_make_devices(&host.source, o, &out->devices, &why);
+        status = status == API_DONE ? take_pool(o, out) : cli_fail(o, status, why.text);
+    }
+    api_close_host(&host);
+    return status;
+}
+
+int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *out)
+{
+    api_text why = {"", 0};
+    int status = api_open_live(0, 0, &bound->live, &why);
+    if (status != API_DONE)
+        return cli_fail(options, status, why.text);
+    out->rank = options->request.rank;
+    status = limit_to_own(options, bound);
+    if (status == API_DONE)
+        status = find_place(options, out);
+    if (status != API_DONE)
+        return status;
+    memset(&bound->goal, 0, sizeof bound->goal);
+    bound->goal.npu = -1;
+    bound->goal.memory_node = -1;
+    bound->goal.no_irq = CPUBIND_IRQ_NO_ROLE;
+    bound->goal.main.cpu = out->role_cpu + out->roles.span[CPUBIND_ROLE_MAIN].first;
+    bound->goal.main.n = out->roles.span[CPUBIND_ROLE_MAIN].count;
+    return API_DONE;
+}
+
+void cli_free_run_place(cli_run_place *place)
+{
+    cli_free_devices(&place->devices);
+    free(place->arena.base);
+    memset(place, 0, sizeof *place);
+}
+
+/* == Memory ================================================================= */
+
+int cli_set_run_policy(const api_options *o, const cli_run_place *place)
+{
+    static const char *const words[] = {"hard memory binding", "soft preferred policy",
+                                        "CPU-only binding"};
+    cpubind_numa_policy policy =
+        o->numa_bind && !o->has_memory ? CPUBIND_POLICY_BIND : CPUBIND_POLICY_PREFER;
+    if (place->n_node == 0 || o->memory == CPUBIND_MEMORY_NONE)
+        return API_DONE;
+    for (; policy != CPUBIND_POLICY_ANY; policy = (cpubind_numa_policy)(policy + 1)) {
+        cpubind_linux_fault fault = {0};
+        api_text why = {"", 0};
+        if (cpubind_numa_policy_set(policy, place->node, place->n_node, NULL, &fault) ==
+            CPUBIND_LINUX_OK)
+            return API_DONE;
+        api_add(&why, "the kernel rejected %s to NUMA node ", words[policy]);
+        api_add_list(&why, place->node, place->n_node);
+        api_add(&why, " (set_mempolicy: %s)", strerror(fault.error));
+        if (o->is_strict)
+            return cli_fail(o, API_UNWRITTEN, why.text);
+        fprintf(stderr, "cpubind: warning: %s; falling back to %s%s\n", why.text,
+                words[policy + 1],
+                fault.error == EPERM ? ". Add --cap-add SYS_NICE for full NUMA binding." : "");
+    }
+    return API_DONE;
+}

@@ -1,0 +1,46 @@
+/* run_device.h - where run binds a command to: the node of a device, or lists, and no NPU
+ * SPDX-License-Identifier: MIT
+ *
+ * run --numa-bind, --auto and --pci. The CPUs are found by ../pci/pci_plan.h.
+ */
+#ifndef CPUBIND_CLI_RUN_DEVICE_H
+#define CPUBIND_CLI_RUN_DEVICE_H
+
+#include "bind_common.h"
+#include "device_plan.h"
+
+/* Where a command runs. All zero before cli_find_run_place. */
+typedef struct cli_run_place {
+    cli_device_plan devices; /* the facts; with a plan also that */
+    cpubind_arena arena;     /* of numa-bind */
+    const int32_t *cpu;      /* ascending */
+    int32_t n_cpu;           /* 0: the rank has no place, and the command starts unbound */
+    const int32_t *role_cpu;
+    cpubind_roles roles; /* spans of role_cpu */
+    const int32_t *node; /* for memory */
+    int32_t n_node;
+    int32_t one_node; /* `node` of a plan */
+    int32_t rank;
+} cli_run_place;
+
+/* Why the options of numa-bind are wrong; NULL: they are not. Static storage. */
+const char *cli_numa_conflict(const api_options *options);
+
+/* Finds the rank: --rank, --index, else with --auto or --numa-bind the first variable of a
+ * launcher that is set. Returns the exit status; errors are printed. */
+int cli_choose_run_rank(api_options *options);
+
+/* Finds whether the command is bound without an NPU. An NPU of the host counts first, unless
+ * --pci, --class or --force-lists is given. Returns the exit status; errors are printed. */
+int cli_find_run_kind(api_options *options, int *is_on_device);
+
+/* Finds the place and makes the goal of bound->goal. Returns the exit status; errors and
+ * warnings are printed. cli_free_run_place may be called in every case. */
+int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *out);
+void cli_free_run_place(cli_run_place *place);
+
+/* Sets the memory policy of this process: bind, then prefer, then none, each fallback said; with
+ * --strict the first refusal fails. Returns the exit status. */
+int cli_set_run_policy(const api_options *options, const cli_run_place *place);
+
+#endif /* CPUBIND_CLI_RUN_DEVICE_H */

@@ -1,0 +1,54 @@
+/* numa_policy.c - from which nodes this process takes new memory, for a command that it executes
+ * SPDX-License-Identifier: MIT
+ *
+ * Sets one policy, and falls back to no other: the caller does, and says so.
+ */
+#include "numa_policy.h"
+
+#include <errno.h>
+
+#include "../kernel/files.h"
+
+/* Modes of set_mempolicy(2), with the numbers of the kernel; PREFERRED_MANY since Linux 5.15. */
+enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1, MODE_BIND = 2, MODE_PREFERRED_MANY = 5 };
+
+enum { MAX_NODES = 1024, MASK_BITS = 8 * (int)sizeof(unsigned long) };
+
+/* Returns 0, or an errno. */
+static int set(const cpubind_sys *sys, int mode, const int32_t *node, int32_t n)
+{
+    unsigned long mask[MAX_NODES / MASK_BITS] = {0};
+    int result;
+    for (int32_t i = 0; i < n; i++)
+        mask[node[i] / MASK_BITS] |= 1ul << node[i] % MASK_BITS;
+    /* The kernel passes over the last bit of `maxnode`. */
+    CPUBIND_RETRY(result,
+                  sys->set_mempolicy(mode, n > 0 ? mask : NULL, n > 0 ? MAX_NODES + 1 : 0));
+    return result < 0 ? errno : 0;
+}
+
+cpubind_linux_status cpubind_numa_policy_set(cpubind_numa_policy policy, const int32_t *node,
+                                             int32_t n, const cpubind_sys *sys,
+                                             cpubind_linux_fault *fault)
+{
+    int error;
+    if ((policy == CPUBIND_POLICY_ANY) != (n == 0))
+        return CPUBIND_LINUX_ERR_ARG;
+    for (int32_t i = 0; i < n; i++)
+        if (node[i] < 0 || node[i] >= MAX_NODES)
+            return CPUBIND_LINUX_ERR_ARG;
+    sys = sys ? sys : &cpubind_sys_real;
+    if (policy == CPUBIND_POLICY_ANY)
+        error = set(sys, MODE_DEFAULT, NULL, 0);
+    else if (policy == CPUBIND_POLICY_BIND)
+        error = set(sys, MODE_BIND, node, n);
+    else
+        error = set(sys, n > 1 ? MODE_PREFERRED_MANY : MODE_PREFERRED, node, n);
+    if (error == EINVAL && policy == CPUBIND_POLICY_PREFER && n > 1)
+        error = set(sys, MODE_PREFERRED, node, 1);
+    if (!error)
+        return CPUBIND_LINUX_OK;
+    if (fault)
+        *fault = (cpubind_linux_fault){.error = error, .what = "set_mempolicy"};
+    return CPUBIND_LINUX_ERR_REFUSED;
+}
