@@ -141,12 +141,12 @@ def bind(rank: Optional[int], npu_id: Optional[int] = None,
         return _bound
     with open_host() as host:
         plan, device = make_plan(host, rank, npu_id)
-    planned(plan, device)
-    if is_dry_run():
-        _bound = Bound(plan, device, None, {}, False)
-        return _bound
-    binding = cpubind.bind(npu=device, pid=0, **_keywords(options(), is_of_plan=False))
-    _bound = Bound(plan, device, binding, binding.report(), False)
+        planned(plan, device)
+        if is_dry_run():
+            _bound = Bound(plan, device, None, {}, False)
+        else:
+            binding = host.bind(npu=device, **_keywords(options(), is_of_plan=False))
+            _bound = Bound(plan, device, binding, binding.report(), False)
     return _bound
 
 

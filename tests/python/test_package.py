@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""test_package.py - the package answers as the command does, on every fixture host"""
+import glob
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import cpubind
+
+TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+# Hosts without an NPU: the command alone plans the accelerators of other vendors.
+HOSTS = [folder for folder in sorted(glob.glob(os.path.join(TOP, "fixtures", "hosts", "*")))
+         if not os.path.basename(folder).startswith("gpu-")]
+COMMAND = os.environ.get("CPUBIND", os.path.join(TOP, "build", "cpubind"))
+
+
+def ask_command(folder, *words):
+    done = subprocess.run([COMMAND, "plan", "--root", folder, "--json"] + list(words),
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.returncode, done.stdout.decode().rstrip("\n")
+
+
+def ask_package(folder, **options):
+    try:
+        with cpubind.Host.folder(folder) as host, host.plan(**options) as plan:
+            return 0, plan.json()
+    except cpubind.Error as error:
+        return error.numbers["exit"], error.json
+
+
+class TestPlans(unittest.TestCase):
+    def test_a_plan_or_an_error_is_that_of_the_command(self):
+        self.assertGreater(len(HOSTS), 100)
+        for folder in HOSTS:
+            for words, options in (([], {}), (["--rules", "near"], {"rules": "near"}),
+                                   (["--rank", "1"], {"rank": 1})):
+                with self.subTest(os.path.basename(folder), options=options):
+                    self.assertEqual(ask_package(folder, **options),
+                                     ask_command(folder, *words))
+
+    def test_getters_agree_with_the_json(self):
+        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
+            plan = host.plan(rank=3)
+        facts = plan.dict()
+        self.assertEqual(plan.devices, tuple(facts["visible_npus"]))
+        self.assertEqual(plan.rank_device, 3)
+        self.assertIsNone(host_plan_without_rank().rank_device)
+        row, cpus = plan.table("main")
+        for i, device in enumerate(plan.devices):
+            main = list(plan.cpus(device, "main"))
+            self.assertEqual(list(cpus[row[i]:row[i + 1]]), main)
+            first, last = facts["npus"][i]["main"].split("-")
+            self.assertEqual(main, list(range(int(first), int(last) + 1)))
+            bits = int.from_bytes(plan.mask(device, "main"), sys.byteorder)
+            self.assertEqual(bits, sum(1 << cpu for cpu in main))
+            self.assertEqual(plan.memory_node(device), facts["npus"][i]["memory_node"])
+        self.assertEqual(plan.quality("near_percent"), facts["quality"]["near_percent"])
+        self.assertEqual(plan.warnings, facts["warnings"])
+        self.assertIn("node 0 |", plan.format("map"))
+        self.assertIn("CPU 142 is on node 5", plan.explain("cpu142"))
+        with self.assertRaises(KeyError):
+            plan.cpus(99)
+        with self.assertRaises(KeyError):
+            plan.cpus(3, "no role")
+
+    def test_options_take_lists_and_switches(self):
+        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")
+        self.assertEqual(ask_package(folder, allowed=range(96), exclude=[0, 1]),
+                         ask_command(folder, "--allowed", "0-95", "--exclude", "0,1"))
+        code, text = ask_package(folder, no_such_option=1)
+        self.assertEqual((code, json.loads(text)["error"]["code"]), (2, "usage"))
+
+    def test_an_error_has_its_numbers(self):
+        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/too-few")) as host:
+            with self.assertRaises(cpubind.Error) as caught:
+                host.plan()
+        error = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((error.code, error.numbers["need"], error.numbers["have"]),
+                         ("too_few_cpus", 5, 2))
+        self.assertEqual(str(error), error.text)
+
+    def test_a_host_in_memory_is_the_host_of_the_folder(self):
+        folder = os.path.join(TOP, "fixtures/hosts/a3-container-renumbered")
+        with cpubind.Host.empty() as host:
+            for place, _, names in os.walk(folder):
+                for name in names:
+                    path = os.path.join(place, name)
+                    with open(path, "rb") as file:
+                        host.put(os.path.relpath(path, folder), file.read())
+            self.assertEqual(host.plan().json(), ask_package(folder)[1])
+
+    def test_a_host_of_a_corpus_is_the_host_of_the_folder(self):
+        with tempfile.TemporaryDirectory() as place:
+            db = os.path.join(place, "corpus.db")
+            names = ["a2-192cpu-8npu", "a2-info-hangs", "driver-broken"]
+            folders = [os.path.join(TOP, "fixtures", "hosts", name) for name in names]
+            done = subprocess.run([COMMAND, "fixture", "import", "--db", db] + folders,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            for name, folder in zip(names, folders):
+                with self.subTest(name), cpubind.Host.corpus(name, db) as host:
+                    try:
+                        answer = 0, host.plan().json()
+                    except cpubind.Error as error:
+                        answer = error.numbers["exit"], error.json
+                    self.assertEqual(answer, ask_package(folder))
+            with self.assertRaises(KeyError):
+                cpubind.Host.corpus("no-such-host", db)
+
+    def test_the_module_is_a_command(self):
+        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")
+        done = subprocess.run([sys.executable, "-m", "cpubind", "--root", folder, "--json",
+                               "--rank=2"], stdout=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout.decode().rstrip("\n")),
+                         ask_command(folder, "--rank", "2"))
+
+    def test_a_closed_object_is_closed_once(self):
+        host = cpubind.Host.empty()
+        host.close()
+        host.close()
+
+    def test_work_is_shared_out(self):
+        self.assertEqual(cpubind.next_pool(0, 0, 1, 0), "device")
+        self.assertGreaterEqual(cpubind.cpu_budget(64, 1, 2), 0)
+
+
+def host_plan_without_rank():
+    with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
+        return host.plan()
+
+
+if __name__ == "__main__":
+    unittest.main()
