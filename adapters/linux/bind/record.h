@@ -137,8 +137,10 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
 
 /* == As file (record_file.c, record_folder.c) =============================== */
 
-/* In place of a pid: the record of the host, host.record (host_record.h). */
-#define CPUBIND_RECORD_HOST 0
+/* In place of a pid: the record of the host, host.record (host_record.h), and that of
+ * cpubind doctor --fix, doctor.record (mend.h). */
+#define CPUBIND_RECORD_HOST   0
+#define CPUBIND_RECORD_DOCTOR (-1)
 
 /* The end of a record's name; that of cpubind 0.1. */
 #define CPUBIND_RECORD_SUFFIX ".record"

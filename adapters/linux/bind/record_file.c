@@ -171,14 +171,14 @@ cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, in
     cpubind_linux_fault why;
     if (out)
         *out = NULL;
-    if (!out || !root || (!path && pid < 0))
+    if (!out || !root || (!path && pid < CPUBIND_RECORD_DOCTOR))
         return cpubind_fault_of(EINVAL, "argument");
     if (!path)
         cpubind_bind_usual_path(root->sys->geteuid(), pid, 0, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
         return cpubind_fault_of(ENOMEM, "memory");
-    file->pid = path ? 0 : pid;
+    file->pid = path || pid < 0 ? 0 : pid;
     if (!*file->base || strcmp(file->base, ".") == 0 || strcmp(file->base, "..") == 0)
         why = cpubind_fault_of(EINVAL, "argument");
     else if (strlen(file->base) > CPUBIND_TEMP_BASE_MAX)

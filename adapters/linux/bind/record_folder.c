@@ -20,8 +20,9 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
 {
     char parent[CPUBIND_RUN_PARENT_SIZE];
     cpubind_run_parent(uid, parent);
-    if (pid == CPUBIND_RECORD_HOST)
-        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/host.record", parent);
+    if (pid == CPUBIND_RECORD_HOST || pid == CPUBIND_RECORD_DOCTOR)
+        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%s.record", parent,
+                       pid == CPUBIND_RECORD_HOST ? "host" : "doctor");
     else
         (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%s", parent, (long)pid,
                        is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX);
