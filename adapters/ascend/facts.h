@@ -155,7 +155,7 @@ typedef struct cpubind_request {
     int32_t only_running;   /* 1: of these the NPUs in the process table alone */
     int32_t total;          /* NPUs of the host, where no input tells; 0: not given */
     cpubind_scope scope;    /* whose the allowed CPUs are */
-    cpubind_origin origin;  /* which inputs name the NPUs */
+    cpubind_origin origin;  /* which inputs name the NPUs; AUTO: CPUBIND_FACTS counts */
     cpubind_rules rules;    /* NEAR: is_auto_strategy is 1, or the strategy is TOPO_AFFINITY */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */
@@ -331,6 +331,11 @@ void cpubind_problem_clear(cpubind_problem *problem);
 const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
+
+/* The origin that a request asks for: its own, or for AUTO the word of CPUBIND_FACTS in the
+ * environment; CPUBIND_ORIGIN_COUNT when that is no origin. */
+cpubind_origin cpubind_origin_asked(const cpubind_source *source,
+                                    const cpubind_request *request);
 
 /* "cpuset"; "driver"; "near". Static storage. */
 const char *cpubind_scope_word(cpubind_scope scope);

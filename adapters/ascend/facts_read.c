@@ -508,6 +508,35 @@ static cpubind_problem_code read_rules(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+cpubind_origin cpubind_origin_asked(const cpubind_source *source,
+                                    const cpubind_request *request)
+{
+    cpubind_slice word;
+    cpubind_input env;
+    int origin = 0;
+    if (request->origin != CPUBIND_ORIGIN_AUTO)
+        return request->origin;
+    env = source->read(source->ctx, INPUT_ENV);
+    if (!facts_is_present(env) ||
+        cpubind_env_find(env.data, env.len, "CPUBIND_FACTS", &word) != CPUBIND_TEXT_OK ||
+        word.len == 0)
+        return CPUBIND_ORIGIN_AUTO;
+    while (origin < CPUBIND_ORIGIN_COUNT &&
+           !is_word(env.data + word.at, word.len, cpubind_origin_word((cpubind_origin)origin)))
+        origin++;
+    return (cpubind_origin)origin;
+}
+
+/* Finds the origin of the request or of the environment. */
+static cpubind_problem_code read_origin(facts_reader *r, cpubind_request *asked)
+{
+    asked->origin = cpubind_origin_asked(r->source, asked);
+    if (asked->origin < CPUBIND_ORIGIN_COUNT)
+        return CPUBIND_PROBLEM_NONE;
+    return facts_fail_input(r, INPUT_ENV, r->source->read(r->source->ctx, INPUT_ENV), 0,
+                            "CPUBIND_FACTS is neither auto, driver nor npu-smi");
+}
+
 /* Reads the PCI bus. A bus that cannot be read is no problem for a plan in which the NPUs of
  * other processes have no part, when another input tells the device type. */
 static cpubind_problem_code read_bus(facts_reader *r)
@@ -524,11 +553,12 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem)
 {
+    cpubind_request asked = *request;
     facts_reader r;
     cpubind_problem_code code;
     memset(&r, 0, sizeof r);
     r.source = source;
-    r.request = request;
+    r.request = &asked;
     r.arena = arena;
     r.facts = out;
     r.problem = problem;
@@ -543,12 +573,14 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         return facts_fail(&r, CPUBIND_PROBLEM_BAD_REQUEST, find_fault(request));
     code = read_rules(&r);
     if (code == CPUBIND_PROBLEM_NONE)
+        code = read_origin(&r, &asked);
+    if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_scope(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cpus(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_bus(&r);
-    if (code == CPUBIND_PROBLEM_NONE && request->origin != CPUBIND_ORIGIN_NPU_SMI)
+    if (code == CPUBIND_PROBLEM_NONE && asked.origin != CPUBIND_ORIGIN_NPU_SMI)
         code = read_driver(&r);
     if (code == CPUBIND_PROBLEM_NONE && out->origin == CPUBIND_ORIGIN_NPU_SMI)
         code = cpubind_priv_read_npus(&r);

@@ -12,7 +12,7 @@
 #define APPLY_AGAIN     "cpubind apply for the workers of this cpuset"
 #define COMMAND_IS      "COMMAND is the one that starts this worker alone; start it again so"
 #define START_CONTAINER "start the container with it, beside its other options"
-#define FACTS_DRIVER    "give --facts driver for all workers, or mend the driver"
+#define SAME_FACTS      "start the workers again from this shell, or mend the driver"
 #define RESTART_HOST    "restart the host"
 
 typedef struct row {
@@ -38,6 +38,9 @@ static const row rows[] = {
     {{"cpuset_split", CPUBIND_SEVERITY_MODERATE,
       "the other thread of the core runs work of others, which takes its units and its cache",
       APPLY_AGAIN}, doctor_check_cpuset_split},
+    {{"cpuset_mems", CPUBIND_SEVERITY_MODERATE,
+      "no page of the worker can be on the node of its NPU: each access crosses to another node",
+      APPLY_AGAIN}, doctor_check_cpuset_mems},
     {{"engine_binds", CPUBIND_SEVERITY_MODERATE,
       "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
       "bound", "start the engine again with it, beside its other options"},
@@ -100,11 +103,11 @@ static const row rows[] = {
       "faults of these processes are not found, and their threads cannot be bound from here",
       NULL}, doctor_check_hidepid},
     {{"npu_smi_slow", CPUBIND_SEVERITY_MINOR,
-      "each start of a worker waits for npu-smi, and fails after 20 seconds", FACTS_DRIVER},
+      "each start of a worker waits for npu-smi, and fails after 20 seconds", SAME_FACTS},
      doctor_check_npusmi_slow},
     {{"inputs_differ", CPUBIND_SEVERITY_SEVERE,
       "workers that read one of them plan other pools than those that read the other",
-      FACTS_DRIVER}, doctor_check_inputs_differ},
+      SAME_FACTS}, doctor_check_inputs_differ},
 };
 /* clang-format on */
 

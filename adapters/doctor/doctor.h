@@ -12,6 +12,7 @@
 #define CPUBIND_DOCTOR_DOCTOR_H
 
 #include "../ascend/ascend_plan.h"
+#include "../ascend/host_change.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,9 +57,12 @@ typedef struct cpubind_doctor_finding {
     const char *input;    /* the file or the output that says so; or NULL: the plan does */
     const char *value;    /* what it holds; or NULL */
     const char *command;  /* what mends it, for a POSIX shell */
-    int32_t npu;          /* logic id */
-    int32_t pid, tid;     /* the process and the thread at fault */
-    const int32_t *cpu;   /* the CPUs at fault, ascending */
+    int32_t is_look;      /* the command only shows more: nothing that is known mends it */
+    const cpubind_change *change; /* what may be done at once, safely; groups are 0 */
+    int32_t n_change;             /* 0: nothing of it is safe, or nothing is known */
+    int32_t npu;                  /* logic id */
+    int32_t pid, tid;             /* the process and the thread at fault */
+    const int32_t *cpu;           /* the CPUs at fault, ascending */
     int32_t n_cpu;
     cpubind_doctor_number number[CPUBIND_DOCTOR_NUMBERS];
 } cpubind_doctor_finding;

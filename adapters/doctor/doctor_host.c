@@ -64,6 +64,42 @@ static int is_banned(doctor *d, int32_t pid, int32_t irq)
     return 0;
 }
 
+/* Whether an interrupt is not where the plan has it, and not banned; *input is the file that
+ * says where, and d->cpu has the *n CPUs. */
+static int is_astray(doctor *d, const cpubind_irq_goal *irq, int32_t pid, doctor_text *input,
+                     int32_t *n)
+{
+    *n = read_irq(d, irq->irq, input);
+    return *n >= 0 && (*n != 1 || d->cpu[0] != irq->cpu) && !is_banned(d, pid, irq->irq);
+}
+
+/* irqbalance shall leave these interrupts alone, and each goes to its CPU. */
+static void ban_irqs(doctor *d, const cpubind_goal *goal, int32_t pid, doctor_text *evidence,
+                     cpubind_doctor_finding *f)
+{
+    cpubind_change *change = doctor_keep_changes(d, f, 2 * goal->n_irq);
+    int32_t *other = cpubind_arena_ints(d->arena, goal->n_irq), n_other = 0;
+    f->n_change = 0;
+    d->is_short |= !other;
+    for (int32_t i = 0; change && other && i < goal->n_irq; i++) {
+        const cpubind_irq_goal *irq = &goal->irq[i];
+        doctor_text input = {"", 0}, name = {"", 0}, value = {"", 0};
+        int32_t n;
+        if (!is_astray(d, irq, pid, &input, &n))
+            continue;
+        if (f->n_change > 0)
+            other[n_other++] = irq->irq;
+        doctor_add(&name, "proc/irq/%d/smp_affinity_list", (int)irq->irq);
+        doctor_add(&value, "%d", (int)irq->cpu);
+        change[f->n_change++] =
+            (cpubind_change){.kind = CPUBIND_CHANGE_BAN, .pid = pid, .irq = irq->irq};
+        change[f->n_change++] = (cpubind_change){.file = doctor_keep(d, name.text),
+                                                 .value = doctor_keep(d, value.text)};
+    }
+    for (int32_t i = 0; i < n_other; i++)
+        doctor_add(evidence, "%s%d", i ? ", " : "; not on their CPUs either: ", (int)other[i]);
+}
+
 /* Finds an interrupt of a worker's NPU that is not where the plan has it and is not banned. */
 static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
 {
@@ -81,9 +117,9 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
     for (int32_t i = 0; i < goal.n_irq; i++) {
         const cpubind_irq_goal *irq = &goal.irq[i];
         doctor_text input = {"", 0}, value = {"", 0}, evidence = {"", 0}, command = {"", 0};
-        const int32_t n = read_irq(d, irq->irq, &input);
         cpubind_doctor_finding *f;
-        if (n < 0 || (n == 1 && d->cpu[0] == irq->cpu) || is_banned(d, pid, irq->irq))
+        int32_t n;
+        if (!is_astray(d, irq, pid, &input, &n))
             continue;
         doctor_add_cpus(&value, d->cpu, n);
         doctor_add(&evidence,
@@ -96,12 +132,13 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
         f = doctor_find(d);
         f->npu = doctor_npu_id(d, w);
         f->pid = pid;
-        f->evidence = doctor_keep(d, evidence.text);
         f->command = doctor_keep(d, command.text);
         f->input = doctor_keep(d, input.text);
         f->value = doctor_keep(d, value.text);
         f->cpu = doctor_keep_cpus(d, d->cpu, n);
         f->n_cpu = n;
+        ban_irqs(d, &goal, pid, &evidence, f);
+        f->evidence = doctor_keep(d, evidence.text);
         f->number[0] = (cpubind_doctor_number){"irq", irq->irq};
         return;
     }
@@ -182,6 +219,21 @@ static int32_t find_nic_irqs(doctor *d, cpubind_input listing, int32_t *irq, doc
     return n_irq;
 }
 
+/* The interrupts go to the n_spare CPUs in d->cpu. */
+static void move_irqs(doctor *d, const int32_t *irq, int32_t n, int32_t n_spare,
+                      cpubind_doctor_finding *f)
+{
+    cpubind_change *change = doctor_keep_changes(d, f, n);
+    doctor_text value = {"", 0};
+    doctor_add_cpus(&value, d->cpu, n_spare);
+    for (int32_t i = 0; change && i < n; i++) {
+        doctor_text name = {"", 0};
+        doctor_add(&name, "proc/irq/%d/smp_affinity_list", (int)irq[i]);
+        change[i] = (cpubind_change){.file = doctor_keep(d, name.text),
+                                     .value = doctor_keep(d, value.text)};
+    }
+}
+
 static void check_nic(doctor *d, const char *nic, int32_t len)
 {
     doctor_text folder = {"", 0}, input = {"", 0}, value = {"", 0};
@@ -216,6 +268,7 @@ static void check_nic(doctor *d, const char *nic, int32_t len)
     f->value = doctor_keep(d, value.text);
     f->number[0] = (cpubind_doctor_number){"irq", irq[0]};
     f->number[1] = (cpubind_doctor_number){"irqs", n};
+    move_irqs(d, irq, n, n_spare, f);
 }
 
 void doctor_check_nics(doctor *d)

@@ -23,6 +23,9 @@ void doctor_check_autonuma(doctor *d)
     f->value = doctor_value(d, answer);
     f->evidence = "automatic NUMA balancing is on";
     f->command = "echo 0 >/proc/sys/kernel/numa_balancing";
+    cpubind_change *change = doctor_keep_changes(d, f, 1);
+    if (change)
+        *change = (cpubind_change){.file = input, .value = "0"};
 }
 
 /* Appends the CPUs of a file that have another governor than "performance" to `out`. Returns
@@ -81,6 +84,12 @@ void doctor_check_governor(doctor *d)
     f->command = doctor_keep(d, command.text);
     f->cpu = doctor_keep_cpus(d, d->cpu, n_other);
     f->n_cpu = n_other;
+    cpubind_change *change = doctor_keep_changes(d, f, n_other);
+    for (int32_t i = 0; change && i < n_other; i++) {
+        doctor_text name = {"", 0};
+        doctor_add(&name, CPU_FOLDER "cpu%d/cpufreq/scaling_governor", (int)d->cpu[i]);
+        change[i] = (cpubind_change){.file = doctor_keep(d, name.text), .value = "performance"};
+    }
 }
 
 /* Whether the second threads of cores are off by a setting, so that their CPUs are offline. */
@@ -140,6 +149,36 @@ static int32_t keep_shared(doctor *d, int32_t n)
     return kept;
 }
 
+/* How a host changes its boot line: Debian and its children have update-grub, the family of Red
+ * Hat, openEuler with it, has grubby. Without etc/os-release the command asks which. */
+static void add_remove_parameter(doctor *d, const char *parameter, doctor_text *to)
+{
+    static const char *const debians[] = {"debian", "ubuntu"};
+    const cpubind_input release = d->source->read(d->source->ctx, "etc/os-release");
+    const int is_known = release.state == CPUBIND_INPUT_PRESENT && release.len > 0;
+    cpubind_slice line;
+    int is_debian = 0;
+    for (int32_t at = 0; is_known && doctor_next_line(release, &at, &line);) {
+        const char *bytes = release.data + line.at;
+        if (line.len < 3 || memcmp(bytes, "ID", 2) != 0 || (bytes[2] != '=' && bytes[2] != '_'))
+            continue;
+        for (size_t k = 0; k < sizeof debians / sizeof *debians; k++)
+            for (int32_t i = 0; i + 6 <= line.len; i++)
+                is_debian |= memcmp(bytes + i, debians[k], 6) == 0;
+    }
+    if (!is_known)
+        doctor_add(to, "if command -v grubby >/dev/null; then ");
+    if (!is_debian)
+        doctor_add(to, "grubby --update-kernel=ALL --remove-args=%s", parameter);
+    if (!is_known)
+        doctor_add(to, "; else ");
+    if (is_debian || !is_known)
+        doctor_add(to, "sed -i 's/ *%s=[^ \"]*//g' /etc/default/grub && update-grub",
+                   parameter);
+    if (!is_known)
+        doctor_add(to, "; fi");
+}
+
 /* Finds CPUs of a parameter of the kernel's command line that interrupts or many threads are
  * planned for. */
 static void check_parameter(doctor *d, const char *input, const char *parameter)
@@ -161,7 +200,7 @@ static void check_parameter(doctor *d, const char *input, const char *parameter)
     doctor_add_cpus(&evidence, d->cpu, n);
     doctor_add(&evidence, " are in %s= and are planned for interrupts or main threads",
                parameter);
-    doctor_add(&command, "grubby --update-kernel=ALL --remove-args=%s", parameter);
+    add_remove_parameter(d, parameter, &command);
     f = doctor_find(d);
     f->input = input;
     f->value = doctor_value(d, answer);

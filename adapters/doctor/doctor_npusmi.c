@@ -7,17 +7,18 @@
 
 enum { SLOW_MS = 5000 };
 
-/* The command that mends both: plans without npu-smi, where the driver's files are enough. */
-static const char *without_npusmi(const doctor *d)
+/* Writes the command of a finding: plans without npu-smi mend both, where the driver's files
+ * are enough. */
+static void go_without_npusmi(const doctor *d, cpubind_doctor_finding *f)
 {
-    return d->facts && d->facts->origin == CPUBIND_ORIGIN_DRIVER
-               ? "cpubind plan --facts driver"
-               : "npu-smi info -l; dmesg | grep -i -e devdrv -e davinci";
+    f->is_look = !d->facts || d->facts->origin != CPUBIND_ORIGIN_DRIVER;
+    f->command = f->is_look ? "npu-smi info -l; dmesg | grep -i -e devdrv -e davinci"
+                            : "export CPUBIND_FACTS=driver";
 }
 
 static int is_asked(doctor *d)
 {
-    if (d->request->request->origin != CPUBIND_ORIGIN_DRIVER)
+    if (cpubind_origin_asked(d->source, d->request->request) != CPUBIND_ORIGIN_DRIVER)
         return 1;
     doctor_gap(d, INPUT_NPUSMI_MAP, (cpubind_input){.state = CPUBIND_INPUT_ABSENT});
     return 0;
@@ -50,7 +51,7 @@ void doctor_check_npusmi_slow(doctor *d)
     f->input = slow ? slow : INPUT_NPUSMI_MAP;
     f->value = slow ? "timeout" : NULL;
     f->evidence = doctor_keep(d, evidence.text);
-    f->command = without_npusmi(d);
+    go_without_npusmi(d, f);
     if (!slow)
         f->number[0] = (cpubind_doctor_number){"ms", ms};
 }
@@ -104,5 +105,5 @@ void doctor_check_inputs_differ(doctor *d)
     f = doctor_find(d);
     f->input = npusmi.n_difference > 0 ? npusmi.difference[0].lacks : INPUT_NPUSMI_MAP;
     f->evidence = doctor_keep(d, evidence.text);
-    f->command = without_npusmi(d);
+    go_without_npusmi(d, f);
 }

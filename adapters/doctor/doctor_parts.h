@@ -67,6 +67,9 @@ void doctor_add_mib(doctor_text *to, int64_t bytes);
 /* A copy in the arena, ended by NUL; "" and is_short when it is full. */
 const char *doctor_keep(doctor *d, const char *text);
 
+/* Room for n changes of a finding; NULL and is_short when the arena is full. */
+cpubind_change *doctor_keep_changes(doctor *d, cpubind_doctor_finding *f, int32_t n);
+
 /* A copy of numbers in the arena. */
 const int32_t *doctor_keep_cpus(doctor *d, const int32_t *cpu, int32_t n);
 
@@ -148,7 +151,8 @@ doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offl
 doctor_check_run doctor_check_locality, doctor_check_split;
 /* doctor_processes.c */
 doctor_check_run doctor_check_one_cpu, doctor_check_omp, doctor_check_cpuset_overlap,
-    doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_engine;
+    doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_cpuset_mems,
+    doctor_check_engine;
 /* doctor_host.c */
 doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
 /* doctor_memory.c */

@@ -171,6 +171,38 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
     }
 }
 
+/* The threads of a finding get the CPUs of the main threads of the plan. */
+static void widen_threads(doctor *d, const doctor_worker *w, const masks *m,
+                          cpubind_doctor_finding *f)
+{
+    const int32_t n = m->count[m->cpu];
+    doctor_text folder = {"", 0}, value = {"", 0};
+    cpubind_change *change;
+    cpubind_input listing, status;
+    cpubind_slice line;
+    cpubind_cpus pool;
+    if (w->row < 0)
+        return;
+    pool = doctor_role(d, w->row, CPUBIND_ROLE_MAIN);
+    doctor_add_cpus(&value, pool.cpu, pool.n);
+    doctor_add(&folder, "proc/%d/task", (int)w->pid);
+    listing = d->source->list(d->source->ctx, folder.text);
+    change = doctor_keep_changes(d, f, n);
+    f->n_change = 0;
+    for (int32_t at = 0; change && f->n_change < n && doctor_next_line(listing, &at, &line);) {
+        const int32_t tid = doctor_number(listing.data, line);
+        doctor_text input = {"", 0};
+        doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
+        if (read_mask(d, input.text, &status) != 1 || d->cpu[0] != m->cpu ||
+            is_role_thread(status))
+            continue;
+        change[f->n_change++] = (cpubind_change){.kind = CPUBIND_CHANGE_THREAD,
+                                                 .value = doctor_keep(d, value.text),
+                                                 .pid = w->pid,
+                                                 .tid = tid};
+    }
+}
+
 void doctor_check_one_cpu(doctor *d)
 {
     masks m = {.count = NULL};
@@ -202,6 +234,7 @@ void doctor_check_one_cpu(doctor *d)
         f->n_cpu = 1;
         f->number[0] = (cpubind_doctor_number){"threads", m.count[m.cpu]};
         f->number[1] = (cpubind_doctor_number){"of", m.n_thread};
+        widen_threads(d, w, &m, f);
     }
 }
 
@@ -266,13 +299,24 @@ void doctor_check_omp(doctor *d)
 
 /* == Cpusets ================================================================ */
 
-/* A cpuset: the file that has its CPUs, and these. */
+/* A cpuset: the file that has its CPUs or its memory nodes, and these. */
 typedef struct cpuset {
     const char *input; /* NULL: the process is in none that is known */
     const char *value;
     const int32_t *cpu;
     int32_t n;
 } cpuset;
+
+/* The files that have the list of a cpuset, the effective one first, and the file that is
+ * written. */
+typedef struct cpuset_files {
+    const char *leaf[3], *written;
+} cpuset_files;
+
+static const cpuset_files cpu_files = {
+    {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}, "cpuset.cpus"};
+static const cpuset_files node_files = {
+    {"cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"}, "cpuset.mems"};
 
 /* The path of a cgroup of version 2 ("0::"), or of the controller cpuset of version 1; a name
  * for the hierarchy comes before it. */
@@ -301,10 +345,8 @@ static int find_cgroup(cpubind_input text, doctor_text *path)
 }
 
 /* The cpuset of a worker: of its cgroup, else of the nearest one above that has a file. */
-static cpuset read_cpuset(doctor *d, const doctor_worker *w)
+static cpuset read_cpuset(doctor *d, const doctor_worker *w, const cpuset_files *files)
 {
-    static const char *const leaves[] = {"cpuset.cpus.effective", "cpuset.effective_cpus",
-                                         "cpuset.cpus"};
     static const int32_t top = (int32_t)sizeof "sys/fs/cgroup" - 1;
     doctor_text name = {"", 0}, path = {"", 0};
     cpuset set = {NULL, NULL, NULL, 0};
@@ -313,10 +355,10 @@ static cpuset read_cpuset(doctor *d, const doctor_worker *w)
     if (!doctor_read(d, name.text, &text) || !find_cgroup(text, &path))
         return set;
     for (; path.len >= top; path.text[path.len] = '\0') {
-        for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        for (size_t i = 0; i < sizeof files->leaf / sizeof *files->leaf; i++) {
             cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
             doctor_text file = {"", 0};
-            doctor_add(&file, "%s/%s", path.text, leaves[i]);
+            doctor_add(&file, "%s/%s", path.text, files->leaf[i]);
             const cpubind_input answer = d->source->read(d->source->ctx, file.text);
             if (answer.state != CPUBIND_INPUT_PRESENT ||
                 cpubind_cpulist_parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, NULL) !=
@@ -335,7 +377,7 @@ static cpuset read_cpuset(doctor *d, const doctor_worker *w)
     return set;
 }
 
-static cpuset *read_cpusets(doctor *d)
+static cpuset *read_cpusets(doctor *d, const cpuset_files *files)
 {
     cpuset *set;
     if (!doctor_has_workers(d))
@@ -343,7 +385,7 @@ static cpuset *read_cpusets(doctor *d)
     set = (cpuset *)cpubind_arena_take(d->arena, d->n_worker, sizeof *set);
     d->is_short |= !set;
     for (int32_t i = 0; set && i < d->n_worker; i++)
-        set[i] = read_cpuset(d, &d->worker[i]);
+        set[i] = read_cpuset(d, &d->worker[i], files);
     return set;
 }
 
@@ -389,15 +431,16 @@ static void check_pair(doctor *d, const cpuset *set, int32_t i)
 
 void doctor_check_cpuset_overlap(doctor *d)
 {
-    const cpuset *set = read_cpusets(d);
+    const cpuset *set = read_cpusets(d, &cpu_files);
     if (!set || d->facts->scope == CPUBIND_SCOPE_HOST)
         return;
     for (int32_t i = 0; i < d->n_worker; i++)
         check_pair(d, set, i);
 }
 
-/* Appends the command that writes d->cpu[0 .. n - 1] to the cpuset. */
-static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, doctor_text *command)
+/* Appends the command that writes d->cpu[0 .. n - 1] to a file of the cpuset. */
+static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, const char *file,
+                             doctor_text *command)
 {
     int32_t len = (int32_t)strlen(set->input);
     while (len > 0 && set->input[len - 1] != '/')
@@ -406,7 +449,7 @@ static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, doctor_tex
     doctor_add_cpus(command, d->cpu, n);
     doctor_add(command, " >/");
     doctor_add_bytes(command, set->input, len);
-    doctor_add(command, "cpuset.cpus");
+    doctor_add(command, "%s", file);
 }
 
 /* The CPUs near the NPU of a worker, as a set. */
@@ -439,7 +482,7 @@ static int32_t join_near(doctor *d, const cpuset *set, int32_t i)
 
 void doctor_check_cpuset_far(doctor *d)
 {
-    const cpuset *set = read_cpusets(d);
+    const cpuset *set = read_cpusets(d, &cpu_files);
     for (int32_t i = 0; set && i < d->n_worker; i++) {
         const doctor_worker *w = &d->worker[i];
         const cpuset near = near_set(d, w);
@@ -451,7 +494,7 @@ void doctor_check_cpuset_far(doctor *d)
                    "the cpuset of process %d, %s, has no CPU near NPU %d: ", (int)w->pid,
                    set[i].value, (int)doctor_npu_id(d, w));
         doctor_add_cpus(&evidence, near.cpu, near.n);
-        add_write_cpuset(d, &set[i], join_near(d, set, i), &command);
+        add_write_cpuset(d, &set[i], join_near(d, set, i), cpu_files.written, &command);
         f = find_of(d, w, &evidence, &command);
         f->input = set[i].input;
         f->value = set[i].value;
@@ -489,7 +532,7 @@ static void check_split_cpuset(doctor *d, const doctor_worker *w, const cpuset *
         if (is_in)
             d->cpu[n_all++] = cpu;
     }
-    add_write_cpuset(d, set, n_all, &command);
+    add_write_cpuset(d, set, n_all, cpu_files.written, &command);
     f = find_of(d, w, &evidence, &command);
     f->input = set->input;
     f->value = set->value;
@@ -499,13 +542,51 @@ static void check_split_cpuset(doctor *d, const doctor_worker *w, const cpuset *
 
 void doctor_check_cpuset_split(doctor *d)
 {
-    const cpuset *set = read_cpusets(d);
+    const cpuset *set = read_cpusets(d, &cpu_files);
     for (int32_t i = 0; set && i < d->n_worker; i++) {
         int is_done = set[i].n == 0;
         for (int32_t k = 0; k < i; k++)
             is_done |= is_same_cpuset(&set[k], &set[i]);
         if (!is_done && doctor_has_cores(d))
             check_split_cpuset(d, &d->worker[i], &set[i]);
+    }
+}
+
+/* The nodes of cpuset i and those that the plan has for all its workers, in d->cpu; their
+ * number. */
+static int32_t join_nodes(doctor *d, const cpuset *set, int32_t i)
+{
+    int32_t n = 0;
+    for (int32_t node = 0; node < CPUBIND_MAX_CPUS; node++) {
+        int is_in = doctor_has(set[i].cpu, set[i].n, node);
+        for (int32_t k = 0; !is_in && k < d->n_worker; k++)
+            is_in = d->worker[k].row >= 0 && is_same_cpuset(&set[i], &set[k]) &&
+                    d->plan->memory_node[d->worker[k].row] == node;
+        if (is_in)
+            d->cpu[n++] = node;
+    }
+    return n;
+}
+
+void doctor_check_cpuset_mems(doctor *d)
+{
+    const cpuset *set = doctor_has_plan(d) ? read_cpusets(d, &node_files) : NULL;
+    for (int32_t i = 0; set && i < d->n_worker; i++) {
+        const doctor_worker *w = &d->worker[i];
+        const int32_t node = w->row >= 0 ? d->plan->memory_node[w->row] : -1;
+        doctor_text evidence = {"", 0}, command = {"", 0};
+        cpubind_doctor_finding *f;
+        if (set[i].n == 0 || node < 0 || doctor_has(set[i].cpu, set[i].n, node))
+            continue;
+        doctor_add(&evidence,
+                   "the memory nodes of the cpuset of process %d, %s, lack node %d, that of "
+                   "NPU %d",
+                   (int)w->pid, set[i].value, (int)node, (int)doctor_npu_id(d, w));
+        add_write_cpuset(d, &set[i], join_nodes(d, set, i), node_files.written, &command);
+        f = find_of(d, w, &evidence, &command);
+        f->input = set[i].input;
+        f->value = set[i].value;
+        f->number[0] = (cpubind_doctor_number){"node", node};
     }
 }
 

@@ -97,6 +97,19 @@ const char *doctor_keep(doctor *d, const char *text)
     return copy;
 }
 
+cpubind_change *doctor_keep_changes(doctor *d, cpubind_doctor_finding *f, int32_t n)
+{
+    cpubind_change *change = (cpubind_change *)cpubind_arena_take(d->arena, n, sizeof *change);
+    if (!change) {
+        d->is_short = 1;
+        return NULL;
+    }
+    memset(change, 0, (size_t)n * sizeof *change);
+    f->change = change;
+    f->n_change = n;
+    return change;
+}
+
 const int32_t *doctor_keep_cpus(doctor *d, const int32_t *cpu, int32_t n)
 {
     int32_t *copy = cpubind_arena_ints(d->arena, n);
