@@ -131,6 +131,7 @@ typedef struct api_options {
     const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace, is_dry;
+    int is_fix, is_restoring;        /* doctor */
     int32_t jobs;                    /* threads of replay; 0: one a CPU */
     const char *format_word;         /* --format, or NULL */
     const struct cli_format *format; /* of that word: of plan and replay; else NULL */

@@ -1,13 +1,14 @@
 /* cmd_doctor.c - cpubind doctor: examine a host, print what is to be mended
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing. The checks and their sentences are those of adapters/doctor.
+ * Changes nothing itself: --fix and --restore are those of doctor_fix.c. The checks and their sentences are those of adapters/doctor.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "../doctor/doctor.h"
+#include "doctor_fix.h"
 #include "output.h"
 
 enum { WIDTH = 80, INDENT = 10 };
@@ -50,7 +51,8 @@ static void print_line(const char *name, const char *text, int is_command)
     putchar('\n');
 }
 
-static void print_finding(const cpubind_doctor_finding *f)
+static void print_finding(const cpubind_doctor_finding *f, const cli_fixed *fixed,
+                          int32_t place)
 {
     api_text found = {"", 0};
     api_add(&found, "%s", f->evidence);
@@ -63,8 +65,10 @@ static void print_finding(const cpubind_doctor_finding *f)
     printf("%s: %s\n", f->check->word, cpubind_severity_word(f->check->severity));
     print_line("found", found.text, 0);
     print_line("costs", f->check->cost, 0);
-    print_line("mend", f->command, 1);
-    if (f->check->then)
+    cli_print_fixed(fixed, place);
+    if (!cli_is_fixed(fixed, place))
+        print_line(f->is_look ? "look" : "mend", f->command, 1);
+    if (f->check->then && !cli_is_fixed(fixed, place))
         print_line("then", f->check->then, 0);
     putchar('\n');
 }
@@ -104,10 +108,20 @@ static int count_right(const cpubind_doctor_report *report, json_t *words)
     return n;
 }
 
-static void print_text(const cpubind_doctor_report *report, const api_options *options)
+static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fixed)
 {
+    int n = 0;
     for (int32_t i = 0; i < report->n_finding; i++)
-        print_finding(&report->finding[i]);
+        n += cli_is_fixed(fixed, i);
+    return n;
+}
+
+static void print_text(const cpubind_doctor_report *report, const cli_fixed *fixed,
+                       const api_options *options)
+{
+    const int n_fixed = count_fixed(report, fixed);
+    for (int32_t i = 0; i < report->n_finding; i++)
+        print_finding(&report->finding[i], fixed, i);
     if (report->n_more > 0)
         printf("and %d more findings of these checks\n", (int)report->n_more);
     if (options->quiet)
@@ -118,9 +132,12 @@ static void print_text(const cpubind_doctor_report *report, const api_options *o
         add_why(&report->unknown[i], &why);
         print_line(i ? "" : "unknown", why.text, 0);
     }
+    if (n_fixed > 0)
+        printf("%d fixed, on record in %s; put back with: cpubind doctor --restore\n", n_fixed,
+               cpubind_mend_path(fixed->mend));
     printf("%d checks: %d right, %d not known; %d to mend\n", (int)report->n_check,
            count_right(report, NULL), (int)report->n_unknown,
-           (int)(report->n_finding + report->n_more));
+           (int)(report->n_finding + report->n_more) - n_fixed);
 }
 
 /* == JSON =================================================================== */
@@ -142,13 +159,13 @@ static json_t *finding_json(const cpubind_doctor_finding *f)
         (void)json_object_set_new(numbers, f->number[i].key,
                                   json_integer((json_int_t)f->number[i].value));
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "check",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:i, s:o}", "check",
         f->check->word, "severity", cpubind_severity_word(f->check->severity), "evidence",
         cli_json_text(f->evidence), "input", text_or_null(f->input), "value",
         text_or_null(f->value), "npu", id_or_null(f->npu), "pid", id_or_null(f->pid), "tid",
         id_or_null(f->tid), "cpus", cli_list_json(f->cpu, f->n_cpu), "numbers", numbers, "cost",
-        f->check->cost, "command", cli_json_text(f->command), "then",
-        text_or_null(f->check->then));
+        f->check->cost, "command", cli_json_text(f->command), "mends", !f->is_look,
+        "safe_changes", (int)f->n_change, "then", text_or_null(f->check->then));
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
@@ -163,7 +180,7 @@ static json_t *no_plan_json(const api_planned *planned, const api_options *optio
 }
 
 static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
-                      const api_options *options)
+                      const cli_fixed *fixed, const api_options *options)
 {
     json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
     for (int32_t i = 0; findings && i < report->n_finding; i++)
@@ -177,10 +194,11 @@ static int print_json(const cpubind_doctor_report *report, const api_planned *pl
                                             text_or_null(u->input), "why", why.text));
     }
     (void)count_right(report, right);
-    return cli_print_json(stdout, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "cpubind",
-                                            CPUBIND_VERSION, "findings", findings, "more",
-                                            (int)report->n_more, "unknown", unknown, "right",
-                                            right, "no_plan", no_plan_json(planned, options)));
+    return cli_print_json(
+        stdout, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
+                          "findings", findings, "more", (int)report->n_more, "unknown", unknown,
+                          "right", right, "no_plan", no_plan_json(planned, options), "fix",
+                          fixed->is_asked ? cli_fixed_json(fixed, report) : json_null()));
 }
 
 /* == The command ============================================================ */
@@ -210,27 +228,31 @@ static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
 /* Prints the report. Returns the exit status: that of a host without a plan, unless there is
  * something to mend. */
 static int print_report(const cpubind_doctor_report *report, const api_planned *planned,
-                        const api_options *options)
+                        const cli_fixed *fixed, const api_options *options)
 {
     if (options->json) {
-        if (!print_json(report, planned, options))
+        if (!print_json(report, planned, fixed, options))
             return cli_no_memory();
     } else {
-        print_text(report, options);
+        print_text(report, fixed, options);
+        cli_warn_fixed(fixed);
         if (planned->code != CPUBIND_PROBLEM_NONE) {
             api_text why = {"", 0};
             api_explain(planned, options, &why);
             fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
         }
     }
-    if (report->n_finding > 0)
+    if (report->n_finding > count_fixed(report, fixed) || report->n_more > 0)
         return API_REFUSED;
     return planned->code == CPUBIND_PROBLEM_NONE ? API_DONE
                                                  : (int)cpubind_problem_exit(planned->code);
 }
 
+/* Examines the host, makes the safe changes if that is asked for, and prints. */
 static int examine_host(api_host *host, api_options *options, int is_live)
 {
+    cli_fixed fixed = {0};
+    int fix_status = API_DONE;
     api_planned planned = {0};
     cpubind_arena arena = {NULL, 0, 0};
     examination e = {.request = {.source = &host->source,
@@ -239,20 +261,40 @@ static int examine_host(api_host *host, api_options *options, int is_live)
                                  .npu_smi_ms = -1}};
     int status;
     options->request.wants_pci = 1;
-    if (is_live && options->request.origin != CPUBIND_ORIGIN_DRIVER)
+    if (is_live &&
+        cpubind_origin_asked(&host->source, &options->request) != CPUBIND_ORIGIN_DRIVER)
         e.request.npu_smi_ms = time_npu_smi(&host->source);
     api_make(&host->source, &options->request, &planned);
     if (planned.has_facts)
         e.request.facts = &planned.facts;
     if (planned.code == CPUBIND_PROBLEM_NONE)
         e.request.plan = &planned.plan;
-    if (api_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE)
-        status = print_report(&e.report, &planned, options);
-    else
+    if (api_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE) {
+        if (options->is_fix)
+            fix_status = cli_fix(&e.report, options->is_dry, &fixed);
+        status = print_report(&e.report, &planned, &fixed, options);
+        status = fix_status ? fix_status : status;
+    } else {
         status = cli_no_memory();
+    }
+    cli_free_fixed(&fixed);
     free(arena.base);
     api_free_planned(&planned);
     return status;
+}
+
+/* Why the options do not go together; NULL: they do. */
+static const char *find_wrong_options(const api_options *options)
+{
+    const int is_snapshot = options->root || options->fixture;
+    if (options->is_fix && options->is_restoring)
+        return "--fix and --restore exclude each other";
+    if (options->is_dry && !options->is_fix)
+        return "--dry-run needs --fix";
+    if (is_snapshot && (options->is_restoring || (options->is_fix && !options->is_dry)))
+        return "--fix and --restore change this host: --root and --fixture name another (with "
+               "--dry-run, --fix says what it would change)";
+    return NULL;
 }
 
 int cli_doctor(int argc, char **argv)
@@ -264,6 +306,10 @@ int cli_doctor(int argc, char **argv)
     int is_live;
     if (status >= 0)
         return status;
+    if (find_wrong_options(&options))
+        return cli_fail(&options, API_USAGE, find_wrong_options(&options));
+    if (options.is_restoring)
+        return cli_doctor_restore(&options);
     status = cli_open_host(&options, &host, &why);
     if (status != API_DONE)
         return cli_fail(&options, status, why.text);

@@ -225,8 +225,11 @@ static const cli_help helps[] = {
     {API_DOCTOR, "doctor",
      "Usage: cpubind doctor [OPTION...]\n"
      "Finds what on this host is against a good placement. Prints of each fault the\n"
-     "evidence, what it costs, and the command that mends it. Changes nothing.\n"
+     "evidence, what it costs, and the command that mends it.\n"
      "\n"
+     "  --fix                 make the changes that are safe, on record\n"
+     "  --fix --dry-run       say which these are; without --fix nothing is changed\n"
+     "  --restore             put back what --fix has changed, after a crash too\n"
      "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"
      "  --fixture NAME        a host of a corpus (--db FILE)\n"
      "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
@@ -237,7 +240,8 @@ static const cli_help helps[] = {
      "  --quiet               the faults alone, without what is not known\n"
      "  --help, --version\n"
      "\n"
-     "Exit status: 0 nothing to mend, 1 something to mend, 3 the host is unreadable.\n"},
+     "Exit status: 0 nothing to mend, 1 something to mend, 3 the host is unreadable,\n"
+     "4 a change was refused.\n"},
     {API_SERVICE, "service",
      "Usage: cpubind service [--config FILE] [OPTION...]\n"
      "       cpubind service --check [FILE]\n"

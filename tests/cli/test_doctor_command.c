@@ -93,7 +93,12 @@ static void says_why_there_is_no_plan(void **state)
 static void refuses_what_it_does_not_know(void **state)
 {
     (void)state;
-    expect_refusal(RUN("doctor", "--fix"), 2, "--fix");
+    /* A live --fix would change this machine. */
+    expect_refusal(RUN("doctor", "--mend"), 2, "--mend");
+    expect_refusal(RUN("doctor", "--fix", "--root", POOR), 2, "--dry-run");
+    expect_refusal(RUN("doctor", "--restore", "--root", POOR), 2, "--root");
+    expect_refusal(RUN("doctor", "--fix", "--restore"), 2, "exclude each other");
+    expect_refusal(RUN("doctor", "--dry-run"), 2, "--dry-run needs --fix");
     expect_refusal(RUN("doctor", "npu0"), 2,
                    "is no option, and this command takes no other words");
     expect_refusal(RUN("doctor", "--root", "/nonexistent"), 3, "cannot be opened");

@@ -1,0 +1,281 @@
+/* doctor_fix.c - cpubind doctor --fix and --restore: make the safe changes, put them back
+ * SPDX-License-Identifier: MIT
+ *
+ * Decides nothing: adapters/doctor says which changes are safe, adapters/linux/bind/mend.h makes
+ * them on record. Prints what became of each.
+ */
+#include "doctor_fix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+enum { MAX_LINES = 4 }; /* changes of one finding that are printed as text */
+
+/* == Words ================================================================== */
+
+/* "/proc/sys/kernel/numa_balancing", "thread 61010 of process 61000", "interrupt 201". */
+static void add_subject(api_text *to, const cpubind_change *c)
+{
+    switch (c->kind) {
+    case CPUBIND_CHANGE_FILE:
+        api_add(to, "/%s", c->file);
+        break;
+    case CPUBIND_CHANGE_THREAD:
+        api_add(to, "thread %d of process %d", (int)c->tid, (int)c->pid);
+        break;
+    case CPUBIND_CHANGE_BAN:
+        api_add(to, "interrupt %d for irqbalance", (int)c->irq);
+        break;
+    }
+}
+
+/* Appends a change as "SUBJECT: BEFORE -> AFTER", or the other way round. */
+static void add_change(api_text *to, const cpubind_change *c, const char *before, int is_back)
+{
+    const char *const from = c->kind == CPUBIND_CHANGE_BAN ? "free" : before ? before : "?";
+    const char *const after = c->kind == CPUBIND_CHANGE_BAN ? "banned" : c->value;
+    add_subject(to, c);
+    api_add(to, ": %s -> %s", is_back ? after : from, is_back ? from : after);
+}
+
+/* Appends what became of a change of --fix. */
+static void add_result(api_text *to, const cpubind_mend_item *item)
+{
+    const char *const why = item->fault.error ? strerror(item->fault.error) : "";
+    switch (item->result) {
+    case CPUBIND_MEND_MADE:
+    case CPUBIND_MEND_BACK:
+        break;
+    case CPUBIND_MEND_RIGHT:
+        api_add(to, " (it was so already)");
+        break;
+    case CPUBIND_MEND_REFUSED:
+        api_add(to, " was refused: %s: %s", item->fault.what, why);
+        break;
+    case CPUBIND_MEND_UNDONE:
+        api_add(to, " was undone");
+        break;
+    case CPUBIND_MEND_STUCK:
+        api_add(to, " could not be put back: %s: %s; it is on record", item->fault.what, why);
+        break;
+    case CPUBIND_MEND_LEFT:
+        api_add(to, " was not tried");
+        break;
+    case CPUBIND_MEND_OTHER:
+        api_add(to, " was left: it has changed since, to %s", item->now ? item->now : "?");
+        break;
+    case CPUBIND_MEND_GONE:
+        api_add(to, " is gone");
+        break;
+    }
+}
+
+/* Appends why the record kept all changes from being made. */
+static void add_why(api_text *to, cpubind_linux_status status, const cpubind_linux_fault *fault)
+{
+    if (status == CPUBIND_LINUX_ERR_BUSY)
+        api_add(to, "another cpubind doctor is changing this host");
+    else if (fault->line > 0)
+        api_add(to, "doctor.record is damaged in line %d: \"%s\" was expected there",
+                (int)fault->line, fault->what);
+    else
+        api_add(to, "doctor.record in the folder of records: %s: %s", fault->what,
+                strerror(fault->error));
+}
+
+/* == --fix ================================================================== */
+
+static int32_t count_changes(const cpubind_doctor_report *report)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < report->n_finding; i++)
+        n += report->finding[i].n_change;
+    return n;
+}
+
+int cli_fix(const cpubind_doctor_report *report, int is_dry, cli_fixed *out)
+{
+    const int32_t n = count_changes(report);
+    const size_t room = n > 0 ? (size_t)n : 1;
+    int32_t unused;
+    *out = (cli_fixed){.is_asked = 1, .is_dry = is_dry};
+    out->change = (cpubind_change *)malloc(room * sizeof *out->change);
+    out->finding = (int32_t *)malloc(room * sizeof *out->finding);
+    if (!out->change || !out->finding)
+        return cli_no_memory();
+    for (int32_t i = 0; i < report->n_finding; i++)
+        for (int32_t k = 0; k < report->finding[i].n_change; k++) {
+            out->change[out->n] = report->finding[i].change[k];
+            out->change[out->n].group = i;
+            out->finding[out->n++] = i;
+        }
+    if (is_dry || n == 0)
+        return API_DONE;
+    out->status = cpubind_mend_open(NULL, &out->mend, &out->fault);
+    if (out->status == CPUBIND_LINUX_OK)
+        out->status = cpubind_mend_apply(out->mend, out->change, n, &out->fault);
+    if (out->status == CPUBIND_LINUX_OK || out->status == CPUBIND_LINUX_ERR_REFUSED)
+        out->item = cpubind_mend_items(out->mend, &unused);
+    return out->status == CPUBIND_LINUX_OK ? API_DONE : API_UNWRITTEN;
+}
+
+void cli_free_fixed(cli_fixed *fixed)
+{
+    cpubind_mend_close(fixed->mend);
+    free(fixed->change);
+    free(fixed->finding);
+    memset(fixed, 0, sizeof *fixed);
+}
+
+int cli_is_fixed(const cli_fixed *fixed, int32_t finding)
+{
+    int n = 0;
+    for (int32_t i = 0; fixed->item && i < fixed->n; i++) {
+        const cpubind_mend_result result = fixed->item[i].result;
+        if (fixed->finding[i] != finding)
+            continue;
+        if (result != CPUBIND_MEND_MADE && result != CPUBIND_MEND_RIGHT &&
+            result != CPUBIND_MEND_GONE)
+            return 0;
+        n++;
+    }
+    return n > 0;
+}
+
+void cli_print_fixed(const cli_fixed *fixed, int32_t finding)
+{
+    int n = 0;
+    for (int32_t i = 0; i < fixed->n; i++) {
+        api_text line = {"", 0};
+        if (fixed->finding[i] != finding)
+            continue;
+        /* A change that failed is printed however many there are. */
+        if (n++ >= MAX_LINES && (!fixed->item || fixed->item[i].result == CPUBIND_MEND_MADE))
+            continue;
+        add_change(&line, &fixed->change[i], fixed->item ? fixed->item[i].before : NULL, 0);
+        if (fixed->item)
+            add_result(&line, &fixed->item[i]);
+        printf("  %-8s%s\n",
+               fixed->is_dry                                               ? "would"
+               : fixed->item && fixed->item[i].result == CPUBIND_MEND_MADE ? "fixed"
+                                                                           : "not",
+               line.text);
+    }
+    if (n > MAX_LINES)
+        printf("  %-8sand %d more such changes\n", "", n - MAX_LINES);
+}
+
+void cli_warn_fixed(const cli_fixed *fixed)
+{
+    api_text why = {"", 0};
+    if (fixed->item || fixed->status == CPUBIND_LINUX_OK)
+        return;
+    add_why(&why, fixed->status, &fixed->fault);
+    fprintf(stderr, "cpubind: nothing was changed: %s\n", why.text);
+}
+
+/* == JSON =================================================================== */
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? cli_json_text(text) : json_null();
+}
+
+static json_t *item_json(const cpubind_change *c, const cpubind_mend_item *item)
+{
+    static const char *const kinds[] = {"file", "thread", "ban"};
+    const int is_thread = c->kind == CPUBIND_CHANGE_THREAD;
+    const int is_file = c->kind == CPUBIND_CHANGE_FILE;
+    api_text path = {"", 0};
+    if (is_file)
+        api_add(&path, "/%s", c->file);
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", kinds[c->kind], "file",
+        text_or_null(is_file ? path.text : NULL), "pid",
+        is_file ? json_null() : json_integer(c->pid), "tid",
+        is_thread ? json_integer(c->tid) : json_null(), "irq",
+        c->kind == CPUBIND_CHANGE_BAN ? json_integer(c->irq) : json_null(), "before",
+        text_or_null(item && c->kind != CPUBIND_CHANGE_BAN ? item->before : NULL), "after",
+        text_or_null(c->value), "result",
+        text_or_null(item ? cpubind_mend_word(item->result) : NULL), "now",
+        text_or_null(item ? item->now : NULL), "error",
+        text_or_null(item && item->fault.error ? strerror(item->fault.error) : NULL));
+}
+
+json_t *cli_fixed_json(const cli_fixed *fixed, const cpubind_doctor_report *report)
+{
+    json_t *changes = json_array(), *error = json_null();
+    for (int32_t i = 0; changes && i < fixed->n; i++) {
+        json_t *item = item_json(&fixed->change[i], fixed->item ? &fixed->item[i] : NULL);
+        if (item)
+            (void)json_object_set_new(
+                item, "check", json_string(report->finding[fixed->finding[i]].check->word));
+        changes = cli_json_append(changes, item);
+    }
+    if (!fixed->item && fixed->status != CPUBIND_LINUX_OK) {
+        api_text why = {"", 0};
+        add_why(&why, fixed->status, &fixed->fault);
+        error = cli_json_text(why.text);
+    }
+    return json_pack("{s:o, s:b, s:o, s:o}", "record",
+                     text_or_null(fixed->mend ? cpubind_mend_path(fixed->mend) : NULL),
+                     "is_dry", fixed->is_dry, "error", error, "changes", changes);
+}
+
+/* == --restore ============================================================== */
+
+static int print_restored(const cpubind_mend *mend, const api_options *options)
+{
+    int32_t n;
+    const cpubind_mend_item *item = cpubind_mend_items(mend, &n);
+    json_t *all = options->json ? json_array() : NULL;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        const int is_warning =
+            item[i].result == CPUBIND_MEND_STUCK || item[i].result == CPUBIND_MEND_OTHER;
+        api_text line = {"", 0};
+        if (options->json) {
+            all = all ? cli_json_append(all, item_json(&item[i].change, &item[i])) : NULL;
+            continue;
+        }
+        add_change(&line, &item[i].change, item[i].before, 1);
+        add_result(&line, &item[i]);
+        if (is_warning)
+            fprintf(stderr, "cpubind: %s\n", line.text);
+        else if (!options->quiet)
+            printf("%s%s\n", item[i].result == CPUBIND_MEND_BACK ? "put back " : "", line.text);
+    }
+    if (options->json)
+        return cli_print_json(stdout,
+                              json_pack("{s:s, s:s, s:o}", "cpubind", CPUBIND_VERSION, "record",
+                                        cpubind_mend_path(mend), "restored", all))
+                   ? API_DONE
+                   : cli_no_memory();
+    if (n == 0 && !options->quiet)
+        puts("nothing is on record");
+    return API_DONE;
+}
+
+int cli_doctor_restore(const api_options *options)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_mend *mend;
+    int status = API_DONE, printed = API_DONE;
+    cpubind_linux_status result = cpubind_mend_open(NULL, &mend, &fault);
+    if (result == CPUBIND_LINUX_OK) {
+        result = cpubind_mend_restore(mend, &fault);
+        printed = print_restored(mend, options);
+    }
+    if (result != CPUBIND_LINUX_OK && result != CPUBIND_LINUX_ERR_REFUSED) {
+        api_text why = {"", 0};
+        add_why(&why, result, &fault);
+        status = cli_fail(options,
+                          result == CPUBIND_LINUX_ERR_DAMAGED ? API_UNREADABLE : API_UNWRITTEN,
+                          why.text);
+    } else if (result == CPUBIND_LINUX_ERR_REFUSED) {
+        status = API_UNWRITTEN;
+    }
+    cpubind_mend_close(mend);
+    return status ? status : printed;
+}
