@@ -7,8 +7,8 @@
  *       use(device, plan.cpus(device, "main"));
  *   cpubind::binding bound = cpubind::binding::bind(host, 0, {"npu=3"});
  *
- * This header owns handles and turns errors into exceptions, and decides nothing: the contract of
- * each call, its options and its error codes are in cpubind_api.h.
+ * This header owns handles and turns errors into exceptions, and decides nothing: the contract
+ * of each call, its options and its error codes are in cpubind_api.h.
  *
  * BUILD     c++ -std=c++17 ... $(pkg-config --cflags --libs cpubind)
  * ERRORS    cpubind::error, with the code, the sentence, the numbers and the JSON of the error;
@@ -432,7 +432,8 @@ class host
     detail::host_handle host_;
 };
 
-/* A process that is bound. It stays bound when this object ends: restore() undoes the binding. */
+/* A process that is bound. It stays bound when this object ends: restore() undoes the
+ * binding. */
 class binding
 {
   public:

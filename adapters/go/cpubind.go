@@ -13,12 +13,12 @@
 // cpubind_api.h; this package frees handles, copies lists and decides nothing.
 //
 // A Host, a Plan and a Binding have a Close; the garbage collector closes those that a program
-// forgets. Any number of goroutines may use a Host or a Plan at a time, but for Close. A Binding
-// belongs to one goroutine at a time.
+// forgets. Any number of goroutines may use a Host or a Plan at a time, but for Close. A
+// Binding belongs to one goroutine at a time.
 //
 // The linker finds the library with CGO_LDFLAGS=-L/folder, and the program with the path of the
-// loader or LD_LIBRARY_PATH. Outside the source tree of cpubind, set CGO_CFLAGS to the output of
-// pkg-config --cflags cpubind.
+// loader or LD_LIBRARY_PATH. Outside the source tree of cpubind, set CGO_CFLAGS to the output
+// of pkg-config --cflags cpubind.
 package cpubind
 
 /*
@@ -59,8 +59,8 @@ var numberNames = []string{"npu", "other_npu", "cpu", "need", "have", "uncut", "
 // The Go specification does not order the read of a variable and a call in one expression: the
 // error of a call is handed on by its address.
 
-// failure copies an error of the library and frees it. A call that fails without an error had no
-// memory for it.
+// failure copies an error of the library and frees it. A call that fails without an error had
+// no memory for it.
 func failure(taken *C.cpb_error) error {
 	if taken == nil {
 		return &Error{Code: "no_memory", Text: "there is not enough memory"}
@@ -232,8 +232,8 @@ func (p *Plan) CPUs(device int32, role string) ([]int32, bool) {
 	return cpus, n >= 0
 }
 
-// Table is the CPUs of all devices for one role, in the order of Devices. False: there is no such
-// role.
+// Table is the CPUs of all devices for one role, in the order of Devices. False: there is no
+// such role.
 func (p *Plan) Table(role string) ([][]int32, bool) {
 	text := newText(role)
 	defer text.free()
@@ -254,8 +254,8 @@ func (p *Plan) Table(role string) ([][]int32, bool) {
 	return table, true
 }
 
-// Mask is the CPUs as sched_setaffinity(2) takes them: bit i % 8 of byte i / 8 is CPU i. False as
-// for CPUs.
+// Mask is the CPUs as sched_setaffinity(2) takes them: bit i % 8 of byte i / 8 is CPU i. False
+// as for CPUs.
 func (p *Plan) Mask(device int32, role string) ([]byte, bool) {
 	text := newText(role)
 	defer text.free()
@@ -354,8 +354,8 @@ func newBinding(handle *C.cpb_binding, taken **C.cpb_error) (*Binding, error) {
 	return binding, nil
 }
 
-// Bind binds a process to the CPUs of one device, as `cpubind apply` does; 0: this process, with
-// all its threads.
+// Bind binds a process to the CPUs of one device, as `cpubind apply` does; 0: this process,
+// with all its threads.
 func Bind(host *Host, pid int32, options ...string) (*Binding, error) {
 	var taken *C.cpb_error
 	texts, err := newTexts(options)

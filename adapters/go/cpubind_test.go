@@ -143,7 +143,8 @@ func TestErrorHasCodeTextNumbersAndJSON(t *testing.T) {
 	if _, found := why.Number("line"); found {
 		t.Error("a line")
 	}
-	if !strings.Contains(err.Error(), "needs 5 CPUs") || !strings.Contains(why.JSON, "too_few_cpus") {
+	if !strings.Contains(err.Error(), "needs 5 CPUs") ||
+		!strings.Contains(why.JSON, "too_few_cpus") {
 		t.Errorf("%+v", why)
 	}
 }

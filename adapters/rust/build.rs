@@ -11,7 +11,12 @@ fn folders_of_pkg_config() -> Option<Vec<String>> {
         return None;
     }
     let text = String::from_utf8(output.stdout).ok()?;
-    Some(text.split_whitespace().filter_map(|word| word.strip_prefix("-L")).map(String::from).collect())
+    Some(
+        text.split_whitespace()
+            .filter_map(|word| word.strip_prefix("-L"))
+            .map(String::from)
+            .collect(),
+    )
 }
 
 fn main() {

@@ -5,8 +5,8 @@
 #   tests/languages/languages.sh      from the top folder, after `make all lib`
 #
 # Prints TAP. Tests of a language without a compiler are skipped. Nothing is downloaded. The
-# example plans every fixture host and binds itself: its lines are the same in all languages, and
-# its JSON, map and errors are those of the command.
+# example plans every fixture host and binds itself: its lines are the same in all languages,
+# and its JSON, map and errors are those of the command.
 LC_ALL=C
 export LC_ALL
 

@@ -111,7 +111,12 @@ extern "C" {
         error: *mut *mut Error,
     ) -> i32;
 
-    pub fn cpb_cpu_budget(device_load: i32, n_device: i32, n_cpu_worker: i32, ratio: i32) -> i32;
+    pub fn cpb_cpu_budget(
+        device_load: i32,
+        n_device: i32,
+        n_cpu_worker: i32,
+        ratio: i32,
+    ) -> i32;
     pub fn cpb_next_pool(
         device_load: i32,
         cpu_load: i32,

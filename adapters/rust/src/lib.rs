@@ -168,8 +168,10 @@ impl Host {
     /// The plan of this host. The plan keeps nothing of the host.
     pub fn plan<T: AsRef<str>>(&self, options: &[T]) -> Result<Plan> {
         let options = Options::new(options)?;
-        made(|error| unsafe { ffi::cpb_plan_make(self.handle.as_ptr(), options.as_ptr(), error) })
-            .map(|handle| Plan { handle })
+        made(|error| unsafe {
+            ffi::cpb_plan_make(self.handle.as_ptr(), options.as_ptr(), error)
+        })
+        .map(|handle| Plan { handle })
     }
 }
 
@@ -218,8 +220,8 @@ impl Plan {
         known(n).map(|n| unsafe { numbers(cpus, n) })
     }
 
-    /// The CPUs of all devices for one role, in the order of [`Plan::devices`]. `None`: there is
-    /// no such role.
+    /// The CPUs of all devices for one role, in the order of [`Plan::devices`]. `None`: there
+    /// is no such role.
     pub fn table(&self, role: &str) -> Option<Table<'_>> {
         let role = CString::new(role).ok()?;
         let (mut row, mut cpus) = (ptr::null(), ptr::null());
@@ -276,15 +278,19 @@ impl Plan {
     /// The plan in a format of `cpubind plan --format`, such as `"log"` or `"map"`.
     pub fn format(&self, format: &str) -> Result<String> {
         let format = c_text(format)?;
-        made(|error| unsafe { ffi::cpb_plan_format(self.handle.as_ptr(), format.as_ptr(), error) })
-            .map(taken)
+        made(|error| unsafe {
+            ffi::cpb_plan_format(self.handle.as_ptr(), format.as_ptr(), error)
+        })
+        .map(taken)
     }
 
     /// The sentences of `cpubind plan --explain TARGET`, such as `"cpu5"` or `"npu3"`.
     pub fn explain(&self, target: &str) -> Result<String> {
         let target = c_text(target)?;
-        made(|error| unsafe { ffi::cpb_plan_explain(self.handle.as_ptr(), target.as_ptr(), error) })
-            .map(taken)
+        made(|error| unsafe {
+            ffi::cpb_plan_explain(self.handle.as_ptr(), target.as_ptr(), error)
+        })
+        .map(taken)
     }
 
     /// Binds the calling thread alone to the CPUs of a role, without a record.
@@ -353,8 +359,10 @@ impl Binding {
     /// Binds a process to the CPUs of one device, as `cpubind apply` does; 0: this process.
     pub fn bind<T: AsRef<str>>(host: &Host, pid: i32, options: &[T]) -> Result<Binding> {
         let options = Options::new(options)?;
-        made(|error| unsafe { ffi::cpb_bind(host.handle.as_ptr(), pid, options.as_ptr(), error) })
-            .map(|handle| Binding { handle })
+        made(|error| unsafe {
+            ffi::cpb_bind(host.handle.as_ptr(), pid, options.as_ptr(), error)
+        })
+        .map(|handle| Binding { handle })
     }
 
     /// Opens a process that is bound, by its record, to verify or to restore it.
@@ -369,7 +377,8 @@ impl Binding {
         counted(|error| unsafe { ffi::cpb_binding_verify(self.handle.as_ptr(), error) })
     }
 
-    /// Moves back what is not where it belongs, and binds new threads; returns how many it moved.
+    /// Moves back what is not where it belongs, and binds new threads; returns how many it
+    /// moved.
     pub fn again(&mut self) -> Result<i32> {
         counted(|error| unsafe { ffi::cpb_binding_again(self.handle.as_ptr(), error) })
     }

@@ -83,7 +83,10 @@ fn wrong_arguments_are_usage() {
     assert_eq!(host().plan(&["colour=red"]).unwrap_err().code(), "usage");
     assert_eq!(host().plan(&["allowed"]).unwrap_err().code(), "usage");
     assert_eq!(host().plan(&["allowed=0\0"]).unwrap_err().code(), "usage");
-    assert_eq!(host().plan(no_options()).unwrap().format("nothing").unwrap_err().code(), "usage");
+    assert_eq!(
+        host().plan(no_options()).unwrap().format("nothing").unwrap_err().code(),
+        "usage"
+    );
 }
 
 #[test]
