@@ -130,14 +130,14 @@ func TestUnknownDevicesAndRolesAreNotFound(t *testing.T) {
 }
 
 func TestErrorHasCodeTextNumbersAndJSON(t *testing.T) {
-	_, err := openHost(t).Plan("allowed=0", "scope=own")
+	_, err := openHost(t).Plan("allowed=0", "scope=own", "strategy=global_slice")
 	var why *cpubind.Error
 	if !errors.As(err, &why) {
 		t.Fatal(err)
 	}
 	need, _ := why.Number("need")
 	have, _ := why.Number("have")
-	if why.Code != "too_few_cpus" || need != 5 || have != 1 || why.Numbers["exit"] != 1 {
+	if why.Code != "too_few_cpus" || need != 5 || have != 0 || why.Numbers["exit"] != 1 {
 		t.Errorf("%+v", why)
 	}
 	if _, found := why.Number("line"); found {

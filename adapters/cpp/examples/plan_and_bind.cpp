@@ -50,7 +50,7 @@ static void print_plan(const char *folder)
     }
     std::printf("%s\n%s\n", std::string(plan.json()).c_str(), plan.format("map").c_str());
     try {
-        host.plan({"allowed=0", "scope=own"});
+        host.plan({"allowed=0", "scope=own", "strategy=global_slice"});
     } catch (const cpubind::error &e) {
         std::printf("error %s, need %d, have %d: %s\n", e.code(),
                     static_cast<int>(e.number("need").value_or(-1)),

@@ -37,7 +37,7 @@ fn print_plan(folder: &str) -> cpubind::Result<()> {
         );
     }
     println!("{}\n{}", plan.json(), plan.format("map")?);
-    if let Err(e) = host.plan(&["allowed=0", "scope=own"]) {
+    if let Err(e) = host.plan(&["allowed=0", "scope=own", "strategy=global_slice"]) {
         println!(
             "error {}, need {}, have {}: {}",
             e.code(),

@@ -66,10 +66,10 @@ fn unknown_devices_and_roles_are_none() {
 
 #[test]
 fn an_error_has_code_text_numbers_and_json() {
-    let error = host().plan(&["allowed=0", "scope=own"]).unwrap_err();
+    let error = host().plan(&["allowed=0", "scope=own", "strategy=global_slice"]).unwrap_err();
     assert_eq!(error.code(), "too_few_cpus");
     assert_eq!(error.number("need"), Some(5));
-    assert_eq!(error.number("have"), Some(1));
+    assert_eq!(error.number("have"), Some(0));
     assert_eq!(error.number("exit"), Some(1));
     assert_eq!(error.number("line"), None);
     assert!(error.to_string().contains("needs 5 CPUs"));

@@ -70,7 +70,7 @@ func printPlan(folder string) error {
 		return err
 	}
 	fmt.Printf("%s\n%s\n", plan.JSON(), text)
-	_, err = host.Plan("allowed=0", "scope=own")
+	_, err = host.Plan("allowed=0", "scope=own", "strategy=global_slice")
 	var why *cpubind.Error
 	if errors.As(err, &why) {
 		fmt.Printf("error %s, need %d, have %d: %s\n", why.Code, orMinusOne(why.Number("need")),
