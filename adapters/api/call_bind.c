@@ -212,9 +212,10 @@ int32_t cpb_binding_restore(cpb_binding *b, cpb_error **error)
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
-    const int32_t pid = b->bound.pid;
+    int32_t pid;
     if (!is_open(b, error))
         return -1;
+    pid = b->bound.pid;
     if (b->bound.is_reading) { /* to write, the process is opened with its lock */
         api_close_bound(&b->bound);
         b->bound.is_restoring = 1;
