@@ -2,6 +2,7 @@
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      ?= cc
 CFLAGS  ?= -O2 -g
@@ -22,6 +23,12 @@ LIBRARY  = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 # On a 32-bit machine a folder cannot be listed without it when an inode has a large number.
 LARGE    = -D_FILE_OFFSET_BITS=64
 ALL      = $(CPPFLAGS) $(CFLAGS) $(WARN) $(LIBRARY) -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700 $(LARGE) -MMD -MP
+
+# The folder of a command that runs on this machine; another one when BUILD is for another.
+NATIVE  ?= $(BUILD)
+VERSION := $(shell sed -n 's/^.define CPUBIND_VERSION  *"\(.*\)"/\1/p' cpubind.h)
+# Pages and packages have the time of the last commit; those of make dist have it too.
+export SOURCE_DATE_EPOCH ?= $(shell [ -e .git ] && git log -1 --format=%ct 2>/dev/null || date -r cpubind.h +%s)
 
 # The objects of each room, and the headers that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
@@ -52,19 +59,20 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/cli/corpus.sh tests/cli/bind.sh tests/cli/bind_all.sh tests/cli/status.sh tests/cli/topo.sh \
              tests/service/deploy.sh tests/service/service.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
-             tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
+             tests/packaging/installed.sh tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 
 VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
 .PHONY: all help run check analyze check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-vm deps-bench deps-fuzz deps-fixtures deps-measure tests arm64-tests fuzz-targets fuzz-replays lib
+        deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
+.PHONY: static deb rpm dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
 help: ## this text
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 	@echo "  variables: BUILD=build PREFIX=/usr/local DESTDIR= CC=cc CFLAGS=\"-O2 -g\" HOST=$(HOST)"
 
 run: deps-run ## install missing packages, build, and plan the fixture host HOST
@@ -133,28 +141,60 @@ fuzz-merge: ## after make fuzz: keep the new inputs that add coverage, in fuzz/c
 fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/fixtures.db
 
-# The headers of adapters/ go to include/cpubind/, in the same folders as here.
-install: all $(LIBRARIES) ## command, headers, libraries, fixtures, unit of systemd
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
-	install -m 755 $(BUILD)/cpubind $(DESTDIR)$(PREFIX)/bin/cpubind
-	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib
-	install -D -m 644 cpubind.h $(DESTDIR)$(PREFIX)/include/cpubind.h
-	for header in $(PUBLIC); do \
-	    install -D -m 644 adapters/$$header $(DESTDIR)$(PREFIX)/include/cpubind/$$header || exit 1; \
-	done
-	install -d $(DESTDIR)$(PREFIX)/share/cpubind
-	install -m 644 $(BUILD)/fixtures.db $(DESTDIR)$(PREFIX)/share/cpubind/fixtures.db
-	install -m 644 adapters/service/deploy/cpubind.conf.example $(DESTDIR)$(PREFIX)/share/cpubind
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|@PREFIX@|$(PREFIX)|' adapters/service/deploy/cpubind.service \
-	    >$(DESTDIR)$(PREFIX)/lib/systemd/system/cpubind.service
+# The headers of adapters/ go to include/cpubind/, in the same folders as here; those of the
+# shared library are beside cpubind.h.
+INSTALLED = $(BUILD)/cpubind $(NATIVE)/fixtures.db $(NATIVE)/doc/made $(BUILD)/libcpubind.so.1 \
+            $(BUILD)/libcpubind.a $(LIBRARIES)
+install: $(INSTALLED) ## command, libraries, headers, pages, completion, fixtures, unit of systemd
+	@BUILD=$(BUILD) NATIVE=$(NATIVE) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) VERSION=$(VERSION) \
+	    adapters/packaging/install.sh "$(DESTDIR)" $(PUBLIC)
 
-lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the shared library, and the readers, binding and corpus as static ones
+lib: $(BUILD)/libcpubind.so $(BUILD)/libcpubind.a $(LIBRARIES) ## the shared library, and the readers, binding and corpus as static ones
+
+# Packages hold the command that needs no library, so that they install on every distribution.
+# They are made on amd64; the libraries for arm64 are fetched from Debian.
+ARCHES := x86_64 aarch64
+STATIC  = $(BUILD)/static
+ARM64   = $(STATIC)/apt/root/usr
+release = $(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(STATIC)/$(1) NATIVE=$(STATIC)/x86_64 \
+          LDLIBS="-static -Wl,--no-warnings -lm" $(release_$(1))
+release_x86_64  = CC=gcc CFLAGS="-O2 -ffile-prefix-map=$(CURDIR)=."
+release_aarch64 = CC=aarch64-linux-gnu-gcc LDFLAGS=-L$(ARM64)/lib/aarch64-linux-gnu \
+          CFLAGS="-O2 -ffile-prefix-map=$(CURDIR)=. -idirafter $(ARM64)/include"
+
+static: deps-static ## BUILD/static/cpubind-x86_64 and -aarch64: the command without libraries, and its fixtures
+	@adapters/packaging/arm64_libraries.sh $(STATIC)/apt >$(STATIC).log 2>&1 || { cat $(STATIC).log; exit 1; }
+	@$(call release,x86_64) all
+	@$(call release,aarch64) $(STATIC)/aarch64/cpubind
+	@strip -o $(STATIC)/cpubind-x86_64 $(STATIC)/x86_64/cpubind
+	@aarch64-linux-gnu-strip -o $(STATIC)/cpubind-aarch64 $(STATIC)/aarch64/cpubind
+	@cp $(STATIC)/x86_64/fixtures.db $(STATIC)/fixtures.db
+
+deb rpm: static deps-packages ## packages for amd64 and arm64 in BUILD/packages
+	@$(foreach arch,$(ARCHES),$(call release,$(arch)) PREFIX=/usr \
+	    LIBDIR=/usr/lib$(if $(filter deb,$@),/$(arch)-linux-gnu,64) \
+	    DESTDIR=$(BUILD)/packages/$@-$(arch) install &&) true
+	@$(foreach arch,$(ARCHES),VERSION=$(VERSION) adapters/packaging/$@.sh \
+	    $(BUILD)/packages/$@-$(arch) $(arch) $(BUILD)/packages &&) true
+
+dist: ## the sources of the last commit: BUILD/packages/cpubind-VERSION.tar.gz
+	@mkdir -p $(BUILD)/packages
+	@git archive --format=tar --prefix=cpubind-$(VERSION)/ HEAD | gzip -9n \
+	    >$(BUILD)/packages/cpubind-$(VERSION).tar.gz
+
+packages: deb rpm dist ## static, deb, rpm, dist, and BUILD/packages/SHA256SUMS
+	@cp -p $(ARCHES:%=$(STATIC)/cpubind-%) $(STATIC)/fixtures.db $(BUILD)/packages
+	@cd $(BUILD)/packages && LC_ALL=C && export LC_ALL && \
+	    sha256sum *.deb *.rpm *.tar.gz cpubind-x86_64 cpubind-aarch64 fixtures.db >SHA256SUMS
+
+check-packages: deps-packages ## make packages twice, install, run and remove them in a new Debian
+	@$(MAKE) --no-print-directory -s -j$(JOBS) packages
+	@BUILD=$(BUILD) tests/run.sh tests/packaging/packages.sh
 
 clean: ## remove BUILD
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures deps-measure:
+deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS) $(REPLAYS)
@@ -169,6 +209,14 @@ $(BUILD)/libcpubind.so.1: adapters/api/cpubind_api.map $(API) $(OLD_LIBC) $(LINU
 $(BUILD)/libcpubind.so: $(BUILD)/libcpubind.so.1
 	ln -sf libcpubind.so.1 $@
 
+# The same library as an archive.
+$(BUILD)/libcpubind.a: adapters/api/cpubind_api.map $(API) $(OLD_LIBC) $(LINUX) $(TEXT) $(CORE)
+	sed -n 's/^ *\(cpb_[a-z0-9_]*\);/\1/p' $< >$(BUILD)/obj/libcpubind.names
+	$(CC) $(CFLAGS) -r -nostdlib $(filter %.o,$^) -o $(BUILD)/obj/libcpubind.o
+	$(OBJCOPY) --keep-global-symbols=$(BUILD)/obj/libcpubind.names $(BUILD)/obj/libcpubind.o
+	rm -f $@
+	$(AR) rcsD $@ $(BUILD)/obj/libcpubind.o
+
 # A static library is one object in which only the names of its list are global. The core is a
 # second object, which the linker passes over in a program that has a core of its own.
 $(BUILD)/libcpubind_ascend.a: $(BUILD)/obj/libcpubind_ascend.o $(CORE)
@@ -176,7 +224,7 @@ $(BUILD)/libcpubind_linux.a: $(BUILD)/obj/libcpubind_linux.o
 $(BUILD)/libcpubind_corpus.a: $(BUILD)/obj/libcpubind_corpus.o
 $(LIBRARIES):
 	rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 $(BUILD)/obj/libcpubind_ascend.o: adapters/ascend/libcpubind_ascend.symbols $(TEXT)
 $(BUILD)/obj/libcpubind_linux.o: adapters/linux/libcpubind_linux.symbols $(LINUX)
@@ -185,6 +233,16 @@ $(LIBRARIES:$(BUILD)/%.a=$(BUILD)/obj/%.o):
 	sed -n 's/^\(cpubind_[a-z0-9_]*\) .*/\1/p' $< >$(@:.o=.names)
 	$(CC) $(CFLAGS) -r -nostdlib $(filter %.o,$^) -o $@
 	$(OBJCOPY) --keep-global-symbols=$(@:.o=.names) $@
+
+# Manual pages and completion, from the help and the options of the command.
+$(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_api.h \
+        adapters/service/deploy/cpubind.conf.example $(wildcard adapters/packaging/*.sh)
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	$(BUILD)/option_table >$(@D)/options
+	adapters/packaging/manuals.sh $(BUILD)/cpubind $(@D)/options $(@D)
+	adapters/packaging/completion.sh $(BUILD)/cpubind $(@D)/options $(@D)
+	touch $@
 
 # The names of captured files contain colons, which make does not allow in a prerequisite: find
 # compares the times. SQLite writes its own version number to byte 96, which no reader uses; the
@@ -234,6 +292,7 @@ endef
 link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
 $(call link, cpubind, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
+$(call link, option_table, adapters/packaging/option_table adapters/cli/help, $(API) $(LINUX) $(TEXT) $(CORE))
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)

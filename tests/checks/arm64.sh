@@ -9,7 +9,6 @@
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
 apt=$out/apt
-packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libmd0 libmd-dev libsqlite3-0 zlib1g zlib1g-dev"
 
 give_up() {
     echo "ok 1 - tests on aarch64 # SKIP $1"
@@ -20,28 +19,9 @@ give_up() {
 command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 || give_up "no aarch64-linux-gnu-gcc"
 command -v qemu-aarch64-static >/dev/null 2>&1 || give_up "no qemu-aarch64-static"
 
-# Runs apt-get with its own lists, cache and status below $apt.
-fetch() {
-    command -v apt-get >/dev/null 2>&1 || return 1
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-    : >"$apt/status"
-    top=$(pwd)
-    (
-        cd "$apt" || exit 1
-        set -- -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
-            -o Dir::State::lists="$top/$apt/lists" -o Dir::Cache="$top/$apt/cache" \
-            -o Dir::State::status="$top/$apt/status" -o APT::Sandbox::User=root
-        # shellcheck disable=SC2086
-        apt-get "$@" update && apt-get "$@" download $packages &&
-            for deb in *.deb; do dpkg -x "$deb" root || exit 1; done
-    ) >"$out/apt.log" 2>&1
-}
-
 mkdir -p "$out"
-if [ "$(cat "$apt/fetched" 2>/dev/null)" != "$packages" ]; then
-    fetch || give_up "libraries for aarch64 could not be fetched"
-    echo "$packages" >"$apt/fetched"
-fi
+adapters/packaging/arm64_libraries.sh "$apt" >"$out/apt.log" 2>&1 ||
+    give_up "libraries for aarch64 could not be fetched"
 
 lib=$apt/root/usr/lib/aarch64-linux-gnu
 if ! make -s -j"$(nproc)" BUILD="$out" CC=aarch64-linux-gnu-gcc \

@@ -157,7 +157,8 @@ adapters/host/ $any|adapters/(text|ascend|pci|linux|host)/.*
 adapters/service/ $any|adapters/(text|ascend|pci|linux|host|service)/.*
 adapters/sqlite/ $any|adapters/(text|ascend|pci|sqlite)/.*
 adapters/api/ $any|adapters/(text|ascend|pci|linux|sqlite|api)/.*
-adapters/cli/ $any|adapters/.*"
+adapters/cli/ $any|adapters/.*
+adapters/packaging/ $any|adapters/.*"
 
 check_tree() {
     if [ ! -f cpubind.h ]; then

@@ -76,7 +76,7 @@ every_contract_is_there() {
 
 words_have_the_prefix() {
     public_words >"$out/words"
-    [ "$(wc -l <"$out/words")" -ge 100 ] && ! grep -v '^CPUBIND_' "$out/words"
+    [ "$(wc -l <"$out/words")" -ge 100 ] && ! grep -vE '^CP(UBIND|B)_' "$out/words"
 }
 
 # A shared object of another project that takes all of the libraries.
@@ -109,7 +109,7 @@ done
 check "the installed headers declare the names of the lists, and no more" \
     declares_exactly_the_lists
 check "each declaration of an installed header has a comment" every_contract_is_there
-check "enumerators and macros of the installed headers begin with CPUBIND_" \
+check "enumerators and macros of the installed headers begin with CPUBIND_ or CPB_" \
     words_have_the_prefix
 check "a shared object that contains all libraries exports none of their names" \
     shared_object_exports_nothing

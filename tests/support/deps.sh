@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
-#   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures|measure
+#   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures|measure|static|packages
 #
 # If packages are missing: installs them (root with apt-get), or prints the command that does and
 # fails. If none is missing, changes nothing.
@@ -18,6 +18,12 @@ fixtures='sqlite3:sqlite3'
 check="$run
 $fixtures
 strace:strace
+pkg-config:pkgconf
+cmake:cmake
+groff:groff
+man:man-db
+mandoc:mandoc
+zsh:zsh
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
@@ -56,6 +62,20 @@ measure="$run
 ctags:universal-ctags
 nm:binutils"
 
+static="$run
+git:git
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+/usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
+
+packages="$static
+dpkg-deb:dpkg
+rpmbuild:rpm
+xz:xz-utils
+cmake:cmake
+pkg-config:pkgconf
+debootstrap:debootstrap
+qemu-aarch64-static:qemu-user-static"
+
 # The path depends on the version of clang and on the machine.
 has_libfuzzer() {
     [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)/lib" -name '*rt.fuzzer*.a' \
@@ -70,7 +90,9 @@ bench) needs=$bench ;;
 fuzz) needs=$fuzz ;;
 fixtures) needs=$fixtures ;;
 measure) needs=$measure ;;
-*) echo "usage: deps.sh run|check|vm|bench|fuzz|fixtures|measure" >&2 && exit 2 ;;
+static) needs=$static ;;
+packages) needs=$packages ;;
+*) echo "usage: deps.sh run|check|vm|bench|fuzz|fixtures|measure|static|packages" >&2 && exit 2 ;;
 esac
 
 missing=
