@@ -13,6 +13,7 @@ endif
 HOST    ?= a2-192cpu-8npu
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 SHARED  ?= ../shared
+VERSION := $(shell sed -n 's/^.define CPUBIND_VERSION *"\(.*\)"$$/\1/p' cpubind.h)
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -67,7 +68,7 @@ VM_ROOT    = $(VM)/apt/root/usr
 
 .PHONY: all help run check analyze check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
-.PHONY: static deb rpm dist packages check-packages
+.PHONY: wheel static deb rpm dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -190,6 +191,17 @@ packages: deb rpm dist ## static, deb, rpm, dist, and BUILD/packages/SHA256SUMS
 check-packages: deps-packages ## make packages twice, install, run and remove them in a new Debian
 	@$(MAKE) --no-print-directory -s -j$(JOBS) packages
 	@BUILD=$(BUILD) tests/run.sh tests/packaging/packages.sh
+
+# One wheel for each architecture that a compiler is here for.
+wheel: deps-run ## the Python package with its library, BUILD/packages/*.whl, for x86-64 and aarch64
+	@set -e; for machine in x86_64 aarch64; do \
+	    compiler=$$machine-linux-gnu-gcc; \
+	    command -v $$compiler >/dev/null || { echo "no $$compiler: no wheel for $$machine"; continue; }; \
+	    $(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/wheel/$$machine CC=$$compiler \
+	        CFLAGS="-O2" $(BUILD)/wheel/$$machine/libcpubind.so.1; \
+	    $$machine-linux-gnu-strip $(BUILD)/wheel/$$machine/libcpubind.so.1; \
+	    adapters/python/make_wheel.py $(VERSION) $(BUILD)/packages $$machine=$(BUILD)/wheel/$$machine/libcpubind.so.1; \
+	done
 
 clean: ## remove BUILD
 	rm -rf $(BUILD)

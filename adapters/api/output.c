@@ -187,8 +187,11 @@ static void begin(api_out *to, const char *key)
     const char last = to->len > 0 ? to->text[to->len - 1] : '{';
     if (last != '{' && last != '[')
         put_bytes(to, ", ", 2);
-    if (key)
-        api_put(to, "\"%s\": ", key);
+    if (!key)
+        return;
+    put_bytes(to, "\"", 1);
+    api_put_text(to, key);
+    put_bytes(to, "\": ", 3);
 }
 
 void api_json_open(api_out *to, const char *key, char bracket)
@@ -221,9 +224,16 @@ void api_json_bool(api_out *to, const char *key, int is_true)
 
 void api_json_number(api_out *to, const char *key, int64_t number)
 {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%lld", (long long)number);
-    api_json_value(to, key, text);
+    char text[24], *at = text + sizeof text;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do {
+        *--at = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (number < 0)
+        *--at = '-';
+    begin(to, key);
+    put_bytes(to, at, (size_t)(text + sizeof text - at));
 }
 
 void api_json_id(api_out *to, const char *key, int32_t id)

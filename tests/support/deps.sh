@@ -24,6 +24,7 @@ groff:groff
 man:man-db
 mandoc:mandoc
 zsh:zsh
+python3:python3
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
