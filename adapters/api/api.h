@@ -156,6 +156,7 @@ typedef struct api_options {
     cpubind_pci_address pci[API_MAX_PCI]; /* --pci; topo.n_named of them */
     cpubind_role_spec roles;              /* --roles */
     int has_roles;
+    int is_slurm; /* topo: lines of gres.conf */
     /* run: bound to the node of its device, or to lists, one word for each rank */
     int numa_bind, is_auto, forces_lists;
     const char *numa_node[API_MAX_NUMA], *numa_cpus[API_MAX_NUMA];

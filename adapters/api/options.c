@@ -745,6 +745,7 @@ const api_option api_option_rows[] = {
     READ("env", API_RUN, read_env),
     TEXT("state", LIVE | API_RESTORE | API_BIND_CALL, state),
     FLAG("nics", API_TOPO, topo.wants_nics),
+    FLAG("slurm", API_TOPO, is_slurm),
     READ("pci", API_TOPO | API_PLAN | API_RUN, read_pci),
     READ("class", API_TOPO | API_PLAN | API_RUN, read_class),
     READ("roles", API_PLAN | API_RUN, read_roles),

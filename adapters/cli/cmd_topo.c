@@ -4,11 +4,15 @@
  * Changes nothing and needs no privilege. No line is longer than 80 columns, unless a value of
  * the environment is.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "../pci/gres.h"
+#include "../pci/launch_text.h"
 #include "output.h"
 #include "topo.h"
 
+enum { MAX_LINE = 65536 }; /* of gres.conf */
 enum { CPU_WIDTH = 20, NAME_WIDTH = 16, MAX_NEAR = 3 };
 
 /* == Cells ================================================================== */
@@ -241,6 +245,78 @@ static int print_text(const cli_topo *topo, const api_options *options)
     return 1;
 }
 
+/* == Slurm ================================================================== */
+
+/* "H100 SXM5" as a type of Slurm: "h100_sxm5". */
+static int32_t make_type(const cpubind_pci_function *device, char *out, int32_t size)
+{
+    const char *from = device->accelerator.product;
+    int32_t n = 0;
+    if (!from)
+        from = cpubind_family_word(device->accelerator.family);
+    for (; *from && n < size; from++) {
+        const char c = *from >= 'A' && *from <= 'Z' ? (char)(*from - 'A' + 'a') : *from;
+        const int is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (is_plain || (n > 0 && out[n - 1] != '_'))
+            out[n++] = is_plain ? c : '_';
+    }
+    return n;
+}
+
+/* The file of an NPU has the number that the host uses for it. */
+static int find_file(const cpubind_source *source, const cli_topo *topo,
+                     const cpubind_pci_function *device, char out[CPUBIND_DEVICE_FILE_SIZE])
+{
+    const cpubind_facts *npus = &topo->npus.facts;
+    if (device->accelerator.family != CPUBIND_FAMILY_ASCEND)
+        return cpubind_device_file(source, device, out);
+    for (int32_t k = 0; topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_npu; k++) {
+        const cpubind_npu *npu = &npus->npu[k];
+        if (cpubind_pci_compare(&npu->pci, &device->pci) != 0)
+            continue;
+        (void)snprintf(out, CPUBIND_DEVICE_FILE_SIZE, "/dev/davinci%d",
+                       (int)(npu->phy >= 0 ? npu->phy : npu->logic));
+        return 1;
+    }
+    return 0;
+}
+
+/* Prints a line of gres.conf for each device; those without a device file on stderr. The name is
+ * gpu for all: --gpu-bind=closest knows no other. */
+static int print_slurm(const cpubind_source *source, const cli_topo *topo)
+{
+    const cpubind_pci_facts *f = &topo->facts;
+    int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
+    char *line = (char *)malloc(MAX_LINE);
+    int good = core && line;
+    for (int32_t i = 0; good && i < f->n_device; i++) {
+        char file[CPUBIND_DEVICE_FILE_SIZE], type[32];
+        cpubind_gres gres = {.type = type, .file = file, .core = core};
+        api_text pci = {"", 0};
+        int32_t len = 0;
+        gres.type_len = make_type(&f->device[i], type, (int32_t)sizeof type);
+        api_add_pci(&pci, &f->device[i].pci);
+        if (!find_file(source, topo, &f->device[i], file)) {
+            fprintf(stderr,
+                    "cpubind: warning: %s: no file of the kernel tells its device file\n",
+                    pci.text);
+            continue;
+        }
+        gres.n_core = cpubind_gres_cores(f, i, core);
+        if (gres.n_core == 0)
+            fprintf(stderr,
+                    "cpubind: warning: %s: no Cores=: its node is not known, or this process "
+                    "may not use every CPU\n",
+                    pci.text);
+        good = cpubind_gres_write("gpu", &gres, line, MAX_LINE, &len) == CPUBIND_TEXT_OK;
+        if (good)
+            fwrite(line, 1, (size_t)len, stdout);
+    }
+    free(core);
+    free(line);
+    return good;
+}
+
 int cli_topology(int argc, char **argv)
 {
     static api_options options;
@@ -253,10 +329,13 @@ int cli_topology(int argc, char **argv)
     status = cli_open_host(&options, &host, &why);
     if (status != API_DONE)
         return cli_fail(&options, status, why.text);
+    options.topo.wants_cores = options.is_slurm;
     cli_topo_read(&host.source, &options, &topo);
     status = cli_topo_judge(&topo, &options, &why);
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
+    else if (options.is_slurm)
+        status = print_slurm(&host.source, &topo) ? API_DONE : cli_no_memory();
     else if (!(options.json ? cli_print_json(stdout, cli_topo_json(&topo, &options))
                             : print_text(&topo, &options)))
         status = cli_no_memory();

@@ -263,6 +263,7 @@ static const cli_help helps[] = {
      "  --nics                network cards, too, and how near each is to each device\n"
      "  --pci ADDRESS         this PCI function, whatever it is; may be repeated\n"
      "  --class CLASS         functions of this PCI class, such as 0x0302 or 12\n"
+     "  --slurm               lines of gres.conf, with File= and Cores=\n"
      "  --root DIR            a snapshot in place of this host\n"
      "  --fixture NAME        a host of a corpus (--db FILE)\n"
      "  --json, --quiet       one JSON object; the tables alone\n"

@@ -1,0 +1,215 @@
+#!/bin/sh
+# numa_bind.sh - test run --numa-bind, --auto and --pci on live processes; prints TAP
+# SPDX-License-Identifier: MIT
+#
+#   tests/cli/numa_bind.sh       from the top folder; BUILD is where the command and outputs are
+#
+# The host is a snapshot with two CPUs of this machine, each on a node of its own, and two GPUs.
+# Masks and memory policies are read back from /proc. As root the script runs with a /run of its
+# own and does not touch the records of this machine.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+if [ -z "$BIND_MOUNTS" ]; then
+    BIND_MOUNTS=shared
+    export BIND_MOUNTS
+    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        BIND_MOUNTS=own exec unshare -m "$0" "$@"
+    fi
+fi
+[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+
+out=$BUILD/numa_bind
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+. tests/support/tap.sh
+unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
+    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID
+
+cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
+
+# The CPUs of this process, one a line.
+own_cpus() {
+    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
+        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
+}
+
+a=$(own_cpus | sed -n 1p)
+b=$(own_cpus | sed -n 2p)
+if [ -z "$b" ]; then
+    skip "run --numa-bind" "this machine has one CPU"
+    finish
+    exit
+fi
+
+put() { # file, text
+    mkdir -p "$host/$(dirname "$1")"
+    printf '%s\n' "$2" >"$host/$1"
+}
+
+put_gpu() { # address, node
+    put "sys/bus/pci/devices/$1/vendor" 0x10de
+    put "sys/bus/pci/devices/$1/device" 0x2330
+    put "sys/bus/pci/devices/$1/class" 0x030200
+    put "sys/bus/pci/devices/$1/numa_node" "$2"
+}
+
+host=$out/host
+put proc/self/status "Cpus_allowed_list:	$a,$b"
+put sys/devices/system/cpu/online "$a,$b"
+put sys/devices/system/node/node0/cpulist "$a"
+put sys/devices/system/node/node1/cpulist "$b"
+put sys/devices/system/node/node0/distance "10 20"
+put sys/devices/system/node/node1/distance "20 10"
+put uname x86_64
+put env ""
+put_gpu 0000:01:00.0 0
+put_gpu 0000:02:00.0 1
+cp -r "$host" "$out/placeless"
+echo -1 >"$out/placeless/sys/bus/pci/devices/0000:02:00.0/numa_node"
+
+# Exits with a status, and says these words.
+says() { # status, words, command ...
+    want=$1
+    words=$2
+    shift 2
+    "$@" >"$out/said" 2>&1
+    got=$?
+    cat "$out/said"
+    echo "exit status $got"
+    [ "$got" -eq "$want" ] && grep -qF -e "$words" "$out/said"
+}
+
+run() { # argument ...
+    "$CPUBIND" run --root "$host" "$@"
+}
+
+# The command line of a worker that prints its CPUs and its memory policy.
+worker='sed -n "s/^Cpus_allowed_list:[^0-9]*/cpus /p" /proc/self/status
+    if [ -r /proc/self/numa_maps ]; then sed -n "1s/^[^ ]* \([^ ]*\).*/policy \1/p" /proc/self/numa_maps; fi'
+
+# -- vLLM's statements ---------------------------------------------------------
+#
+# Each row: what vLLM's unit tests state | the exit status here | the words | the arguments. A
+# verdict of "same" keeps vLLM's words; "better" says why it differs.
+
+while IFS='|' read -r statement verdict status words arguments; do
+    [ -n "$statement" ] || continue
+    # The arguments are split on purpose.
+    # shellcheck disable=SC2086,SC2046
+    check "vLLM: $statement ($verdict)" says "$status" "$(echo $words | sed "s/@a/$a/;s/@b/$b/")" \
+        run $(echo "$arguments" | sed "s/@a/$a/g;s/@b/$b/g") -- sh -c "$worker"
+done <<'ROWS'
+a list of nodes binds the CPUs of the node|same|0|cpus @a|--numa-bind --numa-bind-nodes 0 1 --index 0
+the node of the second rank is its own|same|0|cpus @b|--numa-bind --numa-bind-nodes 0 1 --index 1
+nodes with commas are taken too|better: numactl users write them so|0|cpus @b|--numa-bind --numa-bind-nodes 0,1 --index 1
+a list of CPUs overrides the node|same|0|cpus @b|--numa-bind --numa-bind-nodes 0 0 --numa-bind-cpus @a @b --index 1
+a list of CPUs needs no nodes|better: its nodes are known|0|cpus @b|--numa-bind --numa-bind-cpus @a @b --index 1
+nodes are detected|same|0|cpus @b|--numa-bind --index 1
+a narrow mask is intersected|better: vLLM skips the binding and stops|0|cpus @a|--numa-bind --index 0 --allowed @a
+an index past the nodes is an error|same|125|GPU index 2 exceeds numa_bind_nodes size 2. Ensure the binding lists cover every visible GPU.|--numa-bind --numa-bind-nodes 0 1 --index 2
+an index past the CPU lists is an error|same|125|GPU index 2 exceeds numa_bind_cpus size 2. Ensure the binding lists cover every visible GPU.|--numa-bind --numa-bind-cpus @a @b --index 2
+lists need numa_bind|same|125|numa_bind_nodes and numa_bind_cpus require numa_bind=True|--numa-bind-nodes 0 1
+lists of CPUs need numa_bind|same|125|numa_bind_nodes and numa_bind_cpus require numa_bind=True|--numa-bind-cpus 0-3 --npu 0
+nodes are numbers|same|125|numa_bind_nodes must contain non-negative integers|--numa-bind --numa-bind-nodes x --index 0
+CPUs are lists of numactl: abc|same|125|numa_bind_cpus entries must use numactl CPU list syntax, for example '0-3' or '0,2,4-7'|--numa-bind --index 0 --numa-bind-cpus abc
+CPUs are lists of numactl: 1-|same|125|entries must use numactl CPU list syntax|--numa-bind --index 0 --numa-bind-cpus 1-
+CPUs are lists of numactl: 1,,2|same|125|entries must use numactl CPU list syntax|--numa-bind --index 0 --numa-bind-cpus 1,,2
+CPUs are lists of numactl: 1:2|same|125|entries must use numactl CPU list syntax|--numa-bind --index 0 --numa-bind-cpus 1:2
+a list of the second rank is checked too|same|125|entries must use numactl CPU list syntax|--numa-bind --index 0 --numa-bind-cpus 0 abc
+ranges ascend|same|125|numa_bind_cpus ranges must be ascending, but got '4-1'|--numa-bind --index 0 --numa-bind-cpus 4-1
+an unknown node is an error|better: numactl finds it when the worker starts|125|names node 7, and this host has nodes 0-1|--numa-bind --numa-bind-nodes 0 7 --index 0
+CPUs that are not allowed are an error|better: before anything changes|125|has no CPU cores allowed by the current affinity|--numa-bind --numa-bind-cpus 1023 --index 0
+ROWS
+
+check "an empty list of CPUs is an error" says 125 "numa_bind_cpus entries must not be empty" \
+    run --numa-bind --index 0 --numa-bind-cpus "" -- true
+check "an empty list of nodes is an error" says 125 "numa_bind_nodes must not be empty" \
+    run --numa-bind --index 0 --numa-bind-nodes "" -- true
+
+# -- Which rank ------------------------------------------------------------------
+
+check "without a rank the variables are named" says 125 "OMPI_COMM_WORLD_LOCAL_RANK" \
+    run --numa-bind -- true
+for name in LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
+    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID; do
+    check "--auto takes $name" says 0 "cpus $b" \
+        env "$name=1" "$CPUBIND" run --root "$host" --rules near --auto -- sh -c "$worker"
+done
+check "the first variable counts" says 0 "cpus $b" env LOCAL_RANK=1 SLURM_LOCALID=0 \
+    "$CPUBIND" run --root "$host" --rules near --auto -- sh -c "$worker"
+check "a variable that is no number is an error" says 125 "LOCAL_RANK=x is not the number" \
+    env LOCAL_RANK=x "$CPUBIND" run --root "$host" --auto -- true
+check "--rank binds to the pool of the device" says 0 "cpus $b" \
+    run --rank 1 --rules near -- sh -c "$worker"
+check "--pci names the device" says 0 "cpus $b" \
+    run --rank 0 --rules near --pci 0000:02:00.0 --allowed "$b" -- sh -c "$worker"
+# shellcheck disable=SC2016
+check "--env has the CPUs of the device" says 0 "$b/$b/1/1/1" run --rank 1 --rules near \
+    --env "X={main}/{pool}/{threads}/{node}/{npu}" -- sh -c 'echo "$X"'
+
+# -- One device without a node ---------------------------------------------------
+
+placeless() { "$CPUBIND" run --root "$out/placeless" "$@"; }
+check "a device without a node starts unbound" says 0 "Could not detect NUMA node for GPU 1" \
+    placeless --numa-bind --index 1 -- sh -c "$worker"
+check "with --strict it does not start" says 125 "Could not detect NUMA node for GPU 1" \
+    placeless --numa-bind --index 1 --strict -- sh -c "$worker"
+check "the other device is bound" says 0 "cpus $a" \
+    placeless --numa-bind --index 0 -- sh -c "$worker"
+
+# -- NPUs ----------------------------------------------------------------------
+
+npus() { "$CPUBIND" run --root fixtures/hosts/a2-192cpu-8npu --any-arch "$@"; }
+check "on a host with NPUs lists are refused" says 125 "--force-lists" \
+    npus --numa-bind --numa-bind-nodes 0 0 1 1 --index 0 -- true
+check "with --force-lists they are taken" says 0 "cpus $a" npus --numa-bind --force-lists \
+    --numa-bind-cpus "$a" "$b" --index 0 -- sh -c "$worker"
+check "without lists --numa-bind is the plan" says 125 "NPU" \
+    npus --numa-bind --index 40 -- true
+
+# -- Memory --------------------------------------------------------------------
+
+if [ -r /proc/self/numa_maps ]; then
+    check "memory is bound to the node" says 0 "policy bind:0" \
+        run --numa-bind --index 0 -- sh -c "$worker"
+    check "--memory prefer prefers the node" says 0 "policy prefer:0" \
+        run --numa-bind --index 0 --memory prefer -- sh -c "$worker"
+    check "--memory none sets no policy" says 0 "policy default" \
+        run --numa-bind --index 0 --memory none -- sh -c "$worker"
+fi
+if "$out/deny" set_mempolicy true 2>/dev/null; then
+    check "a refused policy falls back to the next" says 0 \
+        "falling back to soft preferred policy. Add --cap-add SYS_NICE for full NUMA binding." \
+        "$out/deny" set_mempolicy "$CPUBIND" run --root "$host" --numa-bind --index 0 -- true
+    check "then to CPUs alone" says 0 "falling back to CPU-only binding" \
+        "$out/deny" set_mempolicy "$CPUBIND" run --root "$host" --numa-bind --index 0 -- true
+    check "the CPUs are bound all the same" says 0 "cpus $a" "$out/deny" set_mempolicy \
+        "$CPUBIND" run --root "$host" --numa-bind --index 0 -- sh -c "$worker"
+    check "with --strict the command does not start" says 125 "rejected hard memory binding" \
+        "$out/deny" set_mempolicy "$CPUBIND" run --root "$host" --numa-bind --index 0 --strict \
+        -- true
+else
+    skip "a refused policy falls back to the next" "no filter of system calls can be set"
+fi
+
+# -- The record ------------------------------------------------------------------
+
+verifies_and_restores() {
+    "$CPUBIND" run --root "$host" --numa-bind --index 0 -- sleep 30 2>"$out/err" &
+    pid=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ "$(cat "/proc/$pid/comm")" = sleep ] && break
+        sleep 0.1
+    done
+    "$CPUBIND" verify --pid "$pid" && "$CPUBIND" restore --pid "$pid" &&
+        grep -q "Cpus_allowed_list:	.*$b" "/proc/$pid/status"
+    result=$?
+    kill "$pid"
+    return "$result"
+}
+check "verify and restore work from the record" verifies_and_restores
+finish
