@@ -26,6 +26,16 @@ program_runs() {
         -o "$out/program" && "$out/program" | diff "$out/expected" -
 }
 
+# The Python program, and the text block after it.
+python_runs() {
+    block python "$out/program.py" || return 1
+    awk '/^```python$/ { seen = 1 } /^```$/ && on { exit } on { print }
+        /^```text$/ && seen { on = 1 }' README.md >"$out/expected"
+    [ -s "$out/expected" ] && CPUBIND_LIBRARY="$(cd "$BUILD" && pwd)/libcpubind.so.1" \
+        PYTHONPATH=adapters/python PYTHONDONTWRITEBYTECODE=1 python3 "$out/program.py" |
+        diff "$out/expected" -
+}
+
 # Each console block: "$ cpubind ..." and its output on a pipe.
 consoles_are_true() {
     rm -f "$out"/console.*
@@ -139,7 +149,7 @@ names_exist() {
     done <"$out/paths"
     grep -E '^[a-z_/]+\.h$' "$out/names" | sed 's|^cpubind/||' | while read -r header; do
         [ -f "$header" ] || [ -f "adapters/$header" ] || [ -f "adapters/linux/$header" ] ||
-            [ -f "adapters/ascend/$header" ] || [ -f "adapters/sqlite/$header" ] || echo "$header"
+            [ -f "adapters/ascend/$header" ] || [ -f "adapters/api/$header" ] || [ -f "adapters/sqlite/$header" ] || echo "$header"
     done >"$out/missing"
     grep -oE '`make [a-z-]+' README.md | sed 's/.* //' | sort -u | while read -r target; do
         grep -qE "^$target:|^\.PHONY:.* $target( |\$)" Makefile || echo "make $target"
@@ -160,6 +170,11 @@ has_no_foreign_path() {
 }
 
 check "the program of README.md compiles, runs, and prints the output in README.md" program_runs
+if command -v python3 >/dev/null 2>&1; then
+    check "the Python program of README.md prints the output in README.md" python_runs
+else
+    skip "the Python program of README.md prints the output in README.md" "no python3"
+fi
 check "the commands of README.md print the outputs in README.md" consoles_are_true
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
 check "README.md names every error and warning code" words_are_in_readme
