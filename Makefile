@@ -61,13 +61,14 @@ SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/cli/corpu
              tests/service/deploy.sh tests/service/service.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/packaging/installed.sh tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
+SCRIPTS   += +tests/packaging/library.sh +tests/api/json.sh
 
 VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check analyze check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
+.PHONY: all help run check analyze check-foreign check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
 .PHONY: wheel static deb rpm dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
@@ -87,6 +88,10 @@ check: deps-check ## install missing packages, build, and run everything that CI
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
 	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) \
 	    $(patsubst %,$(BUILD)/san/fuzz/replay_%,$(FUZZ)) $(SCRIPTS)
+
+check-foreign: deps-foreign ## plan the fixture hosts with the library on s390x, armhf and aarch64, by emulation
+	@$(MAKE) --no-print-directory -s -j$(JOBS) lib
+	@BUILD=$(BUILD) tests/run.sh tests/packaging/foreign.sh
 
 check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
 	@BUILD=$(BUILD) tests/vm/fetch.sh
@@ -206,7 +211,7 @@ wheel: deps-run ## the Python package with its library, BUILD/packages/*.whl, fo
 clean: ## remove BUILD
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages:
+deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS) $(REPLAYS)

@@ -16,6 +16,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 build=$(cd "$BUILD" && pwd)
 . tests/support/tap.sh
+. tests/support/own_host.sh
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
 languages='c++17 c++20 rust go'
@@ -70,22 +71,6 @@ compile() { # language: its example is $out/example-LANGUAGE
 }
 
 # -- The example -------------------------------------------------------------
-
-# A host with one NPU and the CPUs of this machine.
-make_own_host() {
-    from=fixtures/hosts/950-container-1npu
-    rm -rf "$out/own"
-    mkdir -p "$out/own/cmd" "$out/own/proc/self" "$out/own/sys/devices/system/cpu" || return 1
-    cp "$from/cmd/npu-smi-info-m.txt" "$from/cmd/npu-smi-info.txt" "$out/own/cmd" &&
-        cp "$from/uname" "$out/own" &&
-        cp -R "$from/sys/bus" "$out/own/sys" &&
-        cat /proc/self/status >"$out/own/proc/self/status" || return 1
-    for name in online present possible; do
-        cat /sys/devices/system/cpu/$name >"$out/own/sys/devices/system/cpu/$name" || return 1
-    done
-    own_cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
-    [ -n "$own_cpu" ]
-}
 
 json() { # file, path
     sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
@@ -165,7 +150,7 @@ own_tests() { # language
 }
 
 rm -f "$out"/lines-*
-make_own_host || exit 1
+make_own_host "$out/own" || exit 1
 for language in $languages; do
     reason=$(why_not $language)
     if [ -n "$reason" ]; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
-#   tests/support/deps.sh run|check|vm|bench|fuzz|fixtures|measure|static|packages
+#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages
 #
 # If packages are missing: installs them (root with apt-get), or prints the command that does and
 # fails. If none is missing, changes nothing.
@@ -40,6 +40,15 @@ vm='aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-system-aarch64:qemu-system-arm
 cpio:cpio'
+
+foreign="$run
+s390x-linux-gnu-gcc:gcc-s390x-linux-gnu
+/usr/s390x-linux-gnu/include/stdio.h:libc6-dev-s390x-cross
+arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf
+/usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+/usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
+qemu-aarch64-static:qemu-user-static"
 
 bench="$run
 /usr/include/hwloc.h:libhwloc-dev
@@ -87,13 +96,14 @@ case $1 in
 run) needs=$run ;;
 check) needs=$check ;;
 vm) needs=$vm ;;
+foreign) needs=$foreign ;;
 bench) needs=$bench ;;
 fuzz) needs=$fuzz ;;
 fixtures) needs=$fixtures ;;
 measure) needs=$measure ;;
 static) needs=$static ;;
 packages) needs=$packages ;;
-*) echo "usage: deps.sh run|check|vm|bench|fuzz|fixtures|measure|static|packages" >&2 && exit 2 ;;
+*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages" >&2 && exit 2 ;;
 esac
 
 missing=

@@ -1,0 +1,106 @@
+#!/bin/sh
+# json.sh - every JSON object that the command prints keeps to cpubind.schema.json
+# SPDX-License-Identifier: MIT
+#
+#   tests/api/json.sh      from the top folder; BUILD is where the command and outputs are
+#
+# Prints TAP. Collects the outputs for all fixture hosts, and for a process of this machine that
+# is bound; an output is an object of one line. JSON.md is made from the schema.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+out=$BUILD/json
+here=tests/api
+rm -rf "$out"
+mkdir -p "$out"
+. tests/support/tap.sh
+. tests/support/own_host.sh
+
+if ! command -v python3 >/dev/null 2>&1; then
+    skip "JSON keeps to its schema" "no python3"
+    finish
+    exit
+fi
+
+# Appends an output to the file of its form.
+collect() { # form, arguments ...
+    form=$1
+    shift
+    "$BUILD/cpubind" "$@" --json >"$out/one" 2>"$out/err"
+    case $(sed 's/^{"cpubind": "[^"]*", "\([a-z_]*\)": .*/\1/' "$out/one") in
+    error) form=error ;;
+    strategy) form=device_plan ;;
+    esac
+    cat "$out/one" >>"$out/$form.all"
+}
+
+collect_host() { # folder
+    collect plan plan --root "$1"
+    collect plan plan --root "$1" --rules near --rank 1
+    collect plan plan --root "$1" --exclude 3 --keep 1 --processes 2 --index 1
+    collect plan plan --root "$1" --allowed 0-3
+    collect plan plan --root "$1" --overlap refuse --npus 1,2
+    "$BUILD/cpubind" plan --root "$1" --compare --json >"$out/one" 2>"$out/err"
+    grep '^{"reference": ' "$out/one" >>"$out/compare.all"
+    collect topo topo --root "$1" --nics
+    collect doctor doctor --root "$1"
+    collect doctor doctor --root "$1" --fix --dry-run
+    collect status status --root "$1" --memory none
+}
+
+keeps_to() { # form, number of objects at least
+    [ "$(wc -l <"$out/$1.all")" -ge "$2" ] || wc -l "$out/$1.all"
+    python3 $here/json_schema.py check "$1" "$out/$1.all" >"$out/faults"
+    status=$?
+    head -n 20 "$out/faults" | cut -c 1-300
+    [ $status -eq 0 ] && [ "$(wc -l <"$out/$1.all")" -ge "$2" ]
+}
+
+# Binds a process, lets it drift, and restores it.
+collect_binding() {
+    make_own_host "$out/own" || return 1
+    sleep 60 &
+    worker=$!
+    state=$out/state.json
+    collect report apply --any-arch --pid $worker --npu 0 --root "$out/own" --scope own \
+        --strategy global_slice --allowed "$own_cpu" --state "$state"
+    collect report verify --pid $worker --state "$state"
+    taskset -pc "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" \
+        $worker >"$out/err" 2>&1
+    collect report verify --pid $worker --state "$state"
+    collect report restore --pid $worker --state "$state"
+    collect error verify --pid $worker --state "$state"
+    collect error apply --pid $worker --no-such-option
+    kill $worker
+    wait $worker 2>"$out/err"
+    collect error verify --pid $worker --state "$state"
+    cat "$out/report.all"
+    [ "$(wc -l <"$out/report.all")" -eq 4 ]
+}
+
+# An explanation is long; its sentences are tests of their own.
+collect_explanations() {
+    for target in npu0 cpu5 all acl npu0.main; do
+        collect explain plan --root fixtures/hosts/a2-192cpu-8npu --explain $target
+    done
+}
+
+for host in fixtures/hosts/*; do
+    collect_host "$host"
+done
+check "the validator refuses objects that are wrong" python3 $here/json_schema.py self-test
+check "plans keep to the schema" keeps_to plan 250
+check "plans of other accelerators keep to the schema" keeps_to device_plan 20
+check "plans of both rules keep to the schema" keeps_to compare 50
+check "topo keeps to the schema" keeps_to topo 100
+check "doctor keeps to the schema" keeps_to doctor 100
+check "status keeps to the schema" keeps_to status 50
+check "a process is bound, verified and restored" collect_binding
+check "reports of a binding keep to the schema" keeps_to report 4
+collect_explanations
+check "explanations keep to the schema" keeps_to explain 5
+check "errors keep to the schema" keeps_to error 200
+python3 $here/json_schema.py page >"$out/JSON.md"
+check "adapters/api/JSON.md is the page of the schema" diff adapters/api/JSON.md "$out/JSON.md"
+finish
