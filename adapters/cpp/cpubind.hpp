@@ -316,7 +316,8 @@ class plan
         return {devices(), span(row, n == 0 ? 0 : n + 1), span(cpu, n_cpu)};
     }
 
-    /* The CPUs as sched_setaffinity(2) takes them: bit i % 8 of byte i / 8 is CPU i. */
+    /* The CPUs as sched_setaffinity(2) takes them, the bytes of an array of unsigned long: on a
+     * little-endian machine bit i % 8 of byte i / 8 is CPU i. */
     std::vector<unsigned char> mask(std::int32_t device, const char *role = "pool") const
     {
         const std::int32_t n = detail::found(cpb_plan_mask(get(), device, role, nullptr, 0));

@@ -254,8 +254,8 @@ func (p *Plan) Table(role string) ([][]int32, bool) {
 	return table, true
 }
 
-// Mask is the CPUs as sched_setaffinity(2) takes them: bit i % 8 of byte i / 8 is CPU i. False
-// as for CPUs.
+// Mask is the CPUs as sched_setaffinity(2) takes them, the bytes of an array of unsigned long:
+// on a little-endian machine bit i % 8 of byte i / 8 is CPU i. False as for CPUs.
 func (p *Plan) Mask(device int32, role string) ([]byte, bool) {
 	text := newText(role)
 	defer text.free()
