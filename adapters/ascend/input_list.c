@@ -9,6 +9,7 @@
 #include "input_list.h"
 
 #include "../text/input_name.h"
+#include "doctor_inputs.h"
 #include "driver_files.h"
 #include "facts_reader.h"
 
@@ -256,7 +257,7 @@ int cpubind_input_list_has(const char *name)
 {
     if (!cpubind_input_is_name(name))
         return 0;
-    if (is_cgroup(name) || is_mailbox(name))
+    if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name))
         return 1;
     for (int i = 0; i < N_GROUPS; i++)
         if (is_of(&groups[i], name))

@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* Whether `name`, ended by NUL, is a known input: a file of the list in input_list.c, the
+/* Whether `name`, ended by NUL, is a known input: a file of the list in input_list.c or of
+ * doctor_inputs.h, which is not visited, the
  * output of a command of CPUBIND_COMMAND_LIST or of npu-smi info -t board, "env", "uname",
  * "date". A file cmd/NAME.exit is no input but a part of cmd/NAME.txt. NULL is no input.
  *   cost    O(length) */

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "../text/scan.h"
+#include "doctor_inputs.h"
 #include "input_list.h"
 #include "npusmi.h"
 #include "products.h"
+#include "thread_roles.h"
 
 #define INPUT_INFO      "cmd/npu-smi-info.txt"
 #define INPUT_LIST      "cmd/npu-smi-info-l.txt"
@@ -248,6 +250,22 @@ static void redact_summary(const redactor *r, int32_t *count)
         overwrite(r, name, count);
 }
 
+/* Whether the name of a process or a thread says what it is for, which checks ask: irqbalance
+ * or a thread with a role. */
+static int is_known_name(const redactor *r, scan_run run)
+{
+    char name[16] = "";
+    while (run.at < run.end && (r->text[run.at] == ' ' || r->text[run.at] == '\t'))
+        run.at++;
+    while (run.end > run.at && r->text[run.end - 1] == '\n')
+        run.end--;
+    if (run.end - run.at >= (int32_t)sizeof name)
+        return 0;
+    memcpy(name, r->text + run.at, (size_t)(run.end - run.at));
+    return SCAN_IS(&r->in, run, "irqbalance") ||
+           cpubind_thread_role_of(name, CPUBIND_THREADS_PRODUCT) != NULL;
+}
+
 /*   line = "Name:" name */
 static void redact_status(const redactor *r, int32_t *count)
 {
@@ -258,8 +276,34 @@ static void redact_status(const redactor *r, int32_t *count)
         if (!SCAN_STARTS(&r->in, run, key))
             continue;
         run.at += (int32_t)(sizeof key - 1);
-        overwrite(r, run, count);
+        if (!is_known_name(r, run))
+            overwrite(r, run, count);
     }
+}
+
+/*   line = number " (" name ") " rest; the name may hold ")" */
+static void redact_stat(const redactor *r, int32_t *count)
+{
+    const char *open = (const char *)memchr(r->text, '(', (size_t)r->in.len);
+    scan_run name = {open ? (int32_t)(open - r->text) + 1 : r->in.len, r->in.len};
+    while (name.end > name.at && r->text[name.end - 1] != ')')
+        name.end--;
+    name.end -= name.end > name.at;
+    if (!is_known_name(r, name))
+        overwrite(r, name, count);
+}
+
+/* The files of a process, or of a thread, that have its name. */
+static void redact_process(const redactor *r, const char *input, int32_t *count)
+{
+    const int32_t n = (int32_t)strlen(input);
+    const scan_run whole = {0, r->in.len};
+    if (ends_with_letters(input, n, "/status"))
+        redact_status(r, count);
+    else if (ends_with_letters(input, n, "/stat"))
+        redact_stat(r, count);
+    else if (ends_with_letters(input, n, "/comm") && !is_known_name(r, whole))
+        overwrite(r, whole, count);
 }
 
 /* Overwrites UUIDs in the lists of visible devices, after "GPU-" or "MIG-" up to the comma. */
@@ -448,6 +492,9 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         redact_summary(&r, &counts->process_names);
     else if (is_input(input, INPUT_STATUS))
         redact_status(&r, &counts->process_names);
+    else if (cpubind_doctor_input_has(input) &&
+             scan_starts_with_letters(input, n_input, "proc/"))
+        redact_process(&r, input, &counts->process_names);
     else if (is_input(input, INPUT_ENV))
         redact_env(&r, &counts->serial_numbers);
     else if (scan_starts_with_letters(input, n_input, INPUT_GPUS))

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ascend/doctor_inputs.h"
 #include "../ascend/input_list.h"
 #include "../ascend/redact.h"
 #include "../linux/terminal.h"
 #include "../text/host_txt.h"
+#include "capture_doctor.h"
 #include "fixture.h"
 #include "output.h"
 
@@ -19,7 +21,7 @@
 /* One input. An input that exists but could not be read is left out of the capture. */
 typedef struct captured {
     char *name;
-    char *copy, *err; /* the redacted bytes; NULL: input points to those of the source */
+    char *copy, *err; /* the distilled or redacted bytes; NULL: input points to the source's */
     cpubind_input input;
 } captured;
 
@@ -100,6 +102,32 @@ static cpubind_input list_noted(void *ctx, const char *name)
     return c->host.source.list(c->host.source.ctx, name);
 }
 
+/* Adds an input of doctor, without what no check reads. */
+static int visit_of_doctor(void *ctx, const char *name, cpubind_input input)
+{
+    capture *c = (capture *)ctx;
+    const int32_t n = c->n_input;
+    captured *in;
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(c->input[i].name, name) == 0)
+            return 0;
+    (void)visit(c, name, input);
+    if (c->n_input == n || input.len == 0)
+        return 0;
+    in = &c->input[n];
+    in->copy = (char *)malloc((size_t)input.len);
+    if (!in->copy) {
+        c->is_short = 1;
+        c->n_input--;
+        free(in->name);
+        return 0;
+    }
+    memcpy(in->copy, input.data, (size_t)input.len);
+    in->input.data = in->copy;
+    in->input.len = cpubind_doctor_input_distill(name, in->copy, input.len);
+    return 0;
+}
+
 /* Plans twice: first with topo_affinity, so that its inputs are captured too, then as
  * requested. The second plan is the result. */
 static void gather(capture *c)
@@ -111,6 +139,8 @@ static void gather(capture *c)
     api_make(&noted, &by_affinity, &c->planned);
     api_make(&noted, &c->options->request, &c->planned);
     (void)cpubind_input_list_each(&c->host.source, visit, c);
+    c->is_short |=
+        !cli_capture_doctor(&c->host.source, &c->planned, c->options, visit_of_doctor, c);
     for (int32_t i = 0; i < c->n_input; i++) {
         c->n_written += !is_left_out(&c->input[i]);
         c->n_byte += c->input[i].input.len;
@@ -171,7 +201,9 @@ static void redact(capture *c)
         if (strncmp(in->name, "sys/fs/cgroup/", strlen("sys/fs/cgroup/")) == 0)
             cpubind_redact("", in->name, (int32_t)strlen(in->name),
                            c->host_name[0] ? c->host_name : NULL, &c->redacted);
+        char *distilled = in->copy;
         in->input.data = in->copy = redact_copy(c, in->name, in->input.data, in->input.len);
+        free(distilled);
         api_add(&err_name, "%s.err", in->name);
         in->input.err = in->err =
             redact_copy(c, err_name.text, in->input.err, in->input.err_len);

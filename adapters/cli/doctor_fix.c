@@ -152,7 +152,9 @@ void cli_print_fixed(const cli_fixed *fixed, int32_t finding)
         if (fixed->finding[i] != finding)
             continue;
         /* A change that failed is printed however many there are. */
-        if (n++ >= MAX_LINES && (!fixed->item || fixed->item[i].result == CPUBIND_MEND_MADE))
+        if (n++ >= MAX_LINES &&
+            (!fixed->item || (fixed->item[i].result != CPUBIND_MEND_REFUSED &&
+                              fixed->item[i].result != CPUBIND_MEND_STUCK)))
             continue;
         add_change(&line, &fixed->change[i], fixed->item ? fixed->item[i].before : NULL, 0);
         if (fixed->item)

@@ -6,6 +6,7 @@
  */
 #include "../fuzz.h"
 
+#include "../../adapters/ascend/doctor_inputs.h"
 #include "../../adapters/ascend/input_list.h"
 #include "../../adapters/text/input_name.h"
 
@@ -117,7 +118,7 @@ static int is_known_slowly(const char *name)
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (fits(patterns[i], name))
             return 1;
-    return cpubind_input_is_board(name, &card, &chip);
+    return cpubind_input_is_board(name, &card, &chip) || cpubind_doctor_input_has(name);
 }
 
 /* == The walk =============================================================== */

@@ -527,6 +527,27 @@ static void join_unknown(const json_t *report, char *out, size_t size)
     }
 }
 
+/* A redacted capture of the made host has the same fault with the same command. */
+static void expect_in_capture(const made_host *h)
+{
+    char captured[64];
+    const json_t *finding;
+    json_t *report;
+    snprintf(captured, sizeof captured, "%s/captured", top);
+    command_result r =
+        RUN("capture", "--quiet", "--replace", "--redact", "--root", made, "-o", captured);
+    if (r.status != 0)
+        fail_msg("%s: status %d: %s", h->check, r.status, r.err);
+    command_free(&r);
+    report = examine(captured, NULL, 1);
+    finding = json_array_get(json_object_get(report, "findings"), 0);
+    if (json_array_size(json_object_get(report, "findings")) != 1 ||
+        strcmp(text_at(finding, "check"), h->check) != 0 ||
+        strcmp(text_at(finding, "command"), h->command) != 0)
+        fail_msg("%s: %s", h->check, json_dumps(report, JSON_INDENT(1)));
+    json_decref(report);
+}
+
 static void check_host(const made_host *h)
 {
     char unknown[512];
@@ -544,6 +565,7 @@ static void check_host(const made_host *h)
     assert_string_equal(unknown, h->unknown ? h->unknown : "");
     assert_true(*text_at(finding, "cost") && *text_at(finding, "severity"));
 
+    expect_in_capture(h);
     carry_out(made, h->command, (int)json_integer_value(json_object_get(finding, "pid")));
     json_decref(report);
     /* The two checks of npu-smi cannot be made where it is not asked. */
@@ -583,7 +605,7 @@ static void finds_the_settings_of_a_captured_host(void **state)
     (void)state;
     make_host(files);
     snprintf(captured, sizeof captured, "%s/captured", top);
-    command_result r = RUN("capture", "--quiet", "--root", made, "-o", captured);
+    command_result r = RUN("capture", "--quiet", "--replace", "--root", made, "-o", captured);
     if (r.status != 0)
         fail_msg("status %d: %s", r.status, r.err);
     command_free(&r);
@@ -594,6 +616,28 @@ static void finds_the_settings_of_a_captured_host(void **state)
             text_at(json_array_get(json_object_get(report, "findings"), i), "check"),
             checks[i]);
     json_decref(report);
+    unmake_host(files);
+}
+
+/* A capture has what each check of a right host reads, as a folder and in a corpus, and no key
+ * of an environment or a command line. */
+static void captures_what_each_check_reads(void **state)
+{
+    static const file files[MAX_FILES] = {
+        {"proc/61000/environ", "HF_TOKEN=secret\aOMP_PROC_BIND=false\a"},
+        {"proc/60000/cmdline", "python\a/usr/bin/vllm\aserve\asecret\a--additional-config\a"
+                               "{\"k\": \"secret\", \"enable_cpu_binding\": false}\a"}};
+    char captured[64], db[64];
+    (void)state;
+    make_host(files);
+    snprintf(captured, sizeof captured, "%s/captured", top);
+    snprintf(db, sizeof db, "%s/hosts.db", top);
+    expect_output(RUN("capture", "--replace", "--root", made, "-o", captured), "the same");
+    expect_right(captured, NULL, 0);
+    shell(captured, "! grep -r secret .");
+    expect_output(RUN("fixture", "import", "--db", db, captured), "");
+    expect_output(RUN("doctor", "--db", db, "--fixture", "captured"),
+                  " 0 not known; 0 to mend");
     unmake_host(files);
 }
 
@@ -762,6 +806,7 @@ int main(void)
         cmocka_unit_test(finds_nothing_where_nothing_is_wrong),
         cmocka_unit_test(says_what_is_not_known),
         cmocka_unit_test(finds_the_settings_of_a_captured_host),
+        cmocka_unit_test(captures_what_each_check_reads),
         cmocka_unit_test(has_a_made_host_for_each_check),
     };
     return cmocka_run_group_tests(tests, make_right, remove_all);

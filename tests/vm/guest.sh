@@ -1,8 +1,8 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: binding, and views, rules, binder and service, which
-# are in files of these names.
+# /host/sections names the sections that run: binding, and views, rules, binder, service and
+# doctor, which are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -599,6 +599,8 @@ accidents() {
 . /memory.sh
 # shellcheck source=tests/vm/service.sh
 . /service.sh
+# shellcheck source=tests/vm/doctor.sh
+. /doctor.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

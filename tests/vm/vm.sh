@@ -10,7 +10,8 @@
 # HOST is a2, a3, 300i, 950, or one of two hosts with sections of their own: a2x2, an A2 with two
 # nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel
 # is 6.1, that of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of
-# guest.sh, VM_SECTIONS=service the one of 16 workers, for a2 alone, VM_SECTIONS="binder_start
+# guest.sh, VM_SECTIONS=service the one of 16 workers, VM_SECTIONS=doctor the one of
+# faults, both for a2 alone, VM_SECTIONS="binder_start
 # troubles" parts of the section binder.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
@@ -34,7 +35,7 @@ make_disk() { # host, script
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
     cp "$here/views.sh" "$here/rules.sh" "$here/binder.sh" "$here/memory.sh" \
-        "$here/service.sh" "$root/"
+        "$here/service.sh" "$here/doctor.sh" "$root/"
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
     add_crun

@@ -378,6 +378,17 @@ static void refuse(cpubind_mend_item *item, cpubind_mend_result result, cpubind_
     item->fault = why;
 }
 
+/* Whether a change of the group of item i was refused. */
+static int is_group_refused(const cpubind_mend *m, int32_t i)
+{
+    for (int32_t k = 0; k < m->n_item; k++)
+        if (m->item[k].change.group == m->item[i].change.group &&
+            (m->item[k].result == CPUBIND_MEND_REFUSED ||
+             m->item[k].result == CPUBIND_MEND_STUCK))
+            return 1;
+    return 0;
+}
+
 /* Reads what is now, and puts the change on record in memory unless it is so already. A change
  * that cannot be read is refused. */
 static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
@@ -389,6 +400,9 @@ static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
     cpubind_linux_fault why;
     like.file = (char *)c->file;
     m->entry_of[i] = -1;
+    item->result = CPUBIND_MEND_LEFT;
+    if (is_group_refused(m, i))
+        return cpubind_no_fault;
     if (c->kind != CPUBIND_CHANGE_FILE)
         why = read_start(m, &like, &like.start);
     else
@@ -436,17 +450,6 @@ static int may_be_made(cpubind_mend *m, int32_t i, const cpubind_mend_entry *e)
     const int is_before = !why.error && is_same(now, m->now[i]);
     free(now);
     return !is_before;
-}
-
-/* Whether a change of the group of item i was refused. */
-static int is_group_refused(const cpubind_mend *m, int32_t i)
-{
-    for (int32_t k = 0; k < m->n_item; k++)
-        if (m->item[k].change.group == m->item[i].change.group &&
-            (m->item[k].result == CPUBIND_MEND_REFUSED ||
-             m->item[k].result == CPUBIND_MEND_STUCK))
-            return 1;
-    return 0;
 }
 
 static void make_change(cpubind_mend *m, int32_t i)

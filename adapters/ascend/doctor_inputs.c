@@ -1,0 +1,214 @@
+/* doctor_inputs.c - the inputs of a host that cpubind doctor reads besides those of a plan
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. A file that a check reads is one more pattern. It must not keep a
+ * byte of a command line or an environment that no check reads.
+ */
+#include "doctor_inputs.h"
+
+#include <string.h>
+
+/* "#" stands for a number, "*" for one part of a name, "**" for any number of parts. */
+static const char *const patterns[] = {
+    "proc/self/mountinfo",
+    "proc/#/comm",
+    "proc/#/stat",
+    "proc/#/status",
+    "proc/#/cmdline",
+    "proc/#/environ",
+    "proc/#/cgroup",
+    "proc/#/numa_maps",
+    "proc/#/task/#/stat",
+    "proc/#/task/#/status",
+    "proc/irq/#/smp_affinity_list",
+    "proc/irq/#/effective_affinity_list",
+    "sys/class/net/*/mtu",
+    "sys/class/net/*/device/msi_irqs/#",
+    "sys/fs/cgroup/**cpuset.cpus.effective",
+    "sys/fs/cgroup/**cpuset.effective_cpus",
+    "sys/fs/cgroup/**cpuset.cpus",
+    "sys/fs/cgroup/**cpuset.mems.effective",
+    "sys/fs/cgroup/**cpuset.effective_mems",
+    "sys/fs/cgroup/**cpuset.mems",
+};
+
+/* Whether a name ends with a text that begins a part of it. */
+static int ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), n_end = strlen(end);
+    return n == n_end ? memcmp(name, end, n) == 0
+                      : n > n_end && name[n - n_end - 1] == '/' &&
+                            memcmp(name + n - n_end, end, n_end) == 0;
+}
+
+/* Steps over up to nine digits without a leading zero; NULL: there are none. */
+static const char *skip_number(const char *at)
+{
+    const char *start = at;
+    while (*at >= '0' && *at <= '9')
+        at++;
+    return at == start || at - start > 9 || (*start == '0' && at - start > 1) ? NULL : at;
+}
+
+static int fits(const char *name, const char *pattern)
+{
+    for (; *pattern; pattern++) {
+        if (*pattern == '#') {
+            name = skip_number(name);
+            if (!name)
+                return 0;
+        } else if (pattern[0] == '*' && pattern[1] == '*') {
+            return ends_with(name, pattern + 2);
+        } else if (*pattern == '*') {
+            const char *start = name;
+            while (*name && *name != '/')
+                name++;
+            if (name == start)
+                return 0;
+        } else if (*name++ != *pattern) {
+            return 0;
+        }
+    }
+    return !*name;
+}
+
+int cpubind_doctor_input_has(const char *name)
+{
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fits(name, patterns[i]))
+            return 1;
+    return 0;
+}
+
+/* == Distilling ============================================================= */
+
+static int starts(const char *text, int32_t len, const char *start)
+{
+    const int32_t n = (int32_t)strlen(start);
+    return len >= n && memcmp(text, start, (size_t)n) == 0;
+}
+
+/* The place of a text in bytes; -1: it is not there. */
+static int32_t find(const char *text, int32_t len, const char *part)
+{
+    const int32_t n = (int32_t)strlen(part);
+    for (int32_t i = 0; i + n <= len; i++)
+        if (memcmp(text + i, part, (size_t)n) == 0)
+            return i;
+    return -1;
+}
+
+/* Where the next piece ends: at `end`, a byte, or at the end of the text. */
+static int32_t piece_end(const char *text, int32_t at, int32_t len, char end)
+{
+    while (at < len && text[at] != end)
+        at++;
+    return at;
+}
+
+static int32_t distill_environ(char *text, int32_t len)
+{
+    static const char *const names[] = {
+        "OMP_PROC_BIND=", "GOMP_CPU_AFFINITY=", "KMP_AFFINITY="};
+    int32_t kept = 0;
+    for (int32_t at = 0, end; at < len; at = end + 1) {
+        end = piece_end(text, at, len, '\0');
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (!starts(text + at, end - at, names[i]))
+                continue;
+            memmove(text + kept, text + at, (size_t)(end - at));
+            kept += end - at;
+            text[kept++] = '\0'; /* at most the one that was there: kept <= end */
+        }
+    }
+    return kept < len ? kept : len;
+}
+
+/* What stays of a word of a command line: a part of it. */
+static void keep_word(const char *text, int32_t *at, int32_t *n)
+{
+    static const char *const whole[] = {"--numa-bind", "--no-numa-bind", "serve", "-m",  "-i",
+                                        "false",       "true",           "False", "True"};
+    static const char option[] = "enable_cpu_binding";
+    const char *word = text + *at;
+    const int32_t place = find(word, *n, option);
+    int32_t end = *n, digits = 0;
+    if (place >= 0) { /* and its value, of all that JSON may hold */
+        int32_t k = place + (int32_t)sizeof option - 1;
+        while (k < *n && word[k] != ',' && word[k] != '}')
+            k++;
+        *at += place;
+        *n = k - place;
+        return;
+    }
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (*n == (int32_t)strlen(whole[i]) && starts(word, *n, whole[i]))
+            return;
+    while (digits < *n && word[digits] >= '0' && word[digits] <= '9')
+        digits++;
+    if (starts(word, *n, "--banirq=") || starts(word, *n, "VLLM::") ||
+        starts(word, *n, "vllm.") || digits == *n)
+        return;
+    while (end > 0 && word[end - 1] != '/')
+        end--;
+    if ((*n - end == 4 && starts(word + end, 4, "vllm")) ||
+        (*n - end == 10 && starts(word + end, 10, "irqbalance"))) {
+        *at += end;
+        *n -= end;
+        return;
+    }
+    *n = 0;
+}
+
+static int32_t distill_cmdline(char *text, int32_t len)
+{
+    int32_t kept = 0;
+    for (int32_t at = 0, end; at < len; at = end + 1) {
+        int32_t place = at, n;
+        end = piece_end(text, at, len, '\0');
+        n = end - at;
+        keep_word(text, &place, &n);
+        if (n > 0)
+            memmove(text + kept, text + place, (size_t)n);
+        else if (end > at)
+            text[kept] = 'x';
+        kept += n > 0 ? n : end > at;
+        if (end < len)
+            text[kept++] = '\0';
+    }
+    return kept;
+}
+
+/* The fifth word of a line of mountinfo is where it is mounted. */
+static int is_mount_of_proc(const char *line, int32_t len)
+{
+    int32_t at = 0;
+    for (int word = 1; word < 5 && at < len; at++)
+        word += line[at] == ' ';
+    return starts(line + at, len - at, "/proc ") || starts(line + at, len - at, "/proc/");
+}
+
+static int32_t distill_mounts(char *text, int32_t len)
+{
+    int32_t kept = 0;
+    for (int32_t at = 0, end; at < len; at = end) {
+        end = piece_end(text, at, len, '\n');
+        end += end < len;
+        if (!is_mount_of_proc(text + at, end - at))
+            continue;
+        memmove(text + kept, text + at, (size_t)(end - at));
+        kept += end - at;
+    }
+    return kept;
+}
+
+int32_t cpubind_doctor_input_distill(const char *name, char *text, int32_t len)
+{
+    if (fits(name, "proc/#/environ"))
+        return distill_environ(text, len);
+    if (fits(name, "proc/#/cmdline"))
+        return distill_cmdline(text, len);
+    if (fits(name, "proc/self/mountinfo"))
+        return distill_mounts(text, len);
+    return len;
+}

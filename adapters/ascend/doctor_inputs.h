@@ -1,0 +1,36 @@
+/* doctor_inputs.h - the inputs of a host that cpubind doctor reads besides those of a plan
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: see text.h. They are the files of processes, of interrupts and of network cards. A
+ * capture has those of the processes that drive an NPU, of those above them, and of processes
+ * in a finding.
+ */
+#ifndef CPUBIND_ASCEND_DOCTOR_INPUTS_H
+#define CPUBIND_ASCEND_DOCTOR_INPUTS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether `name`, ended by NUL, is such an input. */
+int cpubind_doctor_input_has(const char *name);
+
+/* Removes what no check reads from the bytes of such an input, before anybody keeps them:
+ * environments and command lines hold keys and tokens.
+ *   environ    the variables that pin threads stay
+ *   cmdline    words of vLLM, of --numa-bind and of irqbalance stay, with names of folders and
+ *              all other values removed; "x" stands for each other word
+ *   mountinfo  the mounts of /proc and below it stay
+ *   others     all bytes stay
+ *   in         text[0 .. len - 1]; changed in place
+ *   returns    the new length, at most len
+ *   after      doctor finds the same */
+int32_t cpubind_doctor_input_distill(const char *name, char *text, int32_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_ASCEND_DOCTOR_INPUTS_H */

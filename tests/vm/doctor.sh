@@ -1,0 +1,198 @@
+# shellcheck shell=sh disable=SC2154 # guest.sh sets the variables of an NPU
+# doctor.sh - the section of guest.sh on cpubind doctor: faults are made, found, mended, put back
+#
+# Eight workers on an A2. The faults: automatic NUMA balancing, threads of two workers on one CPU,
+# an irqbalance without a socket, cpusets, an offline CPU, a variable of OpenMP. What --fix makes
+# is compared with /proc; the commands that are printed are run as they are printed.
+
+# npu-smi is a script here, and slow.
+examine() { # exit status, more options
+    code=$1
+    shift
+    exits "$code" cpubind doctor --facts driver "$@"
+}
+
+finds() { # check ...; these are found, and no others
+    exits 1 cpubind doctor --facts driver || return 1
+    sed -n 's/^\([a-z_]*\): [a-z]*$/\1/p' /run/said | sort -u >/run/found
+    printf '%s\n' "$@" | sort -u | diff - /run/found && return 0
+    cat /run/said
+    return 1
+}
+
+finds_no_more() { # check
+    cpubind doctor --facts driver >/run/said 2>&1
+    ! grep -A 2 "^$1: " /run/said
+}
+
+# Runs the command that doctor prints for a check.
+follow() { # check
+    cpubind doctor --facts driver >/run/said 2>&1
+    sed -n "/^$1: /,/^\$/p" /run/said | awk '
+        /^  mend / { on = 1; sub(/^  mend/, "") }
+        on { print; if ($0 !~ /\\$/) exit }' >/run/printed
+    cat /run/printed
+    [ -s /run/printed ] && sh /run/printed
+}
+
+# The threads of a worker that have no role of their own.
+main_threads() { # logic id
+    npu "$1"
+    threads "$pid" | grep -v -E ' (acl_thread|release_thread|RT_RECYCLE|hccl_watchdog)' |
+        cut -d ' ' -f 2
+}
+
+pin() { # logic id
+    main_threads "$1" | while read -r thread; do taskset -p 1 "$thread" >/dev/null; done
+}
+
+main_threads_are_on() { # CPUs, logic id
+    cpus=$1
+    main_threads "$2" | while read -r thread; do
+        grep -q "^Cpus_allowed_list:[[:space:]]*$cpus\$" "/proc/$pid/task/$thread/status" ||
+            echo "$thread"
+    done >/run/elsewhere
+    [ ! -s /run/elsewhere ] && return 0
+    echo "NPU $2, not on $cpus:" && cat /run/elsewhere
+    return 1
+}
+
+balancing_is() { # 0 or 1
+    read -r is </proc/sys/kernel/numa_balancing
+    [ "$is" = "$1" ]
+}
+
+is_mended() {
+    balancing_is 0 && npu 2 && main_threads_are_on "$main" 2 && npu 3 &&
+        main_threads_are_on "$main" 3
+}
+
+# All is as the faults left it.
+is_as_before() {
+    balancing_is 1 && nothing_differs /run/before && no_record_is_left
+}
+
+refusal_is_named() {
+    exits 4 cpubind doctor --facts driver --fix || return 1
+    grep -q 'interrupt .* for irqbalance: free -> banned was refused: ban: ' /run/said &&
+        grep -q 'was not tried' /run/said && is_mended && return 0
+    cat /run/said
+    return 1
+}
+
+read_only_is_named() {
+    mount -o bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys
+    examine 4 --fix
+    got=$?
+    umount /proc/sys
+    grep 'numa_balancing: 1 -> 0 was refused: write: Read-only' /run/said && [ $got -eq 0 ] &&
+        balancing_is 1 && npu 2 && main_threads_are_on "$main" 2
+}
+
+# doctor --fix is killed at different moments; --restore puts all back each time.
+killed_half_way() {
+    for moment in 0.2 0.5 0.8 1 1.2 1.5 2 3; do
+        cpubind doctor --facts driver --fix >/run/said 2>&1 &
+        killed=$!
+        sleep $moment
+        kill -9 $killed 2>/dev/null
+        wait $killed 2>/dev/null
+        exits 0 cpubind doctor --restore && is_as_before && continue
+        echo "killed after $moment s"
+        return 1
+    done
+}
+
+start_irqbalance() {
+    printf '#!/bin/sh\nwhile :; do sleep 1; done\n' >/tmp/irqbalance
+    chmod +x /tmp/irqbalance
+    /tmp/irqbalance &
+    irqbalance=$!
+}
+
+# A worker with a variable that pins, in place of that of an NPU.
+start_pinned() { # logic id, word of the variable
+    npu "$1"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    export OMP_PROC_BIND="$2"
+    start_worker "$1"
+    unset OMP_PROC_BIND
+}
+
+followed_for_openmp() {
+    follow omp_proc_bind || return 1
+    grep -q 'export OMP_PROC_BIND=false' /run/printed || return 1
+    start_pinned 6 false
+}
+
+move_to_cpuset() { # logic id, CPUs, memory nodes
+    npu "$1"
+    mkdir -p /sys/fs/cgroup/confined
+    echo "$2" >/sys/fs/cgroup/confined/cpuset.cpus
+    echo "$3" >/sys/fs/cgroup/confined/cpuset.mems
+    echo "$pid" >/sys/fs/cgroup/confined/cgroup.procs
+}
+
+found_and_mended() { # check
+    follow "$1" && finds_no_more "$1"
+}
+
+doctor() {
+    echo 0 >/proc/sys/kernel/numa_balancing
+    for i in $all; do start_worker "$i"; done
+    npu-smi look
+    check_soon "eight workers are ready" for_all worker_is_ready
+    check "doctor finds nothing on a right host" examine 0
+    everything /run/right
+    echo 1 >/proc/sys/kernel/numa_balancing
+    pin 2
+    pin 3
+    everything /run/before
+    check "two faults are found, and no others" finds autonuma one_cpu
+    check "--fix --dry-run says what it would change" examine 1 --fix --dry-run
+    check "and changes nothing" is_as_before
+    check "--fix mends both" examine 0 --fix
+    check "threads and the setting are as they should be" is_mended
+    check "nothing is left to mend" examine 0
+    check "--fix again changes nothing" examine 0 --fix
+    check "--restore" examine 0 --restore
+    check "all is as before, and no record is left" is_as_before
+    check "--restore again" examine 0 --restore
+    start_irqbalance
+    check "with an irqbalance, a third is found" finds autonuma one_cpu irqbalance
+    check "a refused ban is named, and the others are mended" refusal_is_named
+    kill -9 $irqbalance
+    check "no interrupt was moved" irqs_are_right
+    check "--restore after a refusal" examine 0 --restore
+    check "all is as before again" is_as_before
+    check "a read-only /proc/sys is named, and the threads are mended" read_only_is_named
+    check "--restore after that" examine 0 --restore
+    check "all is as before that" is_as_before
+    check "--fix killed at eight moments, then --restore: nothing differs" killed_half_way
+    check "--fix a last time" examine 0 --fix --json
+    check "the JSON says what was made" grep '"result": "made"' /run/said
+    check "the command for autonuma is the change that --fix makes" balancing_is 0
+    echo 1 >/proc/sys/kernel/numa_balancing
+    check "autonuma: the printed command mends" found_and_mended autonuma
+    start_pinned 6 close
+    check_soon "a worker with OMP_PROC_BIND is ready" worker_is_ready 6
+    npu-smi look
+    check "OMP_PROC_BIND is found, and nothing else" finds omp_proc_bind
+    check "omp_proc_bind: the printed command is followed" followed_for_openmp
+    check_soon "the worker is ready again" worker_is_ready 6
+    npu-smi look
+    check "omp_proc_bind: it is gone" finds_no_more omp_proc_bind
+    echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+    move_to_cpuset 1 48-63 0-7
+    check "cpuset_far: the printed command mends" found_and_mended cpuset_far
+    move_to_cpuset 1 0-63 0-1
+    check "cpuset_mems: the printed command mends" found_and_mended cpuset_mems
+    npu 1
+    echo "$pid" >/sys/fs/cgroup/cgroup.procs
+    rmdir /sys/fs/cgroup/confined
+    check "doctor finds nothing then" examine 0
+    echo 0 >/sys/devices/system/cpu/cpu63/online
+    check "an offline CPU is found" finds offline
+    check "offline: the printed command mends" found_and_mended offline
+}
