@@ -237,8 +237,8 @@ impl Plan {
         Some(Table { row, cpus })
     }
 
-    /// The CPUs as sched_setaffinity(2) takes them, the bytes of an array of `unsigned long`: on a
-    /// little-endian machine bit i % 8 of byte i / 8 is CPU i. `None` as for [`Plan::cpus`].
+    /// The CPUs as sched_setaffinity(2) takes them, the bytes of an array of `unsigned long`: on
+    /// a little-endian machine bit i % 8 of byte i / 8 is CPU i. `None` as for [`Plan::cpus`].
     pub fn mask(&self, device: i32, role: &str) -> Option<Vec<u8>> {
         let role = CString::new(role).ok()?;
         let plan = self.handle.as_ptr();
