@@ -377,8 +377,9 @@ static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat
         doctor_lack(d, input.text, status);
         return 0;
     }
+    /* A thread that sleeps since its mask was narrowed has the CPU of before in its stat. */
     if (!doctor_is(stat.data + state.at, state.len, "R") &&
-        !is_in_pool(d, s->worker->row, list.n))
+        (!is_in_pool(d, s->worker->row, list.n) || !doctor_has(d->cpu, list.n, s->cpu)))
         return 0;
     name = doctor_field(status, "Name");
     tid = doctor_field(status, "Pid");
@@ -436,10 +437,15 @@ static void check_process(doctor *d, const singles *s, int32_t pid)
 
 void doctor_check_role_taken(doctor *d)
 {
+    const cpubind_input status = d->source->read(d->source->ctx, INPUT_STATUS);
+    int32_t self = -1; /* the process that examines runs on some CPU, and ends soon */
     singles s;
     if (!doctor_has_workers(d) || !doctor_has_plan(d) || !doctor_has_pids(d))
         return;
+    if (status.state == CPUBIND_INPUT_PRESENT)
+        self = doctor_number(status.data, doctor_field(status, "Pid"));
     s = list_singles(d);
     for (int32_t i = 0; s.n > 0 && i < d->n_pid; i++)
-        check_process(d, &s, d->pid[i]);
+        if (d->pid[i] != self)
+            check_process(d, &s, d->pid[i]);
 }

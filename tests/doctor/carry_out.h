@@ -289,6 +289,34 @@ static inline void carry_call(const char *folder, const called *c, int pid)
         fail_msg("nobody knows what %s means", program);
 }
 
+/* == Changes of --fix ======================================================= */
+
+/* Makes the changes that --fix lists: values of files, CPUs of threads, bans of interrupts,
+ * which the command line of irqbalance shows here. */
+static inline void carry_changes(const char *folder, const json_t *changes)
+{
+    char name[64], text[CARRY_TEXT];
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const json_t *change = json_array_get(changes, i);
+        const char *kind = text_at(change, "kind");
+        const int pid = (int)json_integer_value(json_object_get(change, "pid"));
+        const int tid = (int)json_integer_value(json_object_get(change, "tid"));
+        const int irq = (int)json_integer_value(json_object_get(change, "irq"));
+        if (strcmp(kind, "file") == 0) {
+            snprintf(text, sizeof text, "%s\n", text_at(change, "after"));
+            put(folder, text_at(change, "file") + 1, text);
+        } else if (strcmp(kind, "thread") == 0) {
+            carry_move(folder, pid, tid, text_at(change, "after"));
+        } else {
+            assert_string_equal(kind, "ban");
+            snprintf(name, sizeof name, "proc/%d/cmdline", pid);
+            get(folder, name, text);
+            snprintf(text + strlen(text), 32, "--banirq=%d\a", irq);
+            put(folder, name, text);
+        }
+    }
+}
+
 /* == The shell ============================================================== */
 
 /* Makes the programs that note their words, in a folder beside the host. */

@@ -548,6 +548,28 @@ static void expect_in_capture(const made_host *h)
     json_decref(report);
 }
 
+/* What --fix would change mends as well, and is of these checks alone. */
+static void expect_fixed(const made_host *h)
+{
+    static const char *const safe[] = {"one_cpu", "irqbalance", "nic_interrupts", "autonuma",
+                                       "governor"};
+    json_t *report = json_of(RUN("doctor", "--json", "--fix", "--dry-run", "--root", made));
+    const json_t *changes = json_object_get(json_object_get(report, "fix"), "changes");
+    int is_safe = 0;
+    for (size_t i = 0; i < sizeof safe / sizeof *safe; i++)
+        is_safe |= strcmp(h->check, safe[i]) == 0;
+    assert_int_equal(json_array_size(changes) > 0, is_safe);
+    for (size_t i = 0; i < json_array_size(changes); i++)
+        assert_string_equal(text_at(json_array_get(changes, i), "check"), h->check);
+    if (is_safe) {
+        carry_changes(made, changes);
+        expect_right(made, NULL, 0);
+        unmake_host(h->overlay);
+        make_host(h->overlay);
+    }
+    json_decref(report);
+}
+
 static void check_host(const made_host *h)
 {
     char unknown[512];
@@ -566,6 +588,7 @@ static void check_host(const made_host *h)
     assert_true(*text_at(finding, "cost") && *text_at(finding, "severity"));
 
     expect_in_capture(h);
+    expect_fixed(h);
     carry_out(made, h->command, (int)json_integer_value(json_object_get(finding, "pid")));
     json_decref(report);
     /* The two checks of npu-smi cannot be made where it is not asked. */
@@ -731,6 +754,12 @@ static void finds_nothing_where_nothing_is_wrong(void **state)
         {{"proc/900/comm", "irqbalance\n"}, {"proc/900/cmdline", "/usr/sbin/irqbalance\a"}},
         {{"proc/700/task/700/stat", STAT("700", "a", "S", "1", "34")},
          {"proc/700/task/700/status", STATUS("a", "700", "0-47")}},
+        /* A thread that sleeps since its mask was narrowed */
+        {{"proc/700/task/700/stat", STAT("700", "a", "S", "1", "34")},
+         {"proc/700/task/700/status", STATUS("a", "700", "24")}},
+        /* The process that examines */
+        {{"proc/4242/task/4242/stat", STAT("4242", "cpubind", "R", "1", "34")},
+         {"proc/4242/task/4242/status", STATUS("cpubind", "4242", "0-47")}},
         {{"proc/self/status", "Seccomp:\t2\nCapBnd:\t000001ffffffffff\n"
                               "Cpus_allowed_list:\t0-47\n"}},
         {{"proc/self/mountinfo", "22 28 0:20 / /proc rw - proc proc rw,hidepid=0\n"}},
