@@ -307,7 +307,7 @@ static void say_rule(explanation *e)
 static void say_place(explanation *e, const cpubind_npu *npu)
 {
     const cpubind_facts *facts = e->view.facts;
-    const int32_t *cpu = facts->affinity + npu->affinity_first;
+    const int32_t *cpu = npu->affinity_count > 0 ? facts->affinity + npu->affinity_first : NULL;
     api_text text = {"", 0};
     int32_t nodes[CPUBIND_MAX_NODES], n_node = 0;
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||

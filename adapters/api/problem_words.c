@@ -174,6 +174,8 @@ static void add_line_at_fault(const cpubind_problem *p, api_text *out)
     const char *text = p->answer.data;
     int32_t at = p->offset < p->answer.len ? p->offset : p->answer.len;
     int32_t end = at;
+    if (p->answer.len == 0)
+        return;
     while (at > 0 && text[at - 1] != '\n')
         at--;
     while (at < end && (text[at] == ' ' || text[at] == '\t'))
